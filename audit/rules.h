@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules: what the configuration and the command line ask for. Read once, in la_version (one thread, nothing traced yet),
+ * then never written again: any thread may read them at any time, signal handlers too.
+ *
+ * Sources, in order; the first section that matches an object decides:
+ *  1. XAUDIT_RULES in the environment: INI text that `xaudit record` makes of its options;
+ *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config when
+ *     unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
+ *     sections, those of 2 are not used unless XAUDIT_CONFIG names it.
+ * No section at all in either: [library *] and [program] with the default kinds.
+ */
+#ifndef XAUDIT_RULES_H
+#define XAUDIT_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/arena.h"
+#include "runtime/trace.h" /* enum trace_kind */
+
+#define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
+
+/* FUNCGLOB or FUNCGLOB@LIBGLOB */
+struct rules_pattern {
+	struct rules_pattern *next;
+	const char *function;
+	const char *library; /* NULL: any */
+};
+
+struct rules_section {
+	struct rules_section *next;
+	const char *library; /* glob; NULL for [program] */
+	unsigned kinds;	     /* mask of 1 << enum trace_kind */
+	struct rules_pattern *functions; /* in order; NULL: all */
+	struct rules_pattern *exclude;
+};
+
+enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC };
+
+struct rules {
+	struct arena arena;
+	struct rules_section *sections;
+	const char *output; /* absolute; %p is not yet replaced */
+	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
+	enum rules_clock clock;
+	const char *source; /* for people: path of the file, "command line", both, or "defaults" */
+};
+
+/*
+ * Reads the rules. environment: a function like getenv. Returns 0, or -1 after one line on fd 2
+ * ("xaudit: FILE:LINE: what, and what is allowed").
+ */
+int rules_read(struct rules *rules, char *(*environment)(const char *));
+
+/* Reads one file alone, for `xaudit record -c`. Same result. */
+int rules_read_file(struct rules *rules, const char *path);
+
+/*
+ * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL; program: the main executable.
+ * A pattern is compared with the basename of path and with the soname; with the whole path if the pattern holds a '/'.
+ */
+const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
+
+/* Does the section select this function of this object? name NULL (unknown): only `*` patterns match. */
+int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
+
+/* All kinds that any section asks for. */
+unsigned rules_kinds(const struct rules *rules);
+
+/* Shell pattern: * ? [a-z] [!a-z] and \ before a special character. No locale, no allocation; async-signal-safe. */
+int rules_glob(const char *pattern, const char *text);
+
+/* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */
+size_t rules_size(const char *text);
+
+/* Kind by its word; -1: none such. length: of word. */
+int rules_kind(const char *word, size_t length);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Site discovery: which functions of an ELF file have compile-time sites, and where. Pure function of the file.
+ *
+ * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`. Reads with
+ * libelf: section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the object's own
+ * relocations (.rela.dyn, RELR), symbols, and function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena;
+ * nothing points into the file after site_scan() returns. Addresses are link-time addresses (add the load address).
+ *
+ * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function.
+ */
+#ifndef XAUDIT_SITE_H
+#define XAUDIT_SITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/arena.h"
+#include "runtime/trace.h" /* enum trace_kind, enum trace_reason */
+#include "x86_64/sled.h"   /* enum sled_type */
+
+struct site {
+	uint64_t address; /* of the first byte that a patch writes */
+	uint32_t type;	  /* enum sled_type */
+	uint32_t function; /* index in site_set.function */
+};
+
+/* One function of one kind. A function that has xray and patchable sites (none does today) would appear twice. */
+struct site_function {
+	uint64_t address; /* of the function */
+	uint64_t size;	  /* 0: unknown */
+	const char *name; /* from .symtab, else .dynsym; NULL: unknown */
+	uint32_t first;	  /* site[first ... first+count-1] are its sites */
+	uint16_t count;
+	uint8_t kind;	/* enum trace_kind: XRAY or PATCHABLE */
+	uint8_t reason; /* enum trace_reason: TRACED (0) means usable */
+};
+
+struct site_set {
+	struct arena arena;
+	struct site *site; /* in order of function, then address */
+	struct site_function *function; /* xray ones in order of the map (index = XRay function id - 1), then patchable by address */
+	uint32_t sites, functions;
+	uint32_t first_patchable; /* index of the first patchable function */
+	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION ...; TRACED when functions exist. */
+	uint8_t kind_reason[TRACE_KIND_COUNT];
+	uint8_t build_id[64];
+	uint32_t build_id_len;
+	int textrel; /* DT_TEXTREL or DF_TEXTREL */
+};
+
+/* A symbol as a user thinks of it: every function of the file, sites or not. For `xaudit list` only. */
+struct site_symbol {
+	uint64_t address, size;
+	const char *name;
+};
+
+/*
+ * Scans the file behind fd (not closed, its position untouched) for the kinds in the mask (1 << TRACE_KIND_...).
+ * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno. The set must be zero or freed before.
+ */
+int site_scan(struct site_set *set, int fd, unsigned kinds);
+
+/*
+ * All functions of the file, by address, aliases dropped (the first global name wins): from .symtab, else .dynsym joined with
+ * the starts of .eh_frame_hdr. In the set's arena. Returns 0 or -errno.
+ */
+int site_symbols(struct site_set *set, int fd, struct site_symbol **symbol, size_t *count);
+
+void site_free(struct site_set *set);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/arena.h"
+
+#include <stdint.h>   /* uintptr_t */
+#include <sys/mman.h> /* PROT_READ */
+
+#include "runtime/sys.h" /* sys_mmap */
+
+struct arena_block {
+	struct arena_block *older;
+	size_t size;
+};
+
+#define FIRST_BLOCK (64ul << 10)
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	size = (size + 15) & ~15ul;
+	if (arena->end - arena->next < size || !arena->blocks) {
+		/* Double what we have: a hundred thousand names cost a handful of mappings. */
+		size_t want = arena->mapped > FIRST_BLOCK ? arena->mapped : FIRST_BLOCK;
+		if (want < size + sizeof(struct arena_block) + 16)
+			want = size + sizeof(struct arena_block) + 16;
+		want = (want + 4095) & ~4095ul;
+		void *p = sys_mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (sys_is_error(p))
+			return NULL;
+		struct arena_block *block = p;
+		block->older = arena->blocks;
+		block->size = want;
+		arena->blocks = block;
+		arena->mapped += want;
+		arena->next = ((uintptr_t)(block + 1) + 15) & ~15ul;
+		arena->end = (uintptr_t)block + want;
+	}
+	void *p = (void *)arena->next;
+	arena->next += size;
+	return p;
+}
+
+char *arena_string(struct arena *arena, const char *text, size_t length)
+{
+	char *p = arena_alloc(arena, length + 1);
+	if (p)
+		sys_copy(p, text, length);
+	return p;
+}
+
+void arena_free(struct arena *arena)
+{
+	for (struct arena_block *block = arena->blocks, *older; block; block = older) {
+		older = block->older;
+		sys_munmap(block, block->size);
+	}
+	*arena = (struct arena){ 0 };
+}

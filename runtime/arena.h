@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that is given out piece by piece and given back as a whole: the only allocator of the module.
+ *
+ * An arena belongs to whoever holds it; no lock. Built on raw mmap, so it never enters a malloc (DESIGN: the audit
+ * namespace's malloc leaks per thread and can deadlock after fork). Memory is zero. Async-signal-safe.
+ */
+#ifndef XAUDIT_ARENA_H
+#define XAUDIT_ARENA_H
+
+#include <stddef.h> /* size_t */
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *blocks; /* newest first */
+	size_t next, end;	    /* free part of the newest block, as addresses */
+	size_t mapped;		    /* bytes in all blocks */
+};
+
+/* Returns zeroed memory, aligned to 16, or NULL when the system has none. */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* Copies length bytes and ends them with a NUL. NULL when there is no memory. */
+char *arena_string(struct arena *arena, const char *text, size_t length);
+
+/* Gives everything back. The arena can be used again. */
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls and a few byte operations without libc, for code that program threads may run at any moment.
+ *
+ * Nothing here touches errno, TLS, vector registers or the heap; all of it is async-signal-safe. System calls return the
+ * kernel's value: -errno on failure. The C files that use it on threads' paths are compiled with -mgeneral-regs-only, and a
+ * test (t/runtime-imports.t) checks that their objects import no libc function.
+ */
+#ifndef XAUDIT_SYS_H
+#define XAUDIT_SYS_H
+
+#include <fcntl.h>	 /* AT_FDCWD */
+#include <stddef.h>	 /* size_t */
+#include <stdint.h>	 /* int64_t */
+#include <sys/syscall.h> /* __NR_mmap */
+#include <time.h>	 /* struct timespec */
+
+static inline long sys_call(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long r;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall" : "=a"(r) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	return r;
+}
+
+static inline int sys_is_error(const void *p)
+{
+	return (uintptr_t)p > (uintptr_t)-4096;
+}
+
+static inline void *sys_mmap(void *at, size_t size, int prot, int flags, int fd, int64_t offset)
+{
+	return (void *)sys_call(__NR_mmap, (long)at, (long)size, prot, flags, fd, offset);
+}
+
+static inline long sys_munmap(void *at, size_t size)
+{
+	return sys_call(__NR_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
+
+static inline long sys_mprotect(void *at, size_t size, int prot)
+{
+	return sys_call(__NR_mprotect, (long)at, (long)size, prot, 0, 0, 0);
+}
+
+static inline long sys_madvise(void *at, size_t size, int advice)
+{
+	return sys_call(__NR_madvise, (long)at, (long)size, advice, 0, 0, 0);
+}
+
+static inline long sys_open(const char *path, int flags, int mode)
+{
+	return sys_call(__NR_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+}
+
+static inline long sys_close(int fd)
+{
+	return sys_call(__NR_close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline long sys_read(int fd, void *buffer, size_t size)
+{
+	return sys_call(__NR_read, fd, (long)buffer, (long)size, 0, 0, 0);
+}
+
+static inline long sys_write(int fd, const void *buffer, size_t size)
+{
+	return sys_call(__NR_write, fd, (long)buffer, (long)size, 0, 0, 0);
+}
+
+static inline long sys_mkdir(const char *path, int mode)
+{
+	return sys_call(__NR_mkdirat, AT_FDCWD, (long)path, mode, 0, 0, 0);
+}
+
+static inline long sys_gettid(void)
+{
+	return sys_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline long sys_getpid(void)
+{
+	return sys_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* memcpy and memset under names that the compiler does not turn into calls of libc's. */
+static inline void sys_copy(void *to, const void *from, size_t size)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+}
+
+static inline void sys_fill(void *to, int byte, size_t size)
+{
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
+}
+
+static inline size_t sys_length(const char *s)
+{
+	size_t n = 0;
+	while (s[n])
+		n++;
+	return n;
+}
+
+static inline int sys_same(const void *a, const void *b, size_t size)
+{
+	const unsigned char *p = a, *q = b;
+	for (size_t i = 0; i < size; i++)
+		if (p[i] != q[i])
+			return 0;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of a trace folder: all that the traced process writes and the tool reads.
+ *
+ *	DIR/			one trace; may hold many processes
+ *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
+ *	  p<pid>[.<n>]/		one process folder: one program image in one process; .<n> when exec or a new process met the name
+ *	    meta		struct trace_head, then records (struct trace_record), each 8-byte aligned
+ *	    t<n>		the events of thread record n: chunks of trace_head.chunk_size bytes, one after another
+ *
+ * Everything is little endian and naturally aligned. All files are shared mappings while the process lives, so a killed
+ * process leaves whatever it had written. Files are sparse or zero behind what was written.
+ *
+ * Writers: `meta` is written under the process lock (runtime/process.h); its reader believes the first trace_head.used bytes
+ * (release store there, acquire load in the reader). A thread file is written by the thread that owns the record alone, and
+ * by signal handlers on that thread.
+ *
+ * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
+ * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit difference
+ * to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more away. A zero word is
+ * a hole: reserved by somebody who was interrupted, or killed, before writing. Skip it. Times may step back a little where a
+ * signal handler interrupted the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them.
+ */
+#ifndef XAUDIT_TRACE_H
+#define XAUDIT_TRACE_H
+
+#include <stdint.h> /* uint64_t */
+
+#define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
+#define TRACE_VERSION 1
+
+/* ---- events ---- */
+
+enum trace_type {
+	TRACE_HOLE = 0,
+	TRACE_ENTRY = 1,    /* id: the function that was called */
+	TRACE_EXIT = 2,	    /* id: the function that returned */
+	TRACE_TAIL = 3,	    /* id: the function that ended by jumping to another one */
+	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
+	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
+	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
+};
+
+enum trace_control {
+	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
+	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
+};
+
+#define TRACE_ID_BITS	    28
+#define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
+#define TRACE_WORD(type, id) ((uint32_t)(type) << TRACE_ID_BITS | (uint32_t)(id))
+#define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
+#define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
+
+#define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
+#define TRACE_CHUNK_MIN	  (64ul << 10)
+#define TRACE_CHUNK_MAX	  (1ul << 30)
+#define TRACE_CHUNK_SIZE  (4ul << 20) /* default */
+/* The last bytes of a chunk stay free: they absorb reservations of nested signal handlers while a new chunk is fetched. */
+#define TRACE_CHUNK_SLACK 4096
+
+/* Start of each chunk. Suffices to decode the chunk alone. */
+struct trace_chunk {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t head_size; /* of this struct: events begin here */
+	uint64_t seq;	    /* 0, 1, ... in this file */
+	uint32_t pid, tid;  /* of the thread that began it; TRACE_THREAD may change the tid */
+	uint64_t clock;	    /* whole clock when it was begun */
+	uint64_t size;	    /* of the chunk, header and slack included */
+	uint64_t used;	    /* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
+	uint64_t lost;	    /* events of this thread that were lost when this chunk was full and no other was to be had */
+	char comm[16];	    /* name of the thread, or empty */
+	uint8_t reserved[56];
+};
+_Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
+
+/* ---- meta ---- */
+
+/* One moment on all clocks. Two of them convert ticks to times. */
+struct trace_pair {
+	uint64_t ticks; /* the clock of events */
+	uint64_t mono;	/* CLOCK_MONOTONIC, ns */
+	uint64_t real;	/* CLOCK_REALTIME, ns */
+};
+
+enum trace_clock { TRACE_CLOCK_TSC = 1, TRACE_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
+
+enum trace_flags {
+	TRACE_EXITED = 1, /* the process ended by exit(): everything was written */
+	TRACE_OFF = 2,	  /* xaudit switched itself off; a TRACE_TEXT_NOTE says why */
+};
+
+#define TRACE_HEAD_SIZE 4096
+
+struct trace_head {
+	uint8_t magic[8];
+	uint32_t version;
+	uint32_t head_size;	 /* TRACE_HEAD_SIZE: the first record is here */
+	uint64_t used;		 /* bytes of the file that hold whole records, this head included */
+	uint64_t chunk_size;	 /* of the thread files */
+	uint32_t pid, ppid;
+	uint32_t clock;		 /* enum trace_clock */
+	uint32_t flags;		 /* enum trace_flags */
+	struct trace_pair first; /* at start */
+	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
+	uint32_t threads;	 /* thread files begun: t0 ... t<threads-1> */
+	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
+	uint64_t lost;		 /* events of threads that never had a chunk */
+	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
+	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
+	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+};
+_Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
+
+enum trace_record_type {
+	TRACE_REC_TEXT = 1,
+	TRACE_REC_OBJECT = 2,
+	TRACE_REC_FUNCTIONS = 3,
+	TRACE_REC_LOAD = 4,
+	TRACE_REC_UNLOAD = 5,
+	TRACE_REC_SITES = 6,
+};
+
+/* Before each record. Readers skip types they do not know. */
+struct trace_record {
+	uint32_t type;
+	uint32_t size; /* with this header and padding; a multiple of 8 */
+};
+
+enum trace_text_what {
+	TRACE_TEXT_EXE = 1,	/* path of the program */
+	TRACE_TEXT_COMMAND = 2, /* argv, each word ended by a NUL */
+	TRACE_TEXT_HOST = 3,	/* "nodename sysname release machine" */
+	TRACE_TEXT_CONFIG = 4,	/* where the rules came from */
+	TRACE_TEXT_NOTE = 5,	/* what was said on stderr, without "xaudit: " and newline */
+	TRACE_TEXT_MODULE = 6,	/* version of libxaudit.so */
+};
+
+struct trace_text {
+	struct trace_record head;
+	uint32_t what;	 /* enum trace_text_what */
+	uint32_t length; /* of text, without padding */
+	char text[];
+};
+
+enum trace_object_flags {
+	TRACE_OBJECT_PROGRAM = 1, /* the main executable */
+	TRACE_OBJECT_LOADER = 2,  /* ld.so: never touched */
+	TRACE_OBJECT_VDSO = 4,	  /* never touched */
+};
+
+/* One identity: the same file content, whatever its address. Written when it is first seen. */
+struct trace_object {
+	struct trace_record head;
+	uint32_t object; /* number of the identity in this process folder, from 1 */
+	uint32_t flags;	 /* enum trace_object_flags */
+	uint64_t dev, ino, size, mtime_ns;
+	uint32_t kinds;	       /* mask of 1 << enum trace_kind that the rules ask for */
+	uint32_t build_id_len; /* 0: has none */
+	uint8_t build_id[64];
+	uint32_t path_len;
+	uint32_t soname_len;
+	char names[]; /* path, then soname; no NULs */
+};
+
+/* Names of function ids. May come at any time before the first event that uses them, in any number of records. */
+struct trace_function {
+	uint32_t id;
+	uint32_t name;	 /* offset in the names; the string there ends with NUL; empty: unknown, print object+offset */
+	uint64_t offset; /* link-time address in the object */
+	uint64_t size;	 /* 0: unknown */
+};
+
+struct trace_functions {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t kind;	     /* enum trace_kind of the sites that raise these ids */
+	uint32_t count;	     /* of functions */
+	uint32_t names_size; /* bytes of the names, which follow the array */
+	struct trace_function function[];
+};
+
+/* An object was mapped. */
+struct trace_load {
+	struct trace_record head;
+	uint32_t load; /* number of the load in this process folder, from 1 */
+	uint32_t object;
+	uint64_t clock;
+	uint64_t base; /* load address: what to add to link-time addresses */
+	uint64_t start, end;
+	int64_t namespace; /* Lmid_t */
+	uint32_t tid;
+	uint32_t reserved;
+};
+
+struct trace_unload {
+	struct trace_record head;
+	uint32_t load;
+	uint32_t tid;
+	uint64_t clock;
+};
+
+/* How many sites of an object could be used, and why not: one entry per (kind, reason) that occurs. A later record for the same
+ * object replaces the one before. */
+struct trace_site_count {
+	uint16_t kind;	 /* enum trace_kind */
+	uint16_t reason; /* enum trace_reason; 0: traced */
+	uint32_t count;	 /* functions */
+};
+
+struct trace_sites {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t count;
+	struct trace_site_count site[];
+};
+
+/* ---- kinds and reasons, by number in the format and by name for people ---- */
+
+/* X(number, NAME, "word of configuration and reports") */
+#define TRACE_KINDS(X)              \
+	X(0, XRAY, "xray")          \
+	X(1, PATCHABLE, "patchable") \
+	X(2, PLT, "plt")            \
+	X(3, CALLS, "calls")
+
+enum trace_kind {
+#define X(number, NAME, word) TRACE_KIND_##NAME = number,
+	TRACE_KINDS(X)
+#undef X
+	TRACE_KIND_COUNT
+};
+
+/* X(number, NAME, "why a function's site is not traced, as a phrase") */
+#define TRACE_REASONS(X)                                                                      \
+	X(0, TRACED, "traced")                                                                \
+	X(1, NOT_SELECTED, "not selected by the rules")                                       \
+	X(2, NO_SECTIONS, "the file has no section headers")                                  \
+	X(3, FILE_CHANGED, "the file changed since it was mapped")                            \
+	X(4, UNREADABLE, "the file can't be read")                                            \
+	X(5, DAMAGED, "the file's tables contradict each other")                              \
+	X(6, MAP_VERSION, "the sled map is not version 2")                                    \
+	X(7, SLED_BYTES, "the bytes at the site are not what the compiler writes")            \
+	X(8, CONDITIONAL_TAIL, "a conditional tail call shares the sled (clang before 17)")   \
+	X(9, EVENT_SLED, "a custom or typed event sled")                                      \
+	X(10, SHORT, "fewer than 5 bytes of NOPs")                                            \
+	X(11, TEXTREL, "the object has text relocations")                                     \
+	X(12, NO_ROOM, "no free address range within 2 GiB for the stubs")                    \
+	X(13, PROTECTION, "the system refuses to change the code's protection")               \
+	X(14, ENTRY_ONLY, "traced at the entry only: the return must not be intercepted")     \
+	X(15, SLED_TRACED, "a binding to a function that is traced by its own sled")          \
+	X(16, IDS_USED_UP, "all function ids are in use")                                     \
+	X(17, BLIND_UNWINDER, "entry only: an unwinder in the process would not see our frames") \
+	X(18, LOADER, "belongs to the dynamic loader")                                        \
+	X(19, NO_SITES, "no compile-time sites in the file")
+
+enum trace_reason {
+#define X(number, NAME, phrase) TRACE_REASON_##NAME = number,
+	TRACE_REASONS(X)
+#undef X
+	TRACE_REASON_COUNT
+};
+
+/*
+ * RECORD: lines of DIR/record, written by `xaudit record`; unknown keys are skipped.
+ *	version: 0.1.0
+ *	command: WORD WORD ...		(shell-quoted)
+ *	clock: TICKS MONO REAL		(a struct trace_pair by TSC, once at start and once at the end)
+ *	status: exit N | signal N	(at the end)
+ */
+
+#endif
