@@ -1,1 +1,24 @@
 # SPDX-License-Identifier: MIT
+#
+# audit/libcommon.la: what the module and the command share; files go into audit_libcommon_la_SOURCES.
+# audit/libaudit.la: the module's part that ld.so calls; files go into audit_libaudit_la_SOURCES.
+# libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
+noinst_LTLIBRARIES += audit/libcommon.la
+audit_libcommon_la_SOURCES = runtime/arena.c runtime/arena.h audit/rules.h audit/site.h x86_64/sled.h
+audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
+
+noinst_LTLIBRARIES += audit/libaudit.la
+audit_libaudit_la_SOURCES =
+audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
+
+lib_LTLIBRARIES += libxaudit.la
+libxaudit_la_SOURCES =
+libxaudit_la_LIBADD = audit/libaudit.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
+# Bound at load: no lazy binding of ours may run in the middle of somebody's call.
+libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
+	-Wl,--version-script=$(srcdir)/audit/audit.map
+if !SANITIZE
+libxaudit_la_LDFLAGS += -Wl,-z,defs
+endif
+EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
+EXTRA_DIST += audit/audit.map

@@ -1,1 +1,34 @@
 # SPDX-License-Identifier: MIT
+#
+# A test in shell: dist_check_SCRIPTS += t/NAME.t (executable, sources t/tap.sh).
+# A test in C: check_PROGRAMS += t/NAME.t, t_NAME_t_SOURCES = t/NAME.c, t_NAME_t_LDADD = the libraries that it needs.
+# A fixture: check_DATA += t/fixtures/NAME with a rule of its own (and CLEANFILES += it); its sources go into EXTRA_DIST.
+# One test alone: make check TESTS=t/NAME.t. Shell tests find in their environment what test_environment lists: absolute
+# paths; CLANG is empty where there is none; XAUDIT_ASAN and XAUDIT_TSAN are 1 or empty.
+TEST_EXTENSIONS = .t
+T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+T_LOG_DRIVER_FLAGS = --comments
+# No test may hang the run: each bounds its own waits, and this bounds what was forgotten.
+T_LOG_COMPILER = timeout
+AM_T_LOG_FLAGS = -k 10 900
+TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+
+test_environment = \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	XAUDIT='$(abs_top_builddir)/xaudit'; export XAUDIT; \
+	MODULE='$(abs_top_builddir)/.libs/libxaudit.so'; export MODULE; \
+	FIXTURES='$(abs_top_builddir)/t/fixtures'; export FIXTURES; \
+	CC='$(CC)'; export CC; CXX='$(CXX)'; export CXX; CLANG='$(CLANG)'; export CLANG; \
+	XAUDIT_ASAN='$(XAUDIT_ASAN)'; export XAUDIT_ASAN; XAUDIT_TSAN='$(XAUDIT_TSAN)'; export XAUDIT_TSAN; \
+	LC_ALL=C; export LC_ALL; \
+	unset LD_AUDIT LD_BIND_NOW XAUDIT_CONFIG XAUDIT_RULES XAUDIT_MODULE NO_COLOR;
+
+AM_TESTS_ENVIRONMENT = $(test_environment)
+
+EXTRA_DIST += t/tap.h t/tap.sh
+
+bench: all $(check_DATA)
+	$(test_environment) $(srcdir)/t/bench/run.sh
+
+.PHONY: bench

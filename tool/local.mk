@@ -1,1 +1,22 @@
 # SPDX-License-Identifier: MIT
+#
+# xaudit, the command: files go into xaudit_SOURCES. It finds the module as $XAUDIT_MODULE, else .libs/libxaudit.so beside
+# its own executable (a build folder), else in XAUDIT_MODULE_DIR. Linked with static convenience libraries only, so that
+# libtool makes a plain executable and no wrapper script.
+# With tool/main.c in it, EXTRA becomes bin.
+EXTRA_PROGRAMS = xaudit
+xaudit_SOURCES =
+xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
+xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
+xaudit_LDADD = audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+EXTRA_DIST += tool/xaudit.bash
+
+# Installed as xaudit, the name that bash-completion looks for.
+install-data-local:
+	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)'
+	$(INSTALL_DATA) $(srcdir)/tool/xaudit.bash '$(DESTDIR)$(bashcompletiondir)/xaudit'
+
+uninstall-local:
+	rm -f '$(DESTDIR)$(bashcompletiondir)/xaudit'

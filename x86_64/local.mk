@@ -1,1 +1,27 @@
 # SPDX-License-Identifier: MIT
+#
+# x86_64/libx86_64.la: C, assembly and header files go into x86_64_libx86_64_la_SOURCES. All of it is compiled for program
+# threads (no vector registers, no libc). x86_64/sled.c is in audit/libcommon.la, see audit/local.mk.
+#
+# x86_64/offsets.h is made of x86_64/offsets.c, which is compiled to assembly and never run: an asm with
+# .ascii "->SYMBOL %0" and an "i" operand gives a line "#define SYMBOL value".
+noinst_LTLIBRARIES += x86_64/libx86_64.la
+x86_64_libx86_64_la_SOURCES =
+x86_64_libx86_64_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
+x86_64_libx86_64_la_CCASFLAGS = -fPIC
+
+EXTRA_DIST += x86_64/offsets.c
+CLEANFILES += x86_64/offsets.h x86_64/offsets.s x86_64/offsets.d
+
+x86_64/offsets.h: x86_64/offsets.c
+	$(AM_V_GEN)$(MKDIR_P) x86_64
+	$(AM_V_at)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) $(WARN_CFLAGS) $(THREAD_CFLAGS) \
+		-fno-lto -MD -MP -MT $@ -MF x86_64/offsets.d -S -o x86_64/offsets.s $(srcdir)/x86_64/offsets.c
+	$(AM_V_at)$(SED) -n 's/^.*->\([A-Za-z0-9_]*\) \$$\{0,1\}\(-\{0,1\}[0-9][0-9]*\).*$$/#define \1 \2/p' \
+		x86_64/offsets.s > $@.new
+	$(AM_V_at)test -s $@.new && mv $@.new $@
+
+-include x86_64/offsets.d
+
+# BUILT_SOURCES alone does not cover `make t/foo.t`.
+$(x86_64_libx86_64_la_OBJECTS): x86_64/offsets.h
