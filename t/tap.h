@@ -20,7 +20,7 @@
 #include <stdlib.h> /* exit */
 #include <string.h> /* strcmp */
 
-#define TAP_PRINTF(format) __attribute__((unused, format(printf, format, format + 1)))
+#define TAP_PRINTF(n) __attribute__((unused, format(printf, n, n + 1)))
 
 static struct {
 	pthread_mutex_t mutex;
