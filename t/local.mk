@@ -27,6 +27,7 @@ test_environment = \
 AM_TESTS_ENVIRONMENT = $(test_environment)
 
 EXTRA_DIST += t/tap.h t/tap.sh
+dist_check_SCRIPTS += t/man-lint.t t/source-rules.t
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh

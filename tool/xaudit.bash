@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+#
+# bash completion of xaudit. Completes commands, options, kinds of sites, files and trace folders; behind the options of
+# `record`, the traced command with its own arguments.
+
+# Basenames of the libraries that the dynamic linker knows, without version, as patterns: libz.so.1 -> libz.so\*
+_xaudit_libraries()
+{
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\.so\)[^ ]* .*$/\1\\*/p' | sort -u
+}
+
+# Words of a comma-separated list: completes the last one.
+_xaudit_list()
+{
+	local before=
+	[[ $cur == *,* ]] && before=${cur%,*},
+	mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${cur##*,}")
+	compopt -o nospace
+}
+
+_xaudit()
+{
+	local cur prev words cword split
+	if declare -F _init_completion >/dev/null; then
+		_init_completion -s -n : || return
+	else
+		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+	fi
+	COMPREPLY=()
+
+	local commands='record report replay dump info list'
+	if ((cword == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+		return
+	fi
+
+	local command=${words[1]} options= takes=
+	case $command in
+	record)
+		options='--output= --library= --filter= --notrace= --kinds= --buffer= --config= --help'
+		takes='-o|-l|-F|-N|-k|-b|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--config'
+		# The first word that is neither option nor an option's value is the traced command.
+		local i
+		for ((i = 2; i < cword; i++)); do
+			case ${words[i]} in
+			--) ((i++)); break ;;
+			--*=*) ;;
+			-*) [[ ${words[i]} =~ ^($takes)$ ]] && { ((i++)); [[ ${words[i]-} == = ]] && ((i++)); } ;;
+			*) break ;;
+			esac
+		done
+		if ((i < cword)) || [[ ${words[i - 1]} == -- ]]; then
+			if declare -F _command_offset >/dev/null; then
+				_command_offset "$i"
+			else
+				compopt -o default
+			fi
+			return
+		fi
+		case $prev in
+		-o | --output) compopt -o dirnames; return ;;
+		-c | --config) compopt -o default; return ;;
+		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
+		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;
+		-l | --library) mapfile -t COMPREPLY < <(compgen -W "$(_xaudit_libraries)" -- "$cur"); return ;;
+		-F | --filter | -N | --notrace) return ;;
+		esac
+		if [[ $cur != -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+			compopt -o filenames -o default
+			return
+		fi
+		;;
+	report) options='--sort= --by= --format= --color= --help' ;;
+	replay) options='--tid= --depth= --color= --help' ;;
+	dump) options='--format= --color= --help' ;;
+	info) options='--color= --help' ;;
+	list) options='--format= --color= --help' ;;
+	*) return ;;
+	esac
+
+	case $prev in
+	--sort) options='calls total self avg max' ;;
+	--by) options='function library thread' ;;
+	--format) [[ $command == dump ]] && options='text json' || options='table json' ;;
+	--color) options='always never auto' ;;
+	--tid | -D | --depth) return ;;
+	*)
+		if [[ $cur != -* ]]; then
+			# A trace is a folder; list wants a file.
+			[[ $command == list ]] && compopt -o default || compopt -o dirnames
+			return
+		fi
+		compopt -o nospace
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+		[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} != *= ]] && compopt +o nospace
+		return
+		;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+} &&
+	complete -F _xaudit xaudit
