@@ -6,7 +6,7 @@
 # Basenames of the libraries that the dynamic linker knows, without version, as patterns: libz.so.1 -> libz.so\*
 _xaudit_libraries()
 {
-	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\.so\)[^ ]* .*$/\1\\*/p' | sort -u
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\.so\)[^ ]* .*$/\1\\\\\\*/p' | sort -u
 }
 
 # Words of a comma-separated list: completes the last one.
