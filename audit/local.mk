@@ -22,3 +22,5 @@ libxaudit_la_LDFLAGS += -Wl,-z,defs
 endif
 EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
 EXTRA_DIST += audit/audit.map
+
+audit_libcommon_la_SOURCES += audit/glob.c audit/rules.c audit/rules_ini.c audit/rules_ini.h

@@ -44,7 +44,9 @@ struct rules {
 	const char *output; /* absolute; %p is not yet replaced */
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
-	const char *source; /* for people: path of the file, "command line", both, or "defaults" */
+	const char *source; /* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
+	const char *file;   /* the configuration that was read; NULL: none */
+	int defaults;	    /* no source held a section: the sections are the default ones */
 };
 
 /*
@@ -62,13 +64,19 @@ int rules_read_file(struct rules *rules, const char *path);
  */
 const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
 
-/* Does the section select this function of this object? name NULL (unknown): only `*` patterns match. */
+/*
+ * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For the kind calls, path
+ * and soname are those of the called library.
+ */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
 /* All kinds that any section asks for. */
 unsigned rules_kinds(const struct rules *rules);
 
-/* Shell pattern: * ? [a-z] [!a-z] and \ before a special character. No locale, no allocation; async-signal-safe. */
+/*
+ * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ? match
+ * '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
+ */
 int rules_glob(const char *pattern, const char *text);
 
 /* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */

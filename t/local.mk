@@ -29,6 +29,12 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 EXTRA_DIST += t/tap.h t/tap.sh
 dist_check_SCRIPTS += t/man-lint.t t/source-rules.t
 
+check_PROGRAMS += t/glob.t t/rules.t
+t_glob_t_SOURCES = t/glob.c
+t_glob_t_LDADD = audit/libcommon.la
+t_rules_t_SOURCES = t/rules.c
+t_rules_t_LDADD = audit/libcommon.la $(INIH_LIBS)
+
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The questions that the rules answer while the program runs. All of it is pure: no allocation, no libc, no state, so that
+ * la_symbind64 may ask on any thread.
+ */
+#include "audit/rules.h"
+
+#include "runtime/sys.h" /* sys_same */
+
+/*
+ * Compares one character with the set that begins behind '['. *end becomes the place behind the closing ']'. Returns 1 when it
+ * is in, 0 when not, -1 when the set is never closed.
+ */
+static int set_holds(const char *set, unsigned char c, const char **end)
+{
+	const char *p = set;
+	int not = *p == '!';
+	int found = 0;
+
+	p += not;
+	/* A ']' that comes first belongs to the set, as in a shell. */
+	for (const char *first = p; *p != ']' || p == first;) {
+		if (*p == '\\' && p[1])
+			p++;
+		unsigned char low = *p, high = low;
+		if (!low)
+			return -1;
+		p++;
+		if (p[0] == '-' && p[1] && p[1] != ']') {
+			p++;
+			if (*p == '\\' && p[1])
+				p++;
+			high = *p++;
+		}
+		if (c >= low && c <= high)
+			found = 1;
+	}
+	*end = p + 1;
+	return found != not;
+}
+
+int rules_glob(const char *pattern, const char *text)
+{
+	/*
+	 * Where to go on when something behind the last star does not match: that star takes one character more. Stars before
+	 * the last one never need to take more than they did, which is what keeps this from becoming exponential.
+	 */
+	const char *star = NULL, *retry = NULL;
+
+	for (;;) {
+		const char *next = pattern + 1;
+		int same;
+
+		if (*pattern == '*') {
+			star = next;
+			retry = text;
+			pattern = next;
+			continue;
+		}
+		if (!*text) {
+			if (!*pattern)
+				return 1;
+			return 0;
+		}
+		if (*pattern == '?') {
+			same = 1;
+		} else if (*pattern == '[') {
+			same = set_holds(pattern + 1, *text, &next);
+			if (same < 0)
+				same = *text == '[';
+		} else if (*pattern == '\\' && pattern[1]) {
+			same = pattern[1] == *text;
+			next = pattern + 2;
+		} else {
+			same = *pattern == *text;
+		}
+		if (same) {
+			pattern = next;
+			text++;
+		} else {
+			if (!star)
+				return 0;
+			pattern = star;
+			text = ++retry;
+		}
+	}
+}
+
+static int has(const char *text, char c)
+{
+	for (; *text; text++)
+		if (*text == c)
+			return 1;
+	return 0;
+}
+
+static int library_matches(const char *glob, const char *path, const char *soname)
+{
+	const char *base;
+
+	if (!path)
+		path = "";
+	if (has(glob, '/'))
+		return rules_glob(glob, path);
+	base = path;
+	for (const char *p = path; *p; p++)
+		if (*p == '/')
+			base = p + 1;
+	return rules_glob(glob, base) || (soname && rules_glob(glob, soname));
+}
+
+const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program)
+{
+	for (const struct rules_section *section = rules->sections; section; section = section->next) {
+		if (program ? !section->library : section->library && library_matches(section->library, path, soname))
+			return section;
+	}
+	return NULL;
+}
+
+static int pattern_matches(
+	const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
+{
+	if (pattern->library && !library_matches(pattern->library, path, soname))
+		return 0;
+	if (!name)
+		return pattern->function[0] == '*' && !pattern->function[1];
+	return rules_glob(pattern->function, name);
+}
+
+int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname)
+{
+	int selected = !section->functions;
+
+	for (const struct rules_pattern *p = section->functions; p && !selected; p = p->next)
+		selected = pattern_matches(p, name, path, soname);
+	for (const struct rules_pattern *p = section->exclude; p && selected; p = p->next)
+		selected = !pattern_matches(p, name, path, soname);
+	return selected;
+}
+
+unsigned rules_kinds(const struct rules *rules)
+{
+	unsigned kinds = 0;
+
+	for (const struct rules_section *section = rules->sections; section; section = section->next)
+		kinds |= section->kinds;
+	return kinds;
+}
+
+size_t rules_size(const char *text)
+{
+	size_t size = 0;
+	unsigned shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		size = size * 10 + (size_t)(*text - '0');
+		/* Stop long before it can wrap around. */
+		if (size > TRACE_CHUNK_MAX)
+			return 0;
+	}
+	switch (*text) {
+	case 'k':
+	case 'K':
+		shift = 10;
+		break;
+	case 'm':
+	case 'M':
+		shift = 20;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		break;
+	}
+	if (text[shift ? 1 : 0])
+		return 0;
+	size <<= shift; /* at most 2^60 */
+	if (size < TRACE_CHUNK_MIN || size > TRACE_CHUNK_MAX || (size & (size - 1)))
+		return 0;
+	return size;
+}
+
+int rules_kind(const char *word, size_t length)
+{
+	static const struct {
+		uint8_t length;
+		char word[15];
+	} kind[TRACE_KIND_COUNT] = {
+#define X(number, NAME, text) [number] = { sizeof(text) - 1, text },
+		TRACE_KINDS(X)
+#undef X
+	};
+
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (kind[i].length == length && sys_same(kind[i].word, word, length))
+			return i;
+	return -1;
+}

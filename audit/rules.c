@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the rules come from, and which of them count. */
+#include "audit/rules.h"
+
+#include <errno.h>	/* ENOENT */
+#include <limits.h>	/* PATH_MAX */
+#include <sys/syscall.h> /* __NR_getcwd */
+
+#include "audit/rules_ini.h"
+#include "runtime/sys.h"
+
+/* Nobody writes a megabyte of rules; who names the wrong file should hear it. */
+#define FILE_MAX (1ul << 20)
+
+#define DEFAULT_OUTPUT "xaudit.data"
+
+/* strerror() must not be used here: it is broken in secondary namespaces up to glibc 2.40. */
+static const char *error_words(long error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ENOTDIR:
+		return "no such file";
+	case -EACCES:
+	case -EPERM:
+		return "permission denied";
+	case -EISDIR:
+		return "it is a folder";
+	case -ENOMEM:
+		return "no memory";
+	case -EFBIG:
+		return "it is larger than 1 MiB";
+	default:
+		return "input/output error";
+	}
+}
+
+/* Joins three strings. NULL when there is no memory. */
+static char *join(struct arena *arena, const char *a, const char *b, const char *c)
+{
+	size_t na = sys_length(a), nb = sys_length(b), nc = sys_length(c);
+	char *p = arena_alloc(arena, na + nb + nc + 1);
+
+	if (p) {
+		sys_copy(p, a, na);
+		sys_copy(p + na, b, nb);
+		sys_copy(p + na + nb, c, nc);
+	}
+	return p;
+}
+
+/* The path from the root, without trailing slashes. NULL when there is no memory or no current folder. */
+static const char *absolute(struct arena *arena, const char *path)
+{
+	char here[PATH_MAX];
+	size_t n = sys_length(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (path[0] == '/')
+		return arena_string(arena, path, n);
+	if (sys_call(__NR_getcwd, (long)here, sizeof(here), 0, 0, 0, 0) < 0 || here[0] != '/')
+		return NULL;
+	char *copy = arena_string(arena, path, n);
+	return copy ? join(arena, here, here[1] ? "/" : "", copy) : NULL;
+}
+
+/* Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said). */
+static long read_file(struct arena *arena, struct rules_text *out, const char *path)
+{
+	size_t length = 0, room = 4096;
+	char *text = arena_alloc(arena, room + 1);
+	long fd = sys_open(path, O_RDONLY | O_NOCTTY, 0), n = 0;
+
+	if (fd < 0)
+		return fd;
+	while (text && (n = sys_read((int)fd, text + length, room - length)) != 0) {
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			break;
+		length += (size_t)n;
+		if (length > FILE_MAX) {
+			n = -EFBIG;
+			break;
+		}
+		if (length == room) {
+			char *larger = arena_alloc(arena, room * 2 + 1);
+			if (larger)
+				sys_copy(larger, text, length);
+			text = larger;
+			room *= 2;
+		}
+	}
+	sys_close((int)fd);
+	if (!text)
+		return -ENOMEM;
+	if (n < 0)
+		return n;
+	out->name = arena_string(arena, path, sys_length(path));
+	if (!out->name)
+		return -ENOMEM;
+	out->numbered = 1;
+	return rules_parse(arena, out, text, length) < 0 ? 1 : 0;
+}
+
+static int cannot_read(const char *path, long error)
+{
+	rules_complain(path, 0, "the configuration can't be read: ", NULL, 0, error_words(error));
+	return -1;
+}
+
+/* Finds and reads the configuration that counts. Returns 1 when there is one, 0 when there is none, -1 after a line on fd 2. */
+static int find_file(struct arena *arena, struct rules_text *out, char *(*environment)(const char *))
+{
+	const char *named = environment("XAUDIT_CONFIG");
+	const char *xdg = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
+	const char *path[3] = { "./xaudit.conf", NULL, "/etc/xaudit.conf" };
+	long result;
+
+	if (named && *named) {
+		result = read_file(arena, out, named);
+		return result < 0 ? cannot_read(named, result) : result > 0 ? -1 : 1;
+	}
+	/* The XDG specification: a relative XDG_CONFIG_HOME is to be ignored. */
+	if (xdg && xdg[0] == '/')
+		path[1] = join(arena, xdg, "/xaudit.conf", "");
+	else if (home && home[0] == '/')
+		path[1] = join(arena, home, "/.config/xaudit.conf", "");
+	for (int i = 0; i < 3; i++) {
+		if (!path[i])
+			continue;
+		result = read_file(arena, out, path[i]);
+		if (result == -ENOENT || result == -ENOTDIR)
+			continue;
+		return result < 0 ? cannot_read(path[i], result) : result > 0 ? -1 : 1;
+	}
+	return 0;
+}
+
+static int no_memory(struct rules *rules, const char *what)
+{
+	rules_complain("rules", 0, what, NULL, 0, NULL);
+	arena_free(&rules->arena);
+	return -1;
+}
+
+/* Puts together what the sources hold: first wins over second, key by key. Either may be empty. */
+static int merge(struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
+{
+	struct rules_section **last = &rules->sections;
+	const char *output = first->output ? first->output : second->output;
+
+	*last = first->sections;
+	while (*last)
+		last = &(*last)->next;
+	if (!first->sections || both_sections)
+		*last = second->sections;
+	if (!rules->sections) {
+		struct rules_section *all = arena_alloc(&rules->arena, 2 * sizeof(*all));
+
+		if (!all)
+			return no_memory(rules, "no memory for the rules");
+		all[0] = (struct rules_section){ .next = &all[1], .library = "*", .kinds = RULES_DEFAULT_KINDS };
+		all[1] = (struct rules_section){ .kinds = RULES_DEFAULT_KINDS };
+		rules->sections = all;
+		rules->defaults = 1;
+	}
+
+	rules->buffer = first->buffer ? first->buffer : second->buffer ? second->buffer : TRACE_CHUNK_SIZE;
+	rules->clock = first->has_clock ? first->clock : second->clock;
+	rules->output = absolute(&rules->arena, output ? output : DEFAULT_OUTPUT);
+	if (!rules->output)
+		return no_memory(rules, "no memory, or the current folder is gone; name an absolute path as output");
+	rules->file = second->name;
+	if (first->name && second->name)
+		rules->source = join(&rules->arena, first->name, " and ", second->name);
+	else
+		rules->source = first->name ? first->name : second->name ? second->name : "defaults";
+	if (!rules->source)
+		return no_memory(rules, "no memory for the rules");
+	return 0;
+}
+
+int rules_read(struct rules *rules, char *(*environment)(const char *))
+{
+	struct rules_text first = { 0 }, second = { 0 };
+	const char *text = environment("XAUDIT_RULES"), *named = environment("XAUDIT_CONFIG");
+
+	*rules = (struct rules){ 0 };
+	if (text && *text) {
+		size_t length = sys_length(text);
+		char *copy = arena_string(&rules->arena, text, length);
+
+		if (!copy)
+			return no_memory(rules, "no memory for the rules");
+		first.name = "command line";
+		if (rules_parse(&rules->arena, &first, copy, length) < 0)
+			goto bad;
+	}
+	if (find_file(&rules->arena, &second, environment) < 0)
+		goto bad;
+	return merge(rules, &first, &second, named && *named);
+bad:
+	arena_free(&rules->arena);
+	*rules = (struct rules){ 0 };
+	return -1;
+}
+
+int rules_read_file(struct rules *rules, const char *path)
+{
+	struct rules_text none = { 0 }, text = { 0 };
+	long result;
+
+	*rules = (struct rules){ 0 };
+	result = read_file(&rules->arena, &text, path);
+	if (!result)
+		return merge(rules, &none, &text, 0);
+	if (result < 0)
+		cannot_read(path, result);
+	arena_free(&rules->arena);
+	*rules = (struct rules){ 0 };
+	return -1;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the rules: what is accepted, where it comes from, and each error to the letter. */
+#define _GNU_SOURCE
+#include "audit/rules.h"
+
+#include <fcntl.h>    /* open */
+#include <sys/mman.h> /* memfd_create */
+#include <sys/stat.h> /* mkdir */
+#include <unistd.h>   /* dup2 */
+
+#include "t/tap.h"
+
+#define XRAY	  (1u << TRACE_KIND_XRAY)
+#define PATCHABLE (1u << TRACE_KIND_PATCHABLE)
+#define PLT	  (1u << TRACE_KIND_PLT)
+#define CALLS	  (1u << TRACE_KIND_CALLS)
+
+static const char *env_rules, *env_config, *env_xdg, *env_home;
+static char said[8192];
+static char folder[] = "/tmp/xaudit-rules.XXXXXX";
+
+static char *environment(const char *name)
+{
+	const char *value = !strcmp(name, "XAUDIT_RULES")	? env_rules
+			    : !strcmp(name, "XAUDIT_CONFIG")	? env_config
+			    : !strcmp(name, "XDG_CONFIG_HOME") ? env_xdg
+			    : !strcmp(name, "HOME")		? env_home
+								: NULL;
+	return (char *)value;
+}
+
+/* Runs rules_read(), or rules_read_file() when path is given, and keeps what it says on fd 2. */
+static int read_rules(struct rules *rules, const char *path)
+{
+	int keep = dup(2), fd = memfd_create("said", 0), result;
+	ssize_t n;
+
+	if (keep < 0 || fd < 0 || dup2(fd, 2) < 0)
+		bail("standard error can't be caught");
+	result = path ? rules_read_file(rules, path) : rules_read(rules, environment);
+	dup2(keep, 2);
+	n = pread(fd, said, sizeof(said) - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(fd);
+	close(keep);
+	return result;
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || close(fd))
+		bail("%s can't be written", path);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	write_bytes(path, text, strlen(text));
+}
+
+static void no_environment(void)
+{
+	env_rules = env_config = env_xdg = env_home = NULL;
+}
+
+/* Each text as a file, and what is said of it; "F" stands for the file's name and its colon. */
+static const struct {
+	const char *text, *said;
+} bad[] = {
+	{ "[foo]\n", "1: unknown section 'foo'; allowed: [trace], [library GLOB], [program]" },
+	{ "\n; remark\n[Trace]\n", "3: unknown section 'Trace'; allowed: [trace], [library GLOB], [program]" },
+	{ "[trace x]\n", "1: unknown section 'trace x'; allowed: [trace], [library GLOB], [program]" },
+	{ "[program x]\n", "1: unknown section 'program x'; allowed: [trace], [library GLOB], [program]" },
+	{ "[]\n", "1: unknown section ''; allowed: [trace], [library GLOB], [program]" },
+	{ "[library]\n", "1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
+	{ "[library   ] ; x\n", "1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
+	{ "[trace\n", "1: no ']' at the end of '[trace'; allowed: [trace], [library GLOB], [program]" },
+	{ "[program] kinds = plt\n",
+		"1: no ']' at the end of '[program] kinds = plt'; allowed: [trace], [library GLOB], [program]" },
+	{ "[program]\n[library a]\n[program]\n", "3: a second section 'program' would never be used; allowed: one" },
+	{ "[library a]\n[library  a ]\n", "2: a second section 'library  a' would never be used; allowed: one" },
+	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: [trace], [library GLOB], [program]" },
+	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: output, buffer, clock" },
+	{ "[program]\noutput = x\n", "2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
+	{ "[program]\nfunction = x\n",
+		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
+	{ "[program]\nkinds = xray foo plt\n", "2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, none" },
+	{ "[program]\nkinds = xray\n\n  fentry\n", "4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, none" },
+	{ "[program]\nkinds = none plt\n",
+		"2: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls" },
+	{ "[program]\nkinds = plt\nkinds = none\n",
+		"3: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls" },
+	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, none" },
+	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
+	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
+	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic" },
+	{ "[program]\nexclude=\n", "2: no value for key 'exclude'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[trace]\nbuffer = 3M\n", "2: bad size '3M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
+	{ "[trace]\nclock = rdtsc\n", "2: unknown clock 'rdtsc'; allowed: auto, tsc, monotonic" },
+	{ "[trace]\noutput = a\n[program]\n[trace]\noutput = a\n", "5: key 'output' given twice in [trace]; allowed: once" },
+	{ "[trace]\nbuffer = 4M\nbuffer = 4M\n", "3: key 'buffer' given twice in [trace]; allowed: once" },
+	{ "[trace]\nclock = auto\nclock = auto\n", "3: key 'clock' given twice in [trace]; allowed: once" },
+	{ "[trace]\n output = a\n buffer = 4M\n",
+		"3: this line begins with a blank and so continues 'output', which takes one line; start keys in column 1" },
+	{ "[program]\n functions = a\n exclude = b\n",
+		"3: '=' in '=': a line that begins with a blank continues the key before it; start keys in column 1" },
+	{ "[program]\nfunctions = a\n [library x]\n",
+		"3: section '[library' on a line that begins with a blank continues the key before it; "
+		"start sections in column 1" },
+	{ "[program]\nfunctions = a=b\n", "2: '=' in 'a=b'; allowed: names and patterns, with blanks between them" },
+	{ "[program]\nfunctions = a @b\n", "2: no function in pattern '@b'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[program]\nexclude = a@ b\n", "2: no library behind '@' in pattern 'a@'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[program]\nkinds plt\n",
+		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
+	{ "[program]\nkinds plt\n[foo]\n",
+		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
+	{ "[foo]\nkinds plt\n", "1: unknown section 'foo'; allowed: [trace], [library GLOB], [program]" },
+	{ "[program]\nki\033nds = plt\n",
+		"2: unknown key 'ki?nds'; allowed in [library] and [program]: kinds, functions, exclude" },
+};
+
+static void errors(void)
+{
+	struct rules rules;
+	char expected[1024];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		write_file("bad.conf", bad[i].text);
+		is_int(read_rules(&rules, "bad.conf"), -1, "text %zu is refused", i);
+		snprintf(expected, sizeof(expected), "xaudit: bad.conf:%s\n", bad[i].said);
+		is_str(said, expected, "and that is said: %s", bad[i].said);
+	}
+	write_bytes("bad.conf", "[program]\nkinds = plt\0x\n", 24);
+	is_int(read_rules(&rules, "bad.conf"), -1, "a NUL byte is refused");
+	is_str(said, "xaudit: bad.conf:2: a NUL byte; allowed: text\n", "and said");
+
+	env_rules = "[trace]\noutput = x\n\n[library *]\nkinds = foo\n";
+	is_int(read_rules(&rules, NULL), -1, "bad rules of the command line are refused");
+	is_str(said, "xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, none\n",
+		"and no line number confuses anybody");
+	env_rules = "[library *]\nkinds foo\n";
+	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");
+	is_str(said,
+		"xaudit: command line: no '=' in 'kinds foo'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'\n",
+		"and it is shown");
+	no_environment();
+
+	env_config = "none/such.conf";
+	is_int(read_rules(&rules, NULL), -1, "XAUDIT_CONFIG must exist");
+	is_str(said, "xaudit: none/such.conf: the configuration can't be read: no such file\n", "and that is said");
+	env_config = ".";
+	is_int(read_rules(&rules, NULL), -1, "and be no folder");
+	is_str(said, "xaudit: .: the configuration can't be read: it is a folder\n", "and that is said");
+	no_environment();
+	is_int(read_rules(&rules, "none.conf"), -1, "a file that is not there can't be read");
+	is_str(said, "xaudit: none.conf: the configuration can't be read: no such file\n", "and that is said");
+	is_int(truncate("bad.conf", 3 << 20), 0, "a file of 3 MiB is made");
+	is_int(read_rules(&rules, "bad.conf"), -1, "which is too much");
+	is_str(said, "xaudit: bad.conf: the configuration can't be read: it is larger than 1 MiB\n", "and that is said");
+	unlink("bad.conf");
+}
+
+static void everything(void)
+{
+	struct rules rules;
+	const struct rules_section *s;
+	char path[256];
+
+	write_file("good.conf", "\xef\xbb\xbf[trace]\r\n"
+				"output = out dir/%p.x   ; a remark\r\n"
+				"buffer = 64k\n"
+				"clock = monotonic\n"
+				"# remark\n"
+				"[library libfoo[ab].so*] ; in [brackets]\n"
+				"kinds = xray\n"
+				"kinds = plt, patchable\n"
+				"functions = foo_* bar@lib*\n"
+				"   baz  ; one more\n"
+				"functions = qux\n"
+				"exclude : foo_hot_*\n"
+				"[library *]\n"
+				"kinds = none\n"
+				"[program]\n"
+				"  kinds = calls\n"
+				"[library unused]\n");
+	is_int(read_rules(&rules, "good.conf"), 0, "a file with everything is read");
+	is_str(said, "", "without a word");
+	snprintf(path, sizeof(path), "%s/out dir/%%p.x", folder);
+	is_str(rules.output, path, "the output is made absolute, %%p stays");
+	is_int((long long)rules.buffer, 65536, "the buffer is 64k");
+	is_int(rules.clock, RULES_CLOCK_MONOTONIC, "the clock is monotonic");
+	is_str(rules.source, "good.conf", "the source is named");
+	is_str(rules.file, "good.conf", "and the file");
+	is_int(rules.defaults, 0, "these are no defaults");
+	s = rules.sections;
+	is_str(s->library, "libfoo[ab].so*", "a section's glob may hold brackets");
+	is_int(s->kinds, XRAY | PLT | PATCHABLE, "repeated kinds are added up");
+	is_str(s->functions->function, "foo_*", "first pattern");
+	is_str(s->functions->library, NULL, "first pattern: any library");
+	is_str(s->functions->next->function, "bar", "second pattern");
+	is_str(s->functions->next->library, "lib*", "second pattern: with a library");
+	is_str(s->functions->next->next->function, "baz", "third pattern, on a continuation line");
+	is_str(s->functions->next->next->next->function, "qux", "fourth pattern, of a repeated key");
+	ok(!s->functions->next->next->next->next, "and no more: the remark is none");
+	is_str(s->exclude->function, "foo_hot_*", "a colon separates as well");
+	s = s->next;
+	is_str(s->library, "*", "second section");
+	is_int(s->kinds, 0, "kinds = none means none");
+	s = s->next;
+	is_str(s->library, NULL, "third section: [program]");
+	is_int(s->kinds, CALLS, "with its kind, from an indented first key");
+	s = s->next;
+	is_int(s->kinds, XRAY | PATCHABLE, "a section without kinds has the default ones");
+	ok(!s->next, "no further section");
+	arena_free(&rules.arena);
+}
+
+/* inih alone would cut all of these without a word. */
+static void long_lines(void)
+{
+	struct rules rules;
+	char text[4096], name[301], section[301], deep[601];
+	const struct rules_pattern *p;
+
+	memset(name, 'n', 300);
+	memset(section, 's', 300);
+	memset(deep, 'd', 600);
+	name[300] = section[300] = deep[600] = '\0';
+	deep[0] = '/';
+	snprintf(text, sizeof(text),
+		"[library %s]\nfunctions = %s ; remark\n %s@%s\nexclude = %.150s %.150s\n[trace]\noutput = %s\n; %s%s = x\n",
+		section, name, name, section, name, name, deep, name, name);
+	env_rules = text;
+	is_int(read_rules(&rules, NULL), 0, "lines of six hundred bytes are read");
+	is_str(said, "", "without a word");
+	is_str(rules.sections->library, section, "a section of 300 bytes is whole");
+	p = rules.sections->functions;
+	is_str(p->function, name, "a pattern of 300 bytes is whole");
+	is_str(p->next->function, name, "on a continuation line too");
+	is_str(p->next->library, section, "its library of 300 bytes is whole");
+	ok(!p->next->next, "nothing more came of it");
+	p = rules.sections->exclude;
+	is_int((long long)strlen(p->next->function), 150, "the second word of a long line is whole");
+	is_str(rules.output, deep, "an output of 600 bytes is whole");
+	arena_free(&rules.arena);
+	snprintf(text, sizeof(text), "[program]\nkinds = plt\n%300s\n", "calls");
+	is_int(read_rules(&rules, NULL), -1, "text behind three hundred blanks would be lost");
+	is_str(said, "xaudit: command line: too many blanks before the text; allowed: a hundred\n", "and is refused");
+	no_environment();
+}
+
+static void sources(void)
+{
+	struct rules rules;
+	char path[256], xdg[128];
+
+	if (access("/etc/xaudit.conf", F_OK) == 0) {
+		skip(3, "this machine has an /etc/xaudit.conf");
+	} else {
+		is_int(read_rules(&rules, NULL), 0, "no source at all is fine");
+		is_str(rules.source, "defaults", "and is called defaults");
+		ok(rules.file == NULL, "no file was read");
+		arena_free(&rules.arena);
+	}
+	env_rules = "[trace]\nclock = tsc\n";
+	is_int(read_rules(&rules, NULL), 0, "rules of the command line alone are fine");
+	is_int(rules.defaults, 1, "without sections the default ones are used");
+	is_str(rules.sections->library, "*", "which are [library *]");
+	is_int(rules.sections->kinds, XRAY | PATCHABLE, "with the default kinds");
+	is_str(rules.sections->next->library, NULL, "and [program]");
+	is_int(rules.sections->next->kinds, XRAY | PATCHABLE, "with the default kinds");
+	ok(!rules.sections->next->next, "and no more");
+	snprintf(path, sizeof(path), "%s/xaudit.data", folder);
+	is_str(rules.output, path, "the default output lies in the current folder");
+	is_int((long long)rules.buffer, 4 << 20, "the default buffer is 4M");
+	is_int(rules.clock, RULES_CLOCK_TSC, "the clock is the one asked for");
+	is_str(rules.source, "command line", "the source is named");
+	arena_free(&rules.arena);
+	no_environment();
+
+	mkdir("xdg", 0777);
+	mkdir("home", 0777);
+	mkdir("home/.config", 0777);
+	write_file("home/.config/xaudit.conf", "[library home]\n");
+	snprintf(path, sizeof(path), "%s/home", folder);
+	env_home = path;
+	is_int(read_rules(&rules, NULL), 0, "$HOME/.config/xaudit.conf is found");
+	is_str(rules.sections->library, "home", "and used");
+	arena_free(&rules.arena);
+
+	write_file("xdg/xaudit.conf", "[library xdg]\n");
+	snprintf(xdg, sizeof(xdg), "%s/xdg", folder);
+	env_xdg = xdg;
+	is_int(read_rules(&rules, NULL), 0, "$XDG_CONFIG_HOME/xaudit.conf is found");
+	is_str(rules.sections->library, "xdg", "and comes before $HOME");
+	arena_free(&rules.arena);
+	env_xdg = "xdg";
+	is_int(read_rules(&rules, NULL), 0, "a relative XDG_CONFIG_HOME is ignored");
+	is_str(rules.sections->library, "home", "and $HOME counts");
+	arena_free(&rules.arena);
+
+	write_file("xaudit.conf", "[trace]\nbuffer = 1M\noutput = /file\n[library here]\n[program]\nkinds = calls\n");
+	env_xdg = xdg;
+	is_int(read_rules(&rules, NULL), 0, "./xaudit.conf is found");
+	is_str(rules.sections->library, "here", "and comes before the others");
+	arena_free(&rules.arena);
+
+	write_file("named.conf", "[library named]\n[trace]\nbuffer = 2M\n");
+	env_config = "named.conf";
+	is_int(read_rules(&rules, NULL), 0, "the file that XAUDIT_CONFIG names is read");
+	is_str(rules.sections->library, "named", "and comes before all");
+	is_int((long long)rules.buffer, 2 << 20, "it alone: the buffer is its own");
+	arena_free(&rules.arena);
+
+	env_rules = "[trace]\noutput = /rules\n[library rules]\nkinds = plt\n";
+	is_int(read_rules(&rules, NULL), 0, "command line and named file together are read");
+	is_str(rules.sections->library, "rules", "sections of the command line come first");
+	is_str(rules.sections->next->library, "named", "those of the named file follow");
+	is_str(rules.source, "command line and named.conf", "both are named as source");
+	arena_free(&rules.arena);
+
+	env_config = "";
+	is_int(read_rules(&rules, NULL), 0, "an empty XAUDIT_CONFIG names nothing");
+	is_str(rules.sections->library, "rules", "the command line's section counts");
+	ok(!rules.sections->next, "those of a file that was only found do not");
+	is_str(rules.output, "/rules", "keys of [trace] on the command line win");
+	is_int((long long)rules.buffer, 1 << 20, "others come from the file");
+	is_str(rules.file, "./xaudit.conf", "which is named");
+	arena_free(&rules.arena);
+
+	env_rules = "[trace]\nclock = tsc\n";
+	is_int(read_rules(&rules, NULL), 0, "a command line without sections");
+	is_str(rules.sections->library, "here", "leaves the file's sections in use");
+	is_int(rules.defaults, 0, "so these are no defaults");
+	is_str(rules.output, "/file", "and the file's output");
+	arena_free(&rules.arena);
+
+	write_file("xaudit.conf", "[trace]\nsize = 1M\n");
+	is_int(read_rules(&rules, NULL), -1, "an error in a found file is an error");
+	is_str(said, "xaudit: ./xaudit.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock\n", "and said");
+	no_environment();
+}
+
+int main(void)
+{
+	char command[128];
+
+	if (!mkdtemp(folder) || chdir(folder))
+		bail("no temporary folder");
+	errors();
+	everything();
+	long_lines();
+	sources();
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	ok(chdir("/") == 0 && system(command) == 0, "the test cleans up");
+	return done_testing();
+}
