@@ -27,6 +27,16 @@ is "$long" '' 'no source file is longer than 600 lines'
 marks=$(grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | grep -v '^t/source-rules\.t:')
 is "$marks" '' 'no mark of unfinished work is left'
 
+# Programs of C tests and committed shell tests have the same suffix, so git must be told each name.
+if [ -e .gitignore ]; then
+	unknown=$(sed -n 's/^check_PROGRAMS += *//p' t/local.mk | tr ' ' '\n' | while read -r program; do
+		grep -qx "/$program" .gitignore || echo "$program"
+	done)
+	is "$unknown" '' 'git ignores the program of each C test'
+else
+	skip 1 'a release has no .gitignore'
+fi
+
 # Whoever changes an ordering later must find why it is there: on the line itself, in the three lines before it, or in the
 # comment block that ends there.
 atomics() {
