@@ -5,7 +5,10 @@
 # libtool makes a plain executable and no wrapper script.
 # With tool/main.c in it, EXTRA becomes bin.
 EXTRA_PROGRAMS = xaudit
-xaudit_SOURCES =
+xaudit_SOURCES = \
+	tool/histogram.c tool/histogram.h tool/json.c tool/json.h tool/memory.c tool/memory.h tool/reader.c tool/reader.h \
+	tool/report.c tool/report_count.c tool/report_count.h tool/trace_clock.c tool/trace_clock.h tool/trace_folder.c \
+	tool/trace_folder.h tool/trace_meta.c tool/trace_meta.h tool/trace_stream.c tool/trace_stream.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)

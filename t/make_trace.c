@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * make_trace DIR <SCRIPT: writes a trace folder with exactly the content that the script says, so that tests of the readers
+ * can know every number. It shares nothing with the recorder but runtime/trace.h.
+ *
+ * One command per line; # begins a comment. Numbers as in C. Times are ticks.
+ *	record TEXT			a line of DIR/record
+ *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID, and those of head
+ *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
+ *	pair first|last TICKS MONO REAL
+ *	text exe|command|host|config|note|module TEXT
+ *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
+ *	function OBJECT KIND ID OFFSET [NAME]
+ *	load N OBJECT CLOCK BASE TID
+ *	unload N CLOCK TID
+ *	sites OBJECT KIND:REASON:COUNT...
+ *	unknown TYPE BYTES		a record of another type
+ *	thread TID [COMM]		begin a thread file
+ *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
+ *	sync TIME | switch TID | hole WORDS | raw WORD...
+ *	chunk TIME [TID]		finish the chunk and begin another
+ *	lost N				in this chunk
+ *	open				this chunk is not finished: used stays 0
+ *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
+ *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/trace.h"
+
+#define DEPTH_MAX 1024
+
+static const char *dir;
+static unsigned line_number;
+
+static struct trace_head head;
+static int process_fd = -1, meta_fd = -1;
+static uint64_t meta_used;
+
+static int thread_fd = -1;
+static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
+static uint64_t chunk_pos; /* 0: not begun */
+static uint64_t chunk_seq, last_time, step;
+static uint32_t tid, thread_count;
+static char comm[16];
+static bool leave_open;
+
+static void fail(const char *what)
+{
+	errx(1, "line %u: %s", line_number, what);
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+
+	if (!text)
+		fail("a number is missing");
+	uint64_t n = strtoull(text, &end, 0);
+	if (end == text || *end)
+		fail("that is no number");
+	return n;
+}
+
+static void write_at(int fd, const void *from, size_t size, uint64_t offset)
+{
+	if (pwrite(fd, from, size, (off_t)offset) != (ssize_t)size)
+		err(1, "write");
+}
+
+/* The value of KEY=VALUE, or NULL if it is another key. */
+static const char *value_of(const char *word, const char *key)
+{
+	size_t n = strlen(key);
+
+	return !strncmp(word, key, n) && word[n] == '=' ? word + n + 1 : NULL;
+}
+
+/* ---- thread files ---- */
+
+static void finish_chunk(void)
+{
+	struct trace_chunk *c = (void *)chunk;
+
+	if (!chunk_pos)
+		return;
+	c->used = leave_open ? 0 : chunk_pos;
+	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
+	if (ftruncate(thread_fd, (off_t)((chunk_seq + 1) * head.chunk_size)))
+		err(1, "ftruncate");
+	write_at(thread_fd, chunk, chunk_pos, chunk_seq * head.chunk_size);
+	chunk_seq++;
+	chunk_pos = 0;
+	leave_open = false;
+}
+
+static void begin_chunk(uint64_t time)
+{
+	struct trace_chunk *c = (void *)chunk;
+
+	memset(chunk, 0, head.chunk_size);
+	*c = (struct trace_chunk){
+		.magic = TRACE_CHUNK_MAGIC,
+		.version = TRACE_VERSION,
+		.head_size = sizeof(*c),
+		.seq = chunk_seq,
+		.pid = head.pid,
+		.tid = tid,
+		.clock = time,
+		.size = head.chunk_size,
+	};
+	memcpy(c->comm, comm, sizeof(comm));
+	chunk_pos = sizeof(*c);
+	last_time = time;
+}
+
+static void put(uint64_t word)
+{
+	memcpy(chunk + chunk_pos, &word, sizeof(word));
+	chunk_pos += sizeof(word);
+}
+
+/* Makes room for a few words in a chunk. */
+static void want_chunk(uint64_t time)
+{
+	if (thread_fd < 0)
+		fail("there is no thread");
+	if (chunk_pos && chunk_pos + 64 > head.chunk_size - TRACE_CHUNK_SLACK)
+		finish_chunk();
+	if (!chunk_pos)
+		begin_chunk(time);
+}
+
+static void put_sync(uint64_t time)
+{
+	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_SYNC, 1), time));
+	put(time);
+	last_time = time;
+}
+
+static void put_event(uint32_t type, uint32_t id, uint64_t time)
+{
+	want_chunk(time);
+	int64_t d = (int64_t)(time - last_time);
+	if (d < -(1ll << 31) || d >= 1ll << 31)
+		put_sync(time);
+	put(TRACE_EVENT(type, id, time));
+	last_time = time;
+}
+
+static void end_thread(void)
+{
+	if (thread_fd < 0)
+		return;
+	finish_chunk();
+	close(thread_fd);
+	thread_fd = -1;
+}
+
+static void begin_thread(char **word, int words)
+{
+	char name[16];
+
+	end_thread();
+	if (process_fd < 0)
+		fail("there is no process");
+	snprintf(name, sizeof(name), "t%u", thread_count++);
+	thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (thread_fd < 0)
+		err(1, "%s", name);
+	free(chunk);
+	chunk = malloc(head.chunk_size);
+	if (!chunk)
+		err(1, "malloc");
+	chunk_pos = chunk_seq = 0;
+	tid = (uint32_t)number(word[1]);
+	memset(comm, 0, sizeof(comm));
+	if (words > 2)
+		snprintf(comm, sizeof(comm), "%s", word[2]);
+}
+
+static uint64_t state;
+
+static uint64_t random_number(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max)
+{
+	static uint32_t open[DEPTH_MAX];
+	unsigned depth = 0;
+	uint64_t time = last_time + 1000;
+
+	state = seed * 0x9e3779b97f4a7c15u + 1;
+	if (depth_max > DEPTH_MAX || !ids)
+		fail("depth or number of ids");
+	for (uint64_t left = events; left; left--) {
+		uint64_t r = random_number();
+		time += 20 + (r & 127);
+		bool enter = depth < depth_max && depth < left && (!depth || (r >> 40 & 1));
+		if (enter) {
+			/* Few functions are called often, many seldom. */
+			uint64_t id = r >> 41 & 3 ? (r >> 16) % (ids / 8 + 1) : (r >> 16) % ids;
+			open[depth++] = (uint32_t)id + 1;
+			put_event(TRACE_ENTRY, open[depth - 1], time);
+		} else {
+			put_event(TRACE_EXIT, open[--depth], time);
+		}
+	}
+}
+
+/* ---- meta ---- */
+
+static void put_record(uint32_t type, const void *fixed, size_t fixed_size, const void *tail, size_t tail_size)
+{
+	size_t size = (fixed_size + tail_size + 7) / 8 * 8;
+	uint8_t *record = calloc(1, size);
+
+	if (!record || meta_fd < 0)
+		fail("there is no process");
+	memcpy(record, fixed, fixed_size);
+	if (tail_size)
+		memcpy(record + fixed_size, tail, tail_size);
+	memcpy(record, &(struct trace_record){ type, (uint32_t)size }, sizeof(struct trace_record));
+	write_at(meta_fd, record, size, meta_used);
+	meta_used += size;
+	free(record);
+}
+
+static void set_head(char **word, int words)
+{
+	for (int i = 0; i < words; i++) {
+		const char *v;
+		if ((v = value_of(word[i], "clock")))
+			head.clock = !strcmp(v, "mono") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_TSC;
+		else if ((v = value_of(word[i], "chunk")))
+			head.chunk_size = number(v);
+		else if ((v = value_of(word[i], "flags")))
+			head.flags = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "ppid")))
+			head.ppid = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "lost")))
+			head.lost = number(v);
+		else if ((v = value_of(word[i], "no_mirror")))
+			head.no_mirror = number(v);
+		else if ((v = value_of(word[i], "meta_lost")))
+			head.meta_lost = number(v);
+		else if ((v = value_of(word[i], "last_seq")))
+			head.last_seq = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "threads")))
+			head.threads = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "boot")))
+			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
+		else
+			fail("unknown key");
+	}
+	if (!strcmp(head.boot_id, "this")) {
+		FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+		if (!file || fscanf(file, "%39s", head.boot_id) != 1)
+			err(1, "boot_id");
+		fclose(file);
+	}
+}
+
+static void end_process(void)
+{
+	end_thread();
+	if (meta_fd < 0)
+		return;
+	head.used = meta_used;
+	if (!head.threads)
+		head.threads = thread_count;
+	write_at(meta_fd, &head, sizeof(head), 0);
+	close(meta_fd);
+	close(process_fd);
+	meta_fd = process_fd = -1;
+}
+
+static void begin_process(char **word, int words)
+{
+	char path[4096];
+
+	end_process();
+	snprintf(path, sizeof(path), "%s/%s", dir, word[1]);
+	if (mkdir(path, 0777) && errno != EEXIST)
+		err(1, "%s", path);
+	process_fd = open(path, O_RDONLY | O_DIRECTORY);
+	meta_fd = openat(process_fd, "meta", O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (meta_fd < 0)
+		err(1, "%s/meta", path);
+	head = (struct trace_head){
+		.version = TRACE_VERSION,
+		.head_size = TRACE_HEAD_SIZE,
+		.chunk_size = TRACE_CHUNK_MIN,
+		.pid = (uint32_t)strtoul(word[1] + 1, NULL, 10),
+		.ppid = 1,
+		.clock = TRACE_CLOCK_MONOTONIC,
+		.flags = TRACE_EXITED,
+	};
+	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
+	meta_used = TRACE_HEAD_SIZE;
+	thread_count = 0;
+	last_time = 0;
+	set_head(word + 2, words - 2);
+}
+
+static void put_text(const char *what, const char *text)
+{
+	static const char *const names[] = { "", "exe", "command", "host", "config", "note", "module" };
+	char copy[4096];
+	struct trace_text t = { .length = (uint32_t)strlen(text) };
+
+	for (t.what = 1; t.what < 7 && strcmp(names[t.what], what); t.what++)
+		;
+	snprintf(copy, sizeof(copy), "%s", text);
+	if (t.what == TRACE_TEXT_COMMAND) { /* words end with NUL */
+		for (char *p = copy; *p; p++)
+			*p = *p == ' ' ? '\0' : *p;
+		t.length++;
+	}
+	put_record(TRACE_REC_TEXT, &t, sizeof(t), copy, t.length);
+}
+
+static void put_object(char **word, int words)
+{
+	struct trace_object o = { .object = (uint32_t)number(word[1]), .dev = 1, .ino = 1, .path_len = (uint32_t)strlen(word[2]) };
+	char names[8192];
+	const char *v, *soname = "";
+
+	for (int i = 3; i < words; i++) {
+		if ((v = value_of(word[i], "flags")))
+			o.flags = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "kinds")))
+			o.kinds = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "soname")))
+			soname = v;
+		else if ((v = value_of(word[i], "build")))
+			for (; v[0] && v[1] && o.build_id_len < sizeof(o.build_id); v += 2)
+				sscanf(v, "%2hhx", &o.build_id[o.build_id_len++]);
+		else
+			fail("unknown key");
+	}
+	o.soname_len = (uint32_t)strlen(soname);
+	snprintf(names, sizeof(names), "%s%s", word[2], soname);
+	put_record(TRACE_REC_OBJECT, &o, sizeof(o), names, strlen(names));
+}
+
+static void put_function(char **word, int words)
+{
+	const char *name = words > 5 ? word[5] : "";
+	struct trace_functions f = { .object = (uint32_t)number(word[1]), .kind = (uint32_t)number(word[2]), .count = 1,
+		.names_size = (uint32_t)strlen(name) + 1 };
+	struct trace_function one = { .id = (uint32_t)number(word[3]), .offset = number(word[4]) };
+	char tail[sizeof(one) + 4096];
+
+	memcpy(tail, &one, sizeof(one));
+	snprintf(tail + sizeof(one), sizeof(tail) - sizeof(one), "%s", name);
+	put_record(TRACE_REC_FUNCTIONS, &f, sizeof(f), tail, sizeof(one) + strlen(name) + 1);
+}
+
+static void put_sites(char **word, int words)
+{
+	struct trace_sites s = { .object = (uint32_t)number(word[1]), .count = (uint32_t)words - 2 };
+	struct trace_site_count count[64];
+
+	for (int i = 2; i < words; i++)
+		if (sscanf(word[i], "%hu:%hu:%u", &count[i - 2].kind, &count[i - 2].reason, &count[i - 2].count) != 3)
+			fail("KIND:REASON:COUNT");
+	put_record(TRACE_REC_SITES, &s, sizeof(s), count, s.count * sizeof(*count));
+}
+
+/* ---- commands ---- */
+
+static void append_record(const char *text)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/record", dir);
+	file = fopen(path, "a");
+	if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
+		err(1, "%s", path);
+}
+
+static bool meta_command(char **word, int words, const char *rest)
+{
+	if (!strcmp(word[0], "text") && words > 2) {
+		put_text(word[1], rest);
+	} else if (!strcmp(word[0], "object") && words > 2) {
+		put_object(word, words);
+	} else if (!strcmp(word[0], "function") && words > 4) {
+		put_function(word, words);
+	} else if (!strcmp(word[0], "load") && words == 6) {
+		uint64_t base = number(word[4]);
+		struct trace_load l = { .load = (uint32_t)number(word[1]), .object = (uint32_t)number(word[2]),
+			.clock = number(word[3]) + step, .base = base, .start = base, .end = base + 0x10000,
+			.tid = (uint32_t)number(word[5]) };
+		put_record(TRACE_REC_LOAD, &l, sizeof(l), NULL, 0);
+	} else if (!strcmp(word[0], "unload") && words == 4) {
+		struct trace_unload u = { .load = (uint32_t)number(word[1]), .clock = number(word[2]) + step,
+			.tid = (uint32_t)number(word[3]) };
+		put_record(TRACE_REC_UNLOAD, &u, sizeof(u), NULL, 0);
+	} else if (!strcmp(word[0], "sites") && words > 1) {
+		put_sites(word, words);
+	} else if (!strcmp(word[0], "unknown") && words == 3) {
+		static const uint8_t zeros[4096];
+		put_record((uint32_t)number(word[1]), zeros, number(word[2]) + sizeof(struct trace_record), NULL, 0);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool thread_command(char **word, int words)
+{
+	static const char *const types[] = { "", "entry", "exit", "tail", "unwind", "point" };
+
+	for (uint32_t type = TRACE_ENTRY; type <= TRACE_POINT; type++) {
+		if (!strcmp(word[0], types[type]) && words == 3) {
+			put_event(type, (uint32_t)number(word[1]), number(word[2]) + step);
+			return true;
+		}
+	}
+	if (!strcmp(word[0], "sync") && words == 2) {
+		want_chunk(number(word[1]) + step);
+		put_sync(number(word[1]) + step);
+	} else if (!strcmp(word[0], "switch") && words == 2) {
+		want_chunk(last_time);
+		tid = (uint32_t)number(word[1]);
+		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_THREAD, 1), last_time));
+		put(tid);
+	} else if (!strcmp(word[0], "hole") && words == 2) {
+		for (uint64_t n = number(word[1]); n; n--) {
+			want_chunk(last_time);
+			put(0);
+		}
+	} else if (!strcmp(word[0], "raw")) {
+		want_chunk(last_time);
+		for (int i = 1; i < words; i++)
+			put(number(word[i]));
+	} else if (!strcmp(word[0], "chunk") && words >= 2) {
+		finish_chunk();
+		tid = words > 2 ? (uint32_t)number(word[2]) : tid;
+		want_chunk(number(word[1]) + step);
+	} else if (!strcmp(word[0], "lost") && words == 2) {
+		want_chunk(last_time);
+		((struct trace_chunk *)(void *)chunk)->lost = number(word[1]);
+	} else if (!strcmp(word[0], "open")) {
+		want_chunk(last_time);
+		leave_open = true;
+	} else if (!strcmp(word[0], "random") && words == 5) {
+		want_chunk(last_time);
+		put_random(number(word[1]), number(word[2]), number(word[3]), number(word[4]));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void command(const char *line)
+{
+	char copy[4096], *word[66] = { 0 }, *save;
+	int words = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	copy[strcspn(copy, "#\n")] = '\0';
+	for (char *w = strtok_r(copy, " \t", &save); w && words < 65; w = strtok_r(NULL, " \t", &save))
+		word[words++] = w;
+	if (!words)
+		return;
+	char rest[4096] = "";
+	if (words > 1) { /* what stands behind the first word (record) or the second (text), as it is */
+		const char *from = strstr(line, word[!strcmp(word[0], "text") && words > 2 ? 2 : 1]);
+		snprintf(rest, sizeof(rest), "%s", from ? from : "");
+		rest[strcspn(rest, "\n")] = '\0';
+	}
+	if (!strcmp(word[0], "record") && words > 1)
+		append_record(rest);
+	else if (!strcmp(word[0], "process") && words > 1)
+		begin_process(word, words);
+	else if (!strcmp(word[0], "head"))
+		set_head(word + 1, words - 1);
+	else if (!strcmp(word[0], "pair") && words == 5)
+		*(!strcmp(word[1], "first") ? &head.first : &head.last) =
+			(struct trace_pair){ number(word[2]), number(word[3]), number(word[4]) };
+	else if (!strcmp(word[0], "thread") && words > 1)
+		begin_thread(word, words);
+	else if (!meta_command(word, words, rest) && !thread_command(word, words))
+		fail("unknown command");
+}
+
+int main(int argc, char **argv)
+{
+	char *line = NULL, **body = NULL;
+	size_t size = 0, lines = 0;
+	uint64_t times = 0, by = 0;
+
+	if (argc != 2)
+		errx(2, "Usage: make_trace DIR <SCRIPT");
+	dir = argv[1];
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		err(1, "%s", dir);
+	while (getline(&line, &size, stdin) > 0) {
+		unsigned long long a, b;
+		line_number++;
+		if (sscanf(line, " loop %llu %llu", &a, &b) == 2) {
+			times = a;
+			by = b;
+		} else if (times && !strncmp(line, "end", 3)) {
+			for (uint64_t i = 0; i < times; i++, step += by)
+				for (size_t k = 0; k < lines; k++)
+					command(body[k]);
+			while (lines)
+				free(body[--lines]);
+			step = times = 0;
+		} else if (times) {
+			body = reallocarray(body, lines + 1, sizeof(*body));
+			if (!body || !(body[lines++] = strdup(line)))
+				err(1, "malloc");
+		} else {
+			command(line);
+		}
+	}
+	if (times)
+		fail("a loop without end");
+	end_process();
+	free(body);
+	free(line);
+	free(chunk);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of the commands: running out of it ends the command with one line and status 1. Any thread. */
+#ifndef XAUDIT_MEMORY_H
+#define XAUDIT_MEMORY_H
+
+#include <stddef.h>
+
+/* count * size bytes, zeroed. */
+void *memory_zeroed(size_t count, size_t size) __attribute__((malloc));
+
+/* realloc() to count * size bytes; what is new is not zeroed. */
+void *memory_resize(void *old, size_t count, size_t size);
+
+/* strndup() */
+char *memory_text(const char *text, size_t length);
+
+/* asprintf() */
+char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/reader.h"
+
+#include <errno.h>
+#include <getopt.h> /* optarg, optind, optopt */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio_ext.h> /* __fpurge */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h> /* STDOUT_FILENO */
+
+#include "tool/tool.h"
+
+void reader_begin(struct reader_options *options, const char *command)
+{
+	*options = (struct reader_options){ .command = command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
+	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
+	signal(SIGPIPE, SIG_IGN);
+	opterr = 0;
+	optind = 0; /* start anew, at argv[1] */
+}
+
+static void usage(const struct reader_options *options, const char *what, const char *word)
+{
+	tool_error(options->command, "%s '%s'; `xaudit %s --help` lists what there is", what, word, options->command);
+}
+
+bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed)
+{
+	tool_error(options->command, "%s can't be '%s'; it is %s", option, value, allowed);
+	return false;
+}
+
+bool reader_number(const char *text, uint32_t max, uint32_t *number)
+{
+	char *end;
+
+	errno = 0;
+	unsigned long n = strtoul(text, &end, 10);
+	if (end == text || *end || errno || *text == '-' || !n || n > max)
+		return false;
+	*number = (uint32_t)n;
+	return true;
+}
+
+int reader_choice(const char *text, const char *const *names)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	return -1;
+}
+
+bool reader_option(struct reader_options *options, int option, char **argv, const char *text)
+{
+	const char *const format[] = { text, "json", NULL };
+	char allowed[64], letter[3] = { '-', 0, 0 };
+	int choice;
+
+	switch (option) {
+	case READER_PID:
+		if (!reader_number(optarg, INT32_MAX, &options->pid))
+			return reader_bad_value(options, "--pid", optarg, "the id of a process");
+		return true;
+	case READER_COLOR:
+		choice = tool_colour(optarg, STDOUT_FILENO);
+		if (choice < 0)
+			return reader_bad_value(options, "--color", optarg, "always, never or auto");
+		options->color = choice;
+		return true;
+	case READER_FORMAT:
+		choice = reader_choice(optarg, format);
+		snprintf(allowed, sizeof(allowed), "%s or json", text);
+		if (choice < 0)
+			return reader_bad_value(options, "--format", optarg, allowed);
+		options->json = choice;
+		return true;
+	}
+	/* getopt_long's '?' and ':'. For a letter, optopt is the letter; for a word it is 0 or the option's value. */
+	letter[1] = (char)optopt;
+	bool is_letter = optopt > 0 && optopt < 256;
+	usage(options, option == ':' ? "a value is missing behind the option" : "there is no option",
+		is_letter ? letter : argv[optind - 1]);
+	return false;
+}
+
+bool reader_words(struct reader_options *options, int argc, char **argv)
+{
+	if (optind < argc)
+		options->dir = argv[optind++];
+	if (optind < argc) {
+		usage(options, "one folder is enough, so what is", argv[optind]);
+		return false;
+	}
+	return true;
+}
+
+int reader_end(void)
+{
+	struct pollfd pipe = { .fd = STDOUT_FILENO };
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return TOOL_OK;
+	/* The error may be one of long ago, whose errno is gone: a pipe without a reader has this mark. */
+	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
+	if (!gone)
+		tool_error(NULL, "the output can't be written: %s", strerror(errno ? errno : EIO));
+	/* Said, or no error: main() need not find it again. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	return gone ? TOOL_OK : TOOL_FAILED;
+}
+
+void reader_text(FILE *file, const char *text)
+{
+	for (; *text; text++)
+		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
+}
+
+const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns)
+{
+	if (ns < 1000000)
+		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u us", ns / 1000, (unsigned)(ns % 1000));
+	else if (ns < 1000000000)
+		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u ms", ns / 1000000, (unsigned)(ns / 1000 % 1000));
+	else
+		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
+	return buf;
+}
+
+const struct reader_colors *reader_colors(const struct reader_options *options)
+{
+	static const struct reader_colors none = { "", "", "", "", "" };
+	static const struct reader_colors some = { "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[0m" };
+
+	return options->color ? &some : &none;
+}

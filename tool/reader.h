@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `xaudit report`, `replay`, `dump` and `info` have in common: options, colours, times, and the end of the output.
+ *
+ * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. A reader of
+ * the output that goes away early (`| head`) is no error.
+ */
+#ifndef XAUDIT_READER_H
+#define XAUDIT_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct reader_options {
+	const char *command; /* "report" */
+	const char *dir;
+	uint32_t pid; /* 0: all */
+	bool color;
+	bool json;
+};
+
+/* Values of the long options that all readers have; the short ones of a command are its own business. */
+enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
+
+/* Lines for the array of struct option. */
+#define READER_LONG_OPTIONS                                 \
+	{ "help", no_argument, NULL, READER_HELP },         \
+		{ "pid", required_argument, NULL, READER_PID }, \
+		{ "color", required_argument, NULL, READER_COLOR }
+
+/* Text for --help. */
+#define READER_HELP_TEXT                                                             \
+	"      --pid=N          only the process with this id\n"                    \
+	"      --color=WHEN     always, never, or auto: on a terminal (default)\n"  \
+	"      --help           show this text\n"
+
+/* Sets the defaults, and what concerns the process: no SIGPIPE. */
+void reader_begin(struct reader_options *options, const char *command);
+
+/*
+ * Takes one of the options above. text: the word that means JSON's opposite ("table" or "text"). Anything else, such as the
+ * '?' and ':' of getopt_long, is reported. Returns false when the command is to end with status TOOL_USAGE.
+ */
+bool reader_option(struct reader_options *options, int option, char **argv, const char *text)
+	__attribute__((nonnull));
+
+/* Takes the words behind the options: at most one, the folder. Returns as reader_option(). */
+bool reader_words(struct reader_options *options, int argc, char **argv);
+
+/* Says that the value of an option is none; allowed: what would be one. Returns false. */
+bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed);
+
+/* The number in text, from 1 to max. Returns false if it is none. */
+bool reader_number(const char *text, uint32_t max, uint32_t *number);
+
+/* Index of text in names, which ends with NULL; -1: not in it. */
+int reader_choice(const char *text, const char *const *names);
+
+/* Whether nobody wants more output: it is time to end. */
+static inline bool reader_output_broken(void)
+{
+	return ferror(stdout);
+}
+
+/* Flushes the output. Returns the exit status, after one line on stderr if the output could not be written. */
+int reader_end(void);
+
+/* Writes a name or path. What would be no harmless text on a terminal, such as an escape, is shown as '?'. */
+void reader_text(FILE *file, const char *text);
+
+#define READER_TIME_SIZE 24
+
+/* A time as text: "0.050 us", "12.345 ms", "1.000  s". Three decimals, and a unit of two characters. Returns buf. */
+const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns);
+
+/* Escape sequences; empty without colours. */
+struct reader_colors {
+	const char *head, *dim, *name, *warn, *off;
+};
+const struct reader_colors *reader_colors(const struct reader_options *options);
+
+#endif

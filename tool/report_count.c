@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/report_count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "tool/trace_stream.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define PAGE_MASK   ((1u << COUNT_PAGE_BITS) - 1)
+#define SCALE_SHIFT 4		/* the unit is ns/16 then */
+#define DEPTH_MAX   (1u << 24) /* calls deeper than that have no time; no stack is so deep */
+
+/* ---- rows ---- */
+
+static uint32_t hash_row(const char *name, const char *library, uint32_t pid, uint32_t tid)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; name && *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+	h *= 0x100000001b3u;
+	for (; library && *library; library++)
+		h = (h ^ (unsigned char)*library) * 0x100000001b3u;
+	h = (h ^ pid) * 0x100000001b3u;
+	h = (h ^ tid) * 0x100000001b3u;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void rehash(struct counter *c)
+{
+	c->hash_mask = c->room * 2 - 1;
+	free(c->hash);
+	c->hash = memory_zeroed((size_t)c->hash_mask + 1, sizeof(*c->hash));
+	for (uint32_t i = 1; i < c->rows; i++) {
+		struct count_row *row = &c->row[i];
+		/* The name of a thread is no part of what it is. */
+		uint32_t h = hash_row(c->by == COUNT_BY_THREAD ? NULL : row->name, row->library, row->pid, row->tid);
+		row->next = c->hash[h & c->hash_mask];
+		c->hash[h & c->hash_mask] = i;
+	}
+}
+
+/* The row of a function (name, library), a library (NULL, library) or a thread (NULL, NULL, pid, tid). */
+static uint32_t find_row(struct counter *c, const char *name, const char *library, uint32_t pid, uint32_t tid)
+{
+	uint32_t h = hash_row(name, library, pid, tid), i;
+
+	for (i = c->hash[h & c->hash_mask]; i; i = c->row[i].next) {
+		struct count_row *row = &c->row[i];
+		if (row->pid == pid && row->tid == tid && same(row->library, library) &&
+			(c->by == COUNT_BY_THREAD || same(row->name, name)))
+			return i;
+	}
+	if (c->rows == c->room) {
+		c->room *= 2;
+		c->row = memory_resize(c->row, c->room, sizeof(*c->row));
+		rehash(c);
+	}
+	i = c->rows++;
+	c->row[i] = (struct count_row){
+		.min = UINT64_MAX,
+		.name = name ? memory_text(name, strlen(name)) : NULL,
+		.library = library ? memory_text(library, strlen(library)) : NULL,
+		.pid = pid,
+		.tid = tid,
+		.next = c->hash[h & c->hash_mask],
+	};
+	c->hash[h & c->hash_mask] = i;
+	return i;
+}
+
+/* First event of a function in this process. */
+static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+{
+	struct process *process = c->process;
+	const struct function *function = process_function(process, id);
+	char buf[320];
+
+	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
+		function = process_function(process, id);
+	if (!function && !process->head.meta_lost)
+		stream_damage(s, at, "an event of a function that meta does not name");
+
+	const char *library = object_path(function ? process_object(process, function->object) : NULL);
+	const char *name = c->by == COUNT_BY_FUNCTION ? function_name(process, function, buf, sizeof(buf)) : NULL;
+	uint32_t row = find_row(c, name, library, 0, 0);
+
+	if (function) {
+		uint32_t **page = &c->page[id >> COUNT_PAGE_BITS];
+		if (!*page)
+			*page = memory_zeroed(1u << COUNT_PAGE_BITS, sizeof(**page));
+		(*page)[id & PAGE_MASK] = row;
+	}
+	return row;
+}
+
+static inline __attribute__((always_inline)) uint32_t row_of(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+{
+	if (c->by == COUNT_BY_THREAD)
+		return c->thread_row;
+	const uint32_t *page = c->page[id >> COUNT_PAGE_BITS];
+	uint32_t row = likely(page) ? page[id & PAGE_MASK] : 0;
+	return likely(row) ? row : row_of_new_id(c, s, at, id);
+}
+
+/* ---- frames ---- */
+
+static inline __attribute__((always_inline)) struct count_frame *end_top(struct counter *c, struct count_frame *top, uint64_t now)
+{
+	struct count_row *row = &c->row[top->row];
+	uint64_t time = now - top->start, self;
+
+	if (unlikely(c->scale))
+		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >> (CLOCK_SHIFT - SCALE_SHIFT));
+	self = time - top->child;
+	top--;
+	top->child += time;
+	row->self += self;
+	row->sum += time;
+	row->min = time < row->min ? time : row->min;
+	row->max = time > row->max ? time : row->max;
+	row->total += --row->open ? 0 : time;
+	histogram_add(&row->time, time);
+	return top;
+}
+
+/* An end that is not the top frame's. */
+static void end_other(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+{
+	struct count_frame *frame;
+
+	if (c->row[row_of(c, s, at, id)].open)
+		for (frame = c->top; frame > c->frame; frame--)
+			if (frame->id == id) {
+				while (c->top >= frame)
+					c->top = end_top(c, c->top, c->now);
+				return;
+			}
+	c->orphans++;
+}
+
+static void grow_frames(struct counter *c)
+{
+	size_t depth = (size_t)(c->top - c->frame), room = (size_t)(c->limit - c->frame) * 2;
+
+	c->frame = memory_resize(c->frame, room, sizeof(*c->frame));
+	c->top = c->frame + depth;
+	c->limit = c->frame + room;
+}
+
+/* The thread has no more events. */
+static void drop_frames(struct counter *c)
+{
+	for (; c->top > c->frame; c->top--) {
+		c->row[c->top->row].open--;
+		c->unfinished++;
+	}
+	c->top->child = 0;
+}
+
+static void begin_thread(struct counter *c, uint32_t tid)
+{
+	drop_frames(c);
+	c->tid = tid;
+	if (c->by == COUNT_BY_THREAD)
+		c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, tid);
+}
+
+/* ---- events ---- */
+
+/* Everything that is neither an entry nor the exit of the top frame: the word at s->at. Returns false for more words. */
+static __attribute__((noinline)) bool count_rare(struct counter *c, struct stream *s)
+{
+	uint64_t event = s->words[s->at];
+	uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS, id = word & TRACE_ID_MASK;
+	uint32_t tid = c->tid;
+
+	switch (type) {
+	case TRACE_HOLE:
+		break;
+	case TRACE_CONTROL:
+		switch (stream_control(s, &c->time, &tid)) {
+		case STREAM_CONTROL_MORE:
+			return false;
+		case STREAM_CONTROL_THREAD:
+			begin_thread(c, tid);
+			return true;
+		case STREAM_CONTROL_NOTHING:
+			return true;
+		}
+		break;
+	case TRACE_EXIT:
+	case TRACE_TAIL:
+	case TRACE_UNWIND:
+	case TRACE_POINT:
+		c->time = stream_time(c->time, event);
+		c->now = c->time > c->now ? c->time : c->now;
+		if (type == TRACE_POINT) {
+			uint32_t row = row_of(c, s, s->at, id);
+			c->row[row].calls++;
+			c->points++;
+		} else if (c->top > c->frame && c->top->id == id) {
+			c->top = end_top(c, c->top, c->now);
+		} else {
+			end_other(c, s, s->at, id);
+		}
+		break;
+	default:
+		stream_damage(s, s->at, "an event of unknown type");
+	}
+	s->at++;
+	return true;
+}
+
+/* Takes the words of the block, all or up to a control word that needs more. */
+static void count_words(struct counter *c, struct stream *s)
+{
+	const uint64_t *words = s->words;
+	uint64_t time = c->time, now = c->now;
+	struct count_frame *top = c->top;
+	size_t at = s->at, have = s->have;
+
+	while (at < have) {
+		uint64_t event = words[at];
+		uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS, id = word & TRACE_ID_MASK;
+
+		if (type == TRACE_ENTRY) {
+			uint32_t row = row_of(c, s, at, id);
+			c->row[row].calls++;
+			time = stream_time(time, event);
+			now = time > now ? time : now;
+			if (unlikely(top + 1 == c->limit)) {
+				if ((size_t)(c->limit - c->frame) >= DEPTH_MAX) {
+					c->unfinished++;
+					at++;
+					continue;
+				}
+				c->top = top;
+				grow_frames(c);
+				top = c->top;
+			}
+			c->row[row].open++;
+			*++top = (struct count_frame){ .start = now, .id = id, .row = row };
+			at++;
+		} else if (likely(type == TRACE_EXIT && top->id == id)) {
+			time = stream_time(time, event);
+			now = time > now ? time : now;
+			top = end_top(c, top, now);
+			at++;
+		} else if (!event) {
+			at++;
+		} else {
+			s->at = at;
+			c->time = time;
+			c->now = now;
+			c->top = top;
+			if (!count_rare(c, s))
+				return;
+			time = c->time;
+			now = c->now;
+			top = c->top;
+			at = s->at;
+			have = s->have;
+		}
+	}
+	s->at = at;
+	c->time = time;
+	c->now = now;
+	c->top = top;
+}
+
+static void count_stream(struct counter *c, struct stream *s)
+{
+	enum stream_step step;
+	bool begun = false;
+
+	c->now = 0;
+	while ((step = stream_step(s)) != STREAM_END) {
+		switch (step) {
+		case STREAM_CHUNK:
+			if (!begun || s->head.tid != c->tid)
+				begin_thread(c, s->head.tid);
+			begun = true;
+			if (c->by == COUNT_BY_THREAD && !c->row[c->thread_row].name && s->head.comm[0])
+				c->row[c->thread_row].name = memory_text(s->head.comm, sizeof(s->head.comm));
+			c->time = s->head.clock;
+			break;
+		case STREAM_WORDS:
+			count_words(c, s);
+			break;
+		case STREAM_FINISH:
+			c->lost += s->head.lost;
+			break;
+		case STREAM_END:
+			break;
+		}
+	}
+	drop_frames(c);
+}
+
+static void count_process(struct counter *c, struct process *process)
+{
+	struct stream s;
+
+	process_load(process);
+	c->process = process;
+	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
+	for (unsigned i = 0; i < process->threads; i++) {
+		if (!stream_open(&s, process, i, STREAM_BLOCK))
+			continue;
+		count_stream(c, &s);
+		stream_close(&s);
+	}
+	c->lost += process->head.lost;
+	for (uint32_t i = 0; i < COUNT_PAGES; i++)
+		free(c->page[i]);
+	free(c->page);
+	process_unload(process);
+}
+
+void count_folder(struct counter *c, struct folder *folder, enum count_by by)
+{
+	*c = (struct counter){ .by = by, .rows = 1, .room = 64, .unit = folder->process[0]->clock };
+	for (unsigned i = 1; i < folder->processes; i++)
+		c->scale |= !clock_same_rate(&c->unit, &folder->process[i]->clock);
+	if (c->scale)
+		c->unit.mult = 1ull << (CLOCK_SHIFT - SCALE_SHIFT);
+	c->row = memory_zeroed(c->room, sizeof(*c->row));
+	rehash(c);
+	c->frame = memory_zeroed(1024, sizeof(*c->frame));
+	c->limit = c->frame + 1024;
+	c->top = c->frame;
+	c->frame->id = UINT32_MAX; /* the sentinel: no event has this id */
+	for (unsigned i = 0; i < folder->processes; i++)
+		count_process(c, folder->process[i]);
+}
+
+void count_free(struct counter *c)
+{
+	for (uint32_t i = 1; i < c->rows; i++) {
+		histogram_free(&c->row[i].time);
+		free(c->row[i].name);
+		free(c->row[i].library);
+	}
+	free(c->row);
+	free(c->hash);
+	free(c->frame);
+}

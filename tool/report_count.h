@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting of a trace: one pass over each thread file, a row of numbers per function (or library, or thread).
+ *
+ * What is counted
+ *	calls	TRACE_ENTRY and TRACE_POINT, whether an end follows or not.
+ *	total	from entry to end, of outermost activations: a call during which the same row is open in the same thread
+ *		already is in that one's time.
+ *	self	from entry to end less the calls in between, of all that ended.
+ *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
+ * A call ends with its TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the top frame's ends the frames above it
+ * too, at that time, if its function is open at all; otherwise it is an orphan: the call was before the trace, or was lost.
+ * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time.
+ *
+ * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two array
+ * lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a histogram), and
+ * the open frames of one thread. Nothing grows with the length of the trace.
+ */
+#ifndef XAUDIT_REPORT_COUNT_H
+#define XAUDIT_REPORT_COUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/histogram.h"
+#include "tool/trace_folder.h"
+
+enum count_by { COUNT_BY_FUNCTION, COUNT_BY_LIBRARY, COUNT_BY_THREAD };
+
+struct count_row {
+	/* Written by each call: one cache line. In units of struct counter.unit. */
+	uint64_t calls;
+	uint64_t self;
+	uint64_t total;
+	uint64_t sum; /* of all calls that ended, recursive ones too */
+	uint64_t min; /* UINT64_MAX: none ended */
+	uint64_t max;
+	uint64_t open; /* activations in the thread that is being counted */
+	uint64_t pad;
+	struct histogram time;
+	char *name;    /* of the function or thread; NULL: by library */
+	char *library; /* path; NULL: by thread */
+	uint32_t pid, tid;
+	uint32_t next; /* row with the same hash, 0: none */
+};
+
+struct count_frame {
+	uint64_t start; /* ticks */
+	uint64_t child; /* time of the calls in between */
+	uint32_t id;
+	uint32_t row;
+};
+
+#define COUNT_PAGE_BITS 10
+#define COUNT_PAGES	(1u << (TRACE_ID_BITS - COUNT_PAGE_BITS))
+
+struct counter {
+	enum count_by by;
+	struct clock unit; /* converts the rows' times to ns */
+	bool scale;	   /* processes differ in their rates: times are in units of ns/16, not ticks */
+
+	struct count_row *row; /* row[0] is none */
+	uint32_t rows, room;
+	uint32_t *hash, hash_mask;
+
+	/* The process that is being counted. */
+	struct process *process;
+	uint32_t **page; /* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
+
+	/* The thread. */
+	uint32_t tid;
+	uint32_t thread_row;
+	uint64_t time; /* of the last event, as it says */
+	uint64_t now;  /* the latest so far */
+	struct count_frame *frame, *top, *limit; /* frame[0] is a sentinel */
+
+	/* Sums over all. */
+	uint64_t lost;
+	uint64_t unfinished;
+	uint64_t orphans; /* ends without a beginning */
+	uint64_t points;  /* calls whose end is not recorded */
+};
+
+/* Counts all of the folder. What can't be read goes into the folder's damage. */
+void count_folder(struct counter *counter, struct folder *folder, enum count_by by);
+
+void count_free(struct counter *counter);
+
+#endif

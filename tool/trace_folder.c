@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/trace_folder.h"
+
+#include <ctype.h> /* isdigit */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h> /* setrlimit */
+#include <unistd.h>	  /* pread */
+
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+void damage_add(struct damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
+{
+	if (damage->first) {
+		damage->more++;
+		return;
+	}
+	char *at = offset == DAMAGE_NOWHERE ? memory_text("", 0) : memory_format(": offset %" PRIu64, offset);
+	damage->first = memory_format("%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
+	free(at);
+}
+
+int damage_report(const struct damage *damage)
+{
+	if (!damage->first)
+		return TOOL_OK;
+	if (damage->more)
+		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", damage->first, damage->more);
+	else
+		tool_error(NULL, "%s; the rest of the trace was read", damage->first);
+	return TOOL_FAILED;
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- heads ---- */
+
+/* `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it has
+ * left an odd count for ever; then the pair is worth nothing. */
+static bool read_head(struct process *process)
+{
+	struct trace_head *head = &process->head;
+
+	for (int try = 0; try < 1000; try++) {
+		struct trace_head again;
+		ssize_t n = pread(process->meta, head, sizeof(*head), 0);
+		if (n != sizeof(*head))
+			return false;
+		if (head->last_seq & 1)
+			continue;
+		if (pread(process->meta, &again, sizeof(again), 0) != sizeof(again))
+			return false;
+		if (again.last_seq == head->last_seq && !memcmp(&again.last, &head->last, sizeof(again.last)))
+			return true;
+	}
+	memset(&head->last, 0, sizeof(head->last));
+	return true;
+}
+
+static const char *check_head(struct process *process)
+{
+	struct trace_head *head = &process->head;
+
+	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
+	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
+		return "this is not the meta file of a trace";
+	if (head->version != TRACE_VERSION)
+		return "the trace has another version than this xaudit reads";
+	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
+		return "the head names an unknown clock";
+	if (head->head_size < sizeof(*head) || head->head_size % 8)
+		return "the head has an impossible size";
+	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
+		return "the head has an impossible chunk size";
+	return NULL;
+}
+
+/* Thread files are t0, t1, ...; how many, up to the last. */
+static unsigned count_threads(struct process *process)
+{
+	unsigned last = 0;
+	int fd = openat(process->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
+		char *end;
+		if (entry->d_name[0] != 't' || !isdigit((unsigned char)entry->d_name[1]))
+			continue;
+		unsigned long n = strtoul(entry->d_name + 1, &end, 10);
+		if (!*end && n < 1u << 24 && n + 1 > last)
+			last = n + 1;
+	}
+	closedir(dir);
+	return last;
+}
+
+static void close_process(struct process *process)
+{
+	process_unload(process);
+	if (process->meta >= 0)
+		close(process->meta);
+	if (process->fd >= 0)
+		close(process->fd);
+	free(process->name);
+	free(process->path);
+	free(process);
+}
+
+/* NULL: nothing that could be read. */
+static struct process *open_process(struct folder *folder, const char *name)
+{
+	struct process *process = memory_zeroed(1, sizeof(*process));
+	const char *wrong;
+
+	process->folder = folder;
+	process->name = memory_text(name, strlen(name));
+	process->path = memory_format("%s/%s", folder->path, name);
+	process->meta = -1;
+	process->fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (process->fd < 0) {
+		damage_add(&folder->damage, process->path, NULL, DAMAGE_NOWHERE, strerror(errno));
+		goto bad;
+	}
+	process->threads = count_threads(process);
+	process->meta = openat(process->fd, "meta", O_RDONLY | O_CLOEXEC);
+	if (process->meta < 0) {
+		/* Killed before it began, or about to begin. */
+		if (errno != ENOENT || process->threads)
+			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE, strerror(errno));
+		goto bad;
+	}
+	if (!read_head(process)) {
+		if (process->threads || lseek(process->meta, 0, SEEK_END) > 0)
+			damage_add(&folder->damage, process->path, "meta", 0, "the file ends within its head");
+		goto bad;
+	}
+	static const uint8_t nothing[sizeof(process->head.magic)];
+	if (!process->threads && !process->head.used && !memcmp(process->head.magic, nothing, sizeof(nothing)))
+		goto bad;
+	wrong = check_head(process);
+	if (wrong) {
+		damage_add(&folder->damage, process->path, "meta", 0, wrong);
+		goto bad;
+	}
+	for (unsigned n = process->threads; n < process->head.threads && process->head.flags & TRACE_EXITED; n++) {
+		char file[16];
+		snprintf(file, sizeof(file), "t%u", n);
+		damage_add(&folder->damage, process->path, file, DAMAGE_NOWHERE, "the file is missing");
+		break;
+	}
+	return process;
+bad:
+	close_process(process);
+	return NULL;
+}
+
+/* ---- clocks ---- */
+
+static bool this_boot(const char *boot_id)
+{
+	char now[sizeof(((struct trace_head *)0)->boot_id)] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, now, sizeof(now) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	now[strcspn(now, "\n")] = '\0';
+	return *boot_id && !strncmp(now, boot_id, strcspn(boot_id, "\n"));
+}
+
+static bool share_clock(const struct process *a, const struct process *b)
+{
+	return a->head.clock == b->head.clock && !strcmp(a->head.boot_id, b->head.boot_id);
+}
+
+/* The clock of processes[first] and of all behind it that share it. */
+static void set_clock(struct folder *folder, unsigned first)
+{
+	struct process *process = folder->process[first];
+	struct trace_pair *pair = memory_zeroed(2 * folder->processes + folder->pairs, sizeof(*pair));
+	uint64_t low = UINT64_MAX, high = 0;
+	unsigned n = 0;
+	bool fresh = false;
+
+	for (unsigned i = first; i < folder->processes; i++) {
+		if (!share_clock(process, folder->process[i]))
+			continue;
+		pair[n++] = folder->process[i]->head.first;
+		pair[n++] = folder->process[i]->head.last;
+		/* A process that did not come to its end has events behind its last pair. */
+		fresh |= !(folder->process[i]->head.flags & TRACE_EXITED);
+	}
+	if (process->head.clock == TRACE_CLOCK_TSC)
+		for (unsigned i = 0; i < folder->pairs; i++)
+			pair[n++] = folder->pair[i];
+	for (unsigned i = 0; i < n; i++) {
+		low = pair[i].mono && pair[i].mono < low ? pair[i].mono : low;
+		high = pair[i].mono > high ? pair[i].mono : high;
+	}
+	fresh |= high < low || high - low < CLOCK_SHORTEST_NS;
+	clock_setup(&process->clock, process->head.clock, pair, n, fresh && this_boot(process->head.boot_id));
+	if (!process->clock.valid)
+		damage_add(&folder->damage, process->path, "meta", offsetof(struct trace_head, first),
+			"the clock's pairs give no rate, so a tick is shown as 1 ns");
+	for (unsigned i = first + 1; i < folder->processes; i++)
+		if (share_clock(process, folder->process[i]))
+			folder->process[i]->clock = process->clock;
+	free(pair);
+}
+
+/* Processes of one boot share the TSC, so each profits from the pairs of all, and all get the same rate. */
+static void set_clocks(struct folder *folder)
+{
+	for (unsigned i = 0; i < folder->processes; i++)
+		if (!folder->process[i]->clock.source)
+			set_clock(folder, i);
+}
+
+/* ---- the folder ---- */
+
+static void read_record(struct folder *folder)
+{
+	int fd = openat(folder->fd, "record", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return; /* LD_AUDIT=libxaudit.so without the command makes none */
+	}
+	folder->record = true;
+	while ((n = getline(&line, &size, file)) > 0) {
+		struct trace_pair pair;
+		char **text = NULL, *value = strchr(line, ':');
+
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		if (!value)
+			continue;
+		*value++ = '\0';
+		value += strspn(value, " \t");
+		if (!strcmp(line, "version"))
+			text = &folder->version;
+		else if (!strcmp(line, "command"))
+			text = &folder->command;
+		else if (!strcmp(line, "status"))
+			text = &folder->status;
+		else if (!strcmp(line, "clock") && folder->pairs < sizeof(folder->pair) / sizeof(*folder->pair) &&
+			sscanf(value, "%" SCNu64 " %" SCNu64 " %" SCNu64, &pair.ticks, &pair.mono, &pair.real) == 3)
+			folder->pair[folder->pairs++] = pair;
+		if (text && !*text)
+			*text = memory_text(value, strlen(value));
+	}
+	free(line);
+	fclose(file);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+
+	if (x->head.first.mono != y->head.first.mono)
+		return x->head.first.mono < y->head.first.mono ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* p<pid> or p<pid>.<n> */
+static bool is_process(const char *name, uint32_t pid)
+{
+	char *end;
+
+	if (name[0] != 'p' || !isdigit((unsigned char)name[1]))
+		return false;
+	unsigned long number = strtoul(name + 1, &end, 10);
+	if (*end == '.' && isdigit((unsigned char)end[1]))
+		strtoul(end + 1, &end, 10);
+	return !*end && (!pid || number == pid);
+}
+
+/* Readers that merge keep all thread files open. */
+static void raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+struct folder *folder_open(const char *path, uint32_t pid)
+{
+	struct folder *folder;
+	struct dirent *entry;
+	bool any = false;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir;
+
+	if (fd < 0) {
+		tool_error(NULL, "can't open the trace %s: %s; `xaudit record COMMAND` makes one", path, strerror(errno));
+		return NULL;
+	}
+	raise_open_files();
+	folder = memory_zeroed(1, sizeof(*folder));
+	folder->path = path;
+	folder->fd = fd;
+	read_record(folder);
+	fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd >= 0 ? fdopendir(fd) : NULL;
+	while (dir && (entry = readdir(dir))) {
+		struct process *process;
+
+		if (!is_process(entry->d_name, 0))
+			continue;
+		any = true;
+		if (!is_process(entry->d_name, pid) || !(process = open_process(folder, entry->d_name)))
+			continue;
+		folder->process = memory_resize(folder->process, folder->processes + 1, sizeof(*folder->process));
+		folder->process[folder->processes++] = process;
+	}
+	if (dir)
+		closedir(dir);
+	if (!folder->processes) {
+		if (folder->damage.first)
+			damage_report(&folder->damage);
+		else if (any && pid)
+			tool_error(NULL, "no process %" PRIu32 " in %s; `xaudit info` lists them", pid, path);
+		else
+			tool_error(NULL, "no traced process in %s; is it a folder that `xaudit record` made?", path);
+		folder_close(folder);
+		return NULL;
+	}
+	qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
+	set_clocks(folder);
+	return folder;
+}
+
+void folder_close(struct folder *folder)
+{
+	for (unsigned i = 0; i < folder->processes; i++)
+		close_process(folder->process[i]);
+	free(folder->process);
+	free(folder->version);
+	free(folder->command);
+	free(folder->status);
+	free(folder->damage.first);
+	close(folder->fd);
+	free(folder);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace folder as its readers see it: processes, their meta, and the clock. The format is runtime/trace.h.
+ *
+ * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked: whatever
+ * can be read is read, and the rest is remembered as damage, which the command says in one line when it is done
+ * (damage_report). Files are read with pread, never mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
+ *
+ * One thread; nothing here is thread-safe or async-signal-safe. Running out of memory ends the command (memory.h).
+ */
+#ifndef XAUDIT_TRACE_FOLDER_H
+#define XAUDIT_TRACE_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/trace.h"
+#include "tool/trace_clock.h"
+
+/* What could not be read: the first place, as text, and how many places followed. */
+struct damage {
+	char *first;
+	uint64_t more;
+};
+
+#define DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
+
+/* Remembers that `what` is wrong at `offset` of the file dir/name (name may be NULL). `what` is a phrase. */
+void damage_add(struct damage *damage, const char *dir, const char *name, uint64_t offset, const char *what);
+
+/* Says on stderr, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. */
+int damage_report(const struct damage *damage);
+
+struct function {
+	uint32_t id;
+	uint32_t object; /* number of the object in the process */
+	uint32_t kind;	 /* enum trace_kind, or any number in a damaged trace */
+	const char *name; /* empty: unknown */
+	uint64_t offset;  /* link-time address */
+};
+
+/* A mapping of an object that is in force at the time that a merge has come to. */
+struct load {
+	struct load *next;
+	uint32_t number; /* of the load */
+	uint64_t base;
+};
+
+struct object {
+	uint32_t number;
+	uint32_t flags; /* enum trace_object_flags */
+	uint32_t kinds; /* mask that the rules ask for */
+	char *path;
+	char *soname;
+	char *build_id; /* in hex, or empty */
+	struct trace_site_count *site; /* of the last TRACE_REC_SITES */
+	uint32_t sites;
+	struct load *load; /* newest first; kept by the merge */
+};
+
+struct folder;
+
+/* One process folder. */
+struct process {
+	struct folder *folder;
+	char *name; /* of the process folder */
+	char *path; /* DIR/name */
+	int fd;	    /* of the process folder */
+	int meta;   /* of the file meta; -1: can't be read */
+	struct trace_head head;
+	struct clock clock;
+	unsigned threads; /* thread files that are there: t0 ... t<threads-1>, with gaps in a damaged folder */
+
+	/* What process_load() reads. */
+	bool loaded;
+	uint64_t parsed; /* how much of meta was taken */
+	struct object **object; /* by number; may hold NULL */
+	uint32_t objects;
+	struct function *function;
+	uint32_t functions, functions_room;
+	uint32_t *slot; /* hash of function ids: index + 1 into function[] */
+	uint32_t slot_mask;
+	char **names; /* the blobs that function names point into */
+	uint32_t blobs;
+	uint64_t loads, unloads;
+	char *exe, *command, *host, *config, *module; /* NULL: not recorded; the command is shell-quoted */
+	char **note;
+	uint32_t notes;
+};
+
+struct folder {
+	const char *path;
+	int fd;
+	struct process **process; /* in the order of their start */
+	unsigned processes;
+	char *version, *command, *status; /* from DIR/record; NULL: not there */
+	struct trace_pair pair[4];	  /* the clock lines of DIR/record */
+	unsigned pairs;
+	bool record; /* DIR/record is there */
+	struct damage damage;
+};
+
+/*
+ * Opens the trace folder `path` and reads DIR/record and the head of each process's meta; processes other than `pid` are
+ * left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one line on stderr.
+ */
+struct folder *folder_open(const char *path, uint32_t pid);
+void folder_close(struct folder *folder);
+
+/*
+ * Reads the objects and functions of the process: at first all, later what was added to meta meanwhile. Returns whether
+ * there was anything new.
+ */
+bool process_load(struct process *process);
+
+/* Frees what process_load() read. */
+void process_unload(struct process *process);
+
+/* The function of an id; NULL: meta does not name it. The pointer is valid until the next process_load(). */
+const struct function *process_function(const struct process *process, uint32_t id);
+
+/* The object of that number, or NULL. */
+struct object *process_object(const struct process *process, uint32_t number);
+
+/* Path of an object's file, for rows and JSON; "[unknown]" for NULL. */
+const char *object_path(const struct object *object);
+
+/* Last component of a path. */
+const char *path_base(const char *path);
+
+/*
+ * Name of a function: its symbol, or "library+0xoffset", which is written to buf; "[unknown]" for NULL. Names are not
+ * demangled.
+ */
+const char *function_name(const struct process *process, const struct function *function, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/trace_meta.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h> /* pread */
+
+#include "tool/memory.h"
+
+#define META_BUF    (64u << 10)
+#define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
+
+static void complain_at(const struct meta *meta, const char *what)
+{
+	damage_add(&meta->process->folder->damage, meta->process->path, "meta", meta->pos, what);
+}
+
+void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
+{
+	uint64_t used = 0;
+	off_t size = lseek(process->meta, 0, SEEK_END);
+
+	*meta = (struct meta){ .process = process, .pos = pos ? pos : process->head.head_size };
+	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
+	if (pread(process->meta, &used, sizeof(used), offsetof(struct trace_head, used)) != sizeof(used))
+		used = 0;
+	meta->end = used;
+	if (size < 0 || used > (uint64_t)size) {
+		meta->end = size < 0 ? 0 : (uint64_t)size;
+		if (!pos)
+			damage_add(&process->folder->damage, process->path, "meta", meta->end, "the file is cut off");
+	}
+}
+
+void meta_end(struct meta *meta)
+{
+	free(meta->buf);
+	meta->buf = NULL;
+}
+
+/* Makes `size` bytes at pos available in buf. */
+static bool fill(struct meta *meta, size_t size)
+{
+	size_t skip = meta->pos - meta->buf_pos;
+
+	if (meta->have >= skip && meta->have - skip >= size)
+		return true;
+	if (size > meta->end - meta->pos)
+		return false;
+	size_t want = size > META_BUF ? size : META_BUF;
+	if (want > meta->end - meta->pos)
+		want = meta->end - meta->pos;
+	if (want > meta->room) {
+		meta->buf = memory_resize(meta->buf, want, 1);
+		meta->room = want;
+	}
+	meta->buf_pos = meta->pos;
+	meta->have = 0;
+	while (meta->have < want) {
+		ssize_t n = pread(meta->process->meta, meta->buf + meta->have, want - meta->have,
+			(off_t)(meta->pos + meta->have));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		meta->have += (size_t)n;
+	}
+	return meta->have >= size;
+}
+
+const struct trace_record *meta_next(struct meta *meta, bool complain)
+{
+	struct trace_record record;
+
+	if (meta->pos >= meta->end)
+		return NULL;
+	if (!fill(meta, sizeof(record))) {
+		if (complain)
+			complain_at(meta, "the file is cut off");
+		meta->end = meta->pos;
+		return NULL;
+	}
+	memcpy(&record, meta->buf + (meta->pos - meta->buf_pos), sizeof(record));
+	if (record.size < sizeof(record) || record.size % 8 || record.size > meta->end - meta->pos ||
+		!fill(meta, record.size)) {
+		if (complain)
+			complain_at(meta, "a record has an impossible size, so the names behind it are lost");
+		meta->end = meta->pos;
+		return NULL;
+	}
+	const uint8_t *at = meta->buf + (meta->pos - meta->buf_pos);
+	meta->pos += record.size;
+	return (const struct trace_record *)(const void *)at;
+}
+
+/* ---- what records say ---- */
+
+static struct object *object_at(struct process *process, uint32_t number)
+{
+	if (!number || number >= OBJECTS_MAX)
+		return NULL;
+	if (number >= process->objects) {
+		uint32_t more = number + 16;
+		process->object = memory_resize(process->object, more, sizeof(*process->object));
+		memset(process->object + process->objects, 0, (more - process->objects) * sizeof(*process->object));
+		process->objects = more;
+	}
+	if (!process->object[number]) {
+		process->object[number] = memory_zeroed(1, sizeof(**process->object));
+		process->object[number]->number = number;
+	}
+	return process->object[number];
+}
+
+static void free_object(struct object *object)
+{
+	if (!object)
+		return;
+	while (object->load) {
+		struct load *next = object->load->next;
+		free(object->load);
+		object->load = next;
+	}
+	free(object->path);
+	free(object->soname);
+	free(object->build_id);
+	free(object->site);
+	free(object);
+}
+
+static bool take_object(struct process *process, const struct trace_record *record)
+{
+	const struct trace_object *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->build_id_len > sizeof(from->build_id) ||
+		(uint64_t)from->path_len + from->soname_len > record->size - sizeof(*from))
+		return false;
+	struct object *object = object_at(process, from->object);
+	if (!object)
+		return false;
+	free(object->path);
+	free(object->soname);
+	free(object->build_id);
+	object->flags = from->flags;
+	object->kinds = from->kinds;
+	object->path = memory_text(from->names, from->path_len);
+	object->soname = memory_text(from->names + from->path_len, from->soname_len);
+	object->build_id = memory_zeroed(2 * from->build_id_len + 1, 1);
+	for (uint32_t i = 0; i < from->build_id_len; i++)
+		sprintf(object->build_id + 2 * i, "%02x", from->build_id[i]);
+	return true;
+}
+
+static uint32_t hash_id(uint32_t id)
+{
+	return id * 2654435769u;
+}
+
+static uint32_t *find_slot(const struct process *process, uint32_t id)
+{
+	uint32_t at = hash_id(id) & process->slot_mask;
+
+	while (process->slot[at] && process->function[process->slot[at] - 1].id != id)
+		at = (at + 1) & process->slot_mask;
+	return &process->slot[at];
+}
+
+static void grow_slots(struct process *process, uint32_t functions)
+{
+	uint32_t size = 64;
+
+	if (process->slot && functions * 2 <= process->slot_mask)
+		return;
+	while (size < functions * 4)
+		size *= 2;
+	free(process->slot);
+	process->slot = memory_zeroed(size, sizeof(*process->slot));
+	process->slot_mask = size - 1;
+	for (uint32_t i = 0; i < process->functions; i++)
+		*find_slot(process, process->function[i].id) = i + 1;
+}
+
+static bool take_functions(struct process *process, const struct trace_record *record)
+{
+	const struct trace_functions *from = (const void *)record;
+	uint64_t room = record->size - sizeof(*from);
+
+	if (record->size < sizeof(*from) || (uint64_t)from->count * sizeof(from->function[0]) > room ||
+		from->names_size > room - (uint64_t)from->count * sizeof(from->function[0]))
+		return false;
+	const char *names = (const char *)&from->function[from->count];
+	/* The last name must end, then all do; what lies beyond the names reads as empty. */
+	char *blob = memory_zeroed((size_t)from->names_size + 1, 1);
+	memcpy(blob, names, from->names_size);
+	process->names = memory_resize(process->names, process->blobs + 1, sizeof(*process->names));
+	process->names[process->blobs++] = blob;
+
+	bool good = !from->names_size || !names[from->names_size - 1];
+	grow_slots(process, process->functions + from->count);
+	if (process->functions + from->count > process->functions_room) {
+		process->functions_room = (process->functions + from->count) * 3 / 2;
+		process->function = memory_resize(process->function, process->functions_room, sizeof(*process->function));
+	}
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct trace_function *f = &from->function[i];
+		if (f->id > TRACE_ID_MASK || f->name > from->names_size) {
+			good = false;
+			continue;
+		}
+		uint32_t *slot = find_slot(process, f->id);
+		if (!*slot)
+			*slot = ++process->functions;
+		process->function[*slot - 1] = (struct function){
+			.id = f->id,
+			.object = from->object,
+			.kind = from->kind,
+			.name = blob + f->name,
+			.offset = f->offset,
+		};
+	}
+	return good;
+}
+
+static bool take_sites(struct process *process, const struct trace_record *record)
+{
+	const struct trace_sites *from = (const void *)record;
+
+	if (record->size < sizeof(*from) ||
+		(uint64_t)from->count * sizeof(from->site[0]) > record->size - sizeof(*from))
+		return false;
+	struct object *object = object_at(process, from->object);
+	if (!object)
+		return false;
+	object->site = memory_resize(object->site, from->count, sizeof(*object->site));
+	memcpy(object->site, from->site, from->count * sizeof(*object->site));
+	object->sites = from->count;
+	return true;
+}
+
+/* Words that end with NUL, as one line for a shell. */
+static char *quote_words(const char *text, uint32_t length)
+{
+	char *line = memory_zeroed((size_t)length * 4 + 3, 1), *to = line;
+
+	for (uint32_t at = 0; at < length;) {
+		uint32_t n = (uint32_t)strnlen(text + at, length - at);
+		const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+		bool quote = !n || strspn(text + at, plain) < n;
+		if (to != line)
+			*to++ = ' ';
+		if (quote)
+			*to++ = '\'';
+		for (uint32_t i = 0; i < n; i++) {
+			if (text[at + i] == '\'')
+				to = stpcpy(to, "'\\'");
+			*to++ = text[at + i];
+		}
+		if (quote)
+			*to++ = '\'';
+		at += n + 1;
+	}
+	*to = '\0';
+	return line;
+}
+
+static bool take_text(struct process *process, const struct trace_record *record)
+{
+	const struct trace_text *from = (const void *)record;
+	char **to = NULL;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	switch (from->what) {
+	case TRACE_TEXT_EXE:
+		to = &process->exe;
+		break;
+	case TRACE_TEXT_HOST:
+		to = &process->host;
+		break;
+	case TRACE_TEXT_CONFIG:
+		to = &process->config;
+		break;
+	case TRACE_TEXT_MODULE:
+		to = &process->module;
+		break;
+	case TRACE_TEXT_COMMAND:
+		free(process->command);
+		process->command = quote_words(from->text, from->length);
+		return true;
+	case TRACE_TEXT_NOTE:
+		process->note = memory_resize(process->note, process->notes + 1, sizeof(*process->note));
+		process->note[process->notes++] = memory_text(from->text, from->length);
+		return true;
+	default:
+		return true;
+	}
+	free(*to);
+	*to = memory_text(from->text, from->length);
+	return true;
+}
+
+static bool take(struct process *process, const struct trace_record *record)
+{
+	switch (record->type) {
+	case TRACE_REC_TEXT:
+		return take_text(process, record);
+	case TRACE_REC_OBJECT:
+		return take_object(process, record);
+	case TRACE_REC_FUNCTIONS:
+		return take_functions(process, record);
+	case TRACE_REC_SITES:
+		return take_sites(process, record);
+	case TRACE_REC_LOAD:
+		process->loads++;
+		return record->size >= sizeof(struct trace_load);
+	case TRACE_REC_UNLOAD:
+		process->unloads++;
+		return record->size >= sizeof(struct trace_unload);
+	default:
+		return true;
+	}
+}
+
+bool process_load(struct process *process)
+{
+	const struct trace_record *record;
+	struct meta meta;
+	bool any = false;
+
+	meta_begin(&meta, process, process->parsed);
+	if (process->loaded && meta.end <= process->parsed) {
+		meta_end(&meta);
+		return false;
+	}
+	process->loaded = true;
+	/* After damage there is no way on: the next call must not stumble over the same place again. */
+	process->parsed = meta.end;
+	grow_slots(process, 1);
+	for (uint64_t at = meta.pos; (record = meta_next(&meta, true)); at = meta.pos) {
+		any = true;
+		if (!take(process, record))
+			damage_add(&process->folder->damage, process->path, "meta", at, "a record contradicts itself");
+	}
+	meta_end(&meta);
+	return any;
+}
+
+void process_unload(struct process *process)
+{
+	for (uint32_t i = 0; i < process->objects; i++)
+		free_object(process->object[i]);
+	for (uint32_t i = 0; i < process->blobs; i++)
+		free(process->names[i]);
+	for (uint32_t i = 0; i < process->notes; i++)
+		free(process->note[i]);
+	free(process->object);
+	free(process->function);
+	free(process->slot);
+	free(process->names);
+	free(process->note);
+	free(process->exe);
+	free(process->command);
+	free(process->host);
+	free(process->config);
+	free(process->module);
+	process->object = NULL;
+	process->function = NULL;
+	process->slot = NULL;
+	process->names = NULL;
+	process->note = NULL;
+	process->exe = process->command = process->host = process->config = process->module = NULL;
+	process->objects = process->functions = process->functions_room = process->blobs = process->notes = 0;
+	process->loads = process->unloads = process->parsed = 0;
+	process->loaded = false;
+}
+
+const struct function *process_function(const struct process *process, uint32_t id)
+{
+	uint32_t index = process->slot ? *find_slot(process, id) : 0;
+
+	return index ? &process->function[index - 1] : NULL;
+}
+
+struct object *process_object(const struct process *process, uint32_t number)
+{
+	return number < process->objects ? process->object[number] : NULL;
+}
+
+const char *object_path(const struct object *object)
+{
+	if (!object)
+		return "[unknown]";
+	if (object->path && *object->path)
+		return object->path;
+	if (object->soname && *object->soname)
+		return object->soname;
+	return object->flags & TRACE_OBJECT_VDSO ? "[vdso]" : "[unknown]";
+}
+
+const char *function_name(const struct process *process, const struct function *function, char *buf, size_t size)
+{
+	if (!function)
+		return "[unknown]";
+	if (*function->name)
+		return function->name;
+	const struct object *object = process_object(process, function->object);
+	snprintf(buf, size, "%s+0x%" PRIx64, path_base(object_path(object)), function->offset);
+	return buf;
+}

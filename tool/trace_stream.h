@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of one thread file: chunk by chunk, in blocks of words.
+ *
+ *	stream_open(&s, process, number, STREAM_BLOCK);
+ *	while ((step = stream_step(&s)) != STREAM_END)
+ *		switch (step) {
+ *		case STREAM_CHUNK:  a chunk begins: s.head; decode from s.head.clock
+ *		case STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
+ *		case STREAM_FINISH: the chunk's words end; s.head.lost events were lost after them
+ *		}
+ *	stream_close(&s);
+ *
+ * A control word whose payload is not in the block any more is left in place (s.at is not moved over it); the next step
+ * brings it again with more behind it. If a step brings nothing new, the chunk ends in the middle of it.
+ *
+ * The file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end.
+ */
+#ifndef XAUDIT_TRACE_STREAM_H
+#define XAUDIT_TRACE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/trace.h"
+#include "tool/trace_folder.h"
+
+#define STREAM_BLOCK (256u << 10) /* bytes: stays in the level 2 cache */
+
+enum stream_step { STREAM_END, STREAM_CHUNK, STREAM_WORDS, STREAM_FINISH };
+
+struct stream {
+	struct process *process;
+	unsigned number; /* of the thread file */
+	int fd;
+	uint64_t size;	  /* of the file, when it was opened */
+	uint64_t disk;	  /* bytes that it takes on disk */
+	uint64_t next;	  /* where the next chunk begins */
+	uint64_t chunks;  /* that were seen */
+	uint64_t pos;	  /* where the words behind the block begin */
+	uint64_t end;	  /* of the chunk's words */
+	bool in_chunk;
+	struct trace_chunk head; /* of this chunk */
+	uint64_t *words;
+	size_t at, have, room;
+};
+
+/* Returns false, after noting damage where it is some, if there is no such file or it can't be read. */
+bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block);
+enum stream_step stream_step(struct stream *stream);
+void stream_close(struct stream *stream);
+
+/* Where in the file word `at` of the block lies. */
+uint64_t stream_offset(const struct stream *stream, size_t at);
+
+/* Notes damage at word `at` of the block. */
+void stream_damage(const struct stream *stream, size_t at, const char *what);
+
+/* Moves over that many words, which need not be in the block. */
+void stream_skip(struct stream *stream, uint64_t words);
+
+enum stream_control {
+	STREAM_CONTROL_NOTHING, /* nothing that concerns the reader, or *time was set */
+	STREAM_CONTROL_THREAD,	/* the events that follow are of thread *tid, which has no open calls */
+	STREAM_CONTROL_MORE,	/* the payload is not in the block: take another step */
+};
+
+/* Takes the control word at s.at and moves s.at over it and its payload, unless it says STREAM_CONTROL_MORE. */
+enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32_t *tid);
+
+/*
+ * Time of the word `event`, which must not be a hole or control word, given the time of the one before it: its low half is the
+ * clock's, and it lies less than 2^31 ticks away in either direction.
+ */
+static inline uint64_t stream_time(uint64_t before, uint64_t event)
+{
+	return before + (uint64_t)(int64_t)(int32_t)((uint32_t)event - (uint32_t)before);
+}
+
+#endif
