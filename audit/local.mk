@@ -24,3 +24,7 @@ EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
 EXTRA_DIST += audit/audit.map
 
 audit_libcommon_la_SOURCES += audit/glob.c audit/rules.c audit/rules_ini.c audit/rules_ini.h
+
+# site discovery
+audit_libcommon_la_SOURCES += audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \
+	audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c audit/site_xray.c x86_64/sled.c

@@ -20,8 +20,9 @@
 #include "x86_64/sled.h"   /* enum sled_type */
 
 struct site {
-	uint64_t address; /* of the first byte that a patch writes */
-	uint32_t type;	  /* enum sled_type */
+	uint64_t address;  /* of the sled's first instruction; hot patchable ones are also written before it */
+	uint16_t type;	   /* enum sled_type */
+	uint16_t length;   /* bytes of the instructions that a patch covers; a patchable function's body goes on behind them */
 	uint32_t function; /* index in site_set.function */
 };
 
@@ -30,10 +31,10 @@ struct site_function {
 	uint64_t address; /* of the function */
 	uint64_t size;	  /* 0: unknown */
 	const char *name; /* from .symtab, else .dynsym; NULL: unknown */
-	uint32_t first;	  /* site[first ... first+count-1] are its sites */
-	uint16_t count;
-	uint8_t kind;	/* enum trace_kind: XRAY or PATCHABLE */
-	uint8_t reason; /* enum trace_reason: TRACED (0) means usable */
+	uint32_t first;	  /* site[first ... first+count-1] are its sites; their order by address is that of the code */
+	uint16_t count;	  /* 0 when refused */
+	uint8_t kind;	  /* enum trace_kind: XRAY or PATCHABLE */
+	uint8_t reason;	  /* enum trace_reason: TRACED (0) means usable */
 };
 
 struct site_set {
@@ -42,30 +43,40 @@ struct site_set {
 	struct site_function *function; /* xray ones in order of the map (index = XRay function id - 1), then patchable by address */
 	uint32_t sites, functions;
 	uint32_t first_patchable; /* index of the first patchable function */
-	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION ...; TRACED when functions exist. */
+	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for; TRACED when functions
+	 * exist, and for the kinds of bindings, which need nothing of the file. */
 	uint8_t kind_reason[TRACE_KIND_COUNT];
 	uint8_t build_id[64];
 	uint32_t build_id_len;
 	int textrel; /* DT_TEXTREL or DF_TEXTREL */
 };
 
-/* A symbol as a user thinks of it: every function of the file, sites or not. For `xaudit list` only. */
+/* A function as a user thinks of it, sites or not. For `xaudit list` only. */
 struct site_symbol {
-	uint64_t address, size;
-	const char *name;
+	uint64_t address, size; /* size 0: unknown */
+	const char *name;	/* NULL: unknown */
+	uint32_t exported;	/* 1: other objects can bind to it */
+};
+
+struct site_symbols {
+	struct site_symbol *symbol; /* by address, each address once */
+	size_t count;
+	size_t calls; /* JUMP_SLOT relocations: functions of other objects (or its own) that it calls through its PLT */
 };
 
 /*
  * Scans the file behind fd (not closed, its position untouched) for the kinds in the mask (1 << TRACE_KIND_...).
- * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno. The set must be zero or freed before.
+ * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno (the set is empty then). A file
+ * whose tables make no sense is no error: kind_reason and each function's reason say so. The set must be zero or freed before.
+ * No stdio, no locale, no abort; memory from the set's arena and, for section headers, libelf's malloc.
  */
 int site_scan(struct site_set *set, int fd, unsigned kinds);
 
 /*
- * All functions of the file, by address, aliases dropped (the first global name wins): from .symtab, else .dynsym joined with
- * the starts of .eh_frame_hdr. In the set's arena. Returns 0 or -errno.
+ * All functions of the file, aliases dropped (the first global name wins): from .symtab, else .dynsym joined with
+ * the starts of .eh_frame_hdr. In the set's arena, which may be that of a scan. Returns 0 or -errno, as above.
  */
-int site_symbols(struct site_set *set, int fd, struct site_symbol **symbol, size_t *count);
+int site_symbols(struct site_set *set, int fd, struct site_symbols *symbols);
 
 void site_free(struct site_set *set);
 

@@ -9,6 +9,9 @@ xaudit_SOURCES = \
 	tool/histogram.c tool/histogram.h tool/json.c tool/json.h tool/memory.c tool/memory.h tool/reader.c tool/reader.h \
 	tool/report.c tool/report_count.c tool/report_count.h tool/trace_clock.c tool/trace_clock.h tool/trace_folder.c \
 	tool/trace_folder.h tool/trace_meta.c tool/trace_meta.h tool/trace_stream.c tool/trace_stream.h
+xaudit_SOURCES += \
+	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_rules.c tool/record_run.c \
+	tool/record_trim.c tool/record_why.c tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
@@ -23,3 +26,5 @@ install-data-local:
 
 uninstall-local:
 	rm -f '$(DESTDIR)$(bashcompletiondir)/xaudit'
+
+xaudit_SOURCES += tool/list.c

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/site_file.h"
+
+#include <errno.h>    /* ENOEXEC */
+#include <string.h>   /* memcmp, strlen */
+#include <sys/stat.h> /* fstat */
+
+static void read_dynamic(struct site_file *file)
+{
+	struct site_dynamic *dynamic = &file->dynamic;
+
+	for (size_t s = 0; s < file->segments; s++) {
+		const Elf64_Phdr *segment = &file->segment[s];
+		if (segment->p_type != PT_DYNAMIC)
+			continue;
+		const uint8_t *p = site_file_bytes(file, segment->p_offset, segment->p_filesz);
+		if (!p)
+			return;
+		for (uint64_t i = 0; i + sizeof(Elf64_Dyn) <= segment->p_filesz; i += sizeof(Elf64_Dyn)) {
+			Elf64_Dyn entry;
+			site_read(&entry, p + i);
+			switch (entry.d_tag) {
+			case DT_NULL:
+				return;
+			case DT_RELA:
+				dynamic->rela = entry.d_un.d_ptr;
+				break;
+			case DT_RELASZ:
+				dynamic->rela_size = entry.d_un.d_val;
+				break;
+			case DT_JMPREL:
+				dynamic->jmprel = entry.d_un.d_ptr;
+				break;
+			case DT_PLTRELSZ:
+				dynamic->jmprel_size = entry.d_un.d_val;
+				break;
+			case DT_SYMTAB:
+				dynamic->symtab = entry.d_un.d_ptr;
+				break;
+			case DT_STRTAB:
+				dynamic->strtab = entry.d_un.d_ptr;
+				break;
+			case DT_STRSZ:
+				dynamic->strtab_size = entry.d_un.d_val;
+				break;
+			case DT_HASH:
+				dynamic->hash = entry.d_un.d_ptr;
+				break;
+			case DT_GNU_HASH:
+				dynamic->gnu_hash = entry.d_un.d_ptr;
+				break;
+			case DT_TEXTREL:
+				dynamic->textrel = 1;
+				break;
+			case DT_FLAGS:
+				dynamic->textrel |= !!(entry.d_un.d_val & DF_TEXTREL);
+				break;
+			}
+		}
+		return;
+	}
+}
+
+int site_file_open(struct site_file *file, int fd)
+{
+	struct stat stat;
+	size_t count;
+
+	*file = (struct site_file){0};
+	if (fstat(fd, &stat))
+		return -errno;
+	if (!S_ISREG(stat.st_mode))
+		return -ENOEXEC;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOEXEC;
+	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf)
+		return -ENOEXEC;
+	if (elf_kind(file->elf) != ELF_K_ELF)
+		goto out;
+	file->base = (const uint8_t *)elf_rawfile(file->elf, &file->size);
+	file->header = elf64_getehdr(file->elf); /* NULL for 32-bit files, x32 among them */
+	if (!file->base || !file->header || file->header->e_ident[EI_DATA] != ELFDATA2LSB ||
+		file->header->e_machine != EM_X86_64 ||
+		(file->header->e_type != ET_EXEC && file->header->e_type != ET_DYN))
+		goto out;
+	if (elf_getphdrnum(file->elf, &count) == 0 && count) {
+		file->segment = elf64_getphdr(file->elf);
+		file->segments = file->segment ? count : 0;
+	}
+	if (elf_getshdrnum(file->elf, &count) == 0)
+		file->sections = count;
+	read_dynamic(file);
+	return 0;
+out:
+	site_file_close(file);
+	return -ENOEXEC;
+}
+
+void site_file_close(struct site_file *file)
+{
+	if (file->elf)
+		elf_end(file->elf);
+	arena_free(&file->scratch);
+	*file = (struct site_file){0};
+}
+
+const uint8_t *site_file_bytes(const struct site_file *file, uint64_t offset, uint64_t size)
+{
+	if (offset > file->size || size > file->size - offset)
+		return NULL;
+	return file->base + offset;
+}
+
+static const uint8_t *in_segment(
+	const struct site_file *file, const Elf64_Phdr *segment, uint64_t address, size_t *size)
+{
+	uint64_t from = address - segment->p_vaddr;
+	uint64_t offset;
+
+	if (address < segment->p_vaddr || from >= segment->p_filesz)
+		return NULL;
+	if (__builtin_add_overflow(segment->p_offset, from, &offset) || offset >= file->size)
+		return NULL;
+	*size = segment->p_filesz - from;
+	if (*size > file->size - offset)
+		*size = file->size - offset;
+	return file->base + offset;
+}
+
+const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size_t *size)
+{
+	for (size_t s = 0; s < file->segments; s++) {
+		const uint8_t *p;
+		if (file->segment[s].p_type == PT_LOAD && (p = in_segment(file, &file->segment[s], address, size)))
+			return p;
+	}
+	return NULL;
+}
+
+const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *size)
+{
+	const uint8_t *p;
+
+	if (file->last_code && (p = in_segment(file, file->last_code, address, size)))
+		return p;
+	for (size_t s = 0; s < file->segments; s++) {
+		const Elf64_Phdr *segment = &file->segment[s];
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		p = in_segment(file, segment, address, size);
+		if (p) {
+			file->last_code = segment;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+const Elf64_Shdr *site_section(const struct site_file *file, size_t i)
+{
+	return i < file->sections ? elf64_getshdr(elf_getscn(file->elf, i)) : NULL;
+}
+
+const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section)
+{
+	/* Compressed bytes are of no use to us. No section that we read is ever compressed. */
+	if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
+		return NULL;
+	return site_file_bytes(file, section->sh_offset, section->sh_size);
+}
+
+int site_section_named(const struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix)
+{
+	size_t length = strlen(name) + !prefix; /* with its NUL */
+	const Elf64_Shdr *names;
+	const uint8_t *text;
+	size_t index;
+
+	if (elf_getshdrstrndx(file->elf, &index) || !(names = site_section(file, index)) ||
+		!(text = site_section_bytes(file, names)))
+		return 0;
+	return section->sh_name < names->sh_size && length <= names->sh_size - section->sh_name &&
+	       !memcmp(text + section->sh_name, name, length);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An ELF file as site discovery sees it: bytes by file offset or by link-time address, sections, dynamic entries, names
+ * and starts of functions. Private to audit/site*.c.
+ *
+ * The file may be damaged in any way. Every offset, size and index that comes out of it is checked where bytes are
+ * asked for (site_file_bytes, site_file_at, site_file_code); who gets NULL treats the table as absent. Entries of
+ * tables are copied out (site_read), for a file owes nobody alignment.
+ *
+ * One thread at a time per struct. What is needed only while the file is open lies in `scratch`.
+ */
+#ifndef XAUDIT_SITE_FILE_H
+#define XAUDIT_SITE_FILE_H
+
+#include <libelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/site.h"
+
+/* Something that lies at an address: a symbol, a table entry, a site. */
+struct site_key {
+	uint64_t address;
+	uint32_t index;
+};
+
+/* A table of Elf64_Sym and its strings. */
+struct site_symtab {
+	const uint8_t *symbol;
+	size_t count;
+	const uint8_t *text;
+	size_t text_size;
+};
+
+/* Functions by name: of .symtab when it has any, else of .dynsym. */
+struct site_names {
+	int loaded;
+	struct site_symtab table;
+	struct site_key *key; /* function symbols by address; each address once, with its best symbol */
+	size_t count;
+	int all; /* from .symtab: it knows local functions too */
+};
+
+/* Starts of functions in the search table of .eh_frame_hdr: pairs of 32 bits (start, place of its FDE), by start. */
+struct site_frames {
+	int loaded;
+	const uint8_t *table;
+	size_t count;
+	uint64_t address; /* what the pairs are relative to */
+};
+
+/* What the dynamic segment says; 0: absent. */
+struct site_dynamic {
+	uint64_t rela, rela_size, jmprel, jmprel_size;
+	uint64_t symtab, strtab, strtab_size, hash, gnu_hash;
+	int textrel;
+};
+
+struct site_file {
+	Elf *elf;
+	const uint8_t *base; /* the whole file */
+	size_t size;
+	const Elf64_Ehdr *header;
+	const Elf64_Phdr *segment;
+	size_t segments;
+	size_t sections;	     /* 0: none, or not readable */
+	const Elf64_Phdr *last_code; /* where site_file_code() found something the last time */
+	struct site_dynamic dynamic;
+	struct site_names names;
+	struct site_frames frames;
+	struct arena scratch;
+};
+
+/* Copies one entry of a table out of the file. */
+#define site_read(to, from) __builtin_memcpy((to), (from), sizeof(*(to)))
+
+/* ---- site_file.c ---- */
+
+/* Returns 0 or -errno as site_scan(). The fd is not used after it. */
+int site_file_open(struct site_file *file, int fd);
+void site_file_close(struct site_file *file);
+
+/* `size` bytes at an offset of the file, or NULL. */
+const uint8_t *site_file_bytes(const struct site_file *file, uint64_t offset, uint64_t size);
+
+/* The bytes from a link-time address to the end of its segment in the file, and their number, at least 1; NULL: none.
+ */
+const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size_t *size);
+
+/* The same in executable segments only. */
+const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *size);
+
+/* Header of section i (from 1), or NULL; its bytes, or NULL; whether its name is (or begins with) this one. */
+const Elf64_Shdr *site_section(const struct site_file *file, size_t i);
+const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section);
+int site_section_named(const struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix);
+
+/* ---- site_relocation.c ---- */
+
+/* Applies the object's own relocations, as far as the file alone decides them, to a copy of its words at this address.
+ */
+void site_relocate(const struct site_file *file, uint64_t address, uint64_t *word, size_t count);
+
+/* Number of JUMP_SLOT relocations. */
+size_t site_jump_slots(const struct site_file *file);
+
+/* ---- site_symbol.c ---- */
+
+/* The dynamic symbols; count 0 when there are none. */
+struct site_symtab site_dynsym(const struct site_file *file);
+
+/* Is it a function that is defined in this file? */
+int site_is_function(const Elf64_Sym *symbol);
+
+/* The symbol's name in the arena, or NULL: it has none. *r becomes -ENOMEM when there is no memory. */
+const char *site_symbol_name(const struct site_symtab *table, const Elf64_Sym *symbol, struct arena *arena, int *r);
+
+/* Fills file->names and file->frames. Returns 0 or -ENOMEM. Call it before the three below. */
+int site_names_load(struct site_file *file);
+
+/* First known start of a function in [from, to]; 0: none. */
+uint64_t site_start(const struct site_file *file, uint64_t from, uint64_t to);
+
+/* Fills in name and size of the function at function->address, as far as known. Returns 0 or -ENOMEM. */
+int site_describe(const struct site_file *file, struct arena *arena, struct site_function *function);
+
+/* Sorts by address; equal addresses keep their order. Returns 0 or -ENOMEM (of scratch). */
+int site_sort(struct arena *scratch, struct site_key *key, size_t count);
+
+/* ---- site_frame.c ---- */
+
+/* Fills file->frames; count 0 when there is no table that we can read. */
+void site_frames_load(struct site_file *file);
+
+/* Address of start i (< frames.count). */
+uint64_t site_frame(const struct site_file *file, size_t i);
+
+/* Size of the code that its FDE covers; 0: unknown. */
+uint64_t site_frame_size(const struct site_file *file, size_t i);
+
+/* Index of the first start at or after the address; frames.count when there is none. */
+size_t site_frame_at(const struct site_file *file, uint64_t address);
+
+/* ---- the kinds ---- */
+
+/* One section of a map. */
+struct site_map {
+	struct site_map *next;
+	const uint8_t *bytes;
+	uint64_t address;
+	size_t count; /* of entries */
+};
+
+#define SITE_XRAY_ENTRY_SIZE	  32
+#define SITE_PATCHABLE_ENTRY_SIZE 8
+
+/*
+ * Each appends its functions and sites to the set, whose arrays have room for as many as the maps have entries, and
+ * sets kind_reason. Return 0 or -ENOMEM.
+ */
+int site_scan_xray(struct site_set *set, struct site_file *file, const struct site_map *map);
+int site_scan_patchable(struct site_set *set, struct site_file *file, const struct site_map *map);
+
+#endif

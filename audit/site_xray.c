@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The map of XRay sleds. An entry is 32 bytes: where the sled is and where its function is, each relative to the
+ * address of its own field; then the sled's kind, always-instrument, and the version. Neighbours with the same function
+ * make one function.
+ */
+#include "audit/site_file.h"
+
+#define MAP_VERSION 2
+
+/* What sled_check_xray() must see: the longest sled, then padding and a jump. */
+#define SLED_VIEW 64
+
+struct entry {
+	uint64_t address, function;
+	uint8_t kind, version;
+};
+
+static struct entry read_entry(const struct site_map *map, size_t i)
+{
+	const uint8_t *p = map->bytes + i * SITE_XRAY_ENTRY_SIZE;
+	uint64_t at = map->address + i * SITE_XRAY_ENTRY_SIZE;
+	uint64_t field[2];
+
+	site_read(&field, p);
+	return (struct entry){at + field[0], at + 8 + field[1], p[16], p[18]};
+}
+
+static int sled_type(uint8_t kind)
+{
+	switch (kind) {
+	case 0:
+	case 3: /* with its first argument logged */
+		return SLED_XRAY_ENTRY;
+	case 1:
+		return SLED_XRAY_EXIT;
+	case 2:
+		return SLED_XRAY_TAIL;
+	case 4:
+		return SLED_XRAY_CUSTOM;
+	case 5:
+		return SLED_XRAY_TYPED;
+	default:
+		return -1;
+	}
+}
+
+/* Shell sort: the compiler lists sleds in ascending order, nearly always. */
+static void sort_sites(struct site *site, size_t count)
+{
+	for (size_t gap = count / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (size_t i = gap; i < count; i++) {
+			struct site s = site[i];
+			size_t j = i;
+			for (; j >= gap && site[j - gap].address > s.address; j -= gap)
+				site[j] = site[j - gap];
+			site[j] = s;
+		}
+}
+
+static enum trace_reason check_sled(struct site_file *file, const struct entry *entry)
+{
+	int type = sled_type(entry->kind);
+	size_t size;
+	const uint8_t *p = site_file_code(file, entry->address, &size);
+
+	if (!p)
+		return TRACE_REASON_DAMAGED;
+	if (type < 0)
+		return TRACE_REASON_SLED_BYTES;
+	return sled_check_xray((enum sled_type)type, entry->address, p, size < SLED_VIEW ? size : SLED_VIEW);
+}
+
+/* One function: entries [i, end). Appends its sites when all are good. */
+static void scan_function(struct site_set *set, struct site_file *file, const struct site_map *map, size_t i,
+	size_t end, struct site_function *function)
+{
+	uint32_t number = set->functions;
+	size_t size;
+	int events = 0;
+
+	function->first = set->sites;
+	if (!site_file_code(file, function->address, &size) || end - i > UINT16_MAX) {
+		function->reason = TRACE_REASON_DAMAGED;
+		return;
+	}
+	for (; i < end; i++) {
+		struct entry entry = read_entry(map, i);
+		enum trace_reason reason = check_sled(file, &entry);
+		if (reason == TRACE_REASON_EVENT_SLED) {
+			/* Left as it is, it costs a jump and does no harm. */
+			events++;
+			continue;
+		}
+		if (reason != TRACE_REASON_TRACED) {
+			set->sites = function->first;
+			function->reason = (uint8_t)reason;
+			return;
+		}
+		set->site[set->sites++] = (struct site){
+			.address = entry.address,
+			.type = (uint16_t)sled_type(entry.kind),
+			.length = SLED_XRAY_SIZE,
+			.function = number,
+		};
+	}
+	function->count = (uint16_t)(set->sites - function->first);
+	if (!function->count)
+		function->reason = events ? TRACE_REASON_EVENT_SLED : TRACE_REASON_DAMAGED;
+	sort_sites(set->site + function->first, function->count);
+}
+
+int site_scan_xray(struct site_set *set, struct site_file *file, const struct site_map *map)
+{
+	uint32_t sites = set->sites, functions = set->functions;
+	int r = site_names_load(file);
+
+	for (; map && !r; map = map->next)
+		for (size_t i = 0, end; i < map->count && !r; i = end) {
+			struct entry first = read_entry(map, i);
+			struct site_function *function = &set->function[set->functions];
+			for (end = i; end < map->count; end++) {
+				struct entry entry = read_entry(map, end);
+				if (entry.version != MAP_VERSION) {
+					set->sites = sites;
+					set->functions = functions;
+					set->kind_reason[TRACE_KIND_XRAY] = TRACE_REASON_MAP_VERSION;
+					return 0;
+				}
+				if (entry.function != first.function)
+					break;
+			}
+			*function = (struct site_function){.address = first.function, .kind = TRACE_KIND_XRAY};
+			scan_function(set, file, map, i, end, function);
+			r = site_describe(file, &set->arena, function);
+			set->functions++;
+		}
+	if (set->functions > functions)
+		set->kind_reason[TRACE_KIND_XRAY] = TRACE_REASON_TRACED;
+	return r;
+}
