@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The subcommands of xaudit. Each gets the words from its own name on (argv[0] is "record", "report", ...) and returns the
- * exit status of the command. They may be called once per process.
- */
+/* The command: its subcommands, and what all of them share. One thread. */
 #ifndef XAUDIT_TOOL_H
 #define XAUDIT_TOOL_H
 
+#include <stdbool.h>
+
+/* Exit status of the reading commands. `record` passes the command's on and has its own failures in record.h. */
+enum tool_status {
+	TOOL_OK = 0,
+	TOOL_FAILED = 1, /* no trace, a damaged one, output that can't be written */
+	TOOL_USAGE = 2,	 /* options or arguments that are not understood */
+};
+
+/*
+ * One per subcommand; argv[0] is its name. Returns the exit status. --help goes to stdout, status 0. main() flushes stdout
+ * afterwards, and makes a status 0 TOOL_FAILED with a line when that fails.
+ */
 int record_main(int argc, char **argv);
+int list_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
 int dump_main(int argc, char **argv);
 int info_main(int argc, char **argv);
-int list_main(int argc, char **argv);
+
+/*
+ * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".
+ * Control characters in it become '?'. Keeps errno.
+ */
+void tool_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Are colours wanted on fd? option: the word behind --color (always, never, auto), or NULL. --color decides, then NO_COLOR
+ * (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another word.
+ */
+int tool_colour(const char *option, int fd);
 
 #endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+static const struct {
+	const char *name, *what;
+	int (*main)(int argc, char **argv);
+} subcommand[] = {
+	{ "record", "run a command and record the calls of functions in its libraries", record_main },
+	{ "report", "calls and times per function, library or thread", report_main },
+	{ "replay", "the calls as an indented tree, with durations", replay_main },
+	{ "dump", "every event, in time order over all threads", dump_main },
+	{ "info", "what was recorded, what was not, and why", info_main },
+	{ "list", "what could be traced in an ELF file, without running it", list_main },
+};
+
+#define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
+
+void tool_error(const char *command, const char *format, ...)
+{
+	int keep = errno;
+	char text[2048];
+	size_t n;
+	va_list args;
+
+	n = (size_t)snprintf(text, sizeof(text), "xaudit%s%s: ", command ? " " : "", command ? command : "");
+	va_start(args, format);
+	vsnprintf(text + n, sizeof(text) - n - 1, format, args);
+	va_end(args);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+	n = strlen(text);
+	text[n] = '\n';
+	/* One write: lines of several processes on one terminal stay whole. */
+	while (n + 1 && write(STDERR_FILENO, text, n + 1) < 0 && errno == EINTR)
+		;
+	errno = keep;
+}
+
+int tool_colour(const char *option, int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (option && !strcmp(option, "always"))
+		return 1;
+	if (option && !strcmp(option, "never"))
+		return 0;
+	if (option && strcmp(option, "auto"))
+		return -1;
+	if (no && *no)
+		return 0;
+	return isatty(fd) && !(term && !strcmp(term, "dumb"));
+}
+
+static void help(FILE *to)
+{
+	fputs("Usage: xaudit COMMAND [OPTION]... [ARGUMENT]...\n"
+	      "Traces calls of functions in shared libraries of a program, without rebuilding it.\n"
+	      "\n"
+	      "Commands:\n",
+		to);
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		fprintf(to, "  %-8s %s\n", subcommand[i].name, subcommand[i].what);
+	fputs("\n"
+	      "Options:\n"
+	      "  --help     this text\n"
+	      "  --version  the version\n"
+	      "\n"
+	      "`xaudit COMMAND --help` tells a command's options. A first look:\n"
+	      "  xaudit record COMMAND && xaudit report\n",
+		to);
+}
+
+/* A full disk behind stdout shows at the latest here. */
+static int flush(const char *command, int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	/* The reader of a pipe that went away (head) has what it wanted. */
+	if (errno == EPIPE)
+		return status;
+	tool_error(command, "standard output can't be written: %s", strerror(errno));
+	return status ? status : TOOL_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		help(stderr);
+		return TOOL_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		help(stdout);
+		return flush(NULL, TOOL_OK);
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("xaudit " PACKAGE_VERSION);
+		return flush(NULL, TOOL_OK);
+	}
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		if (!strcmp(argv[1], subcommand[i].name))
+			return flush(argv[1], subcommand[i].main(argc - 1, argv + 1));
+	tool_error(NULL, "unknown command '%s'; allowed: record, report, replay, dump, info, list, --help, --version", argv[1]);
+	return TOOL_USAGE;
+}

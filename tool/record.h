@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of `xaudit record`. One thread; tool/record.c calls them from top to bottom. */
+#ifndef XAUDIT_RECORD_H
+#define XAUDIT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* As coreutils: what failed before the command ran can be told from what the command says. */
+enum record_status {
+	RECORD_FAILED = 125,
+	RECORD_NOT_EXECUTABLE = 126,
+	RECORD_NOT_FOUND = 127,
+};
+
+struct record_words {
+	const char **word;
+	size_t count;
+};
+
+struct record_options {
+	const char *output, *buffer, *config; /* NULL: not given */
+	struct record_words libraries, functions, exclude;
+	unsigned kinds; /* mask; 0: not given */
+	char **command;
+};
+
+/* ---- record_rules.c: what the module is to do, as environment ---- */
+
+/*
+ * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
+ * XAUDIT_CONFIG), which becomes that of this process. Returns the path of the trace folder, absolute, %p replaced (the
+ * caller frees it); or NULL after one line on stderr.
+ */
+char *record_prepare(const struct record_options *options);
+
+/* ---- record_folder.c: the trace folder ---- */
+
+struct record_folder {
+	char *path;
+	int fd;	   /* stays with the folder, even when somebody renames it meanwhile */
+	bool kept; /* an older trace is now at path + ".old" */
+};
+
+/*
+ * Makes the folder; a trace that is there is kept as path.old. A folder that is no trace and not empty is never touched.
+ * Returns 0, or -1 after one line on stderr. path must outlive the folder.
+ */
+int record_folder_make(struct record_folder *folder, char *path);
+
+/* The command never ran: as if nothing had been made. */
+void record_folder_undo(struct record_folder *folder);
+
+/* Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on stderr. */
+int record_folder_begin(const struct record_folder *folder, char **command);
+int record_folder_end(const struct record_folder *folder, int status);
+
+/* ---- record_run.c: the command ---- */
+
+/*
+ * Finds the command as execvp() would. Returns its path (the caller frees it), or NULL after one line on stderr, *status
+ * being RECORD_NOT_FOUND or RECORD_NOT_EXECUTABLE.
+ */
+char *record_find(const char *command, int *status);
+
+/*
+ * Runs the command and waits. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
+ */
+int record_run(char **command, int *status);
+
+/* Ends this process as the command ended: by the same signal. Returns the exit status where that is the way. */
+int record_pass_on(int status);
+
+/* ---- record_after.c, record_trim.c, record_why.c: when it has ended ---- */
+
+/* Trims the thread files of processes that ended, and says what the user should know: untraced, or nothing selected. */
+void record_after(const struct record_folder *folder, const char *command, const char *path);
+
+/*
+ * Cuts a thread file behind its last event. fd: of the process folder; name: of the file; chunk: size of its chunks.
+ * Returns the bytes cut off, or -1 when the file is in use, damaged or can't be written: it stays as it is.
+ */
+long long record_trim(int fd, const char *name, unsigned long long chunk);
+
+/* Says on stderr why the file at path could not be traced. command: as the user named it. */
+void record_why(const char *command, const char *path);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether the
+ * user got what he asked for. It reads the few records that it needs one process at a time, with nothing kept: thousands of
+ * processes (a build) cost two descriptors.
+ */
+#define _GNU_SOURCE
+#include "tool/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/trace.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+struct reasons {
+	uint64_t functions[TRACE_REASON_COUNT];
+	uint64_t objects[TRACE_REASON_COUNT];
+};
+
+struct found {
+	unsigned processes, empty; /* empty: nothing was selected */
+	/* Of the first empty one. */
+	char *exe;
+	uint32_t pid;
+	unsigned objects, chosen; /* chosen: the rules ask for some kind in it */
+	unsigned kinds;
+	struct reasons reasons;
+};
+
+/* What is known of one process while its meta is read. */
+struct summary {
+	char *exe;
+	bool selected;
+	unsigned objects, chosen, kinds;
+	uint64_t *sites; /* by object: where its last TRACE_REC_SITES lies; 0: none */
+	uint32_t room;
+};
+
+static int is_alive(uint32_t pid)
+{
+	char path[64], stat[512];
+	ssize_t n = 0;
+	char *p;
+
+	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		return 0;
+	/* A zombie that nobody has fetched yet writes nothing any more. */
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, stat, sizeof(stat) - 1);
+		close(fd);
+	}
+	stat[n > 0 ? n : 0] = '\0';
+	p = strrchr(stat, ')');
+	return !(p && (p[1] == ' ') && (p[2] == 'Z' || p[2] == 'X'));
+}
+
+static char *read_exe(int meta, uint64_t at, uint32_t size)
+{
+	struct trace_text text;
+	char *exe = NULL;
+
+	if (pread(meta, &text, sizeof(text), (off_t)at) != sizeof(text) || text.what != TRACE_TEXT_EXE ||
+		text.length > size - sizeof(text))
+		return NULL;
+	exe = memory_zeroed(text.length + 1, 1);
+	if (pread(meta, exe, text.length, (off_t)(at + sizeof(text))) != (ssize_t)text.length) {
+		free(exe);
+		return NULL;
+	}
+	return exe;
+}
+
+static void take_object(struct summary *summary, int meta, uint64_t at)
+{
+	struct trace_object object;
+
+	if (pread(meta, &object, sizeof(object), (off_t)at) != sizeof(object) ||
+		object.flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return;
+	summary->objects++;
+	summary->chosen += object.kinds != 0;
+	summary->kinds |= object.kinds;
+}
+
+static void take_sites(struct summary *summary, int meta, uint64_t at)
+{
+	struct trace_sites sites;
+
+	if (pread(meta, &sites, sizeof(sites), (off_t)at) != sizeof(sites) || sites.object > 1u << 24)
+		return;
+	if (sites.object >= summary->room) {
+		uint32_t room = sites.object + 64;
+
+		summary->sites = memory_resize(summary->sites, room, sizeof(*summary->sites));
+		memset(summary->sites + summary->room, 0, (room - summary->room) * sizeof(*summary->sites));
+		summary->room = room;
+	}
+	summary->sites[sites.object] = at;
+}
+
+/* Reads meta as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
+static void read_meta(struct summary *summary, int meta, const struct trace_head *head)
+{
+	struct trace_record record;
+
+	for (uint64_t at = head->head_size; at + sizeof(record) <= head->used && !summary->selected; at += record.size) {
+		if (pread(meta, &record, sizeof(record), (off_t)at) != sizeof(record) || record.size < sizeof(record) ||
+			record.size % 8 || record.size > head->used - at)
+			return;
+		switch (record.type) {
+		case TRACE_REC_TEXT:
+			if (!summary->exe && record.size >= sizeof(struct trace_text))
+				summary->exe = read_exe(meta, at, record.size);
+			break;
+		case TRACE_REC_OBJECT:
+			if (record.size >= sizeof(struct trace_object))
+				take_object(summary, meta, at);
+			break;
+		case TRACE_REC_FUNCTIONS:
+			summary->selected = true;
+			break;
+		case TRACE_REC_SITES:
+			if (record.size >= sizeof(struct trace_sites))
+				take_sites(summary, meta, at);
+			break;
+		}
+	}
+}
+
+static void add_reasons(struct reasons *reasons, const struct summary *summary, int meta)
+{
+	for (uint32_t object = 0; object < summary->room; object++) {
+		struct trace_sites sites;
+		uint64_t at = summary->sites[object], seen = 0;
+
+		if (!at || pread(meta, &sites, sizeof(sites), (off_t)at) != sizeof(sites))
+			continue;
+		for (uint32_t i = 0; i < sites.count && i < (sites.head.size - sizeof(sites)) / sizeof(sites.site[0]); i++) {
+			struct trace_site_count entry;
+			off_t place = (off_t)(at + sizeof(sites) + i * sizeof(entry));
+
+			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) || entry.reason >= TRACE_REASON_COUNT)
+				continue;
+			reasons->functions[entry.reason] += entry.count;
+			/* One object may have the same reason for several kinds. */
+			if (!(seen & 1ull << entry.reason))
+				reasons->objects[entry.reason]++;
+			seen |= 1ull << entry.reason;
+		}
+	}
+}
+
+static void trim_threads(int folder, uint64_t chunk)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));)
+		if (e->d_name[0] == 't' && e->d_name[1] >= '0' && e->d_name[1] <= '9')
+			record_trim(folder, e->d_name, chunk);
+	closedir(dir);
+}
+
+static void take_process(struct found *found, int folder)
+{
+	struct trace_head head;
+	struct summary summary = { 0 };
+	int meta = openat(folder, "meta", O_RDONLY | O_CLOEXEC);
+
+	if (meta < 0)
+		return;
+	found->processes++;
+	if (pread(meta, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) ||
+		head.version != TRACE_VERSION || head.head_size < sizeof(head)) {
+		/* It came up, at least; what is wrong with the file is for the readers to say. */
+		close(meta);
+		return;
+	}
+	if (!is_alive(head.pid))
+		trim_threads(folder, head.chunk_size);
+	read_meta(&summary, meta, &head);
+	if (!summary.selected && !found->empty++) {
+		found->exe = summary.exe;
+		summary.exe = NULL;
+		found->pid = head.pid;
+		found->objects = summary.objects;
+		found->chosen = summary.chosen;
+		found->kinds = summary.kinds;
+		add_reasons(&found->reasons, &summary, meta);
+	}
+	free(summary.exe);
+	free(summary.sites);
+	close(meta);
+}
+
+/* One line: what happened, the counts, and what to try. */
+static void say_empty(const struct found *found)
+{
+#define X(number, NAME, phrase) phrase,
+	static const char *const phrase[] = { TRACE_REASONS(X) };
+#undef X
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	fprintf(to, "nothing was selected in %s (process %" PRIu32 ")", found->exe ? found->exe : "the program", found->pid);
+	if (found->empty > 1)
+		fprintf(to, " and %u more process%s", found->empty - 1, found->empty == 2 ? "" : "es");
+	if (found->empty < found->processes) {
+		fprintf(to, ", of %u in all; `xaudit info` tells why", found->processes);
+	} else {
+		fprintf(to, ": %u of %u objects are chosen by the rules", found->chosen, found->objects);
+		for (int i = 0; i < TRACE_REASON_COUNT; i++) {
+			uint64_t functions = found->reasons.functions[i], objects = found->reasons.objects[i];
+
+			if (!objects || i == TRACE_REASON_TRACED)
+				continue;
+			/* Some reasons are of the whole file; there are no functions to count then. */
+			if (functions)
+				fprintf(to, ", %" PRIu64 " function%s: %s", functions, functions == 1 ? "" : "s", phrase[i]);
+			else
+				fprintf(to, ", %" PRIu64 " object%s: %s", objects, objects == 1 ? "" : "s", phrase[i]);
+		}
+		if (!found->chosen)
+			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
+		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
+			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object makes)", to);
+		else if (!(found->kinds & 1u << TRACE_KIND_PLT))
+			fputs("; try -k plt (calls into libraries from outside)", to);
+		else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
+			fputs("; try -k calls (calls that an object makes)", to);
+		else
+			fputs("; do -l, -F and -N leave anything? `xaudit info` lists what was loaded", to);
+	}
+	fclose(to);
+	tool_error("record", "%s", text);
+	free(text);
+}
+
+void record_after(const struct record_folder *folder, const char *command, const char *path)
+{
+	struct found found = { 0 };
+	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir) {
+		tool_error("record", "the trace folder %s can't be read: %s", folder->path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));) {
+		int process;
+
+		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
+			continue;
+		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (process < 0)
+			continue;
+		take_process(&found, process);
+		close(process);
+	}
+	closedir(dir);
+	if (!found.processes)
+		record_why(command, path);
+	else if (found.empty)
+		say_empty(&found);
+	free(found.exe);
+}

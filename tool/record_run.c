@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running the command so that its caller notices no wrapper: same terminal, same signals, same end.
+ */
+#define _GNU_SOURCE
+#include "tool/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+/* Is there something at path that execve() would take on? 0 or an errno. */
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+		return EACCES;
+	return 0;
+}
+
+static void complain(const char *command, int error, int *status)
+{
+	if (error == ENOENT || error == ENOTDIR) {
+		*status = RECORD_NOT_FOUND;
+		tool_error("record", strchr(command, '/') ? "%s is not there" : "%s is in no folder of PATH", command);
+	} else {
+		*status = RECORD_NOT_EXECUTABLE;
+		tool_error("record", "%s can't be executed: %s", command, strerror(error));
+	}
+}
+
+char *record_find(const char *command, int *status)
+{
+	const char *path = getenv("PATH");
+	int error, worst = ENOENT;
+
+	if (!*command || strchr(command, '/')) {
+		error = *command ? executable(command) : ENOENT;
+		if (!error)
+			return memory_format("%s", command);
+		complain(command, error, status);
+		return NULL;
+	}
+	/* What execvp() takes when there is no PATH. */
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (;; path++) {
+		size_t n = strcspn(path, ":");
+		char *file = memory_format("%.*s%s%s", (int)n, path, n ? "/" : "./", command);
+
+		error = executable(file);
+		if (!error)
+			return file;
+		if (error == EACCES)
+			worst = error;
+		free(file);
+		path += n;
+		if (!*path)
+			break;
+	}
+	complain(command, worst, status);
+	return NULL;
+}
+
+/* ---- signals while the command runs ---- */
+
+static volatile pid_t child; /* 0: none yet, or no longer */
+
+static void forward(int signal)
+{
+	int keep = errno;
+
+	if (child > 0)
+		kill(child, signal);
+	errno = keep;
+}
+
+static const int watched[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD };
+#define WATCHED (sizeof(watched) / sizeof(*watched))
+
+struct signals {
+	sigset_t mask;
+	struct sigaction action[WATCHED];
+};
+
+/*
+ * SIGINT and SIGQUIT come from the terminal, to the command as well: it decides. SIGTERM and SIGHUP come to us alone and are
+ * passed on, unless we were told to ignore them (nohup). SIGCHLD: when ignored, the status would be lost. All stay blocked
+ * until there is a child that they could go to.
+ */
+static void take_signals(struct signals *before)
+{
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < WATCHED; i++)
+		sigaddset(&block, watched[i]);
+	sigprocmask(SIG_BLOCK, &block, &before->mask);
+	for (size_t i = 0; i < WATCHED; i++) {
+		struct sigaction action = { .sa_flags = SA_RESTART };
+
+		sigaction(watched[i], NULL, &before->action[i]);
+		if (watched[i] == SIGINT || watched[i] == SIGQUIT)
+			action.sa_handler = SIG_IGN;
+		else if (watched[i] == SIGCHLD)
+			action.sa_handler = SIG_DFL;
+		else
+			action.sa_handler = forward;
+		if (watched[i] != SIGCHLD && before->action[i].sa_handler == SIG_IGN)
+			continue;
+		sigaction(watched[i], &action, NULL);
+	}
+}
+
+/* In the child: as if we had never been. A signal that came meanwhile is delivered at the end, to the old action. */
+static void give_signals_back(const struct signals *before)
+{
+	for (size_t i = 0; i < WATCHED; i++)
+		sigaction(watched[i], &before->action[i], NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+int record_run(char **command, int *status)
+{
+	struct signals before;
+	int report[2], error = 0, failure = 0;
+	ssize_t n;
+	pid_t pid;
+
+	/* Closes when the command begins, or tells why it does not. */
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		tool_error("record", "no pipe to be had: %s", strerror(errno));
+		return RECORD_FAILED;
+	}
+	take_signals(&before);
+	pid = fork();
+	if (pid == 0) {
+		give_signals_back(&before);
+		execvp(command[0], command);
+		error = errno;
+		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)
+			;
+		_exit(RECORD_FAILED);
+	}
+	if (pid < 0) {
+		tool_error("record", "no process to be had: %s", strerror(errno));
+		failure = RECORD_FAILED;
+	}
+	child = pid;
+	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	close(report[1]);
+	if (!failure) {
+		while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
+			;
+		if (n != sizeof(error))
+			error = 0;
+		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
+		siginfo_t info;
+		while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+			;
+		child = 0;
+		while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+			;
+		if (error == ENOENT) {
+			/* record_find() saw the file: what is missing is the interpreter that it names. */
+			tool_error("record", "%s can't be executed: the interpreter that it names is not there", command[0]);
+			failure = RECORD_NOT_FOUND;
+		} else if (error) {
+			complain(command[0], error, &failure);
+		}
+	}
+	close(report[0]);
+	return failure;
+}
+
+int record_pass_on(int status)
+{
+	if (WIFSIGNALED(status)) {
+		int signal = WTERMSIG(status);
+		struct sigaction action = { .sa_handler = SIG_DFL };
+		struct rlimit none = { 0, 0 };
+		sigset_t set;
+
+		/* The command's own core, if any, must not be replaced by ours. */
+		setrlimit(RLIMIT_CORE, &none);
+		sigaction(signal, &action, NULL);
+		sigemptyset(&set);
+		sigaddset(&set, signal);
+		raise(signal);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		return 128 + signal;
+	}
+	return WEXITSTATUS(status);
+}
