@@ -3,6 +3,7 @@
 # A test in shell: dist_check_SCRIPTS += t/NAME.t (executable, sources t/tap.sh).
 # A test in C: check_PROGRAMS += t/NAME.t, t_NAME_t_SOURCES = t/NAME.c, t_NAME_t_LDADD = the libraries that it needs.
 # A fixture: check_DATA += t/fixtures/NAME with a rule of its own (and CLEANFILES += it); its sources go into EXTRA_DIST.
+# A program that tests only call: EXTRA_PROGRAMS += t/NAME, check_DATA += t/NAME, CLEANFILES += t/NAME, t_NAME_SOURCES.
 # One test alone: make check TESTS=t/NAME.t. Shell tests find in their environment what test_environment lists: absolute
 # paths; CLANG is empty where there is none; XAUDIT_ASAN and XAUDIT_TSAN are 1 or empty.
 TEST_EXTENSIONS = .t
