@@ -4,16 +4,24 @@
 # audit/libaudit.la: the module's part that ld.so calls; files go into audit_libaudit_la_SOURCES.
 # libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
 noinst_LTLIBRARIES += audit/libcommon.la
-audit_libcommon_la_SOURCES = runtime/arena.c runtime/arena.h audit/rules.h audit/site.h x86_64/sled.h
+audit_libcommon_la_SOURCES = audit/rules.h audit/site.h x86_64/sled.h
 audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
+audit_libcommon_la_LIBADD = runtime/libbase.la
 
 noinst_LTLIBRARIES += audit/libaudit.la
-audit_libaudit_la_SOURCES =
+audit_libaudit_la_SOURCES = audit/audit.c audit/bind.c audit/bind.h audit/image.c audit/image.h audit/iterate.S \
+	audit/iterate.h audit/never.c audit/never.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h \
+	audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
+
+# What audit/ does on threads of the program, in the middle of their calls.
+noinst_LTLIBRARIES += audit/libdescribe.la
+audit_libdescribe_la_SOURCES = audit/describe.c audit/describe.h
+audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =
-libxaudit_la_LIBADD = audit/libaudit.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
+libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
 	-Wl,--version-script=$(srcdir)/audit/audit.map

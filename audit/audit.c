@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ld.so calls: routing only. Which callback comes when, under which lock, and what is true then: in doc/design.md ("The
+ * loader's callbacks"). What all of them may rely on: they run on a thread of the program, in the audit namespace; malloc of our own libc
+ * leaks per thread and may deadlock after fork, ctype tables are NULL on threads that the program made, pthread keys collide.
+ */
+#define _GNU_SOURCE
+#include <elf.h>      /* AT_BASE */
+#include <link.h>     /* la_objopen */
+#include <stdlib.h>   /* getenv */
+#include <string.h>   /* strcmp */
+#include <sys/auxv.h> /* getauxval */
+#include <time.h>     /* clock_gettime */
+
+#include "audit/bind.h"
+#include "audit/describe.h"
+#include "audit/image.h"
+#include "audit/object.h"
+#include "audit/prepare.h"
+#include "audit/rules.h"
+#include "audit/unwinder.h"
+#include "config.h"
+#include "runtime/clock.h"
+#include "runtime/handler.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "runtime/sys.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define BINDING_KINDS (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS)
+
+static struct rules rules;
+static unsigned kinds; /* all that the rules ask for */
+static int program_seen; /* whatever is announced before the program belongs to another auditor */
+static int exiting;	 /* the program's own objects are being closed: nothing is unmapped any more */
+static int started;	 /* the first LA_ACT_CONSISTENT has come: not in ldd's trace mode */
+
+/* Namespaces of other auditors: announced before the program. */
+static uint64_t foreign;
+
+EXPORT unsigned la_version(unsigned version)
+{
+	struct process_options options = { .version = PACKAGE_VERSION, .describe = describe_all };
+
+	if (rules_read(&rules, getenv))
+		return 0; /* said why; ld.so unloads us */
+	kinds = rules_kinds(&rules);
+	options.output = rules.output;
+	options.chunk_size = rules.buffer;
+	options.source = rules.source;
+	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
+				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
+									 : 0;
+	handler_use_recorder(clock_init(wanted, clock_gettime));
+	unwinder_init();
+	if (process_init(&options)) {
+		static const char line[] = "xaudit: the kernel gives no memory that fork wipes (Linux 4.14); the program runs on, untraced\n";
+		sys_write(2, line, sizeof(line) - 1);
+		return 0;
+	}
+	return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+/* The flags of an object that trace.h knows, and whether it is the program. */
+static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
+{
+	if (map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR))
+		return TRACE_OBJECT_VDSO;
+	if (map->l_addr && map->l_addr == getauxval(AT_BASE))
+		return TRACE_OBJECT_LOADER;
+	if (namespace == LM_ID_BASE && !program_seen && !*map->l_name)
+		return TRACE_OBJECT_PROGRAM;
+	return 0;
+}
+
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
+{
+	uint32_t flags = object_flags(map, namespace);
+	struct image image;
+
+	*cookie = 0;
+	if (flags & TRACE_OBJECT_PROGRAM)
+		program_seen = 1;
+	if (!program_seen && namespace > 0 && namespace < 64)
+		foreign |= 1ull << namespace;
+	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
+		return 0;
+	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0))
+		return 0;
+	struct load *load = object_open(map, namespace, &image, &rules, flags);
+	if (!load)
+		return 0;
+	*cookie = (uintptr_t)load;
+	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return 0;
+	if (kinds & BINDING_KINDS)
+		unwinder_look();
+	prepare(load, &image);
+	/* Intercepted frames need dl_iterate_phdr bound to ours, whoever calls it; so all objects take part. */
+	return kinds & (BINDING_KINDS | 1u << TRACE_KIND_PATCHABLE) ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
+}
+
+EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
+	const char *name)
+{
+	struct load *from = object_load(*refcook), *to = object_load(*defcook);
+
+	(void)index;
+	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
+	if (!strcmp(name, "dl_iterate_phdr"))
+		return unwinder_bind(symbol->st_value);
+	if (!(kinds & BINDING_KINDS) || !from || !to)
+		return symbol->st_value;
+	return bind(symbol, from, to, *flags, name);
+}
+
+EXPORT unsigned la_objclose(uintptr_t *cookie)
+{
+	struct load *load = object_load(*cookie);
+
+	if (!load)
+		return 0;
+	/* Of namespace 0 the program is closed first, and only when the process exits. */
+	if (load->object->flags & TRACE_OBJECT_PROGRAM) {
+		struct process_held held;
+		exiting = 1;
+		process_lock(&held);
+		describe_changed_counts(1);
+		process_unlock(&held);
+		recorder_finish();
+	}
+	object_close(load);
+	return 0;
+}
+
+EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
+{
+	struct process_held held;
+
+	(void)cookie; /* may name a load already closed, or nothing of ours */
+	if (exiting)
+		return;
+	if (activity == LA_ACT_DELETE && started) {
+		object_doom();
+		return;
+	}
+	if (activity != LA_ACT_CONSISTENT || !program_seen)
+		return;
+	started = 1;
+	object_retire();
+	process_lock(&held);
+	process_start();
+	describe_changed_counts(0);
+	process_unlock(&held);
+	process_clock();
+}

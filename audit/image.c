@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/image.h"
+
+#include <string.h>	/* strcmp */
+#include <sys/auxv.h>	/* getauxval */
+
+#include "runtime/sys.h"
+
+#define PAGE 4096ul
+
+static int is_mapped(uint64_t address)
+{
+	unsigned char resident;
+
+	return sys_call(__NR_mincore, (long)(address & ~(PAGE - 1)), PAGE, (long)&resident, 0, 0, 0) == 0;
+}
+
+static void find_range(struct image *image)
+{
+	image->start = ~0ull;
+	for (unsigned i = 0; i < image->phnum; i++) {
+		const Elf64_Phdr *p = &image->phdr[i];
+		if (p->p_type != PT_LOAD)
+			continue;
+		uint64_t low = (image->base + p->p_vaddr) & ~(PAGE - 1);
+		uint64_t high = (image->base + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+		if (low < image->start)
+			image->start = low;
+		if (high > image->end)
+			image->end = high;
+	}
+}
+
+/* The build-id note lies in a PT_NOTE: notes are name size, description size, type, name, description, all padded to 4. */
+static void find_build_id(struct image *image, const Elf64_Phdr *p)
+{
+	const uint8_t *at = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr), *end = at + p->p_memsz;
+
+	while (end - at >= (long)sizeof(Elf64_Nhdr)) {
+		const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
+		uint64_t name = (note->n_namesz + 3ul) & ~3ul, description = (note->n_descsz + 3ul) & ~3ul;
+		if (name + description > (uint64_t)(end - at) - sizeof(*note))
+			return;
+		const uint8_t *text = at + sizeof(*note);
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && sys_same(text, "GNU", 4) && note->n_descsz <= 64) {
+			image->build_id = text + name;
+			image->build_id_len = note->n_descsz;
+			return;
+		}
+		at = text + name + description;
+	}
+}
+
+static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
+{
+	const char *strings = NULL;
+	uint64_t soname = 0;
+
+	for (const Elf64_Dyn *d = dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB)
+			strings = (const char *)d->d_un.d_ptr;
+		else if (d->d_tag == DT_SONAME)
+			soname = d->d_un.d_val;
+		else if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && (d->d_un.d_val & DF_TEXTREL)))
+			image->textrel = 1;
+	}
+	if (strings && soname && (uint64_t)(uintptr_t)strings >= image->start && (uint64_t)(uintptr_t)strings < image->end)
+		image->soname = strings + soname;
+}
+
+int image_read(struct image *image, const struct link_map *map, int main)
+{
+	*image = (struct image){ .base = map->l_addr };
+	if (main) {
+		image->phdr = (const Elf64_Phdr *)getauxval(AT_PHDR);
+		image->phnum = (unsigned)getauxval(AT_PHNUM);
+	} else if (map->l_addr && is_mapped(map->l_addr)) {
+		const Elf64_Ehdr *header = (const Elf64_Ehdr *)map->l_addr;
+		if (sys_same(header->e_ident, ELFMAG, SELFMAG) && header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) <= PAGE) {
+			image->phdr = (const Elf64_Phdr *)(map->l_addr + header->e_phoff);
+			image->phnum = header->e_phnum;
+		}
+	}
+	if (!image->phdr || !image->phnum)
+		return 0;
+	find_range(image);
+	for (unsigned i = 0; i < image->phnum && !image->build_id; i++)
+		if (image->phdr[i].p_type == PT_NOTE)
+			find_build_id(image, &image->phdr[i]);
+	read_dynamic(image, map->l_ld);
+	return image->start < image->end;
+}
+
+/* Tables of the dynamic section that hold relocations and the symbols they name. */
+struct tables {
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const Elf64_Rela *rela, *plt;
+	uint64_t rela_size, plt_size, relative;
+};
+
+static void find_tables(struct tables *t, const Elf64_Dyn *dynamic)
+{
+	*t = (struct tables){ 0 };
+	for (const Elf64_Dyn *d = dynamic; d && d->d_tag != DT_NULL; d++) {
+		uint64_t value = d->d_un.d_val;
+		switch (d->d_tag) {
+		case DT_SYMTAB: t->symbols = (const Elf64_Sym *)value; break;
+		case DT_STRTAB: t->strings = (const char *)value; break;
+		case DT_RELA: t->rela = (const Elf64_Rela *)value; break;
+		case DT_RELASZ: t->rela_size = value; break;
+		case DT_RELACOUNT: t->relative = value; break;
+		case DT_JMPREL: t->plt = (const Elf64_Rela *)value; break;
+		case DT_PLTRELSZ: t->plt_size = value; break;
+		}
+	}
+}
+
+/* Name of the undefined function that a relocation refers to, or NULL. */
+static const char *imported(const struct tables *t, const Elf64_Rela *r)
+{
+	uint64_t index = ELF64_R_SYM(r->r_info);
+
+	if (!index || t->symbols[index].st_shndx != SHN_UNDEF)
+		return NULL;
+	return t->strings + t->symbols[index].st_name;
+}
+
+int image_has_blind_unwinder(const struct link_map *map)
+{
+	struct tables t;
+	int fetches = 0, imports_unwinder = 0;
+
+	find_tables(&t, map->l_ld);
+	if (!t.symbols || !t.strings)
+		return 0;
+	/* The relative relocations come first and name nothing. */
+	for (uint64_t i = t.relative; t.rela && i < t.rela_size / sizeof(Elf64_Rela); i++) {
+		uint32_t type = ELF64_R_TYPE(t.rela[i].r_info);
+		if (type != R_X86_64_GLOB_DAT && type != R_X86_64_64)
+			continue;
+		const char *name = imported(&t, &t.rela[i]);
+		if (!name)
+			continue;
+		fetches |= !strcmp(name, "dl_iterate_phdr");
+		imports_unwinder |= !strncmp(name, "_Unwind_", 8);
+	}
+	if (!fetches)
+		return 0;
+	/* Whoever imports _Unwind_* leaves unwinding to that library and walks the list for other reasons. */
+	for (uint64_t i = 0; t.plt && !imports_unwinder && i < t.plt_size / sizeof(Elf64_Rela); i++) {
+		const char *name = imported(&t, &t.plt[i]);
+		imports_unwinder = name && !strncmp(name, "_Unwind_", 8);
+	}
+	return !imports_unwinder;
+}

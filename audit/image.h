@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can be read of an object in memory at la_objopen: its segments are mapped, nothing is relocated but its dynamic section
+ * (whose d_ptr values ld.so has made absolute, except in the vDSO). Pure reading; under ld.so's lock.
+ */
+#ifndef XAUDIT_IMAGE_H
+#define XAUDIT_IMAGE_H
+
+#include <link.h> /* struct link_map */
+#include <stdint.h>
+
+struct image {
+	uint64_t base; /* load address */
+	uint64_t start, end; /* of the mapping */
+	const Elf64_Phdr *phdr;
+	unsigned phnum;
+	const uint8_t *build_id; /* in the object's memory */
+	uint32_t build_id_len;
+	const char *soname; /* in the object's memory, or NULL */
+	int textrel;
+};
+
+/* Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the kernel). */
+int image_read(struct image *image, const struct link_map *map, int main);
+
+/* Does any non-PLT relocation of the object fetch the address of dl_iterate_phdr, in an object that brings its own unwinder? */
+int image_has_blind_unwinder(const struct link_map *map);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions whose return must not be intercepted (DESIGN 5): they return twice, or never, or ask who called them. Pure function;
+ * any context.
+ */
+#ifndef XAUDIT_NEVER_H
+#define XAUDIT_NEVER_H
+
+/* name: a symbol's name, without version. */
+int never_intercept(const char *name);
+
+#endif

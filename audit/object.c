@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/object.h"
+
+#include <string.h>   /* strlen */
+#include <sys/stat.h> /* struct stat */
+#include <unistd.h>   /* getcwd */
+
+#include "audit/describe.h"
+#include "runtime/clock.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+
+struct object *objects;
+struct load *loads;
+
+static struct arena memory; /* objects and loads: for the life of the process */
+static uint32_t last_object, last_load;
+static uint32_t next_id = 1;
+
+uint32_t object_take_ids(uint32_t n)
+{
+	uint32_t first = next_id;
+
+	if (n > TRACE_ID_MASK - next_id)
+		return 0;
+	next_id += n;
+	return first;
+}
+
+uint32_t object_count(void)
+{
+	return last_object;
+}
+
+uint32_t object_hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 16777619u;
+	return h ^ h >> 15;
+}
+
+/* ---- identities ---- */
+
+/* Absolute path of what ld.so calls name. */
+static const char *absolute(const char *name, uint32_t flags)
+{
+	char buffer[4096];
+	size_t length = 0;
+
+	if (flags & TRACE_OBJECT_PROGRAM) {
+		ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
+		if (n > 0)
+			return arena_string(&memory, buffer, (size_t)n);
+	}
+	if (*name == '/' || flags & TRACE_OBJECT_VDSO || !strchr(name, '/'))
+		return arena_string(&memory, name, strlen(name));
+	if (getcwd(buffer, sizeof(buffer)))
+		length = strlen(buffer);
+	if (length + 1 + strlen(name) + 1 > sizeof(buffer))
+		return arena_string(&memory, name, strlen(name));
+	buffer[length++] = '/';
+	memcpy(buffer + length, name, strlen(name));
+	return arena_string(&memory, buffer, length + strlen(name));
+}
+
+static int same_identity(const struct object *a, const struct object *b)
+{
+	if (a->section != b->section || a->flags != b->flags || a->build_id_len != b->build_id_len)
+		return 0;
+	if (a->build_id_len)
+		return !memcmp(a->build_id, b->build_id, a->build_id_len);
+	if (!a->ino)
+		return !strcmp(a->path, b->path);
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+static void note_file(struct object *object)
+{
+	struct stat st;
+
+	if (stat(object->path, &st))
+		return;
+	object->dev = st.st_dev;
+	object->ino = st.st_ino;
+	object->size = (uint64_t)st.st_size;
+	object->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+static struct object *identify(const struct link_map *map, const struct image *image, const struct rules *rules, uint32_t flags)
+{
+	const struct arena before = memory;
+	struct object candidate = { .flags = flags };
+	const char *soname = image->soname;
+
+	candidate.path = absolute(map->l_name, flags);
+	if (!candidate.path)
+		return NULL;
+	if (!(flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)))
+		candidate.section = rules_for(rules, candidate.path, soname, (flags & TRACE_OBJECT_PROGRAM) != 0);
+	if (image->build_id) {
+		candidate.build_id_len = image->build_id_len;
+		memcpy(candidate.build_id, image->build_id, image->build_id_len);
+	}
+	if (!(flags & TRACE_OBJECT_VDSO))
+		note_file(&candidate);
+	for (struct object *o = objects; o; o = o->next) {
+		if (same_identity(o, &candidate)) {
+			if (memory.blocks == before.blocks) {
+				sys_fill((void *)before.next, 0, memory.next - before.next); /* the path, again */
+				memory = before;
+			}
+			return o;
+		}
+	}
+	struct object *object = arena_alloc(&memory, sizeof(*object));
+	if (!object)
+		return NULL;
+	*object = candidate;
+	object->soname = soname ? arena_string(&memory, soname, strlen(soname)) : NULL;
+	object->number = ++last_object;
+	object->next = objects;
+	objects = object;
+	return object;
+}
+
+/* ---- loads ---- */
+
+static struct load *new_load(void)
+{
+	struct load *load;
+
+	for (load = loads; load; load = load->next)
+		if (load->state == LOAD_FREE)
+			return load;
+	load = arena_alloc(&memory, sizeof(*load));
+	if (load) {
+		load->magic = LOAD_MAGIC;
+		load->next = loads;
+		loads = load;
+	}
+	return load;
+}
+
+struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image, const struct rules *rules,
+	uint32_t flags)
+{
+	struct process_held held;
+	struct load *load = NULL;
+
+	process_lock(&held);
+	uint32_t known = last_object;
+	struct object *object = identify(map, image, rules, flags);
+	if (object && (load = new_load())) {
+		load->object = object;
+		load->number = ++last_load;
+		load->tid = (uint32_t)sys_gettid();
+		load->clock = clock_now();
+		load->base = image->base;
+		load->start = image->start;
+		load->end = image->end;
+		load->namespace = namespace;
+		load->map = map;
+		load->unwinder_checked = 0;
+		load->state = LOAD_OPEN;
+		if (object->number > known)
+			describe_object(object);
+		describe_load(load);
+	}
+	process_unlock(&held);
+	return load;
+}
+
+struct load *object_load(uintptr_t cookie)
+{
+	/* The list only grows, and at its head: a walk without the lock meets whole nodes. Acquire pairs with no more than program
+	 * order in new_load(): the cookie came to us through ld.so from the thread that made it. */
+	for (struct load *load = __atomic_load_n(&loads, __ATOMIC_ACQUIRE); load; load = load->next)
+		if ((uintptr_t)load == cookie)
+			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE ? load : NULL;
+	return NULL;
+}
+
+void object_close(struct load *load)
+{
+	struct process_held held;
+	struct trace_unload record = { .head = { .type = TRACE_REC_UNLOAD }, .load = load->number };
+
+	process_lock(&held);
+	if (load->state == LOAD_OPEN) {
+		load->state = LOAD_CLOSED;
+		record.tid = (uint32_t)sys_gettid();
+		record.clock = clock_now();
+		process_append(&record.head, sizeof(record), NULL, 0);
+	}
+	process_unlock(&held);
+}
+
+void object_doom(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	for (struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_CLOSED)
+			load->state = LOAD_DOOMED;
+	process_unlock(&held);
+}
+
+/* Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and is gone too. */
+static void retire(struct load *load)
+{
+	for (struct stub_block *block = load->blocks; block; block = block->next)
+		stub_unmap(&block->pages);
+	stub_unmap(&load->stubs);
+	arena_free(&load->arena);
+	load->blocks = NULL;
+	load->bindings = NULL;
+	load->state = LOAD_FREE;
+}
+
+/* A newer glibc reports LA_ACT_DELETE before some objects are closed; then only the missing text tells. */
+static int is_unmapped(const struct load *load)
+{
+	unsigned char resident;
+
+	return sys_call(__NR_mincore, (long)load->start, 4096, (long)&resident, 0, 0, 0) < 0;
+}
+
+void object_retire(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	for (struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_DOOMED || (load->state == LOAD_CLOSED && is_unmapped(load)))
+			retire(load);
+	process_unlock(&held);
+}

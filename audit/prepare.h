@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preparing a load: finding its compile-time sites, selecting functions by the rules, and patching them before any code of the
+ * object can run. In la_objopen only, under ld.so's lock; takes the process lock for what it publishes.
+ */
+#ifndef XAUDIT_PREPARE_H
+#define XAUDIT_PREPARE_H
+
+#include "audit/object.h"
+
+/* image: of the load, as la_objopen found it. */
+void prepare(struct load *load, const struct image *image);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making our return label visible to the program's unwinders, and finding out when that fails.
+ *
+ * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see only their own
+ * namespace: where they bind it through the PLT (or dlsym), la_symbind64 binds them to unwinder_iterate, which shows them this module first and then *jumps* to
+ * the real function (glibc takes the namespace from the caller's address). An unwinder that fetches the address without PLT
+ * can't be helped: intercepting stops for the process, entries go on.
+ */
+#ifndef XAUDIT_UNWINDER_H
+#define XAUDIT_UNWINDER_H
+
+#include <stdint.h>
+
+/* la_version. One thread. */
+void unwinder_init(void);
+
+/* May returns be intercepted? Any context. */
+int unwinder_allows(void);
+
+/*
+ * Looks at every load that was not looked at yet. When one brings a blind unwinder, intercepting ends, in stubs that exist too, and one line says so. Under
+ * ld.so's lock; takes the process lock. To be called before the first return is intercepted, and for each load after it.
+ */
+void unwinder_look(void);
+
+/* la_symbind64 for dl_iterate_phdr: the address to bind instead of real. */
+uintptr_t unwinder_bind(uintptr_t real);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The handler table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
+ *
+ * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that passes a
+ * gate meanwhile takes the old or the new one. Written in la_version, before anything is patched. Handlers that live in objects, and so may
+ * go away, will hang below a trampoline and be guarded by the epoch; they never stand in this table.
+ */
+#ifndef XAUDIT_HANDLER_H
+#define XAUDIT_HANDLER_H
+
+#include "runtime/trace.h" /* enum trace_clock */
+
+/* Points every event at the recorder's trampolines for this clock. */
+void handler_use_recorder(enum trace_clock clock);
+
+#endif

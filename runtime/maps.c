@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/maps.h"
+
+#include "runtime/sys.h"
+
+static const char *parse_number(const char *p, unsigned base, uint64_t *n)
+{
+	for (*n = 0;; p++) {
+		unsigned digit;
+		if (*p >= '0' && *p <= '9')
+			digit = (unsigned)(*p - '0');
+		else if (base == 16 && *p >= 'a' && *p <= 'f')
+			digit = (unsigned)(*p - 'a' + 10);
+		else
+			return p;
+		*n = *n * base + digit;
+	}
+}
+
+static const char *skip_word(const char *p)
+{
+	while (*p && *p != ' ')
+		p++;
+	while (*p == ' ')
+		p++;
+	return p;
+}
+
+/* "low-high perms offset major:minor inode   name": does it hold the address? */
+static int parse_line(const char *line, uint64_t address, struct mapping *m)
+{
+	uint64_t major, minor;
+	const char *p = parse_number(line, 16, &m->low);
+
+	p = parse_number(p + (*p == '-'), 16, &m->high);
+	if (address < m->low || address >= m->high)
+		return 0;
+	p = skip_word(skip_word(skip_word(p)));
+	p = parse_number(p, 16, &major);
+	p = parse_number(p + (*p == ':'), 16, &minor);
+	m->device = major << 32 | minor;
+	p = skip_word(p);
+	p = parse_number(p, 10, &m->inode);
+	p = skip_word(p);
+	m->is_heap = sys_same(p, "[heap]", 6);
+	return 1;
+}
+
+int maps_find(uint64_t address, struct mapping *mapping)
+{
+	static char buffer[4096];
+	static char line[160]; /* every field before the name, and the name's start */
+	size_t length = 0;
+	int found = 0;
+	long n, fd = sys_open("/proc/self/maps", O_RDONLY, 0);
+
+	if (fd < 0)
+		return -1;
+	while (!found && (n = sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < n && !found; i++) {
+			if (buffer[i] != '\n') {
+				if (length < sizeof(line) - 8)
+					line[length++] = buffer[i];
+				continue;
+			}
+			sys_fill(line + length, 0, 8);
+			length = 0;
+			found = parse_line(line, address, mapping);
+		}
+	}
+	sys_close((int)fd);
+	return found;
+}

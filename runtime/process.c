@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/process.h"
+
+#include <errno.h>	  /* EEXIST */
+#include <linux/futex.h>  /* FUTEX_WAIT_PRIVATE */
+#include <sys/mman.h>	  /* MADV_WIPEONFORK */
+#include <sys/resource.h> /* struct rlimit */
+#include <sys/utsname.h>  /* struct utsname */
+
+#include "runtime/clock.h"
+#include "runtime/sys.h"
+#include "runtime/text.h"
+
+#define META_STEP (64ul << 10) /* meta grows by this, or what a record needs */
+
+/* All that one process owns. Wiped by fork. */
+struct process {
+	uint32_t lock; /* 0 free, 1 held, 2 held and awaited */
+	uint32_t state;
+	uint32_t pid;
+	uint32_t clock_busy;
+	uint64_t chunk_size;
+	struct trace_head *head; /* first page of meta, mapped for good */
+	uint8_t *meta;		 /* the rest, mapped from meta_offset */
+	uint64_t meta_size;	 /* of the file */
+	uint64_t used;
+	size_t folder_length;
+	char folder[4160];
+};
+
+static struct process_options options;
+static struct process *process;
+
+int process_init(const struct process_options *wanted)
+{
+	size_t size = (sizeof(struct process) + 4095) & ~4095ul;
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_is_error(p))
+		return (int)(intptr_t)p;
+	long r = sys_madvise(p, size, MADV_WIPEONFORK);
+	if (r) {
+		sys_munmap(p, size);
+		return (int)r;
+	}
+	options = *wanted;
+	process = p;
+	return 0;
+}
+
+/* ---- lock ---- */
+
+static void set_signals(const uint64_t *wanted, uint64_t *before)
+{
+	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
+}
+
+void process_lock(struct process_held *held)
+{
+	static const uint64_t all = ~0ull;
+	uint32_t free = 0;
+
+	set_signals(&all, &held->signals);
+	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
+	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	/* Acquire; pairs with the release in process_unlock(). */
+	while (__atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE))
+		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+}
+
+void process_unlock(const struct process_held *held)
+{
+	/* Release; pairs with both acquires in process_lock(). */
+	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
+		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	set_signals(&held->signals, NULL);
+}
+
+/* ---- small questions ---- */
+
+enum process_state process_state(void)
+{
+	/* Relaxed: a hint; whoever acts on it takes the lock and looks again. */
+	return __atomic_load_n(&process->state, __ATOMIC_RELAXED);
+}
+
+struct trace_head *process_head(void)
+{
+	return process->head;
+}
+
+uint64_t process_chunk_size(void)
+{
+	return process->chunk_size;
+}
+
+uint32_t process_pid(void)
+{
+	return process->pid;
+}
+
+void process_count(uint64_t *counter, uint64_t n)
+{
+	/* Relaxed: a sum that orders nothing. */
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* ---- saying things ---- */
+
+static void append_text(uint32_t what, const char *string, size_t length)
+{
+	struct trace_text text = { .head = { .type = TRACE_REC_TEXT }, .what = what, .length = (uint32_t)length };
+
+	process_append(&text.head, sizeof(text), string, length);
+}
+
+void process_say(const char *line)
+{
+	char buffer[512];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	text_string(&text, "xaudit: ");
+	text_string(&text, line);
+	text_string(&text, "\n");
+	sys_write(2, buffer, text.length);
+	append_text(TRACE_TEXT_NOTE, line, sys_length(line));
+}
+
+void process_off(const char *what, const char *where, long error)
+{
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	if (process->state == PROCESS_OFF)
+		return;
+	text_string(&text, what);
+	if (where) {
+		text_string(&text, " ");
+		text_string(&text, where);
+	}
+	if (error) {
+		text_string(&text, " (errno ");
+		text_number(&text, (uint64_t)(error < 0 ? -error : error));
+		text_string(&text, ")");
+	}
+	text_string(&text, "; the program runs on, untraced");
+	process_say(buffer);
+	if (process->head)
+		process->head->flags |= TRACE_OFF;
+	/* Relaxed: others notice soon enough. */
+	__atomic_store_n(&process->state, PROCESS_OFF, __ATOMIC_RELAXED);
+}
+
+/* ---- meta ---- */
+
+/* Gives a file blocks for offset...offset+size. */
+static long grow(int fd, uint64_t offset, uint64_t size)
+{
+	struct rlimit limit;
+
+	/* Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
+	long r = sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+	if (r == 0 && limit.rlim_cur != RLIM_INFINITY && offset + size > limit.rlim_cur)
+		return -EFBIG;
+	r = sys_call(__NR_fallocate, fd, 0, (long)offset, (long)size, 0, 0);
+	if (r != -EOPNOTSUPP)
+		return r;
+	/* This file system can't promise blocks; written zeros are as good. */
+	static const uint8_t zeros[4096];
+	for (uint64_t done = 0; done < size; done += sizeof(zeros)) {
+		r = sys_call(__NR_pwrite64, fd, (long)zeros, sizeof(zeros), (long)(offset + done), 0, 0);
+		if (r != sizeof(zeros))
+			return r < 0 ? r : -ENOSPC;
+	}
+	return 0;
+}
+
+/* Opens a file of the folder. The path is put together in the folder's own buffer: a thread's stack may be small. */
+static int open_file(const char *name, int numbered, unsigned n, int flags)
+{
+	struct text text = { process->folder, sizeof(process->folder), process->folder_length };
+
+	text_string(&text, name);
+	if (numbered)
+		text_number(&text, n);
+	int fd = (int)sys_open(process->folder, flags, 0666);
+	process->folder[process->folder_length] = '\0';
+	return fd;
+}
+
+int process_open_thread(unsigned n, uint64_t offset, uint64_t size)
+{
+	int fd = open_file("/t", 1, n, O_RDWR | O_CREAT);
+
+	if (fd < 0)
+		return fd;
+	long r = grow(fd, offset, size);
+	if (r) {
+		sys_close(fd);
+		return (int)r;
+	}
+	return fd;
+}
+
+/* Is there room for another `size` bytes? Maps more of meta if need be. */
+static int make_room(uint64_t size)
+{
+	if (process->used + size <= process->meta_size)
+		return 1;
+	uint64_t wanted = (process->used + size + META_STEP - 1) & ~(META_STEP - 1);
+	int fd = open_file("/meta", 0, 0, O_RDWR);
+	if (fd < 0)
+		return 0;
+	void *p = (void *)-1;
+	if (grow(fd, process->meta_size, wanted - process->meta_size) == 0)
+		p = sys_mmap(NULL, wanted - TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TRACE_HEAD_SIZE);
+	sys_close(fd);
+	if (sys_is_error(p))
+		return 0;
+	if (process->meta)
+		sys_munmap(process->meta, process->meta_size - TRACE_HEAD_SIZE);
+	process->meta = p;
+	process->meta_size = wanted;
+	return 1;
+}
+
+void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size)
+{
+	uint64_t size = (head_size + body_size + 7) & ~7ul;
+
+	if (!process->head || process->state == PROCESS_OFF)
+		return;
+	if (size > UINT32_MAX || !make_room(size)) {
+		process_count(&process->head->meta_lost, 1);
+		return;
+	}
+	head->size = (uint32_t)size;
+	uint8_t *p = process->meta + (process->used - TRACE_HEAD_SIZE);
+	sys_copy(p, head, head_size);
+	sys_copy(p + head_size, body, body_size);
+	process->used += size;
+	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
+	__atomic_store_n(&process->head->used, process->used, __ATOMIC_RELEASE);
+}
+
+void process_clock(void)
+{
+	uint32_t idle = 0;
+	struct trace_head *head = process->head;
+
+	/* Acquire; pairs with the release at the end: one writer at a time. Not awaited: a signal handler may be the second. */
+	if (!head || !__atomic_compare_exchange_n(&process->clock_busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	struct trace_pair pair;
+	clock_pair(&pair);
+	/* Odd before, even behind: release fence pairs with the acquire fence between the reader's copy and its second look. */
+	__atomic_store_n(&head->last_seq, head->last_seq + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with the reader, as said above */
+	head->last = pair;
+	__atomic_store_n(&head->last_seq, head->last_seq + 1, __ATOMIC_RELEASE); /* pairs with the reader's acquire */
+	__atomic_store_n(&process->clock_busy, 0, __ATOMIC_RELEASE);		 /* pairs with the acquire above */
+}
+
+/* ---- start ---- */
+
+/* Reads a small file; returns its length, without a newline at its end. */
+static size_t read_file(const char *path, char *buffer, size_t size)
+{
+	long fd = sys_open(path, O_RDONLY, 0);
+	long n = fd < 0 ? 0 : sys_read((int)fd, buffer, size - 1);
+
+	if (fd >= 0)
+		sys_close((int)fd);
+	if (n < 0)
+		n = 0;
+	if (n > 0 && buffer[n - 1] == '\n')
+		n--;
+	buffer[n] = '\0';
+	return (size_t)n;
+}
+
+/* output with %p replaced, and its folder made. */
+static long make_output(struct text *text)
+{
+	for (const char *p = options.output; *p; p++) {
+		if (p[0] == '%' && p[1] == 'p') {
+			text_number(text, process->pid);
+			p++;
+		} else {
+			text_char(text, *p);
+		}
+	}
+	long r = sys_mkdir(text->start, 0777);
+	return r == -EEXIST ? 0 : r;
+}
+
+/* p<pid>, or the first p<pid>.<n> that is free. */
+static long make_folder(void)
+{
+	struct text text = { process->folder, sizeof(process->folder), 0 };
+	long r = make_output(&text);
+	size_t output = text.length;
+
+	if (r)
+		return r;
+	for (unsigned n = 0; n < 1000000; n++) {
+		text.length = output;
+		text_string(&text, "/p");
+		text_number(&text, process->pid);
+		if (n) {
+			text_string(&text, ".");
+			text_number(&text, n);
+		}
+		process->folder_length = text.length;
+		r = sys_mkdir(process->folder, 0777);
+		if (r != -EEXIST)
+			return r;
+	}
+	return r;
+}
+
+static long make_meta(void)
+{
+	int fd = open_file("/meta", 0, 0, O_RDWR | O_CREAT | O_EXCL);
+	if (fd < 0)
+		return fd;
+	void *head = (void *)-ENOSPC, *meta = NULL;
+	long r = grow(fd, 0, META_STEP);
+	if (r == 0) {
+		head = sys_mmap(NULL, TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		meta = sys_mmap(NULL, META_STEP - TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TRACE_HEAD_SIZE);
+	}
+	sys_close(fd);
+	if (r)
+		return r;
+	if (sys_is_error(head) || sys_is_error(meta))
+		return -ENOMEM;
+	process->head = head;
+	process->meta = meta;
+	process->meta_size = META_STEP;
+	process->used = TRACE_HEAD_SIZE;
+	return 0;
+}
+
+static void describe_host(void)
+{
+	struct utsname u;
+	char buffer[sizeof(u)];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	if (sys_call(__NR_uname, (long)&u, 0, 0, 0, 0, 0))
+		return;
+	const char *const parts[] = { u.nodename, " ", u.sysname, " ", u.release, " ", u.machine };
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		text_string(&text, parts[i]);
+	append_text(TRACE_TEXT_HOST, buffer, text.length);
+}
+
+static void describe_command(void)
+{
+	static char buffer[16384]; /* the lock guards it; longer command lines are cut */
+	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)buffer, sizeof(buffer), 0, 0);
+
+	if (n > 0)
+		append_text(TRACE_TEXT_EXE, buffer, (size_t)n);
+	append_text(TRACE_TEXT_COMMAND, buffer, read_file("/proc/self/cmdline", buffer, sizeof(buffer)));
+}
+
+enum process_state process_start(void)
+{
+	if (process->state != PROCESS_NONE)
+		return process->state;
+	process->pid = (uint32_t)sys_getpid();
+	process->chunk_size = options.chunk_size;
+	long r = make_folder();
+	if (r == 0)
+		r = make_meta();
+	if (r) {
+		process_off("can't make the trace folder", process->folder, r);
+		return process->state;
+	}
+	struct trace_head *head = process->head;
+	sys_copy(head->magic, TRACE_MAGIC, sizeof(head->magic));
+	head->version = TRACE_VERSION;
+	head->head_size = TRACE_HEAD_SIZE;
+	head->chunk_size = process->chunk_size;
+	head->pid = process->pid;
+	head->ppid = (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
+	head->clock = clock_kind();
+	clock_pair(&head->first);
+	head->last = head->first;
+	read_file("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof(head->boot_id));
+	head->used = process->used;
+	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
+	describe_command();
+	describe_host();
+	append_text(TRACE_TEXT_CONFIG, options.source, sys_length(options.source));
+	options.describe();
+	/* Relaxed: threads that see it take the lock before they use anything of it. */
+	__atomic_store_n(&process->state, PROCESS_ON, __ATOMIC_RELAXED);
+	return PROCESS_ON;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process folder of the running process: its path, its `meta` file, and the lock of everything that is not one thread's own.
+ *
+ * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an IFUNC resolver may be
+ * traced); in a forked child, by its first event or callback. All that follows from it lies in memory that fork wipes
+ * (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock, and makes a folder of its own.
+ *
+ * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
+ * thread can leave it held. Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists
+ * of audit/ or of stacks and threads holds it, unless said otherwise there.
+ *
+ * Contexts: any thread, async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_PROCESS_H
+#define XAUDIT_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/trace.h"
+
+enum process_state {
+	PROCESS_NONE, /* no folder yet */
+	PROCESS_ON,
+	PROCESS_OFF, /* permanently: it could not be made, or we found our own state broken */
+};
+
+struct process_options {
+	const char *output; /* absolute path, %p for the process id */
+	uint64_t chunk_size;
+	const char *version, *source; /* texts for meta */
+	/* Called with the lock held when a folder was begun: writes again every object, function and load that is known. */
+	void (*describe)(void);
+};
+
+/* Strings must stay. Returns 0 or -errno. One thread. */
+int process_init(const struct process_options *options);
+
+/* A mask of blocked signals to restore. */
+struct process_held {
+	uint64_t signals;
+};
+
+void process_lock(struct process_held *held);
+void process_unlock(const struct process_held *held);
+
+/* Any thread, no lock held or needed: just a look. */
+enum process_state process_state(void);
+
+/* Makes folder and meta if there are none. Lock held. Returns the state. */
+enum process_state process_start(void);
+
+/* Switches recording off for good and says why, once: "xaudit: WHAT (errno N)". Lock held. */
+void process_off(const char *what, const char *where, long error);
+
+/* Says a line on fd 2 ("xaudit: " is put before it) and notes it in meta. Lock held. */
+void process_say(const char *line);
+
+/*
+ * Appends a record: head (its size field is filled in here), then body, then padding. Dropped and counted when meta can't
+ * grow; silently when there is no folder yet: describe() will write it. Lock held.
+ */
+void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size);
+
+/* Refreshes trace_head.last. Any context; does nothing when somebody else is at it. */
+void process_clock(void);
+
+/* Counters and flags of the folder, or NULL. */
+struct trace_head *process_head(void);
+
+/* Adds to a counter of process_head(), from any thread. */
+void process_count(uint64_t *counter, uint64_t n);
+
+/*
+ * Opens thread file n, making it if need be, and gives it blocks at offset...offset+size, so that no store there can raise SIGBUS (nor this call
+ * SIGXFSZ). Returns a descriptor to close, or -errno. Lock held.
+ */
+int process_open_thread(unsigned n, uint64_t offset, uint64_t size);
+
+uint64_t process_chunk_size(void);
+uint32_t process_pid(void);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/recorder.h"
+
+#include <errno.h>    /* ENOMEM */
+#include <sys/mman.h> /* MAP_POPULATE */
+
+#include "runtime/clock.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+
+#define RETRY_TICKS 2000000000ull /* between attempts to get a chunk: about a second by TSC, two by CLOCK_MONOTONIC */
+
+/* ---- writing from C ---- */
+
+static int may_take(const struct tramp_state *hot, uint64_t address)
+{
+	return (address & hot->chunk_bit) != 0;
+}
+
+/* Reserves room for n words as the fast path does: one instruction, against our own signal handlers. */
+static uint64_t *reserve(struct tramp_state *hot, unsigned n)
+{
+	uint64_t address = 8 * n;
+
+	__asm__ volatile("xadd %0, %1" : "+r"(address), "+m"(hot->cursor) : : "cc", "memory");
+	return may_take(hot, address) ? (uint64_t *)(uintptr_t)address : NULL;
+}
+
+static void wrote(struct tramp_state *hot, unsigned n)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(hot->written) : "r"(8ul * n) : "cc", "memory");
+}
+
+/* A control event with one payload word. The event first: a reader takes a payload of 0 for not yet written. */
+static int write_control(struct thread *thread, enum trace_control subtype, uint64_t clock, uint64_t payload)
+{
+	uint64_t *p = reserve(&thread->hot, 2);
+
+	if (!p)
+		return 0;
+	/* Relaxed, volatile stores: the order matters to whoever reads the file after a kill; x86 keeps it. */
+	__atomic_store_n(p, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(subtype, 1), clock), __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: keeps the compiler from swapping the two stores */
+	__atomic_store_n(p + 1, payload, __ATOMIC_RELAXED); /* relaxed, as above */
+	wrote(&thread->hot, 2);
+	return 1;
+}
+
+/* ---- chunks ---- */
+
+static void set_signals(const uint64_t *wanted, uint64_t *before)
+{
+	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
+}
+
+/* Reserves a window: room for one chunk at the right place modulo twice its size. Returns the chunk's place or NULL. */
+static uint64_t *reserve_window(uint64_t size)
+{
+	uint8_t *p = sys_mmap(NULL, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (sys_is_error(p))
+		return NULL;
+	uint64_t low = (uint64_t)(uintptr_t)p, high = low + 4 * size;
+	uint64_t boundary = (low + size + 2 * size - 1) & ~(2 * size - 1); /* B: size before it, slack behind it are inside */
+	uint64_t start = boundary - size + TRACE_CHUNK_SLACK, end = boundary + TRACE_CHUNK_SLACK;
+	sys_munmap(p, start - low);
+	sys_munmap((void *)(uintptr_t)end, high - end);
+	return (uint64_t *)(uintptr_t)start;
+}
+
+/* Bytes of events that are reserved in the chunk at hand but not written: somebody further out was interrupted. */
+static int has_unwritten(const struct thread *thread)
+{
+	uint64_t end = thread->hot.cursor;
+
+	if (!thread->chunk)
+		return 0;
+	if (!may_take(&thread->hot, end)) /* full: reservations behind the boundary never get written */
+		end = ((uint64_t)(uintptr_t)thread->chunk - TRACE_CHUNK_SLACK) + process_chunk_size();
+	return thread->hot.written != end - thread->chunk_start;
+}
+
+static void finish_chunk(struct thread *thread)
+{
+	uint64_t end = thread->hot.cursor, start = (uint64_t)(uintptr_t)thread->chunk;
+	uint64_t boundary = start - TRACE_CHUNK_SLACK + process_chunk_size();
+
+	/* A control event reserved just before the boundary reaches one word into the slack. */
+	if (!may_take(&thread->hot, end))
+		end = boundary + 8;
+	thread->chunk->used = end - start;
+}
+
+/* Maps the next chunk of the thread's file and directs the cursor to it. Signals are blocked, process lock held. */
+static long next_chunk(struct thread *thread)
+{
+	uint64_t size = process_chunk_size();
+	unsigned turn = thread->next_chunk & 1;
+	int unwritten = has_unwritten(thread);
+
+	if (!thread->window[turn] && !(thread->window[turn] = reserve_window(size)))
+		return -ENOMEM;
+	int fd = process_open_thread(thread->number, thread->next_chunk * size, size);
+	if (fd < 0)
+		return fd;
+	/* A thread that fills chunks has the next one's pages made at once; the first may stay nearly empty. */
+	int flags = MAP_SHARED | MAP_FIXED | (thread->next_chunk ? MAP_POPULATE : 0);
+	struct trace_chunk *chunk = sys_mmap(thread->window[turn], size, PROT_READ | PROT_WRITE, flags, fd,
+		(int64_t)(thread->next_chunk * size));
+	sys_close(fd);
+	if (sys_is_error(chunk))
+		return (long)(intptr_t)chunk;
+	sys_madvise(chunk, size, MADV_DONTDUMP);
+	if (thread->chunk)
+		finish_chunk(thread);
+	if (unwritten) /* whoever was interrupted still has to write there: it stays, and its window is not used again */
+		thread->window[!turn] = NULL;
+	else if (thread->chunk)
+		sys_mmap(thread->chunk, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	uint64_t now = clock_now();
+	chunk->version = TRACE_VERSION;
+	chunk->head_size = sizeof(*chunk);
+	chunk->seq = thread->next_chunk;
+	chunk->pid = process_pid();
+	chunk->tid = thread->tid;
+	chunk->clock = now;
+	chunk->size = size;
+	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
+	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
+	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	struct trace_head *head = process_head();
+	if (head->threads <= thread->number)
+		head->threads = thread->number + 1;
+	thread->chunk = chunk;
+	thread->chunk_start = (uint64_t)(uintptr_t)(chunk + 1);
+	thread->next_chunk++;
+	thread->hot.span = (uint32_t)(now >> 31);
+	thread->hot.chunk_bit = size;
+	thread->hot.written = 0;
+	thread->hot.cursor = thread->chunk_start;
+	thread->failed = 0;
+	return 0;
+}
+
+/* One event could not be recorded. */
+static void lose(struct thread *thread)
+{
+	if (thread->chunk)
+		thread->chunk->lost++;
+	else if (process_head())
+		process_count(&process_head()->lost, 1);
+}
+
+enum tramp_answer tramp_slow_event(void)
+{
+	static const uint64_t all = ~0ull;
+	struct process_held held;
+	uint64_t before;
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	uint64_t now = clock_now();
+	uint32_t span = (uint32_t)(now >> 31);
+	if (may_take(&thread->hot, thread->hot.cursor)) {
+		if (span != thread->hot.span && write_control(thread, TRACE_SYNC, now, now)) {
+			thread->hot.span = span;
+			process_clock();
+		}
+		/* Else a handler was here before us; or the chunk is full now, which the next round sees. */
+		return TRAMP_AGAIN;
+	}
+	if (thread->failed && now - thread->failed < RETRY_TICKS) {
+		lose(thread);
+		return TRAMP_PASS;
+	}
+	/* From before the last look at the cursor to the end no handler may come in between. */
+	set_signals(&all, &before);
+	long r = 0;
+	if (!may_take(&thread->hot, thread->hot.cursor)) {
+		process_lock(&held);
+		r = next_chunk(thread);
+		process_unlock(&held);
+		if (r) {
+			thread->failed = now;
+			thread->hot.cursor = 0; /* what was reserved in vain doesn't add up for ever */
+			lose(thread);
+		}
+	}
+	set_signals(&before, NULL);
+	process_clock();
+	return r ? TRAMP_PASS : TRAMP_AGAIN;
+}
+
+/* An event from C: as the fast path, with as many rounds as it takes. */
+static void write_event(struct thread *thread, uint32_t word)
+{
+	for (;;) {
+		uint64_t now = clock_now();
+		if ((uint32_t)(now >> 31) == thread->hot.span) {
+			uint64_t *p = reserve(&thread->hot, 1);
+			if (p) {
+				*p = (uint64_t)word << 32 | (uint32_t)now;
+				wrote(&thread->hot, 1);
+				return;
+			}
+		}
+		if (tramp_slow_event() == TRAMP_PASS)
+			return;
+	}
+}
+
+void recorder_thread_changed(struct thread *thread)
+{
+	uint64_t now = clock_now();
+
+	/* Where there is no room, the next chunk's header names the thread. */
+	if (thread->chunk && may_take(&thread->hot, thread->hot.cursor)) {
+		write_control(thread, TRACE_SYNC, now, now);
+		thread->hot.span = (uint32_t)(now >> 31);
+		if (may_take(&thread->hot, thread->hot.cursor))
+			write_control(thread, TRACE_THREAD, now, thread->tid);
+	}
+}
+
+void recorder_finish(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	process_clock();
+	if (process_head())
+		process_head()->flags |= TRACE_EXITED;
+	process_unlock(&held);
+}
+
+/* ---- open calls ---- */
+
+/* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
+static int take_top(struct tramp_state *hot, uint64_t slot, uint64_t outer)
+{
+	uint64_t expected = slot;
+	uint8_t taken;
+
+	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(hot->top), "+a"(expected) : "r"(outer) : "cc", "memory");
+	return taken;
+}
+
+/* Ends every open call at or below the slot as unwound: its frame is gone. */
+static void unwind(struct thread *thread, uint64_t slot)
+{
+	struct tramp_state *hot = &thread->hot;
+	uint64_t top;
+
+	while ((top = hot->top) <= slot) {
+		const struct mirror_entry entry = *mirror_entry(top);
+		if (take_top(hot, top, top + 8ull * entry.link))
+			write_event(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
+	}
+}
+
+/* The thread runs on another stack than before: keeps that one's chain and takes up this one's. 0: no mirror there. */
+static int change_stack(struct thread *thread, uint64_t slot)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	struct stack *old = thread->stack, *stack = mirror_stack(slot);
+	if (stack && stack != old) {
+		if (old)
+			old->top = thread->hot.top;
+		/* Calls left open by a thread that is gone are not ours. */
+		if (stack->owner != thread->tid &&
+			sys_call(__NR_tgkill, (long)process_pid(), (long)stack->owner, 0, 0, 0, 0) == -ESRCH)
+			stack->top = stack->high;
+		stack->owner = thread->tid;
+		thread->stack = stack;
+		thread->hot.top = stack->top;
+	}
+	if (stack) {
+		thread->hot.stack_low = stack->low > stack->mapped_low ? stack->low : stack->mapped_low;
+		uint64_t high = stack->high < stack->mapped_high ? stack->high : stack->mapped_high;
+		thread->hot.stack_size = high - thread->hot.stack_low;
+	}
+	process_unlock(&held);
+	return stack != NULL;
+}
+
+static int is_on_stack(const struct thread *thread, uint64_t slot)
+{
+	return slot - thread->hot.stack_low < thread->hot.stack_size;
+}
+
+enum tramp_answer tramp_slow_enter(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	if (!is_on_stack(thread, slot) && !change_stack(thread, slot)) {
+		process_count(&process_head()->no_mirror, 1);
+		return TRAMP_POINTED;
+	}
+	unwind(thread, slot);
+	return TRAMP_AGAIN;
+}
+
+/* Is the mirror entry of slot that of the call which ends there? */
+static int is_genuine(uint64_t slot)
+{
+	const uint64_t *word = (const uint64_t *)(uintptr_t)slot;
+
+	if (*word == (uint64_t)(uintptr_t)tramp_return_tsc || *word == (uint64_t)(uintptr_t)tramp_return_mono)
+		return 1;
+	/* An XRay call: kept below its slot, with the return address that lies in the slot. */
+	return word[1] == mirror_entry(slot)->address;
+}
+
+enum tramp_answer tramp_slow_leave(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	if (!is_on_stack(thread, slot) && !change_stack(thread, slot))
+		return TRAMP_POINTED;
+	if (thread->hot.top < slot)
+		unwind(thread, slot - 8);
+	if (thread->hot.top == slot)
+		return TRAMP_AGAIN;
+	/*
+	 * Open, but not in the chain: a forked child inherited the call, or several stacks share one mapping. Its own link is
+	 * as good as any.
+	 */
+	if (!is_genuine(slot))
+		return TRAMP_POINTED;
+	thread->hot.top = slot;
+	return TRAMP_AGAIN;
+}

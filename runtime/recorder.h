@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder in stream mode: chunks of a thread file, one mapped at a time, and the slow paths of the trampolines (tramp.h).
+ *
+ * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: with B a multiple
+ * of twice the chunk's size, the chunk lies at B-size+slack ... B+slack; addresses under B have the bit `size` set, those from B on have it
+ * clear. The fast path reserves by xadd on `cursor` and tests that bit of what it got; no limit is loaded, so a handler that
+ * changes chunks in between can't make it believe that an address of the old chunk is one of the new.
+ *
+ *	            B-size+slack                                  B      B+slack
+ *	            | header | events ...                         | slack |
+ *
+ * Change of chunks: with all signals blocked. An interrupted fast path further out may hold a reserved slot of the old
+ * chunk; `written` tells: it falls short of the bytes reserved. Then the old chunk stays mapped for good. Otherwise it
+ * is unmapped once the next one is there: two windows take turns.
+ *
+ * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in the last chunk's header, or in trace_head when there was
+ * none; a new chunk is tried for again at most once a second.
+ */
+#ifndef XAUDIT_RECORDER_H
+#define XAUDIT_RECORDER_H
+
+#include "runtime/thread.h"
+
+/* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
+void recorder_thread_changed(struct thread *thread);
+
+/* The process ends by exit(): notes that, and the clock. Takes the process lock. */
+void recorder_finish(void);
+
+#endif

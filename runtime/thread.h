@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Thread records: what one thread needs to record events. Our own mappings, never TLS (the program frees a dead thread's TLS); TLS holds
+ * the one pointer tramp_self.
+ *
+ * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event. When the thread is gone (the kernel
+ * knows no such tid), the next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
+ * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then.
+ */
+#ifndef XAUDIT_THREAD_H
+#define XAUDIT_THREAD_H
+
+#include <stddef.h> /* NULL */
+#include <stdint.h>
+
+#include "runtime/trace.h"
+#include "x86_64/mirror.h" /* struct stack */
+#include "x86_64/tramp.h"  /* struct tramp_state */
+
+struct thread {
+	struct tramp_state hot; /* first: tramp_self points at it */
+	uint32_t tid;		/* 0: the record is free, or was wiped */
+	uint32_t number;	/* of the thread file */
+	struct stack *stack;	/* what hot.stack_low ... describe; NULL: none yet */
+	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
+	uint64_t chunk_start;	/* address of the first event */
+	uint64_t next_chunk;	/* sequence number */
+	uint64_t *window[2];	/* two reserved ranges for chunks, used in turn */
+	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
+};
+
+_Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points at the hot part");
+
+static inline struct thread *thread_self(void)
+{
+	struct thread *thread = (struct thread *)tramp_self;
+
+	return thread && thread->tid ? thread : NULL;
+}
+
+/*
+ * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes the process
+ * lock. Async-signal-safe, no libc.
+ */
+struct thread *thread_get(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stubs: our few instructions near an object's code. Two kinds of pages:
+ *
+ * Sled stubs of one load: one mapping within reach of the object's text, at a constant distance from its load address where
+ * that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub per patchable function; then
+ * the cells of these.
+ * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address.
+ *
+ * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
+ *
+ *	push	cell.word(%rip)		stack at the trampoline:	 0 body
+ *	push	cell.body(%rip)						 8 word
+ *	jmp	*cell.gate(%rip)					16 return address A (slot S)
+ *
+ * So code pages are written once, before anybody can reach them, and become read+execute; a cell is filled later by plain stores,
+ * before its stub's address is given to anybody (release: by whoever publishes that address). No page is ever writable and executable.
+ *
+ * A thread that executes a stub is, seen from the program, inside the object: it has not left the call instruction or the
+ * sled, and goes on in the object. So a stub may be freed when the object's text is gone (runtime keeps this promise).
+ */
+#ifndef XAUDIT_STUB_H
+#define XAUDIT_STUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stub_cell {
+	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
+	uint64_t body; /* where the function goes on */
+	uint64_t gate; /* address of a gate (tramp.h) */
+};
+
+/* Stubs and cells of one mapping. */
+struct stub_pages {
+	uint8_t *start; /* NULL: none */
+	size_t size;
+	size_t code_size;	/* the first part, read+execute; behind it cells, read+write */
+	uint32_t stubs, used;	/* of the cell kind */
+	int xray;		/* XRay stubs come first */
+};
+
+/*
+ * Maps and writes the sled stubs of a load: XRay stubs when xray_base is not 0 (the first function id), and `functions` cell
+ * stubs. text_low..text_high: what must be within reach. Tries `wanted` first (an address, page aligned), then anywhere within ±2 GiB.
+ * Returns 0, -ENOMEM (no room) or -EACCES (no permission to execute). Caller holds ld.so's lock; no thread can run the object.
+ */
+int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions);
+
+/* Size that stub_map() would map. */
+size_t stub_size(int xray, uint32_t functions);
+
+/* Maps a block of `count` cell stubs anywhere. Returns 0 or -ENOMEM. */
+int stub_map_block(struct stub_pages *pages, uint32_t count);
+
+/* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
+uint64_t stub_xray(const struct stub_pages *pages, int sled);
+
+/* Address of cell stub n, and its cell. */
+uint64_t stub_address(const struct stub_pages *pages, uint32_t n);
+struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n);
+
+/* Gives the mapping back. Nobody may be able to reach a stub any more (see above). */
+void stub_unmap(struct stub_pages *pages);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trampolines: the code that stubs jump to. It lies in libxaudit.so, never moves and is never freed.
+ *
+ * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/handler.h) to one of the
+ * trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They keep every
+ * register but the flags, use no vector register, take no lock and call C only off the fast path.
+ *
+ * Who touches what: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is one
+ * instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads read it never.
+ *
+ * Return interception (DESIGN 5). The trampoline takes the return address A out of stack slot S, keeps it in the mirror entry of
+ * S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from the mirror. The
+ * innermost open call of a thread is tramp_state.top; each mirror entry links to the one outside it.
+ * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their slot.
+ */
+#ifndef XAUDIT_TRAMP_H
+#define XAUDIT_TRAMP_H
+
+/* Address of the mirror entry of slot S: MIRROR_BASE + 2*S. Also stands in the CFI of tramp_return. */
+#define MIRROR_BASE (-0x900000000000)
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+/* What the trampolines read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
+struct tramp_state {
+	uint64_t stack_low;  /* the stack whose mirror is mapped: slots stack_low ... stack_low+stack_size-1 */
+	uint64_t stack_size;
+	uint64_t top;	     /* slot of the innermost open call on this stack; the stack's end when there is none */
+	uint64_t cursor;     /* where the next event goes; see chunk_bit */
+	uint64_t chunk_bit;  /* set in every address of the chunk that may take events, clear in its slack and in 0 */
+	uint64_t written;    /* bytes of events that were written since the record was made; reserved but unwritten ones are missing */
+	uint32_t span;	     /* clock >> 31 of the last sync */
+	uint32_t unused;
+};
+
+/* One open call. */
+struct mirror_entry {
+	uint64_t address; /* the real return address */
+	uint32_t word;	  /* TRACE_WORD(TRACE_ENTRY, id) */
+	uint32_t link;	  /* distance to the slot of the next outer open call, in words of 8 bytes */
+};
+
+static inline struct mirror_entry *mirror_entry(uint64_t slot)
+{
+	return (struct mirror_entry *)(uintptr_t)(MIRROR_BASE + 2 * slot);
+}
+
+/* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
+extern __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Event types of the handler table. */
+enum tramp_event {
+	TRAMP_INTERCEPT,  /* entry of a function whose return is intercepted */
+	TRAMP_POINT,	  /* entry alone */
+	TRAMP_XRAY_ENTRY,
+	TRAMP_XRAY_EXIT,
+	TRAMP_XRAY_TAIL,
+	TRAMP_EVENTS
+};
+
+/*
+ * The trampolines, one set per clock. Not C functions: the stack and registers on entry are those of a stub (stub.h).
+ */
+void tramp_intercept_tsc(void), tramp_intercept_mono(void);
+void tramp_point_tsc(void), tramp_point_mono(void);
+void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
+void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
+void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
+
+/* Return labels of the two sets: what a slot of an intercepted call holds. */
+extern const char tramp_return_tsc[], tramp_return_mono[];
+
+/* Gates: `jmp *handler_table[event]`. A stub page holds their addresses. */
+void tramp_gate_intercept(void), tramp_gate_point(void);
+void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
+
+/* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
+extern void (*handler_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
+
+/* What the slow paths answer. */
+enum tramp_answer {
+	TRAMP_AGAIN, /* state is in order now: run the fast path again */
+	TRAMP_POINTED, /* can't keep this call open: record an entry alone and go to the body */
+	TRAMP_PASS,  /* nothing is recorded on this thread: go on as if untraced */
+};
+
+/*
+ * Slow paths, provided by runtime/ and called by tramp.S alone, on the program's thread and stack. General registers only, no
+ * libc, async-signal-safe.
+ */
+
+/* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
+enum tramp_answer tramp_slow_enter(uint64_t slot);
+
+/*
+ * A call at slot ends and is not the innermost open one. Ends what lies below it as unwound. On return tramp_state.top == slot
+ * (TRAMP_AGAIN), or the call is not known as open and is none of tramp_state's (TRAMP_POINTED: record the end, leave top alone).
+ */
+enum tramp_answer tramp_slow_leave(uint64_t slot);
+
+/* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
+enum tramp_answer tramp_slow_event(void);
+
+/* CLOCK_MONOTONIC in ns, for machines without an invariant TSC. */
+uint64_t tramp_clock(void);
+
+#endif
+#endif
