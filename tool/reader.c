@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio_ext.h> /* __fpurge */
+#include <stdio_ext.h> /* __fpurge, __fsetlocking */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h> /* STDOUT_FILENO */
+#include <unistd.h> /* isatty */
 
 #include "tool/tool.h"
 
@@ -19,6 +19,10 @@ void reader_begin(struct reader_options *options, const char *command)
 	*options = (struct reader_options){ .command = command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
 	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
 	signal(SIGPIPE, SIG_IGN);
+	/* One thread, much text. */
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
 	opterr = 0;
 	optind = 0; /* start anew, at argv[1] */
 }

@@ -83,11 +83,9 @@ static uint32_t find_row(struct counter *c, const char *name, const char *librar
 static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const struct stream *s, size_t at, uint32_t id)
 {
 	struct process *process = c->process;
-	const struct function *function = process_function(process, id);
+	const struct function *function = process_function_now(process, id);
 	char buf[320];
 
-	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
-		function = process_function(process, id);
 	if (!function && !process->head.meta_lost)
 		stream_damage(s, at, "an event of a function that meta does not name");
 
@@ -284,12 +282,13 @@ static void count_stream(struct counter *c, struct stream *s)
 	enum stream_step step;
 	bool begun = false;
 
-	c->now = 0;
 	while ((step = stream_step(s)) != STREAM_END) {
 		switch (step) {
 		case STREAM_CHUNK:
 			if (!begun || s->head.tid != c->tid)
 				begin_thread(c, s->head.tid);
+			if (!begun)
+				c->now = s->head.clock;
 			begun = true;
 			if (c->by == COUNT_BY_THREAD && !c->row[c->thread_row].name && s->head.comm[0])
 				c->row[c->thread_row].name = memory_text(s->head.comm, sizeof(s->head.comm));

@@ -120,6 +120,9 @@ void process_unload(struct process *process);
 /* The function of an id; NULL: meta does not name it. The pointer is valid until the next process_load(). */
 const struct function *process_function(const struct process *process, uint32_t id);
 
+/* The same; reads what was added to meta meanwhile if it must, so a running process's new names are found. */
+const struct function *process_function_now(struct process *process, uint32_t id);
+
 /* The object of that number, or NULL. */
 struct object *process_object(const struct process *process, uint32_t number);
 

@@ -31,7 +31,7 @@ void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 	meta->end = used;
 	if (size < 0 || used > (uint64_t)size) {
 		meta->end = size < 0 ? 0 : (uint64_t)size;
-		if (!pos)
+		if (!process->loaded)
 			damage_add(&process->folder->damage, process->path, "meta", meta->end, "the file is cut off");
 	}
 }
@@ -383,6 +383,15 @@ const struct function *process_function(const struct process *process, uint32_t 
 	uint32_t index = process->slot ? *find_slot(process, id) : 0;
 
 	return index ? &process->function[index - 1] : NULL;
+}
+
+const struct function *process_function_now(struct process *process, uint32_t id)
+{
+	const struct function *function = process_function(process, id);
+
+	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
+		function = process_function(process, id);
+	return function;
 }
 
 struct object *process_object(const struct process *process, uint32_t number)

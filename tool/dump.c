@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/* xaudit dump: every event, in time order over all threads and processes. */
+#include <getopt.h>
+#include <inttypes.h>
+
+#include "tool/json.h"
+#include "tool/reader.h"
+#include "tool/tool.h"
+#include "tool/trace_merge.h"
+
+static const char help[] =
+	"Usage: xaudit dump [OPTION]... [DIR]\n"
+	"Show every event in time order, from the trace in DIR (default: xaudit.data).\n"
+	"\n"
+	"      --format=FORMAT  text (default), or json: one object per line\n" READER_HELP_TEXT;
+
+static const char *word(enum merge_type type)
+{
+	switch (type) {
+	case MERGE_ENTRY:
+	case MERGE_POINT:
+		return "entry";
+	case MERGE_EXIT:
+		return "exit";
+	case MERGE_TAIL:
+		return "tail";
+	case MERGE_UNWIND:
+		return "unwind";
+	case MERGE_LOST:
+		return "lost";
+	case MERGE_LOAD:
+		return "load";
+	case MERGE_UNLOAD:
+		return "unload";
+	case MERGE_THREAD:
+		break;
+	}
+	return "thread";
+}
+
+/* What an event is about: both formats show the same. */
+struct about {
+	const char *function; /* NULL: none */
+	const char *library;  /* NULL: none */
+	uint64_t address;
+	bool has_address;
+	char buf[320];
+};
+
+static void find_about(struct about *about, struct merge_source *source, const struct merge_event *event)
+{
+	const struct function *function;
+	struct object *object;
+
+	about->function = about->library = NULL;
+	about->has_address = false;
+	switch (event->type) {
+	case MERGE_LOST:
+	case MERGE_THREAD:
+		return;
+	case MERGE_LOAD:
+	case MERGE_UNLOAD:
+		about->library = object_path(event->object);
+		about->address = event->base;
+		about->has_address = true;
+		return;
+	default:
+		function = merge_function(source, event);
+		about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
+		object = function ? process_object(source->process, function->object) : NULL;
+		about->library = object_path(object);
+		if (object && object->load) {
+			about->address = object->load->base + function->offset;
+			about->has_address = true;
+		}
+	}
+}
+
+static void print_json(const struct about *about, const struct merge_event *event)
+{
+	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
+		word(event->type));
+	json_string(stdout, about->function);
+	printf(",\"library\":");
+	json_string(stdout, about->library);
+	if (about->has_address)
+		printf(",\"address\":\"0x%" PRIx64 "\"", about->address);
+	else
+		printf(",\"address\":null");
+	if (event->type == MERGE_POINT)
+		printf(",\"return\":false");
+	if (event->type == MERGE_LOST)
+		printf(",\"count\":%" PRIu64, event->count);
+	puts("}");
+}
+
+static void print_text(const struct about *about, const struct merge_event *event, const struct reader_colors *color)
+{
+	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
+		event->tid, word(event->type));
+	if (about->has_address)
+		printf("  0x%012" PRIx64, about->address);
+	else
+		printf("  %14s", "-");
+	if (event->type == MERGE_LOST)
+		printf("  %s%" PRIu64 " events%s", color->warn, event->count, color->off);
+	if (about->function) {
+		printf("  %s", color->name);
+		reader_text(stdout, about->function);
+		printf("%s", color->off);
+	}
+	if (about->library) {
+		printf("  %s", color->dim);
+		reader_text(stdout, about->library);
+		printf("%s", color->off);
+	}
+	puts(event->type == MERGE_POINT ? "  entry only" : "");
+}
+
+static void dump(struct folder *folder, const struct reader_options *options)
+{
+	const struct reader_colors *color = reader_colors(options);
+	struct merge_source *source;
+	struct merge_event event;
+	struct about about;
+	struct merge merge;
+
+	merge_open(&merge, folder);
+	while (!reader_output_broken() && (source = merge_next(&merge, &event))) {
+		if (event.type == MERGE_THREAD)
+			continue; /* tells replay where a tree ends; each event has its tid */
+		find_about(&about, source, &event);
+		if (options->json)
+			print_json(&about, &event);
+		else
+			print_text(&about, &event, color);
+	}
+	merge_close(&merge);
+}
+
+int dump_main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "format", required_argument, NULL, READER_FORMAT },
+		READER_LONG_OPTIONS,
+		{ 0 },
+	};
+	struct reader_options options;
+	int option;
+
+	reader_begin(&options, "dump");
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		if (option == READER_HELP) {
+			fputs(help, stdout);
+			return reader_end();
+		}
+		if (!reader_option(&options, option, argv, "text"))
+			return TOOL_USAGE;
+	}
+	if (!reader_words(&options, argc, argv))
+		return TOOL_USAGE;
+
+	struct folder *folder = folder_open(options.dir, options.pid);
+	if (!folder)
+		return TOOL_FAILED;
+	dump(folder, &options);
+	int status = reader_end();
+	int damaged = damage_report(&folder->damage);
+	folder_close(folder);
+	return status ? status : damaged;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/* xaudit info: what was recorded, what was not, and why. */
+#include "tool/info.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tool/memory.h"
+#include "tool/reader.h"
+#include "tool/tool.h"
+#include "tool/trace_stream.h"
+
+static const char help[] =
+	"Usage: xaudit info [OPTION]... [DIR]\n"
+	"Show what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
+	"\n"
+	"      --format=FORMAT  text (default) or json\n" READER_HELP_TEXT;
+
+const char *info_kind(unsigned kind)
+{
+	static const char *const names[] = {
+#define X(number, NAME, word) [number] = word,
+		TRACE_KINDS(X)
+#undef X
+	};
+
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : NULL;
+}
+
+const char *info_reason(unsigned reason)
+{
+	static const char *const names[] = {
+#define X(number, NAME, phrase) [number] = phrase,
+		TRACE_REASONS(X)
+#undef X
+	};
+
+	return reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL;
+}
+
+uint64_t info_began(const struct folder *folder)
+{
+	return folder->process[0]->head.first.real;
+}
+
+/* ---- counting ---- */
+
+struct scan {
+	struct info_sums *sums;
+	uint64_t time, now, first;
+	uint32_t tid;
+};
+
+static void scan_words(struct scan *scan, struct stream *s)
+{
+	while (s->at < s->have) {
+		uint64_t event = s->words[s->at];
+		uint32_t type = (uint32_t)(event >> 32) >> TRACE_ID_BITS;
+
+		if (type >= TRACE_ENTRY && type <= TRACE_POINT) {
+			scan->sums->events++;
+			scan->time = stream_time(scan->time, event);
+			scan->now = scan->time > scan->now ? scan->time : scan->now;
+			scan->first = scan->first < scan->time ? scan->first : scan->time;
+		} else if (type == TRACE_CONTROL) {
+			switch (stream_control(s, &scan->time, &scan->tid)) {
+			case STREAM_CONTROL_MORE:
+				return;
+			case STREAM_CONTROL_THREAD:
+				scan->sums->threads++;
+				continue;
+			case STREAM_CONTROL_NOTHING:
+				continue;
+			}
+		} else if (type != TRACE_HOLE) {
+			stream_damage(s, s->at, "an event of unknown type");
+		}
+		s->at++;
+	}
+}
+
+static void scan_stream(struct info_sums *sums, struct stream *s)
+{
+	struct scan scan = { .sums = sums, .first = UINT64_MAX };
+	enum stream_step step;
+	bool begun = false;
+
+	while ((step = stream_step(s)) != STREAM_END) {
+		if (step == STREAM_CHUNK) {
+			scan.time = s->head.clock;
+			if (!begun || s->head.tid != scan.tid)
+				sums->threads++;
+			begun = true;
+			scan.tid = s->head.tid;
+		} else if (step == STREAM_WORDS) {
+			scan_words(&scan, s);
+		} else if (step == STREAM_FINISH) {
+			sums->lost += s->head.lost;
+		}
+	}
+	if (scan.first == UINT64_MAX)
+		return;
+	uint64_t first = clock_time(&s->process->clock, scan.first), last = clock_time(&s->process->clock, scan.now);
+	sums->first = first < sums->first ? first : sums->first;
+	sums->last = last > sums->last ? last : sums->last;
+}
+
+void info_count(struct info_sums *sums, struct process *process)
+{
+	struct stream s;
+
+	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
+	for (unsigned i = 0; i < process->threads; i++) {
+		if (!stream_open(&s, process, i, STREAM_BLOCK))
+			continue;
+		sums->disk += s.disk;
+		scan_stream(sums, &s);
+		stream_close(&s);
+	}
+}
+
+/* ---- text ---- */
+
+static void line(const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	printf("%-11s ", key);
+	reader_text(stdout, value);
+	putchar('\n');
+}
+
+static void print_clock(const struct clock *clock)
+{
+	if (clock->source == TRACE_CLOCK_MONOTONIC) {
+		puts("Clock       CLOCK_MONOTONIC, since the TSC could not be used");
+		return;
+	}
+	printf("Clock       TSC, ");
+	if (!clock->valid) {
+		puts("of unknown frequency: a tick is shown as 1 ns");
+		return;
+	}
+	printf("%.6f GHz by %u pairs%s, within %.2g ppm\n", (double)(1ull << CLOCK_SHIFT) / (double)clock->mult, clock->pairs,
+		clock->fresh ? " (one taken now)" : "", clock->ppm);
+}
+
+static void print_sums(const struct info_sums *sums, const char *indent)
+{
+	printf("%sThreads     %" PRIu64 "\n", indent, sums->threads);
+	printf("%sEvents      %" PRIu64 " in %" PRIu64 " bytes on disk", indent, sums->events, sums->disk);
+	if (sums->events)
+		printf(", %.2f bytes per event", (double)sums->disk / (double)sums->events);
+	printf("\n%sLost        %" PRIu64 "\n", indent, sums->lost);
+}
+
+static void print_kinds(uint32_t kinds)
+{
+	const char *between = "";
+
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		if (kinds >> kind & 1) {
+			printf("%s%s", between, info_kind(kind));
+			between = " ";
+		}
+	}
+	if (!*between)
+		fputs("none", stdout);
+}
+
+static void print_object(const struct object *object, const struct reader_colors *color)
+{
+	printf("    %s", color->name);
+	reader_text(stdout, object_path(object));
+	printf("%s  ", color->off);
+	print_kinds(object->kinds);
+	if (object->flags & TRACE_OBJECT_PROGRAM)
+		printf("  (the program)");
+	if (object->flags & TRACE_OBJECT_LOADER)
+		printf("  (the dynamic loader, never touched)");
+	if (object->flags & TRACE_OBJECT_VDSO)
+		printf("  (the vDSO, never touched)");
+	putchar('\n');
+	for (uint32_t i = 0; i < object->sites; i++) {
+		const struct trace_site_count *site = &object->site[i];
+		const char *kind = info_kind(site->kind), *reason = info_reason(site->reason);
+		if (site->count)
+			printf("      %-9s %8" PRIu32 "  %s\n", kind ? kind : "?", site->count, reason ? reason : "?");
+	}
+}
+
+static void print_process(const struct process *process, const struct info_sums *sums, const struct reader_colors *color)
+{
+	const struct trace_head *head = &process->head;
+	uint32_t objects = 0;
+
+	printf("\n%sProcess %" PRIu32 "%s (%s), child of %" PRIu32 ": %s%s\n", color->head, head->pid, color->off, process->name,
+		head->ppid, head->flags & TRACE_EXITED ? "ended" : "is running, or was killed",
+		head->flags & TRACE_OFF ? ", switched off" : "");
+	if (process->exe)
+		line("  Program", process->exe);
+	line("  Command", process->command);
+	line("  Module", process->module);
+	line("  Rules", process->config);
+	print_sums(sums, "  ");
+	if (head->no_mirror)
+		printf("  %" PRIu64 " returns could not be intercepted for want of a mirror\n", head->no_mirror);
+	if (head->meta_lost)
+		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->meta_lost, color->off);
+	for (uint32_t i = 0; i < process->notes; i++) {
+		printf("  Note        ");
+		reader_text(stdout, process->note[i]);
+		putchar('\n');
+	}
+	for (uint32_t i = 0; i < process->objects; i++)
+		objects += process->object[i] != NULL;
+	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads, process->unloads);
+	for (uint32_t i = 0; i < process->objects && !reader_output_broken(); i++)
+		if (process->object[i])
+			print_object(process->object[i], color);
+}
+
+static void print_text(struct folder *folder, const struct info_sums *sums, const struct info_sums *all,
+	const struct reader_colors *color)
+{
+	const struct process *first = folder->process[0];
+	time_t began = (time_t)(info_began(folder) / 1000000000);
+	char buf[READER_TIME_SIZE], date[64];
+	struct tm tm;
+
+	line("Trace", folder->path);
+	line("Command", folder->command ? folder->command : first->command);
+	line("Status", folder->status);
+	line("Recorded by", folder->version);
+	line("Host", first->host);
+	if (began && localtime_r(&began, &tm) && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm))
+		line("Began", date);
+	print_clock(&first->clock);
+	if (all->events)
+		line("Time", reader_time(buf, all->last > all->first ? all->last - all->first : 0));
+	printf("Processes   %u\n", folder->processes);
+	print_sums(all, "");
+	for (unsigned i = 0; i < folder->processes; i++)
+		print_process(folder->process[i], &sums[i], color);
+}
+
+int info_main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "format", required_argument, NULL, READER_FORMAT },
+		READER_LONG_OPTIONS,
+		{ 0 },
+	};
+	struct info_sums all = { .first = UINT64_MAX }, *sums;
+	struct reader_options options;
+	int option;
+
+	reader_begin(&options, "info");
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		if (option == READER_HELP) {
+			fputs(help, stdout);
+			return reader_end();
+		}
+		if (!reader_option(&options, option, argv, "text"))
+			return TOOL_USAGE;
+	}
+	if (!reader_words(&options, argc, argv))
+		return TOOL_USAGE;
+
+	struct folder *folder = folder_open(options.dir, options.pid);
+	if (!folder)
+		return TOOL_FAILED;
+	sums = memory_zeroed(folder->processes, sizeof(*sums));
+	for (unsigned i = 0; i < folder->processes; i++) {
+		process_load(folder->process[i]);
+		info_count(&sums[i], folder->process[i]);
+		all.threads += sums[i].threads;
+		all.events += sums[i].events;
+		all.disk += sums[i].disk;
+		all.lost += sums[i].lost;
+		all.first = sums[i].first < all.first ? sums[i].first : all.first;
+		all.last = sums[i].last > all.last ? sums[i].last : all.last;
+	}
+	if (options.json)
+		info_json(folder, sums, &all);
+	else
+		print_text(folder, sums, &all, reader_colors(&options));
+	free(sums);
+	int status = reader_end();
+	int damaged = damage_report(&folder->damage);
+	folder_close(folder);
+	return status ? status : damaged;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What `xaudit info` finds out about the thread files, for both of its formats. */
+#ifndef XAUDIT_INFO_H
+#define XAUDIT_INFO_H
+
+#include <stdint.h>
+
+#include "tool/trace_folder.h"
+
+struct info_sums {
+	uint64_t threads; /* that had events or a file */
+	uint64_t events;  /* entries, ends and points; not what belongs to the format */
+	uint64_t disk;	  /* bytes that the files of events take */
+	uint64_t lost;
+	uint64_t first, last; /* ns, CLOCK_MONOTONIC, of events; first is UINT64_MAX if there are none */
+};
+
+/* Reads the thread files of a process. */
+void info_count(struct info_sums *sums, struct process *process);
+
+/* Writes all as one JSON object. sums: one per process. */
+void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
+
+/* Names of numbers of the format; NULL for a number that it does not know. */
+const char *info_kind(unsigned kind);
+const char *info_reason(unsigned reason);
+
+/* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */
+uint64_t info_began(const struct folder *folder);
+
+#endif

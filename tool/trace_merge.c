@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/trace_merge.h"
+
+#include <stdlib.h>
+
+#include "tool/memory.h"
+
+#define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
+#define LOAD_SLOTS  (sizeof(((struct merge_source *)0)->load) / sizeof(struct merge_load *))
+
+/* A load in force at the place where meta is read, which is ahead of the events that were returned. */
+struct merge_load {
+	struct merge_load *next;
+	uint32_t number;
+	struct object *object;
+	uint64_t base;
+};
+
+/* ---- thread files ---- */
+
+static void set_head(struct merge_source *source, enum merge_type type)
+{
+	source->head = (struct merge_event){
+		.type = type,
+		.tid = source->tid,
+		.index = UINT32_MAX,
+		.time = clock_time(&source->process->clock, source->now),
+	};
+}
+
+static void set_event(struct merge_source *source, uint64_t event, uint32_t type, uint32_t id)
+{
+	struct process *process = source->process;
+	const struct function *function = process_function_now(process, id);
+
+	source->time = stream_time(source->time, event);
+	source->now = source->time > source->now ? source->time : source->now;
+	set_head(source, (enum merge_type)type);
+	source->head.id = id;
+	if (function)
+		source->head.index = (uint32_t)(function - process->function);
+	else if (!process->head.meta_lost)
+		stream_damage(&source->stream, source->stream.at, "an event of a function that meta does not name");
+}
+
+/* The next event of the block. Returns false when the block is used up. */
+static bool next_in_block(struct merge_source *source)
+{
+	struct stream *s = &source->stream;
+
+	while (s->at < s->have) {
+		uint64_t event = s->words[s->at];
+		uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS;
+
+		if (type >= TRACE_ENTRY && type <= TRACE_POINT) {
+			set_event(source, event, type, word & TRACE_ID_MASK);
+			s->at++;
+			return true;
+		}
+		if (type == TRACE_CONTROL) {
+			switch (stream_control(s, &source->time, &source->tid)) {
+			case STREAM_CONTROL_MORE:
+				return false;
+			case STREAM_CONTROL_THREAD:
+				set_head(source, MERGE_THREAD);
+				return true;
+			case STREAM_CONTROL_NOTHING:
+				continue;
+			}
+		}
+		if (type != TRACE_HOLE)
+			stream_damage(s, s->at, "an event of unknown type");
+		s->at++;
+	}
+	return false;
+}
+
+static bool next_of_thread(struct merge_source *source)
+{
+	struct stream *s = &source->stream;
+
+	for (;;) {
+		if (next_in_block(source))
+			return true;
+		switch (stream_step(s)) {
+		case STREAM_END:
+			return false;
+		case STREAM_WORDS:
+			break;
+		case STREAM_CHUNK:
+			source->time = s->head.clock;
+			if (source->begun && source->tid == s->head.tid)
+				break;
+			if (!source->begun)
+				source->now = source->time;
+			source->begun = true;
+			source->tid = s->head.tid;
+			set_head(source, MERGE_THREAD);
+			return true;
+		case STREAM_FINISH:
+			if (!s->head.lost)
+				break;
+			set_head(source, MERGE_LOST);
+			source->head.count = s->head.lost;
+			return true;
+		}
+	}
+}
+
+/* ---- meta ---- */
+
+static bool take_load(struct merge_source *source, const struct trace_load *record)
+{
+	struct merge_load *load = memory_zeroed(1, sizeof(*load));
+	struct merge_load **slot = &source->load[record->load % LOAD_SLOTS];
+
+	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object), record->base };
+	*slot = load;
+	source->now = record->clock > source->now ? record->clock : source->now;
+	source->tid = record->tid;
+	set_head(source, MERGE_LOAD);
+	source->head.load = record->load;
+	source->head.object = load->object;
+	source->head.base = load->base;
+	return true;
+}
+
+static bool take_unload(struct merge_source *source, const struct trace_unload *record, uint64_t offset)
+{
+	struct merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
+
+	while (*at && (*at)->number != record->load)
+		at = &(*at)->next;
+	load = *at;
+	if (!load) {
+		if (!source->process->head.meta_lost)
+			damage_add(&source->process->folder->damage, source->process->path, "meta", offset,
+				"the unload of something that was not loaded");
+		return false;
+	}
+	source->now = record->clock > source->now ? record->clock : source->now;
+	source->tid = record->tid;
+	set_head(source, MERGE_UNLOAD);
+	source->head.load = load->number;
+	source->head.object = load->object;
+	source->head.base = load->base;
+	*at = load->next;
+	free(load);
+	return true;
+}
+
+static bool next_of_meta(struct merge_source *source)
+{
+	struct process *process = source->process;
+	const struct trace_record *record;
+
+	for (uint64_t at = source->meta.pos; (record = meta_next(&source->meta, false)); at = source->meta.pos) {
+		if (record->type == TRACE_REC_LOAD && record->size >= sizeof(struct trace_load) &&
+			take_load(source, (const void *)record))
+			return true;
+		if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(struct trace_unload) &&
+			take_unload(source, (const void *)record, at))
+			return true;
+	}
+	if (source->lost_said || !process->head.lost)
+		return false;
+	/* They belong to no thread file, so they stand at the end, where the sum of all is right. */
+	source->lost_said = true;
+	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
+	source->tid = 0;
+	set_head(source, MERGE_LOST);
+	source->head.count = process->head.lost;
+	return true;
+}
+
+/* ---- heap ---- */
+
+static int rank(const struct merge_event *event)
+{
+	return event->type == MERGE_LOAD ? 0 : event->type == MERGE_UNLOAD ? 2 : 1;
+}
+
+static bool before(const struct merge_source *a, const struct merge_source *b)
+{
+	if (a->head.time != b->head.time)
+		return a->head.time < b->head.time;
+	if (rank(&a->head) != rank(&b->head))
+		return rank(&a->head) < rank(&b->head);
+	return a->order < b->order;
+}
+
+static void place(struct merge *merge, struct merge_source *source, unsigned at)
+{
+	merge->heap[at] = source;
+	source->at = at;
+}
+
+/* The head of the source at `at` became later: let it sink. */
+static void sink(struct merge *merge, unsigned at)
+{
+	struct merge_source *source = merge->heap[at];
+
+	for (;;) {
+		unsigned child = 2 * at + 1;
+		if (child >= merge->heaped)
+			break;
+		if (child + 1 < merge->heaped && before(merge->heap[child + 1], merge->heap[child]))
+			child++;
+		if (!before(merge->heap[child], source))
+			break;
+		place(merge, merge->heap[child], at);
+		at = child;
+	}
+	place(merge, source, at);
+}
+
+/* ... or earlier, or is new. */
+static void rise(struct merge *merge, unsigned at)
+{
+	struct merge_source *source = merge->heap[at];
+
+	for (; at && before(source, merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		place(merge, merge->heap[(at - 1) / 2], at);
+	place(merge, source, at);
+}
+
+static void advance(struct merge_source *source)
+{
+	source->more = source->is_meta ? next_of_meta(source) : next_of_thread(source);
+}
+
+void merge_skip(struct merge *merge, struct merge_source *source)
+{
+	unsigned at = source->at;
+
+	advance(source);
+	if (source->more) {
+		sink(merge, at);
+		return;
+	}
+	if (at != --merge->heaped) {
+		place(merge, merge->heap[merge->heaped], at);
+		sink(merge, at);
+		rise(merge, at);
+	}
+}
+
+/* ---- loads in force ---- */
+
+static void load_begins(const struct merge_event *event)
+{
+	struct load *load;
+
+	if (!event->object)
+		return;
+	load = memory_zeroed(1, sizeof(*load));
+	*load = (struct load){ event->object->load, event->load, event->base };
+	event->object->load = load;
+}
+
+static void load_ends(const struct merge_event *event)
+{
+	struct load **at, *load;
+
+	if (!event->object)
+		return;
+	for (at = &event->object->load; (load = *at); at = &load->next) {
+		if (load->number == event->load) {
+			*at = load->next;
+			free(load);
+			return;
+		}
+	}
+}
+
+struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
+{
+	struct merge_source *source;
+
+	if (!merge->heaped)
+		return NULL;
+	source = merge->heap[0];
+	*event = source->head;
+	merge_skip(merge, source);
+	if (event->type == MERGE_LOAD)
+		load_begins(event);
+	else if (event->type == MERGE_UNLOAD)
+		load_ends(event);
+	return source;
+}
+
+/* ---- all together ---- */
+
+static struct merge_source *add_source(struct merge *merge, struct process *process)
+{
+	struct merge_source *source = memory_zeroed(1, sizeof(*source));
+
+	merge->source = memory_resize(merge->source, merge->sources + 1, sizeof(*merge->source));
+	source->process = process;
+	source->order = merge->sources;
+	merge->source[merge->sources++] = source;
+	return source;
+}
+
+void merge_open(struct merge *merge, struct folder *folder)
+{
+	*merge = (struct merge){ .folder = folder };
+	for (unsigned i = 0; i < folder->processes; i++) {
+		struct process *process = folder->process[i];
+		struct merge_source *meta = add_source(merge, process);
+
+		process_load(process);
+		meta->is_meta = true;
+		meta_begin(&meta->meta, process, 0);
+		for (unsigned n = 0; n < process->threads; n++) {
+			struct stream stream;
+			if (stream_open(&stream, process, n, MERGE_BLOCK))
+				add_source(merge, process)->stream = stream;
+		}
+	}
+	merge->heap = memory_zeroed(merge->sources, sizeof(*merge->heap));
+	for (unsigned i = 0; i < merge->sources; i++) {
+		struct merge_source *source = merge->source[i];
+		advance(source);
+		if (!source->more)
+			continue;
+		place(merge, source, merge->heaped++);
+		rise(merge, source->at);
+	}
+}
+
+void merge_close(struct merge *merge)
+{
+	for (unsigned i = 0; i < merge->sources; i++) {
+		struct merge_source *source = merge->source[i];
+		for (unsigned slot = 0; slot < LOAD_SLOTS; slot++) {
+			while (source->load[slot]) {
+				struct merge_load *next = source->load[slot]->next;
+				free(source->load[slot]);
+				source->load[slot] = next;
+			}
+		}
+		if (source->is_meta)
+			meta_end(&source->meta);
+		else
+			stream_close(&source->stream);
+		free(source);
+	}
+	free(merge->source);
+	free(merge->heap);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All events of a trace folder in time order: a heap of one source per thread file, and one per meta for loads and unloads.
+ *
+ * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the latest time
+ * so far of that file stands for the event, so what merge_next() returns never steps back within a file. Memory: per thread
+ * file (a block of words), function and load in force.
+ */
+#ifndef XAUDIT_TRACE_MERGE_H
+#define XAUDIT_TRACE_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/trace_folder.h"
+#include "tool/trace_meta.h"
+#include "tool/trace_stream.h"
+
+enum merge_type {
+	MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
+	MERGE_EXIT = TRACE_EXIT,
+	MERGE_TAIL = TRACE_TAIL,
+	MERGE_UNWIND = TRACE_UNWIND,
+	MERGE_POINT = TRACE_POINT,
+	MERGE_LOST = 16, /* count events of tid (0: of threads that have no file) were lost here */
+	MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
+	MERGE_LOAD,	 /* object, base, tid */
+	MERGE_UNLOAD,
+};
+
+struct merge_event {
+	enum merge_type type;
+	uint32_t tid;
+	uint32_t id;
+	uint32_t index; /* of the function in the process; UINT32_MAX: meta does not name it */
+	uint64_t time;	/* ns, CLOCK_MONOTONIC */
+	uint64_t count;
+	struct object *object;
+	uint64_t base;
+	uint32_t load; /* number of the load */
+};
+
+struct merge_source {
+	struct process *process;
+	unsigned order;		 /* decides between equal times */
+	bool is_meta;
+	struct merge_event head; /* the event that comes next in this source */
+	bool more;		 /* there is one */
+	uint32_t at;		 /* place in the heap */
+	void *user;		 /* the command's own */
+
+	struct stream stream; /* of a thread file */
+	bool begun;
+	uint32_t tid;
+	uint64_t time, now; /* as the last event says, and the latest so far */
+
+	struct meta meta; /* of meta */
+	struct merge_load *load[64]; /* loads in force where the file is read, by number */
+	bool lost_said;
+};
+
+struct merge {
+	struct folder *folder;
+	struct merge_source **source; /* all */
+	unsigned sources;
+	struct merge_source **heap;
+	unsigned heaped;
+};
+
+/* Loads the processes of the folder and opens all files. */
+void merge_open(struct merge *merge, struct folder *folder);
+
+/*
+ * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more. Keeps
+ * object->load: a load is in force from its event on, until before the unload's.
+ */
+struct merge_source *merge_next(struct merge *merge, struct merge_event *event);
+
+/* Takes the head of a source out of its turn. */
+void merge_skip(struct merge *merge, struct merge_source *source);
+
+/* The function of an event, or NULL. Valid until the next merge_next() or merge_skip(). */
+static inline const struct function *merge_function(const struct merge_source *source, const struct merge_event *event)
+{
+	return event->index == UINT32_MAX ? NULL : &source->process->function[event->index];
+}
+
+void merge_close(struct merge *merge);
+
+#endif
