@@ -36,6 +36,11 @@ t_glob_t_LDADD = audit/libcommon.la
 t_rules_t_SOURCES = t/rules.c
 t_rules_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
+check_PROGRAMS += t/record_trim.t
+t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
+dist_check_SCRIPTS += t/record.t
+EXTRA_DIST += t/record_fake.c
+
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh
 

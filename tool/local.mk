@@ -3,8 +3,7 @@
 # xaudit, the command: files go into xaudit_SOURCES. It finds the module as $XAUDIT_MODULE, else .libs/libxaudit.so beside
 # its own executable (a build folder), else in XAUDIT_MODULE_DIR. Linked with static convenience libraries only, so that
 # libtool makes a plain executable and no wrapper script.
-# With tool/main.c in it, EXTRA becomes bin.
-EXTRA_PROGRAMS = xaudit
+bin_PROGRAMS += xaudit
 xaudit_SOURCES = \
 	tool/histogram.c tool/histogram.h tool/json.c tool/json.h tool/memory.c tool/memory.h tool/reader.c tool/reader.h \
 	tool/report.c tool/report_count.c tool/report_count.h tool/trace_clock.c tool/trace_clock.h tool/trace_folder.c \

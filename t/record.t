@@ -1,0 +1,356 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit record, without the real module: what it passes on, what it sets up, what it leaves alone and what it says.
+. "${top_srcdir:-.}/t/tap.sh"
+
+need "${CC%% *}"
+unset LD_AUDIT GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES HOME XDG_CONFIG_HOME
+cd "$tmp" || bail 'no temporary folder'
+here=$(pwd -P)
+cd "$here" || bail 'no temporary folder'
+
+# Tells how a command ended, which a shell's $? can't: 143 may be an exit or a signal. Bounded by an alarm.
+cat >end.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int status;
+	pid_t pid = fork();
+	(void)argc;
+	if (!pid) {
+		alarm(60);
+		execvp(argv[1], argv + 1);
+		_exit(99);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status))
+		printf("signal %d%s\n", WTERMSIG(status), WCOREDUMP(status) ? " core" : "");
+	else
+		printf("exit %d\n", WEXITSTATUS(status));
+	return 0;
+}
+END
+echo 'int main(void) { return 5; }' >five.c
+$CC -o end end.c && $CC -o five five.c || bail 'the helpers of this test do not compile'
+$CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/record_fake.c" || bail 'the fake module does not compile'
+XAUDIT_MODULE=$here/fake.so
+export XAUDIT_MODULE
+
+# record ARG...: how it ended goes to $end, what it said to $said (standard error).
+record() {
+	end=$(./end "$XAUDIT" record "$@" 2>said 3>&1 >out)
+	end=$(tail -n 1 out)
+	said=$(cat said)
+}
+# environment ARG...: what the module finds when record runs `true` with these options.
+environment() {
+	rm -f environment
+	FAKE_ENVIRONMENT=$here/environment FAKE_TRACE=selected record "$@" true
+	environment=$(cat environment 2>/dev/null)
+}
+rules() {
+	printf '%s\n' "$environment" | sed -n '/^XAUDIT_RULES=/,$p' | sed -n '/^\[library\|^\[program/,$p'
+}
+
+# ---- how it ends ----
+FAKE_TRACE=selected
+export FAKE_TRACE
+record -o d sh -c 'exit 0'
+is "$end/$said" 'exit 0/' 'a command that succeeds'
+record -o d sh -c 'exit 7'
+is "$end/$said" 'exit 7/' 'a command that exits with 7'
+record -o d sh -c 'exit 255'
+is "$end/$said" 'exit 255/' 'a command that exits with 255'
+for signal in 9 15 1 2; do
+	record -o d sh -c "kill -$signal \$\$"
+	is "$end/$said" "signal $signal/" "a command that dies of signal $signal"
+done
+for signal in 11 6 3; do
+	record -o d sh -c "ulimit -c 0; kill -$signal \$\$"
+	is "$end/$said" "signal $signal/" "a command that dies of signal $signal leaves no core of ours"
+done
+like "$(cat d/record)" '^status: signal 3$' 'the status is in the trace: the signal'
+record -o d no-such-command-here
+is "$end/$said" 'exit 127/xaudit record: no-such-command-here is in no folder of PATH' 'a command that is not found'
+record -o d ./none
+is "$end/$said" 'exit 127/xaudit record: ./none is not there' 'a path that is not there'
+record -o d ./five.c
+is "$end/$said" "exit 126/xaudit record: ./five.c can't be executed: Permission denied" 'a file that is not executable'
+record -o d /
+is "$end/$said" "exit 126/xaudit record: / can't be executed: Permission denied" 'a folder'
+like "$(cat d/record)" '^status: signal 3$' 'none of these touched the trace that was there'
+printf '#!/none/such\n' >script
+chmod +x script
+cp -r d.old expected.old
+record -o d ./script
+is "$end/$said" "exit 127/xaudit record: ./script can't be executed: the interpreter that it names is not there" \
+	'a script without its interpreter'
+like "$(cat d/record)" '^status: signal 3$' 'and the trace that was there is in its place again'
+printf 'exit 3\n' >noscript
+chmod +x noscript
+record -o d ./noscript
+is "$end" 'exit 3' 'a script without #! is run by sh, as execvp does'
+PATH=$here:$PATH record -o d five
+is "$end" 'exit 5' 'PATH is searched'
+record -o d -- sh -c 'exit 4'
+is "$end" 'exit 4' '-- ends the options'
+record -o d sh -c 'echo "$*" >words' sh -l x --help -o -- y
+is "$end/$(cat words)" 'exit 0/-l x --help -o -- y' 'what follows the command belongs to the command'
+record -o d sh -c 'cat' <five.c
+is "$(head -n 1 out)" "$(cat five.c)" 'standard input and output are those of the command'
+
+# ---- signals that record itself gets ----
+# The command says that it is ready, then waits for ten seconds at most.
+for signal in TERM HUP; do
+	rm -f ready
+	"$XAUDIT" record -o d sh -c 'trap "exit 42" TERM HUP; : >ready; i=0; while [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done' \
+		2>said &
+	pid=$!
+	i=0
+	while [ ! -e ready ] && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done
+	kill -$signal $pid
+	status=0
+	wait $pid || status=$?
+	is "$status" 42 "SIG$signal is passed on to the command, and its end back"
+done
+record -o d sh -c 'kill -INT $PPID; kill -QUIT $PPID; exit 6'
+is "$end" 'exit 6' 'SIGINT and SIGQUIT are left to the command'
+record -o d sh -c 'trap' sh
+is "$(sed '$d' out)" '' 'the command begins with no signal ignored'
+record -o d sh -c 'grep SigBlk /proc/self/status'
+like "$(cat out)" 'SigBlk:.0000000000000000$' 'and with none blocked'
+
+# ---- wrong usage ----
+usage() { # EXPECTED SENTENCE ARG...
+	usage_expected=$1 usage_sentence=$2
+	shift 2
+	record "$@"
+	is "$end/$said" "exit 125/$usage_expected" "$usage_sentence"
+}
+usage 'xaudit record: no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...' 'no command'
+usage "xaudit record: unknown option '--what'; see xaudit record --help" 'an unknown long option' --what true
+usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" 'an unknown short option' -z true
+usage "xaudit record: option '-o' needs a value; see xaudit record --help" 'an option without its value' -o
+usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls" 'an unknown kind' -k plt,foo true
+usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls" 'an empty kind' -k plt, true
+usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 1G, as in 4M" 'a bad size' -b 3M true
+usage "xaudit: $here/none.conf: the configuration can't be read: no such file" 'a configuration that is not there' -c none.conf true
+printf '[trace]\nsize = 4M\n' >bad.conf
+usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock" 'a bad configuration' \
+	-c "$here/bad.conf" true
+usage "xaudit: command line: no function in pattern '@libc*'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" 'a bad pattern' \
+	-F '@libc*' true
+usage "xaudit record: library 'x ;y' holds a blank before ';', which begins a remark; the configuration can't express that, \
+use another name or a pattern" 'a library that INI cannot express' -l 'x ;y' true
+record --help
+is "$end/$(head -n 1 out)" 'exit 0/Usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...' '--help tells the usage'
+XAUDIT_MODULE=$here/none.so record true
+is "$end/$said" "exit 125/xaudit record: XAUDIT_MODULE names $here/none.so, which can't be read: No such file or directory" \
+	'a module that is not there'
+mkdir a:b
+cp fake.so a:b
+XAUDIT_MODULE=a:b/fake.so record true
+is "$end/$said" "exit 125/xaudit record: the module's path $here/a:b/fake.so holds a ':', which separates paths in LD_AUDIT; \
+move or link it elsewhere" 'a module whose path holds a colon'
+ok 'nothing was made by all this' test ! -e xaudit.data
+
+# ---- the environment ----
+environment
+like "$environment" "^LD_AUDIT=$here/fake.so\$" 'LD_AUDIT is the module'
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536$' 'GLIBC_TUNABLES asks for static TLS'
+like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolute'
+like "$environment" '^buffer = 4194304$' 'the default buffer'
+unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
+default='[library *]
+kinds = xray patchable
+[program]
+kinds = xray patchable calls'
+is "$(rules)" "$default" 'no option and no configuration: default kinds, and calls of the program'
+cp fake.so other.so
+LD_AUDIT=$here/other.so:$here/fake.so: environment
+like "$environment" "^LD_AUDIT=$here/fake.so:$here/other.so\$" 'the module comes before what is in LD_AUDIT, and once'
+XAUDIT_MODULE=fake.so environment
+like "$environment" "^LD_AUDIT=$here/fake.so\$" 'a relative path of the module is made absolute'
+GLIBC_TUNABLES=glibc.malloc.check=0 environment
+like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=65536$' 'other tunables are kept'
+GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
+environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
+is "$(rules)" '[library libfoo.so*]
+kinds = xray patchable plt
+[library /opt/x/libbar.so]
+kinds = xray patchable plt' '-l alone: xray, patchable and plt of these libraries'
+environment -k plt,calls -k xray
+is "$(rules)" '[library *]
+kinds = xray plt calls
+[program]
+kinds = xray plt calls' '-k alone: these kinds of everything'
+environment --library='lib[ab].so' --kinds=calls -F 'a*' --filter 'b@libb*' -N c --notrace=d
+is "$(rules)" '[library lib[ab].so]
+kinds = calls
+functions = a*
+functions = b@libb*
+exclude = c
+exclude = d' '-l, -k, -F and -N together'
+environment -F malloc
+is "$(rules)" '[library *]
+kinds = xray patchable
+functions = malloc
+[program]
+kinds = xray patchable calls
+functions = malloc' '-F alone: these functions, of the default kinds and calls'
+environment -b 64k -o 'out %p'
+like "$environment" '^buffer = 65536$' '-b sets the buffer'
+like "$environment" "^output = $here/out [0-9]+\$" '%p in the output is replaced, one folder for all'
+ok 'and this folder was made' test -e "$(echo out\ [0-9]*)/record"
+
+# ---- configurations ----
+printf '[trace]\nclock = monotonic\nbuffer = 1M\n' >xaudit.conf
+environment
+is "$(rules)" "$default" 'a configuration without sections leaves the default ones, with calls'
+like "$environment" '^clock = monotonic$' 'its clock counts'
+like "$environment" '^buffer = 1048576$' 'its buffer counts'
+printf '[library libx*]\nkinds = plt\n[trace]\noutput = from-config\n' >xaudit.conf
+environment
+is "$(rules)" '' 'a configuration with sections is left to decide'
+like "$environment" "^XAUDIT_CONFIG=$here/./xaudit.conf\$" 'and named, for processes in other folders'
+like "$environment" "^output = $here/from-config\$" 'its output counts'
+environment -k plt -o d
+is "$(rules)" '[library *]
+kinds = plt
+[program]
+kinds = plt' '-k comes before the sections of a configuration that was found'
+unlike "$environment" '^XAUDIT_CONFIG' 'which is not named then'
+printf '[library liby*]\n' >named.conf
+environment -c named.conf -l 'libz*'
+like "$environment" "^XAUDIT_CONFIG=$here/named.conf\$" '-c names its file, absolute'
+is "$(rules)" '[library libz*]
+kinds = xray patchable plt' 'with sections of the command line before it'
+printf '[oops]\n' >xaudit.conf
+record true
+is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], [program]" \
+	'an error in a configuration that was found is said before anything runs'
+rm xaudit.conf
+
+# ---- the trace folder ----
+rm -rf d d.old
+record -o d sh -c 'exit 1' 'a b' "it's" ''
+is "$(sed -n 's/^command: //p' d/record)" "sh -c 'exit 1' 'a b' 'it'\\''s' ''" 'the command is in the trace, as a shell wants it'
+like "$(cat d/record)" '^version: [0-9]+\.[0-9]+\.[0-9]+$' 'the version is in the trace'
+like "$(cat d/record)" '^status: exit 1$' 'the status is in the trace'
+# Two clocks that agree: the rate of the TSC is the same for monotonic and real time within 1 %, and lies from 0.5 to 10 GHz.
+record -o d sleep 0.2
+rate=$(awk '$1 == "clock:" { n++; t[n] = $2; m[n] = $3; r[n] = $4 }
+	END { if (n == 2) { a = (t[2]-t[1])/(m[2]-m[1]); b = (t[2]-t[1])/(r[2]-r[1]);
+		print (m[2]-m[1] > 2e8 && m[2]-m[1] < 3e10 && a > 0.5 && a < 10 && a/b > 0.99 && a/b < 1.01) ? "good" : a " " b } }' \
+	d/record)
+is "$rate" good 'two clock lines: the ticks and both clocks agree'
+like "$(cat d.old/record)" '^status: exit 1$' 'the trace that was there is kept as DIR.old'
+record -o d true
+ok 'an older DIR.old is removed' grep -q '^command: sleep' d.old/record
+ok 'the new trace is in its place' grep -q '^command: true' d/record
+record -o d/ true
+is "$end/$said" 'exit 0/' 'a slash behind the folder does no harm'
+rm -rf d.old
+mkdir d.old
+: >d.old/thesis
+record -o d true
+is "$end/$said" "exit 125/xaudit record: $here/d.old is in the way of the trace that was there before: it holds no trace; \
+move it away" 'a DIR.old of other origin is not removed'
+ok 'its content is there' test -e d.old/thesis
+ok 'and the trace too' test -e d/record
+: >d.old/record
+record -o d true
+is "$end/$said" "exit 125/xaudit record: the older trace $here/d.old can't be removed: it holds files of other origin; \
+remove it yourself" 'nor one that looks like a trace but holds more'
+ok 'its content is still there' test -e d.old/thesis
+mkdir mine
+: >mine/thesis
+record -o mine true
+is "$end/$said" "exit 125/xaudit record: $here/mine exists and is no trace, so it stays untouched; name another one with -o" \
+	"a user's own folder stays untouched"
+ok 'its content is there, and no mine.old' test -e mine/thesis -a ! -e mine.old
+record -o five true
+is "$end/$said" "exit 125/xaudit record: $here/five exists and is no folder; name another one with -o" 'nor is a file'
+mkdir empty
+record -o empty true
+is "$end/$said" 'exit 0/' 'an empty folder is used'
+ok 'as it is' test -e empty/record -a ! -e empty.old
+record -o none/such true
+is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: No such file or directory" \
+	'a folder in a folder that is not there'
+
+# ---- afterwards ----
+rm -rf d d.old
+FAKE_TRACE='selected threads' record -o d true
+is "$end/$said" 'exit 0/' 'a process with threads'
+is "$(stat -c %s d/p*/t0)" $((65536 + 128 + 24)) 'its thread file is cut behind the last event'
+# The folder is made when sleep begins, which may be after its fork.
+FAKE_TRACE='selected threads' record -o d sh -c 'sleep 20 >/dev/null 2>&1 & echo $!
+	i=0; while [ ! -s d/p$!/t0 ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
+pid=$(head -n 1 out)
+is "$(stat -c %s "d/p$pid/t0")" 131072 'that of a process that still runs is not'
+kill "$pid"
+FAKE_TRACE=some record -o d true
+like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the rules, '\
+'2 objects: no compile-time sites in the file, 10 functions: fewer than 5 bytes of NOPs; try -k plt .* or -k calls .*$|'\
+'^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the rules, '\
+'10 functions: fewer than 5 bytes of NOPs, 2 objects: no compile-time sites in the file; try -k plt .* or -k calls .*$' \
+	'nothing selected: the counts per reason, and what would help'
+is "$(printf '%s\n' "$said" | wc -l)/$end" '1/exit 0' 'in one line'
+FAKE_TRACE=plt record -o d sh -c 'true; exit 2'
+like "$said" '; try -k calls \(calls that an object makes\)$' 'what was asked for already is not proposed'
+is "$end" 'exit 2' 'the status stays'
+FAKE_TRACE=unchosen record -o d true
+like "$said" ': 0 of 3 objects are chosen by the rules.*; -l GLOB chooses libraries' 'rules that chose nothing are said'
+record -o d sh -c 'FAKE_TRACE=some sh -c "true; true"; true'
+like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\), of 2 in all; `xaudit info` tells why$' \
+	'one process of several is one short line'
+FAKE_TRACE=some record -o d sh -c '/bin/true; /bin/true; exit'
+like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3 of 3' 'several such processes are one line'
+
+# ---- untraced ----
+unset FAKE_TRACE
+record -o d ./five
+is "$end/$said" "exit 5/xaudit record: ./five ran untraced: libxaudit.so did not start in it; lines above, if any, tell why" \
+	'a program in which the module did not start'
+untraced() { # EXPECTED SENTENCE COMMAND...
+	untraced_expected=$1 untraced_sentence=$2
+	shift 2
+	record -o d "$@"
+	is "$said" "xaudit record: $1 ran untraced: it is $untraced_expected" "$untraced_sentence"
+}
+static='statically linked, so there is no dynamic linker to load xaudit; link it dynamically'
+if $CC -static -o static five.c 2>/dev/null; then
+	untraced "$static" 'a static program' ./static
+	is "$end" 'exit 5' 'which runs all the same'
+	printf '#!%s/static\n' "$here" >s1
+	printf '#! %s/s1 -x\n' "$here" >s2
+	chmod +x s1 s2
+	untraced "a script, and its interpreter $here/static is $static" 'a script of a static program' ./s1
+	untraced "a script, and its interpreter $here/static is $static" 'a script of a script of one' ./s2
+else
+	skip 4 'static programs cannot be linked here'
+fi
+loader=$(LC_ALL=C ldd ./five | sed -n 's,^[[:space:]]*\(/.*ld-linux-x86-64\.so\.2\) .*,\1,p')
+ln -s "$loader" ld-musl-x86_64.so.1
+if [ -n "$loader" ] && $CC -Wl,--dynamic-linker="$here/ld-musl-x86_64.so.1" -o musl five.c; then
+	untraced "for another C library (its loader is $here/ld-musl-x86_64.so.1); only glibc's takes audit modules" \
+		'a program for another loader' ./musl
+else
+	skip 1 'no other loader to be had'
+fi
+if [ "$(id -u)" = 0 ]; then
+	cp five setuid
+	chown 1:1 setuid && chmod 4755 setuid
+	untraced 'set-user-ID, and the dynamic linker accepts no audit module there; run a copy without that bit' \
+		'a set-user-ID program' ./setuid
+else
+	skip 1 'only root can make a set-user-ID program of somebody else'
+fi
+done_testing
