@@ -23,6 +23,7 @@
 
 struct reasons {
 	uint64_t functions[TRACE_REASON_COUNT];
+	uint64_t bindings[TRACE_REASON_COUNT]; /* what plt and calls count */
 	uint64_t objects[TRACE_REASON_COUNT];
 };
 
@@ -152,7 +153,10 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 
 			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) || entry.reason >= TRACE_REASON_COUNT)
 				continue;
-			reasons->functions[entry.reason] += entry.count;
+			if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)
+				reasons->bindings[entry.reason] += entry.count;
+			else
+				reasons->functions[entry.reason] += entry.count;
 			/* One object may have the same reason for several kinds. */
 			if (!(seen & 1ull << entry.reason))
 				reasons->objects[entry.reason]++;
@@ -209,6 +213,11 @@ static void take_process(struct found *found, int folder)
 	close(meta);
 }
 
+static void put_count(FILE *to, uint64_t count, const char *what, const char *phrase)
+{
+	fprintf(to, ", %" PRIu64 " %s%s: %s", count, what, count == 1 ? "" : "s", phrase);
+}
+
 /* One line: what happened, the counts, and what to try. */
 static void say_empty(const struct found *found)
 {
@@ -227,15 +236,18 @@ static void say_empty(const struct found *found)
 	} else {
 		fprintf(to, ": %u of %u objects are chosen by the rules", found->chosen, found->objects);
 		for (int i = 0; i < TRACE_REASON_COUNT; i++) {
-			uint64_t functions = found->reasons.functions[i], objects = found->reasons.objects[i];
+			uint64_t functions = found->reasons.functions[i], bindings = found->reasons.bindings[i];
+			uint64_t objects = found->reasons.objects[i];
 
 			if (!objects || i == TRACE_REASON_TRACED)
 				continue;
-			/* Some reasons are of the whole file; there are no functions to count then. */
 			if (functions)
-				fprintf(to, ", %" PRIu64 " function%s: %s", functions, functions == 1 ? "" : "s", phrase[i]);
-			else
-				fprintf(to, ", %" PRIu64 " object%s: %s", objects, objects == 1 ? "" : "s", phrase[i]);
+				put_count(to, functions, "function", phrase[i]);
+			if (bindings)
+				put_count(to, bindings, "binding", phrase[i]);
+			/* Some reasons are of the whole file; there is nothing to count then. */
+			if (!functions && !bindings)
+				put_count(to, objects, "object", phrase[i]);
 		}
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -124,7 +125,7 @@ static void take_signals(struct signals *before)
 	}
 }
 
-/* In the child: as if we had never been. A signal that came meanwhile is delivered at the end, to the old action. */
+/* As if nothing had been; in the child too. A signal that was blocked meanwhile is delivered at the end, to the old action. */
 static void give_signals_back(const struct signals *before)
 {
 	for (size_t i = 0; i < WATCHED; i++)
@@ -182,6 +183,8 @@ int record_run(char **command, int *status)
 		}
 	}
 	close(report[0]);
+	/* What comes now is meant for us. */
+	give_signals_back(&before);
 	return failure;
 }
 
@@ -193,8 +196,9 @@ int record_pass_on(int status)
 		struct rlimit none = { 0, 0 };
 		sigset_t set;
 
-		/* The command's own core, if any, must not be replaced by ours. */
+		/* The command's own core, if any, must not be replaced by ours; a core handler ignores the limit. */
 		setrlimit(RLIMIT_CORE, &none);
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		sigaction(signal, &action, NULL);
 		sigemptyset(&set);
 		sigaddset(&set, signal);
