@@ -17,18 +17,23 @@ static int may_take(const struct tramp_state *hot, uint64_t address)
 	return (address & hot->chunk_bit) != 0;
 }
 
+static void wrote(struct tramp_state *hot, unsigned n)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(hot->written) : "r"(8ul * n) : "cc", "memory");
+}
+
 /* Reserves room for n words as the fast path does: one instruction, against our own signal handlers. */
 static uint64_t *reserve(struct tramp_state *hot, unsigned n)
 {
 	uint64_t address = 8 * n;
 
 	__asm__ volatile("xadd %0, %1" : "+r"(address), "+m"(hot->cursor) : : "cc", "memory");
-	return may_take(hot, address) ? (uint64_t *)(uintptr_t)address : NULL;
-}
-
-static void wrote(struct tramp_state *hot, unsigned n)
-{
-	__asm__ volatile("addq %1, %0" : "+m"(hot->written) : "r"(8ul * n) : "cc", "memory");
+	if (may_take(hot, address + 8 * (n - 1)))
+		return (uint64_t *)(uintptr_t)address;
+	for (unsigned i = 0; i < n - 1; i++) /* what fits before the end stays a hole, and counts as done */
+		if (may_take(hot, address + 8 * i))
+			wrote(hot, 1);
+	return NULL;
 }
 
 /* A control event with one payload word. The event first: a reader takes a payload of 0 for not yet written. */
@@ -53,7 +58,7 @@ static void set_signals(const uint64_t *wanted, uint64_t *before)
 	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
 }
 
-/* Reserves a window: room for one chunk at the right place modulo twice its size. Returns the chunk's place or NULL. */
+/* Reserves a window: room for one chunk that ends at a multiple of twice its size. Returns the chunk's place or NULL. */
 static uint64_t *reserve_window(uint64_t size)
 {
 	uint8_t *p = sys_mmap(NULL, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -61,11 +66,17 @@ static uint64_t *reserve_window(uint64_t size)
 	if (sys_is_error(p))
 		return NULL;
 	uint64_t low = (uint64_t)(uintptr_t)p, high = low + 4 * size;
-	uint64_t boundary = (low + size + 2 * size - 1) & ~(2 * size - 1); /* B: size before it, slack behind it are inside */
-	uint64_t start = boundary - size + TRACE_CHUNK_SLACK, end = boundary + TRACE_CHUNK_SLACK;
-	sys_munmap(p, start - low);
+	uint64_t end = (low + size + 2 * size - 1) & ~(2 * size - 1), start = end - size;
+	if (start > low)
+		sys_munmap(p, start - low);
 	sys_munmap((void *)(uintptr_t)end, high - end);
 	return (uint64_t *)(uintptr_t)start;
+}
+
+/* From here on the chunk takes no events. */
+static uint64_t boundary(const struct trace_chunk *chunk)
+{
+	return (uint64_t)(uintptr_t)chunk + chunk->size;
 }
 
 /* Bytes of events that are reserved in the chunk at hand but not written: somebody further out was interrupted. */
@@ -76,47 +87,60 @@ static int has_unwritten(const struct thread *thread)
 	if (!thread->chunk)
 		return 0;
 	if (!may_take(&thread->hot, end)) /* full: reservations behind the boundary never get written */
-		end = ((uint64_t)(uintptr_t)thread->chunk - TRACE_CHUNK_SLACK) + process_chunk_size();
+		end = boundary(thread->chunk);
 	return thread->hot.written != end - thread->chunk_start;
 }
 
 static void finish_chunk(struct thread *thread)
 {
-	uint64_t end = thread->hot.cursor, start = (uint64_t)(uintptr_t)thread->chunk;
-	uint64_t boundary = start - TRACE_CHUNK_SLACK + process_chunk_size();
+	uint64_t end = thread->hot.cursor;
 
-	/* A control event reserved just before the boundary reaches one word into the slack. */
 	if (!may_take(&thread->hot, end))
-		end = boundary + 8;
-	thread->chunk->used = end - start;
+		end = boundary(thread->chunk);
+	thread->chunk->used = end - (uint64_t)(uintptr_t)thread->chunk;
+}
+
+/* Nobody writes into the old chunk any more: unmaps it, and keeps its window unless it was the first one's. */
+static void release_chunk(struct thread *thread, unsigned turn)
+{
+	uint64_t size = thread->chunk->size;
+
+	if (thread->chunk->seq == 0) {
+		sys_munmap(thread->chunk, size);
+		thread->window[turn] = NULL;
+	} else {
+		sys_mmap(thread->chunk, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	}
 }
 
 /* Maps the next chunk of the thread's file and directs the cursor to it. Signals are blocked, process lock held. */
 static long next_chunk(struct thread *thread)
 {
-	uint64_t size = process_chunk_size();
+	uint64_t size = trace_chunk_bytes(process_chunk_size(), thread->next_chunk);
+	uint64_t at = trace_chunk_at(process_chunk_size(), thread->next_chunk);
 	unsigned turn = thread->next_chunk & 1;
 	int unwritten = has_unwritten(thread);
+	int first = !thread->next_chunk;
 
-	if (!thread->window[turn] && !(thread->window[turn] = reserve_window(size)))
+	/* The first chunk has a size and so a window of its own. */
+	if ((first || !thread->window[turn]) && !(thread->window[turn] = reserve_window(size)))
 		return -ENOMEM;
-	int fd = process_open_thread(thread->number, thread->next_chunk * size, size);
+	int fd = process_open_thread(thread->number, at, size);
 	if (fd < 0)
 		return fd;
-	/* A thread that fills chunks has the next one's pages made at once; the first may stay nearly empty. */
-	int flags = MAP_SHARED | MAP_FIXED | (thread->next_chunk ? MAP_POPULATE : 0);
-	struct trace_chunk *chunk = sys_mmap(thread->window[turn], size, PROT_READ | PROT_WRITE, flags, fd,
-		(int64_t)(thread->next_chunk * size));
+	struct trace_chunk *chunk = sys_mmap(thread->window[turn], size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (int64_t)at);
 	sys_close(fd);
 	if (sys_is_error(chunk))
 		return (long)(intptr_t)chunk;
+	/* The pages are there already; one call (Linux 5.14) maps them all for writing. */
+	sys_madvise(chunk, size, MADV_POPULATE_WRITE);
 	sys_madvise(chunk, size, MADV_DONTDUMP);
 	if (thread->chunk)
 		finish_chunk(thread);
 	if (unwritten) /* whoever was interrupted still has to write there: it stays, and its window is not used again */
 		thread->window[!turn] = NULL;
 	else if (thread->chunk)
-		sys_mmap(thread->chunk, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		release_chunk(thread, !turn);
 	uint64_t now = clock_now();
 	chunk->version = TRACE_VERSION;
 	chunk->head_size = sizeof(*chunk);

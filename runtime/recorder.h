@@ -2,13 +2,11 @@
 /*
  * The recorder in stream mode: chunks of a thread file, one mapped at a time, and the slow paths of the trampolines (tramp.h).
  *
- * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: with B a multiple
- * of twice the chunk's size, the chunk lies at B-size+slack ... B+slack; addresses under B have the bit `size` set, those from B on have it
- * clear. The fast path reserves by xadd on `cursor` and tests that bit of what it got; no limit is loaded, so a handler that
- * changes chunks in between can't make it believe that an address of the old chunk is one of the new.
- *
- *	            B-size+slack                                  B      B+slack
- *	            | header | events ...                         | slack |
+ * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: it ends at B, a
+ * multiple of twice its size, so its addresses have the bit `size` set, and those from B on have it clear, as has 0. The fast path reserves by xadd
+ * on `cursor` and tests that bit of what it got; no limit is loaded, so a handler that changes chunks in between can't make
+ * it believe that an address of the old chunk is one of the new. A chunk's place is also aligned to its size, and to that of large pages: with
+ * its pages made by one write before, one page fault's worth of work maps it.
  *
  * Change of chunks: with all signals blocked. An interrupted fast path further out may hold a reserved slot of the old
  * chunk; `written` tells: it falls short of the bytes reserved. Then the old chunk stays mapped for good. Otherwise it

@@ -6,7 +6,7 @@
  *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
  *	  p<pid>[.<n>]/		one process folder: one program image in one process; .<n> when exec or a new process met the name
  *	    meta		struct trace_head, then records (struct trace_record), each 8-byte aligned
- *	    t<n>		the events of thread record n: chunks of trace_head.chunk_size bytes, one after another
+ *	    t<n>		the events of thread record n: chunks, at multiples of trace_head.chunk_size
  *
  * Everything is little endian and naturally aligned. All files are shared mappings while the process lives, so a killed
  * process leaves whatever it had written. Files are sparse or zero behind what was written.
@@ -56,8 +56,23 @@ enum trace_control {
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
 #define TRACE_CHUNK_SIZE  (4ul << 20) /* default */
-/* The last bytes of a chunk stay free: they absorb reservations of nested signal handlers while a new chunk is fetched. */
-#define TRACE_CHUNK_SLACK 4096
+
+/*
+ * The first chunk of a file is smaller, with a hole behind it: most threads make few events, and a chunk's pages are made
+ * beforehand. Chunks begin at multiples of chunk_size all the same, so that the kernel can map them by large pages.
+ */
+#define TRACE_CHUNK_FIRST (256ul << 10)
+
+static inline uint64_t trace_chunk_bytes(uint64_t chunk_size, uint64_t seq)
+{
+	return seq || chunk_size < TRACE_CHUNK_FIRST ? chunk_size : TRACE_CHUNK_FIRST;
+}
+
+/* Where chunk seq begins in its file. */
+static inline uint64_t trace_chunk_at(uint64_t chunk_size, uint64_t seq)
+{
+	return seq * chunk_size;
+}
 
 /* Start of each chunk. Suffices to decode the chunk alone. */
 struct trace_chunk {
@@ -206,7 +221,7 @@ struct trace_unload {
 struct trace_site_count {
 	uint16_t kind;	 /* enum trace_kind */
 	uint16_t reason; /* enum trace_reason; 0: traced */
-	uint32_t count;	 /* functions */
+	uint32_t count;	 /* functions; of plt and calls: bindings */
 };
 
 struct trace_sites {

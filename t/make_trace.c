@@ -7,7 +7,7 @@
  *	record TEXT			a line of DIR/record
  *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID, and those of head
  *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
- *	pair first|last TICKS MONO REAL
+ *	pair first|last TICKS MONO REAL, or now
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
  *	function OBJECT KIND ID OFFSET [NAME]
@@ -34,7 +34,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h> /* clock_gettime */
 #include <unistd.h>
+#include <x86intrin.h> /* __rdtsc */
 
 #include "runtime/trace.h"
 
@@ -96,9 +98,9 @@ static void finish_chunk(void)
 		return;
 	c->used = leave_open ? 0 : chunk_pos;
 	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
-	if (ftruncate(thread_fd, (off_t)((chunk_seq + 1) * head.chunk_size)))
+	if (ftruncate(thread_fd, (off_t)trace_chunk_at(head.chunk_size, chunk_seq + 1)))
 		err(1, "ftruncate");
-	write_at(thread_fd, chunk, chunk_pos, chunk_seq * head.chunk_size);
+	write_at(thread_fd, chunk, chunk_pos, trace_chunk_at(head.chunk_size, chunk_seq));
 	chunk_seq++;
 	chunk_pos = 0;
 	leave_open = false;
@@ -117,7 +119,7 @@ static void begin_chunk(uint64_t time)
 		.pid = head.pid,
 		.tid = tid,
 		.clock = time,
-		.size = head.chunk_size,
+		.size = trace_chunk_bytes(head.chunk_size, chunk_seq),
 	};
 	memcpy(c->comm, comm, sizeof(comm));
 	chunk_pos = sizeof(*c);
@@ -135,7 +137,7 @@ static void want_chunk(uint64_t time)
 {
 	if (thread_fd < 0)
 		fail("there is no thread");
-	if (chunk_pos && chunk_pos + 64 > head.chunk_size - TRACE_CHUNK_SLACK)
+	if (chunk_pos && chunk_pos + 64 > trace_chunk_bytes(head.chunk_size, chunk_seq))
 		finish_chunk();
 	if (!chunk_pos)
 		begin_chunk(time);
@@ -276,6 +278,16 @@ static void set_head(char **word, int words)
 	}
 }
 
+static struct trace_pair pair_now(void)
+{
+	struct timespec mono, real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	return (struct trace_pair){ __rdtsc(), (uint64_t)mono.tv_sec * 1000000000 + (uint64_t)mono.tv_nsec,
+		(uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec };
+}
+
 static void end_process(void)
 {
 	end_thread();
@@ -285,6 +297,8 @@ static void end_process(void)
 	if (!head.threads)
 		head.threads = thread_count;
 	write_at(meta_fd, &head, sizeof(head), 0);
+	if (ftruncate(meta_fd, (off_t)meta_used))
+		err(1, "ftruncate");
 	close(meta_fd);
 	close(process_fd);
 	meta_fd = process_fd = -1;
@@ -494,8 +508,8 @@ static void command(const char *line)
 		begin_process(word, words);
 	else if (!strcmp(word[0], "head"))
 		set_head(word + 1, words - 1);
-	else if (!strcmp(word[0], "pair") && words == 5)
-		*(!strcmp(word[1], "first") ? &head.first : &head.last) =
+	else if (!strcmp(word[0], "pair") && (words == 5 || words == 3))
+		*(!strcmp(word[1], "first") ? &head.first : &head.last) = words == 3 ? pair_now() :
 			(struct trace_pair){ number(word[2]), number(word[3]), number(word[4]) };
 	else if (!strcmp(word[0], "thread") && words > 1)
 		begin_thread(word, words);

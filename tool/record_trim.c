@@ -68,7 +68,9 @@ static long long trim(int fd, uint64_t chunk)
 		if (at == 0)
 			return -1;
 	}
-	limit = size - at < chunk ? size - at : chunk;
+	limit = trace_chunk_bytes(chunk, at / chunk);
+	if (size - at < limit)
+		limit = size - at;
 	if (head.head_size < sizeof(head) || head.head_size % 8 || head.head_size > limit || head.used > limit)
 		return -1;
 	if (head.used)

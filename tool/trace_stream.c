@@ -96,19 +96,20 @@ static const char *check_chunk(const struct trace_chunk *head, uint64_t chunk_si
 /* Goes to the next chunk that can be read. */
 static bool next_chunk(struct stream *stream)
 {
-	uint64_t chunk_size = stream->process->head.chunk_size;
 	struct trace_chunk *head = &stream->head;
 
 	while (stream->next < stream->size) {
 		static const struct trace_chunk nothing;
-		uint64_t begin = stream->next, room = stream->size - begin;
+		uint64_t begin = stream->next;
+		uint64_t chunk_size = trace_chunk_bytes(stream->process->head.chunk_size, begin != 0);
+		uint64_t room = stream->size - begin;
 		size_t n = read_at(stream, head, room < sizeof(*head) ? room : sizeof(*head), begin);
 		const char *wrong;
 
 		/* The file was made longer and its chunk not begun: that is the end. */
 		if (!memcmp(head, &nothing, n))
 			return false;
-		stream->next = begin + chunk_size;
+		stream->next = begin + stream->process->head.chunk_size;
 		if (n < sizeof(*head)) {
 			damage_at(stream, begin, "the file ends within the head of a chunk");
 			return false;
