@@ -44,11 +44,11 @@ static void read_build_id(struct site_set *set, const struct site_file *file)
 	}
 	/* A linker script may leave the note out of the segments. */
 	for (size_t i = 1; i < file->sections; i++) {
-		const Elf64_Shdr *section = site_section(file, i);
-		if (!section || section->sh_type != SHT_NOTE)
+		Elf64_Shdr section;
+		if (!site_section(file, i, &section) || section.sh_type != SHT_NOTE)
 			continue;
-		const uint8_t *p = site_section_bytes(file, section);
-		if (p && find_build_id(set, p, section->sh_size, section->sh_addralign == 8 ? 8 : 4))
+		const uint8_t *p = site_section_bytes(file, &section);
+		if (p && find_build_id(set, p, section.sh_size, section.sh_addralign == 8 ? 8 : 4))
 			return;
 	}
 }
@@ -192,12 +192,12 @@ static int scan(struct site_set *set, struct site_file *file, unsigned kinds)
 					 : kind <= TRACE_KIND_PATCHABLE ? nothing
 									: TRACE_REASON_TRACED;
 	for (size_t i = 1; i < file->sections && !r; i++) {
-		const Elf64_Shdr *section = site_section(file, i);
-		if (!section || !(section->sh_flags & SHF_ALLOC))
+		Elf64_Shdr section;
+		if (!site_section(file, i, &section) || !(section.sh_flags & SHF_ALLOC))
 			continue;
 		for (int kind = 0; kind <= TRACE_KIND_PATCHABLE && !r; kind++)
-			if (kinds >> kind & 1 && site_section_named(file, section, maps[kind].name, 0))
-				r = add_map(&maps[kind], file, section);
+			if (kinds >> kind & 1 && site_section_named(file, &section, maps[kind].name, 0))
+				r = add_map(&maps[kind], file, &section);
 	}
 	if (!r)
 		r = scan_maps(set, file, &maps[TRACE_KIND_XRAY], &maps[TRACE_KIND_PATCHABLE]);

@@ -61,10 +61,31 @@ static void read_dynamic(struct site_file *file)
 	}
 }
 
+static int read_segments(struct site_file *file)
+{
+	Elf64_Phdr *copy = file->few_segments;
+	const void *p = NULL;
+	size_t count;
+
+	if (!elf_getphdrnum(file->elf, &count) && count)
+		p = elf64_getphdr(file->elf);
+	if (!p)
+		return 0;
+	if (count > sizeof(file->few_segments) / sizeof(*file->few_segments))
+		copy = arena_alloc(&file->scratch, count * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, p, count * sizeof(*copy));
+	file->segment = copy;
+	file->segments = count;
+	return 0;
+}
+
 int site_file_open(struct site_file *file, int fd)
 {
 	struct stat stat;
 	size_t count;
+	int r = -ENOEXEC;
 
 	*file = (struct site_file){0};
 	if (fstat(fd, &stat))
@@ -84,17 +105,16 @@ int site_file_open(struct site_file *file, int fd)
 		file->header->e_machine != EM_X86_64 ||
 		(file->header->e_type != ET_EXEC && file->header->e_type != ET_DYN))
 		goto out;
-	if (elf_getphdrnum(file->elf, &count) == 0 && count) {
-		file->segment = elf64_getphdr(file->elf);
-		file->segments = file->segment ? count : 0;
-	}
+	r = read_segments(file);
+	if (r)
+		goto out;
 	if (elf_getshdrnum(file->elf, &count) == 0)
 		file->sections = count;
 	read_dynamic(file);
 	return 0;
 out:
 	site_file_close(file);
-	return -ENOEXEC;
+	return r;
 }
 
 void site_file_close(struct site_file *file)
@@ -157,9 +177,14 @@ const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *
 	return NULL;
 }
 
-const Elf64_Shdr *site_section(const struct site_file *file, size_t i)
+int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section)
 {
-	return i < file->sections ? elf64_getshdr(elf_getscn(file->elf, i)) : NULL;
+	/* libelf points into the file where it can, and there a header may lie at any address. */
+	const void *p = i < file->sections ? elf64_getshdr(elf_getscn(file->elf, i)) : NULL;
+
+	if (p)
+		memcpy(section, p, sizeof(*section));
+	return p != NULL;
 }
 
 const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section)
@@ -170,16 +195,18 @@ const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr
 	return site_file_bytes(file, section->sh_offset, section->sh_size);
 }
 
-int site_section_named(const struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix)
+int site_section_named(struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix)
 {
 	size_t length = strlen(name) + !prefix; /* with its NUL */
-	const Elf64_Shdr *names;
-	const uint8_t *text;
 	size_t index;
 
-	if (elf_getshdrstrndx(file->elf, &index) || !(names = site_section(file, index)) ||
-		!(text = site_section_bytes(file, names)))
-		return 0;
-	return section->sh_name < names->sh_size && length <= names->sh_size - section->sh_name &&
-	       !memcmp(text + section->sh_name, name, length);
+	if (!file->section_text) {
+		Elf64_Shdr names;
+		if (elf_getshdrstrndx(file->elf, &index) || !site_section(file, index, &names) ||
+			!(file->section_text = site_section_bytes(file, &names)))
+			return 0;
+		file->section_text_size = names.sh_size;
+	}
+	return section->sh_name < file->section_text_size && length <= file->section_text_size - section->sh_name &&
+	       !memcmp(file->section_text + section->sh_name, name, length);
 }

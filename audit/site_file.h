@@ -38,7 +38,8 @@ struct site_names {
 	struct site_symtab table;
 	struct site_key *key; /* function symbols by address; each address once, with its best symbol */
 	size_t count;
-	int all; /* from .symtab: it knows local functions too */
+	size_t last; /* what the last search found: the next one is near, nearly always */
+	int all;     /* from .symtab: it knows local functions too */
 };
 
 /* Starts of functions in the search table of .eh_frame_hdr: pairs of 32 bits (start, place of its FDE), by start. */
@@ -46,6 +47,7 @@ struct site_frames {
 	int loaded;
 	const uint8_t *table;
 	size_t count;
+	size_t last;	  /* as above */
 	uint64_t address; /* what the pairs are relative to */
 };
 
@@ -61,9 +63,12 @@ struct site_file {
 	const uint8_t *base; /* the whole file */
 	size_t size;
 	const Elf64_Ehdr *header;
-	const Elf64_Phdr *segment;
+	const Elf64_Phdr *segment; /* a copy: in the file it may lie at any address */
 	size_t segments;
+	Elf64_Phdr few_segments[16];
 	size_t sections;	     /* 0: none, or not readable */
+	const uint8_t *section_text; /* their names, once asked for */
+	size_t section_text_size;
 	const Elf64_Phdr *last_code; /* where site_file_code() found something the last time */
 	struct site_dynamic dynamic;
 	struct site_names names;
@@ -90,10 +95,11 @@ const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size
 /* The same in executable segments only. */
 const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *size);
 
-/* Header of section i (from 1), or NULL; its bytes, or NULL; whether its name is (or begins with) this one. */
-const Elf64_Shdr *site_section(const struct site_file *file, size_t i);
+/* Copies the header of section i (from 1): 1, or 0 when there is none. Its bytes, or NULL. Is its name this one, or
+ * does it begin so? */
+int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section);
 const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section);
-int site_section_named(const struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix);
+int site_section_named(struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix);
 
 /* ---- site_relocation.c ---- */
 
@@ -119,10 +125,10 @@ const char *site_symbol_name(const struct site_symtab *table, const Elf64_Sym *s
 int site_names_load(struct site_file *file);
 
 /* First known start of a function in [from, to]; 0: none. */
-uint64_t site_start(const struct site_file *file, uint64_t from, uint64_t to);
+uint64_t site_start(struct site_file *file, uint64_t from, uint64_t to);
 
 /* Fills in name and size of the function at function->address, as far as known. Returns 0 or -ENOMEM. */
-int site_describe(const struct site_file *file, struct arena *arena, struct site_function *function);
+int site_describe(struct site_file *file, struct arena *arena, struct site_function *function);
 
 /* Sorts by address; equal addresses keep their order. Returns 0 or -ENOMEM (of scratch). */
 int site_sort(struct arena *scratch, struct site_key *key, size_t count);
@@ -139,7 +145,7 @@ uint64_t site_frame(const struct site_file *file, size_t i);
 uint64_t site_frame_size(const struct site_file *file, size_t i);
 
 /* Index of the first start at or after the address; frames.count when there is none. */
-size_t site_frame_at(const struct site_file *file, uint64_t address);
+size_t site_frame_at(struct site_file *file, uint64_t address);
 
 /* ---- the kinds ---- */
 

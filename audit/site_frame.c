@@ -66,10 +66,22 @@ uint64_t site_frame_size(const struct site_file *file, size_t i)
 	return fde + 8 + (uint64_t)(int64_t)head.start == site_frame(file, i) ? head.size : 0;
 }
 
-size_t site_frame_at(const struct site_file *file, uint64_t address)
+size_t site_frame_at(struct site_file *file, uint64_t address)
 {
-	size_t low = 0, high = file->frames.count;
+	size_t low = 0, high = file->frames.count, near = file->frames.last;
 
+	/* Functions are asked for in the order of their addresses, so look behind the last result, in growing steps. */
+	if (near < high && site_frame(file, near) < address) {
+		size_t step = 1;
+		while (low = near + 1, step < high - near && site_frame(file, near + step) < address) {
+			near += step;
+			step *= 2;
+		}
+		if (step < high - near)
+			high = near + step;
+	} else if (near < high && (!near || site_frame(file, near - 1) < address)) {
+		return near;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (site_frame(file, middle) < address)
@@ -77,5 +89,6 @@ size_t site_frame_at(const struct site_file *file, uint64_t address)
 		else
 			high = middle;
 	}
+	file->frames.last = low;
 	return low;
 }

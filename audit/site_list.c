@@ -27,12 +27,12 @@ static int is_exported(const Elf64_Sym *symbol)
 }
 
 /* Unwind information also covers the PLT, which has no functions of its own. */
-static int in_plt(const struct site_file *file, uint64_t address)
+static int in_plt(struct site_file *file, uint64_t address)
 {
 	for (size_t i = 1; i < file->sections; i++) {
-		const Elf64_Shdr *section = site_section(file, i);
-		if (section && address - section->sh_addr < section->sh_size && section->sh_flags & SHF_EXECINSTR &&
-			site_section_named(file, section, ".plt", 1))
+		Elf64_Shdr section;
+		if (site_section(file, i, &section) && address - section.sh_addr < section.sh_size &&
+			section.sh_flags & SHF_EXECINSTR && site_section_named(file, &section, ".plt", 1))
 			return 1;
 	}
 	return 0;

@@ -86,16 +86,15 @@ static struct site_symtab symtab_of_section(const struct site_file *file, uint32
 	struct site_symtab table = {0};
 
 	for (size_t i = 1; i < file->sections; i++) {
-		const Elf64_Shdr *section = site_section(file, i), *text;
-		if (!section || section->sh_type != type)
+		Elf64_Shdr section, text;
+		if (!site_section(file, i, &section) || section.sh_type != type)
 			continue;
-		table.symbol = site_section_bytes(file, section);
-		text = site_section(file, section->sh_link);
-		if (!table.symbol || !text)
+		table.symbol = site_section_bytes(file, &section);
+		if (!table.symbol || !site_section(file, section.sh_link, &text))
 			break;
-		table.count = section->sh_size / sizeof(Elf64_Sym);
-		table.text = site_section_bytes(file, text);
-		table.text_size = table.text ? text->sh_size : 0;
+		table.count = section.sh_size / sizeof(Elf64_Sym);
+		table.text = site_section_bytes(file, &text);
+		table.text_size = table.text ? text.sh_size : 0;
 		return table;
 	}
 	return (struct site_symtab){0};
@@ -221,10 +220,22 @@ int site_names_load(struct site_file *file)
 }
 
 /* Index of the first named function at or after the address; names.count when there is none. */
-static size_t name_at(const struct site_file *file, uint64_t address)
+static size_t name_at(struct site_file *file, uint64_t address)
 {
-	size_t low = 0, high = file->names.count;
+	size_t low = 0, high = file->names.count, near = file->names.last;
 
+	/* Functions are asked for in the order of their addresses, so look behind the last result, in growing steps. */
+	if (near < high && file->names.key[near].address < address) {
+		size_t step = 1;
+		while (low = near + 1, step < high - near && file->names.key[near + step].address < address) {
+			near += step;
+			step *= 2;
+		}
+		if (step < high - near)
+			high = near + step;
+	} else if (near < high && (!near || file->names.key[near - 1].address < address)) {
+		return near;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (file->names.key[middle].address < address)
@@ -232,10 +243,11 @@ static size_t name_at(const struct site_file *file, uint64_t address)
 		else
 			high = middle;
 	}
+	file->names.last = low;
 	return low;
 }
 
-uint64_t site_start(const struct site_file *file, uint64_t from, uint64_t to)
+uint64_t site_start(struct site_file *file, uint64_t from, uint64_t to)
 {
 	size_t i = name_at(file, from);
 	uint64_t start = i < file->names.count ? file->names.key[i].address : 0;
@@ -254,7 +266,7 @@ uint64_t site_start(const struct site_file *file, uint64_t from, uint64_t to)
 	return start;
 }
 
-int site_describe(const struct site_file *file, struct arena *arena, struct site_function *function)
+int site_describe(struct site_file *file, struct arena *arena, struct site_function *function)
 {
 	size_t i = name_at(file, function->address);
 	Elf64_Sym symbol;

@@ -41,6 +41,15 @@ t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
 dist_check_SCRIPTS += t/record.t
 EXTRA_DIST += t/record_fake.c
 
+check_PROGRAMS += t/sled.t t/site.t t/site_damage.t
+t_sled_t_SOURCES = t/sled.c
+t_sled_t_LDADD = audit/libcommon.la
+t_site_t_SOURCES = t/site.c t/site_fixture.h
+t_site_t_LDADD = audit/libcommon.la $(ELF_LIBS)
+t_site_damage_t_SOURCES = t/site_damage.c t/site_fixture.h
+t_site_damage_t_LDADD = audit/libcommon.la $(ELF_LIBS)
+EXTRA_DIST += t/site_functions.c
+
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of sleds: what is recognised, and what is written over it. */
+#include "t/tap.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "x86_64/sled.h"
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+#define ENTRY	   0xeb, 0x09, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00
+#define ENTRY_USED 0xeb, 0x09, 0x11, 0x22, 0x33, 0x44, 0xe8, 0x55, 0x66, 0x77, 0x88
+#define EXIT	   0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00
+#define EXIT_USED  0xc3, 0xba, 0x11, 0x22, 0x33, 0x44, 0xe9, 0x55, 0x66, 0x77, 0x88
+#define ENDBR64	   0xf3, 0x0f, 0x1e, 0xfa
+
+static void check(enum sled_type type, uint64_t address, const uint8_t *p, size_t size, enum trace_reason expected,
+	const char *sentence)
+{
+	is_int(sled_check_xray(type, address, p, size), expected, "%s", sentence);
+}
+
+static void test_xray(void)
+{
+	check(SLED_XRAY_ENTRY, 0x1000, BYTES(ENTRY), TRACE_REASON_TRACED, "an entry sled is accepted");
+	check(SLED_XRAY_ENTRY, 0x1000, BYTES(ENTRY_USED), TRACE_REASON_TRACED,
+		"an entry sled that was patched and unpatched is accepted");
+	check(SLED_XRAY_EXIT, 0x1002, BYTES(EXIT), TRACE_REASON_TRACED, "an exit sled is accepted");
+	check(SLED_XRAY_EXIT, 0x1002, BYTES(EXIT_USED), TRACE_REASON_TRACED,
+		"an exit sled that was patched and unpatched is accepted");
+	check(SLED_XRAY_ENTRY, 0x1001, BYTES(ENTRY), TRACE_REASON_SLED_BYTES, "a sled at an odd address is refused");
+	check(SLED_XRAY_ENTRY, 0x1000, BYTES(EXIT), TRACE_REASON_SLED_BYTES, "an exit sled is no entry sled");
+	check(SLED_XRAY_EXIT, 0x1000, BYTES(ENTRY), TRACE_REASON_SLED_BYTES, "an entry sled is no exit sled");
+	check(SLED_XRAY_EXIT, 0x1000, BYTES(0xc3, 0xba, 0x11, 0x22, 0x33, 0x44, 0xe8, 0x55, 0x66, 0x77, 0x88),
+		TRACE_REASON_SLED_BYTES, "an exit sled that would call is refused");
+
+	const uint8_t entry[] = {ENTRY}, exit[] = {EXIT};
+	int accepted = 0;
+	for (size_t i = 0; i < SLED_XRAY_SIZE; i++)
+		for (int bit = 0; bit < 8; bit++) {
+			uint8_t bytes[SLED_XRAY_SIZE];
+			memcpy(bytes, entry, sizeof(bytes));
+			bytes[i] ^= 1 << bit;
+			accepted += sled_check_xray(SLED_XRAY_ENTRY, 0, bytes, sizeof(bytes)) == TRACE_REASON_TRACED;
+			memcpy(bytes, exit, sizeof(bytes));
+			bytes[i] ^= 1 << bit;
+			accepted += sled_check_xray(SLED_XRAY_EXIT, 0, bytes, sizeof(bytes)) == TRACE_REASON_TRACED;
+		}
+	is_int(accepted, 0, "an unpatched sled with one wrong bit is refused, whichever bit it is");
+	accepted = 0;
+	for (size_t size = 0; size < SLED_XRAY_SIZE; size++)
+		accepted += sled_check_xray(SLED_XRAY_ENTRY, 0, entry, size) == TRACE_REASON_TRACED;
+	is_int(accepted, 0, "a sled that the section cuts short is refused");
+}
+
+static void test_tail(void)
+{
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0xe9, 1, 2, 3, 4), TRACE_REASON_TRACED,
+		"a tail sled before jmp rel32 is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0xeb, 1), TRACE_REASON_TRACED, "a tail sled before jmp rel8 is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0xff, 0x25, 1, 2, 3, 4), TRACE_REASON_TRACED,
+		"a tail sled before jmp through memory is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x41, 0xff, 0xe3), TRACE_REASON_TRACED,
+		"a tail sled before jmp through r11 is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x3e, 0xff, 0xe0), TRACE_REASON_TRACED,
+		"a tail sled before a notrack jmp is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x66, 0x90, 0xe9, 1, 2, 3, 4), TRACE_REASON_TRACED,
+		"a tail sled with padding before the jmp is accepted");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x0f, 0x84, 1, 2, 3, 4), TRACE_REASON_CONDITIONAL_TAIL,
+		"a tail sled before je rel32 is refused as conditional");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x75, 1), TRACE_REASON_CONDITIONAL_TAIL,
+		"a tail sled before jne rel8 is refused as conditional");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x2e, 0x0f, 0x85, 1, 2, 3, 4), TRACE_REASON_CONDITIONAL_TAIL,
+		"a tail sled before a hinted jne is refused as conditional");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0xff, 0xd0), TRACE_REASON_SLED_BYTES,
+		"a tail sled before a call is refused");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY), TRACE_REASON_SLED_BYTES,
+		"a tail sled with nothing behind it is refused");
+	check(SLED_XRAY_TAIL, 0, BYTES(ENTRY, 0x2e, 0x2e), TRACE_REASON_SLED_BYTES,
+		"a tail sled with prefixes alone behind it is refused");
+}
+
+static void test_events(void)
+{
+	check(SLED_XRAY_CUSTOM, 0,
+		BYTES(0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
+		TRACE_REASON_EVENT_SLED, "a custom event sled is recognised");
+	check(SLED_XRAY_TYPED, 0,
+		BYTES(0xeb, 0x14, 0x57, 0x56, 0x52, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0x48, 0x89, 0xd2, 0xe8, 1, 2, 3,
+			4, 0x5a, 0x5e, 0x5f),
+		TRACE_REASON_EVENT_SLED, "a typed event sled is recognised");
+	check(SLED_XRAY_CUSTOM, 0, BYTES(0xeb, 0x0f, 0x57, 0x56), TRACE_REASON_SLED_BYTES,
+		"a short event sled is refused");
+}
+
+static void test_nops(void)
+{
+	static const struct {
+		uint8_t length, bytes[15];
+	} nop[] = {
+		{1, {0x90}},
+		{2, {0x66, 0x90}},
+		{3, {0x0f, 0x1f, 0x00}},
+		{4, {0x0f, 0x1f, 0x40, 0x08}},
+		{5, {0x0f, 0x1f, 0x44, 0x00, 0x08}},
+		{5, {0x67, 0x0f, 0x1f, 0x04, 0x00}},
+		{6, {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}},
+		{7, {0x0f, 0x1f, 0x80, 0x00, 0x02, 0x00, 0x00}},
+		{7, {0x0f, 0x1f, 0x05, 0x00, 0x02, 0x00, 0x00}},
+		{8, {0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}},
+		{8, {0x0f, 0x1f, 0x04, 0x05, 0x00, 0x02, 0x00, 0x00}},
+		{9, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}},
+		{10, {0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}},
+		{15, {0x66, 0x66, 0x66, 0x66, 0x66, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}},
+	};
+	int wrong = 0, cut = 0;
+
+	for (size_t i = 0; i < sizeof(nop) / sizeof(*nop); i++) {
+		wrong += sled_nop(nop[i].bytes, nop[i].length) != nop[i].length;
+		for (size_t size = 0; size < nop[i].length; size++)
+			cut += sled_nop(nop[i].bytes, size) != 0;
+	}
+	is_int(wrong, 0, "each form of NOP is known with its length");
+	is_int(cut, 0, "a NOP that is cut short is none");
+	is_int(sled_nop(BYTES(0xf3, 0x90)), 0, "pause is no NOP");
+	is_int(sled_nop(BYTES(0x41, 0x90)), 0, "xchg with r8 is no NOP");
+	is_int(sled_nop(BYTES(0x0f, 0x1f, 0xc8)), 0, "0f 1f with another operation than 0 is no NOP");
+	is_int(sled_nop(BYTES(ENDBR64)), 0, "endbr64 is no NOP");
+	is_int(sled_nops(BYTES(0x90, 0x66, 0x90, 0x0f, 0x1f, 0x00, 0xc3, 0x90)), 6,
+		"a row of NOPs ends at the first other one");
+	is_int(sled_nops(BYTES(0x90, 0x90, 0x0f, 0x1f)), 2, "a row of NOPs ends before one that is cut short");
+	is_int(sled_is_endbr64(BYTES(ENDBR64)), 1, "endbr64 is known");
+	is_int(sled_is_endbr64(BYTES(0xf3, 0x0f, 0x1e, 0xfb)), 0, "endbr32 is another instruction");
+	is_int(sled_is_endbr64(BYTES(0xf3, 0x0f, 0x1e)), 0, "half an endbr64 is none");
+
+	is_int(sled_room(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90), 5), 5,
+		"five of six one-byte NOPs are room for a jump");
+	is_int(sled_room(BYTES(0x90, 0x90, 0x90, 0x90), 5), 0, "four are not");
+	is_int(sled_room(BYTES(0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00), 5), 8,
+		"one NOP of 8 bytes is covered whole");
+	is_int(sled_room(BYTES(0x90, 0x90, 0x90, 0x0f, 0x1f, 0x00), 5), 0, "a mixture of NOPs is no room");
+	is_int(sled_room(BYTES(0x66, 0x90, 0x48), 2), 2, "a NOP of two bytes is room for a short jump");
+	is_int(sled_room(BYTES(0x0f, 0x1f, 0x00), 2), 3, "a NOP of three bytes is covered whole by a short jump");
+}
+
+static void check_patch(enum sled_type type, uint32_t index, int64_t rel, const uint8_t *expected, size_t size,
+	int place, const char *sentence)
+{
+	uint8_t out[16];
+	int from = 99;
+	size_t n = sled_patched(type, index, rel, out, &from);
+
+	if (!ok(n == size && from == place && !memcmp(out, expected, n), "%s", sentence))
+		diag("%zu bytes at %d", n, from);
+}
+
+static void test_patched(void)
+{
+	uint8_t out[16];
+	int from;
+
+	check_patch(SLED_XRAY_ENTRY, 0x01020304, 0x1000 + 11, BYTES(0x41, 0xba, 4, 3, 2, 1, 0xe8, 0, 0x10, 0, 0), 0,
+		"an entry sled becomes mov and call");
+	check_patch(SLED_XRAY_TAIL, 1, -0x1000 + 11, BYTES(0x41, 0xba, 1, 0, 0, 0, 0xe8, 0, 0xf0, 0xff, 0xff), 0,
+		"a tail sled becomes mov and call");
+	check_patch(SLED_XRAY_EXIT, 1, 11, BYTES(0x41, 0xba, 1, 0, 0, 0, 0xe9, 0, 0, 0, 0), 0,
+		"an exit sled becomes mov and jmp");
+	check_patch(SLED_PATCHABLE, 1, 0x105, BYTES(0xe9, 0, 1, 0, 0), 0, "a patchable entry becomes jmp");
+	check_patch(SLED_PATCHABLE_HOT, 1, 0x100, BYTES(0xe9, 0, 1, 0, 0, 0xeb, 0xf9), -5,
+		"a hot entry becomes a short jmp to a jmp before it");
+	check_patch(SLED_PATCHABLE_HOT_CET, 1, 0x100 - 4, BYTES(0xe9, 0, 1, 0, 0, ENDBR64, 0xeb, 0xf5), -9,
+		"a hot entry keeps its endbr64 between the two");
+	check_patch(SLED_PATCHABLE, 1, (int64_t)INT32_MAX + 5, BYTES(0xe9, 0xff, 0xff, 0xff, 0x7f), 0,
+		"a stub just in reach is reached");
+	check_patch(SLED_PATCHABLE, 1, (int64_t)INT32_MIN + 5, BYTES(0xe9, 0, 0, 0, 0x80), 0,
+		"a stub just in reach before the site is reached");
+	is_int(sled_patched(SLED_PATCHABLE, 1, (int64_t)INT32_MAX + 6, out, &from), 0,
+		"one byte farther is out of reach");
+	is_int(sled_patched(SLED_PATCHABLE, 1, (int64_t)INT32_MIN + 4, out, &from), 0,
+		"one byte farther before it, too");
+	is_int(sled_patched(SLED_XRAY_EXIT, 1, INT64_MIN, out, &from), 0, "the farthest address is out of reach");
+	is_int(sled_patched(SLED_XRAY_CUSTOM, 1, 0, out, &from), 0, "a custom event sled has no patch");
+	is_int(sled_patched(SLED_XRAY_TYPED, 1, 0, out, &from), 0, "a typed event sled has no patch");
+}
+
+int main(void)
+{
+	test_xray();
+	test_tail();
+	test_events();
+	test_nops();
+	test_patched();
+	return done_testing();
+}
