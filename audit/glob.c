@@ -14,10 +14,10 @@
 static int set_holds(const char *set, unsigned char c, const char **end)
 {
 	const char *p = set;
-	int not = *p == '!';
+	int negated = *p == '!';
 	int found = 0;
 
-	p += not;
+	p += negated;
 	/* A ']' that comes first belongs to the set, as in a shell. */
 	for (const char *first = p; *p != ']' || p == first;) {
 		if (*p == '\\' && p[1])
@@ -36,7 +36,7 @@ static int set_holds(const char *set, unsigned char c, const char **end)
 			found = 1;
 	}
 	*end = p + 1;
-	return found != not;
+	return found != negated;
 }
 
 int rules_glob(const char *pattern, const char *text)
@@ -118,8 +118,7 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
 	return NULL;
 }
 
-static int pattern_matches(
-	const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
+static int pattern_matches(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
 {
 	if (pattern->library && !library_matches(pattern->library, path, soname))
 		return 0;

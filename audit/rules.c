@@ -2,8 +2,8 @@
 /* Where the rules come from, and which of them count. */
 #include "audit/rules.h"
 
-#include <errno.h>	/* ENOENT */
-#include <limits.h>	/* PATH_MAX */
+#include <errno.h>	 /* ENOENT */
+#include <limits.h>	 /* PATH_MAX */
 #include <sys/syscall.h> /* __NR_getcwd */
 
 #include "audit/rules_ini.h"
@@ -146,7 +146,8 @@ static int no_memory(struct rules *rules, const char *what)
 }
 
 /* Puts together what the sources hold: first wins over second, key by key. Either may be empty. */
-static int merge(struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
+static int merge(
+	struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
 {
 	struct rules_section **last = &rules->sections;
 	const char *output = first->output ? first->output : second->output;

@@ -150,7 +150,8 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 		glob_length = length - word;
 		glob = trim(p + word, &glob_length);
 		if (!glob_length)
-			return fail(parser, "section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]",
+			return fail(parser,
+				"section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]",
 				NULL, 0, NULL);
 	} else if (!is_word(p, length, "program")) {
 		return fail(parser, "unknown section ", p, length, "; allowed: " SECTIONS_ALLOWED);
@@ -184,7 +185,8 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 
 static int add_kind(struct parser *parser, const char *word, size_t length)
 {
-	static const char mixed[] = "kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls";
+	static const char mixed[] =
+		"kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls";
 	int kind = rules_kind(word, length);
 
 	if (!parser->kinds_given)
@@ -215,7 +217,8 @@ static int add_pattern(struct parser *parser, struct rules_pattern ***last, cons
 	if (at == 0)
 		return fail(parser, "no function in pattern ", word, length, "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
 	if (at + 1 == length)
-		return fail(parser, "no library behind '@' in pattern ", word, length, "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
+		return fail(parser, "no library behind '@' in pattern ", word, length,
+			"; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
 
 	struct rules_pattern *pattern = arena_alloc(parser->arena, sizeof(*pattern));
 	if (!pattern)
@@ -239,8 +242,9 @@ static int add_word(struct parser *parser, enum key key, const char *word, size_
 			" on a line that begins with a blank continues the key before it; start sections in column 1");
 	if (holds(word, length, '='))
 		return fail(parser, "'=' in ", word, length,
-			parser->continues ? ": a line that begins with a blank continues the key before it; start keys in column 1"
-					  : "; allowed: names and patterns, with blanks between them");
+			parser->continues
+				? ": a line that begins with a blank continues the key before it; start keys in column 1"
+				: "; allowed: names and patterns, with blanks between them");
 	if (key == KEY_KINDS)
 		return add_kind(parser, word, length);
 	return add_pattern(parser, key == KEY_FUNCTIONS ? &parser->last_function : &parser->last_exclude, word, length);
@@ -264,8 +268,9 @@ static int add_words(struct parser *parser, enum key key, const char *value, siz
 
 static int set_trace(struct parser *parser, enum key key, const char *name, const char *value, size_t length)
 {
-	static const char *const clock[] = { [RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc",
-		[RULES_CLOCK_MONOTONIC] = "monotonic" };
+	static const char *const clock[] = {
+		[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic"
+	};
 	struct rules_text *out = parser->out;
 	char *copy;
 
@@ -343,8 +348,12 @@ static char *read_line(char *buffer, int size, void *stream)
 
 static enum key find_key(enum where where, const char *name)
 {
-	static const char *const word[] = { [KEY_OUTPUT] = "output", [KEY_BUFFER] = "buffer", [KEY_CLOCK] = "clock",
-		[KEY_KINDS] = "kinds", [KEY_FUNCTIONS] = "functions", [KEY_EXCLUDE] = "exclude" };
+	static const char *const word[] = { [KEY_OUTPUT] = "output",
+		[KEY_BUFFER] = "buffer",
+		[KEY_CLOCK] = "clock",
+		[KEY_KINDS] = "kinds",
+		[KEY_FUNCTIONS] = "functions",
+		[KEY_EXCLUDE] = "exclude" };
 	int key = where == IN_TRACE ? KEY_OUTPUT : KEY_KINDS;
 	int last = where == IN_TRACE ? KEY_CLOCK : KEY_EXCLUDE;
 
@@ -376,7 +385,8 @@ static int take(void *user, const char *section, const char *name, const char *v
 	value = trim(value, &length);
 	parser->has_key = 1;
 	if (parser->where == NOWHERE)
-		return !fail(parser, "key ", name, sys_length(name), " before any section; allowed first: " SECTIONS_ALLOWED);
+		return !fail(parser, "key ", name, sys_length(name),
+			" before any section; allowed first: " SECTIONS_ALLOWED);
 	key = find_key(parser->where, name);
 	if (key == KEY_UNKNOWN)
 		return !fail(parser, "unknown key ", name, sys_length(name),
@@ -386,9 +396,9 @@ static int take(void *user, const char *section, const char *name, const char *v
 		if (parser->continues)
 			return 1;
 		return !fail(parser, "no value for key ", name, sys_length(name),
-			key == KEY_KINDS	? "; allowed: " KINDS_ALLOWED
+			key == KEY_KINDS    ? "; allowed: " KINDS_ALLOWED
 			: key == KEY_BUFFER ? "; allowed: a power of two from 64k to 1G, as in 4M"
-			: key == KEY_CLOCK	? "; allowed: auto, tsc, monotonic"
+			: key == KEY_CLOCK  ? "; allowed: auto, tsc, monotonic"
 			: key == KEY_OUTPUT ? "; allowed: the path of a folder"
 					    : "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
 	}
@@ -422,7 +432,8 @@ int rules_parse(struct arena *arena, struct rules_text *out, char *text, size_t 
 		rules_complain(out->name, out->numbered ? line : 0, "no '=' in ", p, n,
 			"; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'");
 	} else {
-		rules_complain(out->name, out->numbered ? parser.failed : 0, parser.a, parser.b, parser.b_length, parser.c);
+		rules_complain(
+			out->name, out->numbered ? parser.failed : 0, parser.a, parser.b, parser.b_length, parser.c);
 	}
 	return -1;
 }

@@ -128,7 +128,8 @@ static void sections(void)
 	ok(rules_for(&rules, "/usr/lib/libfoo.so.1", NULL, 0) == &foo, "a glob is compared with the basename");
 	ok(rules_for(&rules, "/usr/lib/other.so", "libfoo.so.2", 0) == &foo, "and with the soname");
 	ok(rules_for(&rules, "libfoo.so", NULL, 0) == &foo, "a path without a slash is its own basename");
-	ok(rules_for(&rules, "/opt/a/libx.so", NULL, 0) == &path, "a glob with a slash is compared with the whole path");
+	ok(rules_for(&rules, "/opt/a/libx.so", NULL, 0) == &path,
+		"a glob with a slash is compared with the whole path");
 	ok(rules_for(&rules, "/opt/a/libfoo.so", NULL, 0) == &foo, "the first section that matches decides");
 	ok(rules_for(&rules, "/lib/x.so", "/opt/a/libx.so", 0) == &rest, "a glob with a slash ignores the soname");
 	ok(rules_for(&only, "/usr/libfoo.so.1/x", NULL, 0) == &rest, "the last section takes the rest");
@@ -159,7 +160,8 @@ int main(void)
 	is_int(rules_glob(many, text), 0, "a pattern of two thousand stars ends");
 
 	for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
-		is_int((long long)rules_size(size[i].text), (long long)size[i].size, "size '%s' is %zu", size[i].text, size[i].size);
+		is_int((long long)rules_size(size[i].text), (long long)size[i].size, "size '%s' is %zu", size[i].text,
+			size[i].size);
 
 	is_int(rules_kind("xray", 4), TRACE_KIND_XRAY, "xray is a kind");
 	is_int(rules_kind("patchable", 9), TRACE_KIND_PATCHABLE, "patchable is a kind");

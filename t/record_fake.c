@@ -35,7 +35,9 @@ static void append(uint32_t type, void *record, size_t size)
 
 static void records(const char *words)
 {
-	unsigned kinds = strstr(words, "unchosen") ? 0 : 1u << TRACE_KIND_XRAY | (strstr(words, "plt") ? 1u << TRACE_KIND_PLT : 0);
+	unsigned kinds = strstr(words, "unchosen")
+				 ? 0
+				 : 1u << TRACE_KIND_XRAY | (strstr(words, "plt") ? 1u << TRACE_KIND_PLT : 0);
 	struct trace_object object = { .flags = TRACE_OBJECT_PROGRAM, .kinds = kinds };
 	struct trace_object loader = { .flags = TRACE_OBJECT_LOADER };
 	struct trace_functions functions = { .object = 1 };
@@ -61,7 +63,8 @@ static void records(const char *words)
 	/* Object 1 twice: the later record replaces the one before. */
 	for (unsigned i = 1; i <= 3; i++) {
 		sites.sites.object = i == 3 ? 2 : 1;
-		sites.sites.site[0] = (struct trace_site_count){ TRACE_KIND_XRAY, TRACE_REASON_SHORT, i == 1 ? 1000 : 5 };
+		sites.sites.site[0] =
+			(struct trace_site_count){ TRACE_KIND_XRAY, TRACE_REASON_SHORT, i == 1 ? 1000 : 5 };
 		sites.sites.site[1] = (struct trace_site_count){ TRACE_KIND_PATCHABLE, TRACE_REASON_NO_SITES, 0 };
 		sites.sites.site[2] = (struct trace_site_count){ TRACE_KIND_PLT, TRACE_REASON_NOT_SELECTED, 1 };
 		append(TRACE_REC_SITES, &sites, sizeof(sites.sites) + 3 * sizeof(sites.sites.site[0]));
@@ -81,8 +84,12 @@ static void write_file(const char *path, const void *bytes, size_t size, size_t 
 
 static void trace(const char *words)
 {
-	struct trace_head head = { .magic = TRACE_MAGIC, .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
-		.chunk_size = CHUNK, .pid = (uint32_t)getpid(), .threads = 1 };
+	struct trace_head head = { .magic = TRACE_MAGIC,
+		.version = TRACE_VERSION,
+		.head_size = TRACE_HEAD_SIZE,
+		.chunk_size = CHUNK,
+		.pid = (uint32_t)getpid(),
+		.threads = 1 };
 	static uint64_t chunk[2 * CHUNK / 8];
 	char path[4200], output[4096] = "";
 	const char *rules = getenv("XAUDIT_RULES");
@@ -100,8 +107,11 @@ static void trace(const char *words)
 	if (!strstr(words, "threads"))
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		struct trace_chunk start = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(start),
-			.seq = i, .size = CHUNK };
+		struct trace_chunk start = { .magic = TRACE_CHUNK_MAGIC,
+			.version = TRACE_VERSION,
+			.head_size = sizeof(start),
+			.seq = i,
+			.size = CHUNK };
 		memcpy(chunk + i * CHUNK / 8, &start, sizeof(start));
 	}
 	for (unsigned i = 0; i < 3; i++)

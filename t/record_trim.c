@@ -28,8 +28,11 @@ static int make(uint64_t size)
 
 static void put_chunk(int fd, uint64_t at, uint64_t used)
 {
-	struct trace_chunk head = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(head),
-		.size = CHUNK, .used = used };
+	struct trace_chunk head = { .magic = TRACE_CHUNK_MAGIC,
+		.version = TRACE_VERSION,
+		.head_size = sizeof(head),
+		.size = CHUNK,
+		.used = used };
 
 	if (pwrite(fd, &head, sizeof(head), (off_t)at) != sizeof(head))
 		bail("t0 can't be written");

@@ -21,11 +21,11 @@ static char folder[] = "/tmp/xaudit-rules.XXXXXX";
 
 static char *environment(const char *name)
 {
-	const char *value = !strcmp(name, "XAUDIT_RULES")	? env_rules
-			    : !strcmp(name, "XAUDIT_CONFIG")	? env_config
+	const char *value = !strcmp(name, "XAUDIT_RULES")      ? env_rules
+			    : !strcmp(name, "XAUDIT_CONFIG")   ? env_config
 			    : !strcmp(name, "XDG_CONFIG_HOME") ? env_xdg
-			    : !strcmp(name, "HOME")		? env_home
-								: NULL;
+			    : !strcmp(name, "HOME")	       ? env_home
+							       : NULL;
 	return (char *)value;
 }
 
@@ -72,8 +72,10 @@ static const struct {
 	{ "[trace x]\n", "1: unknown section 'trace x'; allowed: [trace], [library GLOB], [program]" },
 	{ "[program x]\n", "1: unknown section 'program x'; allowed: [trace], [library GLOB], [program]" },
 	{ "[]\n", "1: unknown section ''; allowed: [trace], [library GLOB], [program]" },
-	{ "[library]\n", "1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
-	{ "[library   ] ; x\n", "1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
+	{ "[library]\n",
+		"1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
+	{ "[library   ] ; x\n",
+		"1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
 	{ "[trace\n", "1: no ']' at the end of '[trace'; allowed: [trace], [library GLOB], [program]" },
 	{ "[program] kinds = plt\n",
 		"1: no ']' at the end of '[program] kinds = plt'; allowed: [trace], [library GLOB], [program]" },
@@ -81,11 +83,13 @@ static const struct {
 	{ "[library a]\n[library  a ]\n", "2: a second section 'library  a' would never be used; allowed: one" },
 	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: [trace], [library GLOB], [program]" },
 	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: output, buffer, clock" },
-	{ "[program]\noutput = x\n", "2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
+	{ "[program]\noutput = x\n",
+		"2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nkinds = xray foo plt\n", "2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, none" },
-	{ "[program]\nkinds = xray\n\n  fentry\n", "4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, none" },
+	{ "[program]\nkinds = xray\n\n  fentry\n",
+		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, none" },
 	{ "[program]\nkinds = none plt\n",
 		"2: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls" },
 	{ "[program]\nkinds = plt\nkinds = none\n",
@@ -95,9 +99,11 @@ static const struct {
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
 	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic" },
 	{ "[program]\nexclude=\n", "2: no value for key 'exclude'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
-	{ "[trace]\nbuffer = 3M\n", "2: bad size '3M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
+	{ "[trace]\nbuffer = 3M\n",
+		"2: bad size '3M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
 	{ "[trace]\nclock = rdtsc\n", "2: unknown clock 'rdtsc'; allowed: auto, tsc, monotonic" },
-	{ "[trace]\noutput = a\n[program]\n[trace]\noutput = a\n", "5: key 'output' given twice in [trace]; allowed: once" },
+	{ "[trace]\noutput = a\n[program]\n[trace]\noutput = a\n",
+		"5: key 'output' given twice in [trace]; allowed: once" },
 	{ "[trace]\nbuffer = 4M\nbuffer = 4M\n", "3: key 'buffer' given twice in [trace]; allowed: once" },
 	{ "[trace]\nclock = auto\nclock = auto\n", "3: key 'clock' given twice in [trace]; allowed: once" },
 	{ "[trace]\n output = a\n buffer = 4M\n",
@@ -109,7 +115,8 @@ static const struct {
 		"start sections in column 1" },
 	{ "[program]\nfunctions = a=b\n", "2: '=' in 'a=b'; allowed: names and patterns, with blanks between them" },
 	{ "[program]\nfunctions = a @b\n", "2: no function in pattern '@b'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
-	{ "[program]\nexclude = a@ b\n", "2: no library behind '@' in pattern 'a@'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[program]\nexclude = a@ b\n",
+		"2: no library behind '@' in pattern 'a@'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
 	{ "[program]\nkinds plt\n",
 		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
 	{ "[program]\nkinds plt\n[foo]\n",
@@ -156,7 +163,8 @@ static void errors(void)
 	is_str(said, "xaudit: none.conf: the configuration can't be read: no such file\n", "and that is said");
 	is_int(truncate("bad.conf", 3 << 20), 0, "a file of 3 MiB is made");
 	is_int(read_rules(&rules, "bad.conf"), -1, "which is too much");
-	is_str(said, "xaudit: bad.conf: the configuration can't be read: it is larger than 1 MiB\n", "and that is said");
+	is_str(said, "xaudit: bad.conf: the configuration can't be read: it is larger than 1 MiB\n",
+		"and that is said");
 	unlink("bad.conf");
 }
 
@@ -337,7 +345,8 @@ static void sources(void)
 
 	write_file("xaudit.conf", "[trace]\nsize = 1M\n");
 	is_int(read_rules(&rules, NULL), -1, "an error in a found file is an error");
-	is_str(said, "xaudit: ./xaudit.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock\n", "and said");
+	is_str(said, "xaudit: ./xaudit.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock\n",
+		"and said");
 	no_environment();
 }
 

@@ -95,7 +95,9 @@ static int parse(struct record_options *options, int argc, char **argv)
 		case 'b':
 			options->buffer = optarg;
 			if (!rules_size(optarg)) {
-				tool_error("record", "bad size '%s' for -b; allowed: a power of two from 64k to 1G, as in 4M", optarg);
+				tool_error("record",
+					"bad size '%s' for -b; allowed: a power of two from 64k to 1G, as in 4M",
+					optarg);
 				return -1;
 			}
 			break;
@@ -110,7 +112,8 @@ static int parse(struct record_options *options, int argc, char **argv)
 			return -1;
 		default:
 			if (optopt)
-				tool_error("record", "option '-%c' is unknown or takes no value; see xaudit record --help", optopt);
+				tool_error("record",
+					"option '-%c' is unknown or takes no value; see xaudit record --help", optopt);
 			else
 				tool_error("record", "unknown option '%s'; see xaudit record --help", argv[optind - 1]);
 			return -1;

@@ -115,7 +115,8 @@ static void read_meta(struct summary *summary, int meta, const struct trace_head
 {
 	struct trace_record record;
 
-	for (uint64_t at = head->head_size; at + sizeof(record) <= head->used && !summary->selected; at += record.size) {
+	for (uint64_t at = head->head_size; at + sizeof(record) <= head->used && !summary->selected;
+		at += record.size) {
 		if (pread(meta, &record, sizeof(record), (off_t)at) != sizeof(record) || record.size < sizeof(record) ||
 			record.size % 8 || record.size > head->used - at)
 			return;
@@ -147,11 +148,13 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 
 		if (!at || pread(meta, &sites, sizeof(sites), (off_t)at) != sizeof(sites))
 			continue;
-		for (uint32_t i = 0; i < sites.count && i < (sites.head.size - sizeof(sites)) / sizeof(sites.site[0]); i++) {
+		for (uint32_t i = 0; i < sites.count && i < (sites.head.size - sizeof(sites)) / sizeof(sites.site[0]);
+			i++) {
 			struct trace_site_count entry;
 			off_t place = (off_t)(at + sizeof(sites) + i * sizeof(entry));
 
-			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) || entry.reason >= TRACE_REASON_COUNT)
+			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) ||
+				entry.reason >= TRACE_REASON_COUNT)
 				continue;
 			if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)
 				reasons->bindings[entry.reason] += entry.count;
@@ -190,8 +193,9 @@ static void take_process(struct found *found, int folder)
 	if (meta < 0)
 		return;
 	found->processes++;
-	if (pread(meta, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) ||
-		head.version != TRACE_VERSION || head.head_size < sizeof(head)) {
+	if (pread(meta, &head, sizeof(head), 0) != sizeof(head) ||
+		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) || head.version != TRACE_VERSION ||
+		head.head_size < sizeof(head)) {
 		/* It came up, at least; what is wrong with the file is for the readers to say. */
 		close(meta);
 		return;
@@ -228,7 +232,8 @@ static void say_empty(const struct found *found)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	fprintf(to, "nothing was selected in %s (process %" PRIu32 ")", found->exe ? found->exe : "the program", found->pid);
+	fprintf(to, "nothing was selected in %s (process %" PRIu32 ")", found->exe ? found->exe : "the program",
+		found->pid);
 	if (found->empty > 1)
 		fprintf(to, " and %u more process%s", found->empty - 1, found->empty == 2 ? "" : "es");
 	if (found->empty < found->processes) {
@@ -252,7 +257,8 @@ static void say_empty(const struct found *found)
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
-			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object makes)", to);
+			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object makes)",
+				to);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT))
 			fputs("; try -k plt (calls into libraries from outside)", to);
 		else if (!(found->kinds & 1u << TRACE_KIND_CALLS))

@@ -115,12 +115,14 @@ static int clear_old(const char *old)
 		if (errno == ENOENT)
 			return 0;
 	} else if (!S_ISDIR(st.st_mode)) {
-		tool_error("record", "%s is in the way of the trace that was there before: it is no folder; move it away", old);
+		tool_error("record",
+			"%s is in the way of the trace that was there before: it is no folder; move it away", old);
 		return -1;
 	}
 	content = look(old);
 	if (content == CONTENT_OTHER) {
-		tool_error("record", "%s is in the way of the trace that was there before: it holds no trace; move it away", old);
+		tool_error("record",
+			"%s is in the way of the trace that was there before: it holds no trace; move it away", old);
 		return -1;
 	}
 	if (content != CONTENT_NONE && (content == CONTENT_EMPTY ? rmdir(old) : remove_trace(old)) == 0)
@@ -147,7 +149,8 @@ int record_folder_make(struct record_folder *folder, char *path)
 			return -1;
 		}
 		if (content == CONTENT_OTHER) {
-			tool_error("record", "%s exists and is no trace, so it stays untouched; name another one with -o", path);
+			tool_error("record",
+				"%s exists and is no trace, so it stays untouched; name another one with -o", path);
 			return -1;
 		}
 	} else if (errno != ENOENT) {
@@ -217,7 +220,9 @@ static struct trace_pair read_pair(void)
 
 		if (after - before < smallest) {
 			smallest = after - before;
-			best = (struct trace_pair){ .ticks = before + (between - before) / 2, .mono = mono, .real = real };
+			best = (struct trace_pair){
+				.ticks = before + (between - before) / 2, .mono = mono, .real = real
+			};
 		}
 	}
 	return best;

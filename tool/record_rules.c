@@ -67,15 +67,17 @@ static char *absolute(const char *path)
 static int check(const char *what, const char *text)
 {
 	size_t n = strlen(text);
-	const char *bad = !n		? "is empty"
+	const char *bad = !n			      ? "is empty"
 			  : strpbrk(text, "\n\r\v\f") ? "holds a line break"
-			  : strstr(text, " ;") || strstr(text, "\t;") ? "holds a blank before ';', which begins a remark"
+			  : strstr(text, " ;") || strstr(text, "\t;")
+				  ? "holds a blank before ';', which begins a remark"
 			  : strchr(" \t", text[0]) || strchr(" \t", text[n - 1]) ? "begins or ends with a blank"
-									   : NULL;
+										 : NULL;
 
 	if (!bad)
 		return 0;
-	tool_error("record", "%s '%s' %s; the configuration can't express that, use another name or a pattern", what, text, bad);
+	tool_error("record", "%s '%s' %s; the configuration can't express that, use another name or a pattern", what,
+		text, bad);
 	return -1;
 }
 
@@ -204,7 +206,8 @@ static int set_module(void)
 	if (!module)
 		return -1;
 	if (strchr(module, ':')) {
-		tool_error("record", "the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it elsewhere",
+		tool_error("record",
+			"the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it elsewhere",
 			module);
 		free(module);
 		return -1;
@@ -253,7 +256,8 @@ char *record_prepare(const struct record_options *options)
 		return NULL;
 	}
 	if (check_words("library", &options->libraries) < 0 || check_words("pattern", &options->functions) < 0 ||
-		check_words("pattern", &options->exclude) < 0 || (options->output && check("output", options->output) < 0))
+		check_words("pattern", &options->exclude) < 0 ||
+		(options->output && check("output", options->output) < 0))
 		return NULL;
 	/* Children may change their folder: every path must be from the root. */
 	if (named && *named && !(config = absolute(named)))

@@ -176,7 +176,8 @@ int record_run(char **command, int *status)
 			;
 		if (error == ENOENT) {
 			/* record_find() saw the file: what is missing is the interpreter that it names. */
-			tool_error("record", "%s can't be executed: the interpreter that it names is not there", command[0]);
+			tool_error("record", "%s can't be executed: the interpreter that it names is not there",
+				command[0]);
 			failure = RECORD_NOT_FOUND;
 		} else if (error) {
 			complain(command[0], error, &failure);

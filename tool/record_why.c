@@ -70,7 +70,8 @@ static const char *reason(int fd, char *text, size_t size)
 		const char *base = strrchr(loader, '/');
 		base = base ? base + 1 : loader;
 		if (strcmp(base, LOADER)) {
-			snprintf(text, size, "for another C library (its loader is %s); only glibc's takes audit modules", loader);
+			snprintf(text, size,
+				"for another C library (its loader is %s); only glibc's takes audit modules", loader);
 			return text;
 		}
 		if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid() != 0)
@@ -93,7 +94,8 @@ void record_why(const char *command, const char *path)
 
 		if (fd < 0) {
 			if (!scripts || errno != ENOENT)
-				snprintf(text, sizeof(text), "not readable for xaudit (%s), and so perhaps for the dynamic linker's checks",
+				snprintf(text, sizeof(text),
+					"not readable for xaudit (%s), and so perhaps for the dynamic linker's checks",
 					strerror(errno));
 			why = errno == ENOENT ? NULL : text;
 			break;
@@ -109,9 +111,11 @@ void record_why(const char *command, const char *path)
 		break;
 	}
 	if (!why)
-		tool_error("record", "%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why", command);
+		tool_error("record", "%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why",
+			command);
 	else if (scripts)
-		tool_error("record", "%s ran untraced: it is a script, and its interpreter %s is %s", command, name, why);
+		tool_error(
+			"record", "%s ran untraced: it is a script, and its interpreter %s is %s", command, name, why);
 	else
 		tool_error("record", "%s ran untraced: it is %s", command, why);
 }
