@@ -101,6 +101,20 @@ int main(void)
 	put_event(fd, CHUNK + 128);
 	check(fd, CHUNK - 1024, CHUNK + 1024, "a finished last chunk ends where it says");
 
+	/* The first chunk of a file is smaller, with a hole behind it, unless the others are small themselves. */
+	fd = make(3 * TRACE_CHUNK_SIZE);
+	put_chunk(fd, 0, TRACE_CHUNK_FIRST);
+	put_chunk(fd, TRACE_CHUNK_SIZE, 0);
+	put_event(fd, 2 * TRACE_CHUNK_SIZE - 4096);
+	close(fd);
+	is_int(record_trim(folder, "t0", TRACE_CHUNK_SIZE), TRACE_CHUNK_SIZE + 4088,
+		"of 4 MiB chunks the second is kept to its last event, and the third, unused one goes");
+	fd = make(TRACE_CHUNK_FIRST);
+	put_chunk(fd, 0, 0);
+	put_event(fd, TRACE_CHUNK_FIRST - 16);
+	close(fd);
+	is_int(record_trim(folder, "t0", TRACE_CHUNK_SIZE), 8, "and the first one ends there");
+
 	fd = make(CHUNK);
 	put_chunk(fd, 0, CHUNK + 8);
 	check(fd, -1, CHUNK, "a chunk that ends behind itself is left alone");
