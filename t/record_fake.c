@@ -65,7 +65,7 @@ static void records(const char *words)
 		sites.sites.object = i == 3 ? 2 : 1;
 		sites.sites.site[0] =
 			(struct trace_site_count){ TRACE_KIND_XRAY, TRACE_REASON_SHORT, i == 1 ? 1000 : 5 };
-		sites.sites.site[1] = (struct trace_site_count){ TRACE_KIND_PATCHABLE, TRACE_REASON_NO_SITES, 0 };
+		sites.sites.site[1] = (struct trace_site_count){ TRACE_KIND_PATCHABLE, TRACE_REASON_NO_SITES, 1 };
 		sites.sites.site[2] = (struct trace_site_count){ TRACE_KIND_PLT, TRACE_REASON_NOT_SELECTED, 1 };
 		append(TRACE_REC_SITES, &sites, sizeof(sites.sites) + 3 * sizeof(sites.sites.site[0]));
 	}

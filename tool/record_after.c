@@ -21,6 +21,13 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 
+/* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
+#define OF_OBJECT(reason)                                                                                              \
+	((reason) == TRACE_REASON_NO_SITES || (reason) == TRACE_REASON_NO_SECTIONS ||                                  \
+		(reason) == TRACE_REASON_FILE_CHANGED || (reason) == TRACE_REASON_UNREADABLE ||                        \
+		(reason) == TRACE_REASON_MAP_VERSION || (reason) == TRACE_REASON_TEXTREL ||                            \
+		(reason) == TRACE_REASON_LOADER)
+
 struct reasons {
 	uint64_t functions[TRACE_REASON_COUNT];
 	uint64_t bindings[TRACE_REASON_COUNT]; /* what plt and calls count */
@@ -156,7 +163,9 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) ||
 				entry.reason >= TRACE_REASON_COUNT)
 				continue;
-			if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)
+			if (OF_OBJECT(entry.reason))
+				;
+			else if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)
 				reasons->bindings[entry.reason] += entry.count;
 			else
 				reasons->functions[entry.reason] += entry.count;
@@ -250,7 +259,6 @@ static void say_empty(const struct found *found)
 				put_count(to, functions, "function", phrase[i]);
 			if (bindings)
 				put_count(to, bindings, "binding", phrase[i]);
-			/* Some reasons are of the whole file; there is nothing to count then. */
 			if (!functions && !bindings)
 				put_count(to, objects, "object", phrase[i]);
 		}
