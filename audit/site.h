@@ -2,10 +2,11 @@
 /*
  * Site discovery: which functions of an ELF file have compile-time sites, and where. Pure function of the file.
  *
- * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`. Reads with
- * libelf: section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the object's own
- * relocations (.rela.dyn, RELR), symbols, and function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena;
- * nothing points into the file after site_scan() returns. Addresses are link-time addresses (add the load address).
+ * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`.
+ * Reads with libelf: section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the
+ * object's own relocations (.rela.dyn, RELR), symbols, and function starts of .eh_frame_hdr where symbols are
+ * missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
+ * link-time addresses (add the load address).
  *
  * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function.
  */
@@ -22,7 +23,7 @@
 struct site {
 	uint64_t address;  /* of the sled's first instruction; hot patchable ones are also written before it */
 	uint16_t type;	   /* enum sled_type */
-	uint16_t length;   /* bytes of the instructions that a patch covers; a patchable function's body goes on behind them */
+	uint16_t length;   /* bytes of the instructions that a patch covers; a patchable body goes on behind them */
 	uint32_t function; /* index in site_set.function */
 };
 
@@ -40,11 +41,12 @@ struct site_function {
 struct site_set {
 	struct arena arena;
 	struct site *site; /* in order of function, then address */
-	struct site_function *function; /* xray ones in order of the map (index = XRay function id - 1), then patchable by address */
+	/* xray ones in order of the map (index = XRay function id - 1), then patchable ones by address */
+	struct site_function *function;
 	uint32_t sites, functions;
 	uint32_t first_patchable; /* index of the first patchable function */
-	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for; TRACED when functions
-	 * exist, and for the kinds of bindings, which need nothing of the file. */
+	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for;
+	 * TRACED when functions exist, and for the kinds of bindings, which need nothing of the file. */
 	uint8_t kind_reason[TRACE_KIND_COUNT];
 	uint8_t build_id[64];
 	uint32_t build_id_len;
@@ -66,9 +68,10 @@ struct site_symbols {
 
 /*
  * Scans the file behind fd (not closed, its position untouched) for the kinds in the mask (1 << TRACE_KIND_...).
- * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno (the set is empty then). A file
- * whose tables make no sense is no error: kind_reason and each function's reason say so. The set must be zero or freed before.
- * No stdio, no locale, no abort; memory from the set's arena and, for section headers, libelf's malloc.
+ * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno (the set is empty
+ * then). A file whose tables make no sense is no error: kind_reason and each function's reason say so. The set must
+ * be zero or freed before. No stdio, no locale, no abort; memory from the set's arena and, for section headers,
+ * libelf's malloc.
  */
 int site_scan(struct site_set *set, int fd, unsigned kinds);
 

@@ -2,3 +2,4 @@
 #
 # Man pages go into dist_man_MANS, other documents into EXTRA_DIST.
 dist_man_MANS += doc/xaudit.1 doc/xaudit-record.1 doc/xaudit.conf.5
+dist_man_MANS += doc/xaudit-list.1

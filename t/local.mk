@@ -49,6 +49,7 @@ t_site_t_LDADD = audit/libcommon.la $(ELF_LIBS)
 t_site_damage_t_SOURCES = t/site_damage.c t/site_fixture.h
 t_site_damage_t_LDADD = audit/libcommon.la $(ELF_LIBS)
 EXTRA_DIST += t/site_functions.c
+dist_check_SCRIPTS += t/list.t
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh

@@ -35,6 +35,7 @@ struct row {
 
 struct list {
 	const char *file;
+	int colour; /* in the table */
 	struct site_set set;
 	struct row *row;
 	size_t rows;
@@ -155,7 +156,7 @@ static void print_json(const struct list *list)
 		const char *comma = "";
 		printf("%s\n{\"name\":", i ? "," : "");
 		json_string(stdout, row->name);
-		printf(",\"address\":%" PRIu64 ",\"size\":%" PRIu64 ",\"kinds\":[", row->address, row->size);
+		printf(",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64 ",\"kinds\":[", row->address, row->size);
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->kinds >> kind & 1) {
 				printf("%s\"%s\"", comma, kind_word[kind]);
@@ -192,7 +193,23 @@ static void print_refused(const struct list *list, int kind)
 	}
 }
 
-static void print_row(const struct row *row)
+/* Escape sequences, or nothing. */
+static const char *bold(const struct list *list)
+{
+	return list->colour ? "\033[1m" : "";
+}
+
+static const char *yellow(const struct list *list)
+{
+	return list->colour ? "\033[33m" : "";
+}
+
+static const char *plain(const struct list *list)
+{
+	return list->colour ? "\033[0m" : "";
+}
+
+static void print_row(const struct list *list, const struct row *row)
 {
 	char kinds[64] = "";
 
@@ -204,7 +221,8 @@ static void print_row(const struct row *row)
 	print_text(row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
-			printf("  (%s: %s)", kind_word[kind], reason_phrase[row->refused[kind]]);
+			printf("  %s(%s: %s)%s", yellow(list), kind_word[kind], reason_phrase[row->refused[kind]],
+				plain(list));
 	putchar('\n');
 }
 
@@ -216,7 +234,7 @@ static void print_table(const struct list *list)
 		print_build_id(list);
 	else
 		fputs("none", stdout);
-	printf("\n\n%-9s  %8s  %9s  %8s\n", "kind", "sites", "functions", "coverage");
+	printf("\n\n%s%-9s  %8s  %9s  %8s%s\n", bold(list), "kind", "sites", "functions", "coverage", plain(list));
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		printf("%-9s  %8zu", kind_word[kind], list->sites[kind]);
 		if (kind != TRACE_KIND_CALLS)
@@ -227,9 +245,10 @@ static void print_table(const struct list *list)
 		print_refused(list, kind);
 	}
 	if (list->rows)
-		printf("\n%-16s  %8s  %-18s  %s\n", "address", "size", "kinds", "function");
+		printf("\n%s%-16s  %8s  %-18s  %s%s\n", bold(list), "address", "size", "kinds", "function",
+			plain(list));
 	for (size_t i = 0; i < list->rows; i++)
-		print_row(&list->row[i]);
+		print_row(list, &list->row[i]);
 }
 
 static void help(void)
@@ -239,6 +258,7 @@ static void help(void)
 	      "\n"
 	      "Options:\n"
 	      "  --format=FORMAT  table (default) or json\n"
+	      "  --color=WHEN     always, never, or auto: on a terminal (default)\n"
 	      "  --help           this text\n"
 	      "\n"
 	      "Kinds:\n"
@@ -259,12 +279,14 @@ int list_main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"format", required_argument, NULL, 'f'},
+		{"color", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct list list = {0};
 	int option, json = 0, fd, r;
 
+	list.colour = tool_colour(NULL, STDOUT_FILENO);
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
@@ -273,6 +295,11 @@ int list_main(int argc, char **argv)
 			if (strcmp(optarg, "json") && strcmp(optarg, "table"))
 				return usage("--format is table or json, not ", optarg);
 			json = !strcmp(optarg, "json");
+			break;
+		case 'c':
+			list.colour = tool_colour(optarg, STDOUT_FILENO);
+			if (list.colour < 0)
+				return usage("--color is always, never or auto, not ", optarg);
 			break;
 		case 'h':
 			help();
