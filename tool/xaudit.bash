@@ -74,7 +74,7 @@ _xaudit()
 	report) options='--sort= --by= --format= --color= --help' ;;
 	replay) options='--tid= --depth= --color= --help' ;;
 	dump) options='--format= --color= --help' ;;
-	info) options='--color= --help' ;;
+	info) options='--format= --color= --help' ;;
 	list) options='--format= --color= --help' ;;
 	*) return ;;
 	esac
