@@ -266,6 +266,28 @@ uint64_t site_start(struct site_file *file, uint64_t from, uint64_t to)
 	return start;
 }
 
+static const uint8_t *symbol_of_key(const struct site_names *names, size_t i)
+{
+	return names->table.symbol + names->key[i].index * sizeof(Elf64_Sym);
+}
+
+/*
+ * Symbols and strings of neighbouring functions lie far apart (linkers order global symbols by hash); waiting for them
+ * took 40 % of a scan of 40 000 functions. The next functions will be asked for next: fetch their symbols, and the
+ * strings of those whose symbols were fetched before.
+ */
+static void fetch_ahead(const struct site_names *names, size_t i)
+{
+	Elf64_Sym symbol;
+
+	if (i + 16 >= names->count)
+		return;
+	__builtin_prefetch(symbol_of_key(names, i + 16));
+	site_read(&symbol, symbol_of_key(names, i + 8));
+	if (symbol.st_name < names->table.text_size)
+		__builtin_prefetch(names->table.text + symbol.st_name);
+}
+
 int site_describe(struct site_file *file, struct arena *arena, struct site_function *function)
 {
 	size_t i = name_at(file, function->address);
@@ -273,7 +295,8 @@ int site_describe(struct site_file *file, struct arena *arena, struct site_funct
 	int r = 0;
 
 	if (i < file->names.count && file->names.key[i].address == function->address) {
-		site_read(&symbol, file->names.table.symbol + file->names.key[i].index * sizeof(symbol));
+		fetch_ahead(&file->names, i);
+		site_read(&symbol, symbol_of_key(&file->names, i));
 		function->size = symbol.st_size;
 		function->name = site_symbol_name(&file->names.table, &symbol, arena, &r);
 	}
