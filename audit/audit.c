@@ -35,6 +35,7 @@ static unsigned kinds; /* all that the rules ask for */
 static int program_seen; /* whatever is announced before the program belongs to another auditor */
 static int exiting;	 /* the program's own objects are being closed: nothing is unmapped any more */
 static int started;	 /* the first LA_ACT_CONSISTENT has come: not in ldd's trace mode */
+static int recorded;	 /* `xaudit record` started us: it reads the folder even if nothing was selected */
 
 /* Namespaces of other auditors: announced before the program. */
 static uint64_t foreign;
@@ -46,6 +47,7 @@ EXPORT unsigned la_version(unsigned version)
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
 	kinds = rules_kinds(&rules);
+	recorded = getenv("XAUDIT_RULES") != NULL;
 	options.output = rules.output;
 	options.chunk_size = rules.buffer;
 	options.source = rules.source;
@@ -150,8 +152,10 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	started = 1;
 	object_retire();
 	process_lock(&held);
-	process_start();
-	describe_changed_counts(0);
+	if (recorded || object_selected) {
+		process_start();
+		describe_changed_counts(0);
+	}
 	process_unlock(&held);
 	process_clock();
 }

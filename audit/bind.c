@@ -123,6 +123,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, in
 		return body;
 	}
 	struct bound_function *f = function_of(callee, name, body - to->base, kind);
+	object_selected = 1;
 	uint64_t stub = f ? stub_for(to, f, body, !entry_only && !blind) : 0;
 	if (!stub) {
 		*reason = f ? TRACE_REASON_NO_ROOM : TRACE_REASON_IDS_USED_UP;

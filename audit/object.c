@@ -13,6 +13,7 @@
 
 struct object *objects;
 struct load *loads;
+int object_selected;
 
 static struct arena memory; /* objects and loads: for the life of the process */
 static uint32_t last_object, last_load;

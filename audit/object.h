@@ -100,6 +100,9 @@ struct load {
 extern struct object *objects;
 extern struct load *loads;
 
+/* Has any function been selected yet? A process without makes no trace folder (but under `xaudit record`, which tells why). Lock held. */
+extern int object_selected;
+
 /*
  * A new load of the object that map describes: finds or makes the identity, notes both in the trace. main: the program. NULL: no memory. Takes the
  * process lock. Sites are not looked at (prepare.h).

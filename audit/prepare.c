@@ -8,6 +8,8 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/describe.h"
+#include "audit/discover.h"
+#include "audit/glance.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
 #include "runtime/maps.h"
@@ -63,12 +65,16 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
-	if (site_scan(set, (int)fd, kinds) != 0)
+	unsigned present = kinds & glance((int)fd);
+	if (present && discover(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
 					   memcmp(set->build_id, object->build_id, image->build_id_len) ||
 					   !is_mapped_file((int)fd, image->start)))
 		reason = TRACE_REASON_FILE_CHANGED;
+	for (int kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++)
+		if (!(present & 1u << kind))
+			set->kind_reason[kind] = TRACE_REASON_NO_SITES;
 	sys_close((int)fd);
 	return reason;
 }
@@ -121,6 +127,7 @@ static void plan(struct object *object)
 	}
 	if (!chosen)
 		return;
+	object_selected = 1;
 	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
 	if ((xray && !(object->xray_base = object_take_ids(xray))) ||
 		(patchable && !(object->patchable_base = object_take_ids(patchable)))) {
@@ -160,7 +167,8 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	if (!object->planned) {
 		/* Nothing to patch: keep none of it. */
 		object->selected = NULL;
-		site_free(set);
+		arena_free(&set->arena);
+		*set = (struct site_set){ 0 };
 	}
 	object->scanned = 1;
 	describe_sleds(object);

@@ -45,11 +45,22 @@ check_PROGRAMS += t/sled.t t/site.t t/site_damage.t
 t_sled_t_SOURCES = t/sled.c
 t_sled_t_LDADD = audit/libcommon.la
 t_site_t_SOURCES = t/site.c t/site_fixture.h
-t_site_t_LDADD = audit/libcommon.la $(ELF_LIBS)
+t_site_t_LDADD = audit/libsites.la $(ELF_LIBS)
 t_site_damage_t_SOURCES = t/site_damage.c t/site_fixture.h
-t_site_damage_t_LDADD = audit/libcommon.la $(ELF_LIBS)
+t_site_damage_t_LDADD = audit/libsites.la $(ELF_LIBS)
 EXTRA_DIST += t/site_functions.c
 dist_check_SCRIPTS += t/list.t
+
+# The readers of traces.
+check_PROGRAMS += t/histogram.t
+t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
+dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/reader-memory.t t/replay.t t/report.t
+EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
+check_DATA += t/make_trace t/max_rss t/spoil
+CLEANFILES += t/make_trace t/max_rss t/spoil
+t_make_trace_SOURCES = t/make_trace.c
+t_max_rss_SOURCES = t/max_rss.c
+t_spoil_SOURCES = t/spoil.c
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh

@@ -6,7 +6,7 @@
 # x86_64/offsets.h is made of x86_64/offsets.c, which is compiled to assembly and never run: an asm with
 # .ascii "->SYMBOL %0" and an "i" operand gives a line "#define SYMBOL value".
 noinst_LTLIBRARIES += x86_64/libx86_64.la
-x86_64_libx86_64_la_SOURCES = x86_64/mirror.c x86_64/mirror.h x86_64/patch.c x86_64/patch.h x86_64/sled.h x86_64/stub.c \
+x86_64_libx86_64_la_SOURCES = x86_64/mirror.c x86_64/mirror.h x86_64/patch.c x86_64/patch.h x86_64/stub.c \
 	x86_64/stub.h x86_64/tramp.S x86_64/tramp.h
 x86_64_libx86_64_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 x86_64_libx86_64_la_CCASFLAGS = -fPIC
@@ -27,3 +27,8 @@ x86_64/offsets.h: x86_64/offsets.c
 
 # BUILT_SOURCES alone does not cover `make t/foo.t`.
 $(x86_64_libx86_64_la_OBJECTS): x86_64/offsets.h
+
+# x86_64/libsled.la: the bytes of sleds, for module and command.
+noinst_LTLIBRARIES += x86_64/libsled.la
+x86_64_libsled_la_SOURCES = x86_64/sled.c x86_64/sled.h
+x86_64_libsled_la_CFLAGS = $(MODULE_CFLAGS)
