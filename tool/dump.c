@@ -11,9 +11,10 @@
 
 static const char help[] =
 	"Usage: xaudit dump [OPTION]... [DIR]\n"
-	"Show every event in time order, from the trace in DIR (default: xaudit.data).\n"
+	"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
 	"\n"
-	"      --format=FORMAT  text (default), or json: one object per line\n" READER_HELP_TEXT;
+	"Options:\n"
+	"  --format=FORMAT  text (default), or json: one object per line\n" READER_HELP_TEXT;
 
 static const char *word(enum merge_type type)
 {

@@ -15,9 +15,10 @@
 
 static const char help[] =
 	"Usage: xaudit info [OPTION]... [DIR]\n"
-	"Show what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
+	"Shows what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
 	"\n"
-	"      --format=FORMAT  text (default) or json\n" READER_HELP_TEXT;
+	"Options:\n"
+	"  --format=FORMAT  text (default) or json\n" READER_HELP_TEXT;
 
 const char *info_kind(unsigned kind)
 {

@@ -30,10 +30,10 @@ enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
 		{ "color", required_argument, NULL, READER_COLOR }
 
 /* Text for --help. */
-#define READER_HELP_TEXT                                                             \
-	"      --pid=N          only the process with this id\n"                    \
-	"      --color=WHEN     always, never, or auto: on a terminal (default)\n"  \
-	"      --help           show this text\n"
+#define READER_HELP_TEXT                                                     \
+	"  --pid=N          only the process with this id\n"                \
+	"  --color=WHEN     always, never, or auto: on a terminal (default)\n" \
+	"  --help           this text\n"
 
 /* Sets the defaults, and what concerns the process: no SIGPIPE. */
 void reader_begin(struct reader_options *options, const char *command);

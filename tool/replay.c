@@ -18,10 +18,11 @@
 
 static const char help[] =
 	"Usage: xaudit replay [OPTION]... [DIR]\n"
-	"Show the calls as an indented tree, from the trace in DIR (default: xaudit.data).\n"
+	"Shows the calls as an indented tree, from the trace in DIR (default: xaudit.data).\n"
 	"\n"
-	"      --tid=N          only the thread with this id\n"
-	"  -D, --depth=N        only calls with less than N open calls above them\n" READER_HELP_TEXT;
+	"Options:\n"
+	"  --tid=N          only the thread with this id\n"
+	"  -D, --depth=N    only calls with less than N open calls above them\n" READER_HELP_TEXT;
 
 struct frame {
 	uint64_t start; /* ns */

@@ -27,11 +27,12 @@ struct line {
 
 static const char help[] =
 	"Usage: xaudit report [OPTION]... [DIR]\n"
-	"Show calls and times per function from the trace in DIR (default: xaudit.data).\n"
+	"Shows calls and times per function from the trace in DIR (default: xaudit.data).\n"
 	"\n"
-	"      --sort=KEY       by calls, total (default), self, avg, or max\n"
-	"      --by=WHAT        a line per function (default), library, or thread\n"
-	"      --format=FORMAT  table (default) or json\n" READER_HELP_TEXT
+	"Options:\n"
+	"  --sort=KEY       by calls, total (default), self, avg, or max\n"
+	"  --by=WHAT        a line per function (default), library, or thread\n"
+	"  --format=FORMAT  table (default) or json\n" READER_HELP_TEXT
 	"\n"
 	"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
 	"the others are of single calls from entry to return.\n";

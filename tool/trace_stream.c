@@ -96,20 +96,19 @@ static const char *check_chunk(const struct trace_chunk *head, uint64_t chunk_si
 /* Goes to the next chunk that can be read. */
 static bool next_chunk(struct stream *stream)
 {
+	uint64_t chunk_size = stream->process->head.chunk_size;
 	struct trace_chunk *head = &stream->head;
 
 	while (stream->next < stream->size) {
 		static const struct trace_chunk nothing;
-		uint64_t begin = stream->next;
-		uint64_t chunk_size = trace_chunk_bytes(stream->process->head.chunk_size, begin != 0);
-		uint64_t room = stream->size - begin;
+		uint64_t begin = stream->next, room = stream->size - begin;
 		size_t n = read_at(stream, head, room < sizeof(*head) ? room : sizeof(*head), begin);
 		const char *wrong;
 
 		/* The file was made longer and its chunk not begun: that is the end. */
 		if (!memcmp(head, &nothing, n))
 			return false;
-		stream->next = begin + stream->process->head.chunk_size;
+		stream->next = begin + chunk_size;
 		if (n < sizeof(*head)) {
 			damage_at(stream, begin, "the file ends within the head of a chunk");
 			return false;
@@ -122,10 +121,16 @@ static bool next_chunk(struct stream *stream)
 		}
 		if (head->seq != stream->chunks++)
 			damage_at(stream, begin, "the chunk has the number of another one");
-		room = room < chunk_size ? room : chunk_size;
+		/* The first chunk of a file is shorter than its place. */
+		uint64_t size = head->size;
+		if (size < head->head_size || size > chunk_size || size % 8) {
+			damage_at(stream, begin, "the chunk has an impossible size");
+			size = chunk_size;
+		}
+		room = room < size ? room : size;
 		stream->end = begin + room;
 		if (head->used) {
-			if (head->used < head->head_size || head->used > chunk_size || head->used % 8)
+			if (head->used < head->head_size || head->used > size || head->used % 8)
 				damage_at(stream, begin, "the chunk's used size is impossible");
 			else if (head->used > room)
 				damage_at(stream, stream->size, "the file is cut off");
