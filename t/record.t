@@ -162,7 +162,7 @@ ok 'nothing was made by all this' test ! -e xaudit.data
 # ---- the environment ----
 environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'LD_AUDIT is the module'
-like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536$' 'GLIBC_TUNABLES asks for static TLS'
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576$' 'GLIBC_TUNABLES asks for static TLS'
 like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolute'
 like "$environment" '^buffer = 4194304$' 'the default buffer'
 unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
@@ -177,7 +177,7 @@ like "$environment" "^LD_AUDIT=$here/fake.so:$here/other.so\$" 'the module comes
 XAUDIT_MODULE=fake.so environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'a relative path of the module is made absolute'
 GLIBC_TUNABLES=glibc.malloc.check=0 environment
-like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=65536$' 'other tunables are kept'
+like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=24576$' 'other tunables are kept'
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'

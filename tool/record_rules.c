@@ -22,10 +22,11 @@
 
 /*
  * Any auditor makes ld.so fix the size of the static TLS before it knows the program's libraries; those that need more than
- * some 1.8 kB (jemalloc, TSan, rustc's own) fail to load then. This is what the dynamic linker sets aside instead.
+ * some 1.8 kB (jemalloc, TSan, rustc's own) fail to load then. This is what the dynamic linker sets aside instead. It
+ * lies on each thread's stack: rustc needs 20 kB of it, and node makes threads of 32 kB, which 64 kB of it would refuse.
  */
 #define TLS_TUNABLE "glibc.rtld.optional_static_tls"
-#define TLS_SIZE    "65536"
+#define TLS_SIZE    "24576"
 
 #define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT)
 
