@@ -71,10 +71,10 @@ _xaudit()
 			return
 		fi
 		;;
-	report) options='--sort= --by= --format= --color= --help' ;;
-	replay) options='--tid= --depth= --color= --help' ;;
-	dump) options='--format= --color= --help' ;;
-	info) options='--format= --color= --help' ;;
+	report) options='--sort= --by= --format= --pid= --color= --help' ;;
+	replay) options='--tid= --depth= --pid= --color= --help' ;;
+	dump) options='--format= --pid= --color= --help' ;;
+	info) options='--format= --pid= --color= --help' ;;
 	list) options='--format= --color= --help' ;;
 	*) return ;;
 	esac
@@ -82,9 +82,9 @@ _xaudit()
 	case $prev in
 	--sort) options='calls total self avg max' ;;
 	--by) options='function library thread' ;;
-	--format) [[ $command == dump ]] && options='text json' || options='table json' ;;
+	--format) [[ $command == dump || $command == info ]] && options='text json' || options='table json' ;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth) return ;;
+	--tid | -D | --depth | --pid) return ;;
 	*)
 		if [[ $cur != -* ]]; then
 			# A trace is a folder; list wants a file.
