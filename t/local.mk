@@ -54,7 +54,9 @@ dist_check_SCRIPTS += t/list.t
 # The readers of traces.
 check_PROGRAMS += t/histogram.t
 t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
-dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/reader-memory.t t/replay.t t/report.t
+dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
+	t/report.t
+EXTRA_DIST += t/bench/report.sh
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
 check_DATA += t/make_trace t/max_rss t/spoil
 CLEANFILES += t/make_trace t/max_rss t/spoil
