@@ -64,6 +64,10 @@ t_make_trace_SOURCES = t/make_trace.c
 t_max_rss_SOURCES = t/max_rss.c
 t_spoil_SOURCES = t/spoil.c
 
+# Programs under the module.
+dist_check_SCRIPTS += t/counts.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c
+
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh
 

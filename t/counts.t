@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A function that is called exactly so often is shown with exactly so many calls, whatever the kind of its site.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+# kind NAME KINDS PROGRAM [ARG]...: 5 001 000 calls by one thread, then 250 000 by each of eight.
+kind() {
+	name=$1 kinds=$2 command=$3
+	shift 3
+	for shape in '1 5001000 5001000 1' '8 250000 2000000 8'; do
+		set -- $shape "$@"
+		threads=$1 each=$2 all=$3 running=$4
+		shift 4
+		record d -k "$kinds" ${library:+-l "$library"} ${filter:+-F "$filter"} "$command" "$threads" "$each" "$@"
+		is "$status/$out/$err" "7/$all/" "$name, $threads x $each: the program runs as ever"
+		report d
+		is "$(calls counted), $(sums)" "$all, 0 lost 0 unfinished" "$name, $threads x $each: exactly so many calls, none lost"
+		is "$(printf '%s\n' "$report" | jq -c '[.functions[].function]')" '["counted"]' \
+			"$name, $threads x $each: and calls of nothing else"
+		is "$(info d '[.events, .threads]')" "[$((2 * all)),$running]" \
+			"$name, $threads x $each: an entry and an exit each, by so many threads"
+		rm -rf d
+	done
+}
+
+library=libcounted.so filter=
+mkdir plain gcc clang hot xray
+library "$CC" plain/libcounted.so counted.c
+library "$CC" gcc/libcounted.so counted.c -fpatchable-function-entry=5
+library "$CC" hot/libcounted.so counted.c -fpatchable-function-entry=16,14
+for folder in plain gcc hot; do
+	program "$CC" $folder/count count.c -L$folder -lcounted -Wl,-z,lazy
+done
+program "$CC" plain/now count.c -Lplain -lcounted -Wl,-z,now
+program "$CC" plain/dlsym count.c -DBY_DLSYM
+
+kind 'patchable, gcc =5' patchable gcc/count
+kind 'patchable, gcc =16,14' patchable hot/count
+kind 'plt, lazy binding' plt plain/count
+kind 'plt, -z now' plt plain/now
+LD_BIND_NOW=1
+export LD_BIND_NOW
+kind 'plt, LD_BIND_NOW' plt plain/count
+unset LD_BIND_NOW
+kind 'plt, through dlsym' plt plain/dlsym "$tmp/plain/libcounted.so"
+library= filter=counted
+kind 'calls of the program' calls plain/count
+library=libcounted.so filter=
+if xray_library xray/libcounted.so counted.c; then
+	program "$CC" xray/count count.c -Lxray -lcounted
+	kind 'xray, clang' xray xray/count
+	library "$CLANG" clang/libcounted.so counted.c -fpatchable-function-entry=5
+	program "$CC" clang/count count.c -Lclang -lcounted
+	kind 'patchable, clang =5' patchable clang/count
+	# Both ways into one function: it is traced once, by its own sled.
+	kind 'xray and plt' xray,plt xray/count
+else
+	skip 24 'no clang here'
+fi
+done_testing
