@@ -99,8 +99,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
-	/* Intercepted frames need dl_iterate_phdr bound to ours, whoever calls it; so all objects take part. */
-	return kinds & (BINDING_KINDS | 1u << TRACE_KIND_PATCHABLE) ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
+	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
+	return kinds ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
 }
 
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
@@ -112,7 +112,7 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	if (!strcmp(name, "dl_iterate_phdr"))
 		return unwinder_bind(symbol->st_value);
-	if (!(kinds & BINDING_KINDS) || !from || !to)
+	if (!from || !to)
 		return symbol->st_value;
 	return bind(symbol, from, to, *flags, name);
 }

@@ -69,7 +69,9 @@ static struct bound_function *function_of(struct object *object, const char *nam
 	return f;
 }
 
-static uint64_t new_stub(struct load *to, const struct bound_function *f, uint64_t body, int intercept)
+typedef void gate_function(void);
+
+static uint64_t new_stub(struct load *to, const struct bound_function *f, uint64_t body, gate_function *gate)
 {
 	struct stub_block *block = to->blocks;
 
@@ -82,16 +84,17 @@ static uint64_t new_stub(struct load *to, const struct bound_function *f, uint64
 	}
 	uint32_t n = block->pages.used++;
 	struct stub_cell *cell = stub_cell(&block->pages, n);
-	cell->word = TRACE_WORD(TRACE_ENTRY, f->id);
+	cell->word = f ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
 	cell->body = body;
-	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
+	cell->gate = (uint64_t)(uintptr_t)gate;
 	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
 	return stub_address(&block->pages, n);
 }
 
-static uint64_t stub_for(struct load *to, const struct bound_function *f, uint64_t body, int intercept)
+/* The load's stub for a function; f NULL: one that raises no event, but tells of frames that are gone. 0: no memory. */
+static uint64_t stub_for(struct load *to, const struct bound_function *f, uint64_t body, gate_function *gate)
 {
-	uint32_t bucket = f->id % OBJECT_BUCKETS;
+	uint32_t bucket = f ? f->id % OBJECT_BUCKETS : 0;
 	struct binding *b;
 
 	if (!to->bindings && !(to->bindings = arena_alloc(&to->arena, OBJECT_BUCKETS * sizeof(*to->bindings))))
@@ -104,7 +107,7 @@ static uint64_t stub_for(struct load *to, const struct bound_function *f, uint64
 		return 0;
 	b->function = f;
 	b->body = body;
-	b->stub = new_stub(to, f, body, intercept);
+	b->stub = new_stub(to, f, body, gate);
 	if (!b->stub)
 		return 0;
 	b->next = to->bindings[bucket];
@@ -124,13 +127,21 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, in
 	}
 	struct bound_function *f = function_of(callee, name, body - to->base, kind);
 	object_selected = 1;
-	uint64_t stub = f ? stub_for(to, f, body, !entry_only && !blind) : 0;
+	uint64_t stub = f ? stub_for(to, f, body, entry_only || blind ? tramp_gate_point : tramp_gate_intercept) : 0;
 	if (!stub) {
 		*reason = f ? TRACE_REASON_NO_ROOM : TRACE_REASON_IDS_USED_UP;
 		return body;
 	}
 	*reason = entry_only ? TRACE_REASON_ENTRY_ONLY : blind ? TRACE_REASON_BLIND_UNWINDER : TRACE_REASON_TRACED;
 	return stub;
+}
+
+/* Puts the stub that keeps an eye on a throw or longjmp before body, which may be a stub itself. */
+static uint64_t watch(struct load *to, enum never_watch what, uint64_t body)
+{
+	uint64_t stub = stub_for(to, NULL, body, what == WATCH_JUMP ? tramp_gate_jump : tramp_gate_landed);
+
+	return stub ? stub : body;
 }
 
 uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name)
@@ -147,13 +158,17 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) || from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
 	int kind = selecting_kind(from, to, name, &counted);
-	if (!counted)
+	enum never_watch what = never_watch(name);
+	if (!counted && what == WATCH_NONE)
 		return body;
 	process_lock(&held);
 	/* An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never mind: the name does. */
 	if (kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, kind, &reason);
-	counted->counts[kind >= 0 ? kind : counted == to->object ? TRACE_KIND_PLT : TRACE_KIND_CALLS][reason]++;
+	if (counted)
+		counted->counts[kind >= 0 ? kind : counted == to->object ? TRACE_KIND_PLT : TRACE_KIND_CALLS][reason]++;
+	if (what != WATCH_NONE && to->state == LOAD_OPEN)
+		body = watch(to, what, body);
 	process_unlock(&held);
 	return body;
 }

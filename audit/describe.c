@@ -170,7 +170,15 @@ void describe_all(void)
 			describe_counts(object);
 		}
 	}
-	for (const struct load *load = loads; load; load = load->next)
-		if (load->state != LOAD_FREE)
-			describe_load(load);
+	/* In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often. */
+	for (uint32_t n = 0;;) {
+		const struct load *next = NULL;
+		for (const struct load *load = loads; load; load = load->next)
+			if (load->state != LOAD_FREE && load->number > n && (!next || load->number < next->number))
+				next = load;
+		if (!next)
+			break;
+		describe_load(next);
+		n = next->number;
+	}
 }

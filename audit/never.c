@@ -20,6 +20,20 @@ static const char *const names[] = {
 static const char *const prefixes[] = { "_dl_", "__libc_dl", "_Unwind_", "__morestack", "__asan_", "__tsan_", "__msan_", "__ubsan_",
 	"__sanitizer_" };
 
+enum never_watch never_watch(const char *name)
+{
+	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
+	static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
+
+	for (size_t i = 0; i < sizeof(landed) / sizeof(*landed); i++)
+		if (!strcmp(landed[i], name))
+			return WATCH_LANDED;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
+		if (!strcmp(jumps[i], name))
+			return WATCH_JUMP;
+	return WATCH_NONE;
+}
+
 int never_intercept(const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

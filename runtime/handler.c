@@ -14,6 +14,8 @@ void handler_use_recorder(enum trace_clock clock)
 			[TRAMP_XRAY_ENTRY] = tramp_xray_entry_tsc,
 			[TRAMP_XRAY_EXIT] = tramp_xray_exit_tsc,
 			[TRAMP_XRAY_TAIL] = tramp_xray_tail_tsc,
+			[TRAMP_LANDED] = tramp_landed,
+			[TRAMP_JUMP] = tramp_jump,
 		},
 		[TRACE_CLOCK_MONOTONIC] = {
 			[TRAMP_INTERCEPT] = tramp_intercept_mono,
@@ -21,6 +23,8 @@ void handler_use_recorder(enum trace_clock clock)
 			[TRAMP_XRAY_ENTRY] = tramp_xray_entry_mono,
 			[TRAMP_XRAY_EXIT] = tramp_xray_exit_mono,
 			[TRAMP_XRAY_TAIL] = tramp_xray_tail_mono,
+			[TRAMP_LANDED] = tramp_landed,
+			[TRAMP_JUMP] = tramp_jump,
 		},
 	};
 

@@ -329,6 +329,28 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 	return TRAMP_AGAIN;
 }
 
+/* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */
+static uint64_t landing(const uint64_t *env)
+{
+	uint64_t sp = env[6]; /* JB_RSP */
+
+	__asm__("ror $0x11, %0; xor %%fs:0x30, %0" : "+r"(sp) : : "cc");
+	return sp;
+}
+
+enum tramp_answer tramp_slow_jump(uint64_t env)
+{
+	struct thread *thread = thread_self();
+
+	if (!thread)
+		return TRAMP_PASS;
+	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
+	/* The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may come back. */
+	if (is_on_stack(thread, sp) || change_stack(thread, sp))
+		unwind(thread, sp - 8);
+	return TRAMP_AGAIN;
+}
+
 /* Is the mirror entry of slot that of the call which ends there? */
 static int is_genuine(uint64_t slot)
 {

@@ -398,7 +398,9 @@ tramp_point_\clock:
 	.cfi_adjust_cfa_offset 8
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
-	jmp	.Ljump_event_\clock
+	lea	56(%rsp), %rax
+	cmp	%rax, STATE_TOP(%rcx)
+	ja	.Ljump_event_\clock		/* else open calls at or below S are dead, or this is another stack */
 .Lpoint_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -576,6 +578,57 @@ tramp_xray_\name\()_\clock:
 	XRAY_LEAVE tail, 32, tsc
 	XRAY_LEAVE tail, 32, mono
 
+/* ---- calls that tell of frames which never return ---- */
+
+/*
+ * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx   8 rcx   16 rax   24 body   32 word   40 A (slot S).
+ * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf.
+ */
+	.p2align 4
+	.globl	tramp_landed
+	.hidden	tramp_landed
+	.type	tramp_landed, @function
+tramp_landed:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	SELF	.Lgo_on				/* no record, no open calls */
+	lea	40(%rsp), %rax
+	cmp	%rax, STATE_TOP(%rcx)
+	ja	.Lgo_on
+	SLOW	tramp_slow_enter
+	jmp	.Lgo_on
+	.globl	tramp_jump
+	.hidden	tramp_jump
+tramp_jump:
+	.cfi_adjust_cfa_offset -24
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	SELF	.Lgo_on
+	mov	%rdi, %rax
+	SLOW	tramp_slow_jump
+.Lgo_on:
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
+	.cfi_adjust_cfa_offset -16
+	jmp	*-16(%rsp)
+	.cfi_endproc
+	.size	tramp_landed, . - tramp_landed
+
 /* ---- gates ---- */
 
 .macro	GATE	name, event
@@ -594,5 +647,7 @@ tramp_gate_\name:
 	GATE	xray_entry, EVENT_XRAY_ENTRY
 	GATE	xray_exit, EVENT_XRAY_EXIT
 	GATE	xray_tail, EVENT_XRAY_TAIL
+	GATE	landed, EVENT_LANDED
+	GATE	jump, EVENT_JUMP
 
 	.section .note.GNU-stack, "", @progbits

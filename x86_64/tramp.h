@@ -58,6 +58,8 @@ enum tramp_event {
 	TRAMP_XRAY_ENTRY,
 	TRAMP_XRAY_EXIT,
 	TRAMP_XRAY_TAIL,
+	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
+	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_EVENTS
 };
 
@@ -70,12 +72,16 @@ void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
 void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
 void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
 
+/* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
+void tramp_landed(void), tramp_jump(void);
+
 /* Return labels of the two sets: what a slot of an intercepted call holds. */
 extern const char tramp_return_tsc[], tramp_return_mono[];
 
 /* Gates: `jmp *handler_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
+void tramp_gate_landed(void), tramp_gate_jump(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
 extern void (*handler_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
@@ -100,6 +106,9 @@ enum tramp_answer tramp_slow_enter(uint64_t slot);
  * (TRAMP_AGAIN), or the call is not known as open and is none of tramp_state's (TRAMP_POINTED: record the end, leave top alone).
  */
 enum tramp_answer tramp_slow_leave(uint64_t slot);
+
+/* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
+enum tramp_answer tramp_slow_jump(uint64_t env);
 
 /* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
 enum tramp_answer tramp_slow_event(void);
