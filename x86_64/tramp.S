@@ -631,23 +631,27 @@ tramp_jump:
 
 /* ---- gates ---- */
 
-.macro	GATE	name, event
+/* cfa: from %rsp to above the slot of the return address into the program, as the stubs leave the stack. */
+.macro	GATE	name, event, cfa
 	.p2align 4
 	.globl	tramp_gate_\name
 	.hidden	tramp_gate_\name
 	.type	tramp_gate_\name, @function
 tramp_gate_\name:
+	.cfi_startproc
+	.cfi_def_cfa_offset \cfa
 	endbr64
 	jmp	*handler_table+\event(%rip)
+	.cfi_endproc
 	.size	tramp_gate_\name, . - tramp_gate_\name
 .endm
 
-	GATE	intercept, EVENT_INTERCEPT
-	GATE	point, EVENT_POINT
-	GATE	xray_entry, EVENT_XRAY_ENTRY
-	GATE	xray_exit, EVENT_XRAY_EXIT
-	GATE	xray_tail, EVENT_XRAY_TAIL
-	GATE	landed, EVENT_LANDED
-	GATE	jump, EVENT_JUMP
+	GATE	intercept, EVENT_INTERCEPT, 24
+	GATE	point, EVENT_POINT, 24
+	GATE	xray_entry, EVENT_XRAY_ENTRY, 8	/* the sled's call pushed an address in the object */
+	GATE	xray_exit, EVENT_XRAY_EXIT, 8
+	GATE	xray_tail, EVENT_XRAY_TAIL, 8
+	GATE	landed, EVENT_LANDED, 24
+	GATE	jump, EVENT_JUMP, 24
 
 	.section .note.GNU-stack, "", @progbits
