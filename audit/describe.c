@@ -160,7 +160,7 @@ void describe_changed_counts(int last)
 void describe_all(void)
 {
 	/* Oldest first, as they were written before: numbers ascend. */
-	for (uint32_t n = 1; n <= object_count(); n++) {
+	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {
 			if (object->number != n)
 				continue;

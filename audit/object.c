@@ -14,9 +14,10 @@
 struct object *objects;
 struct load *loads;
 int object_selected;
+uint32_t object_count;
 
 static struct arena memory; /* objects and loads: for the life of the process */
-static uint32_t last_object, last_load;
+static uint32_t last_load;
 static uint32_t next_id = 1;
 
 uint32_t object_take_ids(uint32_t n)
@@ -27,11 +28,6 @@ uint32_t object_take_ids(uint32_t n)
 		return 0;
 	next_id += n;
 	return first;
-}
-
-uint32_t object_count(void)
-{
-	return last_object;
 }
 
 uint32_t object_hash(const char *name)
@@ -121,7 +117,7 @@ static struct object *identify(const struct link_map *map, const struct image *i
 		return NULL;
 	*object = candidate;
 	object->soname = soname ? arena_string(&memory, soname, strlen(soname)) : NULL;
-	object->number = ++last_object;
+	object->number = ++object_count;
 	object->next = objects;
 	objects = object;
 	return object;
@@ -152,7 +148,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	struct load *load = NULL;
 
 	process_lock(&held);
-	uint32_t known = last_object;
+	uint32_t known = object_count;
 	struct object *object = identify(map, image, rules, flags);
 	if (object && (load = new_load())) {
 		load->object = object;

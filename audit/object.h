@@ -123,7 +123,7 @@ void object_doom(void);
 void object_retire(void);
 
 /* How many identities there are; their numbers are 1 ... this. Lock held. */
-uint32_t object_count(void);
+extern uint32_t object_count;
 
 /* Takes n function ids; returns the first, or 0 when they are used up. Lock held. */
 uint32_t object_take_ids(uint32_t n);

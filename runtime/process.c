@@ -264,11 +264,10 @@ void process_clock(void)
 		return;
 	struct trace_pair pair;
 	clock_pair(&pair);
-	/* Odd before, even behind: release fence pairs with the acquire fence between the reader's copy and its second look. */
-	__atomic_store_n(&head->last_seq, head->last_seq + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with the reader, as said above */
+	/* Odd before, even behind. Acquire: the stores of the pair stay behind it; pairs with the reader's second look. */
+	uint32_t seq = __atomic_fetch_add(&head->last_seq, 1, __ATOMIC_ACQUIRE);
 	head->last = pair;
-	__atomic_store_n(&head->last_seq, head->last_seq + 1, __ATOMIC_RELEASE); /* pairs with the reader's acquire */
+	__atomic_store_n(&head->last_seq, seq + 2, __ATOMIC_RELEASE); /* pairs with the reader's first look, an acquire */
 	__atomic_store_n(&process->clock_busy, 0, __ATOMIC_RELEASE);		 /* pairs with the acquire above */
 }
 

@@ -14,12 +14,10 @@ for archive in $threads $audit; do
 	[ -f "$archive" ] || bail "no $archive"
 done
 
-# imports ARCHIVE...: symbols that none of these defines. Of audit/, its tables may be read, and object_count() be called: it
-# only returns a word.
+# imports ARCHIVE...: symbols that none of these defines. Of audit/, its tables may be read.
 imports() {
 	nm --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' >"$tmp/defined"
 	nm --defined-only "$audit" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[BDR]$/ { print $3 }' >>"$tmp/defined"
-	echo object_count >>"$tmp/defined"
 	nm -u "$@" 2>/dev/null | awk 'NF == 2 && $1 == "U" { print $2 }' | grep -v '^_GLOBAL_OFFSET_TABLE_$' |
 		LC_ALL=C sort -u >"$tmp/undefined"
 	grep -vxF -f "$tmp/defined" "$tmp/undefined"

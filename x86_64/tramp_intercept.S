@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Trampolines of calls whose return is intercepted, and of those that are recorded at the entry only. */
+#include "x86_64/tramp_pieces.h"
+
+	.text
+
+.macro	INTERCEPT clock
+/*
+ * Entry of a function whose return is intercepted.
+ *
+ *	in	0(%rsp) body, 8(%rsp) word, 16(%rsp) return address A; that is slot S
+ *	stack	 0 r11   8 r10  16 rdx  24 rcx  32 rax  40 body  48 word  56 A (slot S)
+ */
+	.p2align 6
+	.globl	tramp_intercept_\clock
+	.hidden	tramp_intercept_\clock
+	.type	tramp_intercept_\clock, @function
+tramp_intercept_\clock:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	push	%r10
+	.cfi_adjust_cfa_offset 8
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+.Lenter_\clock:
+	SELF	.Lenter_slow_\clock
+	lea	56(%rsp), %rdx			/* S */
+	mov	%rdx, %rax
+	sub	STATE_STACK_LOW(%rcx), %rax
+	cmp	STATE_STACK_SIZE(%rcx), %rax
+	jae	.Lenter_slow_\clock
+	mov	(%rdx), %r10			/* A */
+	lea	tramp_return_\clock(%rip), %rax
+	cmp	%rax, %r10
+	je	.Ltail_\clock
+	mov	STATE_TOP(%rcx), %rax
+	sub	%rdx, %rax
+	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */
+	movabs	$MIRROR_BASE, %r11
+	lea	(%r11,%rdx,2), %r11		/* mirror entry of S */
+	mov	%r10, ENTRY_ADDRESS(%r11)
+	shl	$29, %rax			/* distance in words, in the upper half */
+	mov	48(%rsp), %r10d
+	or	%r10, %rax
+	mov	%rax, ENTRY_WORD(%r11)
+	mov	%rdx, STATE_TOP(%rcx)		/* after the entry is whole: a handler may look at it now */
+.Lenter_event_\clock:
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Lenter_full_\clock
+.Lenter_go_\clock:
+	pop	%r11
+	.cfi_adjust_cfa_offset -8
+	pop	%r10
+	.cfi_adjust_cfa_offset -8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	.cfi_remember_state
+	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps the first for the call */
+	/*
+	 * From here to the return this frame is empty, so its CFA would equal its callee's, and libgcc takes two frames of
+	 * one CFA for one. Declare CFA = rsp+1, restore rsp as CFA-1, and find the return address at the mirror entry
+	 * of S = CFA-9: MIRROR_BASE + 2*(CFA-9).
+	 */
+	.cfi_def_cfa_offset 1
+	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
+	.cfi_escape 0x10, 16, 14, 0x39, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	call	*-24(%rsp)
+/*
+ * The body returns here, with its slot popped: S = %rsp-8.
+ *
+ *	stack	 0 r11   8 r10  16 rdx  24 rcx  32 rax  40 A again (slot S)
+ */
+	.globl	tramp_return_\clock
+	.hidden	tramp_return_\clock
+tramp_return_\clock:
+	lea	-8(%rsp), %rsp
+	/* The usual CFA again, S+8; the return address stays in the mirror until it is back in S. */
+	.cfi_def_cfa_offset 8
+	.cfi_restore 7
+	.cfi_escape 0x10, 16, 14, 0x38, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	push	%r10
+	.cfi_adjust_cfa_offset 8
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+.Lleave_\clock:
+	CLOCK	\clock				/* first: what follows is our time, not the function's */
+	mov	%eax, %r10d
+	lea	40(%rsp), %r11			/* S */
+	SELF	.Lleave_off_\clock
+	cmp	%r11, STATE_TOP(%rcx)
+	jne	.Lleave_slow_\clock
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%r11,2), %rcx		/* mirror entry of S */
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%r11)			/* A is back in its slot */
+	mov	ENTRY_WORD(%rcx), %rdx		/* and link in the upper half */
+	mov	%rdx, %rcx
+	shr	$32, %rcx
+	lea	(%r11,%rcx,8), %r11		/* the next outer call's slot */
+	xor	$ENTRY_TO_EXIT, %edx		/* clears the upper half */
+	shl	$32, %rdx
+	or	%rdx, %r10
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	mov	%r11, STATE_TOP(%rcx)
+	WRITE	.Lleave_full_\clock
+.Lleave_go_\clock:
+	pop	%r11
+	.cfi_adjust_cfa_offset -8
+	pop	%r10
+	.cfi_adjust_cfa_offset -8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret					/* predicted: the first call's prediction is still on top */
+
+/* -- off the fast path; stack as after the pushes at the return -- */
+	.cfi_adjust_cfa_offset 40
+.Lleave_slow_\clock:
+	mov	%r11, %rax
+	SLOW	tramp_slow_leave
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lleave_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Lleave_off_\clock
+	/* Not known as open: record its end, leave top alone. */
+	movabs	$MIRROR_BASE, %rcx
+	lea	40(%rsp), %r11
+	lea	(%rcx,%r11,2), %rcx
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%r11)
+	mov	ENTRY_WORD(%rcx), %r10d
+	xor	$ENTRY_TO_EXIT, %r10d
+	shl	$32, %r10
+	jmp	.Lleave_retry_\clock
+.Lleave_full_\clock:
+	/* r10 holds word and a clock that may be old: read it again. */
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Lleave_go_\clock
+	shr	$32, %r10
+	shl	$32, %r10
+.Lleave_retry_\clock:
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Lleave_full_\clock
+	jmp	.Lleave_go_\clock
+.Lleave_off_\clock:
+	movabs	$MIRROR_BASE, %rcx
+	lea	40(%rsp), %r11
+	lea	(%rcx,%r11,2), %rcx
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%r11)
+	jmp	.Lleave_go_\clock
+
+/* -- off the fast path; stack as after the pushes at the entry -- */
+	.cfi_restore_state
+	.cfi_adjust_cfa_offset 40
+.Lenter_slow_\clock:
+	lea	56(%rsp), %rax
+	SLOW	tramp_slow_enter
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lenter_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_\clock
+	/* No mirror to be had: an entry alone. */
+	movl	$0, 52(%rsp)
+	xorl	$ENTRY_TO_POINT, 48(%rsp)
+	jmp	.Ljump_event_\clock
+.Lenter_full_\clock:
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Lenter_go_\clock
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	jmp	.Lenter_event_\clock
+
+/*
+ * S holds our own return label: the function whose open call lies there tail-jumped to this one. Its A is safe in the mirror;
+ * its call ends, this one takes its place, and the body is jumped to.
+ */
+.Ltail_\clock:
+	cmp	%rdx, STATE_TOP(%rcx)
+	jne	.Ltail_slow_\clock
+	movabs	$MIRROR_BASE, %r11
+	lea	(%r11,%rdx,2), %r11
+	mov	ENTRY_WORD(%r11), %r10d
+	xor	$ENTRY_TO_TAIL, %r10d
+	mov	48(%rsp), %eax
+	mov	%eax, ENTRY_WORD(%r11)
+.Ltail_event_\clock:
+	shl	$32, %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Ltail_full_\clock
+	jmp	.Ljump_event_\clock
+.Ltail_slow_\clock:
+	mov	%rdx, %rax
+	SLOW	tramp_slow_leave
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lenter_\clock
+	/* The call at S is not known as open: no more than an entry can be said of this one; the return goes the old way. */
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_\clock
+	movl	$0, 52(%rsp)
+	xorl	$ENTRY_TO_POINT, 48(%rsp)
+	jmp	.Ljump_event_\clock
+.Ltail_full_\clock:
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Ljump_event_\clock
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	shr	$32, %r10
+	jmp	.Ltail_event_\clock
+
+/* Record the word in the frame, then jump to the body: slot S stays as it is. */
+.Ljump_event_\clock:
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Ljump_full_\clock
+.Ljump_\clock:
+	pop	%r11
+	.cfi_adjust_cfa_offset -8
+	pop	%r10
+	.cfi_adjust_cfa_offset -8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
+	.cfi_adjust_cfa_offset -16
+	jmp	*-16(%rsp)
+	.cfi_adjust_cfa_offset 56
+.Ljump_full_\clock:
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Ljump_\clock
+	jmp	.Ljump_event_\clock
+
+/*
+ * Entry of a function whose return must not be intercepted. Stack as tramp_intercept's.
+ */
+	.globl	tramp_point_\clock
+	.hidden	tramp_point_\clock
+tramp_point_\clock:
+	.cfi_adjust_cfa_offset -40
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	push	%r10
+	.cfi_adjust_cfa_offset 8
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+	xorl	$ENTRY_TO_POINT, 48(%rsp)
+	SELF	.Lpoint_slow_\clock
+	lea	56(%rsp), %rax
+	cmp	%rax, STATE_TOP(%rcx)
+	ja	.Ljump_event_\clock		/* else open calls at or below S are dead, or this is another stack */
+.Lpoint_slow_\clock:
+	lea	56(%rsp), %rax
+	SLOW	tramp_slow_enter
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_\clock
+	jmp	.Ljump_event_\clock
+	.cfi_endproc
+	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
+.endm
+
+	INTERCEPT tsc
+	INTERCEPT mono
+
+	.section .note.GNU-stack, "", @progbits

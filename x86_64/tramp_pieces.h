@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Assembler macros that the trampolines share (tramp.h tells what those are for). The contract of every trampoline:
+ *
+ *	in	stack as drawn at each; XRay: r10d = the event's word
+ *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),
+ *		XRay: r10 undefined, as its sleds write it anyway
+ *
+ * Signal handlers may interrupt anywhere and run traced functions on the same record: slots of events are reserved by one
+ * xadd; `top` is stored after the mirror entry that it names is complete; nothing that lies above %rsp-128 is touched by the kernel.
+ */
+#ifndef XAUDIT_TRAMP_PIECES_H
+#define XAUDIT_TRAMP_PIECES_H
+
+#include "x86_64/offsets.h"
+#include "x86_64/tramp.h"
+
+/* rcx = this thread's record; jumps to \none when there is none. */
+.macro	SELF	none
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	test	%rcx, %rcx
+	jz	\none
+.endm
+
+/* rdx:rax = clock, whole. */
+.macro	CLOCK	clock
+.ifc	\clock, tsc
+	rdtsc
+.else
+	call	read_clock
+.endif
+.endm
+
+/*
+ * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx = record.
+ * Clobbers rax, rdx. Jumps to \slow when the span changed or the chunk is full; nothing was written then.
+ */
+.macro	WRITE	slow
+	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
+	adc	%edx, %edx			/* keeps signed 32-bit differences unambiguous */
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	\slow
+	mov	$8, %eax
+	xadd	%rax, STATE_CURSOR(%rcx)	/* no lock: only our own signal handlers compete */
+	test	%rax, STATE_CHUNK_BIT(%rcx)
+	jz	\slow
+	mov	%r10, (%rax)
+	addq	$8, STATE_WRITTEN(%rcx)
+.endm
+
+/* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */
+.macro	SLOW	function
+	lea	\function(%rip), %rcx
+	call	slow_call
+.endm
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Trampolines of XRay sleds. */
+#include "x86_64/tramp_pieces.h"
+
+	.text
+
+.macro	XRAY_ENTRY clock
+/*
+ * Entry sled: r10d = word. The sled called the stub.
+ *
+ *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 return to the sled (word X, below slot S)  40 A
+ *
+ * The open call is kept in the mirror of X: mirror(S) may be in use by an intercepted call with the same slot. No ABI-conforming call has
+ * its slot at X, since calls have their slots at 8 modulo 16; other code would only lose this entry's end.
+ */
+	.p2align 6
+	.globl	tramp_xray_entry_\clock
+	.hidden	tramp_xray_entry_\clock
+	.type	tramp_xray_entry_\clock, @function
+tramp_xray_entry_\clock:
+	.cfi_startproc
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+.Lxenter_\clock:
+	SELF	.Lxenter_slow_\clock
+	lea	32(%rsp), %rdx			/* X */
+	mov	%rdx, %rax
+	sub	STATE_STACK_LOW(%rcx), %rax
+	cmp	STATE_STACK_SIZE(%rcx), %rax
+	jae	.Lxenter_slow_\clock
+	mov	STATE_TOP(%rcx), %rax
+	sub	%rdx, %rax
+	jbe	.Lxenter_slow_\clock
+	movabs	$MIRROR_BASE, %r11
+	lea	(%r11,%rdx,2), %r11
+	shl	$29, %rax
+	or	%r10, %rax			/* upper half of r10 is zero: the stub's lea cleared it */
+	mov	%rax, ENTRY_WORD(%r11)
+	mov	8(%rdx), %rax
+	mov	%rax, ENTRY_ADDRESS(%r11)
+	mov	%rdx, STATE_TOP(%rcx)
+.Lxenter_event_\clock:
+	shl	$32, %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Lxenter_full_\clock
+.Lxenter_go_\clock:
+	pop	%r11
+	.cfi_adjust_cfa_offset -8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 32
+.Lxenter_slow_\clock:
+	lea	32(%rsp), %rax
+	SLOW	tramp_slow_enter
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lxenter_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Lxenter_go_\clock
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	jmp	.Lxenter_event_\clock
+.Lxenter_full_\clock:
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Lxenter_go_\clock
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	shr	$32, %r10
+	jmp	.Lxenter_event_\clock
+	.cfi_endproc
+	.size	tramp_xray_entry_\clock, . - tramp_xray_entry_\clock
+.endm
+
+/*
+ * Exit and tail sleds: r10d = word. The exit sled jumped to its stub (slot S = %rsp), the tail sled called it (S = %rsp+8).
+ *
+ *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S behind it (tail)
+ */
+.macro	XRAY_LEAVE name, x, clock
+	.p2align 6
+	.globl	tramp_xray_\name\()_\clock
+	.hidden	tramp_xray_\name\()_\clock
+	.type	tramp_xray_\name\()_\clock, @function
+tramp_xray_\name\()_\clock:
+	.cfi_startproc
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rcx
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+	shl	$32, %r10
+.Lx\name\()_\clock:
+	CLOCK	\clock
+	mov	%eax, %r11d
+	or	%r11, %r10
+	SELF	.Lx\name\()_go_\clock
+	lea	\x(%rsp), %r11			/* X */
+	cmp	%r11, STATE_TOP(%rcx)
+	jne	.Lx\name\()_slow_\clock
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	movabs	$MIRROR_BASE, %rdx
+	mov	ENTRY_LINK(%rdx,%r11,2), %edx
+	lea	(%r11,%rdx,8), %r11
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	mov	%r11, STATE_TOP(%rcx)
+	WRITE	.Lx\name\()_full_\clock
+.Lx\name\()_go_\clock:
+	pop	%r11
+	.cfi_adjust_cfa_offset -8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 32
+.Lx\name\()_slow_\clock:
+	mov	%r11, %rax
+	SLOW	tramp_slow_leave
+	shr	$32, %r10
+	shl	$32, %r10
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lx\name\()_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Lx\name\()_go_\clock
+	jmp	.Lx\name\()_retry_\clock
+.Lx\name\()_full_\clock:
+	SLOW	tramp_slow_event
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Lx\name\()_go_\clock
+	shr	$32, %r10
+	shl	$32, %r10
+.Lx\name\()_retry_\clock:
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Lx\name\()_full_\clock
+	jmp	.Lx\name\()_go_\clock
+	.cfi_endproc
+	.size	tramp_xray_\name\()_\clock, . - tramp_xray_\name\()_\clock
+.endm
+
+	XRAY_ENTRY tsc
+	XRAY_ENTRY mono
+	XRAY_LEAVE exit, 24, tsc
+	XRAY_LEAVE exit, 24, mono
+	XRAY_LEAVE tail, 32, tsc
+	XRAY_LEAVE tail, 32, mono
+
+	.section .note.GNU-stack, "", @progbits
