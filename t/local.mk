@@ -64,9 +64,17 @@ t_make_trace_SOURCES = t/make_trace.c
 t_max_rss_SOURCES = t/max_rss.c
 t_spoil_SOURCES = t/spoil.c
 
+# The recording core, run in the test's own process.
+check_LTLIBRARIES += t/libcore.la
+t_libcore_la_SOURCES = t/core.c t/core.h
+t_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
+check_PROGRAMS += t/stub.t
+t_stub_t_SOURCES = t/stub.c
+t_stub_t_LDADD = t/libcore.la
+
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c
+dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh

@@ -41,20 +41,24 @@ record() {
 	err=$(cat "$tmp/.err")
 }
 
-# report DIR [OPTION]...: sets $report and $report_status.
+# report DIR [OPTION]...: sets $report and $report_status; the status must be 0 for sums to say what it says of a good trace.
 report() {
 	dir=$1
 	shift
 	report_status=0
-	report=$(bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$dir" 2>&1) || report_status=$?
+	report=$(bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$dir" 2>"$tmp/.report-err") || report_status=$?
 }
 
 # calls FUNCTION: of the report, the rows' calls, as "5" or, with two rows, "3 2"; nothing where there is no row.
 calls() {
 	printf '%s\n' "$report" | jq -r --arg f "$1" '[.functions[] | select(.function == $f) | .calls] | sort | reverse | join(" ")'
 }
-# sums: "LOST lost UNFINISHED unfinished" of the report.
+# sums: "LOST lost UNFINISHED unfinished" of the report, or how it failed.
 sums() {
+	if [ "$report_status" -ne 0 ] || [ -s "$tmp/.report-err" ]; then
+		echo "report ends with $report_status: $(cat "$tmp/.report-err")"
+		return
+	fi
 	printf '%s\n' "$report" | jq -r '"\(.lost) lost \(.unfinished) unfinished"'
 }
 

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Each process has its own calls, however it came to be, and its parent's stay as they are.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+# wrong: processes whose calls in the trace are not what they told; "" if all is well.
+wrong() {
+	printf '%s\n' "$out" | awk 'NF != 2 || $1 !~ /^[0-9]+$/ { print; next } { sum[$1] += $2 } END { for (p in sum) print p, sum[p] }' |
+		while read -r pid told rest; do
+			case $pid in *[!0-9]*) echo "$pid $told $rest"; continue ;; esac
+			report d --pid "$pid"
+			[ "$(calls counted)/$(sums)" = "$told/0 lost 0 unfinished" ] ||
+				echo "process $pid told $told, the trace has $(calls counted), $(sums)"
+		done
+}
+# made NAME WHAT PROCESSES FOLDERS [CALLS]
+made() {
+	record d -k "$kind" -l libwithin.so ./forks "$2"
+	is "$status/$err" '0/' "$name, $1: the program runs as ever"
+	is "$(printf '%s\n' "$out" | cut -d' ' -f1 | sort -u | wc -l)" "$3" "$name, $1: $3 processes tell of their calls"
+	is "$(wrong | head -n 5)" '' "$name, $1: each has exactly its own in the trace"
+	is "$(find d -name meta | wc -l)" "$4" "$name, $1: in $4 folders"
+	if [ $# -gt 4 ]; then
+		report d
+		is "$(calls counted)" "$5" "$name, $1: together $5"
+	fi
+}
+
+# all NAME KIND BUILD...
+all() {
+	name=$1 kind=$2
+	shift 2
+	"$@" libwithin.so within.c
+	program "$CC" forks forks.c -L. -lwithin
+	made 'fork, and the child forks, and its child' fork 5 5 134
+	made 'fork in a thread' thread 3 3 46
+	made 'fork among three busy threads' threads 13 13
+	made 'vfork and exec' vfork 4 4 45
+	made 'posix_spawn' spawn 4 4 45
+	made 'exec of itself, twice' exec 1 3 25
+	made 'a child that calls nothing' idle 1 1 6
+	made 'fork within a traced function' within 2 2 19
+	report d
+	is "$(calls within)" 1 "$name: the function within which it forked was called once"
+}
+
+library_of() {
+	library "$@"
+}
+all plt plt library_of "$CC"
+all patchable patchable patchable_library
+if [ -n "$CLANG" ]; then
+	all xray xray xray_library
+else
+	skip 40 'no clang here'
+fi
+done_testing
