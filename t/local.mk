@@ -68,9 +68,16 @@ t_spoil_SOURCES = t/spoil.c
 check_LTLIBRARIES += t/libcore.la
 t_libcore_la_SOURCES = t/core.c t/core.h
 t_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
-check_PROGRAMS += t/stub.t
+check_PROGRAMS += t/arena.t t/clock.t t/patch.t t/stub.t t/text.t
+t_arena_t_SOURCES = t/arena.c
+t_arena_t_LDADD = t/libcore.la
+t_clock_t_SOURCES = t/clock.c
+t_clock_t_LDADD = t/libcore.la
+t_patch_t_SOURCES = t/patch.c
+t_patch_t_LDADD = t/libcore.la
 t_stub_t_SOURCES = t/stub.c
 t_stub_t_LDADD = t/libcore.la
+t_text_t_SOURCES = t/text.c
 
 # Programs under the module.
 dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t

@@ -1,0 +1,275 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+#include "t/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/clock.h"
+#include "runtime/handler.h"
+#include "runtime/process.h"
+
+static void fail(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	fflush(stdout);
+	_exit(255);
+}
+
+/* ---- folder, children ---- */
+
+static char folder[64];
+static pid_t owner;
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void remove_folder(void)
+{
+	if (getpid() == owner)
+		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *core_folder(void)
+{
+	if (!owner) {
+		owner = getpid();
+		strcpy(folder, "/tmp/xaudit-core.XXXXXX");
+		if (!mkdtemp(folder))
+			fail("mkdtemp");
+		atexit(remove_folder);
+	}
+	return folder;
+}
+
+void *core_shared(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		fail("mmap");
+	return p;
+}
+
+uint64_t core_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int core_child(int (*scenario)(void *argument), void *argument, unsigned seconds)
+{
+	uint64_t end = core_now_ns() + seconds * 1000000000ull;
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		fail("fork");
+	if (!pid)
+		_exit(scenario(argument));
+	for (;;) {
+		pid_t r = waitpid(pid, &status, WNOHANG);
+		if (r < 0)
+			fail("waitpid");
+		if (r == pid)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+		if (core_now_ns() > end) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &status, 0);
+			return 2000;
+		}
+		usleep(1000);
+	}
+}
+
+/* ---- recording ---- */
+
+static void describe_nothing(void)
+{
+}
+
+void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
+{
+	const struct process_options options = {
+		.output = where,
+		.chunk_size = chunk_size,
+		.version = "test",
+		.source = "test",
+		.describe = describe_nothing,
+	};
+
+	clock_init(clock, clock_gettime);
+	if (process_init(&options))
+		fail("process_init");
+	handler_use_recorder(clock);
+}
+
+struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
+{
+	static void (*const gates[])(void) = {
+		[TRAMP_INTERCEPT] = tramp_gate_intercept,
+		[TRAMP_POINT] = tramp_gate_point,
+		[TRAMP_LANDED] = tramp_gate_landed,
+		[TRAMP_JUMP] = tramp_gate_jump,
+	};
+	static struct stub_pages pages;
+
+	if (pages.used == pages.stubs && stub_map_block(&pages, 100))
+		fail("stub_map_block");
+	uint32_t n = pages.used++;
+	struct traced traced = { stub_address(&pages, n), stub_cell(&pages, n) };
+	traced.cell->word = TRACE_WORD(TRACE_ENTRY, id);
+	traced.cell->body = (uint64_t)(uintptr_t)body;
+	traced.cell->gate = (uint64_t)(uintptr_t)gates[event];
+	return traced;
+}
+
+/* ---- reading ---- */
+
+const char *core_thread_file(const char *where, pid_t pid, unsigned n)
+{
+	static char path[200];
+
+	snprintf(path, sizeof(path), "%s/p%d/t%u", where, (int)pid, n);
+	return path;
+}
+
+static void add_event(struct reading *reading, const struct event *event)
+{
+	/* Room doubles at each power of two. */
+	if (!(reading->count & (reading->count - 1))) {
+		size_t room = reading->count ? 2 * reading->count : 1;
+		reading->event = realloc(reading->event, room * sizeof(*event));
+		if (!reading->event)
+			fail("realloc");
+	}
+	reading->event[reading->count++] = *event;
+}
+
+static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
+{
+	const uint64_t *word = (const uint64_t *)((const char *)chunk + chunk->head_size);
+	const uint64_t *end = (const uint64_t *)((const char *)chunk + (chunk->used ? chunk->used : chunk->size));
+	uint64_t clock = chunk->clock;
+	uint32_t tid = chunk->tid;
+
+	for (; word < end; word++) {
+		uint32_t type = (uint32_t)(*word >> 60), id = (uint32_t)(*word >> 32) & TRACE_ID_MASK;
+		if (!*word) {
+			reading->holes += chunk->used != 0;
+			continue;
+		}
+		clock += (uint64_t)(int64_t)(int32_t)((uint32_t)*word - (uint32_t)clock);
+		if (type == TRACE_CONTROL) {
+			uint32_t payload = id >> 8;
+			if (payload != 1 || word + 1 >= end) {
+				reading->damage = "a control event without its payload";
+				return;
+			}
+			word++;
+			if ((id & 0xff) == TRACE_SYNC) {
+				reading->syncs++;
+				clock = *word;
+			} else if ((id & 0xff) == TRACE_THREAD) {
+				reading->threads++;
+				tid = (uint32_t)*word;
+			} else {
+				reading->damage = "an unknown control event";
+			}
+		} else if (type < TRACE_ENTRY || type > TRACE_POINT) {
+			reading->damage = "an unknown type of event";
+		} else {
+			const struct event event = { type, id, tid, clock };
+			add_event(reading, &event);
+		}
+	}
+}
+
+int core_read(const char *path, uint64_t chunk_size, struct reading *reading)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	memset(reading, 0, sizeof(*reading));
+	if (fd < 0 || fstat(fd, &st) || st.st_size == 0) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	char *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (file == MAP_FAILED)
+		fail("mmap");
+	for (uint64_t seq = 0;; seq++) {
+		uint64_t at = trace_chunk_at(chunk_size, seq);
+		const struct trace_chunk *chunk = (const struct trace_chunk *)(file + at);
+		if (at + trace_chunk_bytes(chunk_size, seq) > (uint64_t)st.st_size || !chunk->magic)
+			break;
+		if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->seq != seq ||
+			chunk->size != trace_chunk_bytes(chunk_size, seq) || chunk->head_size != sizeof(*chunk) ||
+			chunk->used > chunk->size) {
+			reading->damage = "a chunk's header";
+			break;
+		}
+		reading->chunks++;
+		reading->lost += chunk->lost;
+		read_chunk(reading, chunk);
+	}
+	munmap(file, (size_t)st.st_size);
+	return 0;
+}
+
+void core_forget(struct reading *reading)
+{
+	free(reading->event);
+	memset(reading, 0, sizeof(*reading));
+}
+
+int core_read_head(const char *where, pid_t pid, struct trace_head *head)
+{
+	char path[200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/p%d/meta", where, (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, head, sizeof(*head));
+	close(fd);
+	return n == (ssize_t)sizeof(*head) && !memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) ? 0 : -1;
+}
+
+const char *core_protection(uint64_t address)
+{
+	static char found[8];
+	char line[512], protection[8];
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	if (!maps)
+		fail("/proc/self/maps");
+	found[0] = '\0';
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long low, high;
+		if (sscanf(line, "%lx-%lx %7s", &low, &high, protection) == 3 && address >= low && address < high)
+			strcpy(found, protection);
+	}
+	fclose(maps);
+	return found;
+}

@@ -1,0 +1,255 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/* Stubs: where their pages go, what is in them, and who may write or run them. */
+#include "t/tap.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "t/core.h"
+#include "x86_64/stub.h"
+
+#define PAGE  4096ul
+#define REACH (1ul << 31)
+
+/* Room as wide as the test needs, with nothing around that it did not put there. Text is taken to lie in its middle. */
+static uint64_t find_room(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		bail("no address range of %zu bytes", size);
+	munmap(p, size);
+	return ((uint64_t)(uintptr_t)p + 0xffff) & ~0xfffful;
+}
+
+static uint64_t occupy(uint64_t at, size_t size)
+{
+	void *p = mmap((void *)(uintptr_t)at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+		-1, 0);
+
+	return p == (void *)(uintptr_t)at ? at : 0;
+}
+
+static int32_t get32(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Is there push word(%rip); push body(%rip); jmp *gate(%rip) with the cell's addresses? */
+static int is_cell_stub(uint64_t address, const struct stub_cell *cell)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
+
+	return p[0] == 0xff && p[1] == 0x35 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->word && p[6] == 0xff &&
+		p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff && p[13] == 0x25 &&
+		p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
+}
+
+/* Is there lea word(%r10),%r10d; jmp *(gate)? */
+static int is_xray_stub(uint64_t address, uint32_t word, void (*gate)(void))
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
+	uint64_t target;
+
+	if (p[0] != 0x45 || p[1] != 0x8d || p[2] != 0x92 || (uint32_t)get32(p + 3) != word || p[7] != 0xff || p[8] != 0x25)
+		return 0;
+	memcpy(&target, p + 13 + get32(p + 9), sizeof(target));
+	return target == (uint64_t)(uintptr_t)gate;
+}
+
+static int all_pages_are(uint64_t from, size_t size, const char *protection)
+{
+	for (uint64_t at = from; at < from + size; at += PAGE)
+		if (strcmp(core_protection(at), protection) != 0)
+			return 0;
+	return 1;
+}
+
+static void check_pages(struct stub_pages *pages, uint32_t base, uint32_t functions)
+{
+	uint64_t start = (uint64_t)(uintptr_t)pages->start;
+	unsigned right = 0;
+
+	is_int((long long)pages->size, (long long)stub_size(base != 0, functions), "the mapping has the size that stub_size() tells");
+	ok(all_pages_are(start, pages->code_size, "r-xp"), "the code part is mapped read and execute, all of it");
+	ok(all_pages_are(start + pages->code_size, pages->size - pages->code_size, "rw-p"),
+		"the cells are mapped read and write, all of them");
+	for (uint32_t i = 0; i < functions; i++)
+		right += is_cell_stub(stub_address(pages, i), stub_cell(pages, i));
+	is_int(right, functions, "each stub pushes its cell's word and body and jumps to its gate");
+	uint64_t last = stub_address(pages, functions - 1), cell = (uint64_t)(uintptr_t)stub_cell(pages, functions - 1);
+	ok(stub_address(pages, 0) >= start + (base ? 48 : 0) && last + 18 <= start + pages->code_size,
+		"all stubs lie in the code part");
+	ok(cell + sizeof(struct stub_cell) <= start + pages->size, "all cells lie in the mapping");
+	if (!base)
+		return;
+	ok(is_xray_stub(stub_xray(pages, 0), TRACE_WORD(TRACE_ENTRY, base), tramp_gate_xray_entry),
+		"the XRay entry stub adds the first id and the type and jumps to its gate");
+	ok(is_xray_stub(stub_xray(pages, 1), TRACE_WORD(TRACE_EXIT, base), tramp_gate_xray_exit),
+		"the XRay exit stub adds the first id and the type and jumps to its gate");
+	ok(is_xray_stub(stub_xray(pages, 2), TRACE_WORD(TRACE_TAIL, base), tramp_gate_xray_tail),
+		"the XRay tail stub adds the first id and the type and jumps to its gate");
+}
+
+static void check_unmap(struct stub_pages *pages)
+{
+	uint64_t start = (uint64_t)(uintptr_t)pages->start;
+	size_t size = pages->size;
+
+	stub_unmap(pages);
+	ok(all_pages_are(start, size, "") && !pages->start && !pages->size, "stub_unmap gives the whole mapping back");
+}
+
+static void test_wanted(void)
+{
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted;
+	struct stub_pages pages;
+	int r;
+
+	wanted = text - stub_size(1, 1000);
+	r = stub_map(&pages, wanted, text, text + 0x10000, 77, 1000);
+	is_int(r, 0, "stub_map maps 1000 stubs");
+	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "stubs lie at the wanted place when it is free");
+	check_pages(&pages, 77, 1000);
+	check_unmap(&pages);
+
+	r = stub_map(&pages, wanted, text, text + 0x10000, 0, 1);
+	is_int(r, 0, "stub_map maps one stub without XRay stubs");
+	is_int((long long)stub_size(0, 1), 2 * PAGE, "one stub takes a page of code and a page of cells");
+	check_pages(&pages, 0, 1);
+	check_unmap(&pages);
+
+	/* The last bit of room of a page, and the first of the next. */
+	is_int((long long)stub_size(0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
+	is_int((long long)stub_size(0, 129), 3 * PAGE, "the 129th stub begins a second page of code");
+	is_int((long long)stub_size(1, 0), PAGE, "XRay stubs alone take one page");
+	r = stub_map(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
+	is_int(r, 0, "stub_map maps XRay stubs alone");
+	ok(is_xray_stub(stub_xray(&pages, 0), TRACE_WORD(TRACE_ENTRY, TRACE_ID_MASK), tramp_gate_xray_entry),
+		"the highest function id is added as it is");
+	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.size, "r-xp"), "a mapping without cells is all read and execute");
+	check_unmap(&pages);
+}
+
+static void test_taken(void)
+{
+	size_t size = stub_size(1, 10);
+	uint64_t text = find_room(64ul << 20) + (32ul << 20), wanted = text - size;
+	struct stub_pages pages;
+
+	if (!occupy(wanted, PAGE))
+		bail("the place before the text can't be taken");
+	is_int(stub_map(&pages, wanted, text, text + 0x10000, 5, 10), 0, "stub_map finds room when the wanted place is taken");
+	uint64_t start = (uint64_t)(uintptr_t)pages.start;
+	ok(start != wanted && start + size > text - REACH && start < text + REACH, "that room is within 2 GiB of the text");
+	is_str(core_protection(wanted), "---p", "what lay at the wanted place is as it was");
+	check_pages(&pages, 5, 10);
+	struct stub_pages second;
+	is_int(stub_map(&second, wanted, text, text + 0x10000, 5, 10), 0, "a second load near the same text finds room too");
+	ok(second.start >= pages.start + pages.size || pages.start >= second.start + second.size, "and does not overlap the first");
+	check_unmap(&second);
+	check_unmap(&pages);
+
+	/* All below is taken for 1.5 GiB: only above is room, and the other way round. */
+	uint64_t wide = find_room(4ul << 30), middle = wide + (2ul << 30);
+	munmap((void *)(uintptr_t)wanted, PAGE);
+	if (!occupy(wide, 2ul << 30))
+		bail("2 GiB of addresses can't be taken");
+	is_int(stub_map(&pages, middle - size, middle, middle + 0x10000, 5, 10), 0, "room is found above when all below is taken");
+	ok((uint64_t)(uintptr_t)pages.start > middle && (uint64_t)(uintptr_t)pages.start < middle + REACH,
+		"and lies above within reach");
+	check_unmap(&pages);
+	munmap((void *)(uintptr_t)wide, 2ul << 30);
+	if (!occupy(middle, 2ul << 30))
+		bail("2 GiB of addresses can't be taken");
+	is_int(stub_map(&pages, middle, middle - 0x10000, middle, 5, 10), 0, "room is found below when all above is taken");
+	ok((uint64_t)(uintptr_t)pages.start < middle && (uint64_t)(uintptr_t)pages.start + REACH > middle,
+		"and lies below within reach");
+	check_unmap(&pages);
+	munmap((void *)(uintptr_t)middle, 2ul << 30);
+}
+
+static void test_reach(void)
+{
+	uint64_t text = find_room(16ul << 30) + (8ul << 30);
+	struct stub_pages pages;
+
+	/* Text that is wider than a rel32 reaches leaves no place that reaches all of it. */
+	is_int(stub_map(&pages, text - 0x10000, text, text + (3ul << 30), 1, 10), -ENOMEM,
+		"stubs for a text of 3 GiB are refused: no place reaches all of it");
+	ok(!pages.start, "a refusal leaves nothing mapped");
+	is_int(stub_map(&pages, text + (5ul << 30), text, text + 0x1000, 1, 10), 0, "a wanted place out of reach is passed over");
+	uint64_t start = (uint64_t)(uintptr_t)pages.start;
+	ok(start > text - REACH && start < text + REACH, "for one within reach");
+	check_unmap(&pages);
+	is_int(stub_map(&pages, text - (1ul << 30), text, text + (1ul << 30), 1, 10), 0,
+		"a place 1 GiB before a text of 1 GiB is used or replaced");
+	start = (uint64_t)(uintptr_t)pages.start;
+	ok(text + (1ul << 30) - start < REACH, "so that the text's end is within reach");
+	check_unmap(&pages);
+	is_int(stub_map(&pages, 0x400000 - stub_size(0, 10), 0x400000, 0x500000, 0, 10), 0, "text at 4 MiB finds room");
+	ok((uint64_t)(uintptr_t)pages.start < REACH, "within reach of low addresses");
+	check_unmap(&pages);
+}
+
+static void test_block(void)
+{
+	struct stub_pages pages;
+
+	is_int(stub_map_block(&pages, 300), 0, "stub_map_block maps 300 stubs");
+	check_pages(&pages, 0, 300);
+	struct stub_cell *cell = stub_cell(&pages, 299);
+	cell->word = 1;
+	cell->body = 2;
+	cell->gate = 3;
+	ok(is_cell_stub(stub_address(&pages, 299), cell), "filling a cell changes no code");
+	check_unmap(&pages);
+}
+
+/* What the system does where it lets nobody make memory executable that was not (MDWE, Linux 6.3). 1: not known here. */
+static int without_execute(void *argument)
+{
+	int *results = argument;
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 3);
+	struct stub_pages pages;
+
+	if (prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0))
+		return 1;
+	results[0] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
+	results[1] = all_pages_are(wanted, stub_size(1, 3), "");
+	results[2] = stub_map_block(&pages, 3);
+	results[3] = !pages.start;
+	return 0;
+}
+
+static void test_refused(void)
+{
+	int *results = core_shared(4 * sizeof(*results));
+	int status = core_child(without_execute, results, 10);
+
+	if (status == 1) {
+		skip(5, "this kernel can't forbid executable memory");
+		return;
+	}
+	is_int(status, 0, "a process that may make nothing executable goes on");
+	is_int(results[0], -EACCES, "its stub_map says so");
+	ok(results[1], "and keeps no mapping");
+	ok(results[2] < 0, "its stub_map_block fails too");
+	ok(results[3], "and keeps no mapping either");
+}
+
+int main(void)
+{
+	test_wanted();
+	test_taken();
+	test_reach();
+	test_block();
+	test_refused();
+	return done_testing();
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that is put together without libc. */
+#include "t/tap.h"
+
+#include "runtime/text.h"
+
+int main(void)
+{
+	char buffer[32];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	text_string(&text, "a");
+	text_char(&text, ' ');
+	text_number(&text, 0);
+	text_char(&text, ' ');
+	text_number(&text, 1234567890);
+	is_str(buffer, "a 0 1234567890", "strings, characters and numbers follow each other");
+	is_int((long long)text.length, 14, "the length is that of the string");
+
+	text.length = 0;
+	text_number(&text, UINT64_MAX);
+	is_str(buffer, "18446744073709551615", "the greatest number has all its digits");
+
+	memset(buffer, 'x', sizeof(buffer));
+	text = (struct text){ buffer, 8, 0 };
+	text_string(&text, "0123456789");
+	is_str(buffer, "0123456", "what does not fit is cut");
+	text_number(&text, 42);
+	is_str(buffer, "0123456", "and what follows too");
+	is_int((long long)text.length, 7, "the length is that of what fits");
+	is_int(buffer[8], 'x', "nothing is written behind the buffer");
+
+	text = (struct text){ buffer, 1, 0 };
+	text_string(&text, "abc");
+	is_str(buffer, "", "a buffer of one byte holds the end of the string alone");
+	is_int(buffer[1], '1', "and no more");
+	return done_testing();
+}
