@@ -45,9 +45,9 @@ check_PROGRAMS += t/sled.t t/site.t t/site_damage.t
 t_sled_t_SOURCES = t/sled.c
 t_sled_t_LDADD = audit/libcommon.la
 t_site_t_SOURCES = t/site.c t/site_fixture.h
-t_site_t_LDADD = audit/libsites.la $(ELF_LIBS)
+t_site_t_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS)
 t_site_damage_t_SOURCES = t/site_damage.c t/site_fixture.h
-t_site_damage_t_LDADD = audit/libsites.la $(ELF_LIBS)
+t_site_damage_t_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS)
 EXTRA_DIST += t/site_functions.c
 dist_check_SCRIPTS += t/list.t
 
@@ -80,8 +80,8 @@ t_stub_t_LDADD = t/libcore.la
 t_text_t_SOURCES = t/text.c
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c
+dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What a configuration asks for is what is traced, with LD_AUDIT alone and no command in between.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+unset XAUDIT_CONFIG XAUDIT_RULES XDG_CONFIG_HOME HOME
+[ ! -e /etc/xaudit.conf ] || skip_all 'this system has an /etc/xaudit.conf'
+patchable_library libalpha.so plugin.c -DNAME=alpha
+patchable_library libbeta.so plugin.c -DNAME=beta
+program "$CC" app app.c -L. -lalpha -lbeta
+
+# app: runs it under the module alone. Sets $status, $out, $err.
+app() {
+	rm -rf d xaudit.data
+	status=0
+	bounded 60 env LD_AUDIT="$MODULE" ./app >.out 2>.err || status=$?
+	out=$(cat .out)
+	err=$(cat .err)
+}
+# traced SENTENCE EXPECTED: under the configuration on stdin, the program runs as ever, and these are "FUNCTION CALLS".
+traced() {
+	cat >conf
+	XAUDIT_CONFIG=conf app
+	is "$status/$out/$err" '5/app 15/' "$1: the program runs as ever"
+	report "${3:-d}"
+	is "$(printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" "$1"
+}
+
+# ---- which file ----
+everything='alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_begin 1, beta_end 1, beta_inner 2, beta_work 2'
+rows() {
+	report "$1"
+	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
+}
+app
+is "$status/$out/$err/$(rows xaudit.data)" "5/app 15//$everything" 'without any configuration, compile-time sites of all objects are traced, into xaudit.data'
+is "$(info xaudit.data '.processes[].rules')" '"defaults"' 'and info says that these were the defaults'
+printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
+app
+is "$status/$err/$(rows xaudit.data)" '5//alpha_inner 4' './xaudit.conf is read'
+is "$(info xaudit.data '.processes[].rules')" '"./xaudit.conf"' 'and info names it'
+mkdir xdg
+printf '[library libalpha.so]\nfunctions = alpha_work\n' >xdg/xaudit.conf
+XDG_CONFIG_HOME=$tmp/xdg app
+is "$(rows xaudit.data)" 'alpha_inner 4' './xaudit.conf goes before that of XDG_CONFIG_HOME'
+rm xaudit.conf
+XDG_CONFIG_HOME=$tmp/xdg app
+is "$(rows xaudit.data)" 'alpha_work 3' 'which is read where there is no other'
+printf '[library libbeta.so]\nfunctions = beta_work\n' >named.conf
+XDG_CONFIG_HOME=$tmp/xdg XAUDIT_CONFIG=named.conf app
+is "$(rows xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
+
+# ---- which section ----
+traced 'the first section that matches decides' 'alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_work 2' <<'END'
+[trace]
+output = d
+[library libalpha.*]
+kinds = patchable
+[library lib[ab]*.so]
+kinds = plt
+[library *]
+kinds = none
+END
+is "$(info d '[.processes[].objects[] | select(.role == "library") | .kinds]')" '[["patchable"],["plt"],[]]' \
+	'and info shows the kinds of each object'
+traced 'kinds = none keeps a later section from it' 'beta_begin 1, beta_end 1, beta_inner 2, beta_work 2' <<'END'
+[trace]
+output = d
+[library libalpha.so]
+kinds = none
+[library *]
+END
+traced 'a pattern with a slash is compared with the whole path' 'beta_work 2' <<END
+[trace]
+output = d
+[library $tmp/*beta*]
+functions = *_work
+[library /none/libalpha.so]
+END
+traced 'an object that no section matches is not traced' 'beta_begin 1, beta_end 1, beta_inner 2, beta_work 2' <<'END'
+[trace]
+output = d
+[library libbeta.so]
+END
+
+# ---- which functions ----
+traced 'functions and exclude' 'alpha_work 3, beta_begin 1, beta_end 1' <<'END'
+[trace]
+output = d
+[library libalpha.so]
+functions = alpha_*
+exclude = *_inner alpha_begin
+exclude = alpha_end
+[library libbeta.so]
+exclude = beta_[iw]*
+END
+traced 'functions of certain libraries' 'alpha_inner 4, beta_work 2' <<'END'
+[trace]
+output = d
+[library *]
+functions = *_inner@libalpha* *_work@libbeta.so
+END
+traced 'both ways into a function count one call' 'alpha_work 3, beta_work 2' <<'END'
+[trace]
+output = d
+[library *]
+kinds = plt, patchable
+functions = *_work
+END
+
+# ---- the program ----
+traced 'calls of the program, whatever it calls' 'alpha_inner 1, alpha_work 3, beta_work 2, getppid 4' <<'END'
+[trace]
+output = d
+[program]
+kinds = calls
+exclude = printf __printf_chk putchar puts __cxa_finalize __libc_start_main
+END
+is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "getppid") | .library' | sed 's,.*/,,')" libc.so.6 \
+	'they have the name of the library that is called'
+traced 'calls of the program into one library' 'beta_work 2' <<'END'
+[trace]
+output = d
+[program]
+kinds = calls
+functions = *@libbeta.so
+END
+
+# ---- the trace ----
+cat >conf <<'END'
+[trace]
+output = out-%p-%p
+buffer = 64k
+[library *]
+END
+rm -rf out-*
+XAUDIT_CONFIG=conf app
+pid=$(echo out-*)
+pid=${pid##*-}
+is "$status/$err/$(echo out-*)/$(rows out-"$pid"-"$pid")" "5//out-$pid-$pid/$everything" '%p in the output is the process id'
+is "$(info "out-$pid-$pid" '.processes[].pid')" "$pid" 'which info tells too'
+
+# ---- what is wrong ----
+# refused SENTENCE LINE: the configuration on stdin makes the module say this one line, and the program runs untraced.
+refused() {
+	cat >bad.conf
+	XAUDIT_CONFIG=bad.conf app
+	is "$status/$out/$err" "5/app 15/$2" "$1"
+	ok "$1: nothing is recorded" test ! -e d -a ! -e xaudit.data
+}
+refused 'an unknown section' \
+	"xaudit: bad.conf:3: unknown section 'librery *'; allowed: [trace], [library GLOB], [program]" <<'END'
+[trace]
+output = d
+[librery *]
+END
+refused 'an unknown key' \
+	"xaudit: bad.conf:4: unknown key 'kind'; allowed in [library] and [program]: kinds, functions, exclude" <<'END'
+[trace]
+output = d
+[library *]
+kind = plt
+END
+refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, none" <<'END'
+[library *]
+kinds = xray ptl
+END
+refused 'a bad size' "xaudit: bad.conf:2: bad size '5M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" <<'END'
+[trace]
+buffer = 5M
+END
+XAUDIT_CONFIG=none.conf app
+is "$status/$out" '5/app 15' 'a configuration that is not there: the program runs'
+is "$err" "xaudit: none.conf: the configuration can't be read: no such file" 'and the module says so in one line'
+printf '[trace]\noutput = none/such/folder\n[library *]\n' >conf
+XAUDIT_CONFIG=conf app
+is "$status/$out" '5/app 15' 'a trace folder that cannot be made: the program runs'
+is "$(printf '%s\n' "$err" | wc -l)" 1 'and the module says one line'
+like "$err" "^xaudit: can't make the trace folder .*none/such/folder.*; the program runs on, untraced\$" 'with what it could not make'
+done_testing
