@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # audit/libcommon.la: what the module and the command share; files go into audit_libcommon_la_SOURCES.
-# audit/libsites.la: site discovery, for the command and libxaudit-sites.so; files go into audit_libsites_la_SOURCES.
-# libxaudit-sites.la: site discovery and libelf for the module, which loads it when a file has sites: few have, and it
-#	costs every process more than all else that the module does at start-up.
+# audit/libsites.la: site discovery, for both too, with libelf; files go into audit_libsites_la_SOURCES.
 # audit/libaudit.la: the module's part that ld.so calls; files go into audit_libaudit_la_SOURCES.
 # libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
 noinst_LTLIBRARIES += audit/libcommon.la
@@ -12,7 +10,7 @@ audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
 audit_libcommon_la_LIBADD = runtime/libbase.la x86_64/libsled.la
 
 noinst_LTLIBRARIES += audit/libaudit.la
-audit_libaudit_la_SOURCES = audit/audit.c audit/discover.c audit/discover.h audit/bind.c audit/bind.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.S \
+audit_libaudit_la_SOURCES = audit/audit.c audit/bind.c audit/bind.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.S \
 	audit/iterate.h audit/never.c audit/never.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h \
 	audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
@@ -24,7 +22,8 @@ audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =
-libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la $(INIH_MODULE_LIBS)
+libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la \
+	audit/libsites.la $(ELF_LIBS) $(INIH_MODULE_LIBS)
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
 	-Wl,--version-script=$(srcdir)/audit/audit.map
@@ -40,12 +39,3 @@ noinst_LTLIBRARIES += audit/libsites.la
 audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \
 	audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c audit/site_xray.c
 audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
-audit_libsites_la_LIBADD = runtime/libbase.la x86_64/libsled.la
-
-lib_LTLIBRARIES += libxaudit-sites.la
-libxaudit_sites_la_SOURCES =
-libxaudit_sites_la_LIBADD = audit/libsites.la $(ELF_LIBS)
-libxaudit_sites_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
-	-Wl,--version-script=$(srcdir)/audit/sites.map
-EXTRA_libxaudit_sites_la_DEPENDENCIES = audit/sites.map
-EXTRA_DIST += audit/sites.map

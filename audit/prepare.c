@@ -8,7 +8,6 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/describe.h"
-#include "audit/discover.h"
 #include "audit/glance.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
@@ -66,7 +65,7 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
 	unsigned present = kinds & glance((int)fd);
-	if (present && discover(set, (int)fd, present) != 0)
+	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
 					   memcmp(set->build_id, object->build_id, image->build_id_len) ||
@@ -167,8 +166,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	if (!object->planned) {
 		/* Nothing to patch: keep none of it. */
 		object->selected = NULL;
-		arena_free(&set->arena);
-		*set = (struct site_set){ 0 };
+		site_free(set);
 	}
 	object->scanned = 1;
 	describe_sleds(object);

@@ -20,9 +20,6 @@
 #include "runtime/trace.h" /* enum trace_kind, enum trace_reason */
 #include "x86_64/sled.h"   /* enum sled_type */
 
-/* What libxaudit-sites.so exports. */
-#define SITE_API __attribute__((visibility("default")))
-
 struct site {
 	uint64_t address;  /* of the sled's first instruction; hot patchable ones are also written before it */
 	uint16_t type;	   /* enum sled_type */
@@ -76,7 +73,7 @@ struct site_symbols {
  * be zero or freed before. No stdio, no locale, no abort; memory from the set's arena and, for section headers,
  * libelf's malloc.
  */
-SITE_API int site_scan(struct site_set *set, int fd, unsigned kinds);
+int site_scan(struct site_set *set, int fd, unsigned kinds);
 
 /*
  * All functions of the file, aliases dropped (the first global name wins): from .symtab, else .dynsym joined with
@@ -84,6 +81,6 @@ SITE_API int site_scan(struct site_set *set, int fd, unsigned kinds);
  */
 int site_symbols(struct site_set *set, int fd, struct site_symbols *symbols);
 
-SITE_API void site_free(struct site_set *set);
+void site_free(struct site_set *set);
 
 #endif

@@ -125,6 +125,9 @@ static long next_chunk(struct thread *thread)
 	/* The first chunk has a size and so a window of its own. */
 	if ((first || !thread->window[turn]) && !(thread->window[turn] = reserve_window(size)))
 		return -ENOMEM;
+	struct trace_head *head = process_head();
+	if (first)
+		thread->number = head->threads;
 	int fd = process_open_thread(thread->number, at, size);
 	if (fd < 0)
 		return fd;
@@ -152,9 +155,7 @@ static long next_chunk(struct thread *thread)
 	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	struct trace_head *head = process_head();
-	if (head->threads <= thread->number)
-		head->threads = thread->number + 1;
+	head->threads += (uint32_t)first;
 	thread->chunk = chunk;
 	thread->chunk_start = (uint64_t)(uintptr_t)(chunk + 1);
 	thread->next_chunk++;

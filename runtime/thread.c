@@ -42,7 +42,6 @@ static struct thread *find(uint32_t pid, uint32_t tid)
 		struct thread *thread = record(n);
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
 		if (!thread->tid || thread->tid == tid || is_gone(pid, thread->tid)) {
-			thread->number = n;
 			start = n;
 			return thread;
 		}
@@ -58,7 +57,6 @@ static struct thread *find(uint32_t pid, uint32_t tid)
 	}
 	slabs[total / SLAB_RECORDS] = slab;
 	start = total;
-	record(total)->number = total;
 	return record(total);
 }
 

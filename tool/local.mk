@@ -14,7 +14,7 @@ xaudit_SOURCES += \
 	tool/record_trim.c tool/record_why.c tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
-xaudit_LDADD = audit/libcommon.la audit/libsites.la $(ELF_LIBS) $(INIH_LIBS)
+xaudit_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
 
 bashcompletiondir = $(datadir)/bash-completion/completions
 EXTRA_DIST += tool/xaudit.bash
