@@ -18,6 +18,7 @@
 #include "audit/object.h"
 #include "audit/prepare.h"
 #include "audit/rules.h"
+#include "audit/symbol.h"
 #include "audit/unwinder.h"
 #include "config.h"
 #include "runtime/clock.h"
@@ -25,6 +26,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "runtime/thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -136,6 +138,36 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	return 0;
 }
 
+/*
+ * The program's libc tells us when its threads end. A key under 32 has its place in struct pthread, so setting it never
+ * allocates; without one, threads that are gone are found by asking the kernel.
+ */
+static void watch_thread_ends(void)
+{
+	static int done;
+	unsigned key;
+
+	if (done)
+		return;
+	done = 1;
+	for (const struct load *load = loads; load; load = load->next) {
+		if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname ||
+			strcmp(load->object->soname, "libc.so.6"))
+			continue;
+		int (*create)(unsigned *, void (*)(void *)) =
+			(int (*)(unsigned *, void (*)(void *)))symbol_find(load->map, "pthread_key_create");
+		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load->map, "pthread_key_delete");
+		uintptr_t set = symbol_find(load->map, "pthread_setspecific");
+		if (!create || !remove || !set || create(&key, thread_ended))
+			return;
+		if (key < 32)
+			thread_watch_ends(set, key);
+		else
+			remove(key);
+		return;
+	}
+}
+
 EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 {
 	struct process_held held;
@@ -158,4 +190,6 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	}
 	process_unlock(&held);
 	process_clock();
+	if (object_selected)
+		watch_thread_ends();
 }

@@ -248,17 +248,6 @@ void recorder_thread_changed(struct thread *thread)
 	}
 }
 
-void recorder_finish(void)
-{
-	struct process_held held;
-
-	process_lock(&held);
-	process_clock();
-	if (process_head())
-		process_head()->flags |= TRACE_EXITED;
-	process_unlock(&held);
-}
-
 /* ---- open calls ---- */
 
 /* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
@@ -383,4 +372,24 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 		return TRAMP_POINTED;
 	thread->hot.top = slot;
 	return TRAMP_AGAIN;
+}
+
+void recorder_unwind_all(struct thread *thread)
+{
+	if (thread->stack)
+		unwind(thread, thread->stack->high - 8);
+}
+
+void recorder_finish(void)
+{
+	struct process_held held;
+	struct thread *thread = thread_self();
+
+	if (thread)
+		recorder_unwind_all(thread);
+	process_lock(&held);
+	process_clock();
+	if (process_head())
+		process_head()->flags |= TRACE_EXITED;
+	process_unlock(&held);
 }

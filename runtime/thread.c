@@ -7,6 +7,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "x86_64/vectors.h"
 
 #define RECORD_SIZE  256 /* two pairs of cache lines: no two threads share one */
 #define SLAB_SIZE    (64ul << 10)
@@ -60,6 +61,47 @@ static struct thread *find(uint32_t pid, uint32_t tid)
 	return record(total);
 }
 
+static uintptr_t set_specific;
+static unsigned end_key;
+
+void thread_watch_ends(uintptr_t setspecific, unsigned key)
+{
+	end_key = key;
+	/* Release; pairs with the acquire in watch_end(): who sees the function sees the key. */
+	__atomic_store_n(&set_specific, setspecific, __ATOMIC_RELEASE);
+}
+
+static void watch_end(struct thread *thread)
+{
+	/* Acquire; pairs with the release in thread_watch_ends(). */
+	uintptr_t function = __atomic_load_n(&set_specific, __ATOMIC_ACQUIRE);
+
+	if (function)
+		vectors_keep(function, end_key, (uint64_t)(uintptr_t)thread);
+}
+
+void thread_ended(void *record)
+{
+	static const uint64_t all = ~0ull;
+	struct process_held held;
+	struct thread *thread = record;
+	uint64_t before;
+
+	/* A forked child inherits the value, not the record. */
+	if (thread_self() != thread)
+		return;
+	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before, 8, 0, 0);
+	recorder_unwind_all(thread);
+	process_lock(&held);
+	if (thread->stack)
+		mirror_leave(thread->stack, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	thread->stack = NULL;
+	tramp_self = NULL;
+	thread->tid = 0;
+	process_unlock(&held);
+	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&before, 0, 8, 0, 0);
+}
+
 struct thread *thread_get(void)
 {
 	struct process_held held;
@@ -76,7 +118,7 @@ struct thread *thread_get(void)
 		uint32_t tid = (uint32_t)sys_gettid();
 		thread = find(process_pid(), tid);
 		if (thread) {
-			int again = thread->tid != 0;
+			int again = thread->chunk != NULL;
 			thread->tid = tid;
 			thread->stack = NULL;
 			thread->hot.stack_low = thread->hot.stack_size = thread->hot.top = 0;
@@ -86,5 +128,7 @@ struct thread *thread_get(void)
 		}
 	}
 	process_unlock(&held);
+	if (thread)
+		watch_end(thread);
 	return thread;
 }

@@ -3,8 +3,9 @@
  * Thread records: what one thread needs to record events. Our own mappings, never TLS (the program frees a dead thread's TLS); TLS holds
  * the one pointer tramp_self.
  *
- * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event. When the thread is gone (the kernel
- * knows no such tid), the next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
+ * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back when the thread ends:
+ * that is learnt by a key of the program's own libc, whose destructor calls us; a thread that libc did not make is found gone when the kernel
+ * knows no such tid. The next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
  * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then.
  */
 #ifndef XAUDIT_THREAD_H
@@ -43,5 +44,17 @@ static inline struct thread *thread_self(void)
  * lock. Async-signal-safe, no libc.
  */
 struct thread *thread_get(void);
+
+/*
+ * How to learn of a thread's end: pthread_setspecific of the program's libc and a key there whose destructor is thread_ended().
+ * Called once, in ld.so's callback, before or after threads have records.
+ */
+void thread_watch_ends(uintptr_t setspecific, unsigned key);
+
+/*
+ * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc; another destructor's traced calls take
+ * a record again, and libc calls once more.
+ */
+void thread_ended(void *record);
 
 #endif

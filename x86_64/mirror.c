@@ -85,9 +85,16 @@ static int map_piece(uint64_t piece)
 	return 1;
 }
 
-int mirror_is_mapped(uint64_t slot)
+void mirror_leave(struct stack *stack, uint64_t sp)
 {
-	return piece_find(slot / PIECE);
+	uint64_t low = stack->mapped_low > stack->low ? stack->mapped_low : stack->low;
+	uint64_t from = (uint64_t)(uintptr_t)mirror_entry(low), to = (uint64_t)(uintptr_t)mirror_entry(sp) & ~4095ul;
+
+	stack->top = stack->high;
+	stack->owner = 0;
+	from = (from + 4095) & ~4095ul;
+	if (sp > low && from < to)
+		sys_madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
 }
 
 /* ---- stacks ---- */

@@ -31,7 +31,10 @@ struct stack {
  */
 struct stack *mirror_stack(uint64_t slot);
 
-/* Is the mirror entry of slot mapped? */
-int mirror_is_mapped(uint64_t slot);
+/*
+ * The thread that ran on the stack ends, deeper than sp nothing is in use: nobody's calls are open there, and the mirror's pages
+ * go back to the kernel.
+ */
+void mirror_leave(struct stack *stack, uint64_t sp);
 
 #endif

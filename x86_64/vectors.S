@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * long vectors_keep(function, a, b)
+ *
+ *	in	rdi function, rsi a, rdx b
+ *	out	rax: the function's result; vector and x87 registers as before
+ *	stack	-512-16(%rbp), aligned to 16: fxsave area
+ */
+	.text
+	.p2align 4
+	.globl	vectors_keep
+	.hidden	vectors_keep
+	.type	vectors_keep, @function
+vectors_keep:
+	.cfi_startproc
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	sub	$512, %rsp
+	and	$-16, %rsp
+	fxsave64 (%rsp)
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	call	*%rax
+	fxrstor64 (%rsp)
+	mov	%rbp, %rsp
+	pop	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	vectors_keep, . - vectors_keep
+
+	.section .note.GNU-stack, "", @progbits
