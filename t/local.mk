@@ -80,8 +80,8 @@ t_stub_t_LDADD = t/libcore.la
 t_text_t_SOURCES = t/text.c
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c
+dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c
 
 bench: all $(check_DATA)
 	$(test_environment) $(srcdir)/t/bench/run.sh
