@@ -105,6 +105,12 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	return kinds ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
 }
 
+/* At start-up ld.so itself looks these up, as if the program called dlsym. */
+static int is_loaders_own(const char *name)
+{
+	return !strcmp(name, "malloc") || !strcmp(name, "calloc") || !strcmp(name, "realloc") || !strcmp(name, "free");
+}
+
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
 	const char *name)
 {
@@ -114,7 +120,7 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	if (!strcmp(name, "dl_iterate_phdr"))
 		return unwinder_bind(symbol->st_value);
-	if (!from || !to)
+	if (!from || !to || (!started && *flags & LA_SYMB_DLSYM && is_loaders_own(name)))
 		return symbol->st_value;
 	return bind(symbol, from, to, *flags, name);
 }

@@ -15,6 +15,8 @@ struct arena_block {
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
+	if (size > SIZE_MAX / 2)
+		return NULL;
 	size = (size + 15) & ~15ul;
 	if (arena->end - arena->next < size || !arena->blocks) {
 		/* Double what we have: a hundred thousand names cost a handful of mappings. */

@@ -22,7 +22,8 @@ struct process {
 	uint32_t clock_busy;
 	uint64_t chunk_size;
 	struct trace_head *head; /* first page of meta, mapped for good */
-	uint8_t *meta;		 /* the rest, mapped from meta_offset */
+	uint8_t *meta;		 /* its last part, mapped from meta_offset on */
+	uint64_t meta_offset;
 	uint64_t meta_size;	 /* of the file */
 	uint64_t used;
 	size_t folder_length;
@@ -213,7 +214,7 @@ int process_open_thread(unsigned n, uint64_t offset, uint64_t size)
 	return fd;
 }
 
-/* Is there room for another `size` bytes? Maps more of meta if need be. */
+/* Is there room for another `size` bytes? Maps the next part of meta if need be; what is written is not kept mapped. */
 static int make_room(uint64_t size)
 {
 	if (process->used + size <= process->meta_size)
@@ -222,15 +223,16 @@ static int make_room(uint64_t size)
 	int fd = open_file("/meta", 0, 0, O_RDWR);
 	if (fd < 0)
 		return 0;
+	uint64_t offset = process->used & ~4095ul;
 	void *p = (void *)-1;
 	if (grow(fd, process->meta_size, wanted - process->meta_size) == 0)
-		p = sys_mmap(NULL, wanted - TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TRACE_HEAD_SIZE);
+		p = sys_mmap(NULL, wanted - offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (int64_t)offset);
 	sys_close(fd);
 	if (sys_is_error(p))
 		return 0;
-	if (process->meta)
-		sys_munmap(process->meta, process->meta_size - TRACE_HEAD_SIZE);
+	sys_munmap(process->meta, process->meta_size - process->meta_offset);
 	process->meta = p;
+	process->meta_offset = offset;
 	process->meta_size = wanted;
 	return 1;
 }
@@ -246,7 +248,7 @@ void process_append(struct trace_record *head, size_t head_size, const void *bod
 		return;
 	}
 	head->size = (uint32_t)size;
-	uint8_t *p = process->meta + (process->used - TRACE_HEAD_SIZE);
+	uint8_t *p = process->meta + (process->used - process->meta_offset);
 	sys_copy(p, head, head_size);
 	sys_copy(p + head_size, body, body_size);
 	process->used += size;
@@ -347,6 +349,7 @@ static long make_meta(void)
 		return -ENOMEM;
 	process->head = head;
 	process->meta = meta;
+	process->meta_offset = TRACE_HEAD_SIZE;
 	process->meta_size = META_STEP;
 	process->used = TRACE_HEAD_SIZE;
 	return 0;

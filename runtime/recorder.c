@@ -196,6 +196,8 @@ enum tramp_answer tramp_slow_event(void)
 		return TRAMP_AGAIN;
 	}
 	if (thread->failed && now - thread->failed < RETRY_TICKS) {
+		/* Reservations in vain must not add up: at chunk_bit they would pass for good ones. */
+		thread->hot.cursor = 0;
 		lose(thread);
 		return TRAMP_PASS;
 	}
@@ -208,7 +210,7 @@ enum tramp_answer tramp_slow_event(void)
 		process_unlock(&held);
 		if (r) {
 			thread->failed = now;
-			thread->hot.cursor = 0; /* what was reserved in vain doesn't add up for ever */
+			thread->hot.cursor = 0;
 			lose(thread);
 		}
 	}

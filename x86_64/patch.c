@@ -31,8 +31,11 @@ int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *don
 		}
 		size_t size = high + PAGE - low;
 		long r = sys_mprotect((void *)(uintptr_t)low, size, PROT_READ | PROT_WRITE);
-		if (r)
+		if (r) {
+			/* It may have been refused in the middle. */
+			sys_mprotect((void *)(uintptr_t)low, size, prot);
 			return (int)r;
+		}
 		for (size_t i = *done; i < end; i++)
 			sys_copy((void *)(uintptr_t)patch[i].address, patch[i].bytes, patch[i].size);
 		r = sys_mprotect((void *)(uintptr_t)low, size, prot);

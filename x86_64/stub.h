@@ -50,7 +50,7 @@ int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint6
 /* Size that stub_map() would map. */
 size_t stub_size(int xray, uint32_t functions);
 
-/* Maps a block of `count` cell stubs anywhere. Returns 0 or -ENOMEM. */
+/* Maps a block of `count` cell stubs anywhere. Returns 0, -ENOMEM or -EACCES, as stub_map(). */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 
 /* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
