@@ -56,7 +56,9 @@ check_PROGRAMS += t/histogram.t
 t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
 dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
 	t/report.t
-EXTRA_DIST += t/bench/report.sh
+EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/reading.sh t/bench/report.sh \
+	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
+	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/start_cost.c
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
 check_DATA += t/make_trace t/max_rss t/spoil
 CLEANFILES += t/make_trace t/max_rss t/spoil
@@ -83,7 +85,7 @@ t_text_t_SOURCES = t/text.c
 dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t
 EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c
 
-bench: all $(check_DATA)
-	$(test_environment) $(srcdir)/t/bench/run.sh
+bench: all t/make_trace
+	@$(test_environment) $(srcdir)/t/bench/run.sh
 
 .PHONY: bench
