@@ -14,6 +14,7 @@
 
 #include "audit/bind.h"
 #include "audit/describe.h"
+#include "audit/follow.h"
 #include "audit/image.h"
 #include "audit/object.h"
 #include "audit/prepare.h"
@@ -187,6 +188,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	}
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
 		return;
+	if (!started && !rules.follow)
+		follow_nobody();
 	started = 1;
 	object_retire();
 	process_lock(&held);

@@ -170,6 +170,8 @@ static int merge(
 
 	rules->buffer = first->buffer ? first->buffer : second->buffer ? second->buffer : TRACE_CHUNK_SIZE;
 	rules->clock = first->has_clock ? first->clock : second->clock;
+	/* `xaudit record` is asked about a command, with all that it runs. */
+	rules->follow = first->has_follow ? first->follow : second->has_follow ? second->follow : first->name != NULL;
 	rules->output = absolute(&rules->arena, output ? output : DEFAULT_OUTPUT);
 	if (!rules->output)
 		return no_memory(rules, "no memory, or the current folder is gone; name an absolute path as output");

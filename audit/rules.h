@@ -44,6 +44,7 @@ struct rules {
 	const char *output; /* absolute; %p is not yet replaced */
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
+	int follow; /* trace programs that this one executes */
 	const char *source; /* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *file;   /* the configuration that was read; NULL: none */
 	int defaults;	    /* no source held a section: the sections are the default ones */

@@ -15,7 +15,7 @@
 #define SECTIONS_ALLOWED	      "[trace], [library GLOB], [program]"
 
 enum where { NOWHERE, IN_TRACE, IN_SECTION };
-enum key { KEY_OUTPUT, KEY_BUFFER, KEY_CLOCK, KEY_KINDS, KEY_FUNCTIONS, KEY_EXCLUDE, KEY_UNKNOWN };
+enum key { KEY_OUTPUT, KEY_BUFFER, KEY_CLOCK, KEY_FOLLOW, KEY_KINDS, KEY_FUNCTIONS, KEY_EXCLUDE, KEY_UNKNOWN };
 
 struct parser {
 	struct arena *arena;
@@ -277,7 +277,10 @@ static int set_trace(struct parser *parser, enum key key, const char *name, cons
 	if (parser->continues)
 		return fail(parser, "this line begins with a blank and so continues ", name, sys_length(name),
 			", which takes one line; start keys in column 1");
-	if (key == KEY_OUTPUT ? out->output != NULL : key == KEY_BUFFER ? out->buffer != 0 : out->has_clock)
+	if (key == KEY_OUTPUT   ? out->output != NULL
+		: key == KEY_BUFFER ? out->buffer != 0
+		: key == KEY_CLOCK  ? out->has_clock
+				    : out->has_follow)
 		return fail(parser, "key ", name, sys_length(name), " given twice in [trace]; allowed: once");
 	copy = arena_string(parser->arena, value, length);
 	if (!copy)
@@ -291,6 +294,12 @@ static int set_trace(struct parser *parser, enum key key, const char *name, cons
 		if (!out->buffer)
 			return fail(parser, "bad size ", value, length,
 				" for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M");
+		return 0;
+	case KEY_FOLLOW:
+		out->has_follow = 1;
+		out->follow = is_word(value, length, "yes");
+		if (!out->follow && !is_word(value, length, "no"))
+			return fail(parser, "bad value ", value, length, " for key 'follow'; allowed: yes, no");
 		return 0;
 	default:
 		for (size_t i = 0; i < sizeof(clock) / sizeof(*clock); i++)
@@ -351,11 +360,12 @@ static enum key find_key(enum where where, const char *name)
 	static const char *const word[] = { [KEY_OUTPUT] = "output",
 		[KEY_BUFFER] = "buffer",
 		[KEY_CLOCK] = "clock",
+		[KEY_FOLLOW] = "follow",
 		[KEY_KINDS] = "kinds",
 		[KEY_FUNCTIONS] = "functions",
 		[KEY_EXCLUDE] = "exclude" };
 	int key = where == IN_TRACE ? KEY_OUTPUT : KEY_KINDS;
-	int last = where == IN_TRACE ? KEY_CLOCK : KEY_EXCLUDE;
+	int last = where == IN_TRACE ? KEY_FOLLOW : KEY_EXCLUDE;
 
 	for (; key <= last; key++)
 		if (is_word(name, sys_length(name), word[key]))
@@ -390,7 +400,7 @@ static int take(void *user, const char *section, const char *name, const char *v
 	key = find_key(parser->where, name);
 	if (key == KEY_UNKNOWN)
 		return !fail(parser, "unknown key ", name, sys_length(name),
-			parser->where == IN_TRACE ? " in [trace]; allowed: output, buffer, clock"
+			parser->where == IN_TRACE ? " in [trace]; allowed: output, buffer, clock, follow"
 						  : "; allowed in [library] and [program]: kinds, functions, exclude");
 	if (!length) {
 		if (parser->continues)
@@ -399,6 +409,7 @@ static int take(void *user, const char *section, const char *name, const char *v
 			key == KEY_KINDS    ? "; allowed: " KINDS_ALLOWED
 			: key == KEY_BUFFER ? "; allowed: a power of two from 64k to 1G, as in 4M"
 			: key == KEY_CLOCK  ? "; allowed: auto, tsc, monotonic"
+			: key == KEY_FOLLOW ? "; allowed: yes, no"
 			: key == KEY_OUTPUT ? "; allowed: the path of a folder"
 					    : "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
 	}

@@ -12,6 +12,7 @@ struct rules_text {
 	const char *output; /* as written; NULL: not given */
 	size_t buffer;	    /* 0: not given */
 	int has_clock;
+	int has_follow, follow;
 	enum rules_clock clock;
 };
 

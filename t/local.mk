@@ -28,7 +28,7 @@ test_environment = \
 AM_TESTS_ENVIRONMENT = $(test_environment)
 
 EXTRA_DIST += t/tap.h t/tap.sh
-dist_check_SCRIPTS += t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
+dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
 
 check_PROGRAMS += t/glob.t t/rules.t
 t_glob_t_SOURCES = t/glob.c

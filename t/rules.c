@@ -82,7 +82,7 @@ static const struct {
 	{ "[program]\n[library a]\n[program]\n", "3: a second section 'program' would never be used; allowed: one" },
 	{ "[library a]\n[library  a ]\n", "2: a second section 'library  a' would never be used; allowed: one" },
 	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: [trace], [library GLOB], [program]" },
-	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: output, buffer, clock" },
+	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: output, buffer, clock, follow" },
 	{ "[program]\noutput = x\n",
 		"2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nfunction = x\n",
@@ -345,7 +345,7 @@ static void sources(void)
 
 	write_file("xaudit.conf", "[trace]\nsize = 1M\n");
 	is_int(read_rules(&rules, NULL), -1, "an error in a found file is an error");
-	is_str(said, "xaudit: ./xaudit.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock\n",
+	is_str(said, "xaudit: ./xaudit.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow\n",
 		"and said");
 	no_environment();
 }
