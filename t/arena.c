@@ -9,7 +9,7 @@
 
 int main(void)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	static uint8_t *piece[20000];
 	unsigned unaligned = 0, dirty = 0, wrong = 0, failed = 0;
 
@@ -35,7 +35,8 @@ int main(void)
 	size_t used = 0;
 	for (unsigned i = 0; i < 20000; i++)
 		used += (i % 97 + 15) & ~15ul;
-	ok(arena.mapped >= used && arena.mapped < 3 * used, "what is mapped is less than three times what was asked for");
+	ok(arena.mapped >= used && arena.mapped < 3 * used,
+		"what is mapped is less than three times what was asked for");
 
 	uint8_t *big = arena_alloc(&arena, 10ul << 20);
 	ok(big && !big[0] && !big[(10ul << 20) - 1], "a piece of 10 MiB is given out, zero to its end");

@@ -56,8 +56,8 @@ static void on_signal(int signal)
 
 void caller_start_timer(int microseconds)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-	struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct itimerval timer = {{0, microseconds}, {0, microseconds}};
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
@@ -65,7 +65,7 @@ void caller_start_timer(int microseconds)
 
 void caller_stop_timer(void)
 {
-	struct itimerval timer = { 0 };
+	struct itimerval timer = {0};
 
 	setitimer(ITIMER_REAL, &timer, NULL);
 }

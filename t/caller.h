@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that calls one recorded function over and over, and whose signal handlers do so too: each call with an id of its own,
- * so that the file must hold each exactly once and in order.
+ * A thread that calls one recorded function over and over, and whose signal handlers do so too: each call with an id of
+ * its own, so that the file must hold each exactly once and in order.
  */
 #ifndef XAUDIT_T_CALLER_H
 #define XAUDIT_T_CALLER_H
 
 #include "t/core.h"
 
-#define CALLER_HANDLER (1u << 27)		   /* first id of signal handlers' calls; the program's begin at 1 */
+#define CALLER_HANDLER (1u << 27)		 /* first id of signal handlers' calls; the program's begin at 1 */
 #define CALLER_EVENTS  (CORE_HAS_MIRROR ? 2 : 1) /* of one call */
 
 struct caller {

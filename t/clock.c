@@ -137,9 +137,11 @@ int main(void)
 {
 	core_folder();
 	ok(clock_init(0, clock_gettime) == clock_kind(), "clock_init returns the clock that it chose");
-	is_int(clock_init(TRACE_CLOCK_MONOTONIC, clock_gettime), TRACE_CLOCK_MONOTONIC, "a clock that is asked for is used");
+	is_int(clock_init(TRACE_CLOCK_MONOTONIC, clock_gettime), TRACE_CLOCK_MONOTONIC,
+		"a clock that is asked for is used");
 	uint64_t before = get_ns(CLOCK_MONOTONIC), now = clock_now(), slow = tramp_clock();
-	ok(before <= now && now <= slow && slow <= get_ns(CLOCK_MONOTONIC), "CLOCK_MONOTONIC's ticks are its nanoseconds");
+	ok(before <= now && now <= slow && slow <= get_ns(CLOCK_MONOTONIC),
+		"CLOCK_MONOTONIC's ticks are its nanoseconds");
 	check_pairs("CLOCK_MONOTONIC");
 	check_conversion("CLOCK_MONOTONIC");
 	check_events("CLOCK_MONOTONIC", TRACE_CLOCK_MONOTONIC);

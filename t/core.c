@@ -134,7 +134,7 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 	if (pages.used == pages.stubs && stub_map_block(&pages, 100))
 		fail("stub_map_block");
 	uint32_t n = pages.used++;
-	struct traced traced = { stub_address(&pages, n), stub_cell(&pages, n) };
+	struct traced traced = {stub_address(&pages, n), stub_cell(&pages, n)};
 	traced.cell->word = TRACE_WORD(TRACE_ENTRY, id);
 	traced.cell->body = (uint64_t)(uintptr_t)body;
 	traced.cell->gate = (uint64_t)(uintptr_t)gates[event];
@@ -196,7 +196,7 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 		} else if (type < TRACE_ENTRY || type > TRACE_POINT) {
 			reading->damage = "an unknown type of event";
 		} else {
-			const struct event event = { type, id, tid, clock };
+			const struct event event = {type, id, tid, clock};
 			add_event(reading, &event);
 		}
 	}

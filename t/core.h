@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests of the recording core (x86_64/, runtime/) that run it in their own process: functions whose calls are recorded,
- * and an independent reader of what was recorded.
+ * For tests of the recording core (x86_64/, runtime/) that run it in their own process: functions whose calls are
+ * recorded, and an independent reader of what was recorded.
  *
  * Recording is for good and one per process, so each scenario runs in a forked child, which tells its results by
  * memory that it shares with its parent.
@@ -33,8 +33,8 @@ const char *core_folder(void);
 void *core_shared(size_t size);
 
 /*
- * Runs scenario(argument) in a child for `seconds` at most. Returns its exit status, 1000 + signal when it was killed, 2000
- * when it took too long.
+ * Runs scenario(argument) in a child for `seconds` at most. Returns its exit status, 1000 + signal when it was killed,
+ * 2000 when it took too long.
  */
 int core_child(int (*scenario)(void *argument), void *argument, unsigned seconds);
 
@@ -80,7 +80,8 @@ void core_forget(struct reading *reading);
 /* Reads the whole head of the process's meta. Returns 0 or -1. */
 int core_read_head(const char *folder, pid_t pid, struct trace_head *head);
 
-/* Protection and more of the mapping at an address, from /proc/self/maps: "r-xp", or "" when nothing is mapped there. */
+/* Protection and more of the mapping at an address, from /proc/self/maps: "r-xp", or "" when nothing is mapped there.
+ */
 const char *core_protection(uint64_t address);
 
 uint64_t core_now_ns(void);

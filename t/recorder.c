@@ -10,7 +10,7 @@
 #include "t/caller.h"
 #include "t/core.h"
 
-#define CALLS	 (CORE_HAS_MIRROR ? 500000u : 100000u)
+#define CALLS	    (CORE_HAS_MIRROR ? 500000u : 100000u)
 #define MAX_THREADS 8
 
 struct outcome {
@@ -23,7 +23,7 @@ static struct outcome *outcome;
 /* Are all calls of caller in the files of the process, once and in order? */
 static void check_calls(const char *name, const struct caller *caller, unsigned files, uint64_t chunk_size)
 {
-	struct caller_expected program = { .next = 1 }, handlers = { .next = CALLER_HANDLER };
+	struct caller_expected program = {.next = 1}, handlers = {.next = CALLER_HANDLER};
 	uint64_t lost = 0, seen = 0, backward = 0, holes = 0, chunks = 0, last = 0;
 	const char *damage = NULL;
 
@@ -49,12 +49,13 @@ static void check_calls(const char *name, const struct caller *caller, unsigned 
 		core_forget(&reading);
 	}
 	is_str(damage, NULL, "%s: files keep to the format", name);
-	is_int((long long)seen, (long long)CALLER_EVENTS * (caller->made + caller->handled), "%s: all events of %u calls are there", name,
-		caller->made + caller->handled);
+	is_int((long long)seen, (long long)CALLER_EVENTS * (caller->made + caller->handled),
+		"%s: all events of %u calls are there", name, caller->made + caller->handled);
 	is_int((long long)program.strange, 0, "%s: those of the program once and in order", name);
 	is_int((long long)program.next - 1, caller->made, "%s: up to its last call", name);
 	is_int((long long)handlers.strange, 0, "%s: those of signal handlers once and in order", name);
-	is_int((long long)(handlers.next - CALLER_HANDLER), caller->handled, "%s: up to their last of %u calls", name, caller->handled);
+	is_int((long long)(handlers.next - CALLER_HANDLER), caller->handled, "%s: up to their last of %u calls", name,
+		caller->handled);
 	is_int((long long)backward, 0, "%s: the program's times never step back", name);
 	is_int((long long)lost, 0, "%s: no event is lost", name);
 	is_int(caller->wrong, 0, "%s: all calls return what they should", name);
@@ -102,9 +103,11 @@ static void test_one_thread(void)
 		bail("no thread file");
 	uint64_t per_chunk = (TRACE_CHUNK_MIN - sizeof(struct trace_chunk)) / 8;
 	uint64_t words = reading.count + 2 * reading.syncs + reading.holes;
-	is_int((long long)reading.chunks, (long long)((words + per_chunk - 1) / per_chunk), "one thread: as many chunks as the events fill");
+	is_int((long long)reading.chunks, (long long)((words + per_chunk - 1) / per_chunk),
+		"one thread: as many chunks as the events fill");
 	core_forget(&reading);
-	ok(core_read(core_thread_file(core_folder(), outcome->pid, 1), chunk_size, &reading) < 0, "one thread: it has one file");
+	ok(core_read(core_thread_file(core_folder(), outcome->pid, 1), chunk_size, &reading) < 0,
+		"one thread: it has one file");
 
 	memset(outcome, 0, sizeof(*outcome));
 	is_int(core_child(million_signals, NULL, 20), 0, "and with signals up to 10000 times a second");
@@ -168,7 +171,8 @@ static void test_threads(void)
 	char name[20];
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(eight_threads, NULL, 30), 0, "eight threads at once make %u calls each, with signals", CALLS / 10);
+	is_int(core_child(eight_threads, NULL, 30), 0, "eight threads at once make %u calls each, with signals",
+		CALLS / 10);
 	for (int i = 0; i < MAX_THREADS; i++) {
 		snprintf(name, sizeof(name), "thread %d of 8", i + 1);
 		check_calls(name, &outcome->caller[i], MAX_THREADS, TRACE_CHUNK_MIN);
@@ -236,7 +240,8 @@ static void test_generations(void)
 	struct trace_head head;
 
 	generations = core_shared(sizeof(*generations));
-	is_int(core_child(come_and_go, NULL, 20), 0, "1000 threads run one after another, every other one ends within a call");
+	is_int(core_child(come_and_go, NULL, 20), 0,
+		"1000 threads run one after another, every other one ends within a call");
 	if (core_read_head(core_folder(), generations->pid, &head))
 		bail("no meta");
 	ok(head.threads >= 1 && head.threads <= 8, "their records are taken over: they leave %u files", head.threads);
@@ -269,7 +274,8 @@ static void test_generations(void)
 	is_int((long long)(strange + wrong), 0, "each thread has its calls and those that it finished");
 	is_int((long long)foreign, 0, "each event is of the thread that made it");
 	is_int((long long)unwound, 0, "no thread ends the calls of the one before it");
-	ok(taken < GENERATIONS && taken + chunks >= GENERATIONS, "each thread is announced: by its chunk or a TRACE_THREAD");
+	ok(taken < GENERATIONS && taken + chunks >= GENERATIONS,
+		"each thread is announced: by its chunk or a TRACE_THREAD");
 }
 
 int main(void)

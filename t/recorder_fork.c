@@ -102,7 +102,8 @@ static void test_fork(void)
 	ok(outcome->figure[0] == outcome->figure[1], "and leaves the parent's file as it was");
 
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(fork_child, NULL, 20), 0, "a program forks in the middle of a call, and parent and child return from it");
+	is_int(core_child(fork_child, NULL, 20), 0,
+		"a program forks in the middle of a call, and parent and child return from it");
 	is_int((long long)outcome->figure[2], 0, "the child ends as it should");
 	pid_t parent = outcome->pid, child = (pid_t)outcome->figure[0];
 	ok(!core_read_head(core_folder(), child, &head) && (pid_t)head.pid == child && (pid_t)head.ppid == parent,
@@ -110,13 +111,14 @@ static void test_fork(void)
 	if (core_read(core_thread_file(core_folder(), child, 0), TRACE_CHUNK_MIN, &reading))
 		bail("the child has no thread file");
 	n = reading.count;
-	is_int((long long)n, 20000 * CALLER_EVENTS + (CORE_HAS_MIRROR ? 1 : 0), "the child's file holds its calls and the end of the one it was born in");
+	is_int((long long)n, 20000 * CALLER_EVENTS + (CORE_HAS_MIRROR ? 1 : 0),
+		"the child's file holds its calls and the end of the one it was born in");
 	if (CORE_HAS_MIRROR)
 		ok(n && reading.event[n - 1].type == TRACE_EXIT && reading.event[n - 1].id == 0x700000,
 			"that end is its last event");
 	else
 		skip(1, "no return is intercepted under ThreadSanitizer");
-	struct caller_expected expected = { .next = 1 };
+	struct caller_expected expected = {.next = 1};
 	for (size_t i = 0; i < n; i++)
 		if (reading.event[i].id < 0x700000)
 			caller_expect(&expected, &reading.event[i]);
@@ -126,7 +128,7 @@ static void test_fork(void)
 	if (core_read(core_thread_file(core_folder(), parent, 0), TRACE_CHUNK_MIN, &reading))
 		bail("the parent has no thread file");
 	is_int((long long)reading.count, 2001 * CALLER_EVENTS, "the parent's file holds its calls alone");
-	expected = (struct caller_expected){ .next = 1 };
+	expected = (struct caller_expected){.next = 1};
 	for (size_t i = 0; i < reading.count; i++)
 		if (reading.event[i].id < 0x700000)
 			caller_expect(&expected, &reading.event[i]);

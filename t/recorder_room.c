@@ -33,7 +33,7 @@ static void sum_up(const char *folder, uint64_t size)
 		return;
 	outcome->figure[1] = head.lost;
 	if (!core_read(core_thread_file(folder, getpid(), 0), size, &reading)) {
-		uint32_t last[2] = { 0, 0 };
+		uint32_t last[2] = {0, 0};
 		outcome->figure[0] = reading.count;
 		outcome->figure[1] += reading.lost;
 		outcome->figure[2] = reading.damage != NULL;
@@ -149,11 +149,13 @@ static void check_lost(const char *name, uint32_t first_left_out)
 	is_int(caller->wrong, 0, "%s: the program's calls return what they should", name);
 	is_int((long long)outcome->figure[2], 0, "%s: the file keeps to the format", name);
 	is_int((long long)outcome->figure[3], 0, "%s: what is there is in order", name);
-	ok(outcome->figure[6] < first_left_out, "%s: room ended after call %llu", name, (unsigned long long)outcome->figure[6]);
+	ok(outcome->figure[6] < first_left_out, "%s: room ended after call %llu", name,
+		(unsigned long long)outcome->figure[6]);
 	ok(outcome->figure[7], "%s: events are recorded again when there is room", name);
 	is_int((long long)outcome->figure[4], caller->made, "%s: up to the last call", name);
 	ok(outcome->figure[1] > 50000, "%s: %llu events were lost", name, (unsigned long long)outcome->figure[1]);
-	is_int((long long)(made - outcome->figure[0]), (long long)outcome->figure[1], "%s: exactly so many are missing", name);
+	is_int((long long)(made - outcome->figure[0]), (long long)outcome->figure[1], "%s: exactly so many are missing",
+		name);
 }
 
 static void test_no_room(void)
@@ -207,7 +209,8 @@ static void test_no_folder(void)
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
 	snprintf(expected, sizeof(expected),
-		"xaudit: can't make the trace folder %s/not/there (errno 2); the program runs on, untraced\n", core_folder());
+		"xaudit: can't make the trace folder %s/not/there (errno 2); the program runs on, untraced\n",
+		core_folder());
 	ok(!strncmp(line, "xaudit: can't make the trace folder ", 36) && strstr(line, "(errno 2)") &&
 			strchr(line, '\n') == line + strlen(line) - 1,
 		"that is said once, in one line: %s", line);

@@ -27,8 +27,8 @@ static uint64_t find_room(size_t size)
 
 static uint64_t occupy(uint64_t at, size_t size)
 {
-	void *p = mmap((void *)(uintptr_t)at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-		-1, 0);
+	void *p = mmap((void *)(uintptr_t)at, size, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 	return p == (void *)(uintptr_t)at ? at : 0;
 }
@@ -47,8 +47,8 @@ static int is_cell_stub(uint64_t address, const struct stub_cell *cell)
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
 
 	return p[0] == 0xff && p[1] == 0x35 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->word && p[6] == 0xff &&
-		p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff && p[13] == 0x25 &&
-		p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
+	       p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff &&
+	       p[13] == 0x25 && p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
 }
 
 /* Is there lea word(%r10),%r10d; jmp *(gate)? */
@@ -57,7 +57,8 @@ static int is_xray_stub(uint64_t address, uint32_t word, void (*gate)(void))
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
 	uint64_t target;
 
-	if (p[0] != 0x45 || p[1] != 0x8d || p[2] != 0x92 || (uint32_t)get32(p + 3) != word || p[7] != 0xff || p[8] != 0x25)
+	if (p[0] != 0x45 || p[1] != 0x8d || p[2] != 0x92 || (uint32_t)get32(p + 3) != word || p[7] != 0xff ||
+		p[8] != 0x25)
 		return 0;
 	memcpy(&target, p + 13 + get32(p + 9), sizeof(target));
 	return target == (uint64_t)(uintptr_t)gate;
@@ -76,7 +77,8 @@ static void check_pages(struct stub_pages *pages, uint32_t base, uint32_t functi
 	uint64_t start = (uint64_t)(uintptr_t)pages->start;
 	unsigned right = 0;
 
-	is_int((long long)pages->size, (long long)stub_size(base != 0, functions), "the mapping has the size that stub_size() tells");
+	is_int((long long)pages->size, (long long)stub_size(base != 0, functions),
+		"the mapping has the size that stub_size() tells");
 	ok(all_pages_are(start, pages->code_size, "r-xp"), "the code part is mapped read and execute, all of it");
 	ok(all_pages_are(start + pages->code_size, pages->size - pages->code_size, "rw-p"),
 		"the cells are mapped read and write, all of them");
@@ -133,7 +135,8 @@ static void test_wanted(void)
 	is_int(r, 0, "stub_map maps XRay stubs alone");
 	ok(is_xray_stub(stub_xray(&pages, 0), TRACE_WORD(TRACE_ENTRY, TRACE_ID_MASK), tramp_gate_xray_entry),
 		"the highest function id is added as it is");
-	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.size, "r-xp"), "a mapping without cells is all read and execute");
+	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.size, "r-xp"),
+		"a mapping without cells is all read and execute");
 	check_unmap(&pages);
 }
 
@@ -145,14 +148,18 @@ static void test_taken(void)
 
 	if (!occupy(wanted, PAGE))
 		bail("the place before the text can't be taken");
-	is_int(stub_map(&pages, wanted, text, text + 0x10000, 5, 10), 0, "stub_map finds room when the wanted place is taken");
+	is_int(stub_map(&pages, wanted, text, text + 0x10000, 5, 10), 0,
+		"stub_map finds room when the wanted place is taken");
 	uint64_t start = (uint64_t)(uintptr_t)pages.start;
-	ok(start != wanted && start + size > text - REACH && start < text + REACH, "that room is within 2 GiB of the text");
+	ok(start != wanted && start + size > text - REACH && start < text + REACH,
+		"that room is within 2 GiB of the text");
 	is_str(core_protection(wanted), "---p", "what lay at the wanted place is as it was");
 	check_pages(&pages, 5, 10);
 	struct stub_pages second;
-	is_int(stub_map(&second, wanted, text, text + 0x10000, 5, 10), 0, "a second load near the same text finds room too");
-	ok(second.start >= pages.start + pages.size || pages.start >= second.start + second.size, "and does not overlap the first");
+	is_int(stub_map(&second, wanted, text, text + 0x10000, 5, 10), 0,
+		"a second load near the same text finds room too");
+	ok(second.start >= pages.start + pages.size || pages.start >= second.start + second.size,
+		"and does not overlap the first");
 	check_unmap(&second);
 	check_unmap(&pages);
 
@@ -161,14 +168,16 @@ static void test_taken(void)
 	munmap((void *)(uintptr_t)wanted, PAGE);
 	if (!occupy(wide, 2ul << 30))
 		bail("2 GiB of addresses can't be taken");
-	is_int(stub_map(&pages, middle - size, middle, middle + 0x10000, 5, 10), 0, "room is found above when all below is taken");
+	is_int(stub_map(&pages, middle - size, middle, middle + 0x10000, 5, 10), 0,
+		"room is found above when all below is taken");
 	ok((uint64_t)(uintptr_t)pages.start > middle && (uint64_t)(uintptr_t)pages.start < middle + REACH,
 		"and lies above within reach");
 	check_unmap(&pages);
 	munmap((void *)(uintptr_t)wide, 2ul << 30);
 	if (!occupy(middle, 2ul << 30))
 		bail("2 GiB of addresses can't be taken");
-	is_int(stub_map(&pages, middle, middle - 0x10000, middle, 5, 10), 0, "room is found below when all above is taken");
+	is_int(stub_map(&pages, middle, middle - 0x10000, middle, 5, 10), 0,
+		"room is found below when all above is taken");
 	ok((uint64_t)(uintptr_t)pages.start < middle && (uint64_t)(uintptr_t)pages.start + REACH > middle,
 		"and lies below within reach");
 	check_unmap(&pages);
@@ -184,7 +193,8 @@ static void test_reach(void)
 	is_int(stub_map(&pages, text - 0x10000, text, text + (3ul << 30), 1, 10), -ENOMEM,
 		"stubs for a text of 3 GiB are refused: no place reaches all of it");
 	ok(!pages.start, "a refusal leaves nothing mapped");
-	is_int(stub_map(&pages, text + (5ul << 30), text, text + 0x1000, 1, 10), 0, "a wanted place out of reach is passed over");
+	is_int(stub_map(&pages, text + (5ul << 30), text, text + 0x1000, 1, 10), 0,
+		"a wanted place out of reach is passed over");
 	uint64_t start = (uint64_t)(uintptr_t)pages.start;
 	ok(start > text - REACH && start < text + REACH, "for one within reach");
 	check_unmap(&pages);
@@ -212,7 +222,8 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
-/* What the system does where it lets nobody make memory executable that was not (MDWE, Linux 6.3). 1: not known here. */
+/* What the system does where it lets nobody make memory executable that was not (MDWE, Linux 6.3). 1: not known here.
+ */
 static int without_execute(void *argument)
 {
 	int *results = argument;

@@ -7,7 +7,7 @@
 int main(void)
 {
 	char buffer[32];
-	struct text text = { buffer, sizeof(buffer), 0 };
+	struct text text = {buffer, sizeof(buffer), 0};
 
 	text_string(&text, "a");
 	text_char(&text, ' ');
@@ -22,7 +22,7 @@ int main(void)
 	is_str(buffer, "18446744073709551615", "the greatest number has all its digits");
 
 	memset(buffer, 'x', sizeof(buffer));
-	text = (struct text){ buffer, 8, 0 };
+	text = (struct text){buffer, 8, 0};
 	text_string(&text, "0123456789");
 	is_str(buffer, "0123456", "what does not fit is cut");
 	text_number(&text, 42);
@@ -30,7 +30,7 @@ int main(void)
 	is_int((long long)text.length, 7, "the length is that of what fits");
 	is_int(buffer[8], 'x', "nothing is written behind the buffer");
 
-	text = (struct text){ buffer, 1, 0 };
+	text = (struct text){buffer, 1, 0};
 	text_string(&text, "abc");
 	is_str(buffer, "", "a buffer of one byte holds the end of the string alone");
 	is_int(buffer[1], '1', "and no more");
