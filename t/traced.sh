@@ -30,13 +30,13 @@ patchable_library() {
 	library "$CC" "$@" -fpatchable-function-entry=5
 }
 
-# record DIR ARG...: xaudit record into $tmp/DIR, at most a minute. Sets $status, $out and $err.
+# record DIR ARG...: xaudit record into $tmp/DIR, at most $seconds, a minute if not set. Sets $status, $out and $err.
 record() {
 	dir=$1
 	shift
 	rm -rf "${tmp:?}/$dir"
 	status=0
-	bounded 60 "$XAUDIT" record -o "$tmp/$dir" "$@" >"$tmp/.out" 2>"$tmp/.err" || status=$?
+	bounded "${seconds:-60}" "$XAUDIT" record -o "$tmp/$dir" "$@" >"$tmp/.out" 2>"$tmp/.err" || status=$?
 	out=$(cat "$tmp/.out")
 	err=$(cat "$tmp/.err")
 }
