@@ -136,7 +136,8 @@ static struct load *new_load(void)
 	if (load) {
 		load->magic = LOAD_MAGIC;
 		load->next = loads;
-		loads = load;
+		/* Release; pairs with the acquire in object_load(). */
+		__atomic_store_n(&loads, load, __ATOMIC_RELEASE);
 	}
 	return load;
 }
@@ -172,8 +173,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 
 struct load *object_load(uintptr_t cookie)
 {
-	/* The list only grows, and at its head: a walk without the lock meets whole nodes. Acquire pairs with no more than program
-	 * order in new_load(): the cookie came to us through ld.so from the thread that made it. */
+	/* The list only grows, and at its head: a walk without the lock meets whole nodes. Acquire; pairs with the release in
+	 * new_load(). */
 	for (struct load *load = __atomic_load_n(&loads, __ATOMIC_ACQUIRE); load; load = load->next)
 		if ((uintptr_t)load == cookie)
 			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE ? load : NULL;

@@ -253,58 +253,64 @@ void recorder_thread_changed(struct thread *thread)
 /* ---- open calls ---- */
 
 /* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
-static int take_top(struct tramp_state *hot, uint64_t slot, uint64_t outer)
+static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 {
 	uint64_t expected = slot;
 	uint8_t taken;
 
-	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(hot->top), "+a"(expected) : "r"(outer) : "cc", "memory");
+	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(stack->top), "+a"(expected) : "r"(outer) : "cc", "memory");
 	return taken;
 }
 
-/* Ends every open call at or below the slot as unwound: its frame is gone. */
-static void unwind(struct thread *thread, uint64_t slot)
+/* Ends every open call on the stack at or below the slot as unwound: its frame is gone. */
+static void unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 {
-	struct tramp_state *hot = &thread->hot;
 	uint64_t top;
 
-	while ((top = hot->top) <= slot) {
+	while ((top = stack->hot.top) <= slot) {
 		const struct mirror_entry entry = *mirror_entry(top);
-		if (take_top(hot, top, top + 8ull * entry.link))
+		uint64_t outer = top + 8ull * entry.link;
+		if (outer == top || outer > stack->high) {
+			/* Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow it. */
+			stack->hot.top = stack->high;
+			return;
+		}
+		if (take_top(&stack->hot, top, outer))
 			write_event(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
 	}
 }
 
-/* The thread runs on another stack than before: keeps that one's chain and takes up this one's. 0: no mirror there. */
-static int change_stack(struct thread *thread, uint64_t slot)
+/*
+ * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror. The caller goes on with what it got here: a handler may make
+ * another one the thread's at any moment.
+ */
+static struct stack *stack_of(struct thread *thread, uint64_t slot)
 {
 	struct process_held held;
+	struct stack *stack = (struct stack *)thread->hot.stack;
 
+	if (stack && slot - stack->hot.low < stack->hot.size)
+		return stack;
 	process_lock(&held);
-	struct stack *old = thread->stack, *stack = mirror_stack(slot);
-	if (stack && stack != old) {
-		if (old)
-			old->top = thread->hot.top;
+	stack = mirror_stack(slot);
+	if (stack) {
 		/* Calls left open by a thread that is gone are not ours. */
 		if (stack->owner != thread->tid &&
 			sys_call(__NR_tgkill, (long)process_pid(), (long)stack->owner, 0, 0, 0, 0) == -ESRCH)
-			stack->top = stack->high;
+			stack->hot.top = stack->high;
 		stack->owner = thread->tid;
-		thread->stack = stack;
-		thread->hot.top = stack->top;
-	}
-	if (stack) {
-		thread->hot.stack_low = stack->low > stack->mapped_low ? stack->low : stack->mapped_low;
-		uint64_t high = stack->high < stack->mapped_high ? stack->high : stack->mapped_high;
-		thread->hot.stack_size = high - thread->hot.stack_low;
+		thread->hot.stack = &stack->hot;
 	}
 	process_unlock(&held);
-	return stack != NULL;
+	return stack;
 }
 
-static int is_on_stack(const struct thread *thread, uint64_t slot)
+/* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
+static int is_intercepted(uint64_t slot)
 {
-	return slot - thread->hot.stack_low < thread->hot.stack_size;
+	uint64_t word = *(const uint64_t *)(uintptr_t)slot;
+
+	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono;
 }
 
 enum tramp_answer tramp_slow_enter(uint64_t slot)
@@ -313,11 +319,13 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 
 	if (!thread)
 		return TRAMP_PASS;
-	if (!is_on_stack(thread, slot) && !change_stack(thread, slot)) {
+	struct stack *stack = stack_of(thread, slot);
+	if (!stack) {
 		process_count(&process_head()->no_mirror, 1);
 		return TRAMP_POINTED;
 	}
-	unwind(thread, slot);
+	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
+	unwind(thread, stack, is_intercepted(slot) ? slot - 8 : slot);
 	return TRAMP_AGAIN;
 }
 
@@ -338,20 +346,17 @@ enum tramp_answer tramp_slow_jump(uint64_t env)
 		return TRAMP_PASS;
 	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
 	/* The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may come back. */
-	if (is_on_stack(thread, sp) || change_stack(thread, sp))
-		unwind(thread, sp - 8);
+	struct stack *stack = stack_of(thread, sp);
+	if (stack)
+		unwind(thread, stack, sp - 8);
 	return TRAMP_AGAIN;
 }
 
 /* Is the mirror entry of slot that of the call which ends there? */
 static int is_genuine(uint64_t slot)
 {
-	const uint64_t *word = (const uint64_t *)(uintptr_t)slot;
-
-	if (*word == (uint64_t)(uintptr_t)tramp_return_tsc || *word == (uint64_t)(uintptr_t)tramp_return_mono)
-		return 1;
 	/* An XRay call: kept below its slot, with the return address that lies in the slot. */
-	return word[1] == mirror_entry(slot)->address;
+	return is_intercepted(slot) || ((const uint64_t *)(uintptr_t)slot)[1] == mirror_entry(slot)->address;
 }
 
 enum tramp_answer tramp_slow_leave(uint64_t slot)
@@ -360,11 +365,12 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 
 	if (!thread)
 		return TRAMP_PASS;
-	if (!is_on_stack(thread, slot) && !change_stack(thread, slot))
+	struct stack *stack = stack_of(thread, slot);
+	if (!stack)
 		return TRAMP_POINTED;
-	if (thread->hot.top < slot)
-		unwind(thread, slot - 8);
-	if (thread->hot.top == slot)
+	if (stack->hot.top < slot)
+		unwind(thread, stack, slot - 8);
+	if (stack->hot.top == slot)
 		return TRAMP_AGAIN;
 	/*
 	 * Open, but not in the chain: a forked child inherited the call, or several stacks share one mapping. Its own link is
@@ -372,14 +378,18 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 	 */
 	if (!is_genuine(slot))
 		return TRAMP_POINTED;
-	thread->hot.top = slot;
+	stack->hot.top = slot;
 	return TRAMP_AGAIN;
 }
 
-void recorder_unwind_all(struct thread *thread)
+struct stack *recorder_unwind_all(struct thread *thread)
 {
-	if (thread->stack)
-		unwind(thread, thread->stack->high - 8);
+	/* It may have used another stack last: a signal handler's. */
+	struct stack *stack = thread->hot.stack ? stack_of(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
+
+	if (stack)
+		unwind(thread, stack, stack->high - 8);
+	return stack;
 }
 
 void recorder_finish(void)

@@ -23,8 +23,8 @@
 /* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
 void recorder_thread_changed(struct thread *thread);
 
-/* The calling thread's frames will not return: ends all its open calls as unwound. */
-void recorder_unwind_all(struct thread *thread);
+/* The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or NULL. */
+struct stack *recorder_unwind_all(struct thread *thread);
 
 /* The calling thread ends the process by exit(): its open calls end, and the trace says so. Takes the process lock. */
 void recorder_finish(void);

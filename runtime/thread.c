@@ -91,11 +91,11 @@ void thread_ended(void *record)
 	if (thread_self() != thread)
 		return;
 	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before, 8, 0, 0);
-	recorder_unwind_all(thread);
+	struct stack *stack = recorder_unwind_all(thread);
 	process_lock(&held);
-	if (thread->stack)
-		mirror_leave(thread->stack, (uint64_t)(uintptr_t)__builtin_frame_address(0));
-	thread->stack = NULL;
+	if (stack)
+		mirror_leave(stack, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	thread->hot.stack = NULL;
 	tramp_self = NULL;
 	thread->tid = 0;
 	process_unlock(&held);
@@ -120,8 +120,7 @@ struct thread *thread_get(void)
 		if (thread) {
 			int again = thread->chunk != NULL;
 			thread->tid = tid;
-			thread->stack = NULL;
-			thread->hot.stack_low = thread->hot.stack_size = thread->hot.top = 0;
+			thread->hot.stack = NULL;
 			if (again)
 				recorder_thread_changed(thread);
 			tramp_self = &thread->hot;

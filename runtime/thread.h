@@ -22,7 +22,6 @@ struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
 	uint32_t tid;		/* 0: the record is free, or was wiped */
 	uint32_t number;	/* of the thread file; given with the first chunk */
-	struct stack *stack;	/* what hot.stack_low ... describe; NULL: none yet */
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
 	uint64_t chunk_start;	/* address of the first event */
 	uint64_t next_chunk;	/* sequence number */

@@ -90,7 +90,7 @@ void mirror_leave(struct stack *stack, uint64_t sp)
 	uint64_t low = stack->mapped_low > stack->low ? stack->mapped_low : stack->low;
 	uint64_t from = (uint64_t)(uintptr_t)mirror_entry(low), to = (uint64_t)(uintptr_t)mirror_entry(sp) & ~4095ul;
 
-	stack->top = stack->high;
+	stack->hot.top = stack->high;
 	stack->owner = 0;
 	from = (from + 4095) & ~4095ul;
 	if (sp > low && from < to)
@@ -98,6 +98,18 @@ void mirror_leave(struct stack *stack, uint64_t sp)
 }
 
 /* ---- stacks ---- */
+
+/*
+ * What of the stack has a mirror. Low first, then size: while low sinks, size may fall short, never reach too far.
+ */
+static void set_range(struct stack *stack)
+{
+	uint64_t low = stack->low > stack->mapped_low ? stack->low : stack->mapped_low;
+	uint64_t high = stack->high < stack->mapped_high ? stack->high : stack->mapped_high;
+
+	stack->hot.low = low;
+	stack->hot.size = high > low ? high - low : 0;
+}
 
 /* Maps the mirror from what is mapped already to slot's piece. */
 static int cover(struct stack *stack, uint64_t slot)
@@ -117,6 +129,7 @@ static int cover(struct stack *stack, uint64_t slot)
 			return 0;
 	stack->mapped_low = low;
 	stack->mapped_high = high;
+	set_range(stack);
 	return 1;
 }
 
@@ -139,17 +152,18 @@ static struct stack *new_stack(uint64_t slot)
 			break;
 	if (stack && stack->high == high && is_stack) {
 		stack->low = low;
+		set_range(stack);
 		return stack;
 	}
 	for (struct stack *s = stack; s; s = s->next)
 		if (s->low < high && low < s->high)
-			s->low = s->high = 0; /* covers nothing any more */
+			s->low = s->high = s->hot.size = 0; /* covers nothing any more */
 	stack = arena_alloc(&memory, sizeof(*stack));
 	if (!stack)
 		return NULL;
 	stack->low = low;
 	stack->high = high;
-	stack->top = high;
+	stack->hot.top = high;
 	stack->refused = !is_stack || slot < LOWEST || high > USER_END;
 	stack->next = stacks;
 	stacks = stack;

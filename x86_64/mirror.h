@@ -9,21 +9,25 @@
  * The mirror is mapped in aligned pieces of 1 MiB of stack when a slot there is first met, and stays.
  *
  * All functions: process lock held (runtime/process.h), any thread, async-signal-safe. struct stack never goes away, so a
- * thread may keep its pointer; its `top` belongs to whoever runs on the stack.
+ * thread may keep its pointer; its hot part belongs to whoever runs on the stack.
  */
 #ifndef XAUDIT_MIRROR_H
 #define XAUDIT_MIRROR_H
 
 #include <stdint.h>
 
+#include "x86_64/tramp.h" /* struct tramp_stack */
+
 struct stack {
+	struct tramp_stack hot; /* first: tramp_state.stack points at it */
 	struct stack *next;
-	uint64_t low, high; /* of the mapping */
+	uint64_t low, high;		  /* of the mapping */
 	uint64_t mapped_low, mapped_high; /* the part whose mirror is mapped; equal: none */
-	uint64_t top;	    /* innermost open call while nobody runs on it; high: none */
-	uint32_t owner;	    /* tid that ran on it last */
+	uint32_t owner;			  /* tid that ran on it last */
 	int refused;
 };
+
+_Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
 
 /*
  * The stack that slot lies on, with its mirror mapped there; NULL when there is none to be had. Asks the kernel only for a

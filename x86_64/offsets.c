@@ -14,9 +14,10 @@ void offsets(void);
 
 void offsets(void)
 {
-	NUMBER(STATE_STACK_LOW, offsetof(struct tramp_state, stack_low));
-	NUMBER(STATE_STACK_SIZE, offsetof(struct tramp_state, stack_size));
-	NUMBER(STATE_TOP, offsetof(struct tramp_state, top));
+	NUMBER(STACK_LOW, offsetof(struct tramp_stack, low));
+	NUMBER(STACK_SIZE, offsetof(struct tramp_stack, size));
+	NUMBER(STACK_TOP, offsetof(struct tramp_stack, top));
+	NUMBER(STATE_STACK, offsetof(struct tramp_state, stack));
 	NUMBER(STATE_CURSOR, offsetof(struct tramp_state, cursor));
 	NUMBER(STATE_CHUNK_BIT, offsetof(struct tramp_state, chunk_bit));
 	NUMBER(STATE_WRITTEN, offsetof(struct tramp_state, written));

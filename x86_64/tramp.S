@@ -81,8 +81,9 @@ tramp_landed:
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
 	SELF	.Lgo_on				/* no record, no open calls */
+	STACK	%rcx, .Lgo_on
 	lea	40(%rsp), %rax
-	cmp	%rax, STATE_TOP(%rcx)
+	cmp	%rax, STACK_TOP(%rcx)
 	ja	.Lgo_on
 	SLOW	tramp_slow_enter
 	jmp	.Lgo_on

@@ -11,7 +11,9 @@
  *
  * Return interception (DESIGN 5). The trampoline takes the return address A out of stack slot S, keeps it in the mirror entry of
  * S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from the mirror. The
- * innermost open call of a thread is tramp_state.top; each mirror entry links to the one outside it.
+ * innermost open call on a stack is its tramp_stack.top; each mirror entry links to the one outside it. Every path loads the pointer to the
+ * stack once and goes on with that: a handler that comes in between and runs on a stack of its own changes the thread's
+ * pointer, not what we hold.
  * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their slot.
  */
 #ifndef XAUDIT_TRAMP_H
@@ -24,11 +26,15 @@
 
 #include <stdint.h>
 
-/* What the trampolines read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
+/* What they read and write of a stack (mirror.h). Belongs to whoever runs on it. */
+struct tramp_stack {
+	uint64_t low, size; /* the slots whose mirror is mapped: low ... low+size-1 */
+	uint64_t top;	    /* slot of the innermost open call; the stack's end when there is none */
+};
+
+/* What they read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
 struct tramp_state {
-	uint64_t stack_low;  /* the stack whose mirror is mapped: slots stack_low ... stack_low+stack_size-1 */
-	uint64_t stack_size;
-	uint64_t top;	     /* slot of the innermost open call on this stack; the stack's end when there is none */
+	struct tramp_stack *stack; /* that the thread used last; NULL: none yet */
 	uint64_t cursor;     /* where the next event goes; see chunk_bit */
 	uint64_t chunk_bit;  /* set in every address of the chunk that may take events, clear in its slack and in 0 */
 	uint64_t written;    /* bytes of events that were written since the record was made; reserved but unwritten ones are missing */
@@ -102,8 +108,8 @@ enum tramp_answer {
 enum tramp_answer tramp_slow_enter(uint64_t slot);
 
 /*
- * A call at slot ends and is not the innermost open one. Ends what lies below it as unwound. On return tramp_state.top == slot
- * (TRAMP_AGAIN), or the call is not known as open and is none of tramp_state's (TRAMP_POINTED: record the end, leave top alone).
+ * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On return top == slot
+ * (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
  */
 enum tramp_answer tramp_slow_leave(uint64_t slot);
 

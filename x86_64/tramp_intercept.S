@@ -30,27 +30,29 @@ tramp_intercept_\clock:
 	.cfi_adjust_cfa_offset 8
 .Lenter_\clock:
 	SELF	.Lenter_slow_\clock
+	STACK	%r11, .Lenter_slow_\clock
 	lea	56(%rsp), %rdx			/* S */
 	mov	%rdx, %rax
-	sub	STATE_STACK_LOW(%rcx), %rax
-	cmp	STATE_STACK_SIZE(%rcx), %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
 	jae	.Lenter_slow_\clock
 	mov	(%rdx), %r10			/* A */
 	lea	tramp_return_\clock(%rip), %rax
 	cmp	%rax, %r10
 	je	.Ltail_\clock
-	mov	STATE_TOP(%rcx), %rax
+	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */
-	movabs	$MIRROR_BASE, %r11
-	lea	(%r11,%rdx,2), %r11		/* mirror entry of S */
-	mov	%r10, ENTRY_ADDRESS(%r11)
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%rdx,2), %rcx		/* mirror entry of S */
+	mov	%r10, ENTRY_ADDRESS(%rcx)
 	shl	$29, %rax			/* distance in words, in the upper half */
 	mov	48(%rsp), %r10d
 	or	%r10, %rax
-	mov	%rax, ENTRY_WORD(%r11)
-	mov	%rdx, STATE_TOP(%rcx)		/* after the entry is whole: a handler may look at it now */
+	mov	%rax, ENTRY_WORD(%rcx)
+	mov	%rdx, STACK_TOP(%r11)		/* after the entry is whole: a handler may look at it now */
 .Lenter_event_\clock:
+	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	CLOCK	\clock
@@ -105,27 +107,28 @@ tramp_return_\clock:
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
 	lea	40(%rsp), %r11			/* S */
-	SELF	.Lleave_off_\clock
-	cmp	%r11, STATE_TOP(%rcx)
+	SELF	.Lleave_slow_\clock		/* a call that began in another thread may be the first to end in this one */
+	STACK	%rcx, .Lleave_slow_\clock
+	cmp	%r11, STACK_TOP(%rcx)
 	jne	.Lleave_slow_\clock
-	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%r11,2), %rcx		/* mirror entry of S */
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
-	mov	ENTRY_ADDRESS(%rcx), %rdx
+	movabs	$MIRROR_BASE, %rax
+	lea	(%rax,%r11,2), %rax		/* mirror entry of S */
+	mov	ENTRY_ADDRESS(%rax), %rdx
 	mov	%rdx, (%r11)			/* A is back in its slot */
-	mov	ENTRY_WORD(%rcx), %rdx		/* and link in the upper half */
-	mov	%rdx, %rcx
-	shr	$32, %rcx
-	lea	(%r11,%rcx,8), %r11		/* the next outer call's slot */
+	mov	ENTRY_WORD(%rax), %rdx		/* and link in the upper half */
+	mov	%rdx, %rax
+	shr	$32, %rax
+	lea	(%r11,%rax,8), %r11		/* the next outer call's slot */
+	mov	%r11, STACK_TOP(%rcx)
 	xor	$ENTRY_TO_EXIT, %edx		/* clears the upper half */
 	shl	$32, %rdx
+	mov	%r10d, %eax
 	or	%rdx, %r10
 	pop	%rdx
 	.cfi_adjust_cfa_offset -8
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
-	mov	%r11, STATE_TOP(%rcx)
+	SELF_AGAIN
 	WRITE	.Lleave_full_\clock
 .Lleave_go_\clock:
 	pop	%r11
@@ -167,8 +170,7 @@ tramp_return_\clock:
 	shr	$32, %r10
 	shl	$32, %r10
 .Lleave_retry_\clock:
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
+	SELF_AGAIN
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lleave_full_\clock
@@ -199,8 +201,6 @@ tramp_return_\clock:
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
 	jne	.Lenter_go_\clock
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
 	jmp	.Lenter_event_\clock
 
 /*
@@ -208,7 +208,7 @@ tramp_return_\clock:
  * its call ends, this one takes its place, and the body is jumped to.
  */
 .Ltail_\clock:
-	cmp	%rdx, STATE_TOP(%rcx)
+	cmp	%rdx, STACK_TOP(%r11)
 	jne	.Ltail_slow_\clock
 	movabs	$MIRROR_BASE, %r11
 	lea	(%r11,%rdx,2), %r11
@@ -237,15 +237,13 @@ tramp_return_\clock:
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
 	jne	.Ljump_event_\clock
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
+	SELF_AGAIN
 	shr	$32, %r10
 	jmp	.Ltail_event_\clock
 
 /* Record the word in the frame, then jump to the body: slot S stays as it is. */
 .Ljump_event_\clock:
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
+	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	CLOCK	\clock
@@ -291,8 +289,9 @@ tramp_point_\clock:
 	.cfi_adjust_cfa_offset 8
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
+	STACK	%rcx, .Lpoint_slow_\clock
 	lea	56(%rsp), %rax
-	cmp	%rax, STATE_TOP(%rcx)
+	cmp	%rax, STACK_TOP(%rcx)
 	ja	.Ljump_event_\clock		/* else open calls at or below S are dead, or this is another stack */
 .Lpoint_slow_\clock:
 	lea	56(%rsp), %rax

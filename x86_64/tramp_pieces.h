@@ -23,6 +23,19 @@
 	jz	\none
 .endm
 
+/* The same without a test, where there is one for certain. */
+.macro	SELF_AGAIN
+	mov	tramp_self@gottpoff(%rip), %rcx
+	mov	%fs:(%rcx), %rcx
+.endm
+
+/* reg = the stack that the thread of record rcx used last; jumps to \none when there is none. */
+.macro	STACK	reg, none
+	mov	STATE_STACK(%rcx), \reg
+	test	\reg, \reg
+	jz	\none
+.endm
+
 /* rdx:rax = clock, whole. */
 .macro	CLOCK	clock
 .ifc	\clock, tsc

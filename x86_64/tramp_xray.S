@@ -29,23 +29,25 @@ tramp_xray_entry_\clock:
 	.cfi_adjust_cfa_offset 8
 .Lxenter_\clock:
 	SELF	.Lxenter_slow_\clock
+	STACK	%r11, .Lxenter_slow_\clock
 	lea	32(%rsp), %rdx			/* X */
 	mov	%rdx, %rax
-	sub	STATE_STACK_LOW(%rcx), %rax
-	cmp	STATE_STACK_SIZE(%rcx), %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
 	jae	.Lxenter_slow_\clock
-	mov	STATE_TOP(%rcx), %rax
+	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	.Lxenter_slow_\clock
-	movabs	$MIRROR_BASE, %r11
-	lea	(%r11,%rdx,2), %r11
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%rdx,2), %rcx
 	shl	$29, %rax
 	or	%r10, %rax			/* upper half of r10 is zero: the stub's lea cleared it */
-	mov	%rax, ENTRY_WORD(%r11)
+	mov	%rax, ENTRY_WORD(%rcx)
 	mov	8(%rdx), %rax
-	mov	%rax, ENTRY_ADDRESS(%r11)
-	mov	%rdx, STATE_TOP(%rcx)
+	mov	%rax, ENTRY_ADDRESS(%rcx)
+	mov	%rdx, STACK_TOP(%r11)
 .Lxenter_event_\clock:
+	SELF_AGAIN
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
@@ -68,15 +70,11 @@ tramp_xray_entry_\clock:
 	je	.Lxenter_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lxenter_go_\clock
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
 	jmp	.Lxenter_event_\clock
 .Lxenter_full_\clock:
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
 	jne	.Lxenter_go_\clock
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
 	shr	$32, %r10
 	jmp	.Lxenter_event_\clock
 	.cfi_endproc
@@ -108,9 +106,10 @@ tramp_xray_\name\()_\clock:
 	CLOCK	\clock
 	mov	%eax, %r11d
 	or	%r11, %r10
-	SELF	.Lx\name\()_go_\clock
 	lea	\x(%rsp), %r11			/* X */
-	cmp	%r11, STATE_TOP(%rcx)
+	SELF	.Lx\name\()_slow_\clock
+	STACK	%rcx, .Lx\name\()_slow_\clock
+	cmp	%r11, STACK_TOP(%rcx)
 	jne	.Lx\name\()_slow_\clock
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
@@ -119,7 +118,8 @@ tramp_xray_\name\()_\clock:
 	lea	(%r11,%rdx,8), %r11
 	pop	%rdx
 	.cfi_adjust_cfa_offset -8
-	mov	%r11, STATE_TOP(%rcx)
+	mov	%r11, STACK_TOP(%rcx)
+	SELF_AGAIN
 	WRITE	.Lx\name\()_full_\clock
 .Lx\name\()_go_\clock:
 	pop	%r11
@@ -149,8 +149,7 @@ tramp_xray_\name\()_\clock:
 	shr	$32, %r10
 	shl	$32, %r10
 .Lx\name\()_retry_\clock:
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
+	SELF_AGAIN
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lx\name\()_full_\clock
