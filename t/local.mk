@@ -70,7 +70,7 @@ t_spoil_SOURCES = t/spoil.c
 check_LTLIBRARIES += t/libcore.la
 t_libcore_la_SOURCES = t/caller.c t/caller.h t/core.c t/core.h
 t_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
-check_PROGRAMS += t/arena.t t/clock.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t t/stub.t t/text.t
+check_PROGRAMS += t/arena.t t/clock.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t t/step.t t/stub.t t/text.t
 t_arena_t_SOURCES = t/arena.c
 t_arena_t_LDADD = t/libcore.la
 t_clock_t_SOURCES = t/clock.c
@@ -87,13 +87,15 @@ t_recorder_fork_t_SOURCES = t/recorder_fork.c
 t_recorder_fork_t_LDADD = t/libcore.la
 t_recorder_room_t_SOURCES = t/recorder_room.c
 t_recorder_room_t_LDADD = t/libcore.la
+t_step_t_SOURCES = t/step.c t/step_call.S
+t_step_t_LDADD = t/libcore.la
 t_stub_t_SOURCES = t/stub.c
 t_stub_t_LDADD = t/libcore.la
 t_text_t_SOURCES = t/text.c
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c
+dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c
 
 # Programs that must not notice.
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t
@@ -104,4 +106,4 @@ EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_a
 bench: all t/make_trace
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
-.PHONY: bench
+.PHONY: bench soak
