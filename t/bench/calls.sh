@@ -82,7 +82,9 @@ uftrace_record() {
 uftrace_lost=
 ways="tsc none $kinds"
 round=0
-while [ $((round += 1)) -le "$ROUNDS" ]; do
+# On a busy machine fewer rounds have to do, but three.
+while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ "$(elapsed)" -lt 20 ]; }; do
+	round=$((round + 1))
 	rm -rf "$tmp/calls"
 	# shellcheck disable=SC2086
 	run "$XAUDIT" record -c "$tmp/calls.conf" -o "$tmp/calls" "$tmp/call_cost" -c "$cpu" -n "$CALLS" $ways
@@ -147,7 +149,7 @@ call_row() {
 		}'
 }
 
-heading "calls of a function that returns its argument + 1, ns per call ($ROUNDS rounds; lost events: $lost)"
+heading "calls of a function that returns its argument + 1, ns per call ($round rounds; lost events: $lost)"
 printf '  %-34s %-22s %s\n' '' ' within a chunk' "sustained: $CALLS calls, chunk changes and file included"
 printf '  %-34s %7s %6s %5s   %7s %6s %5s   %7s %6s %5s\n' '' best added /2TSC best added /2TSC median added /2TSC
 costs_of tsc

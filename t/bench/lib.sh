@@ -22,6 +22,11 @@ now() {
 }
 begun=$(now)
 
+# Seconds since then.
+elapsed() {
+	echo $((($(now) - begun) / 1000000000))
+}
+
 heading() {
 	printf '\n%s\n' "$*"
 }

@@ -31,4 +31,4 @@ row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 . "$top_srcdir/t/bench/reading.sh"
 
 echo
-row 'this run took' "$((($(now) - begun) / 1000000000)) s"
+row 'this run took' "$(elapsed) s"
