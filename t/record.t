@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit record, without the real module: what it passes on, what it sets up, what it leaves alone and what it says.
+# xaudit record, mostly without the real module: what it passes on, what it sets up, what it leaves alone and what it says.
 . "${top_srcdir:-.}/t/tap.sh"
 
 need "${CC%% *}"
@@ -162,7 +162,7 @@ ok 'nothing was made by all this' test ! -e xaudit.data
 # ---- the environment ----
 environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'LD_AUDIT is the module'
-like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576$' 'GLIBC_TUNABLES asks for static TLS'
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192$' 'GLIBC_TUNABLES asks for static TLS'
 like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolute'
 like "$environment" '^buffer = 4194304$' 'the default buffer'
 unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
@@ -177,7 +177,7 @@ like "$environment" "^LD_AUDIT=$here/fake.so:$here/other.so\$" 'the module comes
 XAUDIT_MODULE=fake.so environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'a relative path of the module is made absolute'
 GLIBC_TUNABLES=glibc.malloc.check=0 environment
-like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=24576$' 'other tunables are kept'
+like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=8192$' 'other tunables are kept'
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
@@ -208,6 +208,125 @@ environment -b 64k -o 'out %p'
 like "$environment" '^buffer = 65536$' '-b sets the buffer'
 like "$environment" "^output = $here/out [0-9]+\$" '%p in the output is replaced, one folder for all'
 ok 'and this folder was made' test -e "$(echo out\ [0-9]*)/record"
+
+# ---- static TLS ----
+# size COMMAND...: what record asks for when it runs the command; never while the user's own value is there.
+size() {
+	rm -f environment
+	FAKE_ENVIRONMENT=$here/environment record -o tls "$@"
+	size=$(sed -n 's/^GLIBC_TUNABLES=.*glibc\.rtld\.optional_static_tls=//p' environment | sort -u)
+}
+# Initial-exec TLS of start-up libraries is what takes the room that the tunable sets aside.
+for n in 6000 20000 40000; do
+	mkdir "tls$n"
+	cat >big.c <<END
+static __thread char big[$n] __attribute__((aligned(32)));
+int big_add(int i) { return big[i] += 2; }
+END
+	echo "int big_add(int); int main(void) { return big_add(1) + big_add(1) + big_add($n - 1); }" >big_main.c
+	$CC -O2 -shared -fPIC -ftls-model=initial-exec -Wl,-soname,libbig.so -o "tls$n/libbig.so" big.c &&
+		$CC -O2 -o "tls$n/big" big_main.c "tls$n/libbig.so" -Wl,-rpath,'$ORIGIN' ||
+		bail 'a library with much TLS does not compile'
+done
+# From here on: libc, and 512 bytes for libraries that are loaded later. The program has none.
+size tls6000/big
+is "$size/$end" '8192/exit 8' 'a program that needs less than 8192 bytes of static TLS gets 8192'
+size tls20000/big
+need=$size
+ok 'one that needs more gets that, with what the C library needs and 512 bytes' test "$need" -gt 20512 -a "$need" -lt 21536
+size tls40000/big
+is "$size" $((need + 20000)) 'it is the sum: a library with 20000 bytes more makes it 20000 more'
+printf '#!%s/tls20000/big\n' "$here" >tls1
+printf '#! %s/tls1 -x\n' "$here" >tls2
+printf '#!/usr/bin/env big\n' >tls-env
+printf '#!/usr/bin/env -S big -x\n' >tls-split
+printf '#!/usr/bin/env no-such-command-here\n' >tls-none
+printf '#!%s/tls-loop\n' "$here" >tls-loop
+chmod +x tls1 tls2 tls-env tls-split tls-none tls-loop
+size ./tls1
+is "$size/$end" "$need/exit 8" 'a script gets what its interpreter needs'
+size ./tls2
+is "$size/$end" "$need/exit 8" 'a script of a script too'
+path=$PATH
+PATH=$here/tls20000:$PATH
+size big
+is "$size/$end" "$need/exit 8" 'a command is looked for in PATH'
+size ./tls-env
+is "$size/$end" "$need/exit 8" 'a script with #!/usr/bin/env gets what the program that env finds needs'
+size ./tls-split
+is "$size/$end" "$need/exit 8" 'with the option -S of env too'
+PATH=$path
+size ./tls-none
+is "$size/$end" '8192/exit 127' 'a script for env of a program that is not there gets 8192'
+size ./noscript
+is "$size/$end" '8192/exit 3' 'what is neither script nor ELF is a script of sh'
+record -o tls ./tls-loop
+is "$end" 'exit 126' 'a script that is its own interpreter is left to the kernel'
+if [ -n "$XAUDIT_ASAN" ]; then
+	skip 1 'ASan in xaudit lets no other library come first'
+else
+	LD_PRELOAD=$here/tls20000/libbig.so size true
+	is "$size" "$need" 'a preloaded library counts'
+fi
+GLIBC_TUNABLES=glibc.rtld.optional_static_tls=70000 size tls20000/big
+is "$size" 70000 "the user's own value is kept"
+FAKE_ENVIRONMENT=$here/environment LD_DEBUG=files LD_DEBUG_OUTPUT=$here/debug "$XAUDIT" record -o tls tls20000/big
+is "$(ls | grep -c '^debug\.')" 2 'of all that is run, only xaudit and the command write for LD_DEBUG_OUTPUT'
+rm -f environment
+FAKE_ENVIRONMENT=$here/environment sh -c 'trap "" CHLD; exec "$XAUDIT" record -o tls tls20000/big'
+is "$?/$(sed -n 's/^GLIBC_TUNABLES=.*=//p' environment)" "8/$need" 'an ignored SIGCHLD does no harm'
+
+# A dynamic linker that behaves otherwise. It takes the program's place: all that it does is tell its environment.
+cat >loader.c <<'END'
+__asm__(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
+static long call(long n, long a, const void *b, long c)
+{
+	long result;
+	__asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	return result;
+}
+static void say(const char *text)
+{
+	long n = 0;
+	while (text[n])
+		n++;
+	call(1, 1, text, n);
+	call(1, 1, "\n", 1);
+}
+void begin(long *stack)
+{
+	char **argument = (char **)(stack + 1), **variable = argument + stack[0] + 1;
+	if (stack[0] == 3 && argument[1][0] == '-' && argument[1][2] == 'l') {
+		say("\tlibbig.so => " BIG " (0x00007f0000000000)");
+		CLOSE;
+		for (int i = 0; i < (ENDS ? 0 : 20); i++) {
+			long second[2] = { 1, 0 };
+			call(35, (long)second, 0, 0);
+		}
+		call(231, ENDS - 1, 0, 0);
+	}
+	while (*variable)
+		say(*variable++);
+	call(231, 3, 0, 0);
+}
+END
+# liar SENTENCE EXPECTED ENDS CLOSE: ENDS is its status + 1, or 0 if it sleeps 20 s before that.
+liar() {
+	$CC -O1 -static -nostdlib -fno-pie -no-pie -fno-stack-protector -DENDS="$3" -DCLOSE="$4" \
+		-DBIG="\"$here/tls20000/libbig.so\"" -o ld-linux-x86-64.so.2 loader.c ||
+		bail 'the other dynamic linker does not compile'
+	begin=$(date +%s)
+	record -o tls ./lied
+	took=$(($(date +%s) - begin))
+	is "$(sed -n 's/^GLIBC_TUNABLES=.*=//p' out)/$end" "$2/exit 3" "$1"
+}
+$CC -Wl,--dynamic-linker="$here/ld-linux-x86-64.so.2" -o lied five.c || bail 'a program for it does not compile'
+liar 'what the dynamic linker of the program says is what counts' $((20000 + 512)) 1 '(void)0'
+liar 'when it fails, the value is 8192' 8192 2 '(void)0'
+liar 'when it closes its output and stays, the value is 8192' 8192 0 'call(3, 1, 0, 0)'
+ok 'at once' test "$took" -lt 10
+liar 'when it does not answer, the value is 8192' 8192 0 '(void)0'
+ok 'after two seconds' test "$took" -ge 1 -a "$took" -lt 15
 
 # ---- configurations ----
 printf '[trace]\nclock = monotonic\nbuffer = 1M\n' >xaudit.conf
@@ -351,5 +470,45 @@ if [ "$(id -u)" = 0 ]; then
 		'a set-user-ID program' ./setuid
 else
 	skip 1 'only root can make a set-user-ID program of somebody else'
+fi
+
+# ---- static TLS, with the real module ----
+unset FAKE_TRACE
+if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then
+	skip 8 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
+else
+	XAUDIT_MODULE=$MODULE
+	cat >thread.c <<'END'
+#include <pthread.h>
+static void *body(void *p) { return p; }
+int main(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 16 << 10))
+		return 99;
+	error = pthread_create(&thread, &attributes, body, 0);
+	if (!error)
+		pthread_join(thread, 0);
+	return error;
+}
+END
+	$CC -pthread -o thread thread.c || bail 'the program with a thread does not compile'
+	tls20000/big
+	is "$?" 8 'untraced, the program with much static TLS runs'
+	record -k plt -o real tls20000/big
+	is "$end/$said" 'exit 8/' 'traced, it runs the same'
+	like "$("$XAUDIT" report real)" '^ *3 .* big_add \[libbig\.so\]$' 'and its three calls are in the trace'
+	record -k plt -o real ./tls1
+	is "$end/$said" 'exit 8/' 'so does a script of it'
+	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 record -k plt -o real tls20000/big
+	is "$end/$(printf '%s\n' "$said" | grep -c 'libbig\.so: cannot allocate memory in static TLS block$')" 'exit 127/1' \
+		"with 8192 of the user's own it would not"
+	record -k plt -o real ./thread
+	is "$end/$said" 'exit 0/' 'a program that makes a thread with a stack of 16 kB can make it'
+	like "$("$XAUDIT" report real)" '^ *1 .* pthread_create \[libc\.so\.6\]$' 'and that call is in the trace'
+	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576 record -k plt -o real ./thread
+	is "$end/$said" 'exit 22/' "with 24576 of the user's own it can't: EINVAL"
 fi
 done_testing

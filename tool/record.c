@@ -138,7 +138,7 @@ static int run(const struct record_options *options)
 	if (!path)
 		return status;
 	status = RECORD_FAILED;
-	output = record_prepare(options);
+	output = record_prepare(options, path);
 	if (!output || record_folder_make(&folder, output) < 0)
 		goto out;
 	if (record_folder_begin(&folder, options->command) < 0) {

@@ -29,10 +29,20 @@ struct record_options {
 
 /*
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
- * XAUDIT_CONFIG), which becomes that of this process. Returns the path of the trace folder, absolute, %p replaced (the
- * caller frees it); or NULL after one line on stderr.
+ * XAUDIT_CONFIG), which becomes that of this process. path: of the command, from record_find(). Returns the path of the
+ * trace folder, absolute, %p replaced (the caller frees it); or NULL after one line on stderr.
  */
-char *record_prepare(const struct record_options *options);
+char *record_prepare(const struct record_options *options, const char *path);
+
+/* ---- record_tls.c: what the command's libraries need ---- */
+
+/*
+ * How many bytes of optional static TLS the program at path needs to be loaded, with its start-up libraries, under an
+ * auditor. A script counts as its interpreter. Asks the program's dynamic linker in a child, with this process's
+ * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than 8192, which is also what it returns when
+ * the need can't be found out. Sets SIGCHLD's action while it waits.
+ */
+size_t record_tls(const char *path);
 
 /* ---- record_folder.c: the trace folder ---- */
 
@@ -63,6 +73,9 @@ int record_folder_end(const struct record_folder *folder, int status);
  */
 char *record_find(const char *command, int *status);
 
+/* The same without a word: NULL and *error, an errno. */
+char *record_search(const char *command, int *error);
+
 /*
  * Runs the command and waits. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
  */
@@ -81,6 +94,15 @@ void record_after(const struct record_folder *folder, const char *command, const
  * Returns the bytes cut off, or -1 when the file is in use, damaged or can't be written: it stays as it is.
  */
 long long record_trim(int fd, const char *name, unsigned long long chunk);
+
+#define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only one that takes audit modules for these programs */
+#define RECORD_SCRIPTS 4		      /* levels of scripts whose interpreter is a script; the kernel's limit */
+
+/*
+ * The interpreter of a script that begins with the text start: the word behind "#!", written to path. Returns the bytes
+ * of start up to its end; 0 when it is no script, or the word does not fit.
+ */
+size_t record_interpreter(const char *start, char *path, size_t size);
 
 /* Says on stderr why the file at path could not be traced. command: as the user named it. */
 void record_why(const char *command, const char *path);

@@ -20,13 +20,8 @@
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
 #endif
 
-/*
- * Any auditor makes ld.so fix the size of the static TLS before it knows the program's libraries; those that need more than
- * some 1.8 kB (jemalloc, TSan, rustc's own) fail to load then. This is what the dynamic linker sets aside instead. It
- * lies on each thread's stack: rustc needs 20 kB of it, and node makes threads of 32 kB, which 64 kB of it would refuse.
- */
+/* The static TLS that ld.so sets aside beyond what it knows of when it starts; tool/record_tls.c tells how much. */
 #define TLS_TUNABLE "glibc.rtld.optional_static_tls"
-#define TLS_SIZE    "24576"
 
 #define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT)
 
@@ -227,24 +222,24 @@ static int set_module(void)
 	return 0;
 }
 
-static void set_tunables(void)
+/* path: of the command. A size that the user has set is kept. */
+static void set_tunables(const char *path)
 {
 	const char *before = getenv("GLIBC_TUNABLES");
 
-	if (!before || !*before) {
-		set("GLIBC_TUNABLES", memory_format("%s", TLS_TUNABLE "=" TLS_SIZE));
-		return;
-	}
+	if (!before)
+		before = "";
 	for (const char *p = before; *p;) {
 		if (!strncmp(p, TLS_TUNABLE "=", strlen(TLS_TUNABLE "=")))
 			return;
 		p += strcspn(p, ":");
 		p += *p == ':';
 	}
-	set("GLIBC_TUNABLES", memory_format("%s:%s", before, TLS_TUNABLE "=" TLS_SIZE));
+	set("GLIBC_TUNABLES",
+		memory_format("%s%s" TLS_TUNABLE "=%zu", before, *before ? ":" : "", record_tls(path)));
 }
 
-char *record_prepare(const struct record_options *options)
+char *record_prepare(const struct record_options *options, const char *path)
 {
 	struct rules found = { 0 }, rules = { 0 };
 	const char *named = options->config ? options->config : getenv("XAUDIT_CONFIG");
@@ -291,7 +286,7 @@ char *record_prepare(const struct record_options *options)
 		config = absolute(found.file);
 	if (read_rules(&rules, text, config) < 0 || set_module() < 0)
 		goto bad;
-	set_tunables();
+	set_tunables(path);
 	set("XAUDIT_RULES", text);
 	text = NULL;
 	if (config) {

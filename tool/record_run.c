@@ -42,17 +42,14 @@ static void complain(const char *command, int error, int *status)
 	}
 }
 
-char *record_find(const char *command, int *status)
+char *record_search(const char *command, int *error)
 {
 	const char *path = getenv("PATH");
-	int error, worst = ENOENT;
+	int worst = ENOENT;
 
 	if (!*command || strchr(command, '/')) {
-		error = *command ? executable(command) : ENOENT;
-		if (!error)
-			return memory_format("%s", command);
-		complain(command, error, status);
-		return NULL;
+		*error = *command ? executable(command) : ENOENT;
+		return *error ? NULL : memory_format("%s", command);
 	}
 	/* What execvp() takes when there is no PATH. */
 	if (!path)
@@ -61,18 +58,28 @@ char *record_find(const char *command, int *status)
 		size_t n = strcspn(path, ":");
 		char *file = memory_format("%.*s%s%s", (int)n, path, n ? "/" : "./", command);
 
-		error = executable(file);
-		if (!error)
+		*error = executable(file);
+		if (!*error)
 			return file;
-		if (error == EACCES)
-			worst = error;
+		if (*error == EACCES)
+			worst = *error;
 		free(file);
 		path += n;
 		if (!*path)
 			break;
 	}
-	complain(command, worst, status);
+	*error = worst;
 	return NULL;
+}
+
+char *record_find(const char *command, int *status)
+{
+	int error;
+	char *path = record_search(command, &error);
+
+	if (!path)
+		complain(command, error, status);
+	return path;
 }
 
 /* ---- signals while the command runs ---- */

@@ -14,24 +14,20 @@
 
 #include "tool/tool.h"
 
-#define LOADER	    "ld-linux-x86-64.so.2"
-#define MOST_LEVELS 4 /* of scripts whose interpreter is a script; the kernel's limit */
-
-/* The interpreter of a script: the word behind "#!". 0 when it is none. */
-static int interpreter(const char *start, char *path, size_t size)
+size_t record_interpreter(const char *start, char *path, size_t size)
 {
+	const char *word = start + 2;
 	size_t n;
 
 	if (strncmp(start, "#!", 2))
 		return 0;
-	start += 2;
-	start += strspn(start, " \t");
-	n = strcspn(start, " \t\r\n");
+	word += strspn(word, " \t");
+	n = strcspn(word, " \t\r\n");
 	if (!n || n >= size)
 		return 0;
-	memcpy(path, start, n);
+	memcpy(path, word, n);
 	path[n] = '\0';
-	return 1;
+	return (size_t)(word - start) + n;
 }
 
 /*
@@ -69,7 +65,7 @@ static const char *reason(int fd, char *text, size_t size)
 		loader[n] = '\0';
 		const char *base = strrchr(loader, '/');
 		base = base ? base + 1 : loader;
-		if (strcmp(base, LOADER)) {
+		if (strcmp(base, RECORD_LOADER)) {
 			snprintf(text, size,
 				"for another C library (its loader is %s); only glibc's takes audit modules", loader);
 			return text;
@@ -88,7 +84,7 @@ void record_why(const char *command, const char *path)
 	int scripts = 0;
 
 	snprintf(name, sizeof(name), "%s", path);
-	for (; scripts <= MOST_LEVELS; scripts++) {
+	for (; scripts <= RECORD_SCRIPTS; scripts++) {
 		int fd = open(name, O_RDONLY | O_CLOEXEC);
 		ssize_t n;
 
@@ -102,7 +98,7 @@ void record_why(const char *command, const char *path)
 		}
 		n = pread(fd, line, sizeof(line) - 1, 0);
 		line[n > 0 ? n : 0] = '\0';
-		if (interpreter(line, name, sizeof(name))) {
+		if (record_interpreter(line, name, sizeof(name))) {
 			close(fd);
 			continue;
 		}
