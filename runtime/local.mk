@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += runtime/libruntime.la
 runtime_libruntime_la_SOURCES = runtime/clock.c runtime/clock.h runtime/handler.c runtime/handler.h runtime/maps.c \
 	runtime/maps.h runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/text.h \
 	runtime/thread.c runtime/thread.h runtime/trace.h
+runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: the ground for all, the command too.

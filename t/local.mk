@@ -103,6 +103,18 @@ EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_a
 	t/fixtures/transparent_main.cc t/fixtures/transparent_spin.c t/fixtures/transparent_threads.cc t/fixtures/throwing.cc \
 	t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c
 
+# Epochs.
+check_PROGRAMS += t/epoch.t t/epoch_torture.t
+t_epoch_t_SOURCES = t/epoch.c
+t_epoch_t_LDADD = runtime/libruntime.la
+t_epoch_torture_t_SOURCES = t/epoch_torture.c
+t_epoch_torture_t_LDADD = runtime/libruntime.la
+
+# Tests that run for minutes when XAUDIT_SOAK is 1.
+soak_tests = t/epoch_torture.t
+soak: all
+	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)'
+
 bench: all t/make_trace
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
