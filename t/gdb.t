@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# gdb sees through intercepted frames: a backtrace of a traced program that crashed or was stopped reaches main, with the
-# same functions of the program as untraced; finish and up go on working, and so does a core.
+# gdb sees through intercepted frames: a backtrace of a traced program that crashed or was stopped reaches main, with
+# the same functions of the program as untraced; finish and up go on working, and so does a core.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/transparent.sh"
