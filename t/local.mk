@@ -87,15 +87,15 @@ t_recorder_fork_t_SOURCES = t/recorder_fork.c
 t_recorder_fork_t_LDADD = t/libcore.la
 t_recorder_room_t_SOURCES = t/recorder_room.c
 t_recorder_room_t_LDADD = t/libcore.la
-t_step_t_SOURCES = t/step.c t/step_call.S
+t_step_t_SOURCES = t/step.c t/step.h t/step_call.S t/step_program.c
 t_step_t_LDADD = t/libcore.la
 t_stub_t_SOURCES = t/stub.c
 t_stub_t_LDADD = t/libcore.la
 t_text_t_SOURCES = t/text.c
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c
+dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
 
 # Programs that must not notice.
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t
