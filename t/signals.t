@@ -7,11 +7,11 @@
 
 # A tracer that goes round in circles must neither hang the test nor fill the disk.
 seconds=5
-ulimit -f 400000
+ulimit -f 2000000
 
 # interrupted NAME WHAT LEAST: calls of the program and of its handlers are exact, with LEAST signals or more.
 interrupted() {
-	record d -k "$kind" -l libhandled.so -b 1M ./signals "$2"
+	record d -k "$kind" -l libhandled.so -b 64k ./signals "$2"
 	set -- "$1" "$3" $out 0 0 0
 	counted=$3 handled=$4 signals=$5
 	is "$status/$err" '0/' "$kind, $1: the program runs as ever"
