@@ -79,8 +79,7 @@ static int map_piece(uint64_t piece)
 		sys_munmap(p, 2 * PIECE);
 		return 0;
 	}
-	/* Neither in core dumps nor backed by huge pages: a few words per frame are used. */
-	sys_madvise(p, 2 * PIECE, MADV_DONTDUMP);
+	/* A few words per frame are used: no huge pages. In core dumps it must be, or a backtrace ends at the first intercepted call. */
 	sys_madvise(p, 2 * PIECE, MADV_NOHUGEPAGE);
 	return 1;
 }
