@@ -146,7 +146,7 @@ static int run(const struct record_options *options)
 		goto out;
 	}
 
-	int wait_status, failure = record_run(options->command, &wait_status);
+	int wait_status, failure = record_run(options->command, NULL, &wait_status);
 	if (failure) {
 		record_folder_undo(&folder);
 		status = failure;

@@ -34,6 +34,9 @@ struct record_options {
  */
 char *record_prepare(const struct record_options *options, const char *path);
 
+/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. Returns 0, or -1 after one line on stderr. */
+int record_environment(const char *path);
+
 /* ---- record_tls.c: what the command's libraries need ---- */
 
 /*
@@ -67,6 +70,15 @@ int record_folder_end(const struct record_folder *folder, int status);
 
 /* ---- record_run.c: the command ---- */
 
+/* The subcommand that speaks: `xaudit check` runs commands the same way. */
+extern const char *record_speaker;
+
+/* Who follows the command from its first instruction on. */
+struct record_watcher {
+	int (*begin)(int pid); /* it has not begun; returns 0, or -1 after one line on stderr: then it never will */
+	void (*wait)(int pid, int *status); /* until it has ended; *status as of waitpid, which it calls itself */
+};
+
 /*
  * Finds the command as execvp() would. Returns its path (the caller frees it), or NULL after one line on stderr, *status
  * being RECORD_NOT_FOUND or RECORD_NOT_EXECUTABLE.
@@ -77,9 +89,9 @@ char *record_find(const char *command, int *status);
 char *record_search(const char *command, int *error);
 
 /*
- * Runs the command and waits. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
+ * Runs the command and waits. watcher may be NULL. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
  */
-int record_run(char **command, int *status);
+int record_run(char **command, const struct record_watcher *watcher, int *status);
 
 /* Ends this process as the command ended: by the same signal. Returns the exit status where that is the way. */
 int record_pass_on(int status);

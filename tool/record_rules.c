@@ -51,7 +51,7 @@ static char *absolute(const char *path)
 		return memory_format("%s", path);
 	char *here = getcwd(NULL, 0);
 	if (!here) {
-		tool_error("record", "the current folder is unknown: %s", strerror(errno));
+		tool_error(record_speaker, "the current folder is unknown: %s", strerror(errno));
 		return NULL;
 	}
 	char *whole = memory_format("%s/%s", strcmp(here, "/") ? here : "", path);
@@ -160,7 +160,7 @@ static char *find_module(void)
 	if (named && *named) {
 		path = absolute(named);
 		if (path && access(path, R_OK) < 0) {
-			tool_error("record", "XAUDIT_MODULE names %s, which can't be read: %s", path, strerror(errno));
+			tool_error(record_speaker, "XAUDIT_MODULE names %s, which can't be read: %s", path, strerror(errno));
 			free(path);
 			return NULL;
 		}
@@ -178,7 +178,7 @@ static char *find_module(void)
 	path = memory_format("%s", XAUDIT_MODULE_DIR "/libxaudit.so");
 	if (access(path, R_OK) == 0)
 		return path;
-	tool_error("record", "the module %s is not there; install xaudit, or name libxaudit.so in XAUDIT_MODULE", path);
+	tool_error(record_speaker, "the module %s is not there; install xaudit, or name libxaudit.so in XAUDIT_MODULE", path);
 	free(path);
 	return NULL;
 }
@@ -186,7 +186,7 @@ static char *find_module(void)
 static void set(const char *name, char *value)
 {
 	if (setenv(name, value, 1) < 0) {
-		tool_error("record", "out of memory");
+		tool_error(record_speaker, "out of memory");
 		exit(RECORD_FAILED);
 	}
 	free(value);
@@ -202,7 +202,7 @@ static int set_module(void)
 	if (!module)
 		return -1;
 	if (strchr(module, ':')) {
-		tool_error("record",
+		tool_error(record_speaker,
 			"the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it elsewhere",
 			module);
 		free(module);
@@ -237,6 +237,14 @@ static void set_tunables(const char *path)
 	}
 	set("GLIBC_TUNABLES",
 		memory_format("%s%s" TLS_TUNABLE "=%zu", before, *before ? ":" : "", record_tls(path)));
+}
+
+int record_environment(const char *path)
+{
+	if (set_module() < 0)
+		return -1;
+	set_tunables(path);
+	return 0;
 }
 
 char *record_prepare(const struct record_options *options, const char *path)
@@ -284,9 +292,8 @@ char *record_prepare(const struct record_options *options, const char *path)
 	/* A configuration that was only found counts for all processes, wherever they are, but its sections only without ours. */
 	if (!config && found.file && !*sections)
 		config = absolute(found.file);
-	if (read_rules(&rules, text, config) < 0 || set_module() < 0)
+	if (read_rules(&rules, text, config) < 0 || record_environment(path) < 0)
 		goto bad;
-	set_tunables(path);
 	set("XAUDIT_RULES", text);
 	text = NULL;
 	if (config) {

@@ -19,6 +19,8 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 
+const char *record_speaker = "record";
+
 /* Is there something at path that execve() would take on? 0 or an errno. */
 static int executable(const char *path)
 {
@@ -35,10 +37,10 @@ static void complain(const char *command, int error, int *status)
 {
 	if (error == ENOENT || error == ENOTDIR) {
 		*status = RECORD_NOT_FOUND;
-		tool_error("record", strchr(command, '/') ? "%s is not there" : "%s is in no folder of PATH", command);
+		tool_error(record_speaker, strchr(command, '/') ? "%s is not there" : "%s is in no folder of PATH", command);
 	} else {
 		*status = RECORD_NOT_EXECUTABLE;
-		tool_error("record", "%s can't be executed: %s", command, strerror(error));
+		tool_error(record_speaker, "%s can't be executed: %s", command, strerror(error));
 	}
 }
 
@@ -140,21 +142,32 @@ static void give_signals_back(const struct signals *before)
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-int record_run(char **command, int *status)
+/* Until the watcher has the child in hand, it does not begin. */
+static void await(int go)
+{
+	char byte;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+int record_run(char **command, const struct record_watcher *watcher, int *status)
 {
 	struct signals before;
-	int report[2], error = 0, failure = 0;
+	int report[2], go[2], error = 0, failure = 0;
 	ssize_t n;
 	pid_t pid;
 
 	/* Closes when the command begins, or tells why it does not. */
-	if (pipe2(report, O_CLOEXEC) < 0) {
-		tool_error("record", "no pipe to be had: %s", strerror(errno));
+	if (pipe2(report, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0) {
+		tool_error(record_speaker, "no pipe to be had: %s", strerror(errno));
 		return RECORD_FAILED;
 	}
 	take_signals(&before);
 	pid = fork();
 	if (pid == 0) {
+		close(go[1]);
+		await(go[0]);
 		give_signals_back(&before);
 		execvp(command[0], command);
 		error = errno;
@@ -163,27 +176,37 @@ int record_run(char **command, int *status)
 		_exit(RECORD_FAILED);
 	}
 	if (pid < 0) {
-		tool_error("record", "no process to be had: %s", strerror(errno));
+		tool_error(record_speaker, "no process to be had: %s", strerror(errno));
 		failure = RECORD_FAILED;
 	}
 	child = pid;
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	close(report[1]);
+	close(go[0]);
+	if (!failure && watcher && watcher->begin(pid) < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, status, 0);
+		child = 0;
+		failure = RECORD_FAILED;
+	}
+	close(go[1]);
 	if (!failure) {
+		if (watcher)
+			watcher->wait(pid, status);
 		while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
 			;
 		if (n != sizeof(error))
 			error = 0;
 		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
 		siginfo_t info;
-		while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		while (!watcher && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
 		child = 0;
-		while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		while (!watcher && waitpid(pid, status, 0) < 0 && errno == EINTR)
 			;
 		if (error == ENOENT) {
 			/* record_find() saw the file: what is missing is the interpreter that it names. */
-			tool_error("record", "%s can't be executed: the interpreter that it names is not there",
+			tool_error(record_speaker, "%s can't be executed: the interpreter that it names is not there",
 				command[0]);
 			failure = RECORD_NOT_FOUND;
 		} else if (error) {

@@ -107,11 +107,11 @@ void record_why(const char *command, const char *path)
 		break;
 	}
 	if (!why)
-		tool_error("record", "%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why",
+		tool_error(record_speaker, "%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why",
 			command);
 	else if (scripts)
 		tool_error(
-			"record", "%s ran untraced: it is a script, and its interpreter %s is %s", command, name, why);
+			record_speaker, "%s ran untraced: it is a script, and its interpreter %s is %s", command, name, why);
 	else
-		tool_error("record", "%s ran untraced: it is %s", command, why);
+		tool_error(record_speaker, "%s ran untraced: it is %s", command, why);
 }
