@@ -13,6 +13,7 @@
 #include <time.h>     /* clock_gettime */
 
 #include "audit/bind.h"
+#include "audit/check.h"
 #include "audit/describe.h"
 #include "audit/follow.h"
 #include "audit/image.h"
@@ -50,7 +51,8 @@ EXPORT unsigned la_version(unsigned version)
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
 	kinds = rules_kinds(&rules);
-	recorded = getenv("XAUDIT_RULES") != NULL;
+	check_init(getenv);
+	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	options.output = rules.output;
 	options.chunk_size = rules.buffer;
 	options.source = rules.source;
@@ -103,7 +105,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		unwinder_look();
 	prepare(load, &image);
 	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
-	return kinds ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
+	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
 }
 
 /* At start-up ld.so itself looks these up, as if the program called dlsym. */
@@ -123,6 +125,8 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 		return unwinder_bind(symbol->st_value);
 	if (!from || !to || (!started && *flags & LA_SYMB_DLSYM && is_loaders_own(name)))
 		return symbol->st_value;
+	if (check_mode())
+		return check_bind(symbol, from, to, *flags, name);
 	return bind(symbol, from, to, *flags, name);
 }
 
@@ -141,6 +145,8 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		process_unlock(&held);
 		recorder_finish();
 	}
+	if (check_mode() && !exiting)
+		check_closing(load);
 	object_close(load);
 	return 0;
 }
@@ -191,6 +197,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (!started && !rules.follow)
 		follow_nobody();
 	started = 1;
+	if (check_mode())
+		check_consistent();
 	object_retire();
 	process_lock(&held);
 	if (recorded || object_selected) {

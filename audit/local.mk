@@ -39,3 +39,6 @@ noinst_LTLIBRARIES += audit/libsites.la
 audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \
 	audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c audit/site_xray.c
 audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
+
+# The module's side of xaudit check.
+audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_count.c audit/check_count.h

@@ -17,6 +17,7 @@ enum tool_status {
  * afterwards, and makes a status 0 TOOL_FAILED with a line when that fails.
  */
 int record_main(int argc, char **argv);
+int check_main(int argc, char **argv);
 int list_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);

@@ -28,7 +28,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info list'
+	local commands='record report replay dump info check list'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -36,9 +36,14 @@ _xaudit()
 
 	local command=${words[1]} options= takes=
 	case $command in
-	record)
-		options='--output= --library= --filter= --notrace= --kinds= --buffer= --config= --help'
-		takes='-o|-l|-F|-N|-k|-b|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--config'
+	record | check)
+		if [[ $command == record ]]; then
+			options='--output= --library= --filter= --notrace= --kinds= --buffer= --config= --help'
+			takes='-o|-l|-F|-N|-k|-b|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--config'
+		else
+			options='--scan --cycles --error-exitcode= --format= --output= --help'
+			takes='-o|--output|--error-exitcode|--format'
+		fi
 		# The first word that is neither option nor an option's value is the traced command.
 		local i
 		for ((i = 2; i < cword; i++)); do
@@ -58,7 +63,9 @@ _xaudit()
 			return
 		fi
 		case $prev in
-		-o | --output) compopt -o dirnames; return ;;
+		-o | --output) [[ $command == check ]] && compopt -o default || compopt -o dirnames; return ;;
+		--format) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur"); return ;;
+		--error-exitcode) return ;;
 		-c | --config) compopt -o default; return ;;
 		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
 		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;

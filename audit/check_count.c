@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/check_count.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "runtime/sys.h"
+
+/* ld.so's struct has 1100 to 1200 bytes; what follows it in its memory does no harm. */
+#define LINK_MAP_MAX 1280
+
+struct snapshot {
+	uint32_t word[LINK_MAP_MAX / 4];
+	uint32_t count;
+};
+
+/* The link_map may end where its memory ends: the kernel copies as far as there is something. */
+static void take(struct snapshot *snapshot, const struct link_map *map)
+{
+	struct iovec to = { snapshot->word, sizeof(snapshot->word) }, from = { (void *)map, sizeof(snapshot->word) };
+	long n = sys_call(__NR_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0);
+
+	if (n <= 0) {
+		/* Refused (a seccomp filter): the public part is surely there, and what is behind it up to the end of its page. */
+		n = 4096 - ((long)map & 4095);
+		n = n < LINK_MAP_MAX ? n : LINK_MAP_MAX;
+		memcpy(snapshot->word, map, (size_t)n);
+	}
+	snapshot->count = (uint32_t)n / 4;
+}
+
+/* The only word that was one more in `more` than before and after; 0: none, or several. */
+static uint32_t only_change(const struct snapshot *before, const struct snapshot *more, const struct snapshot *after)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = sizeof(struct link_map) / 4; i < before->count; i++) {
+		if (more->word[i] != before->word[i] + 1 || (after && after->word[i] != before->word[i]))
+			continue;
+		if (found)
+			return 0;
+		found = i * 4;
+	}
+	return found;
+}
+
+/* The only byte, but for the count of dlopen, that became 1. */
+static uint32_t only_mark(const struct snapshot *before, const struct snapshot *after, uint32_t opens)
+{
+	const uint8_t *b = (const uint8_t *)before->word, *a = (const uint8_t *)after->word;
+	uint32_t found = 0;
+
+	for (uint32_t i = sizeof(struct link_map); i < before->count * 4; i++) {
+		if (a[i] == b[i] || (i >= opens && i < opens + 4))
+			continue;
+		if (found || b[i] || a[i] != 1)
+			return 0;
+		found = i;
+	}
+	return found;
+}
+
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+
+static void nothing(void *p)
+{
+	(void)p;
+}
+
+int check_count_find(struct check_offsets *found)
+{
+	struct snapshot before, more, after;
+	struct link_map *map;
+	Dl_info info;
+	void *first, *second;
+
+	*found = (struct check_offsets){ 0 };
+	if (!dladdr1((void *)check_count_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return -1;
+	/* The first dlopen of what was loaded otherwise changes more than the count. */
+	first = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	if (first != map)
+		return -1;
+	take(&before, map);
+	second = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	take(&more, map);
+	if (second)
+		dlclose(second);
+	take(&after, map);
+	found->opens = second ? only_change(&before, &more, &after) : 0;
+	take(&before, map);
+	if (dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
+		take(&after, map);
+		found->nodelete = only_mark(&before, &after, found->opens);
+	}
+	take(&before, map);
+	/* Our libc never runs these on threads of the program. */
+	if (!__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing)) {
+		take(&more, map);
+		found->destructors = only_change(&before, &more, NULL);
+	}
+	return found->opens && found->nodelete ? 0 : -1;
+}
+
+uint64_t check_count_opens(const struct check_offsets *at, const struct link_map *map)
+{
+	uint32_t value;
+
+	if (!at->opens || !at->nodelete)
+		return UINT64_MAX;
+	memcpy(&value, (const char *)map + at->opens, sizeof(value));
+	return value;
+}
+
+int check_count_nodelete(const struct check_offsets *at, const struct link_map *map)
+{
+	return at->nodelete && ((const uint8_t *)map)[at->nodelete] == 1;
+}
+
+uint64_t check_count_destructors(const struct check_offsets *at, const struct link_map *map)
+{
+	uint64_t value;
+
+	if (!at->destructors)
+		return 0;
+	memcpy(&value, (const char *)map + at->destructors, sizeof(value));
+	return value;
+}

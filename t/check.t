@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit check: each mistake of a plugin host is found, by the names of the functions in question, and a correct host is not blamed.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+need "${CXX%% *}"
+program "$CC" host check_host.c
+library "$CC" plugin.so check_plugin.c
+library "$CC" nodelete.so check_plugin.c -Wl,-z,nodelete
+library "$CC" user.so check_user.c -L. -l:plugin.so
+library "$CXX" unique.so check_unique.cc -std=c++17 -DUNIQUE
+library "$CXX" local.so check_unique.cc -std=c++17
+
+# check ARG...: sets $status (signals as 128 + n) and $out, the JSON report; options come before --.
+check() {
+	status=0
+	rm -f report
+	bounded "${seconds:-60}" "$XAUDIT" check --format=json -o report "$@" >out 2>err || status=$?
+	report=$(cat report 2>/dev/null)
+}
+ask() {
+	printf '%s\n' "$report" | jq -r "$@"
+}
+kinds() {
+	ask '[.findings[].kind] | join(" ")'
+}
+# stack N: functions on a stack of the first finding.
+stack() {
+	ask --argjson n "$1" '.findings[0].stacks[$n].frames | map(.function // "?") | join(" ")'
+}
+
+if ! "$XAUDIT" check true >out 2>err; then
+	grep -q "can't be traced" err && skip_all 'ptrace is not allowed here'
+fi
+
+# ---- mistakes ----
+
+check -- ./host inside ./plugin.so
+is "$status $(kinds)" '1 thread-inside' 'a thread that sleeps in a plugin at dlclose is found, and the status is 1'
+like "$(stack 0)" ' plugin_wait call_wait ' 'its stack shows who is inside'
+like "$(stack 1)" '^close_plugin (inside )?main ' 'the other stack shows who unloads, without the way through dlclose'
+is "$(ask '.findings[0].stacks[0].frames[] | select(.function == "plugin_wait") | .file | split("/") | last')" check_plugin.c \
+	'debug information gives the source file'
+
+check -- ./host late ./plugin.so
+is "$status $(kinds)" '139 late-call' 'a callback that is called after dlclose is found, and the program dies of SIGSEGV'
+is "$(ask '.findings[0].text')" 'call into plugin_callback of plugin.so, which is unloaded' 'the called function is named'
+like "$(ask '.findings[0].more')" '^[0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' 'it says when and by whom it was unloaded'
+like "$(stack 0)" '^plugin_callback call_too_late ' 'the stack shows who calls'
+like "$(stack 1)" '^close_plugin ' 'and who unloaded'
+
+check -- ./host access ./plugin.so
+is "$status $(kinds) $(ask '.findings[0].text')" '139 late-access use of plugin_number of plugin.so, which is unloaded' \
+	'a use of data after dlclose is found'
+
+check -- ./host handler ./plugin.so
+is "$status $(kinds)" '1 signal-handler' 'a signal handler that is left behind is found'
+is "$(ask '.findings[0].text')" 'the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded' 'signal and function are named'
+
+check -- ./host atexit ./plugin.so
+is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_callback)" '1 atexit plugin_callback' 'a function for exit that is left behind is found'
+check -- ./host key ./plugin.so
+is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 key-destructor plugin_destroy' 'a destructor of a key that is left behind is found'
+
+# ---- libraries that stay ----
+
+reasons() {
+	ask '.findings[0].details | join("; ")'
+}
+check -- ./host stay ./unique.so
+is "$status $(kinds)" '1 stayed' 'a library that stays because of a unique symbol is found'
+is "$(reasons)" 'because it defines the unique symbol _ZN6unique18shared_between_allE' 'the symbol is named'
+check -- ./host stay ./local.so
+is "$(kinds): $(reasons)" 'stayed: because 1 destructor of its thread_local objects must still run' 'a destructor of a thread_local object is the reason'
+check -- ./host stay ./nodelete.so
+is "$(kinds): $(reasons)" 'stayed: because it is marked NODELETE (-z nodelete)' 'a mark in the library is the reason'
+check -- ./host needed ./user.so ./plugin.so
+is "$(kinds): $(reasons)" 'stayed: because user.so still needs it' 'another library that needs it to the end is the reason'
+check -- ./host needed-too ./user.so ./plugin.so
+is "$status $(kinds)" '0 ' 'when the other library goes too, nothing is said'
+
+# ---- options ----
+
+check --scan -- ./host pointer ./plugin.so
+is "$status $(kinds) $(ask '.findings[0].possible')" '0 pointer true' '--scan finds a pointer on the heap, as a possible one that does not change the status'
+like "$(ask '.findings[0].details[]')" ' points to plugin_callback$' 'the function that it points to is named'
+check -- ./host pointer ./plugin.so
+is "$status $(kinds)" '0 ' 'without --scan it is not searched'
+
+check --cycles -- ./host leak ./plugin.so 40
+is "$status $(kinds)" '1 growth' '--cycles finds memory that each cycle leaves behind'
+bytes=$(ask '.findings[0].more' | sed 's/ .*//')
+ok "and its size, 64 KiB and malloc's own, is about right: $bytes" test "${bytes:-0}" -gt 60000 -a "${bytes:-0}" -lt 75000
+check --cycles -- ./host cycle ./plugin.so 40
+is "$status $(kinds) $(ask '.unloads')" '0  40' 'without a leak there is nothing to report'
+check -- ./host leak ./plugin.so 40
+is "$status $(kinds)" '0 ' 'without --cycles a leak is not looked for'
+
+check --error-exitcode=42 -- ./host handler ./plugin.so
+is "$status" 42 '--error-exitcode is the status when something was found'
+check --error-exitcode=0 -- ./host handler ./plugin.so
+is "$status $(kinds)" '0 signal-handler' 'with 0, it is the status of the command'
+check --error-exitcode=42 -- ./host exit ./plugin.so 7
+is "$status $(kinds)" '7 ' 'when nothing was found, it is the status of the command'
+for bad in --error-exitcode=256 --error-exitcode=-1 --error-exitcode=x --format=xml; do
+	bounded 10 "$XAUDIT" check "$bad" true >out 2>err
+	is "$? $(wc -l <err)" '125 1' "$bad is refused in one line"
+done
+
+# ---- the command ----
+
+bounded 10 "$XAUDIT" check no-such-command-anywhere 2>err
+is "$? $(cat err)" '127 xaudit check: no-such-command-anywhere is in no folder of PATH' 'a command that is not there gives 127'
+echo nothing >plain
+bounded 10 "$XAUDIT" check ./plain 2>err
+is "$? $(wc -l <err)" '126 1' 'one that cannot be executed gives 126'
+bounded 10 "$XAUDIT" check -o no/such/folder true 2>err
+is "$? $(wc -l <err)" '125 1' 'a report that cannot be written gives 125, and the command does not run'
+
+check -- sh -c 'kill -TERM $$'
+is "$status $(kinds)" '143 ' 'the death by a signal is passed on'
+echo text | bounded 10 "$XAUDIT" check cat >out 2>err
+is "$(cat out)" text 'input and output are those of the command'
+is "$(cat err)" 'xaudit check: 0 findings; 0 unloads in 1 process checked' 'the report is one line when nothing was found'
+
+check -- sh -c './host handler ./plugin.so; ./host handler ./plugin.so; exit 0'
+is "$status $(kinds) $(ask '.findings[0].times') $(ask .processes)" '1 signal-handler 2 3' 'what the command starts is checked too; the same mistake is told once, and counted'
+bounded 60 "$XAUDIT" check ./host handler ./plugin.so >out 2>err
+is "$? $(grep -c '^xaudit check: ' err)" '1 2' 'the text has a line for each finding and one for all'
+like "$(cat err)" '    #0  close_plugin at .*check_host\.c:[0-9]+ in host$' 'and its stacks have lines of source'
+
+# A daemon is let go with its modules silent.
+bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
+is "$?" 4 'the command is not waited for beyond its end'
+i=0
+while [ ! -s late ] && [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+is "$(cat late)" 3 'what it left behind goes on unchecked'
+
+mkdir configured
+printf '[library *]\nkinds = plt\n' >configured/xaudit.conf
+(cd configured && bounded 20 "$XAUDIT" check -o ../report -- ../host exit ../plugin.so 3)
+is "$? $(ls configured)" '3 xaudit.conf' 'a configuration is not followed: nothing is traced'
+
+# ---- a correct host ----
+
+# Four callers under a lock, a thread that reloads, SIGALRM at 1 kHz, forks that close the plugin too.
+wrong=
+i=0
+while [ $i -lt 20 ]; do
+	check -- ./host correct ./plugin.so 12
+	[ "$status $(kinds) $(ask .unloads)" = '0  15' ] || wrong="$wrong; $status $(kinds) $(ask .unloads)"
+	i=$((i + 1))
+done
+is "$wrong" '' 'nothing is found in 20 runs of a correct host with threads, signals and forks'
+check --scan --cycles -- ./host correct ./plugin.so 30
+is "$status $(kinds) $(ask '.notes | length')" '0  0' 'nor with --scan and --cycles'
+done_testing

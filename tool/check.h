@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of `xaudit check`. One thread. The command is the ptrace tracer of the program and of all that it starts; the module in each process
+ * speaks to it by the protocol of audit/check.h, and what it needs to know beyond that, it reads out of the stopped process.
+ *
+ * Who does what: check.c options and result; check_trace.c the events of ptrace; check_stop.c threads and memory of a process;
+ * check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_scan.c pointers in memory; check_kept.c libraries that stay;
+ * check_growth.c memory per cycle; check_stack.c stacks and names; check_report.c and check_json.c findings.
+ */
+#ifndef XAUDIT_CHECK_TOOL_H
+#define XAUDIT_CHECK_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "audit/check.h"
+
+struct check_options {
+	bool scan, cycles, json;
+	int error_status;
+	const char *output; /* NULL: standard error */
+	char **command;
+};
+
+extern struct check_options check_options;
+
+/* ---- threads and processes (check_stop.c) ---- */
+
+/* Registers of a stopped thread, in DWARF's order, and perhaps a copy of its stack. */
+struct check_snapshot {
+	pid_t tid;
+	char name[16];
+	uint64_t regs[17]; /* 7: rsp, 16: rip */
+	uint64_t fs_base;
+	uint64_t start; /* of the copy */
+	size_t size;
+	uint8_t *stack; /* size bytes, or NULL */
+};
+
+/* A library that is being closed, or is unmapped. Shared by a process and its forks, for the life of the command. */
+struct check_unload {
+	struct check_message at; /* as of CHECK_CLOSING; pointers in it are of the process */
+	char *path;
+	uint64_t device, inode, changed; /* of the file; 0: unknown */
+	uint64_t when; /* CLOCK_MONOTONIC, ns; 0: not yet unmapped */
+	struct check_snapshot *by; /* NULL: no longer kept */
+};
+
+struct check_process {
+	struct check_process *next;
+	pid_t pid;
+	char name[16];
+	bool started; /* the module has spoken */
+	int memory; /* /proc/PID/mem; -1: not open */
+	struct check_unload **unload; /* in order of time */
+	size_t unloads;
+	struct check_growth *growth;
+	enum check_event last_event;
+};
+
+struct check_task {
+	struct check_task *next;
+	pid_t tid;
+	struct check_process *process;
+	bool stopped;
+	bool waiting; /* `status` is still to be dealt with */
+	int status; /* as of waitpid */
+};
+
+extern struct check_task *check_tasks;
+extern struct check_process *check_processes;
+
+struct check_task *check_task_find(pid_t tid);
+/* Finds or makes it. parent: whose unloads a new process takes over, or NULL. */
+struct check_task *check_task_get(pid_t tid, struct check_process *parent);
+/* The thread is gone; its process too when it was the last. */
+void check_task_drop(struct check_task *task);
+/* execve: the process has one thread again, and nothing of what it had mapped. */
+void check_task_exec(struct check_task *task);
+
+/* Lets a stopped task go on with a signal, or stay stopped where the stop is that of its group. */
+void check_task_go(struct check_task *task, int signal);
+
+/* Stops the other threads of the task's process, for a bounded time: what does not stop is counted. */
+void check_stop_others(struct check_task *task);
+void check_go_others(struct check_task *task);
+
+/* Reads memory of a stopped process. Returns the bytes that were there, from the front. */
+size_t check_read(struct check_process *process, uint64_t address, void *to, size_t size);
+/* A string; NULL: not readable. The caller frees it. */
+char *check_read_text(struct check_process *process, uint64_t address);
+/* The same for a path; without links and dots, as in /proc/PID/maps. */
+char *check_read_path(struct check_process *process, uint64_t address);
+
+/* Registers of a stopped task, with the stack from rsp up to room bytes of it. NULL: it is gone. */
+struct check_snapshot *check_snapshot(struct check_task *task, size_t room);
+void check_snapshot_free(struct check_snapshot *snapshot);
+
+/* A mapping of a process. */
+struct check_mapping {
+	uint64_t start, end;
+	bool readable, writable, shared;
+	char path[4096]; /* or [heap] and the like; empty: anonymous */
+};
+
+/* Calls each() for the mappings in order until it returns non-zero; returns that, else 0. */
+int check_mappings(pid_t pid, int (*each)(const struct check_mapping *mapping, void *context), void *context);
+
+uint64_t check_now(void); /* CLOCK_MONOTONIC, ns */
+
+/* ---- ptrace (check_trace.c) ---- */
+
+int check_trace_begin(pid_t pid);
+void check_trace_wait(pid_t pid, int *status);
+
+/* ---- judging: all get a stopped task ---- */
+
+void check_judge(struct check_task *task, const struct check_message *message); /* check_judge.c */
+void check_kept(struct check_task *task, const struct check_message *message); /* check_kept.c */
+/* One that was needed by another has gone after all; the process has ended. */
+void check_kept_gone(const struct check_process *process, uint64_t load);
+void check_kept_end(const struct check_process *process);
+/* A fault at an address: of a late call or access? check_late.c */
+void check_late(struct check_task *task, uint64_t address);
+/* check_scan.c: what points into an unloaded library. The process is stopped. */
+void check_scan_libc(struct check_task *task, const struct check_unload *unload);
+void check_scan_memory(struct check_task *task, const struct check_unload *unload);
+/* check_growth.c: one cycle has ended; at the end of the process. */
+void check_growth_sample(struct check_process *process, const struct check_unload *unload);
+void check_growth_judge(struct check_process *process);
+
+/* ---- stacks and names (check_stack.c) ---- */
+
+struct check_frame {
+	uint64_t address, sp;
+	bool exact; /* see check_name() */
+	char *function; /* NULL: unknown */
+	uint64_t offset; /* in it */
+	char *file; /* source; NULL: unknown */
+	int line;
+	char *object; /* path; NULL: none */
+};
+
+struct check_stack {
+	struct check_frame *frame;
+	size_t count;
+};
+
+struct check_names;
+
+/* Names in a process as it is now, and in what it unloaded: hit (may be NULL) and the last few. Never NULL. */
+struct check_names *check_names_begin(struct check_process *process, const struct check_unload *hit);
+void check_names_end(struct check_names *names);
+
+/* The stack of a snapshot, as far as unwinding goes: addresses alone. Then the names, once. */
+void check_unwind(struct check_names *names, struct check_snapshot *snapshot, struct check_stack *stack);
+void check_stack_name(struct check_names *names, struct check_stack *stack);
+
+/* What lies at an address. exact: it is an instruction to be executed, not one to be returned to. */
+void check_name(struct check_names *names, uint64_t address, bool exact, struct check_frame *frame);
+
+/* The first frame that is not of the loader, libc and the module: who asked for it. NULL: none. */
+const struct check_frame *check_stack_culprit(const struct check_stack *stack);
+
+/* Drops the frames before that one. */
+void check_stack_trim(struct check_stack *stack);
+
+void check_stack_free(struct check_stack *stack);
+void check_frame_free(struct check_frame *frame);
+
+/* ---- findings (check_report.c) ---- */
+
+enum check_kind {
+	CHECK_THREAD_INSIDE,
+	CHECK_SIGNAL_HANDLER,
+	CHECK_ATEXIT,
+	CHECK_KEY_DESTRUCTOR,
+	CHECK_THREAD_ATEXIT,
+	CHECK_POINTER,
+	CHECK_LATE_CALL,
+	CHECK_LATE_ACCESS,
+	CHECK_STAYED,
+	CHECK_GROWTH,
+	CHECK_KINDS
+};
+
+#define CHECK_STACKS 2
+
+struct check_finding {
+	struct check_finding *next;
+	enum check_kind kind;
+	bool possible;
+	char *library;
+	char *text; /* a sentence that is the same for the same mistake; findings are told apart by it and by their stacks' functions */
+	char *more; /* what is of this one time, or NULL */
+	pid_t pid, tid;
+	char process[16];
+	char *title[CHECK_STACKS];
+	struct check_stack stack[CHECK_STACKS];
+	char **detail;
+	size_t details;
+	unsigned times;
+};
+
+/* text: printf's. */
+struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid, const char *library,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+void check_finding_detail(struct check_finding *finding, char *detail); /* takes it */
+void check_finding_stack(struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
+/* The same for who unloads: the way from dlclose to us is left out. */
+void check_finding_closer(struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
+void check_finding_free(struct check_finding *finding);
+/* Says it, or counts it when it was said before. Takes it. */
+void check_found(struct check_finding *finding);
+
+/* Numbers for the end. */
+struct check_counts {
+	unsigned unloads, processes;
+	unsigned unstopped; /* threads that did not stop in time */
+	unsigned missed, blind, unreserved;
+};
+extern struct check_counts check_counts;
+
+/* Opens what the report goes to. 0, or -1 after one line on stderr. */
+int check_report_open(void);
+/* Says the rest. Returns the number of findings that are not just possible, or -1 when it could not be written (a line is said). */
+int check_report_close(void);
+
+extern const char *const check_kind_name[CHECK_KINDS];
+extern struct check_finding *check_findings;
+
+/* check_json.c */
+void check_json(FILE *to, const char **note, size_t notes);
+
+/* The last part of a path. */
+const char *check_base(const char *path);
+
+#endif

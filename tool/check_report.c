@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings: each is said once, when it is found; what comes again is counted. */
+#define _GNU_SOURCE
+#include "tool/check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+const char *const check_kind_name[CHECK_KINDS] = {
+	[CHECK_THREAD_INSIDE] = "thread-inside",
+	[CHECK_SIGNAL_HANDLER] = "signal-handler",
+	[CHECK_ATEXIT] = "atexit",
+	[CHECK_KEY_DESTRUCTOR] = "key-destructor",
+	[CHECK_THREAD_ATEXIT] = "thread-atexit",
+	[CHECK_POINTER] = "pointer",
+	[CHECK_LATE_CALL] = "late-call",
+	[CHECK_LATE_ACCESS] = "late-access",
+	[CHECK_STAYED] = "stayed",
+	[CHECK_GROWTH] = "growth",
+};
+
+struct check_finding *check_findings;
+struct check_counts check_counts;
+
+static struct check_finding **last = &check_findings;
+static FILE *out;
+static bool failed;
+
+/* ---- making ---- */
+
+struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid, const char *library,
+	const char *format, ...)
+{
+	struct check_finding *f = memory_zeroed(1, sizeof(*f));
+	va_list args;
+
+	f->kind = kind;
+	f->possible = kind == CHECK_POINTER;
+	f->library = memory_format("%s", library);
+	f->pid = process->pid;
+	f->tid = tid;
+	memcpy(f->process, process->name, sizeof(f->process));
+	va_start(args, format);
+	if (vasprintf(&f->text, format, args) < 0)
+		f->text = memory_format("%s", format);
+	va_end(args);
+	f->times = 1;
+	return f;
+}
+
+void check_finding_detail(struct check_finding *f, char *detail)
+{
+	f->detail = memory_resize(f->detail, f->details + 1, sizeof(*f->detail));
+	f->detail[f->details++] = detail;
+}
+
+void check_finding_stack(struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
+{
+	int i = f->title[0] ? 1 : 0;
+
+	f->title[i] = memory_format("%s thread %d \"%s\"", title, (int)snapshot->tid, snapshot->name);
+	check_unwind(names, snapshot, &f->stack[i]);
+	check_stack_name(names, &f->stack[i]);
+}
+
+void check_finding_closer(struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
+{
+	int i = f->title[0] ? 1 : 0;
+
+	check_finding_stack(f, names, snapshot, title);
+	check_stack_trim(&f->stack[i]);
+}
+
+void check_finding_free(struct check_finding *f)
+{
+	for (int i = 0; i < CHECK_STACKS; i++) {
+		check_stack_free(&f->stack[i]);
+		free(f->title[i]);
+	}
+	for (size_t i = 0; i < f->details; i++)
+		free(f->detail[i]);
+	free(f->detail);
+	free(f->library);
+	free(f->text);
+	free(f->more);
+	free(f);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same(const struct check_finding *a, const struct check_finding *b)
+{
+	if (a->kind != b->kind || strcmp(a->library, b->library) || strcmp(a->text, b->text) || strcmp(a->process, b->process))
+		return false;
+	for (int i = 0; i < CHECK_STACKS; i++) {
+		if (a->stack[i].count != b->stack[i].count)
+			return false;
+		for (size_t k = 0; k < a->stack[i].count; k++) {
+			const struct check_frame *f = &a->stack[i].frame[k], *g = &b->stack[i].frame[k];
+
+			if (!same_text(f->function, g->function) || !same_text(f->object, g->object) || f->line != g->line)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- text ---- */
+
+/* Names come from files and may hold anything. */
+static void put_clean(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, to);
+}
+
+static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
+{
+	fprintf(to, "    #%-2zu ", number);
+	if (frame->function)
+		put_clean(to, frame->function);
+	else
+		fprintf(to, "0x%" PRIx64, frame->address);
+	if (frame->file) {
+		fputs(" at ", to);
+		put_clean(to, frame->file);
+		fprintf(to, ":%d", frame->line);
+	}
+	if (frame->object) {
+		fputs(" in ", to);
+		put_clean(to, check_base(frame->object));
+	}
+	if (frame->object && !strcmp(frame->object, library))
+		fputs(" (unloaded)", to);
+	putc('\n', to);
+}
+
+static void put_text(FILE *to, const struct check_finding *f)
+{
+	fprintf(to, "xaudit check: %s%s: ", f->possible ? "possible " : "", check_kind_name[f->kind]);
+	put_clean(to, f->text);
+	if (f->more)
+		fprintf(to, ", %s", f->more);
+	fputs("\n  library ", to);
+	put_clean(to, f->library);
+	fprintf(to, "\n  process %d \"", (int)f->pid);
+	put_clean(to, f->process);
+	fputs("\"\n", to);
+	for (size_t i = 0; i < f->details; i++) {
+		fputs("  ", to);
+		put_clean(to, f->detail[i]);
+		putc('\n', to);
+	}
+	for (int i = 0; i < CHECK_STACKS && f->title[i]; i++) {
+		fputs("  ", to);
+		put_clean(to, f->title[i]);
+		fputs(":\n", to);
+		for (size_t k = 0; k < f->stack[i].count; k++)
+			put_frame(to, k, &f->stack[i].frame[k], f->library);
+		if (!f->stack[i].count)
+			fputs("    (can't be unwound)\n", to);
+	}
+}
+
+/* The program writes to the same terminal: a finding goes out in one piece. */
+static void say(const struct check_finding *f)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return;
+	put_text(to, f);
+	fclose(to);
+	fwrite(text, 1, size, out);
+	fflush(out);
+	failed = failed || ferror(out);
+	free(text);
+}
+
+void check_found(struct check_finding *f)
+{
+	for (struct check_finding *other = check_findings; other; other = other->next) {
+		if (same(f, other)) {
+			other->times++;
+			check_finding_free(f);
+			return;
+		}
+	}
+	*last = f;
+	last = &f->next;
+	if (!check_options.json)
+		say(f);
+}
+
+/* ---- the whole ---- */
+
+int check_report_open(void)
+{
+	out = stderr;
+	if (!check_options.output)
+		return 0;
+	out = fopen(check_options.output, "we");
+	if (out)
+		return 0;
+	tool_error("check", "%s can't be written: %s", check_options.output, strerror(errno));
+	return -1;
+}
+
+#define NOTES_MAX 6
+
+static size_t make_notes(const char **note)
+{
+	size_t n = 0;
+
+	if (!check_counts.processes)
+		note[n++] = "no process was checked: the module came up in none";
+	if (check_counts.blind)
+		note[n++] = "libraries that stay after dlclose were not looked for: this C library keeps its counts in an unknown place";
+	if (check_counts.missed)
+		note[n++] = "not all unloads were checked: too many libraries were closed at once";
+	if (check_counts.unstopped)
+		note[n++] = "some threads did not stop in time and were not looked at";
+	if (check_counts.unreserved)
+		note[n++] = "some unloaded ranges could not be reserved: late calls into them would not be seen";
+	return n;
+}
+
+int check_report_close(void)
+{
+	const char *note[NOTES_MAX];
+	size_t notes = make_notes(note);
+	unsigned findings = 0, possible = 0;
+
+	for (const struct check_finding *f = check_findings; f; f = f->next)
+		(*(f->possible ? &possible : &findings))++;
+	if (check_options.json) {
+		check_json(out, note, notes);
+	} else {
+		for (const struct check_finding *f = check_findings; f; f = f->next) {
+			if (f->times < 2)
+				continue;
+			fprintf(out, "xaudit check: %u times: %s: ", f->times, check_kind_name[f->kind]);
+			put_clean(out, f->text);
+			putc('\n', out);
+		}
+		for (size_t i = 0; i < notes; i++)
+			fprintf(out, "xaudit check: %s\n", note[i]);
+		fprintf(out, "xaudit check: %u finding%s", findings, findings == 1 ? "" : "s");
+		if (possible)
+			fprintf(out, " and %u possible", possible);
+		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads, check_counts.unloads == 1 ? "" : "s",
+			check_counts.processes, check_counts.processes == 1 ? "" : "es");
+	}
+	failed = fflush(out) != 0 || ferror(out) || failed;
+	if (out != stderr)
+		failed = fclose(out) != 0 || failed;
+	if (failed) {
+		tool_error("check", "%s can't be written", check_options.output ? check_options.output : "the report");
+		return -1;
+	}
+	return (int)findings;
+}
