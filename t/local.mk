@@ -115,10 +115,15 @@ t_epoch_t_LDADD = runtime/libruntime.la
 t_epoch_torture_t_SOURCES = t/epoch_torture.c
 t_epoch_torture_t_LDADD = runtime/libruntime.la
 
-# Tests that run for minutes when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t
+# Loading and unloading.
+dist_check_SCRIPTS += t/host.t t/loader.t
+EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
+	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c
+
+# Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
+soak_tests = t/epoch_torture.t t/host.t
 soak: all
-	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)'
+	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
 bench: all t/make_trace
 	@$(test_environment) $(srcdir)/t/bench/run.sh
