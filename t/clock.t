@@ -32,7 +32,8 @@ true_times() {
 	near "$short" $(($2 - $1)) 50000 && near "$long" $(($4 - $3)) 200000 && near "$(moment busy_short entry)" "$1" 500000 &&
 		near "$(moment busy_long exit)" "$4" 500000
 }
-# try ARG...: the program reads its clock, then calls; it may lose the processor in between. So a few runs, until one had luck.
+# try ARG...: the program reads its clock, then calls; it may lose the processor in between. So a few runs, until one
+# had luck.
 try() {
 	for turn in 1 2 3 4 5 6; do
 		run "$@"

@@ -25,7 +25,8 @@ traced() {
 	XAUDIT_CONFIG=conf app
 	is "$status/$out/$err" '5/app 15/' "$1: the program runs as ever"
 	report "${3:-d}"
-	is "$(printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" "$1"
+	is "$(printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" \
+		"$1"
 }
 
 # ---- which file ----
@@ -35,7 +36,8 @@ rows() {
 	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
 }
 app
-is "$status/$out/$err/$(rows xaudit.data)" "5/app 15//$everything" 'without any configuration, compile-time sites of all objects are traced, into xaudit.data'
+is "$status/$out/$err/$(rows xaudit.data)" "5/app 15//$everything" \
+	'without any configuration, compile-time sites of all objects are traced, into xaudit.data'
 is "$(info xaudit.data '.processes[].rules')" '"defaults"' 'and info says that these were the defaults'
 printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
 app
@@ -53,7 +55,8 @@ XDG_CONFIG_HOME=$tmp/xdg XAUDIT_CONFIG=named.conf app
 is "$(rows xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
 
 # ---- which section ----
-traced 'the first section that matches decides' 'alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_work 2' <<'END'
+traced 'the first section that matches decides' \
+	'alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_work 2' <<'END'
 [trace]
 output = d
 [library libalpha.*]
@@ -139,7 +142,8 @@ rm -rf out-*
 XAUDIT_CONFIG=conf app
 pid=$(echo out-*)
 pid=${pid##*-}
-is "$status/$err/$(echo out-*)/$(rows out-"$pid"-"$pid")" "5//out-$pid-$pid/$everything" '%p in the output is the process id'
+is "$status/$err/$(echo out-*)/$(rows out-"$pid"-"$pid")" "5//out-$pid-$pid/$everything" \
+	'%p in the output is the process id'
 is "$(info "out-$pid-$pid" '.processes[].pid')" "$pid" 'which info tells too'
 
 # ---- what is wrong ----
@@ -167,7 +171,8 @@ refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray
 [library *]
 kinds = xray ptl
 END
-refused 'a bad size' "xaudit: bad.conf:2: bad size '5M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" <<'END'
+refused 'a bad size' \
+	"xaudit: bad.conf:2: bad size '5M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" <<'END'
 [trace]
 buffer = 5M
 END
@@ -178,5 +183,6 @@ printf '[trace]\noutput = none/such/folder\n[library *]\n' >conf
 XAUDIT_CONFIG=conf app
 is "$status/$out" '5/app 15' 'a trace folder that cannot be made: the program runs'
 is "$(printf '%s\n' "$err" | wc -l)" 1 'and the module says one line'
-like "$err" "^xaudit: can't make the trace folder .*none/such/folder.*; the program runs on, untraced\$" 'with what it could not make'
+like "$err" "^xaudit: can't make the trace folder .*none/such/folder.*; the program runs on, untraced\$" \
+	'with what it could not make'
 done_testing

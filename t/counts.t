@@ -16,7 +16,8 @@ kind() {
 		record d -k "$kinds" ${library:+-l "$library"} ${filter:+-F "$filter"} "$command" "$threads" "$each" "$@"
 		is "$status/$out/$err" "7/$all/" "$name, $threads x $each: the program runs as ever"
 		report d
-		is "$(calls counted), $(sums)" "$all, 0 lost 0 unfinished" "$name, $threads x $each: exactly so many calls, none lost"
+		is "$(calls counted), $(sums)" "$all, 0 lost 0 unfinished" \
+			"$name, $threads x $each: exactly so many calls, none lost"
 		is "$(printf '%s\n' "$report" | jq -c '[.functions[].function]')" '["counted"]' \
 			"$name, $threads x $each: and calls of nothing else"
 		is "$(info d '[.events, .threads]')" "[$((2 * all)),$running]" \

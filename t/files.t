@@ -112,9 +112,11 @@ for order in "$tmp/swap.so:$MODULE" "$MODULE:$tmp/swap.so"; do
 	audited "$order"
 	name=$(echo "$order" | sed 's,[^:]*/,,g')
 	is "$status/$out/$err" '7/1000/' "$name: the program runs as ever"
-	is "$(info d '[.processes[].objects[].path | select(test("/(libhelp|swap|libxaudit[a-z-]*|libelf|libz)[^/]*$"))]')" '[]' \
+	is "$(info d '[.processes[].objects[].path | select(test("/(libhelp|swap|libxaudit[a-z-]*|libelf|libz)[^/]*$"))]')" \
+		'[]' \
 		"$name: no object of an auditor appears"
-	is "$(info d '[.processes[].objects[].path | select(endswith("/libc.so.6"))] | length')" 1 "$name: and libc once, the program's"
+	is "$(info d '[.processes[].objects[].path | select(endswith("/libc.so.6"))] | length')" 1 \
+		"$name: and libc once, the program's"
 	report d
 	is "$(calls counted)" 1000 "$name: the program's calls are traced"
 	is "$(calls counted_by_auditor)/$(calls la_objopen)/$(calls getenv)" '//' "$name: and no calls of an auditor"

@@ -19,7 +19,8 @@ wrong() {
 made() {
 	record d -k "$kind" -l libwithin.so ./forks "$2"
 	is "$status/$err" '0/' "$name, $1: the program runs as ever"
-	is "$(printf '%s\n' "$out" | cut -d' ' -f1 | sort -u | wc -l)" "$3" "$name, $1: $3 processes tell of their calls"
+	is "$(printf '%s\n' "$out" | cut -d' ' -f1 | sort -u | wc -l)" "$3" \
+		"$name, $1: $3 processes tell of their calls"
 	is "$(wrong | head -n 5)" '' "$name, $1: each has exactly its own in the trace"
 	is "$(find d -name meta | wc -l)" "$4" "$name, $1: in $4 folders"
 	if [ $# -gt 4 ]; then

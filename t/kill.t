@@ -21,12 +21,14 @@ check() {
 	threads_report=$report
 	is "$report_status $(compare)" '0 ' "$1: the trace has each thread's calls to the last"
 	report d
-	is "$(printf '%s\n' "$report" | jq ".lost == 0 and .unfinished <= $2")" true "$1: nothing is lost, at most one call is open"
+	is "$(printf '%s\n' "$report" | jq ".lost == 0 and .unfinished <= $2")" true \
+		"$1: nothing is lost, at most one call is open"
 	# Whatever ended had begun, and what is unfinished is what did not end.
 	counted=$(od -An -v -td8 -w16 counters | awk '{ sum += $2 } END { printf "%d", sum }')
 	ended=$(($(calls counted) - $(printf '%s\n' "$report" | jq .unfinished)))
 	ok "$1: calls that the program counted have an end" test "$ended" -ge "$counted"
-	is "$(info d '.processes | map([.ended, .off, .lost, .meta_lost])')" '[[false,false,0,0]]' "$1: info says that it did not end by itself"
+	is "$(info d '.processes | map([.ended, .off, .lost, .meta_lost])')" '[[false,false,0,0]]' \
+		"$1: info says that it did not end by itself"
 }
 
 # kind NAME KIND
@@ -45,7 +47,7 @@ kind plt plt
 printf '[trace]\noutput = d\nbuffer = 256k\n[library libcounted.so]\nkinds = plt\n[library *]\nkinds = none\n[program]\nkinds = none\n' >conf
 rm -rf d
 status=0
-XAUDIT_CONFIG=conf LD_AUDIT=$MODULE bounded 60 sh -c './killed counters 2 40000; exit $?' 2>/dev/null || status=$?
+bounded 60 env XAUDIT_CONFIG=conf LD_AUDIT="$MODULE" ./killed counters 2 40000 2>/dev/null || status=$?
 check 'without xaudit record' 2
 patchable_library libcounted.so counted.c
 kind patchable patchable

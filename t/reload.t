@@ -32,7 +32,8 @@ kind() {
 	measured
 	is "$status/$result/$err" '0/=4000/' "$name: the program does what it does"
 	report d
-	is "$(rows), $(sums)" "$expected, 0 lost 0 unfinished" "$name: calls of 200 loads count as those of one function each"
+	is "$(rows), $(sums)" "$expected, 0 lost 0 unfinished" \
+		"$name: calls of 200 loads count as those of one function each"
 	dump d
 	is "$(loads libone.so)" '200 loads 200 unloads' "$name: each load and unload is in the trace"
 	is "$(object d libone.so '"one object"')" '"one object"' "$name: it is one object"
@@ -70,7 +71,8 @@ turns() { # NAME KIND ROWS
 		"$1: under its own name"
 	[ "$addresses" -eq 1 ] || diag "$1: they were at $addresses addresses"
 	dump d
-	is "$(loads libone.so), $(loads libtwo.so)" '100 loads 100 unloads, 100 loads 100 unloads' "$1: each load is in the trace"
+	is "$(loads libone.so), $(loads libtwo.so)" '100 loads 100 unloads, 100 loads 100 unloads' \
+		"$1: each load is in the trace"
 }
 patchable_library libone.so plugin.c -DNAME=one
 patchable_library libtwo.so plugin.c -DNAME=two
@@ -85,7 +87,8 @@ record d -k patchable,plt -l 'lib???.so' ./reload 100 3 ./libbad.so:- ./libone.s
 measured
 is "$status/$result/$err" '0/=900/' 'a library with a missing symbol fails to load, as ever'
 report d
-is "$(rows), $(sums)" 'one_begin 100, one_end 100, one_inner 300, one_work 300, 0 lost 0 unfinished' 'and the others are counted on'
+is "$(rows), $(sums)" 'one_begin 100, one_end 100, one_inner 300, one_work 300, 0 lost 0 unfinished' \
+	'and the others are counted on'
 is "$lines2" "$lines" 'no mapping is left of it'
 dump d
 is "$(loads libbad.so)" '100 loads 100 unloads' 'it was mapped and unmapped each time'

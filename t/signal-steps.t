@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A signal handler that calls a traced function may come after any machine instruction of stub, trampoline and recorder: it is
+# A signal handler that calls a traced function may come after any machine instruction of stub, trampoline and
+# recorder: it is
 # tried after each, by single steps.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
@@ -26,23 +27,27 @@ steps() {
 	set -- $out 0 0 0 0
 	begun=$1 ended=$2 handled=$3 signals=$4
 }
-# exact NAME WHAT FACTOR FUNCTION...: the handler comes anywhere in a call of FACTOR functions, the last one of them FUNCTION.
+# exact NAME WHAT FACTOR FUNCTION...: the handler comes anywhere in a call of FACTOR functions, the last one of them
+# FUNCTION.
 exact() {
 	steps "$2"
 	is "$status" 0 "$kind, $1: the program runs as ever"
 	ok "$kind, $1: the handler came after each of more than 50 instructions" test "$signals" -gt 50
-	is "$(calls "$4") $(calls handled), $(sums)" "$begun $signals, 0 lost 0 unfinished" "$kind, $1: all calls are there"
+	is "$(calls "$4") $(calls handled), $(sums)" "$begun $signals, 0 lost 0 unfinished" \
+		"$kind, $1: all calls are there"
 	is "$(tree)" "$(($3 * begun + signals)) calls, 0 open, 0 bad, 0 unwound" "$kind, $1: the tree is right"
 }
 # jumping NAME WHAT: and leaves by a jump. Calls are there from the time when their entry was written.
 jumping() {
 	steps "$2"
 	is "$status" 0 "$kind, $1: the program runs as ever"
-	is "$(calls handled), $(sums)" "$signals, 0 lost 0 unfinished" "$kind, $1: the handler's calls are there, nothing is open"
+	is "$(calls handled), $(sums)" "$signals, 0 lost 0 unfinished" \
+		"$kind, $1: the handler's calls are there, nothing is open"
 	ok "$kind, $1: of the calls there are no more than began, and those that ended" \
 		test "$(calls counted)" -le "$begun" -a "$(calls counted)" -ge "$ended"
 	# Between the write of an event and what says that it was written, a jump may leave an end too many.
-	like "$(tree)" "^$(($(calls counted) + signals)) calls, 0 open, [0-3] bad, [1-9][0-9]* unwound\$" "$kind, $1: the tree is right"
+	like "$(tree)" "^$(($(calls counted) + signals)) calls, 0 open, [0-3] bad, [1-9][0-9]* unwound\$" \
+		"$kind, $1: the tree is right"
 }
 
 # all KIND TAIL BUILD...: TAIL functions are seen where one jumps to another.

@@ -32,7 +32,8 @@ jumped() {
 	record d -k "$kind" -l libhandled.so ./signals "$2"
 	is "$status/$out/$err" '0/1000 1000 1000/' "$kind, $1: the program runs as ever"
 	dump d
-	is "$(ends outer), $(ends middle)" '1000 0 1000, 1000 0 1000' "$kind, $1: the calls that the jump leaves end as unwound"
+	is "$(ends outer), $(ends middle)" '1000 0 1000, 1000 0 1000' \
+		"$kind, $1: the calls that the jump leaves end as unwound"
 	like "$(ends jumper)" "^$3\$" "$kind, $1: the call in the handler too"
 	is "$(ends handled), $(ends counted)" '1000 1000 0, 1000 1000 0' "$kind, $1: the others end by themselves"
 	report d

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests that run programs under the module; sourced after t/tap.sh. Goes into $tmp, builds fixtures there, records, and asks the trace.
+# For tests that run programs under the module; sourced after t/tap.sh. Goes into $tmp, builds fixtures there,
+# records, and asks the trace.
 need jq "${CC%% *}"
 skip_sanitized
 cd "$tmp" || bail 'no temporary folder'
@@ -41,7 +42,8 @@ record() {
 	err=$(cat "$tmp/.err")
 }
 
-# report DIR [OPTION]...: sets $report and $report_status; the status must be 0 for sums to say what it says of a good trace.
+# report DIR [OPTION]...: sets $report and $report_status; the status must be 0 for sums to say what it says of a good
+# trace.
 report() {
 	dir=$1
 	shift

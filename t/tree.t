@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The tree of calls is right where calls are not plain ones: deep recursion, over two libraries and in one, and tail calls.
+# The tree of calls is right where calls are not plain ones: deep recursion, over two libraries and in one, and tail
+# calls.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
-# shape: "CALLS calls, DEPTH deep, OPEN open, BAD bad, TAIL tail" of the trace in d: each end must be that of the innermost open call.
+# shape: "CALLS calls, DEPTH deep, OPEN open, BAD bad, TAIL tail" of the trace in d: each end must be that of the
+# innermost open call.
 shape() {
 	bounded 60 "$XAUDIT" dump d | awk '
 	$3 == "entry" { stack[++depth] = $5; calls++; if (depth > deepest) deepest = depth }
@@ -37,7 +39,8 @@ kind() {
 	is "$status/$out/$err" '0/9999/' "$name: two libraries that call each other 10 000 deep"
 	is "$(shape)" '10000 calls, 10000 deep, 0 open, 0 bad, 0 tail' "$name: each call is in its caller, and ended"
 	report d
-	is "$(calls deep_ping) $(calls deep_pong) $(sums)" '5000 5000 0 lost 0 unfinished' "$name: half of the calls belong to each"
+	is "$(calls deep_ping) $(calls deep_pong) $(sums)" '5000 5000 0 lost 0 unfinished' \
+		"$name: half of the calls belong to each"
 	dump d
 	for function in deep_ping deep_pong; do
 		total=$(printf '%s\n' "$report" | jq --arg f $function '.functions[] | select(.function == $f) | .total_ns')
@@ -47,11 +50,13 @@ kind() {
 	is "$(printf '%s\n' "$report" | jq '[.functions[].self_ns] | add' |
 		awk -v all="$(outermost deep_ping)" '{ print ($1 <= all + 1 && $1 >= all - 1) }')" 1 \
 		"$name: the times of all calls themselves add up to the outermost one"
-	is "$(bounded 60 "$XAUDIT" replay -D 3 d | grep -c deep_)" 6 "$name: replay -D 3 shows where the three outermost calls begin and end"
+	is "$(bounded 60 "$XAUDIT" replay -D 3 d | grep -c deep_)" 6 \
+		"$name: replay -D 3 shows where the three outermost calls begin and end"
 
 	record d -k "$kind" -l 'libp[io]ng.so' ./tree self 9999
 	is "$status/$out/$err" '0/9999/' "$name: a function that calls itself through the PLT, 10 000 deep"
-	is "$(shape)" "$self calls, $self deep, 0 open, 0 bad, 0 tail" "$name: $self of these calls are seen, nested and ended"
+	is "$(shape)" "$self calls, $self deep, 0 open, 0 bad, 0 tail" \
+		"$name: $self of these calls are seen, nested and ended"
 
 	record d -k "$kind" -l 'libp[io]ng.so' ./tree tail 100000
 	is "$status/$out/$err" '0/100000/' "$name: 100 000 jumps between two libraries"

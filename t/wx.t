@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What tracing does to the program's mappings: nothing writable and executable, and no more private pages than were patched.
+# What tracing does to the program's mappings: nothing writable and executable, and no more private pages than were
+# patched.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -20,7 +21,8 @@ leave() {
 	status=0
 	wait $recorder || status=$?
 }
-# dirty NAME: kB of the file's executable mappings that are pages of the process's own. Not Private_Dirty: that counts pages
+# dirty NAME: kB of the file's executable mappings that are pages of the process's own. Not Private_Dirty: that counts
+# pages
 # of the file too which nobody has written to disk yet, and this file is new.
 dirty() {
 	awk -v name="/$1" '
@@ -41,7 +43,8 @@ kind() {
 	"$@" libother.so pages.c
 	program "$CC" stay stay.c -L. -lpages
 	stay -k "$kinds" -l libpages.so -F 'page_[0-2]'
-	is "$(awk '$2 ~ /w/ && $2 ~ /x/' "/proc/$pid/maps")" '' "$name: no mapping of the program is writable and executable"
+	is "$(awk '$2 ~ /w/ && $2 ~ /x/' "/proc/$pid/maps")" '' \
+		"$name: no mapping of the program is writable and executable"
 	is "$(dirty libpages.so)" "$expected" "$name: the selected library has $expected kB of private text"
 	is "$(dirty libother.so)" 0 "$name: a library that is not selected has none"
 	is "$(dirty libc.so.6)" 0 "$name: and libc has none"
@@ -49,7 +52,8 @@ kind() {
 	leave
 	is "$status $(cat err)" '0 ' "$name: the program ends as ever"
 	report d
-	is "$(calls page_0)/$(calls page_1)/$(calls page_2)/$(calls page_3)" "$calls" "$name: and what was selected was traced"
+	is "$(calls page_0)/$(calls page_1)/$(calls page_2)/$(calls page_3)" "$calls" \
+		"$name: and what was selected was traced"
 	is "$(object d libother.so .sites)" '{}' "$name: nothing of the other library was touched"
 }
 
