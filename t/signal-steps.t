@@ -45,8 +45,8 @@ jumping() {
 		"$kind, $1: the handler's calls are there, nothing is open"
 	ok "$kind, $1: of the calls there are no more than began, and those that ended" \
 		test "$(calls counted)" -le "$begun" -a "$(calls counted)" -ge "$ended"
-	# Between the write of an event and what says that it was written, a jump may leave an end too many.
-	like "$(tree)" "^$(($(calls counted) + signals)) calls, 0 open, [0-3] bad, [1-9][0-9]* unwound\$" \
+	# Between an event and the note of it, a jump may leave an end without its call; readers pass over these.
+	like "$(tree)" "^$(($(calls counted) + signals)) calls, 0 open, [1-3]?[0-9] bad, [1-9][0-9]* unwound\$" \
 		"$kind, $1: the tree is right"
 }
 
