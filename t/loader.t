@@ -199,7 +199,7 @@ scenarios patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	scenarios xray xray xray_library
 else
-	skip 87 'no clang here'
+	skip 70 'no clang here'
 fi
 
 # ---- the ways to be loaded ----

@@ -116,9 +116,9 @@ t_epoch_torture_t_SOURCES = t/epoch_torture.c
 t_epoch_torture_t_LDADD = runtime/libruntime.la
 
 # Loading and unloading.
-dist_check_SCRIPTS += t/host.t t/loader.t
+dist_check_SCRIPTS += t/host.t t/loader.t t/hostile.t
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
-	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c
+	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
 soak_tests = t/epoch_torture.t t/host.t
