@@ -17,9 +17,14 @@ static int may_take(const struct tramp_state *hot, uint64_t address)
 	return (address & hot->chunk_bit) != 0;
 }
 
-static void wrote(struct tramp_state *hot, unsigned n)
+uint64_t tramp_window_mask;
+
+_Static_assert(__builtin_offsetof(struct trace_chunk, written) == TRAMP_WRITTEN, "the trampolines count there");
+
+/* n words at address are in place. One instruction, against our own signal handlers. */
+static void wrote(uint64_t address, unsigned n)
 {
-	__asm__ volatile("addq %1, %0" : "+m"(hot->written) : "r"(8ul * n) : "cc", "memory");
+	__asm__ volatile("addq %1, %0" : "+m"(*tramp_written(address)) : "r"(8ul * n) : "cc", "memory");
 }
 
 /* Reserves room for n words as the fast path does: one instruction, against our own signal handlers. */
@@ -32,7 +37,7 @@ static uint64_t *reserve(struct tramp_state *hot, unsigned n)
 		return (uint64_t *)(uintptr_t)address;
 	for (unsigned i = 0; i < n - 1; i++) /* what fits before the end stays a hole, and counts as done */
 		if (may_take(hot, address + 8 * i))
-			wrote(hot, 1);
+			wrote(address + 8 * i, 1);
 	return NULL;
 }
 
@@ -47,7 +52,7 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	__atomic_store_n(p, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(subtype, 1), clock), __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: keeps the compiler from swapping the two stores */
 	__atomic_store_n(p + 1, payload, __ATOMIC_RELAXED); /* relaxed, as above */
-	wrote(&thread->hot, 2);
+	wrote((uint64_t)(uintptr_t)p, 2);
 	return 1;
 }
 
@@ -58,8 +63,8 @@ static void set_signals(const uint64_t *wanted, uint64_t *before)
 	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
 }
 
-/* Reserves a window: room for one chunk that ends at a multiple of twice its size. Returns the chunk's place or NULL. */
-static uint64_t *reserve_window(uint64_t size)
+/* Reserves a window: a range of the chunk size that ends at a multiple of twice that. Returns its start or NULL. */
+static uint8_t *reserve_window(uint64_t size)
 {
 	uint8_t *p = sys_mmap(NULL, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -70,7 +75,20 @@ static uint64_t *reserve_window(uint64_t size)
 	if (start > low)
 		sys_munmap(p, start - low);
 	sys_munmap((void *)(uintptr_t)end, high - end);
-	return (uint64_t *)(uintptr_t)start;
+	return (uint8_t *)(uintptr_t)start;
+}
+
+/* Maps a chunk at the end of the window; a smaller one leaves its start, where a page of its own then keeps the count of written bytes. */
+static struct trace_chunk *map_chunk(uint8_t *window, uint64_t size, int fd, uint64_t at)
+{
+	uint64_t window_size = process_chunk_size();
+
+	if (size < window_size) {
+		void *p = sys_mmap(window, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (sys_is_error(p))
+			return p;
+	}
+	return sys_mmap(window + window_size - size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (int64_t)at);
 }
 
 /* From here on the chunk takes no events. */
@@ -88,7 +106,7 @@ static int has_unwritten(const struct thread *thread)
 		return 0;
 	if (!may_take(&thread->hot, end)) /* full: reservations behind the boundary never get written */
 		end = boundary(thread->chunk);
-	return thread->hot.written != end - thread->chunk_start;
+	return *tramp_written(thread->chunk_start) != end - thread->chunk_start;
 }
 
 static void finish_chunk(struct thread *thread)
@@ -100,17 +118,10 @@ static void finish_chunk(struct thread *thread)
 	thread->chunk->used = end - (uint64_t)(uintptr_t)thread->chunk;
 }
 
-/* Nobody writes into the old chunk any more: unmaps it, and keeps its window unless it was the first one's. */
-static void release_chunk(struct thread *thread, unsigned turn)
+/* Nobody writes into the window's chunk any more: unmaps it, and keeps the range. */
+static void release_window(uint8_t *window)
 {
-	uint64_t size = thread->chunk->size;
-
-	if (thread->chunk->seq == 0) {
-		sys_munmap(thread->chunk, size);
-		thread->window[turn] = NULL;
-	} else {
-		sys_mmap(thread->chunk, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	}
+	sys_mmap(window, process_chunk_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 /* Maps the next chunk of the thread's file and directs the cursor to it. Signals are blocked, process lock held. */
@@ -122,8 +133,7 @@ static long next_chunk(struct thread *thread)
 	int unwritten = has_unwritten(thread);
 	int first = !thread->next_chunk;
 
-	/* The first chunk has a size and so a window of its own. */
-	if ((first || !thread->window[turn]) && !(thread->window[turn] = reserve_window(size)))
+	if (!thread->window[turn] && !(thread->window[turn] = reserve_window(process_chunk_size())))
 		return -ENOMEM;
 	struct trace_head *head = process_head();
 	if (first)
@@ -131,7 +141,7 @@ static long next_chunk(struct thread *thread)
 	int fd = process_open_thread(thread->number, at, size);
 	if (fd < 0)
 		return fd;
-	struct trace_chunk *chunk = sys_mmap(thread->window[turn], size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (int64_t)at);
+	struct trace_chunk *chunk = map_chunk(thread->window[turn], size, fd, at);
 	sys_close(fd);
 	if (sys_is_error(chunk))
 		return (long)(intptr_t)chunk;
@@ -143,7 +153,7 @@ static long next_chunk(struct thread *thread)
 	if (unwritten) /* whoever was interrupted still has to write there: it stays, and its window is not used again */
 		thread->window[!turn] = NULL;
 	else if (thread->chunk)
-		release_chunk(thread, !turn);
+		release_window(thread->window[!turn]);
 	uint64_t now = clock_now();
 	chunk->version = TRACE_VERSION;
 	chunk->head_size = sizeof(*chunk);
@@ -160,8 +170,8 @@ static long next_chunk(struct thread *thread)
 	thread->chunk_start = (uint64_t)(uintptr_t)(chunk + 1);
 	thread->next_chunk++;
 	thread->hot.span = (uint32_t)(now >> 31);
-	thread->hot.chunk_bit = size;
-	thread->hot.written = 0;
+	thread->hot.chunk_bit = process_chunk_size();
+	tramp_window_mask = -process_chunk_size(); /* the same for all threads and children */
 	thread->hot.cursor = thread->chunk_start;
 	thread->failed = 0;
 	return 0;
@@ -228,7 +238,7 @@ static void write_event(struct thread *thread, uint32_t word)
 			uint64_t *p = reserve(&thread->hot, 1);
 			if (p) {
 				*p = (uint64_t)word << 32 | (uint32_t)now;
-				wrote(&thread->hot, 1);
+				wrote((uint64_t)(uintptr_t)p, 1);
 				return;
 			}
 		}
@@ -327,6 +337,20 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
 	unwind(thread, stack, is_intercepted(slot) ? slot - 8 : slot);
 	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_enter_xray(uint64_t x)
+{
+	struct thread *thread = thread_get();
+	struct stack *stack = thread ? stack_of(thread, x) : NULL;
+
+	if (stack && stack->hot.top == x + 8) {
+		/* Alive, it is a call of this function by way of a stub: one entry in the chain is enough for the frame. */
+		if (is_intercepted(x + 8))
+			return TRAMP_POINTED;
+		unwind(thread, stack, x + 8);
+	}
+	return tramp_slow_enter(x);
 }
 
 /* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */

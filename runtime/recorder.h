@@ -3,14 +3,15 @@
  * The recorder in stream mode: chunks of a thread file, one mapped at a time, and the slow paths of the trampolines (tramp.h).
  *
  * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: it ends at B, a
- * multiple of twice its size, so its addresses have the bit `size` set, and those from B on have it clear, as has 0. The fast path reserves by xadd
+ * multiple of twice the chunk size, so its addresses have that size's bit set, and those from B on have it clear, as has 0. The fast path reserves by xadd
  * on `cursor` and tests that bit of what it got; no limit is loaded, so a handler that changes chunks in between can't make
  * it believe that an address of the old chunk is one of the new. A chunk's place is also aligned to its size, and to that of large pages: with
  * its pages made by one write before, one page fault's worth of work maps it.
  *
  * Change of chunks: with all signals blocked. An interrupted fast path further out may hold a reserved slot of the old
- * chunk; `written` tells: it falls short of the bytes reserved. Then the old chunk stays mapped for good. Otherwise it
- * is unmapped once the next one is there: two windows take turns.
+ * chunk; its count of written bytes tells: it falls short of those reserved. Then the old chunk stays mapped for good. Otherwise it
+ * is unmapped once the next one is there: two windows take turns. The count lies in the chunk's window, so who was interrupted counts where he
+ * wrote.
  *
  * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in the last chunk's header, or in trace_head when there was
  * none; a new chunk is tried for again at most once a second.

@@ -25,7 +25,7 @@ struct thread {
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
 	uint64_t chunk_start;	/* address of the first event */
 	uint64_t next_chunk;	/* sequence number */
-	uint64_t *window[2];	/* two reserved ranges for chunks, used in turn */
+	uint8_t *window[2];	/* two reserved ranges for chunks, used in turn */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
 };
 

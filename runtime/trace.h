@@ -86,7 +86,8 @@ struct trace_chunk {
 	uint64_t used;	    /* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
 	uint64_t lost;	    /* events of this thread that were lost when this chunk was full and no other was to be had */
 	char comm[16];	    /* name of the thread, or empty */
-	uint8_t reserved[56];
+	uint64_t written;  /* bytes of events that are in place; for the writer's own use */
+	uint8_t reserved[48];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 

@@ -159,15 +159,14 @@ static uint8_t *fill_chunk(void)
 
 	/* Calls of the handler's kind, while there is room for another whole one; then the rest as if reserved in vain.
 	 */
-	while (end - tramp_self->cursor >= 5 * 8)
+	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* with a sync, at most */
 		call_as_handler();
 	memset((void *)(uintptr_t)tramp_self->cursor, 0, end - tramp_self->cursor);
-	tramp_self->written += end - tramp_self->cursor;
+	*tramp_written(thread->chunk_start) += end - tramp_self->cursor; /* the cursor may be at the end already */
 	tramp_self->cursor = end;
 	void *p = mmap((void *)(uintptr_t)end, 4096, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	/* It tells something where the address has the bit that larger chunks go by. */
-	if (p != (void *)(uintptr_t)end || !(end & step_plan->chunk_size)) {
+	if (p != (void *)(uintptr_t)end) {
 		step_shared->unusable = 1;
 		return NULL;
 	}

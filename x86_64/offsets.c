@@ -20,7 +20,6 @@ void offsets(void)
 	NUMBER(STATE_STACK, offsetof(struct tramp_state, stack));
 	NUMBER(STATE_CURSOR, offsetof(struct tramp_state, cursor));
 	NUMBER(STATE_CHUNK_BIT, offsetof(struct tramp_state, chunk_bit));
-	NUMBER(STATE_WRITTEN, offsetof(struct tramp_state, written));
 	NUMBER(STATE_SPAN, offsetof(struct tramp_state, span));
 	NUMBER(ENTRY_ADDRESS, offsetof(struct mirror_entry, address));
 	NUMBER(ENTRY_WORD, offsetof(struct mirror_entry, word));

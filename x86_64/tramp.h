@@ -22,6 +22,9 @@
 /* Address of the mirror entry of slot S: MIRROR_BASE + 2*S. Also stands in the CFI of tramp_return. */
 #define MIRROR_BASE (-0x900000000000)
 
+/* Where in a window the count of written bytes is: offset of trace_chunk.written. */
+#define TRAMP_WRITTEN 72
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
@@ -37,7 +40,6 @@ struct tramp_state {
 	struct tramp_stack *stack; /* that the thread used last; NULL: none yet */
 	uint64_t cursor;     /* where the next event goes; see chunk_bit */
 	uint64_t chunk_bit;  /* set in every address of the chunk that may take events, clear in its slack and in 0 */
-	uint64_t written;    /* bytes of events that were written since the record was made; reserved but unwritten ones are missing */
 	uint32_t span;	     /* clock >> 31 of the last sync */
 	uint32_t unused;
 };
@@ -52,6 +54,17 @@ struct mirror_entry {
 static inline struct mirror_entry *mirror_entry(uint64_t slot)
 {
 	return (struct mirror_entry *)(uintptr_t)(MIRROR_BASE + 2 * slot);
+}
+
+/*
+ * Chunks lie in windows of one size, aligned to it (runtime/recorder.h): an event's address & tramp_window_mask is the start of its window, where the
+ * bytes of events written are counted, whichever chunk the thread uses by then. Set before the first chunk; survives fork.
+ */
+extern uint64_t tramp_window_mask __attribute__((visibility("hidden")));
+
+static inline uint64_t *tramp_written(uint64_t address)
+{
+	return (uint64_t *)(uintptr_t)((address & tramp_window_mask) + TRAMP_WRITTEN);
 }
 
 /* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
@@ -106,6 +119,9 @@ enum tramp_answer {
 
 /* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
 enum tramp_answer tramp_slow_enter(uint64_t slot);
+
+/* The same for an XRay entry, whose call is kept at x, the word below its slot. */
+enum tramp_answer tramp_slow_enter_xray(uint64_t x);
 
 /*
  * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On return top == slot

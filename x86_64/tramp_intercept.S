@@ -50,7 +50,8 @@ tramp_intercept_\clock:
 	mov	48(%rsp), %r10d
 	or	%r10, %rax
 	mov	%rax, ENTRY_WORD(%rcx)
-	mov	%rdx, STACK_TOP(%r11)		/* after the entry is whole: a handler may look at it now */
+	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
+	mov	%rdx, STACK_TOP(%r11)
 .Lenter_event_\clock:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
@@ -106,23 +107,19 @@ tramp_return_\clock:
 .Lleave_\clock:
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
-	lea	40(%rsp), %r11			/* S */
+	lea	40(%rsp), %rax			/* S */
 	SELF	.Lleave_slow_\clock		/* a call that began in another thread may be the first to end in this one */
-	STACK	%rcx, .Lleave_slow_\clock
-	cmp	%r11, STACK_TOP(%rcx)
+	STACK	%r11, .Lleave_slow_\clock
+	cmp	%rax, STACK_TOP(%r11)
 	jne	.Lleave_slow_\clock
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
-	movabs	$MIRROR_BASE, %rax
-	lea	(%rax,%r11,2), %rax		/* mirror entry of S */
-	mov	ENTRY_ADDRESS(%rax), %rdx
-	mov	%rdx, (%r11)			/* A is back in its slot */
-	mov	ENTRY_WORD(%rax), %rdx		/* and link in the upper half */
-	mov	%rdx, %rax
-	shr	$32, %rax
-	lea	(%r11,%rax,8), %r11		/* the next outer call's slot */
-	mov	%r11, STACK_TOP(%rcx)
-	xor	$ENTRY_TO_EXIT, %edx		/* clears the upper half */
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%rax,2), %rcx		/* mirror entry of S */
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%rax)			/* A is back in its slot */
+	mov	ENTRY_WORD(%rcx), %edx
+	xor	$ENTRY_TO_EXIT, %edx
 	shl	$32, %rdx
 	mov	%r10d, %eax
 	or	%rdx, %r10
@@ -130,6 +127,13 @@ tramp_return_\clock:
 	.cfi_adjust_cfa_offset -8
 	SELF_AGAIN
 	WRITE	.Lleave_full_\clock
+.Lleave_top_\clock:
+	/* After the event: a handler that jumps away in between leaves no call that nobody ends. */
+	lea	40(%rsp), %rdx
+	movabs	$MIRROR_BASE, %rcx
+	mov	ENTRY_LINK(%rcx,%rdx,2), %eax
+	lea	(%rdx,%rax,8), %rdx		/* the next outer call's slot */
+	mov	%rdx, STACK_TOP(%r11)
 .Lleave_go_\clock:
 	pop	%r11
 	.cfi_adjust_cfa_offset -8
@@ -146,13 +150,13 @@ tramp_return_\clock:
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
 .Lleave_slow_\clock:
-	mov	%r11, %rax
+	lea	40(%rsp), %rax
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
 	je	.Lleave_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lleave_off_\clock
-	/* Not known as open: record its end, leave top alone. */
+	/* Not known as open: record its end, leave top alone (r11 = 0). */
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
 	lea	(%rcx,%r11,2), %rcx
@@ -161,12 +165,13 @@ tramp_return_\clock:
 	mov	ENTRY_WORD(%rcx), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
 	shl	$32, %r10
+	xor	%r11d, %r11d
 	jmp	.Lleave_retry_\clock
 .Lleave_full_\clock:
 	/* r10 holds word and a clock that may be old: read it again. */
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lleave_go_\clock
+	jne	.Lleave_written_\clock
 	shr	$32, %r10
 	shl	$32, %r10
 .Lleave_retry_\clock:
@@ -174,6 +179,9 @@ tramp_return_\clock:
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lleave_full_\clock
+.Lleave_written_\clock:
+	test	%r11, %r11
+	jnz	.Lleave_top_\clock
 	jmp	.Lleave_go_\clock
 .Lleave_off_\clock:
 	movabs	$MIRROR_BASE, %rcx

@@ -7,7 +7,7 @@
  *		XRay: r10 undefined, as its sleds write it anyway
  *
  * Signal handlers may interrupt anywhere and run traced functions on the same record: slots of events are reserved by one
- * xadd; `top` is stored after the mirror entry that it names is complete; nothing that lies above %rsp-128 is touched by the kernel.
+ * xadd; `top` is stored after the mirror entry that it names is complete, and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
  */
 #ifndef XAUDIT_TRAMP_PIECES_H
 #define XAUDIT_TRAMP_PIECES_H
@@ -59,7 +59,8 @@
 	test	%rax, STATE_CHUNK_BIT(%rcx)
 	jz	\slow
 	mov	%r10, (%rax)
-	addq	$8, STATE_WRITTEN(%rcx)
+	and	tramp_window_mask(%rip), %rax
+	addq	$8, TRAMP_WRITTEN(%rax)		/* of that chunk, whichever is in use by now */
 .endm
 
 /* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */

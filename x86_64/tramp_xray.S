@@ -38,6 +38,8 @@ tramp_xray_entry_\clock:
 	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	.Lxenter_slow_\clock
+	cmp	$8, %rax
+	je	.Lxenter_slow_\clock		/* an intercepted call in this very frame's slot: dead as a rule */
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rdx,2), %rcx
 	shl	$29, %rax
@@ -65,7 +67,7 @@ tramp_xray_entry_\clock:
 	.cfi_adjust_cfa_offset 32
 .Lxenter_slow_\clock:
 	lea	32(%rsp), %rax
-	SLOW	tramp_slow_enter
+	SLOW	tramp_slow_enter_xray
 	cmp	$ANSWER_AGAIN, %eax
 	je	.Lxenter_\clock
 	cmp	$ANSWER_PASS, %eax
@@ -106,21 +108,19 @@ tramp_xray_\name\()_\clock:
 	CLOCK	\clock
 	mov	%eax, %r11d
 	or	%r11, %r10
-	lea	\x(%rsp), %r11			/* X */
 	SELF	.Lx\name\()_slow_\clock
-	STACK	%rcx, .Lx\name\()_slow_\clock
-	cmp	%r11, STACK_TOP(%rcx)
+	STACK	%r11, .Lx\name\()_slow_\clock
+	lea	\x(%rsp), %rax			/* X */
+	cmp	%rax, STACK_TOP(%r11)
+	mov	%r10d, %eax
 	jne	.Lx\name\()_slow_\clock
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	movabs	$MIRROR_BASE, %rdx
-	mov	ENTRY_LINK(%rdx,%r11,2), %edx
-	lea	(%r11,%rdx,8), %r11
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	mov	%r11, STACK_TOP(%rcx)
-	SELF_AGAIN
 	WRITE	.Lx\name\()_full_\clock
+.Lx\name\()_top_\clock:
+	lea	\x(%rsp), %rdx
+	movabs	$MIRROR_BASE, %rcx
+	mov	ENTRY_LINK(%rcx,%rdx,2), %eax
+	lea	(%rdx,%rax,8), %rdx
+	mov	%rdx, STACK_TOP(%r11)
 .Lx\name\()_go_\clock:
 	pop	%r11
 	.cfi_adjust_cfa_offset -8
@@ -133,7 +133,7 @@ tramp_xray_\name\()_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lx\name\()_slow_\clock:
-	mov	%r11, %rax
+	lea	\x(%rsp), %rax
 	SLOW	tramp_slow_leave
 	shr	$32, %r10
 	shl	$32, %r10
@@ -141,11 +141,12 @@ tramp_xray_\name\()_\clock:
 	je	.Lx\name\()_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lx\name\()_go_\clock
+	xor	%r11d, %r11d			/* not known as open: leave top alone */
 	jmp	.Lx\name\()_retry_\clock
 .Lx\name\()_full_\clock:
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lx\name\()_go_\clock
+	jne	.Lx\name\()_written_\clock
 	shr	$32, %r10
 	shl	$32, %r10
 .Lx\name\()_retry_\clock:
@@ -153,6 +154,9 @@ tramp_xray_\name\()_\clock:
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lx\name\()_full_\clock
+.Lx\name\()_written_\clock:
+	test	%r11, %r11
+	jnz	.Lx\name\()_top_\clock
 	jmp	.Lx\name\()_go_\clock
 	.cfi_endproc
 	.size	tramp_xray_\name\()_\clock, . - tramp_xray_\name\()_\clock
