@@ -243,11 +243,27 @@ directly LD_AUDIT="$tmp/other.so:$MODULE" ./starts
 started 'behind another auditor'
 directly LD_AUDIT="$MODULE:$tmp/other.so" ./starts
 started 'before another auditor'
+$CC -O2 -fPIC -shared -DNO_SYMBIND -o blind.so "$sources/loader_auditor.c" || bail 'the other auditor does not compile'
+directly LD_AUDIT="$tmp/blind.so:$MODULE" ./starts
+started 'behind an auditor without la_symbind'
 unlike "$(info d '.processes[].objects[].path')" 'other[.]so' 'objects of the other auditor are none of ours'
 directly LD_AUDIT="$MODULE:$MODULE" ./starts
 is "$status/$out/$err" '0/7 calls/' 'the module twice: the program prints the same'
 report d
 is "$report_status" 0 'and the trace can be read'
+
+# Code that runs before constructors do: the program's preinit functions, and IFUNC resolvers, while all is being relocated.
+program "$CC" starts-preinit loader_starts.c -DPREINIT -L. -lcounted
+directly LD_AUDIT="$MODULE" ./starts-preinit
+report d
+is "$status/$out/$err $(calls counted), $(sums)" '0/7 calls/ 8, 0 lost 0 unfinished' "calls of the program's preinit functions are counted"
+patchable_library libchoice.so loader_part.c -DNAME=choice -DCHOICE
+program "$CC" starts-choice loader_starts.c -L. -lcounted -Wl,--no-as-needed -lchoice -Wl,-z,now
+config patchable patchable.conf d
+directly XAUDIT_CONFIG=patchable.conf LD_AUDIT="$MODULE" LD_BIND_NOW=1 ./starts-choice
+report d
+is "$status/$out/$err $(calls choice_resolve) $(calls choice_begin), $(sums)" '0/7 calls/ 1 1, 0 lost 0 unfinished' \
+	"a start-up library's IFUNC resolver is traced, before anything is consistent"
 
 # Its function is what everybody is bound to.
 library "$CC" libpreloaded.so counted.c
