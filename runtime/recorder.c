@@ -344,12 +344,8 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 	struct thread *thread = thread_get();
 	struct stack *stack = thread ? stack_of(thread, x) : NULL;
 
-	if (stack && stack->hot.top == x + 8) {
-		/* Alive, it is a call of this function by way of a stub: one entry in the chain is enough for the frame. */
-		if (is_intercepted(x + 8))
-			return TRAMP_POINTED;
+	if (stack && stack->hot.top == x + 8 && !is_intercepted(x + 8))
 		unwind(thread, stack, x + 8);
-	}
 	return tramp_slow_enter(x);
 }
 

@@ -70,8 +70,8 @@ t_spoil_SOURCES = t/spoil.c
 check_LTLIBRARIES += t/libcore.la
 t_libcore_la_SOURCES = t/caller.c t/caller.h t/core.c t/core.h
 t_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
-check_PROGRAMS += t/arena.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t \
-	t/step.t t/stub.t t/text.t t/ticks.t
+check_PROGRAMS += t/arena.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t
+check_PROGRAMS += t/step.t t/stub.t t/text.t t/ticks.t
 t_arena_t_SOURCES = t/arena.c
 t_arena_t_LDADD = t/libcore.la
 t_ticks_t_SOURCES = t/ticks.c

@@ -39,7 +39,8 @@ tramp_xray_entry_\clock:
 	sub	%rdx, %rax
 	jbe	.Lxenter_slow_\clock
 	cmp	$8, %rax
-	je	.Lxenter_slow_\clock		/* an intercepted call in this very frame's slot: dead as a rule */
+	je	.Lxenter_same_\clock
+.Lxenter_keep_\clock:
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rdx,2), %rcx
 	shl	$29, %rax
@@ -65,6 +66,11 @@ tramp_xray_entry_\clock:
 	.cfi_adjust_cfa_offset -8
 	ret
 	.cfi_adjust_cfa_offset 32
+.Lxenter_same_\clock:
+	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
+	lea	tramp_return_\clock(%rip), %rcx
+	cmp	%rcx, 8(%rdx)
+	je	.Lxenter_keep_\clock
 .Lxenter_slow_\clock:
 	lea	32(%rsp), %rax
 	SLOW	tramp_slow_enter_xray
