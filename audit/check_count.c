@@ -19,11 +19,12 @@ struct snapshot {
 /* The link_map may end where its memory ends: the kernel copies as far as there is something. */
 static void take(struct snapshot *snapshot, const struct link_map *map)
 {
-	struct iovec to = { snapshot->word, sizeof(snapshot->word) }, from = { (void *)map, sizeof(snapshot->word) };
+	struct iovec to = {snapshot->word, sizeof(snapshot->word)}, from = {(void *)map, sizeof(snapshot->word)};
 	long n = sys_call(__NR_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0);
 
 	if (n <= 0) {
-		/* Refused (a seccomp filter): the public part is surely there, and what is behind it up to the end of its page. */
+		/* Refused (a seccomp filter): the public part is surely there, and what is behind it up to the end of
+		 * its page. */
 		n = 4096 - ((long)map & 4095);
 		n = n < LINK_MAP_MAX ? n : LINK_MAP_MAX;
 		memcpy(snapshot->word, map, (size_t)n);
@@ -76,7 +77,7 @@ int check_count_find(struct check_offsets *found)
 	Dl_info info;
 	void *first, *second;
 
-	*found = (struct check_offsets){ 0 };
+	*found = (struct check_offsets){0};
 	if (!dladdr1((void *)check_count_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return -1;
 	/* The first dlopen of what was loaded otherwise changes more than the count. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ld.so keeps in the private part of a link_map: how often dlopen gave it out, how many thread_local destructors of it are still to
- * run, and whether it may ever be unloaded. Where that lies differs between versions of glibc, so it is found out: by doing to
- * this module what changes them, and
- * looking what changed.
+ * What ld.so keeps in the private part of a link_map: how often dlopen gave it out, how many thread_local destructors
+ * of it are still to run, and whether it may ever be unloaded. Where that lies differs between versions of glibc, so it
+ * is found out: by doing to this module what changes them, and looking what changed.
  */
 #ifndef XAUDIT_CHECK_COUNT_H
 #define XAUDIT_CHECK_COUNT_H
@@ -15,7 +14,8 @@ struct check_offsets {
 	uint32_t opens, destructors, nodelete; /* 0: not found */
 };
 
-/* At the first LA_ACT_CONSISTENT. Returns 0, or -1 when the counts of dlopen or the mark were not found. This module gets the mark. */
+/* At the first LA_ACT_CONSISTENT. Returns 0, or -1 when the counts of dlopen or the mark were not found. This module
+ * gets the mark. */
 int check_count_find(struct check_offsets *found);
 
 /* Of a link_map of an open load. UINT64_MAX, and 0, when it can't be told. */

@@ -41,4 +41,4 @@ audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/si
 audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
 
 # The module's side of xaudit check.
-audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_count.c audit/check_count.h
+audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c audit/check_close.h audit/check_count.c audit/check_count.h

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit check: each mistake of a plugin host is found, by the names of the functions in question, and a correct host is not blamed.
+# xaudit check: each mistake of a plugin host is found, by the names of its functions, and a correct host is not blamed.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -40,29 +40,51 @@ fi
 check -- ./host inside ./plugin.so
 is "$status $(kinds)" '1 thread-inside' 'a thread that sleeps in a plugin at dlclose is found, and the status is 1'
 like "$(stack 0)" ' plugin_wait call_wait ' 'its stack shows who is inside'
-like "$(stack 1)" '^close_plugin (inside )?main ' 'the other stack shows who unloads, without the way through dlclose'
+like "$(stack 1)" '^close_plugin .*_start$' 'the other stack shows who unloads, without the way through dlclose'
 is "$(ask '.findings[0].stacks[0].frames[] | select(.function == "plugin_wait") | .file | split("/") | last')" check_plugin.c \
 	'debug information gives the source file'
 
+check -- ./host inside-handler ./plugin.so
+is "$status $(kinds)" '1 thread-inside' 'it is found too when it is in a signal handler, on a stack of its own'
+like "$(stack 0)" 'sleep_in_handler .* plugin_wait call_wait ' 'the stack leads from one to the other'
+check -- ./host close-inside ./plugin.so
+is "$status $(kinds)" '139 thread-inside late-call' 'a plugin that closes itself is found, and so is the return into it'
+is "$(ask '.findings[].text')" 'plugin.so is unloaded by a thread that is inside it, in plugin_close
+return into plugin_close of plugin.so, which is unloaded' 'both say where'
+
 check -- ./host late ./plugin.so
-is "$status $(kinds)" '139 late-call' 'a callback that is called after dlclose is found, and the program dies of SIGSEGV'
-is "$(ask '.findings[0].text')" 'call into plugin_callback of plugin.so, which is unloaded' 'the called function is named'
-like "$(ask '.findings[0].more')" '^[0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' 'it says when and by whom it was unloaded'
+is "$status $(kinds)" '139 late-call' \
+	'a callback that is called after dlclose is found, and the program dies of SIGSEGV'
+is "$(ask '.findings[0].text')" 'call into plugin_callback of plugin.so, which is unloaded' \
+	'the called function is named'
+like "$(ask '.findings[0].more')" '^[0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
+	'it says when and by whom it was unloaded'
 like "$(stack 0)" '^plugin_callback call_too_late ' 'the stack shows who calls'
 like "$(stack 1)" '^close_plugin ' 'and who unloaded'
 
+check -- ./host late-fork ./plugin.so
+is "$status $(kinds)" '1 late-call' 'a late call in a forked child is found'
+check -- ./host namespace ./plugin.so
+is "$status $(kinds) $(ask '.notes | length')" '139 late-call 0' 'a late call into a namespace of its own is found'
 check -- ./host access ./plugin.so
 is "$status $(kinds) $(ask '.findings[0].text')" '139 late-access use of plugin_number of plugin.so, which is unloaded' \
 	'a use of data after dlclose is found'
 
 check -- ./host handler ./plugin.so
 is "$status $(kinds)" '1 signal-handler' 'a signal handler that is left behind is found'
-is "$(ask '.findings[0].text')" 'the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded' 'signal and function are named'
+is "$(ask '.findings[0].text')" 'the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded' \
+	'signal and function are named'
 
 check -- ./host atexit ./plugin.so
-is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_callback)" '1 atexit plugin_callback' 'a function for exit that is left behind is found'
+is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_callback)" '1 atexit plugin_callback' \
+	'a function for exit that is left behind is found'
 check -- ./host key ./plugin.so
-is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 key-destructor plugin_destroy' 'a destructor of a key that is left behind is found'
+is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 key-destructor plugin_destroy' \
+	'a destructor of a key that is left behind is found'
+
+check --scan -- ./host thread-atexit ./plugin.so
+like "$(kinds)" '^thread-atexit' 'with --scan, a function for the end of a thread is found'
+is "$status $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 plugin_destroy' 'and named'
 
 # ---- libraries that stay ----
 
@@ -72,19 +94,27 @@ reasons() {
 check -- ./host stay ./unique.so
 is "$status $(kinds)" '1 stayed' 'a library that stays because of a unique symbol is found'
 is "$(reasons)" 'because it defines the unique symbol _ZN6unique18shared_between_allE' 'the symbol is named'
+for flags in -DCLOSE_BY_PLT '-DCLOSE_BY_PLT -Wl,-z,now' '-fno-plt -Wl,-z,relro,-z,now'; do
+	program "$CC" other check_host.c $flags
+	check -- ./other stay ./unique.so
+	is "$status $(kinds)" '1 stayed' "also in a program built with $flags"
+done
 check -- ./host stay ./local.so
-is "$(kinds): $(reasons)" 'stayed: because 1 destructor of its thread_local objects must still run' 'a destructor of a thread_local object is the reason'
+is "$(kinds): $(reasons)" 'stayed: because 1 destructor of its thread_local objects must still run' \
+	'a destructor of a thread_local object is the reason'
 check -- ./host stay ./nodelete.so
 is "$(kinds): $(reasons)" 'stayed: because it is marked NODELETE (-z nodelete)' 'a mark in the library is the reason'
 check -- ./host needed ./user.so ./plugin.so
-is "$(kinds): $(reasons)" 'stayed: because user.so still needs it' 'another library that needs it to the end is the reason'
+is "$(kinds): $(reasons)" 'stayed: because user.so still needs it' \
+	'another library that needs it to the end is the reason'
 check -- ./host needed-too ./user.so ./plugin.so
 is "$status $(kinds)" '0 ' 'when the other library goes too, nothing is said'
 
 # ---- options ----
 
 check --scan -- ./host pointer ./plugin.so
-is "$status $(kinds) $(ask '.findings[0].possible')" '0 pointer true' '--scan finds a pointer on the heap, as a possible one that does not change the status'
+is "$status $(kinds) $(ask '.findings[0].possible')" '0 pointer true' \
+	'--scan finds a pointer on the heap, as a possible one that does not change the status'
 like "$(ask '.findings[0].details[]')" ' points to plugin_callback$' 'the function that it points to is named'
 check -- ./host pointer ./plugin.so
 is "$status $(kinds)" '0 ' 'without --scan it is not searched'
@@ -112,21 +142,30 @@ done
 # ---- the command ----
 
 bounded 10 "$XAUDIT" check no-such-command-anywhere 2>err
-is "$? $(cat err)" '127 xaudit check: no-such-command-anywhere is in no folder of PATH' 'a command that is not there gives 127'
+is "$? $(cat err)" '127 xaudit check: no-such-command-anywhere is in no folder of PATH' \
+	'a command that is not there gives 127'
 echo nothing >plain
 bounded 10 "$XAUDIT" check ./plain 2>err
 is "$? $(wc -l <err)" '126 1' 'one that cannot be executed gives 126'
 bounded 10 "$XAUDIT" check -o no/such/folder true 2>err
 is "$? $(wc -l <err)" '125 1' 'a report that cannot be written gives 125, and the command does not run'
 
+check -- ./host trap ./plugin.so
+is "$status $(kinds) $(ask .unloads)" '0  1' 'SIGTRAP stays blocked and ignored where it was'
+check -- ./host leader ./plugin.so
+is "$status $(kinds) $(ask .unloads)" '3  5' 'a program whose first thread has ended is checked'
+check -- sh -c './host correct ./plugin.so 100 & sleep 0.3; kill -STOP $!; sleep 0.2; kill -CONT $!; wait $!; exit $?'
+is "$status $(kinds) $(ask .unloads)" '0  125' 'a program can be stopped and continued'
 check -- sh -c 'kill -TERM $$'
 is "$status $(kinds)" '143 ' 'the death by a signal is passed on'
 echo text | bounded 10 "$XAUDIT" check cat >out 2>err
 is "$(cat out)" text 'input and output are those of the command'
-is "$(cat err)" 'xaudit check: 0 findings; 0 unloads in 1 process checked' 'the report is one line when nothing was found'
+is "$(cat err)" 'xaudit check: 0 findings; 0 unloads in 1 process checked' \
+	'the report is one line when nothing was found'
 
 check -- sh -c './host handler ./plugin.so; ./host handler ./plugin.so; exit 0'
-is "$status $(kinds) $(ask '.findings[0].times') $(ask .processes)" '1 signal-handler 2 3' 'what the command starts is checked too; the same mistake is told once, and counted'
+is "$status $(kinds) $(ask '.findings[0].times') $(ask .processes)" '1 signal-handler 2 3' \
+	'what the command starts is checked too; the same mistake is told once, and counted'
 bounded 60 "$XAUDIT" check ./host handler ./plugin.so >out 2>err
 is "$? $(grep -c '^xaudit check: ' err)" '1 2' 'the text has a line for each finding and one for all'
 like "$(cat err)" '    #0  close_plugin at .*check_host\.c:[0-9]+ in host$' 'and its stacks have lines of source'

@@ -14,8 +14,10 @@
 
 static const char help[] =
 	"Usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"Runs a command and looks, whenever it unloads a library, whether that was safe: for threads that are inside it, for\n"
-	"signal handlers and other functions of it that can still be called, for calls that come too late, and for libraries\n"
+	"Runs a command and looks, whenever it unloads a library, whether that was safe: for threads that are inside "
+	"it, for\n"
+	"signal handlers and other functions of it that can still be called, for calls that come too late, and for "
+	"libraries\n"
 	"that stay although they were closed.\n"
 	"\n"
 	"Options:\n"
@@ -26,22 +28,23 @@ static const char help[] =
 	"  -o, --output=FILE       write the report there instead of to standard error\n"
 	"  -h, --help              this text\n"
 	"\n"
-	"The exit status is that of the command when nothing was found; 125 xaudit failed, 126 the command can't be executed,\n"
+	"The exit status is that of the command when nothing was found; 125 xaudit failed, 126 the command can't be "
+	"executed,\n"
 	"127 it was not found.\n";
 
 enum { OPTION_SCAN = 256, OPTION_CYCLES, OPTION_STATUS, OPTION_FORMAT };
 
 static const struct option long_options[] = {
-	{ "scan", no_argument, NULL, OPTION_SCAN },
-	{ "cycles", no_argument, NULL, OPTION_CYCLES },
-	{ "error-exitcode", required_argument, NULL, OPTION_STATUS },
-	{ "format", required_argument, NULL, OPTION_FORMAT },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"scan", no_argument, NULL, OPTION_SCAN},
+	{"cycles", no_argument, NULL, OPTION_CYCLES},
+	{"error-exitcode", required_argument, NULL, OPTION_STATUS},
+	{"format", required_argument, NULL, OPTION_FORMAT},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
-struct check_options check_options = { .error_status = 1 };
+struct check_options check_options = {.error_status = 1};
 
 /* Returns 0, or -1 after one line on stderr, or 1 when help was given. */
 static int parse(struct check_options *options, int argc, char **argv)
@@ -87,9 +90,11 @@ static int parse(struct check_options *options, int argc, char **argv)
 			return -1;
 		default:
 			if (optopt && optopt < 256)
-				tool_error("check", "option '-%c' is unknown or takes no value; see xaudit check --help", optopt);
+				tool_error("check",
+					"option '-%c' is unknown or takes no value; see xaudit check --help", optopt);
 			else
-				tool_error("check", "unknown option '%s', or it takes no value; see xaudit check --help",
+				tool_error("check",
+					"unknown option '%s', or it takes no value; see xaudit check --help",
 					argv[optind - 1]);
 			return -1;
 		}
@@ -127,7 +132,7 @@ static int begin(pid_t pid)
 
 static int run(void)
 {
-	static const struct record_watcher watcher = { begin, check_trace_wait };
+	static const struct record_watcher watcher = {begin, check_trace_wait};
 	int status, wait_status;
 	char *path = record_find(check_options.command[0], &status);
 
@@ -146,9 +151,9 @@ static int run(void)
 		if (findings < 0)
 			status = RECORD_FAILED;
 		else
-			status = findings && check_options.error_status && !WIFSIGNALED(wait_status) ?
-					 check_options.error_status :
-					 record_pass_on(wait_status);
+			status = findings && check_options.error_status && !WIFSIGNALED(wait_status)
+					 ? check_options.error_status
+					 : record_pass_on(wait_status);
 	}
 	free(path);
 	return status;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of `xaudit check`. One thread. The command is the ptrace tracer of the program and of all that it starts; the module in each process
- * speaks to it by the protocol of audit/check.h, and what it needs to know beyond that, it reads out of the stopped process.
+ * The parts of `xaudit check`. One thread. The command is the ptrace tracer of the program and of all that it starts;
+ * the module in each process speaks to it by the protocol of audit/check.h, and what it needs to know beyond that, it
+ * reads out of the stopped process.
  *
- * Who does what: check.c options and result; check_trace.c the events of ptrace; check_stop.c threads and memory of a process;
- * check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_scan.c pointers in memory; check_kept.c libraries that stay;
- * check_growth.c memory per cycle; check_stack.c stacks and names; check_report.c and check_json.c findings.
+ * Who does what: check.c options and result; check_trace.c the events of ptrace; check_stop.c threads and memory of a
+ * process; check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_scan.c pointers
+ * in memory; check_kept.c libraries that stay; check_growth.c memory per cycle; check_stack.c stacks and names;
+ * check_report.c and check_json.c findings.
  */
 #ifndef XAUDIT_CHECK_TOOL_H
 #define XAUDIT_CHECK_TOOL_H
@@ -40,24 +42,28 @@ struct check_snapshot {
 	uint8_t *stack; /* size bytes, or NULL */
 };
 
-/* A library that is being closed, or is unmapped. Shared by a process and its forks, for the life of the command. */
+/* A library that is being closed, or is unmapped. A process and its forks share it. */
 struct check_unload {
-	struct check_message at; /* as of CHECK_CLOSING; pointers in it are of the process */
+	unsigned users;
+	struct {
+		uint64_t load, base, start, end, text_start, text_end; /* as in struct check_message */
+	} at;
 	char *path;
 	uint64_t device, inode, changed; /* of the file; 0: unknown */
-	uint64_t when; /* CLOCK_MONOTONIC, ns; 0: not yet unmapped */
-	struct check_snapshot *by; /* NULL: no longer kept */
+	uint64_t when;			 /* CLOCK_MONOTONIC, ns; 0: not yet unmapped */
+	struct check_snapshot *by;	 /* NULL: no longer kept */
 };
 
 struct check_process {
 	struct check_process *next;
 	pid_t pid;
 	char name[16];
-	bool started; /* the module has spoken */
-	int memory; /* /proc/PID/mem; -1: not open */
+	bool started;		      /* the module has spoken */
+	int memory;		      /* /proc/PID/mem; -1: not open */
 	struct check_unload **unload; /* in order of time */
 	size_t unloads;
 	struct check_growth *growth;
+	uint64_t cost; /* memory that it lost to the checking */
 	enum check_event last_event;
 };
 
@@ -67,8 +73,10 @@ struct check_task {
 	struct check_process *process;
 	bool stopped;
 	bool waiting; /* `status` is still to be dealt with */
-	int status; /* as of waitpid */
+	int status;   /* as of waitpid */
 };
+
+void check_unload_release(struct check_unload *unload);
 
 extern struct check_task *check_tasks;
 extern struct check_process *check_processes;
@@ -119,7 +127,7 @@ void check_trace_wait(pid_t pid, int *status);
 /* ---- judging: all get a stopped task ---- */
 
 void check_judge(struct check_task *task, const struct check_message *message); /* check_judge.c */
-void check_kept(struct check_task *task, const struct check_message *message); /* check_kept.c */
+void check_kept(struct check_task *task, const struct check_message *message);	/* check_kept.c */
 /* One that was needed by another has gone after all; the process has ended. */
 void check_kept_gone(const struct check_process *process, uint64_t load);
 void check_kept_end(const struct check_process *process);
@@ -136,10 +144,10 @@ void check_growth_judge(struct check_process *process);
 
 struct check_frame {
 	uint64_t address, sp;
-	bool exact; /* see check_name() */
-	char *function; /* NULL: unknown */
+	bool exact;	 /* see check_name() */
+	char *function;	 /* NULL: unknown */
 	uint64_t offset; /* in it */
-	char *file; /* source; NULL: unknown */
+	char *file;	 /* source; NULL: unknown */
 	int line;
 	char *object; /* path; NULL: none */
 };
@@ -194,7 +202,8 @@ struct check_finding {
 	enum check_kind kind;
 	bool possible;
 	char *library;
-	char *text; /* a sentence that is the same for the same mistake; findings are told apart by it and by their stacks' functions */
+	char *text; /* a sentence that is the same for the same mistake; findings are told apart by it and by their
+		       stacks' functions */
 	char *more; /* what is of this one time, or NULL */
 	pid_t pid, tid;
 	char process[16];
@@ -206,12 +215,14 @@ struct check_finding {
 };
 
 /* text: printf's. */
-struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid, const char *library,
-	const char *format, ...) __attribute__((format(printf, 5, 6)));
+struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid,
+	const char *library, const char *format, ...) __attribute__((format(printf, 5, 6)));
 void check_finding_detail(struct check_finding *finding, char *detail); /* takes it */
-void check_finding_stack(struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
+void check_finding_stack(
+	struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
 /* The same for who unloads: the way from dlclose to us is left out. */
-void check_finding_closer(struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
+void check_finding_closer(
+	struct check_finding *finding, struct check_names *names, struct check_snapshot *snapshot, const char *title);
 void check_finding_free(struct check_finding *finding);
 /* Says it, or counts it when it was said before. Takes it. */
 void check_found(struct check_finding *finding);
@@ -226,7 +237,8 @@ extern struct check_counts check_counts;
 
 /* Opens what the report goes to. 0, or -1 after one line on stderr. */
 int check_report_open(void);
-/* Says the rest. Returns the number of findings that are not just possible, or -1 when it could not be written (a line is said). */
+/* Says the rest. Returns the number of findings that are not just possible, or -1 when it could not be written (a line
+ * is said). */
 int check_report_close(void);
 
 extern const char *const check_kind_name[CHECK_KINDS];

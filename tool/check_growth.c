@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a process has of its own, after each unload of the same library: does every cycle leave something behind? */
+/* Memory that a process has of its own, less what checking costs, after each unload of the same library: does every
+ * cycle leave something behind? */
 #include "tool/check.h"
 
 #include <inttypes.h>
@@ -18,12 +19,12 @@
 struct check_growth {
 	struct check_growth *next;
 	char *path;
-	uint64_t *bytes;
+	int64_t *bytes;
 	size_t count;
 };
 
 /* 0: unknown. */
-static uint64_t own_memory(pid_t pid)
+static int64_t own_memory(pid_t pid)
 {
 	char path[64], line[256];
 	uint64_t kib = 0;
@@ -36,7 +37,7 @@ static uint64_t own_memory(pid_t pid)
 			break;
 	if (file)
 		fclose(file);
-	return kib * 1024;
+	return (int64_t)(kib * 1024);
 }
 
 void check_growth_sample(struct check_process *process, const struct check_unload *unload)
@@ -54,20 +55,20 @@ void check_growth_sample(struct check_process *process, const struct check_unloa
 	}
 	if (!(g->count & (g->count - 1)))
 		g->bytes = memory_resize(g->bytes, g->count ? 2 * g->count : 16, sizeof(*g->bytes));
-	g->bytes[g->count++] = own_memory(process->pid);
+	g->bytes[g->count++] = own_memory(process->pid) - (int64_t)process->cost;
 }
 
 /* Steady: each third of the cycles adds about a third of it. */
-static int64_t per_cycle(const uint64_t *bytes, size_t count)
+static int64_t per_cycle(const int64_t *bytes, size_t count)
 {
 	size_t cycles = count - 1, part = cycles / 3;
-	int64_t total = (int64_t)(bytes[count - 1] - bytes[0]), share = total / 3;
+	int64_t total = bytes[count - 1] - bytes[0], share = total / 3;
 
 	if (total < GROWTH_MIN)
 		return 0;
 	for (int i = 0; i < 3; i++) {
 		size_t from = i * part, to = i == 2 ? cycles : from + part;
-		int64_t grown = (int64_t)(bytes[to] - bytes[from]);
+		int64_t grown = bytes[to] - bytes[from];
 
 		if (grown < share / 2 || grown > share * 2)
 			return 0;
@@ -87,7 +88,8 @@ void check_growth_judge(struct check_process *process)
 
 			if (bytes > 0) {
 				struct check_finding *f = check_finding(CHECK_GROWTH, process, process->pid, g->path,
-					"each cycle of opening and closing %s leaves memory behind", check_base(g->path));
+					"each cycle of opening and closing %s leaves memory behind",
+					check_base(g->path));
 				f->more = memory_format("%" PRId64 " bytes over %zu cycles", bytes, cycles);
 				check_found(f);
 			}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One unload, in two stops. While the text is still there: is a thread in it? When it is gone: what still points to where it was? That order leaves the
- * library's own destructors, and those of the libraries that it needs, the time to put things right.
+ * One unload, in two stops. While the text is still there: is a thread in it? When it is gone: what still points to
+ * where it was? That order leaves the library's own destructors, and those of the libraries that it needs, the time to
+ * put things right.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -21,65 +22,66 @@
 /* So many unloads keep the stack of who did it, per process. */
 #define STACKS_KEPT 256
 
-static bool is_text(const struct check_message *at, uint64_t address)
+static bool is_text(const struct check_unload *unload, uint64_t address)
 {
-	return address >= at->text_start && address < at->text_end;
+	return address >= unload->at.text_start && address < unload->at.text_end;
 }
 
 /*
- * Can a frame of this stack be in the text? It needs the address in rip or on the stack; where a signal handler runs on a stack of its own, what
- * it interrupted lies elsewhere, but then the address that handlers return to is here.
+ * Can a frame of this stack be in the text? It needs the address in rip or on the stack; where a signal handler runs on
+ * a stack of its own, what it interrupted lies elsewhere, but then the address that handlers return to is here.
  */
-static bool worth_unwinding(const struct check_snapshot *s, const struct check_message *at)
+static bool worth_unwinding(const struct check_snapshot *s, const struct check_unload *unload, const uint64_t *restorer)
 {
-	if (is_text(at, s->regs[16]))
+	if (is_text(unload, s->regs[16]))
 		return true;
 	for (size_t i = 0; i + 8 <= s->size; i += 8) {
 		uint64_t word;
 
 		memcpy(&word, s->stack + i, 8);
-		if (is_text(at, word))
+		if (is_text(unload, word))
 			return true;
-		for (int k = 0; word && k < CHECK_SIGNALS && at->restorer[k]; k++)
-			if (word == at->restorer[k])
+		for (int k = 0; word && k < CHECK_SIGNALS && restorer[k]; k++)
+			if (word == restorer[k])
 				return true;
 	}
 	return false;
 }
 
-static const struct check_frame *frame_inside(const struct check_stack *stack, const struct check_message *at)
+static const struct check_frame *frame_inside(const struct check_stack *stack, const struct check_unload *unload)
 {
 	for (size_t i = 0; i < stack->count; i++)
-		if (is_text(at, stack->frame[i].address))
+		if (is_text(unload, stack->frame[i].address))
 			return &stack->frame[i];
 	return NULL;
 }
 
-/* The restorers in front, each once: there is one, nearly always. */
-static void compact_restorers(struct check_message *at)
+/* Each once, and a 0: there is one, nearly always. */
+static void compact_restorers(const struct check_message *message, uint64_t *restorer)
 {
 	int n = 0;
 
 	for (int i = 0; i < CHECK_SIGNALS; i++) {
-		uint64_t r = at->restorer[i];
+		uint64_t r = message->restorer[i];
 		int k = 0;
 
-		while (k < n && at->restorer[k] != r)
+		while (k < n && restorer[k] != r)
 			k++;
 		if (r && k == n)
-			at->restorer[n++] = r;
+			restorer[n++] = r;
 	}
-	while (n < CHECK_SIGNALS)
-		at->restorer[n++] = 0;
+	if (n < CHECK_SIGNALS)
+		restorer[n] = 0;
 }
 
 /* *names: made when the first stack is to be unwound. */
-static void judge_thread(struct check_task *task, struct check_task *closer, struct check_unload *unload, struct check_names **names)
+static void judge_thread(struct check_task *task, struct check_task *closer, struct check_unload *unload,
+	const uint64_t *restorer, struct check_names **names)
 {
 	struct check_snapshot *s = check_snapshot(task, STACK_SEARCH);
 	struct check_process *process = closer->process;
 
-	if (!s || !worth_unwinding(s, &unload->at)) {
+	if (!s || !worth_unwinding(s, unload, restorer)) {
 		check_snapshot_free(s);
 		return;
 	}
@@ -87,14 +89,15 @@ static void judge_thread(struct check_task *task, struct check_task *closer, str
 	if (!*names)
 		*names = check_names_begin(process, NULL);
 	check_unwind(*names, s, &stack);
-	const struct check_frame *inside = frame_inside(&stack, &unload->at);
+	const struct check_frame *inside = frame_inside(&stack, unload);
 	if (inside) {
 		bool self = task == closer;
 		struct check_frame named;
 
 		check_name(*names, inside->address, inside->exact, &named);
 		struct check_finding *f = check_finding(CHECK_THREAD_INSIDE, process, task->tid, unload->path,
-			self ? "%s is unloaded by a thread that is inside it, in %s" : "%s is unloaded while a thread is inside it, in %s",
+			self ? "%s is unloaded by a thread that is inside it, in %s"
+			     : "%s is unloaded while a thread is inside it, in %s",
 			check_base(unload->path), named.function ? named.function : "unnamed code");
 		check_frame_free(&named);
 		if (self)
@@ -120,12 +123,14 @@ static void note_file(struct check_unload *unload)
 	unload->changed = (uint64_t)st.st_mtim.tv_sec;
 }
 
-/* Ranges that the module gave up, and stacks that are too many. Unloads may be shared with a fork, so only what this process refers to goes. */
+/* Ranges that the module gave up, and stacks that are too many. */
 static void forget_old(struct check_process *process)
 {
 	if (process->unloads > CHECK_RANGES) {
 		size_t drop = process->unloads - CHECK_RANGES;
 
+		for (size_t i = 0; i < drop; i++)
+			check_unload_release(process->unload[i]);
 		memmove(process->unload, process->unload + drop, CHECK_RANGES * sizeof(*process->unload));
 		process->unloads = CHECK_RANGES;
 	}
@@ -141,9 +146,16 @@ static void on_closing(struct check_task *task, const struct check_message *mess
 {
 	struct check_process *process = task->process;
 	struct check_unload *unload = memory_zeroed(1, sizeof(*unload));
+	uint64_t restorer[CHECK_SIGNALS];
 
-	unload->at = *message;
-	compact_restorers(&unload->at);
+	unload->users = 1;
+	unload->at.load = message->load;
+	unload->at.base = message->base;
+	unload->at.start = message->start;
+	unload->at.end = message->end;
+	unload->at.text_start = message->text_start;
+	unload->at.text_end = message->text_end;
+	compact_restorers(message, restorer);
 	unload->path = check_read_path(process, message->path);
 	if (!unload->path)
 		unload->path = memory_format("(a library at 0x%" PRIx64 ")", message->base);
@@ -158,7 +170,7 @@ static void on_closing(struct check_task *task, const struct check_message *mess
 
 		for (struct check_task *t = check_tasks; t; t = t->next)
 			if (t->process == process && (t == task || t->stopped))
-				judge_thread(t, task, unload, &names);
+				judge_thread(t, task, unload, restorer, &names);
 		if (names)
 			check_names_end(names);
 	}
@@ -175,16 +187,17 @@ static char *place(struct check_names *names, const struct check_unload *unload,
 	if (frame.function && frame.offset)
 		text = memory_format("%s+0x%" PRIx64, frame.function, frame.offset);
 	else
-		text = frame.function ? memory_format("%s", frame.function) :
-					memory_format("offset 0x%" PRIx64, address - unload->at.base);
+		text = frame.function ? memory_format("%s", frame.function)
+				      : memory_format("offset 0x%" PRIx64, address - unload->at.base);
 	check_frame_free(&frame);
 	return text;
 }
 
-static void judge_signals(struct check_task *task, const struct check_unload *unload, const struct check_message *message)
+static void judge_signals(
+	struct check_task *task, const struct check_unload *unload, const struct check_message *message)
 {
 	for (int i = 0; i < CHECK_SIGNALS; i++) {
-		if (!is_text(&unload->at, message->handler[i]))
+		if (!is_text(unload, message->handler[i]))
 			continue;
 		struct check_names *names = check_names_begin(task->process, unload);
 		char *function = place(names, unload, message->handler[i]);
@@ -216,6 +229,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	check_counts.missed += (message->flags & CHECK_MISSED) != 0;
 	check_counts.unreserved += !(message->flags & CHECK_RESERVED);
 	unload->when = check_now();
+	process->cost += message->cost;
 	if (unload->at.text_end) {
 		judge_signals(task, unload, message);
 		check_stop_others(task);

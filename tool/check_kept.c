@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library whose last dlclose has returned, and that is still there: why? That another open library needs it is in order, as long as it goes
- * with that one; so this is only said when the process has ended with it.
+ * A library whose last dlclose has returned, and that is still there: why? That another open library needs it is in
+ * order, as long as it goes with that one; so this is only said when the process has ended with it.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -78,13 +78,13 @@ static struct held {
 	const struct check_process *process;
 	uint64_t load;
 	struct check_finding *finding;
-} *held;
+} * held;
 
 static void hold(const struct check_process *process, uint64_t load, struct check_finding *finding)
 {
 	struct held *h = memory_zeroed(1, sizeof(*h));
 
-	*h = (struct held){ .next = held, .process = process, .load = load, .finding = finding };
+	*h = (struct held){.next = held, .process = process, .load = load, .finding = finding};
 	held = h;
 }
 
@@ -128,23 +128,26 @@ void check_kept(struct check_task *task, const struct check_message *message)
 	char *needed = message->needed_by ? check_read_text(process, message->needed_by) : NULL;
 	if (!path)
 		return;
-	struct check_finding *f =
-		check_finding(CHECK_STAYED, process, task->tid, path, "%s was closed for the last time, but it stays", check_base(path));
+	struct check_finding *f = check_finding(CHECK_STAYED, process, task->tid, path,
+		"%s was closed for the last time, but it stays", check_base(path));
 	if (message->flags & CHECK_NODELETE)
 		check_finding_detail(f, memory_format("because it is marked NODELETE (-z nodelete)"));
 	if (message->destructors)
-		check_finding_detail(f, memory_format("because %llu destructor%s of its thread_local objects must still run",
-						(unsigned long long)message->destructors, message->destructors == 1 ? "" : "s"));
+		check_finding_detail(
+			f, memory_format("because %llu destructor%s of its thread_local objects must still run",
+				   (unsigned long long)message->destructors, message->destructors == 1 ? "" : "s"));
 	add_paths(f, process, message);
 	if (message->flags & CHECK_MARKED && !(message->flags & CHECK_NODELETE))
 		add_unique(f, path);
 	/* Of what marks a library, only that is left. */
 	if (message->flags & CHECK_MARKED && !f->details)
-		check_finding_detail(f, memory_format("because it was opened with RTLD_NODELETE, or one that was needs it"));
+		check_finding_detail(
+			f, memory_format("because it was opened with RTLD_NODELETE, or one that was needs it"));
 	if (needed)
 		check_finding_detail(f, memory_format("because %s still needs it", check_base(needed)));
 	if (!f->details)
-		check_finding_detail(f, memory_format("because another library refers to it, perhaps, or a destructor of it is still running"));
+		check_finding_detail(f, memory_format("because another library refers to it, perhaps, or a destructor "
+						      "of it is still running"));
 	struct check_snapshot *s = check_snapshot(task, 0);
 	if (s) {
 		struct check_names *names = check_names_begin(process, NULL);

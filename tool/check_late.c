@@ -31,17 +31,20 @@ static char *describe(const struct check_frame *frame)
 		return memory_format("%s (%s:%d)", frame->function, check_base(frame->file), frame->line);
 	if (frame->function)
 		return memory_format("%s of %s", frame->function, check_base(frame->object));
-	return memory_format("0x%" PRIx64 "%s%s", frame->address, frame->object ? " of " : "", frame->object ? check_base(frame->object) : "");
+	return memory_format("0x%" PRIx64 "%s%s", frame->address, frame->object ? " of " : "",
+		frame->object ? check_base(frame->object) : "");
 }
 
 void check_late(struct check_task *task, uint64_t address)
 {
 	struct check_process *process = task->process;
+	uint64_t now = check_now();
 	struct check_snapshot *s = check_snapshot(task, STACK_KEEP);
 
 	if (!s)
 		return;
-	const struct check_unload *called = find(process, s->regs[16]), *used = called ? called : find(process, address);
+	const struct check_unload *called = find(process, s->regs[16]),
+				  *used = called ? called : find(process, address);
 	if (!used) {
 		check_snapshot_free(s);
 		return;
@@ -52,8 +55,9 @@ void check_late(struct check_task *task, uint64_t address)
 	char *who = NULL;
 
 	check_name(names, called ? s->regs[16] : address, true, &place);
-	char *name = place.function ? memory_format("%s", place.function) :
-				      memory_format("offset 0x%" PRIx64, (called ? s->regs[16] : address) - used->at.base);
+	char *name = place.function
+			     ? memory_format("%s", place.function)
+			     : memory_format("offset 0x%" PRIx64, (called ? s->regs[16] : address) - used->at.base);
 	if (used->by) {
 		struct check_stack stack;
 
@@ -62,17 +66,17 @@ void check_late(struct check_task *task, uint64_t address)
 		who = describe(check_stack_culprit(&stack));
 		check_stack_free(&stack);
 	}
-	uint64_t ms = (check_now() - used->when) / 1000000;
+	uint64_t ms = (now - used->when) / 1000000;
 	if (called)
 		f = check_finding(CHECK_LATE_CALL, process, task->tid, used->path,
-			place.function && place.offset ? "return into %s of %s, which is unloaded" :
-							 "call into %s of %s, which is unloaded",
+			place.function && place.offset ? "return into %s of %s, which is unloaded"
+						       : "call into %s of %s, which is unloaded",
 			name, check_base(used->path));
 	else
-		f = check_finding(CHECK_LATE_ACCESS, process, task->tid, used->path, "use of %s of %s, which is unloaded", name,
-			check_base(used->path));
+		f = check_finding(CHECK_LATE_ACCESS, process, task->tid, used->path,
+			"use of %s of %s, which is unloaded", name, check_base(used->path));
 	f->more = who ? memory_format("%" PRIu64 " ms ago by %s", ms, who) : memory_format("%" PRIu64 " ms ago", ms);
-	check_finding_stack(f, names, s, called ? "called by" : "used by");
+	check_finding_stack(f, names, s, called ? "entered by" : "used by");
 	if (used->by)
 		check_finding_closer(f, names, used->by, "unloaded by");
 	check_found(f);

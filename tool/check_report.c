@@ -35,8 +35,8 @@ static bool failed;
 
 /* ---- making ---- */
 
-struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid, const char *library,
-	const char *format, ...)
+struct check_finding *check_finding(enum check_kind kind, const struct check_process *process, pid_t tid,
+	const char *library, const char *format, ...)
 {
 	struct check_finding *f = memory_zeroed(1, sizeof(*f));
 	va_list args;
@@ -61,7 +61,8 @@ void check_finding_detail(struct check_finding *f, char *detail)
 	f->detail[f->details++] = detail;
 }
 
-void check_finding_stack(struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
+void check_finding_stack(
+	struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
 {
 	int i = f->title[0] ? 1 : 0;
 
@@ -70,7 +71,8 @@ void check_finding_stack(struct check_finding *f, struct check_names *names, str
 	check_stack_name(names, &f->stack[i]);
 }
 
-void check_finding_closer(struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
+void check_finding_closer(
+	struct check_finding *f, struct check_names *names, struct check_snapshot *snapshot, const char *title)
 {
 	int i = f->title[0] ? 1 : 0;
 
@@ -100,7 +102,8 @@ static bool same_text(const char *a, const char *b)
 
 static bool same(const struct check_finding *a, const struct check_finding *b)
 {
-	if (a->kind != b->kind || strcmp(a->library, b->library) || strcmp(a->text, b->text) || strcmp(a->process, b->process))
+	if (a->kind != b->kind || strcmp(a->library, b->library) || strcmp(a->text, b->text) ||
+		strcmp(a->process, b->process))
 		return false;
 	for (int i = 0; i < CHECK_STACKS; i++) {
 		if (a->stack[i].count != b->stack[i].count)
@@ -108,7 +111,8 @@ static bool same(const struct check_finding *a, const struct check_finding *b)
 		for (size_t k = 0; k < a->stack[i].count; k++) {
 			const struct check_frame *f = &a->stack[i].frame[k], *g = &b->stack[i].frame[k];
 
-			if (!same_text(f->function, g->function) || !same_text(f->object, g->object) || f->line != g->line)
+			if (!same_text(f->function, g->function) || !same_text(f->object, g->object) ||
+				f->line != g->line)
 				return false;
 		}
 	}
@@ -227,7 +231,8 @@ static size_t make_notes(const char **note)
 	if (!check_counts.processes)
 		note[n++] = "no process was checked: the module came up in none";
 	if (check_counts.blind)
-		note[n++] = "libraries that stay after dlclose were not looked for: this C library keeps its counts in an unknown place";
+		note[n++] = "libraries that stay after dlclose were not looked for: this C library keeps its counts in "
+			    "an unknown place";
 	if (check_counts.missed)
 		note[n++] = "not all unloads were checked: too many libraries were closed at once";
 	if (check_counts.unstopped)
@@ -260,8 +265,9 @@ int check_report_close(void)
 		fprintf(out, "xaudit check: %u finding%s", findings, findings == 1 ? "" : "s");
 		if (possible)
 			fprintf(out, " and %u possible", possible);
-		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads, check_counts.unloads == 1 ? "" : "s",
-			check_counts.processes, check_counts.processes == 1 ? "" : "es");
+		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads,
+			check_counts.unloads == 1 ? "" : "s", check_counts.processes,
+			check_counts.processes == 1 ? "" : "es");
 	}
 	failed = fflush(out) != 0 || ferror(out) || failed;
 	if (out != stderr)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What in the memory of a stopped process points into a library that it unloaded. libc's own lists are known by the form of their entries: functions
- * of atexit() and on_exit(), and of __cxa_thread_atexit_impl(), are kept mangled with the thread's pointer guard, which no other word looks like;
- * destructors of thread-specific data stand in a table behind an odd number. Of other memory, each aligned word that is an address of
- * the text counts, as a possible pointer.
+ * What in the memory of a stopped process points into a library that it unloaded. libc's own lists are known by the
+ * form of their entries: functions of atexit() and on_exit(), and of __cxa_thread_atexit_impl(), are kept mangled with
+ * the thread's pointer guard, which no other word looks like; destructors of thread-specific data stand in a table
+ * behind an odd number. Of other memory, each aligned word that is an address of the text counts, as a possible
+ * pointer.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -27,7 +28,7 @@ struct scan {
 	const struct check_unload *unload;
 	struct check_names *made_names; /* see names() */
 	uint64_t guard;
-	bool all; /* the whole memory, not just libc's */
+	bool all;	   /* the whole memory, not just libc's */
 	char before[4096]; /* the file of the mapping before, while anonymous ones follow it without a gap */
 	uint64_t before_end;
 	bool skip; /* ... and whether it is left out */
@@ -64,10 +65,10 @@ static void found(struct scan *s, enum check_kind kind, const char *what, uint64
 	struct check_process *process = s->task->process;
 
 	check_name(names(s), address, true, &frame);
-	char *name = frame.function ? memory_format("%s", frame.function) :
-				      memory_format("offset 0x%" PRIx64, address - s->unload->at.base);
-	struct check_finding *f = check_finding(kind, process, s->task->tid, s->unload->path, "%s is %s of %s, which is unloaded", what,
-		name, check_base(s->unload->path));
+	char *name = frame.function ? memory_format("%s", frame.function)
+				    : memory_format("offset 0x%" PRIx64, address - s->unload->at.base);
+	struct check_finding *f = check_finding(kind, process, s->task->tid, s->unload->path,
+		"%s is %s of %s, which is unloaded", what, name, check_base(s->unload->path));
 	if (s->unload->by)
 		check_finding_closer(f, names(s), s->unload->by, "unloaded by");
 	check_found(f);
@@ -94,12 +95,12 @@ static void possible(struct scan *s, const char *where, bool stack, uint64_t at,
 		return;
 	}
 	check_name(names(s), at, true, &holder);
-	char *target = !frame.function ? memory_format("offset 0x%" PRIx64, address - s->unload->at.base) :
-		       frame.offset    ? memory_format("%s+0x%" PRIx64, frame.function, frame.offset) :
-					 memory_format("%s", frame.function);
+	char *target = !frame.function ? memory_format("offset 0x%" PRIx64, address - s->unload->at.base)
+		       : frame.offset  ? memory_format("%s+0x%" PRIx64, frame.function, frame.offset)
+				       : memory_format("%s", frame.function);
 	if (holder.function)
-		check_finding_detail(s->pointers,
-			memory_format("%s+0x%" PRIx64 " of %s points to %s", holder.function, holder.offset, check_base(holder.object), target));
+		check_finding_detail(s->pointers, memory_format("%s+0x%" PRIx64 " of %s points to %s", holder.function,
+							  holder.offset, check_base(holder.object), target));
 	else
 		check_finding_detail(s->pointers, memory_format("0x%" PRIx64 " in %s points to %s", at, where, target));
 	free(target);
@@ -117,24 +118,28 @@ static bool is_thread_atexit(const struct scan *s, const uint64_t *word, size_t 
 	return check_read(s->task->process, word[2], &base, 8) == 8 && !(base & 4095) && (word[3] & 7) == 0;
 }
 
-static void scan_words(struct scan *s, const char *where, bool libc, bool stack, uint64_t at, const uint64_t *word, size_t count)
+static void scan_words(
+	struct scan *s, const char *where, bool libc, bool stack, uint64_t at, const uint64_t *word, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t before = i ? word[i - 1] : 0, plain = demangle(s, word[i]);
 
 		if (is_text(s, plain)) {
-			if (libc || s->all) {
+			/* Of libc, the other scan has told. */
+			if (libc != s->all) {
 				if (before == EF_AT || before == EF_CXA)
 					found(s, CHECK_ATEXIT, "a function to be called at exit", plain);
 				else if (before == EF_ON)
 					found(s, CHECK_ATEXIT, "a function of on_exit", plain);
 				else if (is_thread_atexit(s, word + i, count - i))
-					found(s, CHECK_THREAD_ATEXIT, "a function to be called at a thread's exit", plain);
+					found(s, CHECK_THREAD_ATEXIT, "a function to be called at a thread's exit",
+						plain);
 			}
 		} else if (is_text(s, word[i])) {
 			if (libc && before & 1 && before < 1u << 24) {
 				if (!s->all)
-					found(s, CHECK_KEY_DESTRUCTOR, "the destructor of a thread-specific key", word[i]);
+					found(s, CHECK_KEY_DESTRUCTOR, "the destructor of a thread-specific key",
+						word[i]);
 			} else if (s->all) {
 				possible(s, where, stack, at + 8 * i, word[i]);
 			}
@@ -195,7 +200,11 @@ static int scan_mapping(const struct check_mapping *m, void *context)
 		start = !stack || (s->sp[i] & ~7ull) < start ? s->sp[i] & ~7ull : start;
 		stack = true;
 	}
-	snprintf(where, sizeof(where), "%.100s", stack ? "a stack" : *s->before == '[' ? s->before : *file ? file : "anonymous memory");
+	snprintf(where, sizeof(where), "%.100s",
+		stack		    ? "a stack"
+		: *s->before == '[' ? s->before
+		: *file		    ? file
+				    : "anonymous memory");
 	scan_range(s, where, libc, stack, start, m->end);
 	return 0;
 }
@@ -231,7 +240,7 @@ static void find_stacks(struct scan *s)
 static void scan(struct check_task *task, const struct check_unload *unload, bool all)
 {
 	struct check_snapshot *snapshot = check_snapshot(task, 0);
-	struct scan s = { .task = task, .unload = unload, .all = all, .pagemap = -1 };
+	struct scan s = {.task = task, .unload = unload, .all = all, .pagemap = -1};
 	char path[64];
 
 	if (!snapshot)

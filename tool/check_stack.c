@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks and names, by libdwfl. What a process has unloaded is reported to it at its old place: there is nothing else now, as the module keeps the
- * range reserved; so stacks that lead through unloaded code can be unwound and named.
+ * Stacks and names, by libdwfl. What a process has unloaded is reported to it at its old place: there is nothing else
+ * now, as the module keeps the range reserved; so stacks that lead through unloaded code can be unwound and named.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -93,7 +93,7 @@ void check_name(struct check_names *names, uint64_t address, bool exact, struct 
 	GElf_Sym symbol;
 	GElf_Off offset;
 
-	*frame = (struct check_frame){ .address = address };
+	*frame = (struct check_frame){.address = address};
 	if (!module)
 		return;
 	/* Asked first: it finds the file and its symbols. */
@@ -183,7 +183,7 @@ static int take_frame(Dwfl_Frame *state, void *context)
 		return DWARF_CB_ABORT;
 	u->stack->frame = memory_resize(u->stack->frame, u->stack->count + 1, sizeof(*u->stack->frame));
 	struct check_frame *frame = &u->stack->frame[u->stack->count++];
-	*frame = (struct check_frame){ .address = pc, .exact = exact };
+	*frame = (struct check_frame){.address = pc, .exact = exact};
 	if (dwfl_frame_reg(state, 7, &sp) == 0)
 		frame->sp = sp;
 	return DWARF_CB_OK;
@@ -191,9 +191,9 @@ static int take_frame(Dwfl_Frame *state, void *context)
 
 void check_unwind(struct check_names *names, struct check_snapshot *snapshot, struct check_stack *stack)
 {
-	struct unwinding u = { names, stack };
+	struct unwinding u = {names, stack};
 
-	*stack = (struct check_stack){ 0 };
+	*stack = (struct check_stack){0};
 	if (!names->dwfl)
 		return;
 	names->snapshot = snapshot;
@@ -228,13 +228,13 @@ void check_stack_free(struct check_stack *stack)
 	for (size_t i = 0; i < stack->count; i++)
 		check_frame_free(&stack->frame[i]);
 	free(stack->frame);
-	*stack = (struct check_stack){ 0 };
+	*stack = (struct check_stack){0};
 }
 
 /* The index of the first frame of somebody else; stack->count: none. */
 static size_t first_other(const struct check_stack *stack)
 {
-	static const char *const ours[] = { "ld-linux-x86-64.so", "libc.so", "libdl.so", "libxaudit.so" };
+	static const char *const ours[] = {"ld-linux-x86-64.so", "libc.so", "libdl.so", "libxaudit.so"};
 
 	for (size_t i = 0; i < stack->count; i++) {
 		const char *object = check_base(stack->frame[i].object);

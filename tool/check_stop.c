@@ -104,25 +104,46 @@ static struct check_process *get_process(pid_t pid, const struct check_process *
 		p->started = parent->started;
 		p->unloads = parent->unloads;
 		p->unload = memory_resize(NULL, p->unloads + 1, sizeof(*p->unload));
-		if (p->unloads)
-			memcpy(p->unload, parent->unload, p->unloads * sizeof(*p->unload));
+		for (size_t i = 0; i < p->unloads; i++) {
+			p->unload[i] = parent->unload[i];
+			p->unload[i]->users++;
+		}
 	}
 	p->next = check_processes;
 	check_processes = p;
 	return p;
 }
 
+void check_unload_release(struct check_unload *unload)
+{
+	if (--unload->users)
+		return;
+	check_snapshot_free(unload->by);
+	free(unload->path);
+	free(unload);
+}
+
+/* What it had mapped is gone, or the process itself. */
+static void drop_unloads(struct check_process *process)
+{
+	check_kept_end(process);
+	check_growth_judge(process);
+	for (size_t i = 0; i < process->unloads; i++)
+		check_unload_release(process->unload[i]);
+	process->unloads = 0;
+	if (process->memory >= 0)
+		close(process->memory);
+	process->memory = -1;
+}
+
 static void drop_process(struct check_process *process)
 {
 	struct check_process **link = &check_processes;
 
-	check_kept_end(process);
-	check_growth_judge(process);
+	drop_unloads(process);
 	while (*link != process)
 		link = &(*link)->next;
 	*link = process->next;
-	if (process->memory >= 0)
-		close(process->memory);
 	free(process->unload);
 	free(process);
 }
@@ -165,13 +186,8 @@ void check_task_exec(struct check_task *task)
 		if (t->process == process && t != task)
 			check_task_drop(t);
 	}
-	check_kept_end(process);
-	check_growth_judge(process);
+	drop_unloads(process);
 	process->started = false;
-	process->unloads = 0;
-	if (process->memory >= 0)
-		close(process->memory);
-	process->memory = -1;
 	read_name(process->pid, process->name);
 }
 
@@ -196,7 +212,7 @@ void check_task_go(struct check_task *task, int signal)
 
 static void nap(void)
 {
-	struct timespec t = { .tv_nsec = 100000 };
+	struct timespec t = {.tv_nsec = 100000};
 
 	nanosleep(&t, NULL);
 }
@@ -204,8 +220,8 @@ static void nap(void)
 #define MS 1000000ull
 
 /*
- * Waits until the task has stopped for whatever reason. A thread that waits for the child of its vfork, or that is dead while others live, never
- * does.
+ * Waits until the task has stopped for whatever reason. A thread that waits for the child of its vfork, or that is dead
+ * while others live, never does.
  */
 static void await_stop(struct check_task *task)
 {
@@ -334,7 +350,7 @@ int check_mappings(pid_t pid, int (*each)(const struct check_mapping *mapping, v
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	file = fopen(path, "re");
 	while (file && !result && getline(&line, &room, file) > 0) {
-		struct check_mapping m = { 0 };
+		struct check_mapping m = {0};
 		char flags[8];
 		int at = 0;
 
@@ -377,12 +393,12 @@ struct check_snapshot *check_snapshot(struct check_task *task, size_t room)
 	s = memory_zeroed(1, sizeof(*s));
 	s->tid = task->tid;
 	read_name(task->tid, s->name);
-	const uint64_t regs[17] = { r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12,
-		r.r13, r.r14, r.r15, r.rip };
+	const uint64_t regs[17] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
+		r.r12, r.r13, r.r14, r.r15, r.rip};
 	memcpy(s->regs, regs, sizeof(regs));
 	s->fs_base = r.fs_base;
 	if (room) {
-		struct stack_end where = { .sp = r.rsp };
+		struct stack_end where = {.sp = r.rsp};
 
 		/* Below rsp, the red zone belongs to the frame. */
 		s->start = (r.rsp - 128) & ~7ull;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ptrace loop: follows the command and all that it starts, passes every signal on, and hands over what the modules say and what
- * faults.
+ * The ptrace loop: follows the command and all that it starts, passes every signal on, and hands over what the modules
+ * say and what faults.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -73,7 +73,8 @@ static int on_signal(struct check_task *task, int signal)
 		return 0;
 	}
 	/* The kernel's own faults have a positive code. */
-	if ((signal == SIGSEGV || signal == SIGBUS) && ptrace(PTRACE_GETSIGINFO, task->tid, 0, &info) == 0 && info.si_code > 0)
+	if ((signal == SIGSEGV || signal == SIGBUS) && ptrace(PTRACE_GETSIGINFO, task->tid, 0, &info) == 0 &&
+		info.si_code > 0)
 		check_late(task, (uint64_t)(uintptr_t)info.si_addr);
 	return signal;
 }
@@ -101,8 +102,8 @@ static void on_stop(struct check_task *task)
 }
 
 /*
- * A child that reports before its parent's event was seen has no parent yet: it is found by the parent's pid. Only a process is looked for, a thread
- * belongs where it is.
+ * A child that reports before its parent's event was seen has no parent yet: it is found by the parent's pid. Only a
+ * process is looked for, a thread belongs where it is.
  */
 static struct check_process *parent_of(pid_t pid)
 {
@@ -149,12 +150,13 @@ static struct check_task *next_event(void)
 	return task;
 }
 
-/* The command has ended; what it started and left behind goes on without us. The modules see that nobody watches any more. */
+/* The command has ended; what it started and left behind goes on without us. The modules see that nobody watches any
+ * more. */
 static void let_go(void)
 {
 	while (check_tasks) {
 		struct check_process *process = check_tasks->process;
-		struct check_task all = { .process = process };
+		struct check_task all = {.process = process};
 
 		check_stop_others(&all);
 		for (struct check_task *t = check_tasks, *next; t; t = next) {
