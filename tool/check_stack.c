@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "tool/check.h"
 
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,23 @@ static const char *object_of(Dwfl_Module *module)
 	return file ? file : name;
 }
 
+/* The line of source. Compilers that make no .debug_aranges (clang) leave the search to us. NULL: unknown. */
+static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
+{
+	Dwfl_Line *known = dwfl_module_getsrc(module, address);
+	Dwarf_Addr bias = 0;
+
+	if (known)
+		return dwfl_lineinfo(known, NULL, number, NULL, NULL, NULL);
+	for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &bias));) {
+		if (dwarf_haspc(unit, address - bias) <= 0)
+			continue;
+		Dwarf_Line *line = dwarf_getsrc_die(unit, address - bias);
+		return line && !dwarf_lineno(line, number) ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	}
+	return NULL;
+}
+
 void check_name(struct check_names *names, uint64_t address, bool exact, struct check_frame *frame)
 {
 	uint64_t within = exact ? address : address - 1;
@@ -106,8 +124,7 @@ void check_name(struct check_names *names, uint64_t address, bool exact, struct 
 		frame->function = memory_text(name, strcspn(name, "@"));
 		frame->offset = offset + (address - within);
 	}
-	Dwfl_Line *line = dwfl_module_getsrc(module, within);
-	const char *file = line ? dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL) : NULL;
+	const char *file = find_line(module, within, &frame->line);
 	if (file)
 		frame->file = memory_format("%s", file);
 }
