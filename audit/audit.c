@@ -24,6 +24,7 @@
 #include "audit/unwinder.h"
 #include "config.h"
 #include "runtime/clock.h"
+#include "runtime/epoch.h"
 #include "runtime/handler.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -66,6 +67,7 @@ EXPORT unsigned la_version(unsigned version)
 		sys_write(2, line, sizeof(line) - 1);
 		return 0;
 	}
+	epoch_init(0);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 

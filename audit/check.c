@@ -235,7 +235,8 @@ static int take_unloaded(struct closing *result, uint32_t *flags, int *from, int
 			continue;
 		/* Closed again under the same number: not possible; under another: it is gone, and its memory serves
 		 * the next. */
-		int doomed = c->of->number != c->load || c->of->state == LOAD_DOOMED || c->of->state == LOAD_FREE;
+		int doomed = c->of->number != c->load || c->of->state == LOAD_DOOMED ||
+			     c->of->state == LOAD_RETIRED || c->of->state == LOAD_FREE;
 		int r = reserve(c->start, c->end - c->start);
 		if (r == 0 && !(doomed && locked))
 			continue;

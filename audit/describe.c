@@ -174,7 +174,8 @@ void describe_all(void)
 	for (uint32_t n = 0;;) {
 		const struct load *next = NULL;
 		for (const struct load *load = loads; load; load = load->next)
-			if (load->state != LOAD_FREE && load->number > n && (!next || load->number < next->number))
+			if (load->state != LOAD_FREE && load->state != LOAD_RETIRED && load->number > n &&
+				(!next || load->number < next->number))
 				next = load;
 		if (!next)
 			break;

@@ -149,6 +149,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	struct load *load = NULL;
 
 	process_lock(&held);
+	epoch_reclaim(); /* before we look for a load that is free */
 	uint32_t known = object_count;
 	struct object *object = identify(map, image, rules, flags);
 	if (object && (load = new_load())) {
@@ -177,7 +178,7 @@ struct load *object_load(uintptr_t cookie)
 	 * new_load(). */
 	for (struct load *load = __atomic_load_n(&loads, __ATOMIC_ACQUIRE); load; load = load->next)
 		if ((uintptr_t)load == cookie)
-			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE ? load : NULL;
+			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE && load->state != LOAD_RETIRED ? load : NULL;
 	return NULL;
 }
 
@@ -193,6 +194,7 @@ void object_close(struct load *load)
 		record.clock = clock_now();
 		process_append(&record.head, sizeof(record), NULL, 0);
 	}
+	epoch_reclaim();
 	process_unlock(&held);
 }
 
@@ -207,9 +209,11 @@ void object_doom(void)
 	process_unlock(&held);
 }
 
-/* Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and is gone too. */
-static void retire(struct load *load)
+/* Nobody who announced a section before it was retired is in it still. Called back by the epoch. */
+static void free_load(struct epoch_item *item)
 {
+	struct load *load = (struct load *)item; /* its first member */
+
 	for (struct stub_block *block = load->blocks; block; block = block->next)
 		stub_unmap(&block->pages);
 	stub_unmap(&load->stubs);
@@ -217,6 +221,15 @@ static void retire(struct load *load)
 	load->blocks = NULL;
 	load->bindings = NULL;
 	load->state = LOAD_FREE;
+}
+
+_Static_assert(__builtin_offsetof(struct load, retired) == 0, "free_load() finds the load by its item");
+
+/* Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and is gone too. */
+static void retire(struct load *load)
+{
+	load->state = LOAD_RETIRED;
+	epoch_defer(&load->retired, free_load);
 }
 
 /* A newer glibc reports LA_ACT_DELETE before some objects are closed; then only the missing text tells. */
@@ -235,5 +248,6 @@ void object_retire(void)
 	for (struct load *load = loads; load; load = load->next)
 		if (load->state == LOAD_DOOMED || (load->state == LOAD_CLOSED && is_unmapped(load)))
 			retire(load);
+	epoch_reclaim();
 	process_unlock(&held);
 }

@@ -8,8 +8,9 @@
  * never announced, and cookies of loads already closed. object_load() checks them. The memory of a load is used again for a later
  * load, never given back.
  *
- * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> retired (LA_ACT_CONSISTENT: the text
- * is gone). Nothing is freed before that, and nothing at exit.
+ * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED (LA_ACT_CONSISTENT: the text
+ * is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: nobody who announced before can be looking at what belonged to it). Stubs and
+ * bindings are freed in the last step, by whoever passes through a callback or the recorder's change of chunks. At exit nothing is retired.
  *
  * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit ld.so calls without its
  * lock, from several threads. la_symbind64 may come at any time, from signal handlers too.
@@ -23,6 +24,7 @@
 #include "audit/image.h"
 #include "audit/rules.h"
 #include "audit/site.h"
+#include "runtime/epoch.h"
 #include "x86_64/stub.h"
 
 /* A function that bindings call, by name. Lives as long as the object. */
@@ -62,7 +64,7 @@ struct object {
 	int scanned; /* sites, selected ... are filled in, or never will be */
 };
 
-enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED };
+enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED };
 
 /* The stub of one bound function in one load. */
 struct binding {
@@ -78,6 +80,7 @@ struct stub_block {
 };
 
 struct load {
+	struct epoch_item retired; /* first: how the epoch knows it */
 	uint64_t magic; /* LOAD_MAGIC */
 	struct load *next; /* all loads ever, free ones too */
 	enum load_state state;
@@ -119,7 +122,7 @@ void object_close(struct load *load);
 /* LA_ACT_DELETE: what is closed will be unmapped before the next LA_ACT_CONSISTENT. Takes the lock. */
 void object_doom(void);
 
-/* LA_ACT_CONSISTENT: frees what belonged to loads whose text is gone. Takes the lock. */
+/* LA_ACT_CONSISTENT: retires loads whose text is gone, and frees what nobody can see any more. Takes the lock. */
 void object_retire(void);
 
 /* How many identities there are; their numbers are 1 ... this. Lock held. */

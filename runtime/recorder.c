@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* MAP_POPULATE */
 
 #include "runtime/clock.h"
+#include "runtime/epoch.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 
@@ -217,6 +218,7 @@ enum tramp_answer tramp_slow_event(void)
 	if (!may_take(&thread->hot, thread->hot.cursor)) {
 		process_lock(&held);
 		r = next_chunk(thread);
+		epoch_reclaim(); /* what was held when it was retired: a program may close nothing more for long */
 		process_unlock(&held);
 		if (r) {
 			thread->failed = now;
