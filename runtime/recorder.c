@@ -304,15 +304,9 @@ static struct stack *stack_of(struct thread *thread, uint64_t slot)
 	if (stack && slot - stack->hot.low < stack->hot.size)
 		return stack;
 	process_lock(&held);
-	stack = mirror_stack(slot);
-	if (stack) {
-		/* Calls left open by a thread that is gone are not ours. */
-		if (stack->owner != thread->tid &&
-			sys_call(__NR_tgkill, (long)process_pid(), (long)stack->owner, 0, 0, 0, 0) == -ESRCH)
-			stack->hot.top = stack->high;
-		stack->owner = thread->tid;
+	stack = mirror_stack(slot, thread->tid);
+	if (stack)
 		thread->hot.stack = &stack->hot;
-	}
 	process_unlock(&held);
 	return stack;
 }

@@ -9,6 +9,7 @@
 #ifndef XAUDIT_SYS_H
 #define XAUDIT_SYS_H
 
+#include <errno.h>	 /* ESRCH */
 #include <fcntl.h>	 /* AT_FDCWD */
 #include <stddef.h>	 /* size_t */
 #include <stdint.h>	 /* int64_t */
@@ -83,6 +84,12 @@ static inline long sys_gettid(void)
 static inline long sys_getpid(void)
 {
 	return sys_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* Has this process no thread of that number any more? */
+static inline int sys_thread_is_gone(uint32_t tid)
+{
+	return sys_call(__NR_tgkill, sys_getpid(), tid, 0, 0, 0, 0) == -ESRCH;
 }
 
 /* memcpy and memset under names that the compiler does not turn into calls of libc's. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/thread.h"
 
-#include <errno.h>    /* ESRCH */
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "runtime/process.h"
@@ -25,13 +24,8 @@ static struct thread *record(unsigned n)
 	return (struct thread *)(slabs[n / SLAB_RECORDS] + n % SLAB_RECORDS * RECORD_SIZE);
 }
 
-static int is_gone(uint32_t pid, uint32_t tid)
-{
-	return sys_call(__NR_tgkill, (long)pid, (long)tid, 0, 0, 0, 0) == -ESRCH;
-}
-
 /* A free record, or one whose thread is gone. Lock held. */
-static struct thread *find(uint32_t pid, uint32_t tid)
+static struct thread *find(uint32_t tid)
 {
 	static unsigned start; /* where the last one was found: the ones before are likely in use */
 	unsigned total = 0;
@@ -42,7 +36,7 @@ static struct thread *find(uint32_t pid, uint32_t tid)
 		unsigned n = (start + i) % total;
 		struct thread *thread = record(n);
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
-		if (!thread->tid || thread->tid == tid || is_gone(pid, thread->tid)) {
+		if (!thread->tid || thread->tid == tid || sys_thread_is_gone(thread->tid)) {
 			start = n;
 			return thread;
 		}
@@ -94,7 +88,7 @@ void thread_ended(void *record)
 	struct stack *stack = recorder_unwind_all(thread);
 	process_lock(&held);
 	if (stack)
-		mirror_leave(stack, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+		mirror_leave(stack);
 	thread->hot.stack = NULL;
 	tramp_self = NULL;
 	thread->tid = 0;
@@ -116,7 +110,7 @@ struct thread *thread_get(void)
 	thread = thread_self();
 	if (!thread && process_start() == PROCESS_ON) {
 		uint32_t tid = (uint32_t)sys_gettid();
-		thread = find(process_pid(), tid);
+		thread = find(tid);
 		if (thread) {
 			int again = thread->chunk != NULL;
 			thread->tid = tid;

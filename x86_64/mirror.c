@@ -84,16 +84,10 @@ static int map_piece(uint64_t piece)
 	return 1;
 }
 
-void mirror_leave(struct stack *stack, uint64_t sp)
+void mirror_leave(struct stack *stack)
 {
-	uint64_t low = stack->mapped_low > stack->low ? stack->mapped_low : stack->low;
-	uint64_t from = (uint64_t)(uintptr_t)mirror_entry(low), to = (uint64_t)(uintptr_t)mirror_entry(sp) & ~4095ul;
-
 	stack->hot.top = stack->high;
 	stack->owner = 0;
-	from = (from + 4095) & ~4095ul;
-	if (sp > low && from < to)
-		sys_madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
 }
 
 /* ---- stacks ---- */
@@ -132,51 +126,75 @@ static int cover(struct stack *stack, uint64_t slot)
 	return 1;
 }
 
-static struct stack *new_stack(uint64_t slot)
+static struct stack *new_stack(uint64_t low, uint64_t high, uint32_t tid, int refused)
+{
+	struct stack *stack = arena_alloc(&memory, sizeof(*stack));
+
+	if (!stack)
+		return NULL;
+	stack->low = low;
+	stack->high = high;
+	stack->hot.top = high;
+	stack->owner = tid;
+	stack->refused = refused;
+	stack->next = stacks;
+	stacks = stack;
+	return stack;
+}
+
+/* Nobody's calls are open here. */
+static int is_free(const struct stack *stack)
+{
+	return !stack->owner || sys_thread_is_gone(stack->owner);
+}
+
+/* Asks the kernel for the mapping around slot, which no stack covers. */
+static struct stack *find_stack(uint64_t slot, uint32_t tid)
 {
 	struct mapping m = { 0 };
-	struct stack *stack;
 
 	if (maps_find(slot, &m) != 1) {
 		/* No /proc: all we know is that the piece around the slot is in use. */
 		m.low = slot & ~(PIECE - 1);
 		m.high = m.low + PIECE;
 	}
-	uint64_t low = m.low, high = m.high;
-	int is_stack = !m.inode && !m.is_heap;
-
-	/* A stack that has grown, or a mapping that was replaced: its old description goes. */
-	for (stack = stacks; stack; stack = stack->next)
-		if (stack->low < high && low < stack->high)
-			break;
-	if (stack && stack->high == high && is_stack) {
-		stack->low = low;
-		set_range(stack);
-		return stack;
+	int refused = m.inode || m.is_heap || slot < LOWEST || m.high > USER_END;
+	for (struct stack *stack = stacks; stack; stack = stack->next) {
+		if (stack->low >= m.high || m.low >= stack->high)
+			continue;
+		if (stack->owner == tid && stack->high == m.high && !refused) {
+			stack->low = m.low; /* it has grown */
+			set_range(stack);
+			return stack;
+		}
+		if (is_free(stack))
+			stack->low = stack->high = stack->hot.size = 0; /* was replaced: covers nothing any more */
 	}
-	for (struct stack *s = stack; s; s = s->next)
-		if (s->low < high && low < s->high)
-			s->low = s->high = s->hot.size = 0; /* covers nothing any more */
-	stack = arena_alloc(&memory, sizeof(*stack));
-	if (!stack)
-		return NULL;
-	stack->low = low;
-	stack->high = high;
-	stack->hot.top = high;
-	stack->refused = !is_stack || slot < LOWEST || high > USER_END;
-	stack->next = stacks;
-	stacks = stack;
-	return stack;
+	return new_stack(m.low, m.high, tid, refused);
 }
 
-struct stack *mirror_stack(uint64_t slot)
+struct stack *mirror_stack(uint64_t slot, uint32_t tid)
 {
-	struct stack *stack = stacks;
+	struct stack *stack = NULL, *others = NULL;
 
-	while (stack && !(slot >= stack->low && slot < stack->high))
-		stack = stack->next;
+	for (struct stack *s = stacks; s && !stack; s = s->next) {
+		if (slot < s->low || slot >= s->high)
+			continue;
+		if (s->refused)
+			return NULL;
+		others = s;
+		if (s->owner == tid)
+			stack = s;
+	}
+	for (struct stack *s = stacks; s && others && !stack; s = s->next) {
+		if (slot >= s->low && slot < s->high && is_free(s)) {
+			stack = s;
+			stack->hot.top = stack->high;
+			stack->owner = tid;
+		}
+	}
 	if (!stack)
-		stack = new_stack(slot);
+		stack = others ? new_stack(others->low, others->high, tid, 0) : find_stack(slot, tid);
 	if (!stack || stack->refused)
 		return NULL;
 	if ((slot < stack->mapped_low || slot >= stack->mapped_high) && !cover(stack, slot)) {

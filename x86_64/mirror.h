@@ -2,9 +2,10 @@
 /*
  * Stacks and their mirrors: which range of addresses a thread runs on, and the memory that keeps its open calls (tramp.h).
  *
- * A stack is what /proc/self/maps shows as one mapping: of a thread, of a coroutine, of signal handlers. Each has its own chain
- * of open calls, so switching stacks confuses nothing, and a coroutine that goes on in another thread finds its calls. Several stacks inside one
- * mapping can't be told apart; memory that is plainly no stack (heap, files) is refused: entries only.
+ * A stack is what one thread uses of what /proc/self/maps shows as one mapping: the kernel shows neighbouring stacks without a guard page
+ * between them as one (a JVM's are such). Each has its own chain of open calls, so switching stacks confuses nothing. A coroutine that goes on
+ * in another thread is on another struct stack then, but its calls link to each other in the mirror all the same. Several stacks
+ * of one thread inside one mapping can't be told apart; memory that is plainly no stack (heap, files) is refused: entries only.
  *
  * The mirror is mapped in aligned pieces of 1 MiB of stack when a slot there is first met, and stays.
  *
@@ -23,22 +24,22 @@ struct stack {
 	struct stack *next;
 	uint64_t low, high;		  /* of the mapping */
 	uint64_t mapped_low, mapped_high; /* the part whose mirror is mapped; equal: none */
-	uint32_t owner;			  /* tid that ran on it last */
+	uint32_t owner;			  /* tid that runs on it; 0: nobody */
 	int refused;
 };
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
 
 /*
- * The stack that slot lies on, with its mirror mapped there; NULL when there is none to be had. Asks the kernel only for a
- * slot that no known stack covers.
+ * The stack of thread tid that slot lies on, with its mirror mapped there; NULL when there is none to be had. Asks the kernel only
+ * for a slot that no known stack covers.
  */
-struct stack *mirror_stack(uint64_t slot);
+struct stack *mirror_stack(uint64_t slot, uint32_t tid);
 
 /*
- * The thread that ran on the stack ends, deeper than sp nothing is in use: nobody's calls are open there, and the mirror's pages
- * go back to the kernel.
+ * The thread that ran on the stack ends: nobody's calls are open there. The mirror's pages stay: the next thread is likely to get the same
+ * stack, and what else lies in the mapping may be in use.
  */
-void mirror_leave(struct stack *stack, uint64_t sp);
+void mirror_leave(struct stack *stack);
 
 #endif
