@@ -10,14 +10,18 @@
 
 #define STACK_KEEP (256u << 10)
 
-static const struct check_unload *find(const struct check_process *process, uint64_t address)
+/*
+ * Between its unmapping and the module's word of that, a library counts as unloaded when its memory is gone: until
+ * then, whatever faulted there, it was not that.
+ */
+static const struct check_unload *find(struct check_process *process, uint64_t address)
 {
 	for (size_t i = process->unloads; i-- > 0;) {
 		const struct check_unload *u = process->unload[i];
+		char byte;
 
-		/* Not yet unmapped: whatever faulted there, it is not that. */
 		if (address >= u->at.start && address < u->at.end)
-			return u->when ? u : NULL;
+			return u->when || !check_read(process, address, &byte, 1) ? u : NULL;
 	}
 	return NULL;
 }
@@ -66,7 +70,7 @@ void check_late(struct check_task *task, uint64_t address)
 		who = describe(check_stack_culprit(&stack));
 		check_stack_free(&stack);
 	}
-	uint64_t ms = (now - used->when) / 1000000;
+	uint64_t ms = used->when ? (now - used->when) / 1000000 : 0;
 	if (called)
 		f = check_finding(CHECK_LATE_CALL, process, task->tid, used->path,
 			place.function && place.offset ? "return into %s of %s, which is unloaded"
