@@ -48,15 +48,13 @@ slow_call:
 	.type	read_clock, @function
 read_clock:
 	.cfi_startproc
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rcx
 	lea	tramp_clock(%rip), %rcx
 	call	slow_call
 	mov	%rax, %rdx
 	shr	$32, %rdx
 	mov	%eax, %eax
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rcx
 	ret
 	.cfi_endproc
 	.size	read_clock, . - read_clock
@@ -74,12 +72,9 @@ read_clock:
 tramp_landed:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
 	SELF	.Lgo_on				/* no record, no open calls */
 	STACK	%rcx, .Lgo_on
 	lea	40(%rsp), %rax
@@ -91,22 +86,16 @@ tramp_landed:
 	.hidden	tramp_jump
 tramp_jump:
 	.cfi_adjust_cfa_offset -24
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
 	SELF	.Lgo_on
 	mov	%rdi, %rax
 	SLOW	tramp_slow_jump
 .Lgo_on:
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)

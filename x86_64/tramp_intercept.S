@@ -18,16 +18,11 @@
 tramp_intercept_\clock:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	push	%r10
-	.cfi_adjust_cfa_offset 8
-	push	%r11
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r10
+	SAVE	%r11
 .Lenter_\clock:
 	SELF	.Lenter_slow_\clock
 	STACK	%r11, .Lenter_slow_\clock
@@ -60,16 +55,11 @@ tramp_intercept_\clock:
 	or	%rax, %r10
 	WRITE	.Lenter_full_\clock
 .Lenter_go_\clock:
-	pop	%r11
-	.cfi_adjust_cfa_offset -8
-	pop	%r10
-	.cfi_adjust_cfa_offset -8
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r11
+	RESTORE	%r10
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	.cfi_remember_state
 	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps the first for the call */
 	/*
@@ -94,16 +84,11 @@ tramp_return_\clock:
 	.cfi_def_cfa_offset 8
 	.cfi_restore 7
 	.cfi_escape 0x10, 16, 14, 0x38, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	push	%r10
-	.cfi_adjust_cfa_offset 8
-	push	%r11
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r10
+	SAVE	%r11
 .Lleave_\clock:
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
@@ -112,8 +97,7 @@ tramp_return_\clock:
 	STACK	%r11, .Lleave_slow_\clock
 	cmp	%rax, STACK_TOP(%r11)
 	jne	.Lleave_slow_\clock
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rdx
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rax,2), %rcx		/* mirror entry of S */
 	mov	ENTRY_ADDRESS(%rcx), %rdx
@@ -123,8 +107,7 @@ tramp_return_\clock:
 	shl	$32, %rdx
 	mov	%r10d, %eax
 	or	%rdx, %r10
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdx
 	SELF_AGAIN
 	WRITE	.Lleave_full_\clock
 .Lleave_top_\clock:
@@ -135,16 +118,11 @@ tramp_return_\clock:
 	lea	(%rdx,%rax,8), %rdx		/* the next outer call's slot */
 	mov	%rdx, STACK_TOP(%r11)
 .Lleave_go_\clock:
-	pop	%r11
-	.cfi_adjust_cfa_offset -8
-	pop	%r10
-	.cfi_adjust_cfa_offset -8
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r11
+	RESTORE	%r10
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	ret					/* predicted: the first call's prediction is still on top */
 
 /* -- off the fast path; stack as after the pushes at the return -- */
@@ -258,16 +236,11 @@ tramp_return_\clock:
 	or	%rax, %r10
 	WRITE	.Ljump_full_\clock
 .Ljump_\clock:
-	pop	%r11
-	.cfi_adjust_cfa_offset -8
-	pop	%r10
-	.cfi_adjust_cfa_offset -8
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r11
+	RESTORE	%r10
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
@@ -285,16 +258,11 @@ tramp_return_\clock:
 	.hidden	tramp_point_\clock
 tramp_point_\clock:
 	.cfi_adjust_cfa_offset -40
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	push	%r10
-	.cfi_adjust_cfa_offset 8
-	push	%r11
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r10
+	SAVE	%r11
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
 	STACK	%rcx, .Lpoint_slow_\clock

@@ -15,6 +15,17 @@
 #include "x86_64/offsets.h"
 #include "x86_64/tramp.h"
 
+/* push and pop, and the unwinder told. */
+.macro	SAVE	reg
+	push	\reg
+	.cfi_adjust_cfa_offset 8
+.endm
+
+.macro	RESTORE	reg
+	pop	\reg
+	.cfi_adjust_cfa_offset -8
+.endm
+
 /* rcx = this thread's record; jumps to \none when there is none. */
 .macro	SELF	none
 	mov	tramp_self@gottpoff(%rip), %rcx

@@ -19,14 +19,10 @@
 	.type	tramp_xray_entry_\clock, @function
 tramp_xray_entry_\clock:
 	.cfi_startproc
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	push	%r11
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r11
 .Lxenter_\clock:
 	SELF	.Lxenter_slow_\clock
 	STACK	%r11, .Lxenter_slow_\clock
@@ -56,14 +52,10 @@ tramp_xray_entry_\clock:
 	or	%rax, %r10
 	WRITE	.Lxenter_full_\clock
 .Lxenter_go_\clock:
-	pop	%r11
-	.cfi_adjust_cfa_offset -8
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r11
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_same_\clock:
@@ -101,14 +93,10 @@ tramp_xray_entry_\clock:
 	.type	tramp_xray_\name\()_\clock, @function
 tramp_xray_\name\()_\clock:
 	.cfi_startproc
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	push	%rcx
-	.cfi_adjust_cfa_offset 8
-	push	%rdx
-	.cfi_adjust_cfa_offset 8
-	push	%r11
-	.cfi_adjust_cfa_offset 8
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%r11
 	shl	$32, %r10
 .Lx\name\()_\clock:
 	CLOCK	\clock
@@ -128,14 +116,10 @@ tramp_xray_\name\()_\clock:
 	lea	(%rdx,%rax,8), %rdx
 	mov	%rdx, STACK_TOP(%r11)
 .Lx\name\()_go_\clock:
-	pop	%r11
-	.cfi_adjust_cfa_offset -8
-	pop	%rdx
-	.cfi_adjust_cfa_offset -8
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-	pop	%rax
-	.cfi_adjust_cfa_offset -8
+	RESTORE	%r11
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lx\name\()_slow_\clock:
