@@ -39,6 +39,8 @@ struct bound_function {
 
 #define OBJECT_BUCKETS 256
 
+enum selected { SELECTED_NOT, SELECTED_WHOLE, SELECTED_ENTRY /* its return is not intercepted */ };
+
 struct object {
 	struct object *next;
 	uint32_t number;
@@ -50,7 +52,7 @@ struct object {
 	uint32_t build_id_len;
 	/* Compile-time sites. */
 	struct site_set sites;
-	uint8_t *selected;    /* per function of sites: selected, usable */
+	uint8_t *selected;    /* per function of sites: enum selected */
 	uint32_t *by_address; /* indices of sites.site in order of address, selected ones only */
 	uint32_t planned;     /* how many */
 	uint64_t *traced;     /* addresses of selected functions, ascending */

@@ -30,8 +30,9 @@ static void refuse_all(struct object *object, enum trace_reason reason)
 	for (uint32_t i = 0; object->selected && i < object->sites.functions; i++) {
 		if (!object->selected[i])
 			continue;
-		object->selected[i] = 0;
-		count(object, object->sites.function[i].kind, TRACE_REASON_TRACED, (uint32_t)-1);
+		enum trace_reason before = object->selected[i] == SELECTED_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+		object->selected[i] = SELECTED_NOT;
+		count(object, object->sites.function[i].kind, before, (uint32_t)-1);
 		count(object, object->sites.function[i].kind, reason, 1);
 	}
 	object->planned = object->traced_count = 0;
@@ -120,8 +121,12 @@ static void plan(struct object *object)
 		enum trace_reason reason = f->reason;
 		if (reason == TRACE_REASON_TRACED && !rules_select(object->section, f->name, object->path, object->soname))
 			reason = TRACE_REASON_NOT_SELECTED;
-		object->selected[i] = reason == TRACE_REASON_TRACED;
-		chosen += object->selected[i];
+		if (reason == TRACE_REASON_TRACED) {
+			int entry_only = f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name);
+			object->selected[i] = entry_only ? SELECTED_ENTRY : SELECTED_WHOLE;
+			reason = entry_only ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+			chosen++;
+		}
 		count(object, f->kind, reason, 1);
 	}
 	if (!chosen)
@@ -220,8 +225,7 @@ static uint64_t stub_of(struct load *load, const struct site *site)
 	default:
 		break;
 	}
-	const char *name = object->sites.function[site->function].name;
-	int intercept = unwinder_allows() && !(name && never_intercept(name));
+	int intercept = unwinder_allows() && object->selected[site->function] == SELECTED_WHOLE;
 	struct stub_cell *cell = stub_cell(&load->stubs, n);
 	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
 	cell->body = load->base + site->address + site->length;
