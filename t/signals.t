@@ -6,7 +6,7 @@
 . "$top_srcdir/t/traced.sh"
 
 # A tracer that goes round in circles must neither hang the test nor fill the disk.
-seconds=5
+seconds=30
 ulimit -f 2000000
 
 # interrupted NAME WHAT LEAST: calls of the program and of its handlers are exact, with LEAST signals or more.
