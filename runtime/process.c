@@ -52,17 +52,12 @@ int process_init(const struct process_options *wanted)
 
 /* ---- lock ---- */
 
-static void set_signals(const uint64_t *wanted, uint64_t *before)
-{
-	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
-}
-
 void process_lock(struct process_held *held)
 {
 	static const uint64_t all = ~0ull;
 	uint32_t free = 0;
 
-	set_signals(&all, &held->signals);
+	sys_set_signals(&all, &held->signals);
 	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
 	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
@@ -76,7 +71,7 @@ void process_unlock(const struct process_held *held)
 	/* Release; pairs with both acquires in process_lock(). */
 	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
 		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-	set_signals(&held->signals, NULL);
+	sys_set_signals(&held->signals, NULL);
 }
 
 /* ---- small questions ---- */

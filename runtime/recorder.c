@@ -59,11 +59,6 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 
 /* ---- chunks ---- */
 
-static void set_signals(const uint64_t *wanted, uint64_t *before)
-{
-	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
-}
-
 /* Reserves a window: a range of the chunk size that ends at a multiple of twice that. Returns its start or NULL. */
 static uint8_t *reserve_window(uint64_t size)
 {
@@ -213,7 +208,7 @@ enum tramp_answer tramp_slow_event(void)
 		return TRAMP_PASS;
 	}
 	/* From before the last look at the cursor to the end no handler may come in between. */
-	set_signals(&all, &before);
+	sys_set_signals(&all, &before);
 	long r = 0;
 	if (!may_take(&thread->hot, thread->hot.cursor)) {
 		process_lock(&held);
@@ -226,7 +221,7 @@ enum tramp_answer tramp_slow_event(void)
 			lose(thread);
 		}
 	}
-	set_signals(&before, NULL);
+	sys_set_signals(&before, NULL);
 	process_clock();
 	return r ? TRAMP_PASS : TRAMP_AGAIN;
 }

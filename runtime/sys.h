@@ -86,6 +86,12 @@ static inline long sys_getpid(void)
 	return sys_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+/* Sets the calling thread's mask of blocked signals, and tells the one before; before may be NULL. */
+static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
+{
+	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
+}
+
 /* Has this process no thread of that number any more? */
 static inline int sys_thread_is_gone(uint32_t tid)
 {

@@ -84,7 +84,7 @@ void thread_ended(void *record)
 	/* A forked child inherits the value, not the record. */
 	if (thread_self() != thread)
 		return;
-	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before, 8, 0, 0);
+	sys_set_signals(&all, &before);
 	struct stack *stack = recorder_unwind_all(thread);
 	process_lock(&held);
 	if (stack)
@@ -93,7 +93,7 @@ void thread_ended(void *record)
 	tramp_self = NULL;
 	thread->tid = 0;
 	process_unlock(&held);
-	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&before, 0, 8, 0, 0);
+	sys_set_signals(&before, NULL);
 }
 
 struct thread *thread_get(void)
