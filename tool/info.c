@@ -255,22 +255,15 @@ int info_main(int argc, char **argv)
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
+	static const struct reader_syntax syntax = {
+		.command = "info", .help = help, .letters = ":", .options = long_options, .text = "text"
+	};
 	struct info_sums all = { .first = UINT64_MAX }, *sums;
 	struct reader_options options;
-	int option;
+	int status = reader_begin(&options, &syntax, NULL, argc, argv);
 
-	reader_begin(&options, "info");
-	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		if (option == READER_HELP) {
-			fputs(help, stdout);
-			return reader_end();
-		}
-		if (!reader_option(&options, option, argv, "text"))
-			return TOOL_USAGE;
-	}
-	if (!reader_words(&options, argc, argv))
-		return TOOL_USAGE;
-
+	if (status >= 0)
+		return status;
 	struct folder *folder = folder_open(options.dir, options.pid);
 	if (!folder)
 		return TOOL_FAILED;
@@ -290,8 +283,5 @@ int info_main(int argc, char **argv)
 	else
 		print_text(folder, sums, &all, reader_colors(&options));
 	free(sums);
-	int status = reader_end();
-	int damaged = damage_report(&folder->damage);
-	folder_close(folder);
-	return status ? status : damaged;
+	return reader_end(folder);
 }

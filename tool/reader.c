@@ -3,7 +3,7 @@
 #include "tool/reader.h"
 
 #include <errno.h>
-#include <getopt.h> /* optarg, optind, optopt */
+#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,19 +13,7 @@
 #include <unistd.h> /* isatty */
 
 #include "tool/tool.h"
-
-void reader_begin(struct reader_options *options, const char *command)
-{
-	*options = (struct reader_options){ .command = command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
-	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
-	signal(SIGPIPE, SIG_IGN);
-	/* One thread, much text. */
-	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
-	if (!isatty(STDOUT_FILENO))
-		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
-	opterr = 0;
-	optind = 0; /* start anew, at argv[1] */
-}
+#include "tool/trace_folder.h"
 
 static void usage(const struct reader_options *options, const char *what, const char *word)
 {
@@ -58,9 +46,28 @@ int reader_choice(const char *text, const char *const *names)
 	return -1;
 }
 
-bool reader_option(struct reader_options *options, int option, char **argv, const char *text)
+/* Returns the exit status, after one line on stderr if the output could not be written. */
+static int flush(void)
 {
-	const char *const format[] = { text, "json", NULL };
+	struct pollfd pipe = { .fd = STDOUT_FILENO };
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return TOOL_OK;
+	/* The error may be one of long ago, whose errno is gone: a pipe without a reader has this mark. */
+	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
+	if (!gone)
+		tool_error(NULL, "the output can't be written: %s", strerror(errno ? errno : EIO));
+	/* Said, or no error: main() need not find it again. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	return gone ? TOOL_OK : TOOL_FAILED;
+}
+
+/* Anything but the options that all readers have, such as the '?' and ':' of getopt_long(), is reported. */
+static bool common(struct reader_options *options, const struct reader_syntax *syntax, int option, char **argv)
+{
+	const char *const format[] = { syntax->text, "json", NULL };
 	char allowed[64], letter[3] = { '-', 0, 0 };
 	int choice;
 
@@ -77,13 +84,13 @@ bool reader_option(struct reader_options *options, int option, char **argv, cons
 		return true;
 	case READER_FORMAT:
 		choice = reader_choice(optarg, format);
-		snprintf(allowed, sizeof(allowed), "%s or json", text);
+		snprintf(allowed, sizeof(allowed), "%s or json", syntax->text);
 		if (choice < 0)
 			return reader_bad_value(options, "--format", optarg, allowed);
 		options->json = choice;
 		return true;
 	}
-	/* getopt_long's '?' and ':'. For a letter, optopt is the letter; for a word it is 0 or the option's value. */
+	/* For a letter, optopt is the letter; for a word it is 0 or the option's value. */
 	letter[1] = (char)optopt;
 	bool is_letter = optopt > 0 && optopt < 256;
 	usage(options, option == ':' ? "a value is missing behind the option" : "there is no option",
@@ -91,32 +98,46 @@ bool reader_option(struct reader_options *options, int option, char **argv, cons
 	return false;
 }
 
-bool reader_words(struct reader_options *options, int argc, char **argv)
+int reader_begin(struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv)
 {
+	int option;
+
+	*options = (struct reader_options){
+		.command = syntax->command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO)
+	};
+	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
+	signal(SIGPIPE, SIG_IGN);
+	/* One thread, much text. */
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
+	opterr = 0;
+	optind = 0; /* start anew, at argv[1] */
+	while ((option = getopt_long(argc, argv, syntax->letters, syntax->options, NULL)) != -1) {
+		if (option == READER_HELP) {
+			fputs(syntax->help, stdout);
+			return flush();
+		}
+		bool own = option >= READER_OWN || (option < READER_HELP && option != '?' && option != ':');
+		if (!(own ? syntax->own(options, option, context) : common(options, syntax, option, argv)))
+			return TOOL_USAGE;
+	}
 	if (optind < argc)
 		options->dir = argv[optind++];
 	if (optind < argc) {
 		usage(options, "one folder is enough, so what is", argv[optind]);
-		return false;
+		return TOOL_USAGE;
 	}
-	return true;
+	return -1;
 }
 
-int reader_end(void)
+int reader_end(struct folder *folder)
 {
-	struct pollfd pipe = { .fd = STDOUT_FILENO };
+	int status = flush();
+	int damaged = damage_report(&folder->damage);
 
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return TOOL_OK;
-	/* The error may be one of long ago, whose errno is gone: a pipe without a reader has this mark. */
-	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
-	if (!gone)
-		tool_error(NULL, "the output can't be written: %s", strerror(errno ? errno : EIO));
-	/* Said, or no error: main() need not find it again. */
-	__fpurge(stdout);
-	clearerr(stdout);
-	return gone ? TOOL_OK : TOOL_FAILED;
+	folder_close(folder);
+	return status ? status : damaged;
 }
 
 void reader_text(FILE *file, const char *text)

@@ -20,6 +20,23 @@ struct reader_options {
 	bool json;
 };
 
+struct option;
+struct folder;
+
+/* What one reader accepts. */
+struct reader_syntax {
+	const char *command;	      /* "report" */
+	const char *help;
+	const char *letters;	      /* the short options, for getopt_long(): ":D:" */
+	const struct option *options; /* the long ones, among them READER_LONG_OPTIONS */
+	const char *text;	      /* the word that means JSON's opposite: "table" or "text" */
+	/*
+	 * Takes an option of this reader alone, a letter or from READER_OWN on; its value is in optarg. Returns as
+	 * reader_bad_value(). NULL: there is none.
+	 */
+	bool (*own)(const struct reader_options *options, int option, void *context);
+};
+
 /* Values of the long options that all readers have; the short ones of a command are its own business. */
 enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
 
@@ -35,18 +52,11 @@ enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
 	"  --color=WHEN     always, never, or auto: on a terminal (default)\n" \
 	"  --help           this text\n"
 
-/* Sets the defaults, and what concerns the process: no SIGPIPE. */
-void reader_begin(struct reader_options *options, const char *command);
-
 /*
- * Takes one of the options above. text: the word that means JSON's opposite ("table" or "text"). Anything else, such as the
- * '?' and ':' of getopt_long, is reported. Returns false when the command is to end with status TOOL_USAGE.
+ * Takes the command line: options, and at most one word, the folder. Also sets what concerns the process: no SIGPIPE. context:
+ * for syntax->own. Returns -1, or the exit status with which the command is to end now: help was given, or one line on stderr.
  */
-bool reader_option(struct reader_options *options, int option, char **argv, const char *text)
-	__attribute__((nonnull));
-
-/* Takes the words behind the options: at most one, the folder. Returns as reader_option(). */
-bool reader_words(struct reader_options *options, int argc, char **argv);
+int reader_begin(struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv);
 
 /* Says that the value of an option is none; allowed: what would be one. Returns false. */
 bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed);
@@ -63,8 +73,11 @@ static inline bool reader_output_broken(void)
 	return ferror(stdout);
 }
 
-/* Flushes the output. Returns the exit status, after one line on stderr if the output could not be written. */
-int reader_end(void);
+/*
+ * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on stderr if
+ * the output could not be written.
+ */
+int reader_end(struct folder *folder);
 
 /* Writes a name or path. What would be no harmless text on a terminal, such as an escape, is shown as '?'. */
 void reader_text(FILE *file, const char *text);

@@ -226,50 +226,40 @@ static void replay(struct replay *r, struct folder *folder)
 	merge_close(&r->merge);
 }
 
+enum { REPLAY_TID = READER_OWN };
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	struct replay *r = context;
+
+	if (option == REPLAY_TID)
+		return reader_number(optarg, INT32_MAX, &r->tid) ||
+			reader_bad_value(options, "--tid", optarg, "the id of a thread");
+	return reader_number(optarg, UINT32_MAX, &r->depth) ||
+		reader_bad_value(options, "--depth", optarg, "a number from 1 up");
+}
+
 int replay_main(int argc, char **argv)
 {
-	enum { TID = READER_OWN };
 	static const struct option long_options[] = {
-		{ "tid", required_argument, NULL, TID },
+		{ "tid", required_argument, NULL, REPLAY_TID },
 		{ "depth", required_argument, NULL, 'D' },
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
+	static const struct reader_syntax syntax = {
+		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .text = "text", .own = take_option
+	};
 	struct replay r = { .depth = UINT32_MAX };
-	int option;
+	int status = reader_begin(&r.options, &syntax, &r, argc, argv);
 
-	reader_begin(&r.options, "replay");
-	while ((option = getopt_long(argc, argv, ":D:", long_options, NULL)) != -1) {
-		bool good = true;
-
-		switch (option) {
-		case READER_HELP:
-			fputs(help, stdout);
-			return reader_end();
-		case TID:
-			good = reader_number(optarg, INT32_MAX, &r.tid) ||
-				reader_bad_value(&r.options, "--tid", optarg, "the id of a thread");
-			break;
-		case 'D':
-			good = reader_number(optarg, UINT32_MAX, &r.depth) ||
-				reader_bad_value(&r.options, "--depth", optarg, "a number from 1 up");
-			break;
-		default:
-			good = reader_option(&r.options, option, argv, "text");
-		}
-		if (!good)
-			return TOOL_USAGE;
-	}
-	if (!reader_words(&r.options, argc, argv))
-		return TOOL_USAGE;
+	if (status >= 0)
+		return status;
 
 	struct folder *folder = folder_open(r.options.dir, r.options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	r.color = reader_colors(&r.options);
 	replay(&r, folder);
-	int status = reader_end();
-	int damaged = damage_report(&folder->damage);
-	folder_close(folder);
-	return status ? status : damaged;
+	return reader_end(folder);
 }

@@ -220,61 +220,58 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 	printf("\n]}\n");
 }
 
+enum { REPORT_SORT = READER_OWN, REPORT_BY };
+
+struct choice {
+	int sort, by;
+};
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	struct choice *choice = context;
+
+	if (option == REPORT_SORT) {
+		choice->sort = reader_choice(optarg, sorts);
+		return choice->sort >= 0 || reader_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
+	}
+	choice->by = reader_choice(optarg, bys);
+	return choice->by >= 0 || reader_bad_value(options, "--by", optarg, "function, library or thread");
+}
+
 int report_main(int argc, char **argv)
 {
-	enum { SORT = READER_OWN, BY };
 	static const struct option long_options[] = {
-		{ "sort", required_argument, NULL, SORT },
-		{ "by", required_argument, NULL, BY },
+		{ "sort", required_argument, NULL, REPORT_SORT },
+		{ "by", required_argument, NULL, REPORT_BY },
 		{ "format", required_argument, NULL, READER_FORMAT },
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
+	static const struct reader_syntax syntax = {
+		.command = "report", .help = help, .letters = ":", .options = long_options, .text = "table", .own = take_option
+	};
+	struct choice choice = { SORT_TOTAL, COUNT_BY_FUNCTION };
 	struct reader_options options;
-	int option, sort = SORT_TOTAL, by = COUNT_BY_FUNCTION;
+	int status = reader_begin(&options, &syntax, &choice, argc, argv);
 
-	reader_begin(&options, "report");
-	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		bool good = true;
-
-		switch (option) {
-		case READER_HELP:
-			fputs(help, stdout);
-			return reader_end();
-		case SORT:
-			sort = reader_choice(optarg, sorts);
-			good = sort >= 0 || reader_bad_value(&options, "--sort", optarg, "calls, total, self, avg or max");
-			break;
-		case BY:
-			by = reader_choice(optarg, bys);
-			good = by >= 0 || reader_bad_value(&options, "--by", optarg, "function, library or thread");
-			break;
-		default:
-			good = reader_option(&options, option, argv, "table");
-		}
-		if (!good)
-			return TOOL_USAGE;
-	}
-	if (!reader_words(&options, argc, argv))
-		return TOOL_USAGE;
+	if (status >= 0)
+		return status;
 
 	struct folder *folder = folder_open(options.dir, options.pid);
+	enum sort sort = (enum sort)choice.sort;
 	struct counter counter;
 	struct line *line;
 	uint32_t lines;
 
 	if (!folder)
 		return TOOL_FAILED;
-	count_folder(&counter, folder, (enum count_by)by);
-	line = make_lines(&counter, (enum sort)sort, &lines);
+	count_folder(&counter, folder, (enum count_by)choice.by);
+	line = make_lines(&counter, sort, &lines);
 	if (options.json)
 		print_json(&counter, line, lines);
 	else
-		print_table(&counter, line, lines, (enum sort)sort, reader_colors(&options));
+		print_table(&counter, line, lines, sort, reader_colors(&options));
 	free(line);
-	int status = reader_end();
-	int damaged = damage_report(&folder->damage);
 	count_free(&counter);
-	folder_close(folder);
-	return status ? status : damaged;
+	return reader_end(folder);
 }
