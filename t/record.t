@@ -432,6 +432,29 @@ like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+
 FAKE_TRACE=some record -o d sh -c '/bin/true; /bin/true; exit'
 like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3 of 3' 'several such processes are one line'
 
+# ---- removed meanwhile ----
+FAKE_TRACE=selected record -o d sh -c 'rm -r d; exit 4'
+is "$end/$said" "exit 4/xaudit record: the trace folder $here/d was removed while the command ran, so there is no trace" \
+	'a trace folder that the command removed is said to be removed'
+FAKE_TRACE=selected record -o d sh -c 'rm -r d/*; exit 4'
+is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the trace" \
+	'so is its content'
+FAKE_TRACE=selected record -o d sh -c 'rm d/record; exit 4'
+is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the trace" \
+	'and its file record alone'
+like "$(cat d/record)" '^status: exit 4$' 'which gets the status'
+rm -rf d
+# The time that a folder has is that of the last tick. rm shall leave no process folder of its own.
+FAKE_TRACE=selected record -o d sh -c 'sleep 0.1; unset LD_AUDIT; rm -r d/p*; exit 4'
+is "$end/$said" \
+	"exit 4/xaudit record: what was recorded in $here/d was removed while the command ran, so there is no trace" \
+	'so are process folders'
+rm -r d
+FAKE_TRACE=selected record -o d sh -c 'mv d e'
+is "$end/$said" 'exit 0/' 'a folder that was renamed keeps its trace'
+ok 'with the status' grep -q '^status: exit 0$' e/record
+rm -r e
+
 # ---- untraced ----
 unset FAKE_TRACE
 record -o d ./five

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 /* As coreutils: what failed before the command ran can be told from what the command says. */
 enum record_status {
@@ -53,6 +54,8 @@ struct record_folder {
 	char *path;
 	int fd;	   /* stays with the folder, even when somebody renames it meanwhile */
 	bool kept; /* an older trace is now at path + ".old" */
+	bool robbed;		 /* somebody removed it, or its file record, while the command ran: that is said */
+	struct timespec changed; /* when DIR/record came into it: only processes change its entries from then on */
 };
 
 /*
@@ -65,8 +68,8 @@ int record_folder_make(struct record_folder *folder, char *path);
 void record_folder_undo(struct record_folder *folder);
 
 /* Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on stderr. */
-int record_folder_begin(const struct record_folder *folder, char **command);
-int record_folder_end(const struct record_folder *folder, int status);
+int record_folder_begin(struct record_folder *folder, char **command);
+int record_folder_end(struct record_folder *folder, int status);
 
 /* ---- record_run.c: the command ---- */
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/trace.h"
@@ -279,14 +280,25 @@ static void say_empty(const struct found *found)
 	free(text);
 }
 
+/* Whether something was made in the folder, or removed, since DIR/record was. */
+static bool is_changed(const struct record_folder *folder)
+{
+	struct stat st;
+
+	return fstat(folder->fd, &st) == 0 &&
+		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
+}
+
 void record_after(const struct record_folder *folder, const char *command, const char *path)
 {
 	struct found found = { 0 };
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool entries = false;
 
 	if (!dir) {
-		tool_error("record", "the trace folder %s can't be read: %s", folder->path, strerror(errno));
+		if (!folder->robbed)
+			tool_error("record", "the trace folder %s can't be read: %s", folder->path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -296,6 +308,7 @@ void record_after(const struct record_folder *folder, const char *command, const
 
 		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
 			continue;
+		entries = true;
 		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (process < 0)
 			continue;
@@ -303,9 +316,11 @@ void record_after(const struct record_folder *folder, const char *command, const
 		close(process);
 	}
 	closedir(dir);
-	if (!found.processes)
-		record_why(command, path);
-	else if (found.empty)
+	if (found.empty)
 		say_empty(&found);
+	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
+		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace", folder->path);
+	else if (!found.processes && !folder->robbed)
+		record_why(command, path);
 	free(found.exe);
 }

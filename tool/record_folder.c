@@ -262,9 +262,9 @@ static void put_pair(FILE *to)
 	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
 }
 
-static FILE *open_record(const struct record_folder *folder)
+static FILE *open_record(const struct record_folder *folder, int flags)
 {
-	int fd = openat(folder->fd, "record", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int fd = openat(folder->fd, "record", O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "a");
 
 	if (fd >= 0 && !to)
@@ -283,9 +283,10 @@ static int close_record(const struct record_folder *folder, FILE *to)
 	return bad ? -1 : 0;
 }
 
-int record_folder_begin(const struct record_folder *folder, char **command)
+int record_folder_begin(struct record_folder *folder, char **command)
 {
-	FILE *to = open_record(folder);
+	FILE *to = open_record(folder, O_CREAT);
+	struct stat st;
 
 	if (to) {
 		fputs("version: " PACKAGE_VERSION "\ncommand:", to);
@@ -295,13 +296,27 @@ int record_folder_begin(const struct record_folder *folder, char **command)
 		}
 		putc('\n', to);
 		put_pair(to);
+		if (fstat(folder->fd, &st) == 0)
+			folder->changed = st.st_mtim;
 	}
 	return close_record(folder, to);
 }
 
-int record_folder_end(const struct record_folder *folder, int status)
+int record_folder_end(struct record_folder *folder, int status)
 {
-	FILE *to = open_record(folder);
+	FILE *to = open_record(folder, 0);
+
+	if (!to && (errno == ENOENT || errno == ESTALE)) {
+		folder->robbed = true;
+		to = open_record(folder, O_CREAT);
+		/* Nothing can be made in a folder that is gone; NFS calls it stale. */
+		if (!to && (errno == ENOENT || errno == ESTALE)) {
+			tool_error("record", "the trace folder %s was removed while the command ran, so there is no trace",
+				folder->path);
+			return -1;
+		}
+		tool_error("record", "%s/record was removed while the command ran, and perhaps more of the trace", folder->path);
+	}
 
 	if (to) {
 		put_pair(to);
