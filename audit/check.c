@@ -114,7 +114,7 @@ static void start(void)
 	struct check_message message = {.event = CHECK_STARTED};
 
 	started = 1;
-	if (check_close_start() < 0)
+	if (check_close_start(&message.thread_list) < 0)
 		message.flags |= CHECK_BLIND;
 	check_speak(&message);
 }

@@ -62,6 +62,8 @@ struct check_message {
 	uint64_t needed_by;	       /* address of the path of an open object that names it as DT_NEEDED; 0: none */
 	uint64_t bound_by, bound_name; /* paths of an open object with a binding into it, and the symbol */
 	uint64_t destructors;	       /* thread_local ones that are still to run */
+	/* STARTED: bytes from a thread's fs base to libc's list of functions for the thread's end; 0: unknown */
+	int64_t thread_list;
 };
 
 /* la_version. environment: a function like getenv. One thread. */

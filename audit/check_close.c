@@ -187,30 +187,37 @@ int check_close_active(void)
 
 /* ---- how programs come to it ---- */
 
-/* dlclose of the program's libc: it is the same file as ours, so it lies at the same place in it. Lock held. */
-static void find_real(void)
+/* The program's libc: it is the same file as ours, so dlclose lies at the same place in it. Lock held. */
+static const struct link_map *find_real(void)
 {
+	const struct link_map *libc = NULL;
 	Dl_info info;
 
 	if (!dladdr((void *)dlclose, &info))
-		return;
-	for (const struct load *load = loads; load; load = load->next)
-		if (load->namespace == LM_ID_BASE && load->number <= last_at_start &&
-			!strcmp(load->map->l_name, info.dli_fname))
+		return NULL;
+	for (const struct load *load = loads; load; load = load->next) {
+		if (load->namespace != LM_ID_BASE || load->number > last_at_start ||
+			strcmp(load->map->l_name, info.dli_fname) != 0)
+			continue;
+		libc = load->map;
+		if (!real_dlclose)
 			real_dlclose = (int (*)(void *))(load->base + ((uintptr_t)dlclose - (uintptr_t)info.dli_fbase));
+	}
+	return libc;
 }
 
-int check_close_start(void)
+int check_close_start(int64_t *thread_list)
 {
+	const struct link_map *libc;
 	struct process_held held;
 
 	process_lock(&held);
 	for (const struct load *load = loads; load; load = load->next)
 		if (load->number > last_at_start)
 			last_at_start = load->number;
-	if (!real_dlclose)
-		find_real();
+	libc = find_real();
 	process_unlock(&held);
+	*thread_list = check_count_thread_list(libc);
 	return check_count_find(&offsets);
 }
 

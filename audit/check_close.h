@@ -19,8 +19,9 @@ void check_tell_unloaded(int locked);
 
 /* ---- check_close.c ---- */
 
-/* The first LA_ACT_CONSISTENT. Returns 0, or -1 when it can't be found out which libraries stay. */
-int check_close_start(void);
+/* The first LA_ACT_CONSISTENT. Returns 0, or -1 when it can't be found out which libraries stay. *thread_list: as in
+ * struct check_message. */
+int check_close_start(int64_t *thread_list);
 
 /* Is this thread in a dlclose that we saw begin? */
 int check_close_active(void);

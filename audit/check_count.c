@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "audit/image.h"
 #include "runtime/sys.h"
 
 /* ld.so's struct has 1100 to 1200 bytes; what follows it in its memory does no harm. */
@@ -128,4 +129,55 @@ uint64_t check_count_destructors(const struct check_offsets *at, const struct li
 		return 0;
 	memcpy(&value, (const char *)map + at->destructors, sizeof(value));
 	return value;
+}
+
+/* libc's thread-local data has 144 bytes in glibc 2.36. */
+#define TLS_WORDS 256
+
+static size_t tls_words(const struct link_map *map)
+{
+	struct image image;
+	uint64_t size = 0;
+
+	if (!image_read(&image, map, 0))
+		return 0;
+	for (unsigned i = 0; i < image.phnum; i++)
+		if (image.phdr[i].p_type == PT_TLS)
+			size = image.phdr[i].p_memsz;
+	return size / 8 < TLS_WORDS ? size / 8 : TLS_WORDS;
+}
+
+int64_t check_count_thread_list(const struct link_map *libc)
+{
+	uint64_t before[TLS_WORDS], *ours = NULL, self;
+	char *theirs = NULL;
+	struct link_map *map;
+	size_t words, found = 0, changed = 0;
+	Dl_info info;
+
+	if (!libc || !dladdr1((void *)dlclose, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return 0;
+	if (dlinfo(map, RTLD_DI_TLS_DATA, &ours) || dlinfo((void *)libc, RTLD_DI_TLS_DATA, &theirs) || !ours || !theirs)
+		return 0;
+	words = tls_words(map);
+	/* The first call may set up malloc too; the second changes the list alone. */
+	if (__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing))
+		return 0;
+	memcpy(before, ours, words * 8);
+	if (__cxa_thread_atexit_impl(nothing, &info, (void *)&nothing))
+		return 0;
+	for (size_t i = 0; i < words; i++) {
+		if (ours[i] == before[i])
+			continue;
+		found = i;
+		changed++;
+	}
+	/* An entry is: function, object, link_map, next. */
+	if (changed != 1 || !before[found] || (before[found] | ours[found]) & 7)
+		return 0;
+	const uint64_t *entry = (const uint64_t *)ours[found];
+	if (entry[1] != (uint64_t)(uintptr_t)&info || entry[3] != before[found])
+		return 0;
+	__asm__("mov %%fs:0, %0" : "=r"(self));
+	return theirs + found * 8 - (char *)self;
 }

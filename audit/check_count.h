@@ -24,4 +24,10 @@ uint64_t check_count_destructors(const struct check_offsets *at, const struct li
 /* Marked NODELETE, for whatever reason: dlclose does not even count then. 0 when it can't be told. */
 int check_count_nodelete(const struct check_offsets *at, const struct link_map *map);
 
+/*
+ * Where the program's libc, which is of the same file as ours, keeps a thread's list of functions for its end: bytes
+ * from the thread's fs base to the list's first pointer. 0: not found. As check_count_find().
+ */
+int64_t check_count_thread_list(const struct link_map *libc);
+
 #endif

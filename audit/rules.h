@@ -38,6 +38,13 @@ struct rules_section {
 
 enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC };
 
+/* Which sites are made ready at load for being switched on while the program runs. */
+enum rules_prepare {
+	RULES_PREPARE_SELECTED, /* those that the sections select (default) */
+	RULES_PREPARE_ALL,	/* all of the kinds that a section of the object names */
+	RULES_PREPARE_NONE,	/* none: text stays the file's own until `xaudit ctl` switches something on */
+};
+
 struct rules {
 	struct arena arena;
 	struct rules_section *sections;
@@ -45,6 +52,19 @@ struct rules {
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
 	int follow; /* trace programs that this one executes */
+	enum trace_mode mode;
+	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
+	uint64_t size_limit; /* bytes of a process's thread files, then nothing more is recorded; 0: none */
+	int disabled;	     /* what is selected is prepared, but off until it is switched on */
+	enum rules_prepare prepare;
+	unsigned throttle;   /* percent of a chunk that calls under 200 ns of one function may fill; 0: off */
+	uint32_t depth;	     /* record so many levels of open calls; 0: all */
+	uint64_t time;	     /* ns: calls that are shorter leave nothing; 0: all stay */
+	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
+	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
+	int snapshot_exit, snapshot_crash;
+	int control_any; /* any process of the same user may `xaudit ctl` this one (Yama) */
+	int merge;	 /* MADV_MERGEABLE on patched pages */
 	const char *source; /* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *file;   /* the configuration that was read; NULL: none */
 	int defaults;	    /* no source held a section: the sections are the default ones */
@@ -70,6 +90,11 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
  * and soname are those of the called library.
  */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
+
+/*
+ * Does the pattern match this function of this object? As in rules_select().
+ */
+int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
 /* All kinds that any section asks for. */
 unsigned rules_kinds(const struct rules *rules);

@@ -195,9 +195,10 @@ static int open_file(const char *name, int numbered, unsigned n, int flags)
 	return fd;
 }
 
-int process_open_thread(unsigned n, uint64_t offset, uint64_t size)
+int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
 {
-	int fd = open_file("/t", 1, n, O_RDWR | O_CREAT);
+	const char name[] = { '/', kind, '\0' };
+	int fd = open_file(name, 1, n, O_RDWR | O_CREAT);
 
 	if (fd < 0)
 		return fd;
@@ -249,6 +250,22 @@ void process_append(struct trace_record *head, size_t head_size, const void *bod
 	process->used += size;
 	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
 	__atomic_store_n(&process->head->used, process->used, __ATOMIC_RELEASE);
+}
+
+void process_change(enum trace_change_what what, uint64_t value, const char *text)
+{
+	struct trace_change change = { .head = { .type = TRACE_REC_CHANGE }, .what = what, .value = value };
+
+	if (text)
+		change.length = (uint32_t)sys_length(text);
+	change.tid = (uint32_t)sys_gettid();
+	change.clock = clock_now();
+	process_append(&change.head, sizeof(change), text, change.length);
+}
+
+const char *process_folder(void)
+{
+	return process->head ? process->folder : "";
 }
 
 void process_clock(void)

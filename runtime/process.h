@@ -63,6 +63,12 @@ void process_say(const char *line);
  */
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size);
 
+/* Notes a change of the recording; text may be NULL. Lock held. */
+void process_change(enum trace_change_what what, uint64_t value, const char *text);
+
+/* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
+const char *process_folder(void);
+
 /* Refreshes trace_head.last. Any context; does nothing when somebody else is at it. */
 void process_clock(void);
 
@@ -73,10 +79,10 @@ struct trace_head *process_head(void);
 void process_count(uint64_t *counter, uint64_t n);
 
 /*
- * Opens thread file n, making it if need be, and gives it blocks at offset...offset+size, so that no store there can raise SIGBUS (nor this call
+ * Opens a file of thread n (kind: 't', 'r' or 'c'), making it if need be, and gives it blocks at offset...offset+size, so that no store there can raise SIGBUS (nor this call
  * SIGXFSZ). Returns a descriptor to close, or -errno. Lock held.
  */
-int process_open_thread(unsigned n, uint64_t offset, uint64_t size);
+int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size);
 
 uint64_t process_chunk_size(void);
 uint32_t process_pid(void);

@@ -134,7 +134,7 @@ static long next_chunk(struct thread *thread)
 	struct trace_head *head = process_head();
 	if (first)
 		thread->number = head->threads;
-	int fd = process_open_thread(thread->number, at, size);
+	int fd = process_open_thread('t', thread->number, at, size);
 	if (fd < 0)
 		return fd;
 	struct trace_chunk *chunk = map_chunk(thread->window[turn], size, fd, at);

@@ -21,6 +21,29 @@
 
 #include "runtime/thread.h"
 
+/* What the rules say about recording. */
+struct recorder_options {
+	enum trace_mode mode;
+	uint64_t ring;	     /* bytes of a thread's flight recorder */
+	uint64_t size_limit; /* bytes of all t<n> of the process; 0: none */
+	unsigned throttle;   /* percent; 0: off */
+};
+
+/* la_version: one thread. */
+void recorder_init(const struct recorder_options *options);
+
+/* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */
+void recorder_set_recording(int on);
+
+/*
+ * Another mode, from now on: count at once; stream and ring when a thread's chunk is full, or at once when `stopped`: all other threads
+ * are, by a tracer. Lock held; any context. Returns 0, or -EINVAL.
+ */
+int recorder_set_mode(enum trace_mode mode, int stopped);
+
+/* The process is about to die by this signal: says so in the calling thread's events. In the signal's handler. */
+void recorder_mark_crash(int signal);
+
 /* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
 void recorder_thread_changed(struct thread *thread);
 

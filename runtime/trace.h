@@ -7,6 +7,11 @@
  *	  p<pid>[.<n>]/		one process folder: one program image in one process; .<n> when exec or a new process met the name
  *	    meta		struct trace_head, then records (struct trace_record), each 8-byte aligned
  *	    t<n>		the events of thread record n: chunks, at multiples of trace_head.chunk_size
+ *	    r<n>		its flight recorder (mode ring): chunks of one size, at multiples of it, in no order: their `seq` tells;
+ *				the next one takes the place of the oldest
+ *	    c<n>		its counters (mode count, and functions that are only counted): struct trace_counts
+ *
+ * One thread record may have all three; `seq` goes on from t<n> to r<n> and back, when the mode changes.
  *
  * Everything is little endian and naturally aligned. All files are shared mappings while the process lives, so a killed
  * process leaves whatever it had written. Files are sparse or zero behind what was written.
@@ -44,6 +49,7 @@ enum trace_type {
 enum trace_control {
 	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
 	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
+	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
 };
 
 #define TRACE_ID_BITS	    28
@@ -91,6 +97,22 @@ struct trace_chunk {
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 
+/* ---- counters ---- */
+
+#define TRACE_COUNTS_MAGIC 0x53544e43u /* "CNTS" */
+
+/* Start of c<n>. Counters of 8 bytes follow, one per function id, from id 0 on, as many as the file has room for. */
+struct trace_counts {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t head_size; /* of this struct */
+	uint32_t pid, tid;  /* tid 0: of several threads, one after another */
+	uint64_t clock;	    /* when it was begun */
+	char comm[16];
+	uint8_t reserved[24];
+};
+_Static_assert(sizeof(struct trace_counts) == 64, "part of the format");
+
 /* ---- meta ---- */
 
 /* One moment on all clocks. Two of them convert ticks to times. */
@@ -126,8 +148,16 @@ struct trace_head {
 	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
 	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+	uint64_t ring_chunk;	 /* size of the chunks of r<n>; 0: there never was one */
+	uint64_t ring_size;	 /* of each r<n>: ring_size / ring_chunk places */
+	uint32_t mode;		 /* enum trace_mode, now */
+	uint32_t recording;	 /* 0: stopped */
+	uint64_t stream_bytes;	 /* of all t<n> together */
+	uint64_t taken_back;	 /* calls that were shorter than the rules' time: they left nothing */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
+
+enum trace_mode { TRACE_MODE_STREAM = 0, TRACE_MODE_RING = 1, TRACE_MODE_COUNT = 2 };
 
 enum trace_record_type {
 	TRACE_REC_TEXT = 1,
@@ -136,6 +166,8 @@ enum trace_record_type {
 	TRACE_REC_LOAD = 4,
 	TRACE_REC_UNLOAD = 5,
 	TRACE_REC_SITES = 6,
+	TRACE_REC_CHANGE = 7,
+	TRACE_REC_PAGES = 8,
 };
 
 /* Before each record. Readers skip types they do not know. */
@@ -232,6 +264,38 @@ struct trace_sites {
 	struct trace_site_count site[];
 };
 
+/* Something about the recording changed while the process ran. */
+enum trace_change_what {
+	TRACE_CHANGE_ENABLED = 1,  /* value: sites that changed; text: the rule */
+	TRACE_CHANGE_DISABLED = 2, /* the same */
+	TRACE_CHANGE_STARTED = 3,
+	TRACE_CHANGE_STOPPED = 4,
+	TRACE_CHANGE_MODE = 5,	    /* value: enum trace_mode */
+	TRACE_CHANGE_THROTTLED = 6, /* value: a function's id; from here on its calls are only counted */
+	TRACE_CHANGE_SNAPSHOT = 7,  /* text: the folder that a snapshot went to */
+	TRACE_CHANGE_FULL = 8,	    /* value: bytes; the trace has reached its size limit, nothing more is recorded */
+};
+
+struct trace_change {
+	struct trace_record head;
+	uint32_t what; /* enum trace_change_what */
+	uint32_t tid;  /* of the thread that noticed or did it */
+	uint64_t clock;
+	uint64_t value;
+	uint32_t length; /* of text, without padding */
+	uint32_t reserved;
+	char text[];
+};
+
+/* Code pages of an object. A later record for the same object replaces the one before. */
+struct trace_pages {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t text;	  /* pages of its executable segments */
+	uint32_t sites;	  /* of these, pages that hold a usable site */
+	uint32_t patched; /* of these, pages that were changed, in the load that was prepared last: each is private memory */
+};
+
 /* ---- kinds and reasons, by number in the format and by name for people ---- */
 
 /* X(number, NAME, "word of configuration and reports") */
@@ -269,7 +333,11 @@ enum trace_kind {
 	X(16, IDS_USED_UP, "all function ids are in use")                                     \
 	X(17, BLIND_UNWINDER, "entry only: an unwinder in the process would not see our frames") \
 	X(18, LOADER, "belongs to the dynamic loader")                                        \
-	X(19, NO_SITES, "no compile-time sites in the file")
+	X(19, NO_SITES, "no compile-time sites in the file")                                  \
+	X(20, DISABLED, "switched off")                                                       \
+	X(21, ONE_BYTE_NOPS, "NOPs of one byte, not joined at load: only `xaudit ctl` can switch it on") \
+	X(22, NOT_PREPARED, "bound before it was selected: its callers go past xaudit")        \
+	X(23, STRADDLES, "its first two bytes cross an 8-byte boundary: only `xaudit ctl` can switch it on")
 
 enum trace_reason {
 #define X(number, NAME, phrase) TRACE_REASON_##NAME = number,

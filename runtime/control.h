@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control from outside: what `xaudit ctl` finds in the process, and what it has a stopped thread call.
+ *
+ * Nothing of ours waits for commands in the program. The tool finds `xaudit_control`, a symbol of libxaudit.so, in the process's memory, stops all
+ * threads by ptrace, has one of them call control_entry on the stack of ours, and lets all go. Only what needs to be done in the process is
+ * done so; the tool writes code bytes itself. Status and snapshots need no call: the tool reads memory and files.
+ *
+ * The call. Stopped thread T, all its signals but SIGKILL blocked by the tool (PTRACE_SETSIGMASK):
+ *  1. The tool fills `request` and writes a struct control_frame below T's stack pointer and red zone: T's registers, as they are to be
+ *     afterwards (a system call that T was in set up to be restarted).
+ *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1, and lets T alone run (PTRACE_SYSCALL).
+ *  3. control_entry sets `running`, calls control_run(), clears `running`, and makes the system call rt_sigprocmask(SIG_SETMASK, frame.mask) with
+ *     CONTROL_MAGIC in r9: the tool sees it coming, sets orig_rax = -1 and T's own registers and mask, and is done.
+ *  4. Where the tool has died meanwhile, the system call happens, and control_entry takes the registers from the frame itself, on T's own stack:
+ *     the program goes on as if nothing had been.
+ * So the tool must not begin while `running` is set or any thread's rip is within [entry, entry_end): somebody is on that way still.
+ *
+ * control_run() runs while all other threads are stopped wherever they were, perhaps with the process lock or ld.so's: it waits for nothing and
+ * answers -EAGAIN; the tool lets the program go on for a moment and tries again. Were the tool to die, the other threads run on while
+ * control_run() does: everything that it does must be right then, too. General registers only, no libc.
+ */
+#ifndef XAUDIT_CONTROL_H
+#define XAUDIT_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/trace.h" /* enum trace_reason */
+
+#define CONTROL_SYMBOL "xaudit_control"
+#define CONTROL_MAGIC  0x6c6f72746e6f6378ull /* "xcontrol" */
+#define CONTROL_TEXT   16384
+
+enum control_op {
+	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
+	CONTROL_DISABLE,    /* the same */
+	CONTROL_WRITTEN,    /* the patches were written: pages that are the file's own again are given back; the list is freed */
+	CONTROL_START,
+	CONTROL_STOP,
+	CONTROL_MODE, /* argument: enum trace_mode */
+};
+
+/* One place in the text that changes. The tool writes it; addresses ascend. */
+struct control_patch {
+	uint64_t address;
+	uint64_t inside_low, inside_high; /* a thread at inside_low <= rip < inside_high has to go on at resume */
+	uint64_t resume;
+	uint8_t size;	    /* of bytes and expected */
+	uint8_t expected[16]; /* what must be there now */
+	uint8_t bytes[16];
+	uint8_t type;	    /* enum sled_type */
+	uint8_t on;
+	uint8_t unused[5];
+};
+
+struct control_result {
+	uint32_t functions; /* that the rules match */
+	uint32_t changed, already; /* sites */
+	uint32_t refused[32]; /* functions, by enum trace_reason */
+	uint32_t unused;
+};
+_Static_assert(TRACE_REASON_COUNT <= 32, "one place per reason");
+
+struct control_request {
+	uint32_t op;
+	int32_t error; /* answer: 0 or -errno; the tool sets -EINPROGRESS before */
+	uint64_t argument;
+	struct control_result result;
+	uint64_t patches;     /* answer: address of struct control_patch[patch_count] */
+	uint64_t patch_count;
+	uint64_t pages;	      /* answer of CONTROL_WRITTEN: pages given back */
+	char text[CONTROL_TEXT];
+};
+
+/* How control_entry gets a thread back to where it was. In the order in which it pops them. */
+struct control_frame {
+	uint64_t mask; /* of blocked signals */
+	uint64_t flags, r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
+	uint64_t rip; /* last: `ret $128` steps over the red zone. The frame ends 128 bytes below T's stack pointer. */
+};
+
+/* Read by the tool from the process's memory; addresses in the process. One build of tool and module: `version` must be the same. */
+struct control_block {
+	uint64_t magic;
+	char version[32];
+	void (*entry)(void);
+	const char *entry_end;
+	uint8_t *stack_top;
+	struct control_request *request;
+	uint32_t running; /* a thread is in control_entry */
+	uint32_t ready;	  /* 0: xaudit did not start here; 1: as usual; 2: switched off for good */
+	/* For status: heads of lists of audit/object.h, and what process.h knows. */
+	struct object **objects;
+	struct load **loads;
+	const char *folder; /* of this process's trace; empty: none yet */
+	uint64_t *own_memory; /* bytes that xaudit has mapped for itself, files not counted */
+};
+
+extern struct control_block xaudit_control __attribute__((visibility("default")));
+
+/* la_version, when all is in order. */
+void control_init(const char *version);
+
+/* Does what the request asks for. Called by control_entry alone. */
+void control_run(void);
+
+/* Provided by audit/ (live.c): the part of a request that concerns sites. Process lock held. */
+int control_change(struct control_request *request);
+
+#endif

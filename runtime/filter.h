@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left out while recording: functions that are only counted (throttle), calls deeper than a depth, outside of certain functions, or shorter
+ * than a time.
+ *
+ * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte per function id, and, where the
+ * rules have filters, they ask here. The filters of the rules are set in la_version and stay; functions become counted one by one, while
+ * threads run: single bytes, relaxed; who sees one late records a call more.
+ *
+ * Depth and being below a function are counted per stack (mirror.h), by its owner alone.
+ */
+#ifndef XAUDIT_FILTER_H
+#define XAUDIT_FILTER_H
+
+#include <stdint.h>
+
+struct filter_options {
+	uint32_t depth; /* 0: any */
+	uint64_t time;	/* ns; 0: any */
+	int below;	/* calls count only below functions that filter_below() names */
+};
+
+/* la_version, behind clock_init(). One thread. Returns 0 or -errno. */
+int filter_init(const struct filter_options *options);
+
+/* Calls below this function are recorded, and itself. Lock held. */
+void filter_below(uint32_t id);
+
+/* From now on, calls of this function are only counted. Lock held. */
+void filter_count_only(uint32_t id);
+
+#endif
