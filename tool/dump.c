@@ -148,7 +148,7 @@ int dump_main(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "dump", .help = help, .letters = ":", .options = long_options, .text = "text"
+		.command = "dump", .help = help, .letters = ":", .options = long_options
 	};
 	struct reader_options options;
 	int status = reader_begin(&options, &syntax, NULL, argc, argv);

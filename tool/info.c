@@ -256,7 +256,7 @@ int info_main(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "info", .help = help, .letters = ":", .options = long_options, .text = "text"
+		.command = "info", .help = help, .letters = ":", .options = long_options
 	};
 	struct info_sums all = { .first = UINT64_MAX }, *sums;
 	struct reader_options options;

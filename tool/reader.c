@@ -67,8 +67,8 @@ static int flush(void)
 /* Anything but the options that all readers have, such as the '?' and ':' of getopt_long(), is reported. */
 static bool common(struct reader_options *options, const struct reader_syntax *syntax, int option, char **argv)
 {
-	const char *const format[] = { syntax->text, "json", NULL };
-	char allowed[64], letter[3] = { '-', 0, 0 };
+	const char *const format[] = { syntax->table ? "table" : "text", "json", NULL };
+	char letter[3] = { '-', 0, 0 };
 	int choice;
 
 	switch (option) {
@@ -84,9 +84,9 @@ static bool common(struct reader_options *options, const struct reader_syntax *s
 		return true;
 	case READER_FORMAT:
 		choice = reader_choice(optarg, format);
-		snprintf(allowed, sizeof(allowed), "%s or json", syntax->text);
 		if (choice < 0)
-			return reader_bad_value(options, "--format", optarg, allowed);
+			return reader_bad_value(options, "--format", optarg,
+				syntax->table ? "table or json" : "text or json");
 		options->json = choice;
 		return true;
 	}

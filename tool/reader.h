@@ -29,7 +29,7 @@ struct reader_syntax {
 	const char *help;
 	const char *letters;	      /* the short options, for getopt_long(): ":D:" */
 	const struct option *options; /* the long ones, among them READER_LONG_OPTIONS */
-	const char *text;	      /* the word that means JSON's opposite: "table" or "text" */
+	bool table;		      /* JSON's opposite is called a table, not text */
 	/*
 	 * Takes an option of this reader alone, a letter or from READER_OWN on; its value is in optarg. Returns as
 	 * reader_bad_value(). NULL: there is none.

@@ -248,7 +248,7 @@ int replay_main(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .text = "text", .own = take_option
+		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .own = take_option
 	};
 	struct replay r = { .depth = UINT32_MAX };
 	int status = reader_begin(&r.options, &syntax, &r, argc, argv);

@@ -248,7 +248,7 @@ int report_main(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "report", .help = help, .letters = ":", .options = long_options, .text = "table", .own = take_option
+		.command = "report", .help = help, .letters = ":", .options = long_options, .table = true, .own = take_option
 	};
 	struct choice choice = { SORT_TOTAL, COUNT_BY_FUNCTION };
 	struct reader_options options;
