@@ -50,14 +50,14 @@ like "$(stack 0)" 'sleep_in_handler .* plugin_wait call_wait ' 'the stack leads 
 check -- ./host close-inside ./plugin.so
 is "$status $(kinds)" '139 thread-inside late-call' 'a plugin that closes itself is found, and so is the return into it'
 is "$(ask '.findings[].text')" 'plugin.so is unloaded by a thread that is inside it, in plugin_close
-return into plugin_close of plugin.so, which is unloaded' 'both say where'
+return into plugin_close of plugin.so' 'both say where'
 
 check -- ./host late ./plugin.so
 is "$status $(kinds)" '139 late-call' \
 	'a callback that is called after dlclose is found, and the program dies of SIGSEGV'
-is "$(ask '.findings[0].text')" 'call into plugin_callback of plugin.so, which is unloaded' \
+is "$(ask '.findings[0].text')" 'call into plugin_callback of plugin.so' \
 	'the called function is named'
-like "$(ask '.findings[0].more')" '^[0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
+like "$(ask '.findings[0].more')" '^unloaded [0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
 	'it says when and by whom it was unloaded'
 like "$(stack 0)" '^plugin_callback call_too_late ' 'the stack shows who calls'
 like "$(stack 1)" '^close_plugin ' 'and who unloaded'
@@ -67,8 +67,15 @@ is "$status $(kinds)" '1 late-call' 'a late call in a forked child is found'
 check -- ./host namespace ./plugin.so
 is "$status $(kinds) $(ask '.notes | length')" '139 late-call 0' 'a late call into a namespace of its own is found'
 check -- ./host access ./plugin.so
-is "$status $(kinds) $(ask '.findings[0].text')" '139 late-access use of plugin_number of plugin.so, which is unloaded' \
+is "$status $(kinds) $(ask '.findings[0].text')" '139 late-access use of plugin_number of plugin.so' \
 	'a use of data after dlclose is found'
+
+cp plugin.so stripped.so
+cp host stripped
+strip stripped.so stripped
+bounded 60 "$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
+is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' 'a thread is found in a stripped library'
+like "$(cat err)" '    #0  offset 0x[0-9a-f]+ in stripped$' 'frames without a name are said by their address in the file'
 
 check -- ./host handler ./plugin.so
 is "$status $(kinds)" '1 signal-handler' 'a signal handler that is left behind is found'
@@ -82,9 +89,33 @@ check -- ./host key ./plugin.so
 is "$status $(kinds) $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 key-destructor plugin_destroy' \
 	'a destructor of a key that is left behind is found'
 
-check --scan -- ./host thread-atexit ./plugin.so
-like "$(kinds)" '^thread-atexit' 'with --scan, a function for the end of a thread is found'
-is "$status $(ask '.findings[0].text' | grep -o plugin_destroy)" '1 plugin_destroy' 'and named'
+check -- ./host many ./plugin.so
+is "$status $(ask '.findings[].text')" '1 a function given to on_exit is plugin_destroy of plugin.so, which is unloaded
+a function to be called at exit is plugin_callback of plugin.so, which is unloaded' \
+	'functions for exit are found amid 238 others'
+is "$(ask '.findings[1].details[]')" 'given to libc by host' 'it says who gave them to libc'
+check -- ./host quick ./plugin.so
+is "$status $(ask '.findings[].text')" \
+	'1 a function to be called at quick_exit is plugin_callback of plugin.so, which is unloaded' 'so are those for quick_exit'
+for others in 0 7 48 100; do
+	check -- ./host atfork ./plugin.so $others
+	is "$status $(kinds): $(ask '.findings[].text')" \
+		'1 atfork: a function to be called after fork in the parent is plugin_callback of plugin.so, which is unloaded' \
+		"a function for fork that is left behind is found beside $others others"
+done
+
+# --scan must not tell them twice.
+for option in '' --scan; do
+	check $option -- ./host thread-atexit ./plugin.so
+	is "$status $(kinds): $(ask '.findings[] | "\(.times) \(.text)"')" \
+		"1 thread-atexit: 1 a function to be called at a thread's end is plugin_destroy of plugin.so, which is unloaded" \
+		"a function for the end of a thread is found once ${option:-without --scan}"
+done
+is "$(ask '.findings[0] | .details[] | sub("thread [0-9]+"; "thread N")')" \
+	'at the end of thread N, given to libc for the program' 'it says for whom it was given to libc'
+check -- ./host thread-atexit-other ./plugin.so
+is "$status $(kinds) $(ask '.findings[0].thread == .findings[0].process')" '1 thread-atexit false' \
+	'it is found too in another thread, between others'
 
 # ---- libraries that stay ----
 
@@ -169,6 +200,11 @@ is "$status $(kinds) $(ask '.findings[0].times') $(ask .processes)" '1 signal-ha
 bounded 60 "$XAUDIT" check ./host handler ./plugin.so >out 2>err
 is "$? $(grep -c '^xaudit check: ' err)" '1 2' 'the text has a line for each finding and one for all'
 like "$(cat err)" '    #0  close_plugin at .*check_host\.c:[0-9]+ in host$' 'and its stacks have lines of source'
+like "$(cat err)" '    #[0-9]+ +_start in host$' 'where there are any: start files have none'
+bounded 60 "$XAUDIT" check ./host late ./plugin.so >out 2>err
+like "$(grep late-call err)" \
+	'late-call: call into plugin_callback of plugin\.so, unloaded [0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
+	'a late call is told in one sentence'
 
 # A daemon is let go with its modules silent.
 bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'

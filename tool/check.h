@@ -5,9 +5,9 @@
  * reads out of the stopped process.
  *
  * Who does what: check.c options and result; check_trace.c the events of ptrace; check_stop.c threads and memory of a
- * process; check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_scan.c pointers
- * in memory; check_kept.c libraries that stay; check_growth.c memory per cycle; check_stack.c stacks and names;
- * check_report.c and check_json.c findings.
+ * process; check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_libc.c functions
+ * that libc is to call; check_scan.c pointers in memory; check_kept.c libraries that stay; check_growth.c memory per
+ * cycle; check_stack.c stacks and names; check_report.c and check_json.c findings.
  */
 #ifndef XAUDIT_CHECK_TOOL_H
 #define XAUDIT_CHECK_TOOL_H
@@ -63,7 +63,8 @@ struct check_process {
 	struct check_unload **unload; /* in order of time */
 	size_t unloads;
 	struct check_growth *growth;
-	uint64_t cost; /* memory that it lost to the checking */
+	uint64_t cost;	     /* memory that it lost to the checking */
+	int64_t thread_list; /* as in struct check_message */
 	enum check_event last_event;
 };
 
@@ -134,8 +135,7 @@ void check_kept_end(const struct check_process *process);
 /* A fault at an address: of a late call or access? check_late.c */
 void check_late(struct check_task *task, uint64_t address);
 /* check_scan.c: what points into an unloaded library. The process is stopped. */
-void check_scan_libc(struct check_task *task, const struct check_unload *unload);
-void check_scan_memory(struct check_task *task, const struct check_unload *unload);
+void check_scan(struct check_task *task, const struct check_unload *unload);
 /* check_growth.c: one cycle has ended; at the end of the process. */
 void check_growth_sample(struct check_process *process, const struct check_unload *unload);
 void check_growth_judge(struct check_process *process);
@@ -146,7 +146,7 @@ struct check_frame {
 	uint64_t address, sp;
 	bool exact;	 /* see check_name() */
 	char *function;	 /* NULL: unknown */
-	uint64_t offset; /* in it */
+	uint64_t offset; /* in it; without a function, in the object: an address of its file */
 	char *file;	 /* source; NULL: unknown */
 	int line;
 	char *object; /* path; NULL: none */
@@ -187,6 +187,7 @@ enum check_kind {
 	CHECK_ATEXIT,
 	CHECK_KEY_DESTRUCTOR,
 	CHECK_THREAD_ATEXIT,
+	CHECK_ATFORK,
 	CHECK_POINTER,
 	CHECK_LATE_CALL,
 	CHECK_LATE_ACCESS,
@@ -231,7 +232,7 @@ void check_found(struct check_finding *finding);
 struct check_counts {
 	unsigned unloads, processes;
 	unsigned unstopped; /* threads that did not stop in time */
-	unsigned missed, blind, unreserved;
+	unsigned missed, blind, listless, unreserved;
 };
 extern struct check_counts check_counts;
 

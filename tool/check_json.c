@@ -10,7 +10,7 @@ static void put_frame(FILE *to, const struct check_frame *frame)
 {
 	fprintf(to, "{\"address\":\"0x%" PRIx64 "\",\"function\":", frame->address);
 	json_string(to, frame->function);
-	if (frame->function)
+	if (frame->object)
 		fprintf(to, ",\"offset\":%" PRIu64, frame->offset);
 	fputs(",\"object\":", to);
 	json_string(to, frame->object);

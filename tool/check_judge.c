@@ -233,9 +233,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	if (unload->at.text_end) {
 		judge_signals(task, unload, message);
 		check_stop_others(task);
-		check_scan_libc(task, unload);
-		if (check_options.scan)
-			check_scan_memory(task, unload);
+		check_scan(task, unload);
 		check_go_others(task);
 	}
 	/* Of several libraries that go together, the first is the one that was closed. */

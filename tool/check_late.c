@@ -35,8 +35,9 @@ static char *describe(const struct check_frame *frame)
 		return memory_format("%s (%s:%d)", frame->function, check_base(frame->file), frame->line);
 	if (frame->function)
 		return memory_format("%s of %s", frame->function, check_base(frame->object));
-	return memory_format("0x%" PRIx64 "%s%s", frame->address, frame->object ? " of " : "",
-		frame->object ? check_base(frame->object) : "");
+	if (frame->object)
+		return memory_format("offset 0x%" PRIx64 " of %s", frame->offset, check_base(frame->object));
+	return memory_format("0x%" PRIx64, frame->address);
 }
 
 void check_late(struct check_task *task, uint64_t address)
@@ -73,13 +74,12 @@ void check_late(struct check_task *task, uint64_t address)
 	uint64_t ms = used->when ? (now - used->when) / 1000000 : 0;
 	if (called)
 		f = check_finding(CHECK_LATE_CALL, process, task->tid, used->path,
-			place.function && place.offset ? "return into %s of %s, which is unloaded"
-						       : "call into %s of %s, which is unloaded",
-			name, check_base(used->path));
+			place.function && place.offset ? "return into %s of %s" : "call into %s of %s", name,
+			check_base(used->path));
 	else
-		f = check_finding(CHECK_LATE_ACCESS, process, task->tid, used->path,
-			"use of %s of %s, which is unloaded", name, check_base(used->path));
-	f->more = who ? memory_format("%" PRIu64 " ms ago by %s", ms, who) : memory_format("%" PRIu64 " ms ago", ms);
+		f = check_finding(CHECK_LATE_ACCESS, process, task->tid, used->path, "use of %s of %s", name,
+			check_base(used->path));
+	f->more = memory_format("unloaded %" PRIu64 " ms ago%s%s", ms, who ? " by " : "", who ? who : "");
 	check_finding_stack(f, names, s, called ? "entered by" : "used by");
 	if (used->by)
 		check_finding_closer(f, names, used->by, "unloaded by");

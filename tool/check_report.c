@@ -19,6 +19,7 @@ const char *const check_kind_name[CHECK_KINDS] = {
 	[CHECK_ATEXIT] = "atexit",
 	[CHECK_KEY_DESTRUCTOR] = "key-destructor",
 	[CHECK_THREAD_ATEXIT] = "thread-atexit",
+	[CHECK_ATFORK] = "atfork",
 	[CHECK_POINTER] = "pointer",
 	[CHECK_LATE_CALL] = "late-call",
 	[CHECK_LATE_ACCESS] = "late-access",
@@ -133,6 +134,8 @@ static void put_frame(FILE *to, size_t number, const struct check_frame *frame, 
 	fprintf(to, "    #%-2zu ", number);
 	if (frame->function)
 		put_clean(to, frame->function);
+	else if (frame->object)
+		fprintf(to, "offset 0x%" PRIx64, frame->offset);
 	else
 		fprintf(to, "0x%" PRIx64, frame->address);
 	if (frame->file) {
@@ -222,7 +225,7 @@ int check_report_open(void)
 	return -1;
 }
 
-#define NOTES_MAX 6
+#define NOTES_MAX 7
 
 static size_t make_notes(const char **note)
 {
@@ -233,6 +236,9 @@ static size_t make_notes(const char **note)
 	if (check_counts.blind)
 		note[n++] = "libraries that stay after dlclose were not looked for: this C library keeps its counts in "
 			    "an unknown place";
+	if (check_counts.listless)
+		note[n++] = "functions for the ends of threads were not looked for, but with --scan: this C library "
+			    "keeps them in an unknown place";
 	if (check_counts.missed)
 		note[n++] = "not all unloads were checked: too many libraries were closed at once";
 	if (check_counts.unstopped)

@@ -93,6 +93,10 @@ static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
 	Dwfl_Line *known = dwfl_module_getsrc(module, address);
 	Dwarf_Addr bias = 0;
 
+	/* Between functions with lines there may be one without: libdwfl gives it the last of the one before. */
+	Dwarf_Die *about = known ? dwfl_module_addrdie(module, address, &bias) : NULL;
+	if (about && dwarf_haspc(about, address - bias) == 0)
+		return NULL;
 	if (known)
 		return dwfl_lineinfo(known, NULL, number, NULL, NULL, NULL);
 	for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &bias));) {
@@ -123,6 +127,10 @@ void check_name(struct check_names *names, uint64_t address, bool exact, struct 
 		/* Without the version, as in clock_nanosleep@GLIBC_2.2.5. */
 		frame->function = memory_text(name, strcspn(name, "@"));
 		frame->offset = offset + (address - within);
+	} else {
+		GElf_Addr bias = 0;
+
+		frame->offset = dwfl_module_getelf(module, &bias) ? address - bias : 0;
 	}
 	const char *file = find_line(module, within, &frame->line);
 	if (file)

@@ -102,6 +102,7 @@ static struct check_process *get_process(pid_t pid, const struct check_process *
 	read_name(pid, p->name);
 	if (parent) {
 		p->started = parent->started;
+		p->thread_list = parent->thread_list;
 		p->unloads = parent->unloads;
 		p->unload = memory_resize(NULL, p->unloads + 1, sizeof(*p->unload));
 		for (size_t i = 0; i < p->unloads; i++) {

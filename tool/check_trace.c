@@ -50,6 +50,8 @@ static void on_message(struct check_task *task, const struct check_message *mess
 		process->started = true;
 		check_counts.processes++;
 		check_counts.blind += (message->flags & CHECK_BLIND) != 0;
+		check_counts.listless += !message->thread_list;
+		process->thread_list = message->thread_list;
 		break;
 	case CHECK_CLOSING:
 	case CHECK_UNLOADED:
