@@ -124,7 +124,9 @@ vanishing() {
 	run remove "rm -r $tmp/plain.d"
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile remove "rm -r $tmp/d"
 	is "$(printf '%s\nstatus %s\n' "$out" "$status")" "$(cat plain)" "$name: the folder is removed: the program behaves as ever"
-	diag "$err"
+	is "$(printf '%s\n' "$err" | grep '^xaudit record:')" \
+		"xaudit record: the trace folder $tmp/d was removed while the command ran, so there is no trace" \
+		"$name: the folder is removed: and that is said"
 }
 
 descriptors() {
