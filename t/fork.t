@@ -39,6 +39,11 @@ all() {
 	made 'fork in a thread' thread 3 3 46
 	made 'fork among three busy threads' threads 13 13
 	made 'vfork and exec' vfork 4 4 45
+	made 'vfork, and the child calls before it executes' vfork-calls 3 3 32
+	made 'clone and clone3, called by the program itself' clone 3 3 19
+	made 'clone with CLONE_VM and CLONE_VFORK, on another stack' clone-stack 1 1 11
+	made 'clone with CLONE_VM alone' clone-memory 1 1 11
+	made 'clone of a thread that libc does not know of' clone-thread 1 1 11
 	made 'posix_spawn' spawn 4 4 45
 	made 'exec of itself, twice' exec 1 3 25
 	made 'a child that calls nothing' idle 1 1 6
@@ -55,6 +60,6 @@ all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray xray_library
 else
-	skip 40 'no clang here'
+	skip 65 'no clang here'
 fi
 done_testing
