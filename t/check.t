@@ -75,7 +75,7 @@ cp host stripped
 strip stripped.so stripped
 bounded 60 "$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
 is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' 'a thread is found in a stripped library'
-like "$(cat err)" '    #0  offset 0x[0-9a-f]+ in stripped$' 'frames without a name are said by their address in the file'
+like "$(cat err)" '    #0  stripped\+0x[0-9a-f]+$' 'frames without a name are said by their address in the file'
 
 check -- ./host handler ./plugin.so
 is "$status $(kinds)" '1 signal-handler' 'a signal handler that is left behind is found'
@@ -147,6 +147,10 @@ check --scan -- ./host pointer ./plugin.so
 is "$status $(kinds) $(ask '.findings[0].possible')" '0 pointer true' \
 	'--scan finds a pointer on the heap, as a possible one that does not change the status'
 like "$(ask '.findings[0].details[]')" ' points to plugin_callback$' 'the function that it points to is named'
+check --scan -- ./host pointers ./plugin.so
+like "$(ask '.findings[0].details | sort | join("; ")')" \
+	'^0x[0-9a-f]+040 in anonymous memory points to plugin_callback; callback of host points to plugin_callback$' \
+	'a variable is named; memory that lies right behind those of the program is not taken for one'
 check -- ./host pointer ./plugin.so
 is "$status $(kinds)" '0 ' 'without --scan it is not searched'
 

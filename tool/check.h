@@ -169,6 +169,8 @@ void check_stack_name(struct check_names *names, struct check_stack *stack);
 
 /* What lies at an address. exact: it is an instruction to be executed, not one to be returned to. */
 void check_name(struct check_names *names, uint64_t address, bool exact, struct check_frame *frame);
+/* The same for data of what is loaded at that address: its zeroed data is no mapping of the file. */
+void check_name_data(struct check_names *names, uint64_t load, uint64_t address, struct check_frame *frame);
 
 /* The first frame that is not of the loader, libc and the module: who asked for it. NULL: none. */
 const struct check_frame *check_stack_culprit(const struct check_stack *stack);

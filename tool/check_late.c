@@ -36,7 +36,7 @@ static char *describe(const struct check_frame *frame)
 	if (frame->function)
 		return memory_format("%s of %s", frame->function, check_base(frame->object));
 	if (frame->object)
-		return memory_format("offset 0x%" PRIx64 " of %s", frame->offset, check_base(frame->object));
+		return memory_format("%s+0x%" PRIx64, check_base(frame->object), frame->offset);
 	return memory_format("0x%" PRIx64, frame->address);
 }
 

@@ -28,7 +28,7 @@
 #define THREAD_MAX    65536 /* functions for the end of one thread */
 #define FORK_INITIAL  48    /* entries that follow the array's head */
 #define FORK_MAX      4096
-#define LIBC_MAX      (4u << 20) /* of one mapping; it has 76 KiB */
+#define LIBC_MAX      (256u << 10) /* of one mapping; it has 76 KiB */
 #define ADDRESS_END   (1ull << 47)
 
 struct exit_block {
@@ -181,14 +181,15 @@ static void judge_fork(struct check_scan *s, uint64_t at, const struct fork_entr
 				giver(s, entry->library));
 }
 
-/* words: of libc. Returns how many of them belong to an array of functions for fork; 0: none do. */
-static size_t follow_fork(struct check_scan *s, const uint64_t *words, size_t left)
+/* words: of libc, at this address. Returns how many of them belong to an array of functions for fork; 0: none do. */
+static size_t follow_fork(struct check_scan *s, uint64_t at, const uint64_t *words, size_t left)
 {
 	uint64_t used = words[0], room = left < 3 ? 0 : words[1], last = 0;
 
-	if (!used || used > room || room < FORK_INITIAL || room > FORK_MAX || !is_pointer(words[2]))
+	if (used > room || room < FORK_INITIAL || room > FORK_MAX || !is_pointer(words[2]) ||
+		(!used && words[2] != at + 24))
 		return 0;
-	struct fork_entry *entry = memory_resize(NULL, used, sizeof(*entry));
+	struct fork_entry *entry = memory_resize(NULL, used + 1, sizeof(*entry));
 	size_t done = check_read(process_of(s), words[2], entry, used * sizeof(*entry)), result = 3;
 	for (size_t i = 0; i < used && result; i++) {
 		if (done != used * sizeof(*entry) || (i && entry[i].number <= last))
@@ -201,8 +202,11 @@ static size_t follow_fork(struct check_scan *s, const uint64_t *words, size_t le
 	for (size_t i = 0; i < used && result; i++)
 		judge_fork(s, words[2] + i * sizeof(*entry), &entry[i]);
 	/* What follows are its entries, or, when it became longer and moved, old ones. */
-	if (result)
+	if (result) {
 		result += FORK_INITIAL * sizeof(*entry) / 8;
+		s->fork_start = at;
+		s->fork_end = at + 8 * result;
+	}
 	free(entry);
 	return result < left ? result : left;
 }
@@ -212,7 +216,7 @@ static size_t follow_fork(struct check_scan *s, const uint64_t *words, size_t le
 static void judge_words(struct check_scan *s, uint64_t at, const uint64_t *words, size_t count)
 {
 	for (size_t i = 0; i < count;) {
-		size_t fork = follow_fork(s, words + i, count - i);
+		size_t fork = follow_fork(s, at + 8 * i, words + i, count - i);
 
 		if (fork) {
 			i += fork;
@@ -233,11 +237,12 @@ static int judge_mapping(const struct check_mapping *m, void *context)
 	if (m->start != l->before_end || *m->path)
 		snprintf(l->before, sizeof(l->before), "%s", m->path);
 	l->before_end = m->end;
-	if (!m->writable || !m->readable || m->shared || !check_is_libc(check_base(l->before)) ||
-		m->end - m->start > LIBC_MAX)
+	if (!m->writable || !m->readable || m->shared || !check_is_libc(check_base(l->before)))
 		return 0;
-	uint64_t *words = memory_resize(NULL, m->end - m->start, 1);
-	size_t size = check_read(process_of(l->scan), m->start, words, m->end - m->start);
+	/* The kernel may join libc's zeroed data with whatever lies behind it. */
+	size_t size = m->end - m->start < LIBC_MAX ? m->end - m->start : LIBC_MAX;
+	uint64_t *words = memory_resize(NULL, size, 1);
+	size = check_read(process_of(l->scan), m->start, words, size);
 	judge_words(l->scan, m->start, words, size / 8);
 	free(words);
 	return 0;

@@ -132,18 +132,20 @@ static void put_clean(FILE *to, const char *text)
 static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
 {
 	fprintf(to, "    #%-2zu ", number);
-	if (frame->function)
+	if (frame->function) {
 		put_clean(to, frame->function);
-	else if (frame->object)
-		fprintf(to, "offset 0x%" PRIx64, frame->offset);
-	else
+	} else if (frame->object) {
+		put_clean(to, check_base(frame->object));
+		fprintf(to, "+0x%" PRIx64, frame->offset);
+	} else {
 		fprintf(to, "0x%" PRIx64, frame->address);
+	}
 	if (frame->file) {
 		fputs(" at ", to);
 		put_clean(to, frame->file);
 		fprintf(to, ":%d", frame->line);
 	}
-	if (frame->object) {
+	if (frame->function && frame->object) {
 		fputs(" in ", to);
 		put_clean(to, check_base(frame->object));
 	}

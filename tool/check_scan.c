@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "tool/check_scan.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@
 
 struct scan {
 	struct check_scan *common;
-	char before[4096]; /* the file of the mapping before, while anonymous ones follow it without a gap */
-	uint64_t before_end;
+	/* The last file in the order of addresses, and where its load with its zeroed data ends. */
+	char file[4096];
+	uint64_t file_start, file_end;
 	struct check_finding *pointers;
 	size_t more;
 	/* Where the live part of each thread's stack begins. */
@@ -92,9 +94,30 @@ bool check_is_libc(const char *file)
 
 /* ---- the memory ---- */
 
+/* "callback+0x8 of host", or where nothing has a name: "host+0x4010", "0x7f1234567890 in [heap]". */
+static char *describe(struct scan *s, const char *where, uint64_t at)
+{
+	struct check_frame holder;
+	char *text;
+
+	if (where != s->file)
+		return memory_format("0x%" PRIx64 " in %s", at, where);
+	check_name_data(check_scan_names(s->common), s->file_start, at, &holder);
+	if (holder.function && holder.offset)
+		text = memory_format("%s+0x%" PRIx64 " of %s", holder.function, holder.offset, check_base(s->file));
+	else if (holder.function)
+		text = memory_format("%s of %s", holder.function, check_base(s->file));
+	else
+		text = memory_format(
+			"%s+0x%" PRIx64, check_base(s->file), holder.object ? holder.offset : at - s->file_start);
+	check_frame_free(&holder);
+	return text;
+}
+
+/* where: s->file, or what else is there. */
 static void possible(struct scan *s, const char *where, bool stack, uint64_t at, uint64_t address)
 {
-	struct check_frame frame, holder;
+	struct check_frame frame;
 
 	check_name(check_scan_names(s->common), address, true, &frame);
 	/* Old return addresses lie about in stacks; a pointer is to a function's start. */
@@ -111,18 +134,14 @@ static void possible(struct scan *s, const char *where, bool stack, uint64_t at,
 		check_frame_free(&frame);
 		return;
 	}
-	check_name(check_scan_names(s->common), at, true, &holder);
 	char *target = !frame.function ? memory_format("offset 0x%" PRIx64, address - s->common->unload->at.base)
 		       : frame.offset  ? memory_format("%s+0x%" PRIx64, frame.function, frame.offset)
 				       : memory_format("%s", frame.function);
-	if (holder.function)
-		check_finding_detail(s->pointers, memory_format("%s+0x%" PRIx64 " of %s points to %s", holder.function,
-							  holder.offset, check_base(holder.object), target));
-	else
-		check_finding_detail(s->pointers, memory_format("0x%" PRIx64 " in %s points to %s", at, where, target));
+	char *holder = describe(s, where, at);
+	check_finding_detail(s->pointers, memory_format("%s points to %s", holder, target));
+	free(holder);
 	free(target);
 	check_frame_free(&frame);
-	check_frame_free(&holder);
 }
 
 /* Is it a struct dtor_list of __cxa_thread_atexit_impl: function, object, link_map, next? */
@@ -144,6 +163,9 @@ static void scan_words(struct scan *s, const char *where, bool stack, uint64_t a
 		bool mangled = check_scan_hit(c, plain);
 
 		if ((!mangled && !check_scan_hit(c, word[i])) || check_scan_told(c, place))
+			continue;
+		/* Its list was looked at; what was taken out of it may still stand there. */
+		if (place >= c->fork_start && place < c->fork_end)
 			continue;
 		if (!mangled)
 			possible(s, where, stack, place, word[i]);
@@ -190,33 +212,64 @@ static bool is_ours(const char *file)
 	return !strncmp(file, "libxaudit", 9) || !strncmp(file, "ld-linux", 8);
 }
 
+static void scan_part(struct scan *s, const char *where, uint64_t start, uint64_t end)
+{
+	uint64_t from = start;
+	bool stack = false;
+
+	for (size_t i = 0; i < s->sps; i++) {
+		if (s->sp[i] < start || s->sp[i] >= end)
+			continue;
+		/* Several stacks in one mapping, if ever: what lies below the lowest is dead. */
+		from = !stack || (s->sp[i] & ~7ull) < from ? s->sp[i] & ~7ull : from;
+		stack = true;
+	}
+	scan_range(s, stack ? "a stack" : where, stack, from, end);
+}
+
+/* Where the load of the file that is mapped here ends; 0: it is no ELF file. */
+static uint64_t load_end(struct check_process *process, uint64_t start)
+{
+	uint64_t first = UINT64_MAX, end = 0;
+	Elf64_Phdr p;
+	Elf64_Ehdr e;
+
+	if (check_read(process, start, &e, sizeof(e)) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	for (unsigned i = 0; i < e.e_phnum; i++) {
+		if (check_read(process, start + e.e_phoff + i * sizeof(p), &p, sizeof(p)) != sizeof(p))
+			return 0;
+		if (p.p_type != PT_LOAD)
+			continue;
+		first = p.p_vaddr < first ? p.p_vaddr & ~4095ull : first;
+		end = p.p_vaddr + p.p_memsz > end ? p.p_vaddr + p.p_memsz : end;
+	}
+	return end ? (start + end - first + 4095) & ~4095ull : 0;
+}
+
+/* Behind a file's data lies its zeroed data, in one mapping with whatever anonymous memory lies behind that. */
 static int scan_mapping(const struct check_mapping *m, void *context)
 {
 	struct scan *s = context;
-	bool follows = m->start == s->before_end && !*m->path;
 	uint64_t start = m->start;
-	bool stack = false;
-	char where[128];
 
-	if (!follows)
-		snprintf(s->before, sizeof(s->before), "%s", m->path);
-	s->before_end = m->end;
-	const char *file = check_base(s->before);
-	if (!m->writable || !m->readable || m->shared || is_ours(file))
-		return 0;
-	for (size_t i = 0; i < s->sps; i++) {
-		if (s->sp[i] < m->start || s->sp[i] >= m->end)
-			continue;
-		/* Several stacks in one mapping, if ever: what lies below the lowest is dead. */
-		start = !stack || (s->sp[i] & ~7ull) < start ? s->sp[i] & ~7ull : start;
-		stack = true;
+	if (*m->path == '/' && (strcmp(m->path, s->file) != 0 || m->start >= s->file_end)) {
+		snprintf(s->file, sizeof(s->file), "%s", m->path);
+		s->file_start = m->start;
+		s->file_end = load_end(s->common->task->process, m->start);
+		s->file_end = s->file_end < m->end ? m->end : s->file_end;
 	}
-	snprintf(where, sizeof(where), "%.100s",
-		stack		    ? "a stack"
-		: *s->before == '[' ? s->before
-		: *file		    ? file
-				    : "anonymous memory");
-	scan_range(s, where, stack, start, m->end);
+	if (!m->writable || !m->readable || m->shared)
+		return 0;
+	if (start < s->file_end && *m->path != '[') {
+		uint64_t end = m->end < s->file_end ? m->end : s->file_end;
+
+		if (!is_ours(check_base(s->file)))
+			scan_part(s, s->file, start, end);
+		start = end;
+	}
+	if (start < m->end)
+		scan_part(s, *m->path ? m->path : "anonymous memory", start, m->end);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct check_scan {
 	/* Places in memory that a finding has told of. */
 	uint64_t *told;
 	size_t tolds;
+	uint64_t fork_start, fork_end; /* libc's list of functions for fork; 0: not found */
 };
 
 /* Made when the first is needed: nothing is found, as a rule. */

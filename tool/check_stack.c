@@ -108,10 +108,9 @@ static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
 	return NULL;
 }
 
-void check_name(struct check_names *names, uint64_t address, bool exact, struct check_frame *frame)
+/* within: an address in what is looked for; module: may be NULL. */
+static void name_in(Dwfl_Module *module, uint64_t address, uint64_t within, struct check_frame *frame)
 {
-	uint64_t within = exact ? address : address - 1;
-	Dwfl_Module *module = names->dwfl ? dwfl_addrmodule(names->dwfl, within) : NULL;
 	GElf_Sym symbol;
 	GElf_Off offset;
 
@@ -135,6 +134,18 @@ void check_name(struct check_names *names, uint64_t address, bool exact, struct 
 	const char *file = find_line(module, within, &frame->line);
 	if (file)
 		frame->file = memory_format("%s", file);
+}
+
+void check_name(struct check_names *names, uint64_t address, bool exact, struct check_frame *frame)
+{
+	uint64_t within = exact ? address : address - 1;
+
+	name_in(names->dwfl ? dwfl_addrmodule(names->dwfl, within) : NULL, address, within, frame);
+}
+
+void check_name_data(struct check_names *names, uint64_t load, uint64_t address, struct check_frame *frame)
+{
+	name_in(names->dwfl ? dwfl_addrmodule(names->dwfl, load) : NULL, address, address, frame);
 }
 
 /* ---- unwinding ---- */
