@@ -117,7 +117,8 @@ t_epoch_torture_t_LDADD = runtime/libruntime.la
 
 # Loading and unloading.
 dist_check_SCRIPTS += t/host.t t/loader.t t/hostile.t
-dist_check_SCRIPTS += t/rtld.t
+dist_check_SCRIPTS += t/rtld.t t/leaving.t
+EXTRA_DIST += t/fixtures/leaving.cc t/fixtures/leaving_library.c
 EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_part.c t/fixtures/rtld_thousand.h
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
 	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c
