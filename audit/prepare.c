@@ -230,7 +230,7 @@ static uint64_t stub_of(struct load *load, const struct site *site)
 	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
 	cell->body = load->base + site->address + site->length;
 	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
-	return stub_address(&load->stubs, n);
+	return stub_rest(&load->stubs, n);
 }
 
 /* Builds the patches of one segment from plan[*next] on. Returns their number, or -1 when a site is not what it should be. */

@@ -41,11 +41,14 @@ static int32_t get32(const uint8_t *p)
 	return v;
 }
 
-/* Is there push word(%rip); push body(%rip); jmp *gate(%rip) with the cell's addresses? */
+/* Is there jmp *target(%rip); push word(%rip); push body(%rip); jmp *gate(%rip) with the cell's addresses? */
 static int is_cell_stub(uint64_t address, const struct stub_cell *cell)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
 
+	if (p[0] != 0xff || p[1] != 0x25 || p + 6 + get32(p + 2) != (const uint8_t *)&cell->target)
+		return 0;
+	p += 6;
 	return p[0] == 0xff && p[1] == 0x35 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->word && p[6] == 0xff &&
 	       p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff &&
 	       p[13] == 0x25 && p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
@@ -86,7 +89,7 @@ static void check_pages(struct stub_pages *pages, uint32_t base, uint32_t functi
 		right += is_cell_stub(stub_address(pages, i), stub_cell(pages, i));
 	is_int(right, functions, "each stub pushes its cell's word and body and jumps to its gate");
 	uint64_t last = stub_address(pages, functions - 1), cell = (uint64_t)(uintptr_t)stub_cell(pages, functions - 1);
-	ok(stub_address(pages, 0) >= start + (base ? 48 : 0) && last + 18 <= start + pages->code_size,
+	ok(stub_address(pages, 0) >= start + (base ? 48 : 0) && last + 24 <= start + pages->code_size,
 		"all stubs lie in the code part");
 	ok(cell + sizeof(struct stub_cell) <= start + pages->size, "all cells lie in the mapping");
 	if (!base)
@@ -129,7 +132,7 @@ static void test_wanted(void)
 
 	/* The last bit of room of a page, and the first of the next. */
 	is_int((long long)stub_size(0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
-	is_int((long long)stub_size(0, 129), 3 * PAGE, "the 129th stub begins a second page of code");
+	is_int((long long)stub_size(0, 129), 4 * PAGE, "the 129th stub begins a second page of code, and its cell one of cells");
 	is_int((long long)stub_size(1, 0), PAGE, "XRay stubs alone take one page");
 	r = stub_map(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
 	is_int(r, 0, "stub_map maps XRay stubs alone");
@@ -208,6 +211,19 @@ static void test_reach(void)
 	check_unmap(&pages);
 }
 
+static void test_reserved(void)
+{
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 200);
+	struct stub_pages pages;
+
+	is_int(stub_reserve(&pages, wanted, text, text + 0x10000, 1, 200), 0, "stub_reserve keeps a place for 200 stubs");
+	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "the wanted one when it is free");
+	ok(all_pages_are(wanted, stub_size(1, 200), "---p") && pages.stubs == 0, "nobody can access it, and it has no stubs");
+	is_int(stub_write(&pages, 42), 0, "stub_write writes them");
+	check_pages(&pages, 42, 200);
+	check_unmap(&pages);
+}
+
 static void test_block(void)
 {
 	struct stub_pages pages;
@@ -219,6 +235,8 @@ static void test_block(void)
 	cell->body = 2;
 	cell->gate = 3;
 	ok(is_cell_stub(stub_address(&pages, 299), cell), "filling a cell changes no code");
+	is_int((long long)(stub_rest(&pages, 299) - stub_address(&pages, 299)), 6, "the rest of a stub begins behind its first jump");
+	is_int((long long)stub_cell(&pages, 299)->target, (long long)stub_rest(&pages, 299), "a new stub of a block goes on to its rest");
 	check_unmap(&pages);
 }
 
@@ -260,6 +278,7 @@ int main(void)
 	test_wanted();
 	test_taken();
 	test_reach();
+	test_reserved();
 	test_block();
 	test_refused();
 	return done_testing();

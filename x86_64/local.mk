@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # x86_64/libx86_64.la: C, assembly and header files go into x86_64_libx86_64_la_SOURCES. All of it is compiled for program
-# threads (no vector registers, no libc). x86_64/sled.c is in audit/libcommon.la, see audit/local.mk.
+# threads (no vector registers, no libc). audit/libcommon.la takes x86_64/sled.c along, see audit/local.mk.
 #
 # x86_64/offsets.h is made of x86_64/offsets.c, which is compiled to assembly and never run: an asm with
 # .ascii "->SYMBOL %0" and an "i" operand gives a line "#define SYMBOL value".
@@ -29,7 +29,7 @@ x86_64/offsets.h: x86_64/offsets.c
 # BUILT_SOURCES alone does not cover `make t/foo.t`.
 $(x86_64_libx86_64_la_OBJECTS): x86_64/offsets.h
 
-# x86_64/libsled.la: the bytes of sleds, for module and command.
+# x86_64/libsled.la: the bytes of sleds, for module and command; for program threads, too.
 noinst_LTLIBRARIES += x86_64/libsled.la
 x86_64_libsled_la_SOURCES = x86_64/sled.c x86_64/sled.h
-x86_64_libsled_la_CFLAGS = $(MODULE_CFLAGS)
+x86_64_libsled_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

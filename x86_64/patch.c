@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/patch.h"
 
+#include <errno.h>    /* EPERM */
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/sys.h"
@@ -48,4 +49,146 @@ int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *don
 		*done = end;
 	}
 	return 0;
+}
+
+/* ---- live ---- */
+
+/* linux/membarrier.h's, which old kernel headers lack. */
+#define CORE_SYNC	   (1 << 5)
+#define REGISTER_CORE_SYNC (1 << 6)
+
+/* Returns 0 or -errno. Registers when it must: after an exec, and in a process that never did. */
+static long core_sync(void)
+{
+	long r = sys_call(__NR_membarrier, CORE_SYNC, 0, 0, 0, 0, 0);
+
+	if (r == -EPERM) {
+		r = sys_call(__NR_membarrier, REGISTER_CORE_SYNC, 0, 0, 0, 0, 0);
+		if (r == 0)
+			r = sys_call(__NR_membarrier, CORE_SYNC, 0, 0, 0, 0, 0);
+	}
+	return r;
+}
+
+int patch_may_store(uint64_t head, size_t head_size)
+{
+	return head % 8 + head_size <= 8;
+}
+
+static void store(uint64_t address, uint8_t byte)
+{
+	/* Relaxed: nobody fetches it before the core-sync behind the step. */
+	__atomic_store_n((uint8_t *)(uintptr_t)address, byte, __ATOMIC_RELAXED);
+}
+
+static void store_head(uint64_t address, const uint8_t *bytes, uint8_t size)
+{
+	if (size == 1) {
+		store(address, bytes[0]);
+		return;
+	}
+	/* One instruction, at an odd address too; pairs with the fetch of whoever runs this now, which finds both bytes or neither. */
+	__asm__ volatile("movw %w1, (%0)" : : "r"(address), "r"((uint16_t)(bytes[0] | bytes[1] << 8)) : "memory");
+}
+
+void patch_step(const struct patch_site *site, int step)
+{
+	const struct patch *patch = &site->patch;
+	const uint8_t guard[2] = { 0xeb, site->guard };
+	uint64_t head = patch->address + site->head;
+
+	if (step == 3) {
+		store_head(head, patch->bytes + site->head, site->head_size);
+		return;
+	}
+	if (step == 1 && site->guard) {
+		store_head(head, guard, 2);
+		return;
+	}
+	if (site->head_size == 1 || step != (site->guard ? 2 : 1))
+		return;
+	for (uint8_t i = 0; i < patch->size; i++) {
+		uint64_t at = patch->address + i;
+		if (i >= site->head && i < site->head + 2)
+			continue;
+		/* What is as it should be stays untouched: threads may be executing it. */
+		if (*(const volatile uint8_t *)(uintptr_t)at != patch->bytes[i])
+			store(at, patch->bytes[i]);
+	}
+}
+
+/* The run of neighbouring pages of one protection that begins with patch i: its end is the index of the first patch that is not in it. */
+static size_t find_run(const struct patch_site *site, size_t count, size_t i, uint64_t *low, size_t *size)
+{
+	uint64_t high = last_page(&site[i].patch);
+	size_t end = i + 1;
+
+	*low = page_of(site[i].patch.address);
+	for (; end < count && page_of(site[end].patch.address) <= high + PAGE && site[end].prot == site[i].prot; end++)
+		if (last_page(&site[end].patch) > high)
+			high = last_page(&site[end].patch);
+	*size = high + PAGE - *low;
+	return end;
+}
+
+/* Gives the first `count` sites' pages their protection back. */
+static long protect(const struct patch_site *site, size_t count)
+{
+	uint64_t low;
+	size_t size;
+	long result = 0;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		end = find_run(site, count, i, &low, &size);
+		if (sys_mprotect((void *)(uintptr_t)low, size, site[i].prot) == 0)
+			continue;
+		sys_madvise((void *)(uintptr_t)low, size, MADV_DONTNEED);
+		sys_mprotect((void *)(uintptr_t)low, size, site[i].prot);
+		result = -EKEYREJECTED;
+	}
+	return result;
+}
+
+static long unprotect(const struct patch_site *site, size_t count)
+{
+	uint64_t low;
+	size_t size;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		end = find_run(site, count, i, &low, &size);
+		long r = sys_mprotect((void *)(uintptr_t)low, size, site[i].prot | PROT_READ | PROT_WRITE);
+		if (r) {
+			/* It may have been refused in the middle. */
+			sys_mprotect((void *)(uintptr_t)low, size, site[i].prot);
+			protect(site, i);
+			return r;
+		}
+	}
+	return 0;
+}
+
+int patch_live(const struct patch_site *site, size_t count)
+{
+	/* Before anything is changed: afterwards it can't fail any more. */
+	long r = core_sync();
+	int guards = 0;
+
+	if (r == 0)
+		r = unprotect(site, count);
+	if (r)
+		return (int)r;
+	for (size_t i = 0; i < count; i++) {
+		patch_step(&site[i], 1);
+		guards |= site[i].guard;
+	}
+	core_sync();
+	if (guards) {
+		for (size_t i = 0; i < count; i++)
+			patch_step(&site[i], 2);
+		core_sync();
+	}
+	for (size_t i = 0; i < count; i++)
+		patch_step(&site[i], 3);
+	core_sync();
+	return (int)protect(site, count);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/sled.h"
 
-#include <string.h> /* memcpy, memcmp */
+#include "runtime/sys.h" /* sys_same */
 
 /* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (behind the ret of an exit).
  */
 static const uint8_t entry_nop[9] = {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
+static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
 static const uint8_t exit_nop[10] = {0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
 
 /* Legacy prefixes that assemblers put before jumps: branch hints, notrack, bnd, padding; and REX. */
@@ -41,7 +42,7 @@ enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const u
 	case SLED_XRAY_TAIL:
 		if (p[0] != 0xeb || p[1] != 0x09)
 			return TRACE_REASON_SLED_BYTES;
-		if (memcmp(p + 2, entry_nop, sizeof(entry_nop)) && p[6] != 0xe8)
+		if (!sys_same(p + 2, entry_nop, sizeof(entry_nop)) && p[6] != 0xe8)
 			return TRACE_REASON_SLED_BYTES;
 		if (type == SLED_XRAY_TAIL)
 			return check_tail_jump(p + SLED_XRAY_SIZE, size - SLED_XRAY_SIZE);
@@ -49,7 +50,7 @@ enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const u
 	case SLED_XRAY_EXIT:
 		if (p[0] != 0xc3)
 			return TRACE_REASON_SLED_BYTES;
-		if (memcmp(p + 1, exit_nop, sizeof(exit_nop)) && (p[1] != 0xba || p[6] != 0xe9))
+		if (!sys_same(p + 1, exit_nop, sizeof(exit_nop)) && (p[1] != 0xba || p[6] != 0xe9))
 			return TRACE_REASON_SLED_BYTES;
 		return TRACE_REASON_TRACED;
 	case SLED_XRAY_CUSTOM:
@@ -133,24 +134,38 @@ int sled_is_endbr64(const uint8_t *p, size_t size)
 	return size >= SLED_ENDBR64_SIZE && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
 }
 
+static void put32(uint8_t *p, uint32_t v)
+{
+	struct unaligned {
+		uint32_t v;
+	} __attribute__((packed, may_alias)) *to = (struct unaligned *)p;
+
+	to->v = v;
+}
+
+/* For a few bytes: sys_copy() takes long to begin. */
+static void put(uint8_t *to, const uint8_t *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" : : : "memory"); /* keeps the compiler from calling memcpy */
+	}
+}
+
 /* Writes a jmp or call whose opcode is `place` bytes away from the site's address. 0: out of reach. */
 static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 {
 	int64_t distance;
-	int32_t rel32;
 
 	if (__builtin_sub_overflow(rel, (int64_t)place + SLED_JUMP_SIZE, &distance) || distance != (int32_t)distance)
 		return 0;
-	rel32 = (int32_t)distance;
 	out[0] = opcode;
-	memcpy(out + 1, &rel32, sizeof(rel32));
+	put32(out + 1, (uint32_t)distance);
 	return SLED_JUMP_SIZE;
 }
 
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from)
 {
-	static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
-
 	*from = 0;
 	switch (type) {
 	case SLED_XRAY_ENTRY:
@@ -158,7 +173,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 	case SLED_XRAY_EXIT:
 		out[0] = 0x41;
 		out[1] = 0xba;
-		memcpy(out + 2, &index, sizeof(index));
+		put32(out + 2, index);
 		if (!put_branch(out + 6, type == SLED_XRAY_EXIT ? 0xe9 : 0xe8, rel, 6))
 			return 0;
 		return SLED_XRAY_SIZE;
@@ -175,7 +190,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 		*from = -SLED_JUMP_SIZE - SLED_ENDBR64_SIZE;
 		if (!put_branch(out, 0xe9, rel, *from))
 			return 0;
-		memcpy(out + 5, endbr64, sizeof(endbr64));
+		put(out + 5, endbr64, sizeof(endbr64));
 		out[9] = 0xeb;
 		out[10] = (uint8_t)-11;
 		return 11;
@@ -184,4 +199,145 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 		break;
 	}
 	return 0;
+}
+
+static int is_xray(enum sled_type type)
+{
+	return type == SLED_XRAY_ENTRY || type == SLED_XRAY_EXIT || type == SLED_XRAY_TAIL;
+}
+
+/* Distance of the bytes before the entry, of hot sites. */
+static int before(enum sled_type type)
+{
+	return type == SLED_PATCHABLE_HOT ? SLED_JUMP_SIZE : type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE : 0;
+}
+
+size_t sled_head(enum sled_type type)
+{
+	return (size_t)before(type);
+}
+
+void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE])
+{
+	put(original, p - before(type), SLED_JUMP_SIZE);
+	if (before(type))
+		put(original + SLED_JUMP_SIZE, p, SLED_HOT_JUMP_SIZE);
+}
+
+size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
+{
+	static const uint8_t nop5[SLED_JUMP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00}, nop2[SLED_HOT_JUMP_SIZE] = {0x66, 0x90};
+
+	switch (type) {
+	case SLED_XRAY_ENTRY:
+	case SLED_XRAY_TAIL:
+		out[0] = 0xeb;
+		out[1] = 0x09;
+		return 2;
+	case SLED_XRAY_EXIT:
+		out[0] = 0xc3;
+		return 1;
+	case SLED_PATCHABLE:
+		/* A NOP that is long enough stays: it goes on behind what a patch covers. */
+		put(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
+		return SLED_JUMP_SIZE;
+	case SLED_PATCHABLE_HOT:
+	case SLED_PATCHABLE_HOT_CET:
+		put(out, original[SLED_JUMP_SIZE] == 0x90 ? nop2 : original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
+		return SLED_HOT_JUMP_SIZE;
+	default:
+		return 0;
+	}
+}
+
+size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], int *from)
+{
+	size_t n = 0;
+
+	*from = -before(type);
+	if (is_xray(type)) {
+		n = sled_ready(type, original, out);
+		put(out + n, n == 1 ? exit_nop : entry_nop, SLED_XRAY_SIZE - n);
+		return SLED_XRAY_SIZE;
+	}
+	if (type != SLED_PATCHABLE && !before(type))
+		return 0;
+	put(out, original, SLED_JUMP_SIZE);
+	n = SLED_JUMP_SIZE;
+	if (type == SLED_PATCHABLE_HOT_CET) {
+		put(out + n, endbr64, sizeof(endbr64));
+		n += sizeof(endbr64);
+	}
+	if (before(type)) {
+		put(out + n, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
+		n += SLED_HOT_JUMP_SIZE;
+	}
+	return n;
+}
+
+/* Are all bytes but the head's the same? The head is at the start of XRay sleds, at the end of hot sites. */
+static int same_others(enum sled_type type, const uint8_t *a, const uint8_t *b, size_t size, size_t head)
+{
+	if (before(type))
+		return sys_same(a, b, size - head);
+	return sys_same(a + head, b + head, size - head);
+}
+
+unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched)
+{
+	uint8_t file[16], ready[16];
+	unsigned state = 0;
+	int from;
+	size_t size = sled_file(type, original, file, &from), head;
+
+	if (!size)
+		return 0;
+	const uint8_t *now = p + from;
+	if (patched && sys_same(now, patched, size))
+		return SLED_IS_ON;
+	if (sys_same(now, file, size))
+		state = SLED_IS_OFF | SLED_IS_FILE;
+	head = sled_ready(type, original, ready);
+	if (type == SLED_PATCHABLE) {
+		/* The guard of a batch that a fork cut off is one whole instruction, too. */
+		if (sys_same(p, ready, head) || (p[0] == 0xeb && p[1] == length - 2))
+			state |= SLED_IS_OFF | SLED_IS_READY;
+		return state;
+	}
+	if (sys_same(p, ready, head)) {
+		state |= SLED_IS_OFF;
+		if (same_others(type, now, file, size, head) || (patched && same_others(type, now, patched, size, head)))
+			state |= SLED_IS_READY;
+	} else if (before(type) && sys_same(p, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE)) {
+		state |= SLED_IS_OFF;
+	}
+	return state;
+}
+
+int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high, int *resume)
+{
+	switch (type) {
+	case SLED_XRAY_ENTRY:
+	case SLED_XRAY_TAIL:
+	case SLED_XRAY_EXIT:
+		/* Between mov and call or jmp; an exit then returns untraced, an entry or tail goes on untraced. */
+		*low = 6;
+		*high = 7;
+		*resume = type == SLED_XRAY_EXIT ? 0 : SLED_XRAY_SIZE;
+		return !on;
+	case SLED_PATCHABLE:
+		*low = 1;
+		*high = SLED_JUMP_SIZE;
+		*resume = (int)length;
+		return on;
+	case SLED_PATCHABLE_HOT:
+	case SLED_PATCHABLE_HOT_CET:
+		/* In the second NOP of one byte; or at the jump before the entry. */
+		*low = on ? 1 : -before(type);
+		*high = on ? SLED_HOT_JUMP_SIZE : *low + 1;
+		*resume = (int)length;
+		return 1;
+	default:
+		return 0;
+	}
 }

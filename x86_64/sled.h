@@ -37,6 +37,7 @@ enum sled_type {
 #define SLED_JUMP_SIZE	   5 /* jmp rel32 */
 #define SLED_HOT_JUMP_SIZE 2 /* jmp rel8 */
 #define SLED_ENDBR64_SIZE  4
+#define SLED_ORIGINAL_SIZE 8 /* what is kept of a patchable site's own bytes: seven of them at most */
 
 /*
  * Are these the bytes of an unpatched (or unpatched again) XRay sled? p: the sled; size: bytes readable from p, at
@@ -68,5 +69,51 @@ int sled_is_endbr64(const uint8_t *p, size_t size);
  * reach or the type has no patch (custom and typed events).
  */
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from);
+
+/*
+ * States of a site. Its bytes are
+ *	on	what sled_patched() tells
+ *	off	calls go past us; this and nothing more where a batch from outside was cut off
+ *	ready	off, and one whole instruction where a patch begins: it can be switched on while threads run
+ *	file	the file's own
+ * The file's own bytes are ready, too, but for NOPs of one byte, which are joined at load (`prepare`): five of them to one of five bytes, two (hot
+ * sites) to one of two. An XRay sled that was on and is off keeps its other bytes: ready, not file.
+ */
+enum sled_state {
+	SLED_IS_ON = 1,
+	SLED_IS_OFF = 2,
+	SLED_IS_READY = 4, /* with OFF */
+	SLED_IS_FILE = 8,  /* with OFF */
+};
+
+/*
+ * Keeps the own bytes of a patchable site: p points to it, unpatched. XRay sleds' are always the same, nothing is kept.
+ */
+void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE]);
+
+/*
+ * The bytes that make a site ready, whatever it is now, and their number; at the site's address. original: of patchable sites. For XRay sleds
+ * it is the head: 2 bytes, 1 of an exit.
+ */
+size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16]);
+
+/* All the file's own bytes, number and place as sled_patched() tells. */
+size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], int *from);
+
+/*
+ * What a site's bytes are now, p pointing to it: a sum of enum sled_state, or 0: nothing we know. patched: what sled_patched() made, from its
+ * `from` on; NULL when there are no stubs yet. length: struct site's.
+ */
+unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
+
+/* Where the two bytes that are stored last are, in the bytes of sled_patched() and sled_file(). */
+size_t sled_head(enum sled_type type);
+
+/*
+ * Where a thread may stand in the middle of a site's bytes, which must be moved when they change with all threads stopped: low <= distance of its
+ * instruction pointer from the site's address < high; it goes on at `resume` (distance, too). on: they become the patched bytes, else the file's.
+ * Returns 0 when there is no such place.
+ */
+int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high, int *resume);
 
 #endif

@@ -9,9 +9,14 @@
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
  *
- *	push	cell.word(%rip)		stack at the trampoline:	 0 body
- *	push	cell.body(%rip)						 8 word
- *	jmp	*cell.gate(%rip)					16 return address A (slot S)
+ *		jmp	*cell.target(%rip)	where bindings come in: to `rest` (on) or to the body (off)
+ *	rest:	push	cell.word(%rip)		stack at the trampoline:	 0 body
+ *		push	cell.body(%rip)						 8 word
+ *		jmp	*cell.gate(%rip)					16 return address A (slot S)
+ *
+ * Patchable sleds jump to the rest directly: they are switched in the text. A binding is switched by one aligned store to its cell's target, while threads
+ * come through: each goes one way or the other. What lies on the way that is switched on (word, gate) is in place before (release; pairs with
+ * the load by the jmp, and x86 keeps its order with the loads behind it).
  *
  * So code pages are written once, before anybody can reach them, and become read+execute; a cell is filled later by plain stores,
  * before its stub's address is given to anybody (release: by whoever publishes that address). No page is ever writable and executable.
@@ -29,6 +34,7 @@ struct stub_cell {
 	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
 	uint64_t body; /* where the function goes on */
 	uint64_t gate; /* address of a gate (tramp.h) */
+	uint64_t target; /* of bindings: stub_rest() or body */
 };
 
 /* Stubs and cells of one mapping. */
@@ -36,7 +42,8 @@ struct stub_pages {
 	uint8_t *start; /* NULL: none */
 	size_t size;
 	size_t code_size;	/* the first part, read+execute; behind it cells, read+write */
-	uint32_t stubs, used;	/* of the cell kind */
+	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
+	uint32_t reserved;	/* how many there are to be */
 	int xray;		/* XRay stubs come first */
 };
 
@@ -47,17 +54,27 @@ struct stub_pages {
  */
 int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions);
 
+/*
+ * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0) and `functions` cell stubs. So what is written into
+ * the text later depends on the file alone, in every process. Returns 0 or -ENOMEM.
+ */
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t functions);
+
+/* Writes the stubs into a reserved place; any thread, lock held. Returns 0, -ENOMEM or -EACCES: it is reserved as before. */
+int stub_write(struct stub_pages *pages, uint32_t xray_base);
+
 /* Size that stub_map() would map. */
 size_t stub_size(int xray, uint32_t functions);
 
-/* Maps a block of `count` cell stubs anywhere. Returns 0, -ENOMEM or -EACCES, as stub_map(). */
+/* Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as stub_map(). */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 
 /* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
 uint64_t stub_xray(const struct stub_pages *pages, int sled);
 
-/* Address of cell stub n, and its cell. */
+/* Addresses of cell stub n: where bindings come in, and its rest; and its cell. */
 uint64_t stub_address(const struct stub_pages *pages, uint32_t n);
+uint64_t stub_rest(const struct stub_pages *pages, uint32_t n);
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n);
 
 /* Gives the mapping back. Nobody may be able to reach a stub any more (see above). */
