@@ -9,30 +9,6 @@
 . "$top_srcdir/t/loader.sh"
 subject=rtld
 
-# rtld_libraries BUILD...: all that rtld.c opens.
-rtld_libraries() {
-	rm -f lib*.so
-	for part in one two glob dep; do
-		"$@" lib$part.so loader_part.c -DNAME=$part
-	done
-	"$@" libx.so loader_part.c -DNAME=x -DCALLS=dep -L. -ldep
-	"$@" libuser.so loader_start.c -Wl,-z,lazy
-	"$@" libpart.so rtld_part.c -DNAME=part
-	"$@" libstatic-tls.so rtld_part.c -DNAME=static -DSTATIC_TLS
-	"$@" libthousand.so rtld_part.c -DTHOUSAND
-	# Copies have one build-id: they are one object, with 20 loads. TLS by descriptors.
-	"$@" libcopy.so rtld_part.c -DNAME=copy $tls
-	for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
-		cp libcopy.so libcopy$n.so
-	done
-	echo 'This is no library at all, though it is long enough to have held the header of one.' >libgarbage.so
-	head -c 40 libone.so >libtruncated.so
-	cp libone.so libmachine.so
-	printf '\003' | dd of=libmachine.so bs=1 seek=18 conv=notrunc 2>/dev/null
-	cp libone.so libclass.so
-	printf '\001' | dd of=libclass.so bs=1 seek=4 conv=notrunc 2>/dev/null
-}
-
 # shows PATTERN SENTENCE: what was printed without us: that the scenario is what it is for.
 shows() {
 	like "$(tr '\n' ';' <plain)" "$1" "$name: ($2)"

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Beside other auditors, before and behind them: theirs is done as without us, they are told the same, and what they load is none of ours.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+. "$top_srcdir/t/loader.sh"
+
+# auditor OUT [FLAG]...
+auditor() {
+	auditor_out=$1
+	shift
+	$CC -O2 -fPIC -shared -o "$auditor_out" "$sources/auditor.c" "$@" || bail "$auditor_out does not compile"
+}
+# differences FILE FILE: what a check says when they differ; ld.so puts the process's number before its errors.
+differences() {
+	sed 's/^ *[0-9]*:	//' "$1" >.first
+	sed 's/^ *[0-9]*:	//' "$2" | diff .first - | head -n 20
+}
+
+library "$CC" libcounted.so counted.c
+library "$CC" libother.so counted.c
+library "$CC" libopened.so counted.c
+program "$CC" starts loader_starts.c -L. -lcounted
+config plt plt.conf d
+
+# beside NAME AUDITOR LIBRARY: LIBRARY is where the program's calls go.
+beside() {
+	end_of plain env LD_AUDIT="$2" ./starts
+	like "$(cat plain)" '^7 calls$' "$1: (the program does what it is for)"
+	for order in "$MODULE:$2" "$2:$MODULE"; do
+		place=before
+		[ "${order%%:*}" = "$MODULE" ] || place=behind
+		end_of untouched env LD_AUDIT="$order" XAUDIT_CONFIG=none.conf ./starts
+		is "$(differences plain untouched)" '' "$place $1, nothing selected: the program prints the same"
+		rm -rf d
+		end_of traced env LD_AUDIT="$order" XAUDIT_CONFIG=plt.conf ./starts
+		is "$(differences plain traced)" '' "$place $1, traced: the program prints the same"
+		report d
+		is "$(printf '%s\n' "$report" | jq -r '.functions[] | "\(.function) \(.calls) \(.library | sub(".*/"; ""))"'), $(sums)" \
+			"counted 7 $3, 0 lost 0 unfinished" "$place $1: the calls are counted"
+		is "$(info d '[.processes[].objects[].path | select(test("auditor|opened"))] | length')" 0 \
+			"$place $1: what it loads is none of ours"
+	done
+}
+auditor auditor.so
+beside 'an auditor that takes part in all' "$tmp/auditor.so" libcounted.so
+beside 'an auditor twice' "$tmp/auditor.so:$tmp/auditor.so" libcounted.so
+auditor auditor-none.so -DVERSION=0
+beside 'an auditor that wants to be left out' "$tmp/auditor-none.so" libcounted.so
+auditor auditor-newer.so -DVERSION=99
+beside 'an auditor of a version to come' "$tmp/auditor-newer.so" libcounted.so
+like "$(cat plain)" 'auditor-newer.so.*(version|ignored)' '(ld.so says so)'
+auditor auditor-opens.so -DOPENS="\"$tmp\""
+beside 'an auditor that opens libraries in each callback' "$tmp/auditor-opens.so" libcounted.so
+auditor auditor-search.so -DSEARCH="\"$tmp\""
+beside 'an auditor that replaces a library' "$tmp/auditor-search.so" libother.so
+auditor auditor-tls.so -DOWN_TLS
+beside 'an auditor with thread-local storage' "$tmp/auditor-tls.so" libcounted.so
+auditor auditor-bare.so -DBARE -nostdlib
+beside 'an auditor without a C library' "$tmp/auditor-bare.so" libcounted.so
+many=
+for n in 1 2 3 4 5 6 7 8; do
+	cp auditor.so auditor$n.so
+	many=$many${many:+:}$tmp/auditor$n.so
+done
+beside 'eight auditors' "$many" libcounted.so
+
+# ---- ways to write it ----
+ln -s "$MODULE" module.so
+# shellcheck disable=SC2016 # for ld.so
+for list in "$MODULE:" '$ORIGIN/module.so' './module.so' "$tmp/auditor.so::$MODULE"; do
+	rm -rf d
+	end_of traced env LD_AUDIT="$list" XAUDIT_CONFIG=plt.conf ./starts
+	report d
+	is "$(tr '\n' ' ' <traced)$(calls counted), $(sums)" '7 calls status 0 7, 0 lost 0 unfinished' \
+		"LD_AUDIT may be written as $(printf '%s' "$list" | sed "s,$tmp/,,; s,$MODULE,MODULE,")"
+done
+
+# ---- what another auditor is told ----
+auditor auditor-log.so -DLOG
+libraries library "$CC"
+program "$CC" loader loader.c -rdynamic -L. -lstart -Wl,-z,lazy,--allow-shlib-undefined
+# log FILE CONFIGURATION LIST ARG...: what it is told by a run. Namespaces are counted from the last auditor's on.
+log() {
+	log_file=$1 log_config=$2 log_list=$3
+	shift 3
+	rm -rf log d
+	end_of "$log_file.out" env AUDITOR_LOG="$tmp/log" LD_AUDIT="$log_list" XAUDIT_CONFIG="$log_config" "$@"
+	sed 's/ in [1-9][0-9]*$/ in another/' log >"$log_file"
+}
+for what in reopen again fails nested opens turns after constructor nodelete unique bound thread-local namespace namespace-fails choice \
+	caller late exit quick_exit execve; do
+	log alone none.conf "$tmp/auditor-log.so" ./loader $what
+	# Of dlsym() ld.so (2.35 to 2.43) tells nobody behind an auditor that takes no part.
+	log with none.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
+	grep -v 'flags 8$' alone >plt-alone
+	grep -v 'flags 8$' with >plt-with
+	ok "another auditor is told something of $what" test "$(grep -cE '^(objopen|symbind|activity) ' alone)" -gt 20
+	is "$(differences plt-alone plt-with)$(differences alone.out with.out)" '' "another auditor is told the same of $what, nothing selected"
+	# Flags tell what we asked for: 16, a value of ours; 3, no calls for each call.
+	log with plt.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
+	sed 's/flags [0-9]*$/flags/' alone >masked-alone
+	sed 's/flags [0-9]*$/flags/' with >masked
+	is "$(differences masked-alone masked)$(differences alone.out with.out)" '' "another auditor is told the same of $what, traced"
+done
+done_testing
