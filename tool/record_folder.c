@@ -315,7 +315,8 @@ int record_folder_end(struct record_folder *folder, int status)
 				folder->path);
 			return -1;
 		}
-		tool_error("record", "%s/record was removed while the command ran, and perhaps more of the trace", folder->path);
+		tool_error("record", "%s/record was removed while the command ran, and perhaps more of the trace",
+			folder->path);
 	}
 
 	if (to) {
