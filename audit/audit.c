@@ -25,7 +25,7 @@
 #include "config.h"
 #include "runtime/clock.h"
 #include "runtime/epoch.h"
-#include "runtime/handler.h"
+#include "runtime/filter.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -60,13 +60,16 @@ EXPORT unsigned la_version(unsigned version)
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
-	handler_use_recorder(clock_init(wanted, clock_gettime));
+	clock_init(wanted, clock_gettime);
 	unwinder_init();
 	if (process_init(&options)) {
 		static const char line[] = "xaudit: the kernel gives no memory that fork wipes (Linux 4.14); the program runs on, untraced\n";
 		sys_write(2, line, sizeof(line) - 1);
 		return 0;
 	}
+	recorder_init(&(struct recorder_options){
+		.mode = rules.mode, .ring = rules.ring, .size_limit = rules.size_limit, .throttle = rules.throttle });
+	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
 	epoch_init(0);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -205,6 +208,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	process_lock(&held);
 	if (recorded || object_selected) {
 		process_start();
+		recorder_describe();
 		describe_changed_counts(0);
 	}
 	process_unlock(&held);

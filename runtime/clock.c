@@ -84,3 +84,23 @@ void clock_pair(struct trace_pair *pair)
 		pair->real = real;
 	}
 }
+
+uint64_t clock_ticks(uint64_t ns)
+{
+	static struct trace_pair first; /* written once, in la_version or under the process lock */
+	struct trace_pair now;
+
+	if (kind == TRACE_CLOCK_MONOTONIC)
+		return ns;
+	if (!first.ticks)
+		clock_pair(&first);
+	do
+		clock_pair(&now);
+	while (now.mono - first.mono < 1000000);
+	uint64_t ticks = now.ticks - first.ticks, time = now.mono - first.mono;
+	while (ticks >> 32 || time >> 32) {
+		ticks >>= 1;
+		time >>= 1;
+	}
+	return ns * ticks / time;
+}

@@ -22,4 +22,7 @@ uint64_t clock_now(void);
 /* The three clocks at one moment, to within some ten ns: the tightest of several tries. */
 void clock_pair(struct trace_pair *pair);
 
+/* How many ticks of the event clock so many ns are, up to 2^31 of them. Measured over a millisecond or more since the first call: the first one waits. */
+uint64_t clock_ticks(uint64_t ns);
+
 #endif

@@ -14,9 +14,14 @@
 
 #include <stdint.h>
 
+#include "x86_64/mirror.h" /* struct stack */
+
+/* Longer calls are never left out: the clock's low half must do to compare. */
+#define FILTER_TIME_MAX 100000000ull
+
 struct filter_options {
 	uint32_t depth; /* 0: any */
-	uint64_t time;	/* ns; 0: any */
+	uint64_t time;	/* ns, up to FILTER_TIME_MAX; 0: any */
 	int below;	/* calls count only below functions that filter_below() names */
 };
 
@@ -26,7 +31,10 @@ int filter_init(const struct filter_options *options);
 /* Calls below this function are recorded, and itself. Lock held. */
 void filter_below(uint32_t id);
 
-/* From now on, calls of this function are only counted. Lock held. */
-void filter_count_only(uint32_t id);
+/* From now on, calls of this function are only counted. Returns 0 when they were before, or can't be. Lock held. */
+int filter_count_only(uint32_t id);
+
+/* A call of this function is open no more on the stack. By the stack's owner. */
+void filter_left(struct stack *stack, uint32_t id);
 
 #endif

@@ -3,7 +3,8 @@
  * The handler table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
  *
  * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that passes a
- * gate meanwhile takes the old or the new one. Written in la_version, before anything is patched. Handlers that live in objects, and so may
+ * gate meanwhile takes the old or the new one, and any mixture of two sets is right: an open call ends the same way in all. Written in la_version and
+ * under the process lock. Handlers that live in objects, and so may
  * go away, will hang below a trampoline and be guarded by the epoch; they never stand in this table.
  */
 #ifndef XAUDIT_HANDLER_H
@@ -11,7 +12,13 @@
 
 #include "runtime/trace.h" /* enum trace_clock */
 
-/* Points every event at the recorder's trampolines for this clock. */
-void handler_use_recorder(enum trace_clock clock);
+enum handler_set {
+	HANDLER_RECORD, /* events with times */
+	HANDLER_COUNT,	/* calls are counted */
+	HANDLER_IDLE,	/* nothing; calls that are open still end */
+};
+
+/* Points every event at one set of trampolines, for this clock. */
+void handler_use(enum handler_set set, enum trace_clock clock);
 
 #endif

@@ -4,10 +4,20 @@
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* MAP_POPULATE */
 
+#include "runtime/calls.h"
 #include "runtime/clock.h"
 #include "runtime/epoch.h"
+#include "runtime/filter.h"
+#include "runtime/handler.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
+#include "runtime/text.h"
+#include "runtime/throttle.h"
+
+#define RING_CHUNKS 8 /* of a flight recorder: the oldest is given up for the next */
+
+static struct recorder_options options; /* mode and recording: process lock, or relaxed */
+static int recording = 1;
 
 #define RETRY_TICKS 2000000000ull /* between attempts to get a chunk: about a second by TSC, two by CLOCK_MONOTONIC */
 
@@ -120,37 +130,33 @@ static void release_window(uint8_t *window)
 	sys_mmap(window, process_chunk_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-/* Maps the next chunk of the thread's file and directs the cursor to it. Signals are blocked, process lock held. */
-static long next_chunk(struct thread *thread)
-{
-	uint64_t size = trace_chunk_bytes(process_chunk_size(), thread->next_chunk);
-	uint64_t at = trace_chunk_at(process_chunk_size(), thread->next_chunk);
-	unsigned turn = thread->next_chunk & 1;
-	int unwritten = has_unwritten(thread);
-	int first = !thread->next_chunk;
+/* Where a thread's next chunk goes. */
+struct place {
+	char kind; /* of file */
+	uint64_t size, at;
+};
 
-	if (!thread->window[turn] && !(thread->window[turn] = reserve_window(process_chunk_size())))
-		return -ENOMEM;
-	struct trace_head *head = process_head();
-	if (first)
-		thread->number = head->threads;
-	int fd = process_open_thread('t', thread->number, at, size);
-	if (fd < 0)
-		return fd;
-	struct trace_chunk *chunk = map_chunk(thread->window[turn], size, fd, at);
-	sys_close(fd);
-	if (sys_is_error(chunk))
-		return (long)(intptr_t)chunk;
-	/* The pages are there already; one call (Linux 5.14) maps them all for writing. */
-	sys_madvise(chunk, size, MADV_POPULATE_WRITE);
-	sys_madvise(chunk, size, MADV_DONTDUMP);
-	if (thread->chunk)
-		finish_chunk(thread);
-	if (unwritten) /* whoever was interrupted still has to write there: it stays, and its window is not used again */
-		thread->window[!turn] = NULL;
-	else if (thread->chunk)
-		release_window(thread->window[!turn]);
-	uint64_t now = clock_now();
+static uint64_t ring_chunk(void)
+{
+	uint64_t size = options.ring / RING_CHUNKS;
+
+	if (size < TRACE_CHUNK_MIN)
+		size = TRACE_CHUNK_MIN;
+	return size > process_chunk_size() ? process_chunk_size() : size;
+}
+
+static struct place next_place(const struct thread *thread)
+{
+	uint64_t seq = thread->next_chunk, size = ring_chunk();
+
+	if (options.mode != TRACE_MODE_RING)
+		return (struct place){ 't', trace_chunk_bytes(process_chunk_size(), seq), trace_chunk_at(process_chunk_size(), seq) };
+	return (struct place){ 'r', size, seq % (options.ring / size) * size };
+}
+
+/* Gives the chunk a header; from here on readers see it. */
+static void begin_chunk(struct trace_chunk *chunk, const struct thread *thread, uint64_t size, uint64_t now)
+{
 	chunk->version = TRACE_VERSION;
 	chunk->head_size = sizeof(*chunk);
 	chunk->seq = thread->next_chunk;
@@ -161,8 +167,79 @@ static long next_chunk(struct thread *thread)
 	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	head->threads += (uint32_t)first;
+}
+
+/*
+ * The thread's chunk is full, or was taken from it (forced): finishes it, and lets go of its window. Somebody further out may still have to write there;
+ * then it stays mapped, and its window is not used again.
+ */
+static void leave_chunk(struct thread *thread, int unwritten)
+{
+	uint8_t **window = &thread->window[!(thread->next_chunk & 1)];
+
+	if (thread->forced)
+		thread->forced = 0; /* where it ends is not known for certain: readers go by the zeros */
+	else
+		finish_chunk(thread);
+	throttle_look(thread->chunk);
+	if (!unwritten) {
+		release_window(*window);
+		return;
+	}
+	/* Its place in a flight recorder will be another chunk's: the late event must not get there. */
+	if (thread->chunk_kind == 'r') {
+		thread->chunk->lost++;
+		sys_mmap(*window, process_chunk_size(), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	}
+	*window = NULL;
+}
+
+/* The process's trace has its size: recording stops. */
+static long stop_full(struct trace_head *head)
+{
+	char line[160];
+	struct text text = { line, sizeof(line), 0 };
+
+	text_string(&text, "the trace has reached its size limit of ");
+	text_number(&text, options.size_limit);
+	text_string(&text, " bytes; nothing more is recorded");
+	process_say(line);
+	process_change(TRACE_CHANGE_FULL, head->stream_bytes, NULL);
+	recorder_set_recording(0);
+	return -EFBIG;
+}
+
+/* Maps the thread's next chunk and directs the cursor to it. Signals are blocked, process lock held. */
+static long next_chunk(struct thread *thread)
+{
+	struct place place = next_place(thread);
+	struct trace_head *head = process_head();
+	unsigned turn = thread->next_chunk & 1;
+	int unwritten = thread->forced || has_unwritten(thread);
+
+	if (place.kind == 't' && options.size_limit && head->stream_bytes + place.size > options.size_limit)
+		return recording ? stop_full(head) : -EFBIG;
+	if (!thread->window[turn] && !(thread->window[turn] = reserve_window(process_chunk_size())))
+		return -ENOMEM;
+	int fd = process_open_thread(place.kind, recorder_number(thread), place.at, place.size);
+	if (fd < 0)
+		return fd;
+	struct trace_chunk *chunk = map_chunk(thread->window[turn], place.size, fd, place.at);
+	sys_close(fd);
+	if (sys_is_error(chunk))
+		return (long)(intptr_t)chunk;
+	/* The pages are there already; one call (Linux 5.14) maps them all for writing. */
+	sys_madvise(chunk, place.size, MADV_POPULATE_WRITE);
+	sys_madvise(chunk, place.size, MADV_DONTDUMP);
+	if (thread->chunk)
+		leave_chunk(thread, unwritten);
+	uint64_t now = clock_now();
+	begin_chunk(chunk, thread, place.size, now);
+	if (place.kind == 't')
+		head->stream_bytes += place.size;
 	thread->chunk = chunk;
+	thread->chunk_kind = place.kind;
 	thread->chunk_start = (uint64_t)(uintptr_t)(chunk + 1);
 	thread->next_chunk++;
 	thread->hot.span = (uint32_t)(now >> 31);
@@ -173,8 +250,16 @@ static long next_chunk(struct thread *thread)
 	return 0;
 }
 
-/* One event could not be recorded. */
-static void lose(struct thread *thread)
+unsigned recorder_number(struct thread *thread)
+{
+	if (!thread->has_number) {
+		thread->number = process_head()->threads++;
+		thread->has_number = 1;
+	}
+	return thread->number;
+}
+
+void recorder_lose(struct thread *thread)
 {
 	if (thread->chunk)
 		thread->chunk->lost++;
@@ -204,7 +289,7 @@ enum tramp_answer tramp_slow_event(void)
 	if (thread->failed && now - thread->failed < RETRY_TICKS) {
 		/* Reservations in vain must not add up: at chunk_bit they would pass for good ones. */
 		thread->hot.cursor = 0;
-		lose(thread);
+		recorder_lose(thread);
 		return TRAMP_PASS;
 	}
 	/* From before the last look at the cursor to the end no handler may come in between. */
@@ -218,7 +303,7 @@ enum tramp_answer tramp_slow_event(void)
 		if (r) {
 			thread->failed = now;
 			thread->hot.cursor = 0;
-			lose(thread);
+			recorder_lose(thread);
 		}
 	}
 	sys_set_signals(&before, NULL);
@@ -226,8 +311,7 @@ enum tramp_answer tramp_slow_event(void)
 	return r ? TRAMP_PASS : TRAMP_AGAIN;
 }
 
-/* An event from C: as the fast path, with as many rounds as it takes. */
-static void write_event(struct thread *thread, uint32_t word)
+void recorder_write(struct thread *thread, uint32_t word)
 {
 	for (;;) {
 		uint64_t now = clock_now();
@@ -244,163 +328,96 @@ static void write_event(struct thread *thread, uint32_t word)
 	}
 }
 
-void recorder_thread_changed(struct thread *thread)
+/* A control event, with a sync before it; where there is no room, nothing. Returns whether it was written. */
+static int note(struct thread *thread, enum trace_control subtype, uint64_t payload)
 {
 	uint64_t now = clock_now();
 
+	if (!thread->chunk || !may_take(&thread->hot, thread->hot.cursor) || !write_control(thread, TRACE_SYNC, now, now))
+		return 0;
+	thread->hot.span = (uint32_t)(now >> 31);
+	return may_take(&thread->hot, thread->hot.cursor) && write_control(thread, subtype, now, payload);
+}
+
+void recorder_thread_changed(struct thread *thread)
+{
+
+	count_thread_changed(thread);
 	/* Where there is no room, the next chunk's header names the thread. */
-	if (thread->chunk && may_take(&thread->hot, thread->hot.cursor)) {
-		write_control(thread, TRACE_SYNC, now, now);
-		thread->hot.span = (uint32_t)(now >> 31);
-		if (may_take(&thread->hot, thread->hot.cursor))
-			write_control(thread, TRACE_THREAD, now, thread->tid);
-	}
+	note(thread, TRACE_THREAD, thread->tid);
 }
 
-/* ---- open calls ---- */
-
-/* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
-static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
-{
-	uint64_t expected = slot;
-	uint8_t taken;
-
-	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(stack->top), "+a"(expected) : "r"(outer) : "cc", "memory");
-	return taken;
-}
-
-/* Ends every open call on the stack at or below the slot as unwound: its frame is gone. */
-static void unwind(struct thread *thread, struct stack *stack, uint64_t slot)
-{
-	uint64_t top;
-
-	while ((top = stack->hot.top) <= slot) {
-		const struct mirror_entry entry = *mirror_entry(top);
-		uint64_t outer = top + 8ull * entry.link;
-		if (outer == top || outer > stack->high) {
-			/* Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow it. */
-			stack->hot.top = stack->high;
-			return;
-		}
-		if (take_top(&stack->hot, top, outer))
-			write_event(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
-	}
-}
-
-/*
- * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror. The caller goes on with what it got here: a handler may make
- * another one the thread's at any moment.
- */
-static struct stack *stack_of(struct thread *thread, uint64_t slot)
-{
-	struct process_held held;
-	struct stack *stack = (struct stack *)thread->hot.stack;
-
-	if (stack && slot - stack->hot.low < stack->hot.size)
-		return stack;
-	process_lock(&held);
-	stack = mirror_stack(slot, thread->tid);
-	if (stack)
-		thread->hot.stack = &stack->hot;
-	process_unlock(&held);
-	return stack;
-}
-
-/* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
-static int is_intercepted(uint64_t slot)
-{
-	uint64_t word = *(const uint64_t *)(uintptr_t)slot;
-
-	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono;
-}
-
-enum tramp_answer tramp_slow_enter(uint64_t slot)
-{
-	struct thread *thread = thread_get();
-
-	if (!thread)
-		return TRAMP_PASS;
-	struct stack *stack = stack_of(thread, slot);
-	if (!stack) {
-		process_count(&process_head()->no_mirror, 1);
-		return TRAMP_POINTED;
-	}
-	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
-	unwind(thread, stack, is_intercepted(slot) ? slot - 8 : slot);
-	return TRAMP_AGAIN;
-}
-
-enum tramp_answer tramp_slow_enter_xray(uint64_t x)
-{
-	struct thread *thread = thread_get();
-	struct stack *stack = thread ? stack_of(thread, x) : NULL;
-
-	if (stack && stack->hot.top == x + 8 && !is_intercepted(x + 8))
-		unwind(thread, stack, x + 8);
-	return tramp_slow_enter(x);
-}
-
-/* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */
-static uint64_t landing(const uint64_t *env)
-{
-	uint64_t sp = env[6]; /* JB_RSP */
-
-	__asm__("ror $0x11, %0; xor %%fs:0x30, %0" : "+r"(sp) : : "cc");
-	return sp;
-}
-
-enum tramp_answer tramp_slow_jump(uint64_t env)
+void recorder_mark_crash(int signal)
 {
 	struct thread *thread = thread_self();
 
-	if (!thread)
-		return TRAMP_PASS;
-	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
-	/* The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may come back. */
-	struct stack *stack = stack_of(thread, sp);
-	if (stack)
-		unwind(thread, stack, sp - 8);
-	return TRAMP_AGAIN;
+	if (thread)
+		note(thread, TRACE_CRASH, (uint64_t)signal);
+	process_clock();
 }
 
-/* Is the mirror entry of slot that of the call which ends there? */
-static int is_genuine(uint64_t slot)
+/* ---- modes ---- */
+
+/* What the trampolines do, and what the trace says about it. */
+static void apply(void)
 {
-	/* An XRay call: kept below its slot, with the return address that lies in the slot. */
-	return is_intercepted(slot) || ((const uint64_t *)(uintptr_t)slot)[1] == mirror_entry(slot)->address;
+	enum handler_set set = !recording ? HANDLER_IDLE : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT : HANDLER_RECORD;
+
+	handler_use(set, clock_kind());
+	recorder_describe();
 }
 
-enum tramp_answer tramp_slow_leave(uint64_t slot)
+void recorder_describe(void)
 {
-	struct thread *thread = thread_get();
+	struct trace_head *head = process_head();
 
-	if (!thread)
-		return TRAMP_PASS;
-	struct stack *stack = stack_of(thread, slot);
-	if (!stack)
-		return TRAMP_POINTED;
-	if (stack->hot.top < slot)
-		unwind(thread, stack, slot - 8);
-	if (stack->hot.top == slot)
-		return TRAMP_AGAIN;
-	/*
-	 * Open, but not in the chain: a forked child inherited the call, or several stacks share one mapping. Its own link is
-	 * as good as any.
-	 */
-	if (!is_genuine(slot))
-		return TRAMP_POINTED;
-	stack->hot.top = slot;
-	return TRAMP_AGAIN;
+	if (!head)
+		return;
+	head->mode = options.mode;
+	head->recording = (uint32_t)recording;
+	if (options.mode == TRACE_MODE_RING) {
+		head->ring_chunk = ring_chunk();
+		head->ring_size = options.ring;
+	}
 }
 
-struct stack *recorder_unwind_all(struct thread *thread)
+void recorder_init(const struct recorder_options *wanted)
 {
-	/* It may have used another stack last: a signal handler's. */
-	struct stack *stack = thread->hot.stack ? stack_of(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
+	options = *wanted;
+	throttle_init(options.throttle);
+	apply();
+}
 
-	if (stack)
-		unwind(thread, stack, stack->high - 8);
-	return stack;
+void recorder_set_recording(int on)
+{
+	if (recording == on)
+		return;
+	recording = on;
+	apply();
+	process_change(on ? TRACE_CHANGE_STARTED : TRACE_CHANGE_STOPPED, 0, NULL);
+}
+
+/* Takes the chunk from a thread that is stopped: its next event makes it ask for another one. */
+static void force(struct thread *thread)
+{
+	if (!thread->tid || !thread->chunk || !may_take(&thread->hot, thread->hot.cursor))
+		return;
+	thread->forced = 1;
+	thread->hot.cursor = 0;
+}
+
+int recorder_set_mode(enum trace_mode mode, int stopped)
+{
+	if (mode > TRACE_MODE_COUNT)
+		return -EINVAL;
+	if (mode == options.mode)
+		return 0;
+	options.mode = mode;
+	apply();
+	process_change(TRACE_CHANGE_MODE, mode, NULL);
+	if (stopped && mode != TRACE_MODE_COUNT)
+		thread_each(force);
+	return 0;
 }
 
 void recorder_finish(void)
@@ -409,7 +426,7 @@ void recorder_finish(void)
 	struct thread *thread = thread_self();
 
 	if (thread)
-		recorder_unwind_all(thread);
+		calls_unwind_all(thread);
 	process_lock(&held);
 	process_clock();
 	if (process_head())

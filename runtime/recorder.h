@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder in stream mode: chunks of a thread file, one mapped at a time, and the slow paths of the trampolines (tramp.h).
+ * The recorder: chunks of a thread file, one mapped at a time, and the slow path of events of the trampolines (tramp.h).
  *
  * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: it ends at B, a
  * multiple of twice the chunk size, so its addresses have that size's bit set, and those from B on have it clear, as has 0. The fast path reserves by xadd
@@ -12,6 +12,9 @@
  * chunk; its count of written bytes tells: it falls short of those reserved. Then the old chunk stays mapped for good. Otherwise it
  * is unmapped once the next one is there: two windows take turns. The count lies in the chunk's window, so who was interrupted counts where he
  * wrote.
+ *
+ * A flight recorder is the same with another file: its chunks take turns, the next one takes the place of the oldest. Where somebody further out still
+ * has to write into a chunk that is left, that event is given up, so that it can't come to lie in another chunk.
  *
  * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in the last chunk's header, or in trace_head when there was
  * none; a new chunk is tried for again at most once a second.
@@ -32,6 +35,12 @@ struct recorder_options {
 /* la_version: one thread. */
 void recorder_init(const struct recorder_options *options);
 
+/* A folder was begun: its head says which mode is on. Lock held. */
+void recorder_describe(void);
+
+/* The number of the thread's files, given now if it has none. Lock held. */
+unsigned recorder_number(struct thread *thread);
+
 /* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */
 void recorder_set_recording(int on);
 
@@ -47,8 +56,14 @@ void recorder_mark_crash(int signal);
 /* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
 void recorder_thread_changed(struct thread *thread);
 
-/* The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or NULL. */
-struct stack *recorder_unwind_all(struct thread *thread);
+/* An event of the calling thread, from C: as the fast path does it, with as many rounds as it takes. */
+void recorder_write(struct thread *thread, uint32_t word);
+
+/* One event of the thread, or one call that should have been counted, could not be. */
+void recorder_lose(struct thread *thread);
+
+/* The same for its counters (count.c). Lock held. */
+void count_thread_changed(struct thread *thread);
 
 /* The calling thread ends the process by exit(): its open calls end, and the trace says so. Takes the process lock. */
 void recorder_finish(void);

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
+#include "runtime/calls.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -55,6 +56,13 @@ static struct thread *find(uint32_t tid)
 	return record(total);
 }
 
+void thread_each(void (*do_it)(struct thread *thread))
+{
+	for (unsigned slab = 0; slab < MAX_SLABS && slabs[slab]; slab++)
+		for (unsigned i = 0; i < SLAB_RECORDS; i++)
+			do_it(record(slab * SLAB_RECORDS + i));
+}
+
 static uintptr_t set_specific;
 static unsigned end_key;
 
@@ -85,7 +93,7 @@ void thread_ended(void *record)
 	if (thread_self() != thread)
 		return;
 	sys_set_signals(&all, &before);
-	struct stack *stack = recorder_unwind_all(thread);
+	struct stack *stack = calls_unwind_all(thread);
 	process_lock(&held);
 	if (stack)
 		mirror_leave(stack);
@@ -110,9 +118,10 @@ struct thread *thread_get(void)
 	thread = thread_self();
 	if (!thread && process_start() == PROCESS_ON) {
 		uint32_t tid = (uint32_t)sys_gettid();
+		recorder_describe(); /* it may just have been begun */
 		thread = find(tid);
 		if (thread) {
-			int again = thread->chunk != NULL;
+			int again = thread->has_number != 0;
 			thread->tid = tid;
 			thread->hot.stack = NULL;
 			if (again)

@@ -21,11 +21,17 @@
 struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
 	uint32_t tid;		/* 0: the record is free, or was wiped */
-	uint32_t number;	/* of the thread file; given with the first chunk */
+	uint32_t number;	/* of the thread file; given with the first file */
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
 	uint64_t chunk_start;	/* address of the first event */
 	uint64_t next_chunk;	/* sequence number */
 	uint8_t *window[2];	/* two reserved ranges for chunks, used in turn */
+	uint32_t has_number;
+	uint32_t forced;	/* the chunk was taken away while the thread was stopped; see recorder_set_mode() */
+	uint32_t chunk_kind;	/* of chunk's file: 't' or 'r' */
+	uint32_t unused;
+	struct trace_counts *counts; /* NULL: none yet */
+	uint64_t count_failed;	/* as failed, of counters */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
 };
 
@@ -43,6 +49,9 @@ static inline struct thread *thread_self(void)
  * lock. Async-signal-safe, no libc.
  */
 struct thread *thread_get(void);
+
+/* Calls do_it for every record. Lock held. */
+void thread_each(void (*do_it)(struct thread *thread));
 
 /*
  * How to learn of a thread's end: pthread_setspecific of the program's libc and a key there whose destructor is thread_ended().

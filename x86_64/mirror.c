@@ -87,6 +87,7 @@ static int map_piece(uint64_t piece)
 void mirror_leave(struct stack *stack)
 {
 	stack->hot.top = stack->high;
+	stack->depth = stack->below = 0;
 	stack->owner = 0;
 }
 

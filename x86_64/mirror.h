@@ -26,6 +26,7 @@ struct stack {
 	uint64_t mapped_low, mapped_high; /* the part whose mirror is mapped; equal: none */
 	uint32_t owner;			  /* tid that runs on it; 0: nobody */
 	int refused;
+	uint32_t depth, below; /* runtime/filter.h's: open calls, and those of them that others are recorded below. Of whoever runs on it. */
 };
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");

@@ -21,9 +21,12 @@ void offsets(void)
 	NUMBER(STATE_CURSOR, offsetof(struct tramp_state, cursor));
 	NUMBER(STATE_CHUNK_BIT, offsetof(struct tramp_state, chunk_bit));
 	NUMBER(STATE_SPAN, offsetof(struct tramp_state, span));
+	NUMBER(STATE_COUNT_LIMIT, offsetof(struct tramp_state, count_limit));
+	NUMBER(STATE_COUNTS, offsetof(struct tramp_state, counts));
 	NUMBER(ENTRY_ADDRESS, offsetof(struct mirror_entry, address));
 	NUMBER(ENTRY_WORD, offsetof(struct mirror_entry, word));
 	NUMBER(ENTRY_LINK, offsetof(struct mirror_entry, link));
+	NUMBER(ID_MASK, TRACE_ID_MASK);
 	NUMBER(WORD_ENTRY, (unsigned long)TRACE_WORD(TRACE_ENTRY, 0));
 	/* What to xor into an entry's word to make it another type's. */
 	NUMBER(ENTRY_TO_EXIT, TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_EXIT, 0));

@@ -25,6 +25,15 @@
 /* Where in a window the count of written bytes is: offset of trace_chunk.written. */
 #define TRAMP_WRITTEN 72
 
+/* Of tramp_checks. */
+#define TRAMP_CHECK_COUNTED 1
+#define TRAMP_CHECK_FILTERS 2
+
+/* Of tramp_table, and how many ids it reaches. */
+#define TRAMP_ONLY_COUNTED 1
+#define TRAMP_BELOW	   2 /* runtime/filter.h's */
+#define TRAMP_TABLE_IDS	   0x200000
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
@@ -41,7 +50,8 @@ struct tramp_state {
 	uint64_t cursor;     /* where the next event goes; see chunk_bit */
 	uint64_t chunk_bit;  /* set in every address of the chunk that may take events, clear in its slack and in 0 */
 	uint32_t span;	     /* clock >> 31 of the last sync */
-	uint32_t unused;
+	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
+	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
 };
 
 /* One open call. */
@@ -55,6 +65,15 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 {
 	return (struct mirror_entry *)(uintptr_t)(MIRROR_BASE + 2 * slot);
 }
+
+/*
+ * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of tramp_table may be only counted.
+ * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed.
+ */
+extern uint32_t tramp_checks __attribute__((visibility("hidden")));
+
+/* One byte per function id, as far as it reaches. */
+extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden")));
 
 /*
  * Chunks lie in windows of one size, aligned to it (runtime/recorder.h): an event's address & tramp_window_mask is the start of its window, where the
@@ -90,6 +109,16 @@ void tramp_point_tsc(void), tramp_point_mono(void);
 void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
 void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
 void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
+
+/* Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT; TRAMP_XRAY_ENTRY. */
+void tramp_count(void), tramp_xray_count(void);
+
+/* Nothing is recorded: go on to the function. For the same events. */
+void tramp_pass(void), tramp_xray_pass(void);
+
+/* XRay exits and tails while nothing new is recorded: only a call that is open, and the innermost, still ends in the trace. */
+void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
+void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
 void tramp_landed(void), tramp_jump(void);
@@ -134,6 +163,24 @@ enum tramp_answer tramp_slow_jump(uint64_t env);
 
 /* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
 enum tramp_answer tramp_slow_event(void);
+
+/* The function id has no counter on this thread yet. TRAMP_AGAIN: now it has. TRAMP_PASS: it can't; the call is lost, and counted as such. */
+enum tramp_answer tramp_slow_count(uint64_t id);
+
+/*
+ * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes, and it is taken for open from now on
+ * (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
+ */
+enum tramp_answer tramp_filter_enter(uint64_t slot), tramp_filter_point(uint64_t slot);
+
+/* The same of an XRay call. at: address of its word; its slot X lies 5 words above. */
+enum tramp_answer tramp_filter_enter_xray(uint64_t at);
+
+/* The innermost open call, at slot, ends. TRAMP_PASS: it was too short; its entry is gone, and it is open no more. TRAMP_AGAIN: record its end. */
+enum tramp_answer tramp_filter_leave(uint64_t slot);
+
+/* An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see tramp_slow_leave(). */
+enum tramp_answer tramp_filter_gone(uint64_t slot);
 
 /* CLOCK_MONOTONIC in ns, for machines without an invariant TSC. */
 uint64_t tramp_clock(void);

@@ -23,6 +23,8 @@ tramp_intercept_\clock:
 	SAVE	%rdx
 	SAVE	%r10
 	SAVE	%r11
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lenter_checked_\clock
 .Lenter_\clock:
 	SELF	.Lenter_slow_\clock
 	STACK	%r11, .Lenter_slow_\clock
@@ -97,6 +99,9 @@ tramp_return_\clock:
 	STACK	%r11, .Lleave_slow_\clock
 	cmp	%rax, STACK_TOP(%r11)
 	jne	.Lleave_slow_\clock
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lleave_checked_\clock
+.Lleave_end_\clock:
 	SAVE	%rdx
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rax,2), %rcx		/* mirror entry of S */
@@ -127,6 +132,16 @@ tramp_return_\clock:
 
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
+.Lleave_checked_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lleave_end_\clock
+	SAVE	%rdx
+	SLOW	tramp_filter_leave
+	RESTORE	%rdx
+	cmp	$ANSWER_PASS, %eax
+	lea	40(%rsp), %rax
+	jne	.Lleave_end_\clock
+	jmp	.Lleave_off_\clock
 .Lleave_slow_\clock:
 	lea	40(%rsp), %rax
 	SLOW	tramp_slow_leave
@@ -172,6 +187,16 @@ tramp_return_\clock:
 /* -- off the fast path; stack as after the pushes at the entry -- */
 	.cfi_restore_state
 	.cfi_adjust_cfa_offset 40
+.Lenter_checked_\clock:
+	CHECKED	48(%rsp), .Lenter_filtered_\clock, .Ljump_\clock
+.Lenter_filtered_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lenter_\clock
+	lea	56(%rsp), %rax
+	SLOW	tramp_filter_enter
+	cmp	$ANSWER_PASS, %eax
+	jne	.Lenter_\clock
+	jmp	.Ljump_\clock
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -263,6 +288,9 @@ tramp_point_\clock:
 	SAVE	%rdx
 	SAVE	%r10
 	SAVE	%r11
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lpoint_checked_\clock
+.Lpoint_\clock:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
 	STACK	%rcx, .Lpoint_slow_\clock
@@ -275,6 +303,16 @@ tramp_point_\clock:
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
 	jmp	.Ljump_event_\clock
+.Lpoint_checked_\clock:
+	CHECKED	48(%rsp), .Lpoint_filtered_\clock, .Ljump_\clock
+.Lpoint_filtered_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lpoint_\clock
+	lea	56(%rsp), %rax
+	SLOW	tramp_filter_point
+	cmp	$ANSWER_PASS, %eax
+	jne	.Lpoint_\clock
+	jmp	.Ljump_\clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
 .endm

@@ -74,6 +74,43 @@
 	addq	$8, TRAMP_WRITTEN(%rax)		/* of that chunk, whichever is in use by now */
 .endm
 
+/* eax = id of the word in eax; flags: above, when the table does not reach it. */
+.macro	TABLE_ID
+	and	$ID_MASK, %eax
+	cmp	$TRAMP_TABLE_IDS - 1, %eax
+.endm
+
+/*
+ * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx, rdx. A handler that makes the
+ * counters more leaves those that we may have loaded where they are: they are the same pages of the file.
+ */
+.macro	COUNT	done
+9:	SELF	8f
+	cmp	STATE_COUNT_LIMIT(%rcx), %eax
+	jae	8f
+	mov	STATE_COUNTS(%rcx), %rcx
+	incq	(%rcx,%rax,8)
+	jmp	\done
+8:	SAVE	%rax
+	SLOW	tramp_slow_count
+	mov	%eax, %ecx
+	RESTORE	%rax
+	cmp	$ANSWER_AGAIN, %ecx
+	je	9b
+	jmp	\done
+.endm
+
+/* Is the function of \word only counted? Then it is, and \counted comes next; else \other. Clobbers rax, rcx, rdx. */
+.macro	CHECKED	word, other, counted
+	mov	\word, %eax
+	TABLE_ID
+	ja	\other
+	lea	tramp_table(%rip), %rcx
+	testb	$TRAMP_ONLY_COUNTED, (%rcx,%rax)
+	jz	\other
+	COUNT	\counted
+.endm
+
 /* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */
 .macro	SLOW	function
 	lea	\function(%rip), %rcx

@@ -23,6 +23,8 @@ tramp_xray_entry_\clock:
 	SAVE	%rcx
 	SAVE	%rdx
 	SAVE	%r11
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lxenter_checked_\clock
 .Lxenter_\clock:
 	SELF	.Lxenter_slow_\clock
 	STACK	%r11, .Lxenter_slow_\clock
@@ -58,6 +60,18 @@ tramp_xray_entry_\clock:
 	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
+.Lxenter_checked_\clock:
+	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
+.Lxenter_filtered_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lxenter_\clock
+	SAVE	%r10
+	mov	%rsp, %rax			/* 40 bytes below X */
+	SLOW	tramp_filter_enter_xray
+	RESTORE	%r10
+	cmp	$ANSWER_PASS, %eax
+	jne	.Lxenter_\clock
+	jmp	.Lxenter_go_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
 	lea	tramp_return_\clock(%rip), %rcx
@@ -106,13 +120,18 @@ tramp_xray_\name\()_\clock:
 	STACK	%r11, .Lx\name\()_slow_\clock
 	lea	\x(%rsp), %rax			/* X */
 	cmp	%rax, STACK_TOP(%r11)
-	mov	%r10d, %eax
 	jne	.Lx\name\()_slow_\clock
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lx\name\()_checked_\clock
+.Lx\name\()_end_\clock:
+	mov	%r10d, %eax
 	WRITE	.Lx\name\()_full_\clock
 .Lx\name\()_top_\clock:
 	lea	\x(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rcx
 	mov	ENTRY_LINK(%rcx,%rdx,2), %eax
+	/* A sled that is switched on in the middle of a later call here must not take the entry for that call's. */
+	movq	$0, ENTRY_ADDRESS(%rcx,%rdx,2)
 	lea	(%rdx,%rax,8), %rdx
 	mov	%rdx, STACK_TOP(%r11)
 .Lx\name\()_go_\clock:
@@ -122,7 +141,34 @@ tramp_xray_\name\()_\clock:
 	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
+.Lx\name\()_checked_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lx\name\()_end_\clock
+	SAVE	%rdx
+	SLOW	tramp_filter_leave
+	RESTORE	%rdx
+	cmp	$ANSWER_PASS, %eax
+	jne	.Lx\name\()_end_\clock
+	jmp	.Lx\name\()_go_\clock
 .Lx\name\()_slow_\clock:
+	cmpl	$0, tramp_checks(%rip)
+	je	.Lx\name\()_leave_\clock
+	/* Only counted, or left out by a filter: as a rule it was never open. */
+	mov	%r10, %rax
+	shr	$32, %rax
+	TABLE_ID
+	ja	.Lx\name\()_filtered_\clock
+	lea	tramp_table(%rip), %rcx
+	testb	$TRAMP_ONLY_COUNTED, (%rcx,%rax)
+	jnz	.Lx\name\()_go_\clock
+.Lx\name\()_filtered_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lx\name\()_leave_\clock
+	lea	\x(%rsp), %rax
+	SLOW	tramp_filter_gone
+	cmp	$ANSWER_PASS, %eax
+	je	.Lx\name\()_go_\clock
+.Lx\name\()_leave_\clock:
 	lea	\x(%rsp), %rax
 	SLOW	tramp_slow_leave
 	shr	$32, %r10

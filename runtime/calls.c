@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/calls.h"
+
+#include "runtime/filter.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "runtime/thread.h"
+
+/* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
+static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
+{
+	uint64_t expected = slot;
+	uint8_t taken;
+
+	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(stack->top), "+a"(expected) : "r"(outer) : "cc", "memory");
+	return taken;
+}
+
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	uint64_t top;
+
+	while ((top = stack->hot.top) <= slot) {
+		const struct mirror_entry entry = *mirror_entry(top);
+		uint64_t outer = top + 8ull * entry.link;
+		if (outer == top || outer > stack->high) {
+			/* Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow it. */
+			stack->hot.top = stack->high;
+			return;
+		}
+		if (take_top(&stack->hot, top, outer)) {
+			filter_left(stack, entry.word & TRACE_ID_MASK);
+			recorder_write(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
+		}
+	}
+}
+
+struct stack *calls_stack(struct thread *thread, uint64_t slot)
+{
+	struct process_held held;
+	struct stack *stack = (struct stack *)thread->hot.stack;
+
+	if (stack && slot - stack->hot.low < stack->hot.size)
+		return stack;
+	process_lock(&held);
+	stack = mirror_stack(slot, thread->tid);
+	if (stack)
+		thread->hot.stack = &stack->hot;
+	process_unlock(&held);
+	return stack;
+}
+
+int calls_is_intercepted(uint64_t slot)
+{
+	uint64_t word = *(const uint64_t *)(uintptr_t)slot;
+
+	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono;
+}
+
+enum tramp_answer tramp_slow_enter(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	struct stack *stack = calls_stack(thread, slot);
+	if (!stack) {
+		process_count(&process_head()->no_mirror, 1);
+		return TRAMP_POINTED;
+	}
+	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
+	calls_unwind(thread, stack, calls_is_intercepted(slot) ? slot - 8 : slot);
+	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_enter_xray(uint64_t x)
+{
+	struct thread *thread = thread_get();
+	struct stack *stack = thread ? calls_stack(thread, x) : NULL;
+
+	if (stack && stack->hot.top == x + 8 && !calls_is_intercepted(x + 8))
+		calls_unwind(thread, stack, x + 8);
+	return tramp_slow_enter(x);
+}
+
+/* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */
+static uint64_t landing(const uint64_t *env)
+{
+	uint64_t sp = env[6]; /* JB_RSP */
+
+	__asm__("ror $0x11, %0; xor %%fs:0x30, %0" : "+r"(sp) : : "cc");
+	return sp;
+}
+
+enum tramp_answer tramp_slow_jump(uint64_t env)
+{
+	struct thread *thread = thread_self();
+
+	if (!thread)
+		return TRAMP_PASS;
+	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
+	/* The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may come back. */
+	struct stack *stack = calls_stack(thread, sp);
+	if (stack)
+		calls_unwind(thread, stack, sp - 8);
+	return TRAMP_AGAIN;
+}
+
+/* Is the slot that of an open call of the stack, or its end? */
+static int is_open(const struct stack *stack, uint64_t slot)
+{
+	uint64_t at = stack->hot.top;
+
+	while (at < slot) {
+		uint64_t outer = at + 8ull * mirror_entry(at)->link;
+		if (outer == at)
+			return 0;
+		at = outer;
+	}
+	return at == slot;
+}
+
+/* Is the mirror entry of slot that of the call which ends there? */
+static int is_genuine(const struct stack *stack, uint64_t slot)
+{
+	const struct mirror_entry *entry = mirror_entry(slot);
+
+	/*
+	 * An XRay call: kept below its slot, with the return address that lies in the slot. A sled may have been switched on in the
+	 * middle of the call; then the entry is of an earlier call from the same place, and its outer call not open any more.
+	 */
+	return calls_is_intercepted(slot) ||
+	       (((const uint64_t *)(uintptr_t)slot)[1] == entry->address && is_open(stack, slot + 8ull * entry->link));
+}
+
+enum tramp_answer tramp_slow_leave(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	struct stack *stack = calls_stack(thread, slot);
+	if (!stack)
+		return TRAMP_POINTED;
+	if (stack->hot.top < slot)
+		calls_unwind(thread, stack, slot - 8);
+	if (stack->hot.top == slot)
+		return TRAMP_AGAIN;
+	/*
+	 * Open, but not in the chain: a forked child inherited the call, or several stacks share one mapping. Its own link is
+	 * as good as any.
+	 */
+	if (!is_genuine(stack, slot))
+		return TRAMP_POINTED;
+	stack->hot.top = slot;
+	return TRAMP_AGAIN;
+}
+
+struct stack *calls_unwind_all(struct thread *thread)
+{
+	/* It may have used another stack last: a signal handler's. */
+	struct stack *stack = thread->hot.stack ? calls_stack(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
+
+	if (stack)
+		calls_unwind(thread, stack, stack->high - 8);
+	return stack;
+}

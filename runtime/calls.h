@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open calls: the chain of mirror entries of each stack (x86_64/mirror.h), as the trampolines' slow paths see it (x86_64/tramp.h): beginning one
+ * on a stack that is not known yet, ending those whose frames are gone.
+ *
+ * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction, so a handler
+ * finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a stack has to be found.
+ */
+#ifndef XAUDIT_CALLS_H
+#define XAUDIT_CALLS_H
+
+#include <stdint.h>
+
+#include "runtime/thread.h"
+
+/*
+ * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror. The caller goes on with what it got here: a handler may make
+ * another one the thread's at any moment.
+ */
+struct stack *calls_stack(struct thread *thread, uint64_t slot);
+
+/* Ends every open call on the stack at or below the slot as unwound: its frame is gone. */
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/* The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or NULL. */
+struct stack *calls_unwind_all(struct thread *thread);
+
+/* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
+int calls_is_intercepted(uint64_t slot);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/filter.h"
+
+#include <errno.h> /* EINVAL */
+
+#include "runtime/calls.h"
+#include "runtime/clock.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+
+uint32_t tramp_checks;
+uint8_t tramp_table[TRAMP_TABLE_IDS];
+
+static struct filter_options options;
+static uint64_t time_ticks;
+
+int filter_init(const struct filter_options *wanted)
+{
+	options = *wanted;
+	if (options.time > FILTER_TIME_MAX)
+		return -EINVAL;
+	if (options.time)
+		time_ticks = clock_ticks(options.time);
+	if (options.depth || options.time || options.below)
+		tramp_checks |= TRAMP_CHECK_FILTERS;
+	return 0;
+}
+
+void filter_below(uint32_t id)
+{
+	/* Relaxed, as all of the table: a byte that orders nothing. */
+	if (id < TRAMP_TABLE_IDS)
+		__atomic_fetch_or(&tramp_table[id], TRAMP_BELOW, __ATOMIC_RELAXED);
+}
+
+int filter_count_only(uint32_t id)
+{
+	/* Relaxed, as in filter_below(). */
+	if (id >= TRAMP_TABLE_IDS || __atomic_fetch_or(&tramp_table[id], TRAMP_ONLY_COUNTED, __ATOMIC_RELAXED) & TRAMP_ONLY_COUNTED)
+		return 0;
+	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COUNTED, __ATOMIC_RELAXED); /* relaxed: who sees it late records a call more */
+	return 1;
+}
+
+/* Is this a function below which calls are recorded? 0 or 1. */
+static uint32_t opens(uint32_t id)
+{
+	/* Relaxed, as above. */
+	return id < TRAMP_TABLE_IDS && __atomic_load_n(&tramp_table[id], __ATOMIC_RELAXED) & TRAMP_BELOW ? 1 : 0;
+}
+
+void filter_left(struct stack *stack, uint32_t id)
+{
+	if (!(tramp_checks & TRAMP_CHECK_FILTERS))
+		return;
+	/* Never below 0: frames may have been there before we counted (a coroutine of another thread). */
+	if (stack->depth)
+		stack->depth--;
+	if (stack->below && opens(id))
+		stack->below--;
+}
+
+/* Ends what is dead at or below slot, and says whether a call of this function may be recorded there. NULL: no. */
+static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t dead, uint32_t id)
+{
+	calls_unwind(thread, stack, dead);
+	if (stack->hot.top == stack->high)
+		stack->depth = stack->below = 0;
+	if (options.below && !stack->below && !opens(id))
+		return NULL;
+	if (options.depth && stack->depth >= options.depth)
+		return NULL;
+	return stack;
+}
+
+static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	struct stack *stack = calls_stack(thread, slot);
+	if (!stack) /* depth can't be known; the trampoline will record an entry alone */
+		return options.below && !opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
+	if (calls_is_intercepted(slot)) {
+		/* A tail call of a function that is recorded: the new one takes its place, at its depth. */
+		calls_unwind(thread, stack, slot - 8);
+		if (has_end && stack->hot.top == slot)
+			stack->below += opens(id) - opens(mirror_entry(slot)->word & TRACE_ID_MASK);
+		return TRAMP_AGAIN;
+	}
+	if (!admit(stack, thread, slot, id))
+		return TRAMP_PASS;
+	if (has_end) {
+		stack->depth++;
+		stack->below += opens(id);
+	}
+	return TRAMP_AGAIN;
+}
+
+static uint32_t id_below(uint64_t slot)
+{
+	return (uint32_t)((const uint64_t *)(uintptr_t)slot)[-1] & TRACE_ID_MASK;
+}
+
+enum tramp_answer tramp_filter_enter(uint64_t slot)
+{
+	return enter(slot, id_below(slot), 1);
+}
+
+enum tramp_answer tramp_filter_point(uint64_t slot)
+{
+	return enter(slot, id_below(slot), 0);
+}
+
+enum tramp_answer tramp_filter_enter_xray(uint64_t at)
+{
+	uint32_t id = *(const uint32_t *)(uintptr_t)at & TRACE_ID_MASK;
+	uint64_t x = at + 40;
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return TRAMP_PASS;
+	struct stack *stack = calls_stack(thread, x);
+	if (!stack)
+		return options.below && !opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
+	if (!admit(stack, thread, x, id))
+		return TRAMP_PASS;
+	stack->depth++;
+	stack->below += opens(id);
+	return TRAMP_AGAIN;
+}
+
+/* Does the thread's chunk end with the entry of this call, and was that just now? Then takes it back. */
+static int take_back(struct thread *thread, uint32_t word)
+{
+	uint64_t end = thread->hot.cursor, at = end - 8, expected = end;
+	uint8_t taken;
+
+	if (!(at & thread->hot.chunk_bit) || !(end & thread->hot.chunk_bit))
+		return 0;
+	uint64_t *event = (uint64_t *)(uintptr_t)at;
+	if (*event >> 32 != word || (uint32_t)clock_now() - (uint32_t)*event >= time_ticks)
+		return 0;
+	/*
+	 * First a hole, then the cursor, each by one instruction: a handler that comes in between writes behind the hole, which then stays. The
+	 * other way round it would write where we make the hole.
+	 */
+	__atomic_store_n(event, 0, __ATOMIC_RELAXED); /* relaxed: this thread's own */
+	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(thread->hot.cursor), "+a"(expected) : "r"(at) : "cc", "memory");
+	if (taken)
+		__asm__ volatile("subq $8, %0" : "+m"(*tramp_written(at)) : : "cc", "memory");
+	return 1;
+}
+
+enum tramp_answer tramp_filter_leave(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
+
+	if (!stack || stack->hot.top != slot)
+		return TRAMP_AGAIN;
+	const struct mirror_entry entry = *mirror_entry(slot);
+	filter_left(stack, entry.word & TRACE_ID_MASK);
+	if (!options.time || !take_back(thread, entry.word))
+		return TRAMP_AGAIN;
+	process_count(&process_head()->taken_back, 1);
+	stack->hot.top = slot + 8ull * entry.link;
+	return TRAMP_PASS;
+}
+
+enum tramp_answer tramp_filter_gone(uint64_t slot)
+{
+	struct thread *thread = thread_get();
+	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
+
+	return stack && stack->hot.top > slot ? TRAMP_PASS : TRAMP_AGAIN;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Throttling: functions whose short calls fill a chunk are only counted from then on (filter.h), and the trace says so.
+ *
+ * A call is short when its exit is the next event after its entry and less than 200 ns away: what else is short has such calls below it, which
+ * go first. Looked at when a chunk is left: by its thread, signals blocked, process lock held.
+ */
+#ifndef XAUDIT_THROTTLE_H
+#define XAUDIT_THROTTLE_H
+
+#include "runtime/trace.h"
+
+/* percent of a chunk's room that short calls of one function may fill; 0: any. la_version. */
+void throttle_init(unsigned percent);
+
+/* Looks at a chunk that takes no more events. */
+void throttle_look(const struct trace_chunk *chunk);
+
+#endif
