@@ -92,6 +92,8 @@ all() {
 	hostile 'RLIMIT_FSIZE' 'some lost' file-size
 	hostile 'a sandbox that refuses to open and map files' 'some lost' sandbox
 	hostile 'a sandbox that refuses all but to write and to exit' 'some lost' strict-sandbox
+	hostile 'a sandbox that kills for all but what tracing is documented to need' 'none lost' kill-sandbox
+	killed
 	hostile 'umask 0777' 'none lost|some lost' umask
 	if [ "$(id -u)" -eq 0 ]; then
 		mkdir -p empty
@@ -111,6 +113,15 @@ all() {
 	else
 		skip 2 'no user namespaces here'
 	fi
+}
+
+# The one surrounding in which a program ends that would not: xaudit-record(1) says so.
+killed() {
+	run strict-kill-sandbox
+	record d -b 64k -k "$kind" -l libcounted.so ./hostile strict-kill-sandbox
+	is "$(tail -n 1 plain), traced $status" 'status 0, traced 159' "$name: a sandbox that kills for all but to write and to exit does so"
+	report d
+	is "$(test "$(calls counted)" -gt 1000 && sums)" '0 lost 0 unfinished' "$name: and the trace holds the calls till then"
 }
 
 vanishing() {
@@ -184,10 +195,14 @@ else
 	skip 2 'no mounts of its own here'
 fi
 
+# The list in the manual is that of the sandbox.
+sed -n '/^Sandboxes/,/^[.]El/s/^[.]It Fn //p' "$top_srcdir/doc/xaudit-record.1" | sort >documented
+is "$(./hostile needs | diff - documented)" '' 'the manual lists the system calls that the sandbox above allows'
+
 all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray xray_library
 else
-	skip 39 'no clang here'
+	skip 43 'no clang here'
 fi
 done_testing
