@@ -191,12 +191,35 @@ report d
 is "$status/$out/$err $(calls choice_resolve) $(calls choice_begin), $(sums)" '0/7 calls/ 1 1, 0 lost 0 unfinished' \
 	"a start-up library's IFUNC resolver is traced, before anything is consistent"
 
+# No la_preinit there, and nobody runs destructors.
+program "$CC" starts-bare starts_bare.c -nostartfiles -L. -lcounted
+directly LD_AUDIT="$MODULE" ./starts-bare
+started 'a program that does not start through __libc_start_main'
+program "$CC" starts-alone starts_bare.c -nostdlib -L. -lcounted
+library "$CC" libcounted.so counted.c -nostdlib
+is "$(LD_TRACE_LOADED_OBJECTS=1 ./starts-alone | grep -c libc.so)" 0 '(a program without a C library)'
+directly LD_AUDIT="$MODULE" ./starts-alone
+started 'a program without a C library'
+library "$CC" libcounted.so counted.c
+
 # Its function is what everybody is bound to.
 library "$CC" libpreloaded.so counted.c
 directly LD_AUDIT="$MODULE" LD_PRELOAD="$tmp/libpreloaded.so" ./starts
 started LD_PRELOAD
 is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" libpreloaded.so \
 	"the preloaded library's function is the one that is called"
+
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir etc
+	cp /etc/ld.so.cache etc
+	echo "$tmp/libpreloaded.so" >etc/ld.so.preload
+	directly MODULE="$MODULE" unshare -m sh -c 'mount --bind etc /etc && LD_AUDIT=$MODULE exec ./starts'
+	started '/etc/ld.so.preload'
+	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" libpreloaded.so \
+		"that library's function is the one that is called"
+else
+	skip 3 'no mounts of its own here'
+fi
 
 # ---- where nothing is to be traced ----
 
