@@ -77,6 +77,13 @@ bounded 60 "$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
 is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' 'a thread is found in a stripped library'
 like "$(cat err)" '    #0  stripped\+0x[0-9a-f]+$' 'frames without a name are said by their address in the file'
 
+if [ -n "$CLANG" ]; then
+	program "$CLANG" clang_host check_host.c
+	check -- ./clang_host inside ./plugin.so
+	is "$(ask '[.findings[].stacks[].frames[] | select(.object | endswith("/clang_host")) | .line] | "\(all(. != 0)) \(any(. != null))"')" \
+		'true true' 'code of no line that clang made is given the line before it'
+fi
+
 check -- ./host handler ./plugin.so
 is "$status $(kinds)" '1 signal-handler' 'a signal handler that is left behind is found'
 is "$(ask '.findings[0].text')" 'the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded' \

@@ -239,6 +239,8 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	/* Of several libraries that go together, the first is the one that was closed. */
 	if (check_options.cycles && process->last_event != CHECK_UNLOADED)
 		check_growth_sample(process, unload);
+	/* For the program, the time since begins when it goes on. */
+	unload->when = check_now();
 }
 
 void check_judge(struct check_task *task, const struct check_message *message)

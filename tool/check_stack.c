@@ -20,6 +20,9 @@
 
 #define FRAMES_MAX 128
 
+/* Bytes before an instruction of no line to look for one that has a line. */
+#define LINE_SEARCH 64
+
 struct check_names {
 	Dwfl *dwfl;
 	struct check_process *process;
@@ -87,8 +90,9 @@ static const char *object_of(Dwfl_Module *module)
 	return file ? file : name;
 }
 
-/* The line of source. Compilers that make no .debug_aranges (clang) leave the search to us. NULL: unknown. */
-static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
+/* The line of source; 0: of none. Compilers that make no .debug_aranges (clang) leave the search to us. NULL: unknown.
+ */
+static const char *line_at(Dwfl_Module *module, uint64_t address, int *number)
 {
 	Dwfl_Line *known = dwfl_module_getsrc(module, address);
 	Dwarf_Addr bias = 0;
@@ -104,6 +108,19 @@ static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
 			continue;
 		Dwarf_Line *line = dwarf_getsrc_die(unit, address - bias);
 		return line && !dwarf_lineno(line, number) ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	}
+	return NULL;
+}
+
+/* What an optimizer made of several lines is of none: the line before it is near. */
+static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
+{
+	const char *file;
+
+	for (uint64_t i = 0; i <= LINE_SEARCH; i++) {
+		file = line_at(module, address - i, number);
+		if (!file || *number)
+			return file;
 	}
 	return NULL;
 }
