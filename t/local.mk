@@ -38,7 +38,7 @@ t_rules_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
 t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
-dist_check_SCRIPTS += t/record.t
+dist_check_SCRIPTS += t/record.t t/record-options.t
 EXTRA_DIST += t/record_fake.c
 
 check_PROGRAMS += t/sled.t t/site.t t/site_damage.t
@@ -76,8 +76,11 @@ t_arena_t_SOURCES = t/arena.c
 t_arena_t_LDADD = t/libcore.la
 t_ticks_t_SOURCES = t/ticks.c
 t_ticks_t_LDADD = t/libcore.la
-t_mirror_t_SOURCES = t/mirror.c t/flow.h
+t_mirror_t_SOURCES = t/mirror.c t/flow.h t/flow_xray.h
 t_mirror_t_LDADD = t/libcore.la
+check_PROGRAMS += t/modes.t
+t_modes_t_SOURCES = t/modes.c t/flow.h t/flow_xray.h
+t_modes_t_LDADD = t/libcore.la
 t_mirror_stacks_t_SOURCES = t/mirror_stacks.c t/flow.h
 t_mirror_stacks_t_LDADD = t/libcore.la
 t_patch_t_SOURCES = t/patch.c
@@ -133,3 +136,6 @@ bench: all t/make_trace
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
 .PHONY: bench soak
+
+# Flight recorders, counters and changes.
+dist_check_SCRIPTS += t/modes.t

@@ -148,8 +148,9 @@ tramp_xray_\name\()_\clock:
 	SLOW	tramp_filter_leave
 	RESTORE	%rdx
 	cmp	$ANSWER_PASS, %eax
-	jne	.Lx\name\()_end_\clock
-	jmp	.Lx\name\()_go_\clock
+	je	.Lx\name\()_go_\clock
+	SELF_AGAIN
+	jmp	.Lx\name\()_end_\clock
 .Lx\name\()_slow_\clock:
 	cmpl	$0, tramp_checks(%rip)
 	je	.Lx\name\()_leave_\clock
