@@ -71,6 +71,8 @@ all() {
 	name=$1 kind=$2
 	shift 2
 	"$@" libcounted.so counted.c
+	mkdir -p late
+	"$@" late/libcounted.so counted.c -DWITH_ADDRESS
 	program "$CC" hostile hostile.c -L. -lcounted
 	is "$(./hostile)" '101000 calls' "$name: (the program does what it is for)"
 	hostile 'nothing hostile' 'none lost' ''
