@@ -61,6 +61,7 @@ Process 100 (p100), child of 99: ended
   Command   ls -l 'a'\''b'
   Module    0.1.0
   Rules     /etc/xaudit.conf
+  Mode        stream, recording
   Threads     2
   Events      4 in N bytes on disk
   Lost        5
@@ -76,6 +77,7 @@ Process 100 (p100), child of 99: ended
       plt              4  not selected by the rules
 
 Process 200 (p200), child of 1: is running, or was killed, switched off
+  Mode        stream, recording
   Threads     0
   Events      0 in N bytes on disk
   Lost        0

@@ -7,6 +7,7 @@
  *	record TEXT			a line of DIR/record
  *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID, and those of head
  *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
+ *					ring_chunk ring_size mode recording taken_back
  *	pair first|last TICKS MONO REAL, or now
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
@@ -14,11 +15,16 @@
  *	load N OBJECT CLOCK BASE TID
  *	unload N CLOCK TID
  *	sites OBJECT KIND:REASON:COUNT...
+ *	change WHAT CLOCK TID VALUE [TEXT]	WHAT: number or word of enum trace_change_what, such as throttled
+ *	pages OBJECT TEXT SITES PATCHED
  *	unknown TYPE BYTES		a record of another type
  *	thread TID [COMM]		begin a thread file
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
+ *	ring | stream			the chunks that follow go to the thread's flight recorder, or to its file again
+ *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none
+ *	crash SIGNAL
  *	lost N				in this chunk
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
@@ -49,7 +55,8 @@ static struct trace_head head;
 static int process_fd = -1, meta_fd = -1;
 static uint64_t meta_used;
 
-static int thread_fd = -1;
+static int thread_fd = -1, ring_fd = -1;
+static bool in_ring;
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
 static uint64_t chunk_seq, last_time, step;
@@ -90,6 +97,11 @@ static const char *value_of(const char *word, const char *key)
 
 /* ---- thread files ---- */
 
+static uint64_t chunk_bytes(void)
+{
+	return in_ring ? head.ring_chunk : trace_chunk_bytes(head.chunk_size, chunk_seq);
+}
+
 static void finish_chunk(void)
 {
 	struct trace_chunk *c = (void *)chunk;
@@ -97,6 +109,14 @@ static void finish_chunk(void)
 	if (!chunk_pos)
 		return;
 	c->used = leave_open ? 0 : chunk_pos;
+	if (in_ring) {
+		memset(chunk + chunk_pos, 0, head.ring_chunk - chunk_pos);
+		write_at(ring_fd, chunk, head.ring_chunk, chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
+		chunk_seq++;
+		chunk_pos = 0;
+		leave_open = false;
+		return;
+	}
 	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
 	if (ftruncate(thread_fd, (off_t)trace_chunk_at(head.chunk_size, chunk_seq + 1)))
 		err(1, "ftruncate");
@@ -110,7 +130,7 @@ static void begin_chunk(uint64_t time)
 {
 	struct trace_chunk *c = (void *)chunk;
 
-	memset(chunk, 0, head.chunk_size);
+	memset(chunk, 0, chunk_bytes());
 	*c = (struct trace_chunk){
 		.magic = TRACE_CHUNK_MAGIC,
 		.version = TRACE_VERSION,
@@ -119,7 +139,7 @@ static void begin_chunk(uint64_t time)
 		.pid = head.pid,
 		.tid = tid,
 		.clock = time,
-		.size = trace_chunk_bytes(head.chunk_size, chunk_seq),
+		.size = chunk_bytes(),
 	};
 	memcpy(c->comm, comm, sizeof(comm));
 	chunk_pos = sizeof(*c);
@@ -137,7 +157,7 @@ static void want_chunk(uint64_t time)
 {
 	if (thread_fd < 0)
 		fail("there is no thread");
-	if (chunk_pos && chunk_pos + 64 > trace_chunk_bytes(head.chunk_size, chunk_seq))
+	if (chunk_pos && chunk_pos + 64 > chunk_bytes())
 		finish_chunk();
 	if (!chunk_pos)
 		begin_chunk(time);
@@ -166,7 +186,26 @@ static void end_thread(void)
 		return;
 	finish_chunk();
 	close(thread_fd);
-	thread_fd = -1;
+	if (ring_fd >= 0)
+		close(ring_fd);
+	thread_fd = ring_fd = -1;
+	in_ring = false;
+}
+
+static void begin_ring(void)
+{
+	char name[16];
+
+	finish_chunk();
+	if (thread_fd < 0 || !head.ring_chunk || head.ring_size < head.ring_chunk)
+		fail("there is no thread, or no ring_chunk and ring_size");
+	in_ring = true;
+	if (ring_fd >= 0)
+		return;
+	snprintf(name, sizeof(name), "r%u", thread_count - 1);
+	ring_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)head.ring_size))
+		err(1, "%s", name);
 }
 
 static void begin_thread(char **word, int words)
@@ -181,7 +220,7 @@ static void begin_thread(char **word, int words)
 	if (thread_fd < 0)
 		err(1, "%s", name);
 	free(chunk);
-	chunk = malloc(head.chunk_size);
+	chunk = malloc(head.chunk_size > head.ring_chunk ? head.chunk_size : head.ring_chunk);
 	if (!chunk)
 		err(1, "malloc");
 	chunk_pos = chunk_seq = 0;
@@ -265,6 +304,16 @@ static void set_head(char **word, int words)
 			head.last_seq = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "threads")))
 			head.threads = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "ring_chunk")))
+			head.ring_chunk = number(v);
+		else if ((v = value_of(word[i], "ring_size")))
+			head.ring_size = number(v);
+		else if ((v = value_of(word[i], "mode")))
+			head.mode = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "recording")))
+			head.recording = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "taken_back")))
+			head.taken_back = number(v);
 		else if ((v = value_of(word[i], "boot")))
 			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
 		else
@@ -324,6 +373,7 @@ static void begin_process(char **word, int words)
 		.ppid = 1,
 		.clock = TRACE_CLOCK_MONOTONIC,
 		.flags = TRACE_EXITED,
+		.recording = 1,
 	};
 	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
 	meta_used = TRACE_HEAD_SIZE;
@@ -397,6 +447,46 @@ static void put_sites(char **word, int words)
 	put_record(TRACE_REC_SITES, &s, sizeof(s), count, s.count * sizeof(*count));
 }
 
+static void put_change(char **word, const char *text)
+{
+	static const char *const names[] = { "", "enabled", "disabled", "started", "stopped", "mode", "throttled", "snapshot", "full" };
+	struct trace_change c = { .clock = number(word[2]) + step, .tid = (uint32_t)number(word[3]), .value = number(word[4]),
+		.length = (uint32_t)strlen(text) };
+
+	for (c.what = 1; c.what < 9 && strcmp(names[c.what], word[1]); c.what++)
+		;
+	if (c.what == 9)
+		c.what = (uint32_t)number(word[1]);
+	put_record(TRACE_REC_CHANGE, &c, sizeof(c), text, c.length);
+}
+
+static void put_counts(char **word, int words)
+{
+	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(c), .pid = head.pid,
+		.tid = (uint32_t)number(word[2]) };
+	char name[16];
+
+	if (process_fd < 0)
+		fail("there is no process");
+	snprintf(name, sizeof(name), "c%u", (unsigned)number(word[1]));
+	if (strcmp(word[3], "-"))
+		snprintf(c.comm, sizeof(c.comm), "%s", word[3]);
+	int fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (fd < 0 || ftruncate(fd, 65536))
+		err(1, "%s", name);
+	write_at(fd, &c, sizeof(c), 0);
+	for (int i = 4; i < words; i++) {
+		unsigned long long calls;
+		unsigned id;
+		if (sscanf(word[i], "%u:%llu", &id, &calls) != 2)
+			fail("ID:CALLS");
+		write_at(fd, &(uint64_t){ calls }, 8, sizeof(c) + 8ull * id);
+	}
+	close(fd);
+	if (number(word[1]) >= thread_count)
+		thread_count = (uint32_t)number(word[1]) + 1;
+}
+
 /* ---- commands ---- */
 
 static void append_record(const char *text)
@@ -430,6 +520,14 @@ static bool meta_command(char **word, int words, const char *rest)
 		put_record(TRACE_REC_UNLOAD, &u, sizeof(u), NULL, 0);
 	} else if (!strcmp(word[0], "sites") && words > 1) {
 		put_sites(word, words);
+	} else if (!strcmp(word[0], "change") && words > 4) {
+		put_change(word, words > 5 ? strstr(rest, word[5]) : "");
+	} else if (!strcmp(word[0], "counts") && words > 4) {
+		put_counts(word, words);
+	} else if (!strcmp(word[0], "pages") && words == 5) {
+		struct trace_pages p = { .object = (uint32_t)number(word[1]), .text = (uint32_t)number(word[2]),
+			.sites = (uint32_t)number(word[3]), .patched = (uint32_t)number(word[4]) };
+		put_record(TRACE_REC_PAGES, &p, sizeof(p), NULL, 0);
 	} else if (!strcmp(word[0], "unknown") && words == 3) {
 		static const uint8_t zeros[4096];
 		put_record((uint32_t)number(word[1]), zeros, number(word[2]) + sizeof(struct trace_record), NULL, 0);
@@ -462,6 +560,15 @@ static bool thread_command(char **word, int words)
 			want_chunk(last_time);
 			put(0);
 		}
+	} else if (!strcmp(word[0], "crash") && words == 2) {
+		want_chunk(last_time);
+		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CRASH, 1), last_time));
+		put(number(word[1]));
+	} else if (!strcmp(word[0], "ring") && words == 1) {
+		begin_ring();
+	} else if (!strcmp(word[0], "stream") && words == 1) {
+		finish_chunk();
+		in_ring = false;
 	} else if (!strcmp(word[0], "raw")) {
 		want_chunk(last_time);
 		for (int i = 1; i < words; i++)

@@ -34,6 +34,12 @@ static const char *word(enum merge_type type)
 		return "load";
 	case MERGE_UNLOAD:
 		return "unload";
+	case MERGE_CHANGE:
+		return "change";
+	case MERGE_CRASH:
+		return "crash";
+	case MERGE_OVERWRITTEN:
+		return "gap";
 	case MERGE_THREAD:
 		break;
 	}
@@ -49,16 +55,34 @@ struct about {
 	char buf[320];
 };
 
+static void find_function(struct about *about, struct merge_source *source, const struct function *function)
+{
+	struct object *object = function ? process_object(source->process, function->object) : NULL;
+
+	about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
+	about->library = object_path(object);
+	if (object && object->load) {
+		about->address = object->load->base + function->offset;
+		about->has_address = true;
+	}
+}
+
 static void find_about(struct about *about, struct merge_source *source, const struct merge_event *event)
 {
-	const struct function *function;
-	struct object *object;
+	const struct change *change;
 
 	about->function = about->library = NULL;
 	about->has_address = false;
 	switch (event->type) {
 	case MERGE_LOST:
 	case MERGE_THREAD:
+	case MERGE_CRASH:
+	case MERGE_OVERWRITTEN:
+		return;
+	case MERGE_CHANGE:
+		change = merge_change(source, event);
+		if (change->what == TRACE_CHANGE_THROTTLED)
+			find_function(about, source, change_function(source->process, change));
 		return;
 	case MERGE_LOAD:
 	case MERGE_UNLOAD:
@@ -67,18 +91,24 @@ static void find_about(struct about *about, struct merge_source *source, const s
 		about->has_address = true;
 		return;
 	default:
-		function = merge_function(source, event);
-		about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
-		object = function ? process_object(source->process, function->object) : NULL;
-		about->library = object_path(object);
-		if (object && object->load) {
-			about->address = object->load->base + function->offset;
-			about->has_address = true;
-		}
+		find_function(about, source, merge_function(source, event));
 	}
 }
 
-static void print_json(const struct about *about, const struct merge_event *event)
+static void print_change_json(const struct change *change)
+{
+	printf(",\"change\":\"%s\"", change_word(change->what));
+	if (change->what == TRACE_CHANGE_MODE)
+		printf(",\"mode\":\"%s\"", mode_word(change->value));
+	else
+		printf(",\"value\":%" PRIu64, change->value);
+	if (*change->text) {
+		printf(",\"text\":");
+		json_string(stdout, change->text);
+	}
+}
+
+static void print_json(const struct about *about, struct merge_source *source, const struct merge_event *event)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
 		word(event->type));
@@ -93,10 +123,17 @@ static void print_json(const struct about *about, const struct merge_event *even
 		printf(",\"return\":false");
 	if (event->type == MERGE_LOST)
 		printf(",\"count\":%" PRIu64, event->count);
+	if (event->type == MERGE_CRASH)
+		printf(",\"signal\":%" PRIu64, event->count);
+	if (event->type == MERGE_OVERWRITTEN)
+		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
+	if (event->type == MERGE_CHANGE)
+		print_change_json(merge_change(source, event));
 	puts("}");
 }
 
-static void print_text(const struct about *about, const struct merge_event *event, const struct reader_colors *color)
+static void print_text(const struct about *about, struct merge_source *source, const struct merge_event *event,
+	const struct reader_colors *color)
 {
 	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
 		event->tid, word(event->type));
@@ -106,6 +143,16 @@ static void print_text(const struct about *about, const struct merge_event *even
 		printf("  %14s", "-");
 	if (event->type == MERGE_LOST)
 		printf("  %s%" PRIu64 " events%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_CRASH)
+		printf("  %sends by signal %" PRIu64 "%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_OVERWRITTEN)
+		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_CHANGE) {
+		printf("  %s", color->warn);
+		change_print(stdout, source->process, merge_change(source, event));
+		printf("%s\n", color->off);
+		return;
+	}
 	if (about->function) {
 		printf("  %s", color->name);
 		reader_text(stdout, about->function);
@@ -133,9 +180,9 @@ static void dump(struct folder *folder, const struct reader_options *options)
 			continue; /* tells replay where a tree ends; each event has its tid */
 		find_about(&about, source, &event);
 		if (options->json)
-			print_json(&about, &event);
+			print_json(&about, source, &event);
 		else
-			print_text(&about, &event, color);
+			print_text(&about, source, &event, color);
 	}
 	merge_close(&merge);
 }

@@ -11,6 +11,7 @@
 #include "tool/memory.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
+#include "tool/trace_counts.h"
 #include "tool/trace_stream.h"
 
 static const char help[] =
@@ -73,6 +74,10 @@ static void scan_words(struct scan *scan, struct stream *s)
 			case STREAM_CONTROL_THREAD:
 				scan->sums->threads++;
 				continue;
+			case STREAM_CONTROL_CRASH:
+				scan->sums->crashes++;
+				scan->sums->signal = s->signal;
+				continue;
 			case STREAM_CONTROL_NOTHING:
 				continue;
 			}
@@ -109,18 +114,43 @@ static void scan_stream(struct info_sums *sums, struct stream *s)
 	sums->last = last > sums->last ? last : sums->last;
 }
 
+/* A record without events may have counters. */
+static void scan_counters(struct info_sums *sums, struct process *process, unsigned number)
+{
+	static struct counts counts;
+	bool any = false;
+
+	if (!counts_open(&counts, process, number))
+		return;
+	sums->disk += counts.disk;
+	while (counts_next(&counts)) {
+		sums->counted += counts.calls;
+		any = true;
+	}
+	sums->threads += any && !(process->files[number] & (FILE_EVENTS | FILE_RING));
+	counts_close(&counts);
+}
+
 void info_count(struct info_sums *sums, struct process *process)
 {
 	struct stream s;
 
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
 	for (unsigned i = 0; i < process->threads; i++) {
-		if (!stream_open(&s, process, i, STREAM_BLOCK))
-			continue;
-		sums->disk += s.disk;
-		scan_stream(sums, &s);
-		stream_close(&s);
+		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
+			scan_stream(sums, &s);
+			sums->disk += s.disk;
+			sums->overwritten += s.overwritten;
+			stream_close(&s);
+		}
+		if (process->files[i] & FILE_COUNTS)
+			scan_counters(sums, process, i);
 	}
+}
+
+uint64_t info_private(const struct object *object)
+{
+	return (uint64_t)object->patched_pages * 4096;
 }
 
 /* ---- text ---- */
@@ -156,6 +186,47 @@ static void print_sums(const struct info_sums *sums, const char *indent)
 	if (sums->events)
 		printf(", %.2f bytes per event", (double)sums->disk / (double)sums->events);
 	printf("\n%sLost        %" PRIu64 "\n", indent, sums->lost);
+	if (sums->counted)
+		printf("%sCounted     %" PRIu64 " calls without time\n", indent, sums->counted);
+	if (sums->overwritten)
+		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent, sums->overwritten);
+}
+
+/* "8.0 MiB" */
+static void print_size(uint64_t bytes)
+{
+	if (bytes >= 1u << 20)
+		printf("%.1f MiB", (double)bytes / (1u << 20));
+	else
+		printf("%" PRIu64 " kB", (bytes + 1023) / 1024);
+}
+
+static void print_mode(const struct trace_head *head)
+{
+	printf("  Mode        %s, %s", mode_word(head->mode), head->recording ? "recording" : "stopped");
+	if (head->ring_chunk) {
+		printf("; a flight recorder of ");
+		print_size(head->ring_size);
+		printf(" per thread in chunks of ");
+		print_size(head->ring_chunk);
+	}
+	putchar('\n');
+	if (head->taken_back)
+		printf("  Taken back  %" PRIu64 " calls that were shorter than the rules' time\n", head->taken_back);
+}
+
+static void print_changes(const struct process *process)
+{
+	char buf[READER_TIME_SIZE];
+
+	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
+		const struct change *change = &process->change[i];
+		uint64_t start = process->head.first.ticks;
+		printf("  Change      ");
+		printf("%12s  ", reader_time(buf, change->clock > start ? clock_span(&process->clock, change->clock - start) : 0));
+		change_print(stdout, process, change);
+		putchar('\n');
+	}
 }
 
 static void print_kinds(uint32_t kinds)
@@ -191,6 +262,10 @@ static void print_object(const struct object *object, const struct reader_colors
 		if (site->count)
 			printf("      %-9s %8" PRIu32 "  %s\n", kind ? kind : "?", site->count, reason ? reason : "?");
 	}
+	if (object->has_pages)
+		printf("      pages     %8" PRIu32 "  of code, %" PRIu32 " with sites, %" PRIu32 " patched: %" PRIu64
+		       " kB private in each further process\n",
+			object->text_pages, object->site_pages, object->patched_pages, info_private(object) / 1024);
 }
 
 static void print_process(const struct process *process, const struct info_sums *sums, const struct reader_colors *color)
@@ -206,7 +281,10 @@ static void print_process(const struct process *process, const struct info_sums 
 	line("  Command", process->command);
 	line("  Module", process->module);
 	line("  Rules", process->config);
+	print_mode(head);
 	print_sums(sums, "  ");
+	if (sums->crashes)
+		printf("  %sCrash       by signal %d%s\n", color->warn, sums->signal, color->off);
 	if (head->no_mirror)
 		printf("  %" PRIu64 " returns could not be intercepted for want of a mirror\n", head->no_mirror);
 	if (head->meta_lost)
@@ -216,6 +294,7 @@ static void print_process(const struct process *process, const struct info_sums 
 		reader_text(stdout, process->note[i]);
 		putchar('\n');
 	}
+	print_changes(process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		objects += process->object[i] != NULL;
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads, process->unloads);
@@ -275,6 +354,8 @@ int info_main(int argc, char **argv)
 		all.events += sums[i].events;
 		all.disk += sums[i].disk;
 		all.lost += sums[i].lost;
+		all.counted += sums[i].counted;
+		all.overwritten += sums[i].overwritten;
 		all.first = sums[i].first < all.first ? sums[i].first : all.first;
 		all.last = sums[i].last > all.last ? sums[i].last : all.last;
 	}

@@ -12,6 +12,10 @@ struct info_sums {
 	uint64_t events;  /* entries, ends and points; not what belongs to the format */
 	uint64_t disk;	  /* bytes that the files of events take */
 	uint64_t lost;
+	uint64_t counted;     /* calls without time */
+	uint64_t overwritten; /* chunks */
+	uint64_t crashes;
+	int signal; /* of the last of them */
 	uint64_t first, last; /* ns, CLOCK_MONOTONIC, of events; first is UINT64_MAX if there are none */
 };
 
@@ -20,6 +24,12 @@ void info_count(struct info_sums *sums, struct process *process);
 
 /* Writes all as one JSON object. sums: one per process. */
 void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
+
+/*
+ * Private memory that each process of the program pays for the patched code of an object, in bytes: one page each. A further process that runs
+ * the same program pays it again, unless it was forked off later.
+ */
+uint64_t info_private(const struct object *object);
 
 /* Names of numbers of the format; NULL for a number that it does not know. */
 const char *info_kind(unsigned kind);

@@ -91,7 +91,30 @@ static void print_object(const struct object *object)
 	}
 	printf("],");
 	print_sites(object);
+	if (object->has_pages)
+		printf(",\"text_pages\":%" PRIu32 ",\"site_pages\":%" PRIu32 ",\"patched_pages\":%" PRIu32 ",\"private_bytes\":%" PRIu64,
+			object->text_pages, object->site_pages, object->patched_pages, info_private(object));
 	putchar('}');
+}
+
+static void print_changes(const struct process *process)
+{
+	char buf[320];
+
+	printf("\"changes\":[");
+	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
+		const struct change *change = &process->change[i];
+		printf("%s\n{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"change\":\"%s\",", i ? "," : "",
+			clock_time(&process->clock, change->clock), change->tid, change_word(change->what));
+		if (change->what == TRACE_CHANGE_MODE)
+			printf("\"mode\":\"%s\",", mode_word(change->value));
+		else
+			printf("\"value\":%" PRIu64 ",", change->value);
+		if (change->what == TRACE_CHANGE_THROTTLED)
+			text("function", function_name(process, change_function(process, change), buf, sizeof(buf)), ",");
+		text("text", change->text, "}");
+	}
+	printf("],");
 }
 
 static void print_process(const struct process *process, const struct info_sums *sums)
@@ -114,7 +137,15 @@ static void print_process(const struct process *process, const struct info_sums 
 		fputs(i ? "," : "", stdout);
 		json_string(stdout, process->note[i]);
 	}
-	printf("],\"objects\":[");
+	printf("],\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"taken_back\":%" PRIu64
+	       ",\"crash_signal\":",
+		sums->counted, sums->overwritten, mode_word(head->mode), head->recording ? "true" : "false", head->ring_size, head->ring_chunk, head->taken_back);
+	if (sums->crashes)
+		printf("%d,", sums->signal);
+	else
+		printf("null,");
+	print_changes(process);
+	printf("\"objects\":[");
 	for (uint32_t i = 0; i < process->objects && !reader_output_broken(); i++) {
 		if (!process->object[i])
 			continue;
@@ -139,6 +170,7 @@ void info_json(struct folder *folder, const struct info_sums *sums, const struct
 	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", info_began(folder),
 		all->events && all->last > all->first ? all->last - all->first : 0);
 	print_sums(all);
+	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",", all->counted, all->overwritten);
 	printf("\"processes\":[");
 	for (unsigned i = 0; i < folder->processes; i++) {
 		fputs(i ? "," : "", stdout);

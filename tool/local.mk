@@ -34,3 +34,5 @@ xaudit_SOURCES += tool/check.c tool/check.h tool/check_growth.c tool/check_json.
 	tool/check_libc.c tool/check_report.c tool/check_scan.c tool/check_scan.h tool/check_stack.c tool/check_stop.c tool/check_trace.c
 xaudit_CFLAGS += $(DW_CFLAGS)
 xaudit_LDADD += $(DW_LIBS)
+
+xaudit_SOURCES += tool/trace_counts.c tool/trace_counts.h

@@ -146,6 +146,50 @@ void reader_text(FILE *file, const char *text)
 		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
 }
 
+const struct function *change_function(const struct process *process, const struct change *change)
+{
+	return change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) : NULL;
+}
+
+void change_print(FILE *file, const struct process *process, const struct change *change)
+{
+	const struct function *function;
+	char buf[320];
+
+	switch (change->what) {
+	case TRACE_CHANGE_ENABLED:
+	case TRACE_CHANGE_DISABLED:
+		fprintf(file, "%" PRIu64 " sites %s: ", change->value, change_word(change->what));
+		break;
+	case TRACE_CHANGE_STARTED:
+		fputs("recording started", file);
+		break;
+	case TRACE_CHANGE_STOPPED:
+		fputs("recording stopped", file);
+		break;
+	case TRACE_CHANGE_MODE:
+		fprintf(file, "mode %s", mode_word(change->value));
+		break;
+	case TRACE_CHANGE_THROTTLED:
+		function = change_function(process, change);
+		fputs("only counted from here on (throttled): ", file);
+		reader_text(file, function_name(process, function, buf, sizeof(buf)));
+		fputs(" [", file);
+		reader_text(file, path_base(object_path(function ? process_object(process, function->object) : NULL)));
+		fputs("]", file);
+		break;
+	case TRACE_CHANGE_SNAPSHOT:
+		fputs("snapshot ", file);
+		break;
+	case TRACE_CHANGE_FULL:
+		fprintf(file, "the limit of %" PRIu64 " bytes was reached, nothing more is recorded", change->value);
+		break;
+	default:
+		fprintf(file, "change %" PRIu32 " ", change->what);
+	}
+	reader_text(file, change->text);
+}
+
 const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns)
 {
 	if (ns < 1000000)

@@ -82,6 +82,16 @@ int reader_end(struct folder *folder);
 /* Writes a name or path. What would be no harmless text on a terminal, such as an escape, is shown as '?'. */
 void reader_text(FILE *file, const char *text);
 
+struct process;
+struct change;
+struct function;
+
+/* Writes what changed, as a phrase: "only counted from here on (throttled): foo [libfoo.so]". */
+void change_print(FILE *file, const struct process *process, const struct change *change);
+
+/* The function that a TRACE_CHANGE_THROTTLED is about, or NULL. */
+const struct function *change_function(const struct process *process, const struct change *change);
+
 #define READER_TIME_SIZE 24
 
 /* A time as text: "0.050 us", "12.345 ms", "1.000  s". Three decimals, and a unit of two characters. Returns buf. */

@@ -163,9 +163,23 @@ static void print_remark(struct replay *r, struct merge_source *source, const st
 	if (r->tid && r->tid != event->tid)
 		return;
 	begin_line(r, UINT64_MAX, event->tid, depth_of(r, source->process, event->tid));
-	if (event->type == MERGE_LOST) {
+	switch (event->type) {
+	case MERGE_LOST:
 		printf("%s/* LOST %" PRIu64 " events */%s\n", r->color->warn, event->count, r->color->off);
 		return;
+	case MERGE_CRASH:
+		printf("%s/* ends by signal %" PRIu64 " */%s\n", r->color->warn, event->count, r->color->off);
+		return;
+	case MERGE_OVERWRITTEN:
+		printf("%s/* %" PRIu64 " chunks were overwritten */%s\n", r->color->warn, event->count, r->color->off);
+		return;
+	case MERGE_CHANGE:
+		printf("%s/* ", r->color->warn);
+		change_print(stdout, source->process, merge_change(source, event));
+		printf(" */%s\n", r->color->off);
+		return;
+	default:
+		break;
 	}
 	printf("%s/* %s ", r->color->dim, event->type == MERGE_LOAD ? "load" : "unload");
 	reader_text(stdout, object_path(event->object));
@@ -196,9 +210,15 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_UNWIND:
 		end_frame(r, source, event);
 		break;
+	case MERGE_OVERWRITTEN: /* what was open may have ended there */
+		end_thread(r, source);
+		print_remark(r, source, event);
+		break;
 	case MERGE_LOST:
 	case MERGE_LOAD:
 	case MERGE_UNLOAD:
+	case MERGE_CHANGE:
+	case MERGE_CRASH:
 		print_remark(r, source, event);
 		break;
 	}

@@ -129,6 +129,7 @@ static void print_heads(enum count_by by, enum sort sort, const struct reader_co
 static void print_name(const struct line *line, enum count_by by, const struct reader_colors *color)
 {
 	const struct count_row *row = line->row;
+	char buf[READER_TIME_SIZE];
 
 	switch (by) {
 	case COUNT_BY_FUNCTION:
@@ -136,7 +137,10 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		reader_text(stdout, row->name);
 		printf("%s %s[", color->off, color->dim);
 		reader_text(stdout, path_base(row->library));
-		printf("]%s\n", color->off);
+		printf("]%s", color->off);
+		if (row->throttled)
+			printf(" %s(times until %s, then only counted)%s", color->warn, reader_time(buf, row->throttled_after), color->off);
+		putchar('\n');
 		break;
 	case COUNT_BY_LIBRARY:
 		printf("  %s", color->name);
@@ -149,6 +153,25 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		printf("%s %s[process %" PRIu32 "]%s\n", color->off, color->dim, row->pid, color->off);
 		break;
 	}
+}
+
+/* What the numbers leave out. */
+static void print_remarks(const struct counter *c, const struct reader_colors *color)
+{
+	printf("\n%s%" PRIu64 " events lost%s, %" PRIu64 " calls unfinished\n", c->lost ? color->warn : "", c->lost,
+		c->lost ? color->off : "", c->unfinished);
+	if (c->points)
+		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", c->points);
+	if (c->counted)
+		printf("%" PRIu64 " calls were only counted: they have no time\n", c->counted);
+	if (c->no_end)
+		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n", c->no_end);
+	if (c->orphans)
+		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", c->orphans);
+	if (c->overwritten)
+		printf("the flight recorder holds the newest events: %" PRIu64 " chunks before them were overwritten\n", c->overwritten);
+	if (c->crashes)
+		printf("%sthe process ended by signal %d%s\n", color->warn, c->signal, color->off);
 }
 
 static void print_table(const struct counter *c, const struct line *line, uint32_t lines, enum sort sort,
@@ -167,12 +190,7 @@ static void print_table(const struct counter *c, const struct line *line, uint32
 		print_time(&line[i], line[i].max);
 		print_name(&line[i], c->by, color);
 	}
-	printf("\n%s%" PRIu64 " events lost%s, %" PRIu64 " calls unfinished\n", c->lost ? color->warn : "", c->lost,
-		c->lost ? color->off : "", c->unfinished);
-	if (c->points)
-		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", c->points);
-	if (c->orphans)
-		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", c->orphans);
+	print_remarks(c, color);
 }
 
 /* ---- JSON ---- */
@@ -215,9 +233,18 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 		json_time("p50_ns", &line[i], line[i].p50, ",");
 		json_time("p90_ns", &line[i], line[i].p90, ",");
 		json_time("p99_ns", &line[i], line[i].p99, ",");
-		json_time("max_ns", &line[i], line[i].max, "}");
+		json_time("max_ns", &line[i], line[i].max, ",");
+		printf("\"counted\":%" PRIu64, row->counted);
+		if (c->by == COUNT_BY_FUNCTION && row->throttled)
+			printf(",\"throttled_ns\":%" PRIu64, row->throttled);
+		putchar('}');
 	}
-	printf("\n]}\n");
+	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":",
+		c->counted, c->no_end, c->orphans, c->overwritten);
+	if (c->crashes)
+		printf("%d}\n", c->signal);
+	else
+		printf("null}\n");
 }
 
 enum { REPORT_SORT = READER_OWN, REPORT_BY };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/memory.h"
+#include "tool/trace_counts.h"
 #include "tool/trace_stream.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -79,16 +80,11 @@ static uint32_t find_row(struct counter *c, const char *name, const char *librar
 	return i;
 }
 
-/* First event of a function in this process. */
-static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+/* The row of a function of this process, or of one that meta does not name; remembers it by its id. */
+static uint32_t row_of_function(struct counter *c, const struct function *function, uint32_t id)
 {
 	struct process *process = c->process;
-	const struct function *function = process_function_now(process, id);
 	char buf[320];
-
-	if (!function && !process->head.meta_lost)
-		stream_damage(s, at, "an event of a function that meta does not name");
-
 	const char *library = object_path(function ? process_object(process, function->object) : NULL);
 	const char *name = c->by == COUNT_BY_FUNCTION ? function_name(process, function, buf, sizeof(buf)) : NULL;
 	uint32_t row = find_row(c, name, library, 0, 0);
@@ -100,6 +96,17 @@ static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const
 		(*page)[id & PAGE_MASK] = row;
 	}
 	return row;
+}
+
+/* First event of a function in this process. */
+static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+{
+	struct process *process = c->process;
+	const struct function *function = process_function_now(process, id);
+
+	if (!function && !process->head.meta_lost)
+		stream_damage(s, at, "an event of a function that meta does not name");
+	return row_of_function(c, function, id);
 }
 
 static inline __attribute__((always_inline)) uint32_t row_of(struct counter *c, const struct stream *s, size_t at, uint32_t id)
@@ -132,16 +139,37 @@ static inline __attribute__((always_inline)) struct count_frame *end_top(struct 
 	return top;
 }
 
+/* Ends the top frame where it has no end of its own: its time is known unless recording ended in it. */
+static struct count_frame *end_for_want(struct counter *c, struct count_frame *top, uint64_t now)
+{
+	uint32_t low = 0, high = c->cuts;
+
+	while (low < high) { /* the first behind its start */
+		uint32_t middle = low + (high - low) / 2;
+		if (c->cut[middle] <= top->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == c->cuts || c->cut[low] > now)
+		return end_top(c, top, now);
+	c->row[top->row].open--;
+	c->no_end++;
+	top[-1].child += top->child;
+	return top - 1;
+}
+
 /* An end that is not the top frame's. */
-static void end_other(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+static void end_other(struct counter *c, const struct stream *s, size_t at, uint32_t type, uint32_t id)
 {
 	struct count_frame *frame;
 
 	if (c->row[row_of(c, s, at, id)].open)
 		for (frame = c->top; frame > c->frame; frame--)
 			if (frame->id == id) {
-				while (c->top >= frame)
-					c->top = end_top(c, c->top, c->now);
+				while (c->top > frame)
+					c->top = end_for_want(c, c->top, c->now);
+				c->top = type == TRACE_UNWIND ? end_for_want(c, frame, c->now) : end_top(c, frame, c->now);
 				return;
 			}
 	c->orphans++;
@@ -193,6 +221,10 @@ static __attribute__((noinline)) bool count_rare(struct counter *c, struct strea
 		case STREAM_CONTROL_THREAD:
 			begin_thread(c, tid);
 			return true;
+		case STREAM_CONTROL_CRASH:
+			c->crashes++;
+			c->signal = s->signal;
+			return true;
 		case STREAM_CONTROL_NOTHING:
 			return true;
 		}
@@ -208,9 +240,9 @@ static __attribute__((noinline)) bool count_rare(struct counter *c, struct strea
 			c->row[row].calls++;
 			c->points++;
 		} else if (c->top > c->frame && c->top->id == id) {
-			c->top = end_top(c, c->top, c->now);
+			c->top = type == TRACE_UNWIND ? end_for_want(c, c->top, c->now) : end_top(c, c->top, c->now);
 		} else {
-			end_other(c, s, s->at, id);
+			end_other(c, s, s->at, type, id);
 		}
 		break;
 	default:
@@ -287,6 +319,8 @@ static void count_stream(struct counter *c, struct stream *s)
 		case STREAM_CHUNK:
 			if (!begun || s->head.tid != c->tid)
 				begin_thread(c, s->head.tid);
+			else if (s->gap)
+				drop_frames(c);
 			if (!begun)
 				c->now = s->head.clock;
 			begun = true;
@@ -307,6 +341,88 @@ static void count_stream(struct counter *c, struct stream *s)
 	drop_frames(c);
 }
 
+/* ---- counters ---- */
+
+static uint32_t row_of_counter(struct counter *c, const struct counts *counts)
+{
+	if (c->by == COUNT_BY_THREAD)
+		return c->thread_row;
+	const uint32_t *page = c->page[counts->id >> COUNT_PAGE_BITS];
+	if (page && page[counts->id & PAGE_MASK])
+		return page[counts->id & PAGE_MASK];
+	const struct function *function = process_function_now(c->process, counts->id);
+	if (!function && !c->process->head.meta_lost)
+		counts_damage(counts, "calls of a function that meta does not name");
+	return row_of_function(c, function, counts->id);
+}
+
+static void count_counters(struct counter *c, unsigned number)
+{
+	static struct counts counts;
+
+	if (!counts_open(&counts, c->process, number))
+		return;
+	if (c->by == COUNT_BY_THREAD) {
+		c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, counts.head.tid);
+		if (!c->row[c->thread_row].name && counts.head.comm[0])
+			c->row[c->thread_row].name = memory_text(counts.head.comm, sizeof(counts.head.comm));
+	}
+	while (counts_next(&counts)) {
+		struct count_row *row = &c->row[row_of_counter(c, &counts)];
+		row->calls += counts.calls;
+		row->counted += counts.calls;
+		c->counted += counts.calls;
+	}
+	counts_close(&counts);
+}
+
+/* ---- changes ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void find_cuts(struct counter *c)
+{
+	const struct process *process = c->process;
+
+	c->cut = memory_zeroed(process->changes + 1, sizeof(*c->cut));
+	c->cuts = 0;
+	for (uint32_t i = 0; i < process->changes; i++) {
+		switch (process->change[i].what) {
+		case TRACE_CHANGE_DISABLED:
+		case TRACE_CHANGE_STOPPED:
+		case TRACE_CHANGE_MODE:
+		case TRACE_CHANGE_THROTTLED:
+			c->cut[c->cuts++] = process->change[i].clock;
+		}
+	}
+	qsort(c->cut, c->cuts, sizeof(*c->cut), by_value);
+}
+
+/* Marks the rows of functions that are only counted since some moment. */
+static void mark_throttled(struct counter *c)
+{
+	const struct process *process = c->process;
+
+	for (uint32_t i = 0; c->by == COUNT_BY_FUNCTION && i < process->changes; i++) {
+		const struct change *change = &process->change[i];
+		const struct function *function = change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) :
+										   NULL;
+		if (change->what != TRACE_CHANGE_THROTTLED || !function)
+			continue;
+		struct count_row *row = &c->row[row_of_function(c, function, function->id)];
+		if (row->throttled)
+			continue;
+		uint64_t start = process->head.first.ticks;
+		row->throttled = clock_time(&process->clock, change->clock);
+		row->throttled_after = change->clock > start ? clock_span(&process->clock, change->clock - start) : 0;
+	}
+}
+
 static void count_process(struct counter *c, struct process *process)
 {
 	struct stream s;
@@ -314,16 +430,22 @@ static void count_process(struct counter *c, struct process *process)
 	process_load(process);
 	c->process = process;
 	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
+	find_cuts(c);
 	for (unsigned i = 0; i < process->threads; i++) {
-		if (!stream_open(&s, process, i, STREAM_BLOCK))
-			continue;
-		count_stream(c, &s);
-		stream_close(&s);
+		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
+			count_stream(c, &s);
+			c->overwritten += s.overwritten;
+			stream_close(&s);
+		}
+		if (process->files[i] & FILE_COUNTS)
+			count_counters(c, i);
 	}
+	mark_throttled(c);
 	c->lost += process->head.lost;
 	for (uint32_t i = 0; i < COUNT_PAGES; i++)
 		free(c->page[i]);
 	free(c->page);
+	free(c->cut);
 	process_unload(process);
 }
 

@@ -10,7 +10,11 @@
  *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
  * A call ends with its TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the top frame's ends the frames above it
  * too, at that time, if its function is open at all; otherwise it is an orphan: the call was before the trace, or was lost.
- * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time.
+ * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time. So are those that are open where
+ * chunks of the flight recorder were overwritten.
+ * A frame that was ended for want of an end of its own (unwound, or by the end of one around it), and in whose time functions were switched off, has
+ * no time either: it may have ended at any moment since.
+ * Counters (c<n>) add to calls alone.
  *
  * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two array
  * lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a histogram), and
@@ -36,11 +40,13 @@ struct count_row {
 	uint64_t min; /* UINT64_MAX: none ended */
 	uint64_t max;
 	uint64_t open; /* activations in the thread that is being counted */
-	uint64_t pad;
+	uint64_t counted; /* of the calls, those that were only counted */
 	struct histogram time;
 	char *name;    /* of the function or thread; NULL: by library */
 	char *library; /* path; NULL: by thread */
 	uint32_t pid, tid;
+	uint64_t throttled; /* ns, CLOCK_MONOTONIC: since then its calls are only counted; 0: they are not */
+	uint64_t throttled_after; /* the same, from the start of its process on */
 	uint32_t next; /* row with the same hash, 0: none */
 };
 
@@ -67,6 +73,9 @@ struct counter {
 	struct process *process;
 	uint32_t **page; /* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
 
+	uint64_t *cut; /* ticks, rising: when recording of functions ended */
+	uint32_t cuts;
+
 	/* The thread. */
 	uint32_t tid;
 	uint32_t thread_row;
@@ -79,6 +88,11 @@ struct counter {
 	uint64_t unfinished;
 	uint64_t orphans; /* ends without a beginning */
 	uint64_t points;  /* calls whose end is not recorded */
+	uint64_t counted; /* calls of c<n> */
+	uint64_t no_end;  /* calls without time, since functions were switched off in them */
+	uint64_t overwritten; /* chunks */
+	uint64_t crashes;
+	int signal; /* of the last of them */
 };
 
 /* Counts all of the folder. What can't be read goes into the folder's damage. */

@@ -49,7 +49,7 @@ const char *path_base(const char *path)
 
 /* `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it has
  * left an odd count for ever; then the pair is worth nothing. */
-static bool read_head(struct process *process)
+bool process_read_head(struct process *process)
 {
 	struct trace_head *head = &process->head;
 
@@ -84,13 +84,33 @@ static const char *check_head(struct process *process)
 		return "the head has an impossible size";
 	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
 		return "the head has an impossible chunk size";
+	if (head->ring_chunk && (head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
+		return "the head has an impossible chunk size of the flight recorder";
 	return NULL;
 }
 
-/* Thread files are t0, t1, ...; how many, up to the last. */
-static unsigned count_threads(struct process *process)
+/* Takes note of a file t<n>, r<n> or c<n>. */
+static void note_file(struct process *process, const char *name)
 {
-	unsigned last = 0;
+	static const char kinds[] = "trc";
+	const char *kind = *name ? strchr(kinds, *name) : NULL;
+	char *end;
+
+	if (!kind || !isdigit((unsigned char)name[1]))
+		return;
+	unsigned long n = strtoul(name + 1, &end, 10);
+	if (*end || n >= 1u << 24)
+		return;
+	if (n >= process->threads) {
+		process->files = memory_resize(process->files, n + 1, 1);
+		memset(process->files + process->threads, 0, n + 1 - process->threads);
+		process->threads = (unsigned)n + 1;
+	}
+	process->files[n] |= (uint8_t)(1u << (kind - kinds));
+}
+
+static void list_files(struct process *process)
+{
 	int fd = openat(process->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
@@ -98,18 +118,28 @@ static unsigned count_threads(struct process *process)
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return 0;
+		return;
 	}
-	while ((entry = readdir(dir))) {
-		char *end;
-		if (entry->d_name[0] != 't' || !isdigit((unsigned char)entry->d_name[1]))
-			continue;
-		unsigned long n = strtoul(entry->d_name + 1, &end, 10);
-		if (!*end && n < 1u << 24 && n + 1 > last)
-			last = n + 1;
-	}
+	while ((entry = readdir(dir)))
+		note_file(process, entry->d_name);
 	closedir(dir);
-	return last;
+}
+
+/* A process that came to its end has a file of each thread record. */
+static void find_missing(struct process *process)
+{
+	char file[16];
+
+	if (!(process->head.flags & TRACE_EXITED))
+		return;
+	for (unsigned n = 0; n < process->head.threads; n++) {
+		if (n < process->threads && process->files[n])
+			continue;
+		snprintf(file, sizeof(file), "t%u", n);
+		damage_add(&process->folder->damage, process->path, file, DAMAGE_NOWHERE, strerror(ENOENT));
+		if (n >= process->threads)
+			return; /* all behind it, too */
+	}
 }
 
 static void close_process(struct process *process)
@@ -121,6 +151,7 @@ static void close_process(struct process *process)
 		close(process->fd);
 	free(process->name);
 	free(process->path);
+	free(process->files);
 	free(process);
 }
 
@@ -139,7 +170,7 @@ static struct process *open_process(struct folder *folder, const char *name)
 		damage_add(&folder->damage, process->path, NULL, DAMAGE_NOWHERE, strerror(errno));
 		goto bad;
 	}
-	process->threads = count_threads(process);
+	list_files(process);
 	process->meta = openat(process->fd, "meta", O_RDONLY | O_CLOEXEC);
 	if (process->meta < 0) {
 		/* Killed before it began, or about to begin. */
@@ -147,7 +178,7 @@ static struct process *open_process(struct folder *folder, const char *name)
 			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE, strerror(errno));
 		goto bad;
 	}
-	if (!read_head(process)) {
+	if (!process_read_head(process)) {
 		if (process->threads || lseek(process->meta, 0, SEEK_END) > 0)
 			damage_add(&folder->damage, process->path, "meta", 0, "the file ends within its head");
 		goto bad;
@@ -160,12 +191,7 @@ static struct process *open_process(struct folder *folder, const char *name)
 		damage_add(&folder->damage, process->path, "meta", 0, wrong);
 		goto bad;
 	}
-	for (unsigned n = process->threads; n < process->head.threads && process->head.flags & TRACE_EXITED; n++) {
-		char file[16];
-		snprintf(file, sizeof(file), "t%u", n);
-		damage_add(&folder->damage, process->path, file, DAMAGE_NOWHERE, "the file is missing");
-		break;
-	}
+	find_missing(process);
 	return process;
 bad:
 	close_process(process);
@@ -359,6 +385,33 @@ struct folder *folder_open(const char *path, uint32_t pid)
 	return folder;
 }
 
+struct folder *folder_open_process(const char *command, const char *path)
+{
+	struct folder *folder = memory_zeroed(1, sizeof(*folder));
+	const char *name = path_base(path);
+	struct process *process = NULL;
+
+	raise_open_files();
+	folder->path = folder->own_path = memory_text(path, (size_t)(name - path));
+	if (!*folder->path) {
+		free(folder->own_path);
+		folder->path = folder->own_path = memory_text("./", 2);
+	}
+	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder->fd >= 0)
+		process = open_process(folder, name);
+	if (!process) {
+		tool_error(command, "%s: %s", path, folder->fd < 0 || !folder->damage.first ? "there is no trace of a process" :
+			folder->damage.first);
+		folder_close(folder);
+		return NULL;
+	}
+	folder->process = memory_resize(NULL, 1, sizeof(*folder->process));
+	folder->process[folder->processes++] = process;
+	set_clocks(folder);
+	return folder;
+}
+
 void folder_close(struct folder *folder)
 {
 	for (unsigned i = 0; i < folder->processes; i++)
@@ -368,6 +421,8 @@ void folder_close(struct folder *folder)
 	free(folder->command);
 	free(folder->status);
 	free(folder->damage.first);
-	close(folder->fd);
+	free(folder->own_path);
+	if (folder->fd >= 0)
+		close(folder->fd);
 	free(folder);
 }

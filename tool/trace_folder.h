@@ -57,7 +57,21 @@ struct object {
 	struct trace_site_count *site; /* of the last TRACE_REC_SITES */
 	uint32_t sites;
 	struct load *load; /* newest first; kept by the merge */
+	bool has_pages;	   /* there was a TRACE_REC_PAGES: */
+	uint32_t text_pages, site_pages, patched_pages;
 };
+
+/* Something about the recording changed while the process ran. */
+struct change {
+	uint32_t what; /* enum trace_change_what, or any number */
+	uint32_t tid;
+	uint64_t clock; /* ticks */
+	uint64_t value;
+	char *text; /* may be empty */
+};
+
+/* Files of a thread record. */
+enum { FILE_EVENTS = 1 /* t<n> */, FILE_RING = 2 /* r<n> */, FILE_COUNTS = 4 /* c<n> */ };
 
 struct folder;
 
@@ -70,7 +84,8 @@ struct process {
 	int meta;   /* of the file meta; -1: can't be read */
 	struct trace_head head;
 	struct clock clock;
-	unsigned threads; /* thread files that are there: t0 ... t<threads-1>, with gaps in a damaged folder */
+	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
+	uint8_t *files;	  /* of each, mask of FILE_... */
 
 	/* What process_load() reads. */
 	bool loaded;
@@ -87,10 +102,13 @@ struct process {
 	char *exe, *command, *host, *config, *module; /* NULL: not recorded; the command is shell-quoted */
 	char **note;
 	uint32_t notes;
+	struct change *change; /* in the order of meta */
+	uint32_t changes;
 };
 
 struct folder {
 	const char *path;
+	char *own_path; /* the same, if it is ours to free */
 	int fd;
 	struct process **process; /* in the order of their start */
 	unsigned processes;
@@ -107,6 +125,14 @@ struct folder {
  */
 struct folder *folder_open(const char *path, uint32_t pid);
 void folder_close(struct folder *folder);
+
+/*
+ * The same of one process folder alone, DIR/p<pid>, without what DIR/record says. command: who says so when there is nothing to read.
+ */
+struct folder *folder_open_process(const char *command, const char *path);
+
+/* Reads the head of meta again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
+bool process_read_head(struct process *process);
 
 /*
  * Reads the objects and functions of the process: at first all, later what was added to meta meanwhile. Returns whether
@@ -128,6 +154,12 @@ struct object *process_object(const struct process *process, uint32_t number);
 
 /* Path of an object's file, for rows and JSON; "[unknown]" for NULL. */
 const char *object_path(const struct object *object);
+
+/* What a change is, in a few words, for people ("throttled"); value and text are shown beside it. "changed" for an unknown one. */
+const char *change_word(uint32_t what);
+
+/* Word of an enum trace_mode: "stream", "ring", "count"; "?" for another number. */
+const char *mode_word(uint64_t mode);
 
 /* Last component of a path. */
 const char *path_base(const char *path);

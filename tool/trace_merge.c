@@ -64,6 +64,10 @@ static bool next_in_block(struct merge_source *source)
 			case STREAM_CONTROL_THREAD:
 				set_head(source, MERGE_THREAD);
 				return true;
+			case STREAM_CONTROL_CRASH:
+				set_head(source, MERGE_CRASH);
+				source->head.count = (uint64_t)s->signal;
+				return true;
 			case STREAM_CONTROL_NOTHING:
 				continue;
 			}
@@ -80,6 +84,13 @@ static bool next_of_thread(struct merge_source *source)
 	struct stream *s = &source->stream;
 
 	for (;;) {
+		if (source->overwritten) {
+			source->overwritten = false;
+			set_head(source, MERGE_OVERWRITTEN);
+			source->head.count = s->overwritten;
+			s->overwritten = 0;
+			return true;
+		}
 		if (next_in_block(source))
 			return true;
 		switch (stream_step(s)) {
@@ -89,6 +100,9 @@ static bool next_of_thread(struct merge_source *source)
 			break;
 		case STREAM_CHUNK:
 			source->time = s->head.clock;
+			source->overwritten = s->gap && s->overwritten;
+			if (source->overwritten && source->time > source->now)
+				source->now = source->time;
 			if (source->begun && source->tid == s->head.tid)
 				break;
 			if (!source->begun)
@@ -149,6 +163,24 @@ static bool take_unload(struct merge_source *source, const struct trace_unload *
 	return true;
 }
 
+static bool take_change(struct merge_source *source, const struct trace_change *record)
+{
+	struct process *process = source->process;
+
+	if (record->length > record->head.size - sizeof(*record))
+		return false;
+	/* The process made it after its meta was read. */
+	if (source->changes >= process->changes)
+		process_load(process);
+	if (source->changes >= process->changes)
+		return false;
+	source->now = record->clock > source->now ? record->clock : source->now;
+	source->tid = record->tid;
+	set_head(source, MERGE_CHANGE);
+	source->head.count = source->changes++;
+	return true;
+}
+
 static bool next_of_meta(struct merge_source *source)
 {
 	struct process *process = source->process;
@@ -160,6 +192,9 @@ static bool next_of_meta(struct merge_source *source)
 			return true;
 		if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(struct trace_unload) &&
 			take_unload(source, (const void *)record, at))
+			return true;
+		if (record->type == TRACE_REC_CHANGE && record->size >= sizeof(struct trace_change) &&
+			take_change(source, (const void *)record))
 			return true;
 	}
 	if (source->lost_said || !process->head.lost)
@@ -314,7 +349,7 @@ void merge_open(struct merge *merge, struct folder *folder)
 		meta_begin(&meta->meta, process, 0);
 		for (unsigned n = 0; n < process->threads; n++) {
 			struct stream stream;
-			if (stream_open(&stream, process, n, MERGE_BLOCK))
+			if (process->files[n] & (FILE_EVENTS | FILE_RING) && stream_open(&stream, process, n, MERGE_BLOCK))
 				add_source(merge, process)->stream = stream;
 		}
 	}

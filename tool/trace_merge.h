@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All events of a trace folder in time order: a heap of one source per thread file, and one per meta for loads and unloads.
+ * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads, unloads and changes.
  *
  * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the latest time
  * so far of that file stands for the event, so what merge_next() returns never steps back within a file. Memory: per thread
@@ -26,6 +26,9 @@ enum merge_type {
 	MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
 	MERGE_LOAD,	 /* object, base, tid */
 	MERGE_UNLOAD,
+	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
+	MERGE_CRASH,	   /* count: the signal that was about to end the process */
+	MERGE_OVERWRITTEN, /* count chunks of this thread are not in the flight recorder any more; what was open may have ended in them */
 };
 
 struct merge_event {
@@ -53,8 +56,10 @@ struct merge_source {
 	bool begun;
 	uint32_t tid;
 	uint64_t time, now; /* as the last event says, and the latest so far */
+	bool overwritten;   /* MERGE_OVERWRITTEN comes next */
 
 	struct meta meta; /* of meta */
+	uint32_t changes;	      /* that were taken */
 	struct merge_load *load[64]; /* loads in force where the file is read, by number */
 	bool lost_said;
 };
@@ -83,6 +88,12 @@ void merge_skip(struct merge *merge, struct merge_source *source);
 static inline const struct function *merge_function(const struct merge_source *source, const struct merge_event *event)
 {
 	return event->index == UINT32_MAX ? NULL : &source->process->function[event->index];
+}
+
+/* What changed, of a MERGE_CHANGE. Valid as long. */
+static inline const struct change *merge_change(const struct merge_source *source, const struct merge_event *event)
+{
+	return &source->process->change[event->count];
 }
 
 void merge_close(struct merge *merge);

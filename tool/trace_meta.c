@@ -241,6 +241,37 @@ static bool take_sites(struct process *process, const struct trace_record *recor
 	return true;
 }
 
+static bool take_change(struct process *process, const struct trace_record *record)
+{
+	const struct trace_change *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	process->change = memory_resize(process->change, process->changes + 1, sizeof(*process->change));
+	process->change[process->changes++] = (struct change){
+		.what = from->what,
+		.tid = from->tid,
+		.clock = from->clock,
+		.value = from->value,
+		.text = memory_text(from->text, from->length),
+	};
+	return true;
+}
+
+static bool take_pages(struct process *process, const struct trace_record *record)
+{
+	const struct trace_pages *from = (const void *)record;
+	struct object *object = record->size < sizeof(*from) ? NULL : object_at(process, from->object);
+
+	if (!object)
+		return false;
+	object->has_pages = true;
+	object->text_pages = from->text;
+	object->site_pages = from->sites;
+	object->patched_pages = from->patched;
+	return true;
+}
+
 /* Words that end with NUL, as one line for a shell. */
 static char *quote_words(const char *text, uint32_t length)
 {
@@ -314,6 +345,10 @@ static bool take(struct process *process, const struct trace_record *record)
 		return take_functions(process, record);
 	case TRACE_REC_SITES:
 		return take_sites(process, record);
+	case TRACE_REC_CHANGE:
+		return take_change(process, record);
+	case TRACE_REC_PAGES:
+		return take_pages(process, record);
 	case TRACE_REC_LOAD:
 		process->loads++;
 		return record->size >= sizeof(struct trace_load);
@@ -357,6 +392,11 @@ void process_unload(struct process *process)
 		free(process->names[i]);
 	for (uint32_t i = 0; i < process->notes; i++)
 		free(process->note[i]);
+	for (uint32_t i = 0; i < process->changes; i++)
+		free(process->change[i].text);
+	free(process->change);
+	process->change = NULL;
+	process->changes = 0;
 	free(process->object);
 	free(process->function);
 	free(process->slot);
@@ -397,6 +437,31 @@ const struct function *process_function_now(struct process *process, uint32_t id
 struct object *process_object(const struct process *process, uint32_t number)
 {
 	return number < process->objects ? process->object[number] : NULL;
+}
+
+const char *change_word(uint32_t what)
+{
+	static const char *const words[] = {
+		[TRACE_CHANGE_ENABLED] = "enabled",
+		[TRACE_CHANGE_DISABLED] = "disabled",
+		[TRACE_CHANGE_STARTED] = "started",
+		[TRACE_CHANGE_STOPPED] = "stopped",
+		[TRACE_CHANGE_MODE] = "mode",
+		[TRACE_CHANGE_THROTTLED] = "throttled",
+		[TRACE_CHANGE_SNAPSHOT] = "snapshot",
+		[TRACE_CHANGE_FULL] = "full",
+	};
+
+	return what < sizeof(words) / sizeof(*words) && words[what] ? words[what] : "changed";
+}
+
+const char *mode_word(uint64_t mode)
+{
+	static const char *const words[] = {
+		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
+	};
+
+	return mode < sizeof(words) / sizeof(*words) ? words[mode] : "?";
 }
 
 const char *object_path(const struct object *object)

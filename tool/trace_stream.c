@@ -12,12 +12,17 @@
 
 #include "tool/memory.h"
 
+const char *stream_name(const struct stream *stream, char name[STREAM_NAME_SIZE])
+{
+	snprintf(name, STREAM_NAME_SIZE, "%c%u", stream->ring >= 0 && stream->fd == stream->ring ? 'r' : 't', stream->number);
+	return name;
+}
+
 static void damage_at(const struct stream *stream, uint64_t offset, const char *what)
 {
-	char name[16];
+	char name[STREAM_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "t%u", stream->number);
-	damage_add(&stream->process->folder->damage, stream->process->path, name, offset, what);
+	damage_add(&stream->process->folder->damage, stream->process->path, stream_name(stream, name), offset, what);
 }
 
 uint64_t stream_offset(const struct stream *stream, size_t at)
@@ -28,40 +33,6 @@ uint64_t stream_offset(const struct stream *stream, size_t at)
 void stream_damage(const struct stream *stream, size_t at, const char *what)
 {
 	damage_at(stream, stream_offset(stream, at), what);
-}
-
-bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block)
-{
-	struct stat st;
-	char name[16];
-
-	*stream = (struct stream){ .process = process, .number = number };
-	snprintf(name, sizeof(name), "t%u", number);
-	stream->fd = openat(process->fd, name, O_RDONLY | O_CLOEXEC);
-	if (stream->fd < 0) {
-		/* A record whose file was not begun yet when the process was killed, or now. */
-		if (errno != ENOENT || process->head.flags & TRACE_EXITED)
-			damage_at(stream, DAMAGE_NOWHERE, strerror(errno));
-		return false;
-	}
-	if (fstat(stream->fd, &st)) {
-		damage_at(stream, DAMAGE_NOWHERE, strerror(errno));
-		close(stream->fd);
-		return false;
-	}
-	posix_fadvise(stream->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	stream->size = (uint64_t)st.st_size;
-	stream->disk = (uint64_t)st.st_blocks * 512;
-	stream->room = block / sizeof(uint64_t);
-	stream->words = memory_resize(NULL, stream->room, sizeof(uint64_t));
-	return true;
-}
-
-void stream_close(struct stream *stream)
-{
-	close(stream->fd);
-	free(stream->words);
-	stream->words = NULL;
 }
 
 /* As many bytes of the file as there are, up to size. */
@@ -93,58 +64,261 @@ static const char *check_chunk(const struct trace_chunk *head, uint64_t chunk_si
 	return NULL;
 }
 
+/* ---- opening ---- */
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct ring_place *x = a, *y = b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Lists the chunks of the flight recorder, as far as its file reaches. */
+static void list_ring(struct stream *stream, uint64_t size)
+{
+	static const struct trace_chunk nothing;
+	uint64_t chunk = stream->process->head.ring_chunk;
+	struct trace_chunk head;
+	unsigned kept = 0;
+
+	for (uint64_t at = 0; at < size; at += chunk) {
+		/* Much of a file that was damaged may be a hole. */
+		off_t data = lseek(stream->ring, (off_t)at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data > 0 && (uint64_t)data >= at + chunk)
+			at = (uint64_t)data / chunk * chunk;
+		size_t n = read_at(stream, &head, size - at < sizeof(head) ? size - at : sizeof(head), at);
+		/* A place that was not used yet; or its chunk is being begun, which then is one of those to come. */
+		if (!memcmp(&head, &nothing, n) || (n == sizeof(head) && !head.magic))
+			continue;
+		const char *wrong = n < sizeof(head) ? "the file ends within the head of a chunk" : check_chunk(&head, chunk);
+		if (wrong) {
+			damage_at(stream, at, wrong);
+			continue;
+		}
+		if (!(stream->places & (stream->places + 1)))
+			stream->place = memory_resize(stream->place, (size_t)stream->places * 2 + 2, sizeof(*stream->place));
+		stream->place[stream->places++] = (struct ring_place){ head.seq, at };
+	}
+	if (!stream->places)
+		return;
+	qsort(stream->place, stream->places, sizeof(*stream->place), by_seq);
+	for (unsigned i = 0; i < stream->places; i++) {
+		if (kept && stream->place[kept - 1].seq == stream->place[i].seq)
+			damage_at(stream, stream->place[i].at, "the chunk has the number of another one");
+		else
+			stream->place[kept++] = stream->place[i];
+	}
+	stream->places = kept;
+}
+
+/* Returns -1, after noting damage unless it is merely not there. */
+static int open_file(struct stream *stream, char kind, struct stat *st)
+{
+	char name[STREAM_NAME_SIZE];
+	int fd;
+
+	snprintf(name, sizeof(name), "%c%u", kind, stream->number);
+	fd = openat(stream->process->fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	if (fd >= 0 || errno != ENOENT)
+		damage_add(&stream->process->folder->damage, stream->process->path, name, DAMAGE_NOWHERE,
+			fd >= 0 ? "this is not a file" : strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block)
+{
+	struct stat st, ring;
+
+	*stream = (struct stream){ .process = process, .number = number, .ring = -1 };
+	stream->file = open_file(stream, 't', &st);
+	if (process->head.ring_chunk)
+		stream->ring = open_file(stream, 'r', &ring);
+	if (stream->file < 0 && stream->ring < 0)
+		return false;
+	stream->room = block / sizeof(uint64_t);
+	stream->words = memory_resize(NULL, stream->room, sizeof(uint64_t));
+	if (stream->file >= 0) {
+		posix_fadvise(stream->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+		stream->size = (uint64_t)st.st_size;
+		stream->disk = (uint64_t)st.st_blocks * 512;
+	}
+	if (stream->ring >= 0) {
+		stream->disk += (uint64_t)ring.st_blocks * 512;
+		stream->fd = stream->ring;
+		list_ring(stream, (uint64_t)ring.st_size);
+	}
+	stream->fd = stream->file >= 0 ? stream->file : stream->ring;
+	return true;
+}
+
+void stream_close(struct stream *stream)
+{
+	if (stream->file >= 0)
+		close(stream->file);
+	if (stream->ring >= 0)
+		close(stream->ring);
+	free(stream->words);
+	free(stream->place);
+	stream->words = NULL;
+	stream->place = NULL;
+}
+
+/* ---- chunks ---- */
+
+/* Moves over what is no chunk of t<n>. Returns whether there is one at s->next, whose head, or what there is of it, was read. */
+static bool find_in_file(struct stream *stream, size_t *have)
+{
+	uint64_t chunk_size = stream->process->head.chunk_size;
+
+	for (; stream->file >= 0 && stream->next < stream->size; stream->next += chunk_size) {
+		static const struct trace_chunk nothing;
+		uint64_t room = stream->size - stream->next;
+		off_t data;
+
+		stream->fd = stream->file;
+		*have = read_at(stream, &stream->head, room < sizeof(nothing) ? room : sizeof(nothing), stream->next);
+		if (memcmp(&stream->head, &nothing, *have))
+			return true;
+		/* Its chunk was not begun; or it is in the flight recorder, or was. */
+		data = lseek(stream->file, (off_t)stream->next, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			stream->next = stream->size / chunk_size * chunk_size;
+		else if (data > 0 && (uint64_t)data - stream->next > chunk_size)
+			stream->next = (uint64_t)data / chunk_size * chunk_size - chunk_size;
+	}
+	return false;
+}
+
+/* Where the words of the chunk that begins at `begin` end. limit: of its place; room: of the file from there on. */
+static void measure(struct stream *stream, uint64_t begin, uint64_t limit, uint64_t room)
+{
+	const struct trace_chunk *head = &stream->head;
+	uint64_t size = head->size;
+
+	if (size < head->head_size || size > limit || size % 8) {
+		damage_at(stream, begin, "the chunk has an impossible size");
+		size = limit;
+	}
+	room = room < size ? room : size;
+	stream->end = begin + room;
+	if (head->used) {
+		if (head->used < head->head_size || head->used > size || head->used % 8)
+			damage_at(stream, begin, "the chunk's used size is impossible");
+		else if (head->used > room)
+			damage_at(stream, begin + room, "the file is cut off");
+		else
+			stream->end = begin + head->used;
+	}
+	stream->end -= (stream->end - begin) % 8;
+	stream->pos = begin + head->head_size;
+	if (stream->pos > stream->end)
+		stream->end = stream->pos;
+	stream->at = stream->have = 0;
+}
+
+/* Takes the chunk at s->next in t<n>. Returns false if it can't be read. */
+static bool take_from_file(struct stream *stream, size_t have)
+{
+	uint64_t begin = stream->next, chunk_size = stream->process->head.chunk_size, seq = begin / chunk_size;
+	const char *wrong;
+
+	stream->next += chunk_size;
+	stream->in_ring = false;
+	if (have < sizeof(stream->head)) {
+		damage_at(stream, begin, "the file ends within the head of a chunk");
+		stream->next = stream->size;
+		return false;
+	}
+	if (seq > stream->seq && stream->ring < 0 && !stream->process->head.ring_chunk)
+		damage_at(stream, trace_chunk_at(chunk_size, stream->seq), "there is no chunk where one should begin");
+	wrong = check_chunk(&stream->head, chunk_size);
+	if (wrong) {
+		damage_at(stream, begin, wrong);
+		/* The number is taken: what follows is no surprise. */
+		stream->seq = seq == stream->seq ? seq + 1 : stream->seq;
+		return false;
+	}
+	if (stream->head.seq != seq)
+		damage_at(stream, begin, "the chunk has the number of another one");
+	stream->gap = seq > stream->seq;
+	stream->overwritten += stream->gap && stream->process->head.ring_chunk ? seq - stream->seq : 0;
+	stream->seq = seq + 1;
+	/* The first chunk of a file is shorter than its place. */
+	measure(stream, begin, chunk_size, stream->size - begin);
+	return true;
+}
+
+/* Has the chunk at hand, of the flight recorder, been overwritten? */
+static bool is_gone(struct stream *stream)
+{
+	struct trace_chunk now;
+
+	return pread(stream->ring, &now, sizeof(now), (off_t)stream->begin) != sizeof(now) || now.magic != TRACE_CHUNK_MAGIC ||
+		now.seq != stream->head.seq;
+}
+
+/* Takes the next chunk of r<n>. Returns false if it was overwritten meanwhile. */
+static bool take_from_ring(struct stream *stream)
+{
+	uint64_t chunk = stream->process->head.ring_chunk;
+	const struct ring_place *place = &stream->place[stream->next_place++];
+
+	stream->fd = stream->ring;
+	stream->in_ring = true;
+	stream->begin = place->at;
+	if (read_at(stream, &stream->head, sizeof(stream->head), place->at) < sizeof(stream->head) ||
+		stream->head.seq != place->seq || check_chunk(&stream->head, chunk))
+		return false;
+	stream->gap = place->seq > stream->seq;
+	stream->overwritten += stream->gap ? place->seq - stream->seq : 0;
+	stream->seq = place->seq + 1;
+	measure(stream, place->at, chunk, chunk);
+	return true;
+}
+
 /* Goes to the next chunk that can be read. */
 static bool next_chunk(struct stream *stream)
 {
-	uint64_t chunk_size = stream->process->head.chunk_size;
-	struct trace_chunk *head = &stream->head;
+	for (;;) {
+		size_t have = 0;
+		bool in_file = find_in_file(stream, &have), in_ring = stream->next_place < stream->places;
 
-	while (stream->next < stream->size) {
-		static const struct trace_chunk nothing;
-		uint64_t begin = stream->next, room = stream->size - begin;
-		size_t n = read_at(stream, head, room < sizeof(*head) ? room : sizeof(*head), begin);
-		const char *wrong;
-
-		/* The file was made longer and its chunk not begun: that is the end. */
-		if (!memcmp(head, &nothing, n))
+		if (!in_file && !in_ring)
 			return false;
-		stream->next = begin + chunk_size;
-		if (n < sizeof(*head)) {
-			damage_at(stream, begin, "the file ends within the head of a chunk");
-			return false;
-		}
-		wrong = check_chunk(head, chunk_size);
-		if (wrong) {
-			damage_at(stream, begin, wrong);
-			stream->chunks++;
-			continue;
-		}
-		if (head->seq != stream->chunks++)
-			damage_at(stream, begin, "the chunk has the number of another one");
-		/* The first chunk of a file is shorter than its place. */
-		uint64_t size = head->size;
-		if (size < head->head_size || size > chunk_size || size % 8) {
-			damage_at(stream, begin, "the chunk has an impossible size");
-			size = chunk_size;
-		}
-		room = room < size ? room : size;
-		stream->end = begin + room;
-		if (head->used) {
-			if (head->used < head->head_size || head->used > size || head->used % 8)
-				damage_at(stream, begin, "the chunk's used size is impossible");
-			else if (head->used > room)
-				damage_at(stream, stream->size, "the file is cut off");
-			else
-				stream->end = begin + head->used;
-		}
-		stream->end -= (stream->end - begin) % 8;
-		stream->pos = begin + head->head_size;
-		if (stream->pos > stream->end)
-			stream->end = stream->pos;
-		stream->at = stream->have = 0;
-		return true;
+		if (in_file && in_ring)
+			in_file = stream->next / stream->process->head.chunk_size <= stream->place[stream->next_place].seq;
+		if (in_file ? take_from_file(stream, have) : take_from_ring(stream))
+			return true;
 	}
-	return false;
+}
+
+/*
+ * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up to the first that is
+ * another one now; behind it the chunk ends.
+ */
+static size_t settled(struct stream *stream, size_t at, size_t n)
+{
+	uint64_t again[512];
+
+	for (size_t done = 0; done < n;) {
+		size_t part = n - done < 512 ? n - done : 512;
+		size_t have = read_at(stream, again, part * sizeof(*again), stream->pos + done * sizeof(*again)) / sizeof(*again);
+		for (size_t i = 0; i < have; i++)
+			if (again[i] != stream->words[at + done + i])
+				return done + i;
+		done += have;
+		if (have < part)
+			return done;
+	}
+	return n;
 }
 
 /* A chunk that is not finished is mostly a hole in the file: jump over it. */
@@ -181,9 +355,24 @@ enum stream_step stream_step(struct stream *stream)
 		damage_at(stream, stream->pos + n, "the file is cut off");
 		stream->end = stream->pos + n / 8 * 8;
 	}
-	stream->pos += n / 8 * 8;
-	stream->have += n / 8;
-	if (n / 8)
+	if (stream->in_ring && n && is_gone(stream)) { /* these words may be another chunk's */
+		stream->seq--; /* so the next one has a gap before it */
+		stream->end = stream->pos;
+		stream->at = stream->have = 0;
+		stream->head.lost = 0;
+		stream->in_chunk = false;
+		return STREAM_FINISH;
+	}
+	n /= 8;
+	if (!stream->head.used && n) {
+		size_t good = settled(stream, left, n);
+		if (good < n)
+			stream->end = stream->pos + good * 8;
+		n = good;
+	}
+	stream->pos += n * 8;
+	stream->have += n;
+	if (n)
 		return STREAM_WORDS;
 	if (left) /* a control word wants more words than the chunk has */
 		stream_damage(stream, 0, "the chunk ends within an event");
@@ -218,6 +407,7 @@ enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32
 	switch (id & 0xff) {
 	case TRACE_SYNC:
 	case TRACE_THREAD:
+	case TRACE_CRASH:
 		if (!words) {
 			stream_damage(stream, stream->at, "a control word lacks its payload");
 			break;
@@ -231,6 +421,10 @@ enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32
 		if ((id & 0xff) == TRACE_THREAD) {
 			*tid = payload ? (uint32_t)payload : *tid;
 			what = STREAM_CONTROL_THREAD;
+		}
+		if ((id & 0xff) == TRACE_CRASH) {
+			stream->signal = payload < 128 ? (int)payload : 0;
+			what = STREAM_CONTROL_CRASH;
 		}
 		break;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of one thread file: chunk by chunk, in blocks of words.
+ * The events of one thread record: chunk by chunk, in blocks of words. Its two files, t<n> and r<n> (the flight recorder), are read as
+ * one, in the order of the chunks' numbers.
  *
  *	stream_open(&s, process, number, STREAM_BLOCK);
  *	while ((step = stream_step(&s)) != STREAM_END)
@@ -14,7 +15,9 @@
  * A control word whose payload is not in the block any more is left in place (s.at is not moved over it); the next step
  * brings it again with more behind it. If a step brings nothing new, the chunk ends in the middle of it.
  *
- * The file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end.
+ * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end. A chunk
+ * of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is the same behind it. Of a chunk that is
+ * not finished, words count up to the first that changed between two readings: so they are what was there at one moment.
  */
 #ifndef XAUDIT_TRACE_STREAM_H
 #define XAUDIT_TRACE_STREAM_H
@@ -30,26 +33,43 @@
 
 enum stream_step { STREAM_END, STREAM_CHUNK, STREAM_WORDS, STREAM_FINISH };
 
+/* Where in r<n> a chunk is. */
+struct ring_place {
+	uint64_t seq;
+	uint64_t at;
+};
+
 struct stream {
 	struct process *process;
-	unsigned number; /* of the thread file */
-	int fd;
-	uint64_t size;	  /* of the file, when it was opened */
-	uint64_t disk;	  /* bytes that it takes on disk */
-	uint64_t next;	  /* where the next chunk begins */
-	uint64_t chunks;  /* that were seen */
+	unsigned number; /* of the thread record */
+	int file, ring;	 /* t<n> and r<n>; -1: there is none */
+	int fd;		 /* of these, the one with the chunk at hand */
+	uint64_t size;	 /* of t<n>, when it was opened */
+	uint64_t disk;	 /* bytes that both take on disk */
+	uint64_t next;	 /* where the next chunk of t<n> may begin */
+	struct ring_place *place; /* the flight recorder's chunks, by number; as they were when it was opened */
+	unsigned places, next_place;
+	uint64_t seq;	      /* of the chunk that should come next */
+	uint64_t overwritten; /* chunks before the one at hand that the flight recorder has not any more */
+	bool gap;	      /* some of them were right before it: calls may have begun or ended meanwhile */
 	uint64_t pos;	  /* where the words behind the block begin */
 	uint64_t end;	  /* of the chunk's words */
-	bool in_chunk;
+	bool in_chunk, in_ring;
+	uint64_t begin; /* in_ring: where the chunk begins */
+	int signal; /* of the last STREAM_CONTROL_CRASH */
 	struct trace_chunk head; /* of this chunk */
 	uint64_t *words;
 	size_t at, have, room;
 };
 
-/* Returns false, after noting damage where it is some, if there is no such file or it can't be read. */
+/* Returns false, after noting damage where it is some, if there is no such file, or none that can be read. */
 bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block);
 enum stream_step stream_step(struct stream *stream);
 void stream_close(struct stream *stream);
+
+/* "t<n>" or "r<n>": the file with the chunk at hand. */
+#define STREAM_NAME_SIZE 16
+const char *stream_name(const struct stream *stream, char name[STREAM_NAME_SIZE]);
 
 /* Where in the file word `at` of the block lies. */
 uint64_t stream_offset(const struct stream *stream, size_t at);
@@ -63,6 +83,7 @@ void stream_skip(struct stream *stream, uint64_t words);
 enum stream_control {
 	STREAM_CONTROL_NOTHING, /* nothing that concerns the reader, or *time was set */
 	STREAM_CONTROL_THREAD,	/* the events that follow are of thread *tid, which has no open calls */
+	STREAM_CONTROL_CRASH,	/* the process was about to end by signal s.signal */
 	STREAM_CONTROL_MORE,	/* the payload is not in the block: take another step */
 };
 
