@@ -118,7 +118,7 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
 	return NULL;
 }
 
-static int pattern_matches(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
+int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
 {
 	if (pattern->library && !library_matches(pattern->library, path, soname))
 		return 0;
@@ -132,9 +132,9 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 	int selected = !section->functions;
 
 	for (const struct rules_pattern *p = section->functions; p && !selected; p = p->next)
-		selected = pattern_matches(p, name, path, soname);
+		selected = rules_match(p, name, path, soname);
 	for (const struct rules_pattern *p = section->exclude; p && selected; p = p->next)
-		selected = !pattern_matches(p, name, path, soname);
+		selected = !rules_match(p, name, path, soname);
 	return selected;
 }
 
@@ -147,18 +147,19 @@ unsigned rules_kinds(const struct rules *rules)
 	return kinds;
 }
 
-size_t rules_size(const char *text)
+uint64_t rules_bytes(const char *text)
 {
-	size_t size = 0;
+	uint64_t size = 0;
 	unsigned shift = 0;
 
 	if (*text < '0' || *text > '9')
 		return 0;
 	for (; *text >= '0' && *text <= '9'; text++) {
-		size = size * 10 + (size_t)(*text - '0');
-		/* Stop long before it can wrap around. */
-		if (size > TRACE_CHUNK_MAX)
+		unsigned digit = (unsigned)(*text - '0');
+
+		if (size > ((uint64_t)INT64_MAX - digit) / 10)
 			return 0;
+		size = size * 10 + digit;
 	}
 	switch (*text) {
 	case 'k':
@@ -174,9 +175,15 @@ size_t rules_size(const char *text)
 		shift = 30;
 		break;
 	}
-	if (text[shift ? 1 : 0])
+	if (text[shift ? 1 : 0] || size > (uint64_t)INT64_MAX >> shift)
 		return 0;
-	size <<= shift; /* at most 2^60 */
+	return size << shift;
+}
+
+size_t rules_size(const char *text)
+{
+	uint64_t size = rules_bytes(text);
+
 	if (size < TRACE_CHUNK_MIN || size > TRACE_CHUNK_MAX || (size & (size - 1)))
 		return 0;
 	return size;

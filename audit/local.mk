@@ -33,7 +33,7 @@ endif
 EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
 EXTRA_DIST += audit/audit.map
 
-audit_libcommon_la_SOURCES += audit/glob.c audit/rules.c audit/rules_ini.c audit/rules_ini.h
+audit_libcommon_la_SOURCES += audit/glob.c audit/rules.c audit/rules_ini.c audit/rules_ini.h audit/rules_keys.c audit/rules_keys.h
 
 noinst_LTLIBRARIES += audit/libsites.la
 audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \

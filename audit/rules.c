@@ -66,8 +66,9 @@ static const char *absolute(struct arena *arena, const char *path)
 }
 
 /* Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said). */
-static long read_file(struct arena *arena, struct rules_text *out, const char *path)
+static long read_file(struct rules *rules, struct rules_text *out, const char *path)
 {
+	struct arena *arena = &rules->arena;
 	size_t length = 0, room = 4096;
 	char *text = arena_alloc(arena, room + 1);
 	long fd = sys_open(path, O_RDONLY | O_NOCTTY, 0), n = 0;
@@ -101,17 +102,18 @@ static long read_file(struct arena *arena, struct rules_text *out, const char *p
 	if (!out->name)
 		return -ENOMEM;
 	out->numbered = 1;
-	return rules_parse(arena, out, text, length) < 0 ? 1 : 0;
+	return rules_parse(rules, out, text, length) < 0 ? 1 : 0;
 }
 
 static int cannot_read(const char *path, long error)
 {
-	rules_complain(path, 0, "the configuration can't be read: ", NULL, 0, error_words(error));
+	rules_complain(path, 0,
+		&(struct rules_error){ .a = "the configuration can't be read: ", .c = error_words(error) });
 	return -1;
 }
 
 /* Finds and reads the configuration that counts. Returns 1 when there is one, 0 when there is none, -1 after a line on fd 2. */
-static int find_file(struct arena *arena, struct rules_text *out, char *(*environment)(const char *))
+static int find_file(struct rules *rules, struct rules_text *out, char *(*environment)(const char *))
 {
 	const char *named = environment("XAUDIT_CONFIG");
 	const char *xdg = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
@@ -119,18 +121,18 @@ static int find_file(struct arena *arena, struct rules_text *out, char *(*enviro
 	long result;
 
 	if (named && *named) {
-		result = read_file(arena, out, named);
+		result = read_file(rules, out, named);
 		return result < 0 ? cannot_read(named, result) : result > 0 ? -1 : 1;
 	}
 	/* The XDG specification: a relative XDG_CONFIG_HOME is to be ignored. */
 	if (xdg && xdg[0] == '/')
-		path[1] = join(arena, xdg, "/xaudit.conf", "");
+		path[1] = join(&rules->arena, xdg, "/xaudit.conf", "");
 	else if (home && home[0] == '/')
-		path[1] = join(arena, home, "/.config/xaudit.conf", "");
+		path[1] = join(&rules->arena, home, "/.config/xaudit.conf", "");
 	for (int i = 0; i < 3; i++) {
 		if (!path[i])
 			continue;
-		result = read_file(arena, out, path[i]);
+		result = read_file(rules, out, path[i]);
 		if (result == -ENOENT || result == -ENOTDIR)
 			continue;
 		return result < 0 ? cannot_read(path[i], result) : result > 0 ? -1 : 1;
@@ -140,17 +142,28 @@ static int find_file(struct arena *arena, struct rules_text *out, char *(*enviro
 
 static int no_memory(struct rules *rules, const char *what)
 {
-	rules_complain("rules", 0, what, NULL, 0, NULL);
+	rules_complain("rules", 0, &(struct rules_error){ .a = what });
 	arena_free(&rules->arena);
 	return -1;
 }
 
-/* Puts together what the sources hold: first wins over second, key by key. Either may be empty. */
+/* What holds where no source says otherwise. recorded: `xaudit record` made rules; it is asked about a command, with all that it runs. */
+static void set_defaults(struct rules *rules, int recorded)
+{
+	*rules = (struct rules){
+		.output = DEFAULT_OUTPUT,
+		.buffer = TRACE_CHUNK_SIZE,
+		.ring = RULES_RING_SIZE,
+		.follow = recorded,
+		.control_any = recorded,
+	};
+}
+
+/* Puts together the sections that the sources hold: those of first before those of second. Either may be empty. */
 static int merge(
 	struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
 {
 	struct rules_section **last = &rules->sections;
-	const char *output = first->output ? first->output : second->output;
 
 	*last = first->sections;
 	while (*last)
@@ -168,11 +181,7 @@ static int merge(
 		rules->defaults = 1;
 	}
 
-	rules->buffer = first->buffer ? first->buffer : second->buffer ? second->buffer : TRACE_CHUNK_SIZE;
-	rules->clock = first->has_clock ? first->clock : second->clock;
-	/* `xaudit record` is asked about a command, with all that it runs. */
-	rules->follow = first->has_follow ? first->follow : second->has_follow ? second->follow : first->name != NULL;
-	rules->output = absolute(&rules->arena, output ? output : DEFAULT_OUTPUT);
+	rules->output = absolute(&rules->arena, rules->output);
 	if (!rules->output)
 		return no_memory(rules, "no memory, or the current folder is gone; name an absolute path as output");
 	rules->file = second->name;
@@ -185,29 +194,34 @@ static int merge(
 	return 0;
 }
 
+static int refuse(struct rules *rules)
+{
+	arena_free(&rules->arena);
+	*rules = (struct rules){ 0 };
+	return -1;
+}
+
 int rules_read(struct rules *rules, char *(*environment)(const char *))
 {
 	struct rules_text first = { 0 }, second = { 0 };
 	const char *text = environment("XAUDIT_RULES"), *named = environment("XAUDIT_CONFIG");
+	int recorded = text && *text;
 
-	*rules = (struct rules){ 0 };
-	if (text && *text) {
+	set_defaults(rules, recorded);
+	if (find_file(rules, &second, environment) < 0)
+		return refuse(rules);
+	/* Behind the file, for its keys win. */
+	if (recorded) {
 		size_t length = sys_length(text);
 		char *copy = arena_string(&rules->arena, text, length);
 
 		if (!copy)
 			return no_memory(rules, "no memory for the rules");
 		first.name = "command line";
-		if (rules_parse(&rules->arena, &first, copy, length) < 0)
-			goto bad;
+		if (rules_parse(rules, &first, copy, length) < 0)
+			return refuse(rules);
 	}
-	if (find_file(&rules->arena, &second, environment) < 0)
-		goto bad;
 	return merge(rules, &first, &second, named && *named);
-bad:
-	arena_free(&rules->arena);
-	*rules = (struct rules){ 0 };
-	return -1;
 }
 
 int rules_read_file(struct rules *rules, const char *path)
@@ -215,13 +229,11 @@ int rules_read_file(struct rules *rules, const char *path)
 	struct rules_text none = { 0 }, text = { 0 };
 	long result;
 
-	*rules = (struct rules){ 0 };
-	result = read_file(&rules->arena, &text, path);
+	set_defaults(rules, 0);
+	result = read_file(rules, &text, path);
 	if (!result)
 		return merge(rules, &none, &text, 0);
 	if (result < 0)
 		cannot_read(path, result);
-	arena_free(&rules->arena);
-	*rules = (struct rules){ 0 };
-	return -1;
+	return refuse(rules);
 }

@@ -21,6 +21,11 @@
 
 #define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
 
+#define RULES_RING_MIN	     (256ul << 10)
+#define RULES_RING_MAX	     (1ul << 30)
+#define RULES_RING_SIZE	     (8ul << 20) /* default */
+#define RULES_SIZE_LIMIT_MIN (1ul << 20)
+
 /* FUNCGLOB or FUNCGLOB@LIBGLOB */
 struct rules_pattern {
 	struct rules_pattern *next;
@@ -63,7 +68,7 @@ struct rules {
 	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
 	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
-	int control_any; /* any process of the same user may `xaudit ctl` this one (Yama) */
+	int control_any; /* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */
 	int merge;	 /* MADV_MERGEABLE on patched pages */
 	const char *source; /* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *file;   /* the configuration that was read; NULL: none */
@@ -107,6 +112,19 @@ int rules_glob(const char *pattern, const char *text);
 
 /* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */
 size_t rules_size(const char *text);
+
+/* The same text -> bytes of any size below 2^63, or 0 when it is none. */
+uint64_t rules_bytes(const char *text);
+
+/*
+ * Would the configuration take the value for this key of [trace]? For options that say the same as a key; not for `below`.
+ * Returns NULL, or what is allowed, to be said to people.
+ */
+const char *rules_wrong(const char *key, const char *value);
+
+/* The words of the configuration, by enum trace_mode and enum rules_prepare; the name of a signal that `snapshot` takes, without SIG, or NULL. */
+extern const char *const rules_mode_words[3], *const rules_prepare_words[3];
+const char *rules_signal(int number);
 
 /* Kind by its word; -1: none such. length: of word. */
 int rules_kind(const char *word, size_t length);

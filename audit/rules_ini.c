@@ -10,15 +10,15 @@
 
 #include "runtime/sys.h" /* sys_write */
 
-#define KIND_WORD(number, NAME, word) word ", "
-#define KINDS_ALLOWED		      TRACE_KINDS(KIND_WORD) "none"
-#define SECTIONS_ALLOWED	      "[trace], [library GLOB], [program]"
+#define COMMA_WORD(NAME, word, what, allowed) ", " word
+#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
+#define SECTIONS_ALLOWED "[trace], [library GLOB], [program]"
 
 enum where { NOWHERE, IN_TRACE, IN_SECTION };
-enum key { KEY_OUTPUT, KEY_BUFFER, KEY_CLOCK, KEY_FOLLOW, KEY_KINDS, KEY_FUNCTIONS, KEY_EXCLUDE, KEY_UNKNOWN };
 
 struct parser {
-	struct arena *arena;
+	struct rules *rules;
+	struct arena *arena; /* that of rules */
 	struct rules_text *out;
 	char *next, *end;
 	/* The line that inih has now. */
@@ -31,13 +31,13 @@ struct parser {
 	enum where where;
 	int has_key; /* there is a key that a line may continue */
 	struct rules_section *section, **last_section;
-	struct rules_pattern **last_function, **last_exclude;
+	struct rules_pattern **last_function, **last_exclude, **last_below;
 	int kinds_given, none_given;
+	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
 
-	/* The first error that we found ourselves: 'b' is quoted between a and c. */
+	/* The first error that we found ourselves, and its line. */
 	int failed;
-	const char *a, *b, *c;
-	size_t b_length;
+	struct rules_error error;
 };
 
 static int is_blank(char c)
@@ -58,9 +58,10 @@ static int holds(const char *p, size_t length, char c)
 	return 0;
 }
 
-void rules_complain(const char *name, int line, const char *a, const char *b, size_t b_length, const char *c)
+void rules_complain(const char *name, int line, const struct rules_error *error)
 {
-	char text[1024], digits[12];
+	const struct rules_key *key = error->key;
+	char text[1280], digits[12];
 	size_t n = 0, d = 0;
 	struct {
 		const char *p;
@@ -71,11 +72,15 @@ void rules_complain(const char *name, int line, const char *a, const char *b, si
 		{ ":", line ? 1 : 0, 1 },
 		{ digits, 0, sizeof(digits) },
 		{ ": ", 2, 2 },
-		{ a, sys_length(a), 200 },
-		{ "'", b ? 1 : 0, 1 },
-		{ b, b ? b_length : 0, 120 },
-		{ "'", b ? 1 : 0, 1 },
-		{ c, c ? sys_length(c) : 0, 200 },
+		{ error->a, sys_length(error->a), 200 },
+		{ "'", error->b ? 1 : 0, 1 },
+		{ error->b, error->b ? error->b_length : 0, 120 },
+		{ "'", error->b ? 1 : 0, 1 },
+		{ error->c, error->c ? sys_length(error->c) : 0, 200 },
+		{ " for key '", key ? 10 : 0, 10 },
+		{ key ? key->word : NULL, key ? sys_length(key->word) : 0, 20 },
+		{ "'; allowed: ", key ? 12 : 0, 12 },
+		{ key ? key->allowed : NULL, key ? sys_length(key->allowed) : 0, 200 },
 	};
 
 	for (int value = line; value; value /= 10)
@@ -95,12 +100,25 @@ static int fail(struct parser *parser, const char *a, const char *b, size_t b_le
 {
 	if (!parser->failed) {
 		parser->failed = parser->number;
-		parser->a = a;
 		/* b may point into inih's buffer, which is gone when we speak. */
-		parser->b = b ? arena_string(parser->arena, b, b_length) : NULL;
-		parser->b_length = parser->b ? b_length : 0;
-		parser->c = c;
+		b = b ? arena_string(parser->arena, b, b_length) : NULL;
+		parser->error = (struct rules_error){ .a = a, .b = b, .b_length = b ? b_length : 0, .c = c };
 	}
+	return -1;
+}
+
+/* What is wrong is the key's value, or that it has none. */
+static int fail_value(struct parser *parser, enum rules_key_number number, const char *value, size_t length)
+{
+	const struct rules_key *key = &rules_keys[number];
+	int first = !parser->failed;
+	const char *a = "no value";
+
+	if (value)
+		a = key->what;
+	fail(parser, a, value, length, NULL);
+	if (first)
+		parser->error.key = key;
 	return -1;
 }
 
@@ -196,7 +214,7 @@ static int add_kind(struct parser *parser, const char *word, size_t length)
 			return fail(parser, mixed, NULL, 0, NULL);
 		parser->none_given = 1;
 	} else if (kind < 0) {
-		return fail(parser, "unknown kind ", word, length, "; allowed: " KINDS_ALLOWED);
+		return fail(parser, "unknown kind ", word, length, "; allowed: " RULES_KINDS_ALLOWED);
 	} else if (parser->none_given) {
 		return fail(parser, mixed, NULL, 0, NULL);
 	} else {
@@ -233,8 +251,10 @@ static int add_pattern(struct parser *parser, struct rules_pattern ***last, cons
 	return 0;
 }
 
-static int add_word(struct parser *parser, enum key key, const char *word, size_t length)
+static int add_word(struct parser *parser, enum rules_key_number key, const char *word, size_t length)
 {
+	char *copy;
+
 	/* Who indents keys writes continuations without knowing it; this is where that shows. */
 	if (parser->continues && (is_word(word, length, "[trace]") || is_word(word, length, "[program]") ||
 					 is_word(word, length, "[library")))
@@ -245,20 +265,34 @@ static int add_word(struct parser *parser, enum key key, const char *word, size_
 			parser->continues
 				? ": a line that begins with a blank continues the key before it; start keys in column 1"
 				: "; allowed: names and patterns, with blanks between them");
-	if (key == KEY_KINDS)
+	switch (key) {
+	case RULES_KEY_KINDS:
 		return add_kind(parser, word, length);
-	return add_pattern(parser, key == KEY_FUNCTIONS ? &parser->last_function : &parser->last_exclude, word, length);
+	case RULES_KEY_FUNCTIONS:
+		return add_pattern(parser, &parser->last_function, word, length);
+	case RULES_KEY_EXCLUDE:
+		return add_pattern(parser, &parser->last_exclude, word, length);
+	case RULES_KEY_BELOW:
+		return add_pattern(parser, &parser->last_below, word, length);
+	default:
+		copy = arena_string(parser->arena, word, length);
+		if (!copy)
+			return no_memory(parser);
+		return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, word, length) : 0;
+	}
 }
 
-static int add_words(struct parser *parser, enum key key, const char *value, size_t length)
+static int add_words(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
 {
+	int commas = key == RULES_KEY_KINDS || key == RULES_KEY_SNAPSHOT;
+
 	for (size_t i = 0, end; i < length; i = end) {
-		if (is_blank(value[i]) || (key == KEY_KINDS && value[i] == ',')) {
+		if (is_blank(value[i]) || (commas && value[i] == ',')) {
 			end = i + 1;
 			continue;
 		}
 		end = i;
-		while (end < length && !is_blank(value[end]) && !(key == KEY_KINDS && value[end] == ','))
+		while (end < length && !is_blank(value[end]) && !(commas && value[end] == ','))
 			end++;
 		if (add_word(parser, key, value + i, end - i) < 0)
 			return -1;
@@ -266,50 +300,28 @@ static int add_words(struct parser *parser, enum key key, const char *value, siz
 	return 0;
 }
 
-static int set_trace(struct parser *parser, enum key key, const char *name, const char *value, size_t length)
+static int set_trace(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
 {
-	static const char *const clock[] = {
-		[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic"
-	};
-	struct rules_text *out = parser->out;
+	const char *name = rules_keys[key].word;
+	int first = !(parser->given & 1u << key);
 	char *copy;
 
+	parser->given |= 1u << key;
+	if (rules_key_is_list(key)) {
+		/* What a text before this one has listed does not count beside it. */
+		if (first)
+			rules_key_clear(parser->rules, key);
+		return add_words(parser, key, value, length);
+	}
 	if (parser->continues)
 		return fail(parser, "this line begins with a blank and so continues ", name, sys_length(name),
 			", which takes one line; start keys in column 1");
-	if (key == KEY_OUTPUT   ? out->output != NULL
-		: key == KEY_BUFFER ? out->buffer != 0
-		: key == KEY_CLOCK  ? out->has_clock
-				    : out->has_follow)
+	if (!first)
 		return fail(parser, "key ", name, sys_length(name), " given twice in [trace]; allowed: once");
 	copy = arena_string(parser->arena, value, length);
 	if (!copy)
 		return no_memory(parser);
-	switch (key) {
-	case KEY_OUTPUT:
-		out->output = copy;
-		return 0;
-	case KEY_BUFFER:
-		out->buffer = rules_size(copy);
-		if (!out->buffer)
-			return fail(parser, "bad size ", value, length,
-				" for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M");
-		return 0;
-	case KEY_FOLLOW:
-		out->has_follow = 1;
-		out->follow = is_word(value, length, "yes");
-		if (!out->follow && !is_word(value, length, "no"))
-			return fail(parser, "bad value ", value, length, " for key 'follow'; allowed: yes, no");
-		return 0;
-	default:
-		for (size_t i = 0; i < sizeof(clock) / sizeof(*clock); i++)
-			if (is_word(value, length, clock[i])) {
-				out->clock = (enum rules_clock)i;
-				out->has_clock = 1;
-				return 0;
-			}
-		return fail(parser, "unknown clock ", value, length, "; allowed: auto, tsc, monotonic");
-	}
+	return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, value, length) : 0;
 }
 
 /* ---- inih's side ---- */
@@ -355,30 +367,12 @@ static char *read_line(char *buffer, int size, void *stream)
 	return buffer;
 }
 
-static enum key find_key(enum where where, const char *name)
-{
-	static const char *const word[] = { [KEY_OUTPUT] = "output",
-		[KEY_BUFFER] = "buffer",
-		[KEY_CLOCK] = "clock",
-		[KEY_FOLLOW] = "follow",
-		[KEY_KINDS] = "kinds",
-		[KEY_FUNCTIONS] = "functions",
-		[KEY_EXCLUDE] = "exclude" };
-	int key = where == IN_TRACE ? KEY_OUTPUT : KEY_KINDS;
-	int last = where == IN_TRACE ? KEY_FOLLOW : KEY_EXCLUDE;
-
-	for (; key <= last; key++)
-		if (is_word(name, sys_length(name), word[key]))
-			return (enum key)key;
-	return KEY_UNKNOWN;
-}
-
 /* inih calls this for each "name = value" and for each continuation of one. Returns 1, or 0 on error. */
 static int take(void *user, const char *section, const char *name, const char *value)
 {
 	struct parser *parser = user;
 	size_t length = sys_length(value);
-	enum key key;
+	enum rules_key_number key;
 
 	(void)section; /* begin_section() knows better */
 	if (parser->cut) {
@@ -397,33 +391,24 @@ static int take(void *user, const char *section, const char *name, const char *v
 	if (parser->where == NOWHERE)
 		return !fail(parser, "key ", name, sys_length(name),
 			" before any section; allowed first: " SECTIONS_ALLOWED);
-	key = find_key(parser->where, name);
-	if (key == KEY_UNKNOWN)
+	key = rules_key_find(parser->where == IN_TRACE, name);
+	if (key == RULES_KEYS)
 		return !fail(parser, "unknown key ", name, sys_length(name),
-			parser->where == IN_TRACE ? " in [trace]; allowed: output, buffer, clock, follow"
+			parser->where == IN_TRACE ? " in [trace]; allowed: " KEYS_OF_TRACE
 						  : "; allowed in [library] and [program]: kinds, functions, exclude");
-	if (!length) {
-		if (parser->continues)
-			return 1;
-		return !fail(parser, "no value for key ", name, sys_length(name),
-			key == KEY_KINDS    ? "; allowed: " KINDS_ALLOWED
-			: key == KEY_BUFFER ? "; allowed: a power of two from 64k to 1G, as in 4M"
-			: key == KEY_CLOCK  ? "; allowed: auto, tsc, monotonic"
-			: key == KEY_FOLLOW ? "; allowed: yes, no"
-			: key == KEY_OUTPUT ? "; allowed: the path of a folder"
-					    : "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
-	}
-	if (parser->where == IN_TRACE)
-		return set_trace(parser, key, name, value, length) == 0;
-	return add_words(parser, key, value, length) == 0;
+	if (!length)
+		return parser->continues ? 1 : !fail_value(parser, key, NULL, 0);
+	return (parser->where == IN_TRACE ? set_trace(parser, key, value, length)
+					  : add_words(parser, key, value, length)) == 0;
 }
 
-int rules_parse(struct arena *arena, struct rules_text *out, char *text, size_t length)
+int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length)
 {
-	struct parser parser = { .arena = arena, .out = out, .next = text, .end = text + length };
+	struct parser parser = { .rules = rules, .arena = &rules->arena, .out = out, .next = text, .end = text + length };
 	int line;
 
 	parser.last_section = &out->sections;
+	parser.last_below = &rules->below;
 	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))
 		parser.next += 3;
 	line = ini_parse_stream(read_line, &parser, take, &parser);
@@ -431,7 +416,7 @@ int rules_parse(struct arena *arena, struct rules_text *out, char *text, size_t 
 		return 0;
 	/* inih reports the number of its first bad line; ours may have come after it or be the same. */
 	if (line < 0) {
-		rules_complain(out->name, 0, "no memory for the rules", NULL, 0, NULL);
+		rules_complain(out->name, 0, &(struct rules_error){ .a = "no memory for the rules" });
 	} else if (line && (!parser.failed || line < parser.failed)) {
 		const char *p = text;
 		size_t n = 0;
@@ -440,11 +425,13 @@ int rules_parse(struct arena *arena, struct rules_text *out, char *text, size_t 
 			i += *p == '\n';
 		while (p + n < text + length && p[n] != '\n')
 			n++;
-		rules_complain(out->name, out->numbered ? line : 0, "no '=' in ", p, n,
-			"; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'");
+		rules_complain(out->name, out->numbered ? line : 0,
+			&(struct rules_error){ .a = "no '=' in ",
+				.b = p,
+				.b_length = n,
+				.c = "; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" });
 	} else {
-		rules_complain(
-			out->name, out->numbered ? parser.failed : 0, parser.a, parser.b, parser.b_length, parser.c);
+		rules_complain(out->name, out->numbered ? parser.failed : 0, &parser.error);
 	}
 	return -1;
 }

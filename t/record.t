@@ -145,7 +145,8 @@ usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls" 'an
 usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 1G, as in 4M" 'a bad size' -b 3M true
 usage "xaudit: $here/none.conf: the configuration can't be read: no such file" 'a configuration that is not there' -c none.conf true
 printf '[trace]\nsize = 4M\n' >bad.conf
-usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow" 'a bad configuration' \
+usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, size-limit, \
+enabled, prepare, throttle, depth, time, below, snapshot, control, merge" 'a bad configuration' \
 	-c "$here/bad.conf" true
 usage "xaudit: command line: no function in pattern '@libc*'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" 'a bad pattern' \
 	-F '@libc*' true

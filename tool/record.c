@@ -23,6 +23,17 @@ static const char help[] =
 	"  -N, --notrace=PATTERN    never trace these functions; repeatable\n"
 	"  -k, --kinds=KIND[,KIND]  kinds of sites: xray, patchable, plt, calls\n"
 	"  -b, --buffer=SIZE        buffer per thread: a power of two from 64k to 1G (4M)\n"
+	"  -m, --mode=MODE          stream: every event (default); ring: the newest events; count: only how often\n"
+	"      --ring=SIZE          what mode ring keeps per thread: a power of two from 256k to 1G (8M)\n"
+	"      --size-limit=SIZE    record no more when the events of a process fill this, as in 1G\n"
+	"  -D, --depth=N            record only so many levels of calls\n"
+	"  -t, --time=TIME          leave out calls that are shorter, as in 500ns, 10us, 1.5ms\n"
+	"  -C, --below=PATTERN      record only these functions and what they call; repeatable\n"
+	"      --throttle=N%        only count short functions that fill more than this share of a buffer\n"
+	"      --start-disabled     begin switched off; xaudit ctl PID enable switches on\n"
+	"      --prepare=WHAT       what can be switched on without a stop: selected (default), all, none\n"
+	"      --snapshot=WHAT      keep a copy of the ring: exit, crash, signal:NAME; repeatable\n"
+	"      --merge              let the kernel share patched pages between processes (KSM)\n"
 	"  -c, --config=FILE        read this configuration instead of xaudit.conf\n"
 	"  -h, --help               this text\n"
 	"\n"
@@ -32,6 +43,9 @@ static const char help[] =
 	"\n"
 	"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it was not found.\n";
 
+/* Options without a letter. From KEY on: by enum record_key. */
+enum { START_DISABLED = 256, SNAPSHOT, MERGE, KEY };
+
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "library", required_argument, NULL, 'l' },
@@ -39,6 +53,17 @@ static const struct option long_options[] = {
 	{ "notrace", required_argument, NULL, 'N' },
 	{ "kinds", required_argument, NULL, 'k' },
 	{ "buffer", required_argument, NULL, 'b' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "ring", required_argument, NULL, KEY + RECORD_RING },
+	{ "size-limit", required_argument, NULL, KEY + RECORD_SIZE_LIMIT },
+	{ "depth", required_argument, NULL, 'D' },
+	{ "time", required_argument, NULL, 't' },
+	{ "below", required_argument, NULL, 'C' },
+	{ "throttle", required_argument, NULL, KEY + RECORD_THROTTLE },
+	{ "start-disabled", no_argument, NULL, START_DISABLED },
+	{ "prepare", required_argument, NULL, KEY + RECORD_PREPARE },
+	{ "snapshot", required_argument, NULL, SNAPSHOT },
+	{ "merge", no_argument, NULL, MERGE },
 	{ "config", required_argument, NULL, 'c' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -67,6 +92,33 @@ static int add_kinds(unsigned *kinds, const char *list)
 	}
 }
 
+static int set_key(struct record_options *options, enum record_key key, const char *value)
+{
+#define X(NAME, key, what, option) { key, what, option },
+	static const struct {
+		const char *key, *what, *option;
+	} name[] = { RECORD_KEYS(X) };
+#undef X
+	const char *allowed = rules_wrong(name[key].key, value);
+
+	options->value[key] = value;
+	if (!allowed)
+		return 0;
+	tool_error("record", "bad %s '%s' for %s; allowed: %s", name[key].what, value, name[key].option, allowed);
+	return -1;
+}
+
+static int add_snapshot(struct record_words *words, const char *value)
+{
+	const char *allowed = rules_wrong("snapshot", value);
+
+	add(words, value);
+	if (!allowed)
+		return 0;
+	tool_error("record", "bad value '%s' for --snapshot; allowed: %s", value, allowed);
+	return -1;
+}
+
 /* Returns 0, or -1 after one line on stderr, or 1 when help was given. */
 static int parse(struct record_options *options, int argc, char **argv)
 {
@@ -74,7 +126,9 @@ static int parse(struct record_options *options, int argc, char **argv)
 
 	opterr = 0;
 	/* '+': what follows the command belongs to the command. */
-	while ((c = getopt_long(argc, argv, "+:o:l:F:N:k:b:c:h", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:l:F:N:k:b:m:D:t:C:c:h", long_options, NULL)) != -1) {
+		enum record_key key = RECORD_KEY_COUNT;
+
 		switch (c) {
 		case 'o':
 			options->output = optarg;
@@ -93,13 +147,32 @@ static int parse(struct record_options *options, int argc, char **argv)
 				return -1;
 			break;
 		case 'b':
-			options->buffer = optarg;
-			if (!rules_size(optarg)) {
-				tool_error("record",
-					"bad size '%s' for -b; allowed: a power of two from 64k to 1G, as in 4M",
-					optarg);
+			key = RECORD_BUFFER;
+			break;
+		case 'm':
+			key = RECORD_MODE;
+			break;
+		case 'D':
+			key = RECORD_DEPTH;
+			break;
+		case 't':
+			key = RECORD_TIME;
+			break;
+		case 'C':
+			add(&options->below, optarg);
+			break;
+		case START_DISABLED:
+			options->start_disabled = true;
+			break;
+		case SNAPSHOT:
+			if (add_snapshot(&options->snapshots, optarg) < 0)
 				return -1;
-			}
+			break;
+		case MERGE:
+			options->merge = true;
+			break;
+		case KEY ... KEY + RECORD_KEY_COUNT - 1:
+			key = (enum record_key)(c - KEY);
 			break;
 		case 'c':
 			options->config = optarg;
@@ -111,13 +184,17 @@ static int parse(struct record_options *options, int argc, char **argv)
 			tool_error("record", "option '%s' needs a value; see xaudit record --help", argv[optind - 1]);
 			return -1;
 		default:
-			if (optopt)
+			if (optopt && !strncmp(argv[optind - 1], "--", 2))
+				tool_error("record", "option '%s' takes no value; see xaudit record --help", argv[optind - 1]);
+			else if (optopt)
 				tool_error("record",
 					"option '-%c' is unknown or takes no value; see xaudit record --help", optopt);
 			else
 				tool_error("record", "unknown option '%s'; see xaudit record --help", argv[optind - 1]);
 			return -1;
 		}
+		if (key != RECORD_KEY_COUNT && set_key(options, key, optarg) < 0)
+			return -1;
 	}
 	if (optind == argc) {
 		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
@@ -132,13 +209,14 @@ static int run(const struct record_options *options)
 	struct record_folder folder;
 	char *path, *output;
 	int status;
+	bool off;
 
 	/* All that can fail is tried before anything is made. */
 	path = record_find(options->command[0], &status);
 	if (!path)
 		return status;
 	status = RECORD_FAILED;
-	output = record_prepare(options, path);
+	output = record_prepare(options, path, &off);
 	if (!output || record_folder_make(&folder, output) < 0)
 		goto out;
 	if (record_folder_begin(&folder, options->command) < 0) {
@@ -154,7 +232,7 @@ static int run(const struct record_options *options)
 	}
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
-	record_after(&folder, options->command[0], path);
+	record_after(&folder, options->command[0], path, off);
 	close(folder.fd);
 	status = record_pass_on(wait_status);
 out:
@@ -177,5 +255,7 @@ int record_main(int argc, char **argv)
 	free(options.libraries.word);
 	free(options.functions.word);
 	free(options.exclude.word);
+	free(options.below.word);
+	free(options.snapshots.word);
 	return status;
 }

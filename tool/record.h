@@ -19,9 +19,28 @@ struct record_words {
 	size_t count;
 };
 
+/* Options with the name of a key of [trace], which take its value: name, what messages call the value, and the option. */
+#define RECORD_KEYS(X)                                                                                                 \
+	X(BUFFER, "buffer", "size", "-b")                                                                              \
+	X(MODE, "mode", "value", "-m")                                                                                 \
+	X(RING, "ring", "size", "--ring")                                                                              \
+	X(SIZE_LIMIT, "size-limit", "size", "--size-limit")                                                            \
+	X(PREPARE, "prepare", "value", "--prepare")                                                                    \
+	X(THROTTLE, "throttle", "value", "--throttle")                                                                 \
+	X(DEPTH, "depth", "value", "-D")                                                                               \
+	X(TIME, "time", "value", "-t")
+enum record_key {
+#define X(NAME, key, what, option) RECORD_##NAME,
+	RECORD_KEYS(X)
+#undef X
+		RECORD_KEY_COUNT,
+};
+
 struct record_options {
-	const char *output, *buffer, *config; /* NULL: not given */
-	struct record_words libraries, functions, exclude;
+	const char *output, *config;	     /* NULL: not given */
+	const char *value[RECORD_KEY_COUNT]; /* NULL: not given */
+	struct record_words libraries, functions, exclude, below, snapshots;
+	bool start_disabled, merge;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;
 };
@@ -31,9 +50,9 @@ struct record_options {
 /*
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
  * XAUDIT_CONFIG), which becomes that of this process. path: of the command, from record_find(). Returns the path of the
- * trace folder, absolute, %p replaced (the caller frees it); or NULL after one line on stderr.
+ * trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or NULL after one line on stderr.
  */
-char *record_prepare(const struct record_options *options, const char *path);
+char *record_prepare(const struct record_options *options, const char *path, bool *off);
 
 /* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. Returns 0, or -1 after one line on stderr. */
 int record_environment(const char *path);
@@ -101,8 +120,11 @@ int record_pass_on(int status);
 
 /* ---- record_after.c, record_trim.c, record_why.c: when it has ended ---- */
 
-/* Trims the thread files of processes that ended, and says what the user should know: untraced, or nothing selected. */
-void record_after(const struct record_folder *folder, const char *command, const char *path);
+/*
+ * Trims the thread files of processes that ended, and says what the user should know: untraced, nothing selected, or, where
+ * everything was off at first, that nobody switched anything on.
+ */
+void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
 
 /*
  * Cuts a thread file behind its last event. fd: of the process folder; name: of the file; chunk: size of its chunks.

@@ -37,6 +37,7 @@ struct reasons {
 
 struct found {
 	unsigned processes, empty; /* empty: nothing was selected */
+	bool recorded;		   /* somebody made a thread's file */
 	/* Of the first empty one. */
 	char *exe;
 	uint32_t pid;
@@ -178,20 +179,28 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 	}
 }
 
-static void trim_threads(int folder, uint64_t chunk)
+/* The files of threads. chunk 0: the process lives, and nothing is trimmed. Returns whether there is any. */
+static bool look_at_threads(int folder, uint64_t chunk)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool any = false;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return;
+		return false;
 	}
-	for (struct dirent *e; (e = readdir(dir));)
-		if (e->d_name[0] == 't' && e->d_name[1] >= '0' && e->d_name[1] <= '9')
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (!strchr("trc", e->d_name[0]) || e->d_name[1] < '0' || e->d_name[1] > '9')
+			continue;
+		any = true;
+		/* A flight recorder and counters have their size from the beginning. */
+		if (e->d_name[0] == 't' && chunk)
 			record_trim(folder, e->d_name, chunk);
+	}
 	closedir(dir);
+	return any;
 }
 
 static void take_process(struct found *found, int folder)
@@ -210,8 +219,7 @@ static void take_process(struct found *found, int folder)
 		close(meta);
 		return;
 	}
-	if (!is_alive(head.pid))
-		trim_threads(folder, head.chunk_size);
+	found->recorded |= look_at_threads(folder, is_alive(head.pid) ? 0 : head.chunk_size);
 	read_meta(&summary, meta, &head);
 	if (!summary.selected && !found->empty++) {
 		found->exe = summary.exe;
@@ -289,7 +297,7 @@ static bool is_changed(const struct record_folder *folder)
 		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
 }
 
-void record_after(const struct record_folder *folder, const char *command, const char *path)
+void record_after(const struct record_folder *folder, const char *command, const char *path, bool off)
 {
 	struct found found = { 0 };
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -316,7 +324,11 @@ void record_after(const struct record_folder *folder, const char *command, const
 		close(process);
 	}
 	closedir(dir);
-	if (found.empty)
+	if (off && found.processes && !found.recorded)
+		tool_error("record",
+			"nothing was recorded: the rules say that all begins switched off, and nobody switched anything on; while the "
+			"command runs, `xaudit ctl PID enable FUNCTION` does");
+	else if (found.empty && !off)
 		say_empty(&found);
 	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
 		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace",

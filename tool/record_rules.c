@@ -7,6 +7,7 @@
 #include "tool/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,60 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 		fprintf(to, "exclude = %s\n", options->exclude.word[i]);
 }
 
+/* The options that are keys of [trace], as they were given. */
+static void put_options(FILE *to, const struct record_options *options)
+{
+#define X(NAME, key, what, option) key,
+	static const char *const key[] = { RECORD_KEYS(X) };
+#undef X
+
+	fputs("[trace]\n", to);
+	for (int i = 0; i < RECORD_KEY_COUNT; i++)
+		if (options->value[i])
+			fprintf(to, "%s = %s\n", key[i], options->value[i]);
+	for (size_t i = 0; i < options->below.count; i++)
+		fprintf(to, "below = %s\n", options->below.word[i]);
+	for (size_t i = 0; i < options->snapshots.count; i++)
+		fprintf(to, "snapshot = %s\n", options->snapshots.word[i]);
+	if (options->start_disabled)
+		fputs("enabled = no\n", to);
+	if (options->merge)
+		fputs("merge = yes\n", to);
+}
+
+static void put_number(FILE *to, const char *key, uint64_t value, const char *unit)
+{
+	if (value)
+		fprintf(to, "%s = %" PRIu64 "%s\n", key, value, unit);
+	else
+		fprintf(to, "%s = off\n", key);
+}
+
+/* All of [trace], whatever it comes from: so it holds in every process, whichever configuration that would find. */
+static void put_trace(FILE *to, const char *output, const struct rules *rules)
+{
+	fprintf(to, "[trace]\noutput = %s\nbuffer = %zu\nclock = %s\nfollow = %s\nmode = %s\nring = %zu\n", output,
+		rules->buffer,
+		rules->clock == RULES_CLOCK_TSC	       ? "tsc"
+		: rules->clock == RULES_CLOCK_MONOTONIC ? "monotonic"
+							: "auto",
+		rules->follow ? "yes" : "no", rules_mode_words[rules->mode], rules->ring);
+	put_number(to, "size-limit", rules->size_limit, "");
+	fprintf(to, "enabled = %s\nprepare = %s\n", rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);
+	put_number(to, "throttle", rules->throttle, "%");
+	put_number(to, "depth", rules->depth, "");
+	put_number(to, "time", rules->time, "ns");
+	for (const struct rules_pattern *p = rules->below; p; p = p->next)
+		fprintf(to, "below = %s%s%s\n", p->function, p->library ? "@" : "", p->library ? p->library : "");
+	if (rules->snapshot_signal)
+		fprintf(to, "snapshot = signal:%s\n", rules_signal(rules->snapshot_signal));
+	if (rules->snapshot_exit)
+		fputs("snapshot = exit\n", to);
+	if (rules->snapshot_crash)
+		fputs("snapshot = crash\n", to);
+	fprintf(to, "control = %s\nmerge = %s\n", rules->control_any ? "any" : "owner", rules->merge ? "yes" : "no");
+}
+
 static int given_before(const struct record_words *words, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -113,7 +168,7 @@ static int given_before(const struct record_words *words, size_t i)
 	return 0;
 }
 
-/* found: what the configuration alone says. */
+/* found: what the configuration says. */
 static void put_sections(FILE *to, const struct record_options *options, const struct rules *found)
 {
 	unsigned kinds = options->kinds;
@@ -247,11 +302,11 @@ int record_environment(const char *path)
 	return 0;
 }
 
-char *record_prepare(const struct record_options *options, const char *path)
+char *record_prepare(const struct record_options *options, const char *path, bool *off)
 {
 	struct rules found = { 0 }, rules = { 0 };
 	const char *named = options->config ? options->config : getenv("XAUDIT_CONFIG");
-	char *config = NULL, *text = NULL, *sections = NULL, *output = NULL;
+	char *config = NULL, *given = NULL, *text = NULL, *sections = NULL, *output = NULL;
 	size_t size;
 	FILE *to;
 
@@ -261,13 +316,18 @@ char *record_prepare(const struct record_options *options, const char *path)
 	}
 	if (check_words("library", &options->libraries) < 0 || check_words("pattern", &options->functions) < 0 ||
 		check_words("pattern", &options->exclude) < 0 ||
+		check_words("pattern", &options->below) < 0 ||
 		(options->output && check("output", options->output) < 0))
 		return NULL;
 	/* Children may change their folder: every path must be from the root. */
 	if (named && *named && !(config = absolute(named)))
 		return NULL;
-	if (read_rules(&found, NULL, config) < 0)
+	to = open_memstream(&given, &size);
+	put_options(to, options);
+	fclose(to);
+	if (read_rules(&found, given, config) < 0)
 		goto out;
+	*off = found.disabled || found.prepare == RULES_PREPARE_NONE;
 
 	to = open_memstream(&sections, &size);
 	put_sections(to, options, &found);
@@ -283,12 +343,10 @@ char *record_prepare(const struct record_options *options, const char *path)
 	if (check("output", output) < 0)
 		goto bad;
 
-	text = memory_format("[trace]\noutput = %s\nbuffer = %zu\nclock = %s\n%s", output,
-		options->buffer ? rules_size(options->buffer) : found.buffer,
-		found.clock == RULES_CLOCK_TSC	       ? "tsc"
-		: found.clock == RULES_CLOCK_MONOTONIC ? "monotonic"
-						       : "auto",
-		sections);
+	to = open_memstream(&text, &size);
+	put_trace(to, output, &found);
+	fputs(sections, to);
+	fclose(to);
 	/* A configuration that was only found counts for all processes, wherever they are, but its sections only without ours. */
 	if (!config && found.file && !*sections)
 		config = absolute(found.file);
@@ -307,6 +365,7 @@ bad:
 out:
 	arena_free(&found.arena);
 	arena_free(&rules.arena);
+	free(given);
 	free(sections);
 	free(config);
 	free(text);

@@ -38,8 +38,10 @@ _xaudit()
 	case $command in
 	record | check)
 		if [[ $command == record ]]; then
-			options='--output= --library= --filter= --notrace= --kinds= --buffer= --config= --help'
-			takes='-o|-l|-F|-N|-k|-b|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--config'
+			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --depth= --time='
+			options+=' --below= --throttle= --start-disabled --prepare= --snapshot= --merge --config= --help'
+			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
+			takes+='|--size-limit|--depth|--time|--below|--throttle|--prepare|--snapshot|--config'
 		else
 			options='--scan --cycles --error-exitcode= --format= --output= --help'
 			takes='-o|--output|--error-exitcode|--format'
@@ -70,7 +72,14 @@ _xaudit()
 		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
 		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;
 		-l | --library) mapfile -t COMPREPLY < <(compgen -W "$(_xaudit_libraries)" -- "$cur"); return ;;
-		-F | --filter | -N | --notrace) return ;;
+		-m | --mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
+		--ring) mapfile -t COMPREPLY < <(compgen -W '1M 8M 64M 256M' -- "$cur"); return ;;
+		--size-limit) mapfile -t COMPREPLY < <(compgen -W '100M 1G 10G' -- "$cur"); return ;;
+		-t | --time) mapfile -t COMPREPLY < <(compgen -W '1us 10us 100us 1ms 10ms' -- "$cur"); return ;;
+		--throttle) mapfile -t COMPREPLY < <(compgen -W '5% 10% 20%' -- "$cur"); return ;;
+		--prepare) mapfile -t COMPREPLY < <(compgen -W 'selected all none' -- "$cur"); return ;;
+		--snapshot) _xaudit_list 'exit crash signal:USR1 signal:USR2'; return ;;
+		-F | --filter | -N | --notrace | -C | --below | -D | --depth) return ;;
 		esac
 		if [[ $cur != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
