@@ -86,6 +86,12 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 	return 0;
 }
 
+/*
+ * What la_objopen returns where no PLT slot concerns us (ld.so asks for those only when both objects are flagged). Not 0: up to glibc 2.43, ld.so
+ * tells the auditors behind us of no dlsym() that we don't want to hear of.
+ */
+#define DLSYM_ALONE LA_FLG_BINDFROM
+
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	uint32_t flags = object_flags(map, namespace);
@@ -99,18 +105,18 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
 		return 0;
 	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0))
-		return 0;
+		return DLSYM_ALONE;
 	struct load *load = object_open(map, namespace, &image, &rules, flags);
 	if (!load)
-		return 0;
+		return DLSYM_ALONE;
 	*cookie = (uintptr_t)load;
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
-		return 0;
+		return DLSYM_ALONE;
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
 	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
-	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : 0;
+	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
 
 /* At start-up ld.so itself looks these up, as if the program called dlsym. */
@@ -122,10 +128,11 @@ static int is_loaders_own(const char *name)
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
 	const char *name)
 {
-	struct load *from = object_load(*refcook), *to = object_load(*defcook);
-
 	(void)index;
 	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
+	if (!kinds && !check_mode())
+		return symbol->st_value;
+	struct load *from = object_load(*refcook), *to = object_load(*defcook);
 	if (!strcmp(name, "dl_iterate_phdr"))
 		return unwinder_bind(symbol->st_value);
 	if (!from || !to || (!started && *flags & LA_SYMB_DLSYM && is_loaders_own(name)))
@@ -213,6 +220,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	}
 	process_unlock(&held);
 	process_clock();
-	if (object_selected)
+	/* Bindings may select their first function at any time after it. */
+	if (object_selected || kinds & BINDING_KINDS)
 		watch_thread_ends();
 }

@@ -36,7 +36,7 @@ all() {
 	name=$1 kind=$2 rules=$3
 	shift 3
 	"$@" libleaving.so leaving_library.c -fexceptions
-	g++ -O2 -g -pthread -o leaving "$sources/leaving.cc" -L. -lleaving -Wl,"$bind",-rpath,'$ORIGIN' || bail 'leaving does not compile'
+	g++ -O2 -g -pthread -o leaving "$sources/leaving.cc" -L. -lleaving -Wl,-rpath,'$ORIGIN' || bail 'leaving does not compile'
 	leaves 'longjmp out of three calls' 5 'd( d( d( d! d! d!' longjmp
 	leaves 'an exception out of three calls' 5 'd( d( d( d! d! d!' throw
 	leaves 'an exception caught by the second of four calls' 5 'd( d( d( d( d! d! l( l) d( d) d) l( l) d)' throw-on-the-way
@@ -75,10 +75,8 @@ migrates() {
 library_of() {
 	library "$@"
 }
-bind=-z,now
 all plt plt '-l libleaving.so' library_of "$CC"
 all calls calls '-F f_down -F f_leaf' library_of "$CC"
-bind=-z,lazy
 all patchable patchable '-l libleaving.so' patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray '-l libleaving.so' xray_library
