@@ -4,10 +4,13 @@
 
 #include <signal.h> /* SIGUSR2 */
 
-#include "runtime/sys.h" /* sys_same */
+#include "runtime/filter.h" /* FILTER_TIME_MAX */
+#include "runtime/sys.h"    /* sys_same */
 
-#define TIME_MAX  (1000 * 1000000000ull) /* 1000 s */
+#define TIME_MAX  FILTER_TIME_MAX
 #define DEPTH_MAX 1000000
+
+_Static_assert(TIME_MAX == 100 * 1000000, "rules_keys.h says 100ms");
 
 #define X(NAME, word, what, allowed) { word, what, allowed },
 const struct rules_key rules_keys[RULES_KEYS] = { RULES_KEYS_OF_TRACE(X) RULES_KEYS_OF_SECTION(X) };

@@ -28,7 +28,7 @@
 	X(PREPARE, "prepare", "bad value ", "selected, all, none")                                                     \
 	X(THROTTLE, "throttle", "bad value ", "off, or from 1% to 99%, as in 20%")                                     \
 	X(DEPTH, "depth", "bad value ", "off, or from 1 to 1000000")                                                   \
-	X(TIME, "time", "bad value ", "off, or from 1ns to 1000s, as in 500ns, 10us or 1.5ms")                         \
+	X(TIME, "time", "bad value ", "off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms")                         \
 	X(BELOW, "below", "bad value ", RULES_PATTERN_ALLOWED)                                                         \
 	X(SNAPSHOT, "snapshot", "bad value ",                                                                          \
 		"exit, crash and one signal:NAME, where NAME is of " RULES_SIGNALS_ALLOWED)                            \

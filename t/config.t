@@ -131,6 +131,31 @@ kinds = calls
 functions = *@libbeta.so
 END
 
+# ---- how much of it ----
+traced 'mode = ring: a short run is kept whole' "$everything" <<'END'
+[trace]
+output = d
+mode = ring
+ring = 256k
+END
+ok 'in flight recorders and no growing file' test -e "$(echo d/p*/r0)" -a ! -e "$(echo d/p*/t0)"
+traced 'mode = count: calls are counted' "$everything" <<'END'
+[trace]
+output = d
+mode = count
+END
+ok 'in counters, and no event is written' test -e "$(echo d/p*/c0)" -a ! -e "$(echo d/p*/t0)" -a ! -e "$(echo d/p*/r0)"
+traced 'depth = 1: what is called from outside' 'alpha_begin 1, alpha_end 1, alpha_inner 1, alpha_work 3, beta_begin 1, beta_end 1, beta_work 2' <<'END'
+[trace]
+output = d
+depth = 1
+END
+traced 'time = 100ms: no call takes so long' '' <<'END'
+[trace]
+output = d
+time = 100ms
+END
+
 # ---- the trace ----
 cat >conf <<'END'
 [trace]
@@ -175,6 +200,21 @@ refused 'a bad size' \
 	"xaudit: bad.conf:2: bad size '5M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" <<'END'
 [trace]
 buffer = 5M
+END
+refused 'a bad mode' "xaudit: bad.conf:2: bad value 'file' for key 'mode'; allowed: stream, ring, count" <<'END'
+[trace]
+mode = file
+END
+refused 'a bad time' \
+	"xaudit: bad.conf:2: bad value '10' for key 'time'; allowed: off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms" <<'END'
+[trace]
+time = 10
+END
+refused 'a signal of a crash' "xaudit: bad.conf:3: bad value 'signal:SIGSEGV' for key 'snapshot'; allowed: exit, crash and one \
+signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR" <<'END'
+[trace]
+snapshot = exit
+  signal:SIGSEGV
 END
 XAUDIT_CONFIG=none.conf app
 is "$status/$out" '5/app 15' 'a configuration that is not there: the program runs'

@@ -48,7 +48,7 @@ usage "xaudit record: bad size '3M' for --ring; allowed: a power of two from 256
 usage "xaudit record: bad size '1k' for --size-limit; allowed: off, or at least 1M, as in 500M or 2G" 'a bad limit' \
 	--size-limit=1k true
 usage "xaudit record: bad value '0' for -D; allowed: off, or from 1 to 1000000" 'a bad depth' --depth 0 true
-usage "xaudit record: bad value '5' for -t; allowed: off, or from 1ns to 1000s, as in 500ns, 10us or 1.5ms" 'a bad time' -t 5 true
+usage "xaudit record: bad value '5' for -t; allowed: off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms" 'a bad time' -t 5 true
 usage "xaudit record: bad value '20' for --throttle; allowed: off, or from 1% to 99%, as in 20%" 'a bad share' --throttle 20 true
 usage "xaudit record: bad value 'some' for --prepare; allowed: selected, all, none" 'a bad preparation' --prepare some true
 snapshot='exit, crash and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR'
