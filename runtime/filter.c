@@ -139,8 +139,9 @@ static int take_back(struct thread *thread, uint32_t word)
 
 	if (!(at & thread->hot.chunk_bit) || !(end & thread->hot.chunk_bit))
 		return 0;
-	uint64_t *event = (uint64_t *)(uintptr_t)at;
-	if (*event >> 32 != word || (uint32_t)clock_now() - (uint32_t)*event >= time_ticks)
+	uint64_t *event = (uint64_t *)(uintptr_t)at, now = clock_now();
+	/* The event has half the clock: only in its own span or the next one is the difference what it seems. */
+	if (*event >> 32 != word || (uint32_t)(now >> 31) - thread->hot.span > 1 || (uint32_t)now - (uint32_t)*event >= time_ticks)
 		return 0;
 	/*
 	 * First a hole, then the cursor, each by one instruction: a handler that comes in between writes behind the hole, which then stays. The

@@ -153,6 +153,24 @@ static int longer_than(void *argument)
 	return 0;
 }
 
+static long leap(long x)
+{
+	/* As if it took 2^32 ticks of the clock, and a little more. */
+	tramp_self->span -= 2;
+	return x + 1;
+}
+
+static int much_longer(void *argument)
+{
+	(void)argument;
+	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
+	chain();
+	f[7] = core_traced(TRAMP_INTERCEPT, 7, leap);
+	expect(F(7)(5), 6);
+	expect((long)process_head()->taken_back, 0);
+	return 0;
+}
+
 static int below_two(void *argument)
 {
 	(void)argument;
@@ -545,6 +563,7 @@ int main(void)
 	check(depth_two, "two levels", "E1 E2 X2 X1 P6 E20 E3 X3 X20 E21 T21 E3 X3 E5 E3 X3 E4 X4 X5");
 	check(depth_one, "one level", "E1 X1 P6 E20 X20 E21 T21 E3 X3 E5 X5");
 	check(longer_than, "longer than a millisecond", "P6 E5 E4 X4 X5");
+	check(much_longer, "longer than half a clock", "E7 X7");
 	check(below_two, "below a function", "E2 E3 X3 X2 E2 E3 X3 X2");
 	check(below_xray, "below an XRay function", "E20 E3 X3 X20");
 	check(below_and_jump, "below a function, and longjmp", "E1 E2 U2 U1 E1 E2 U2 U1 E1 E2 U2 U1");

@@ -27,6 +27,7 @@ row 'traces on' "$(stat -f -c %T "$tmp")"
 row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 . "$top_srcdir/t/bench/calls.sh"
+. "$top_srcdir/t/bench/modes.sh"
 . "$top_srcdir/t/bench/starts.sh"
 . "$top_srcdir/t/bench/pairs.sh"
 . "$top_srcdir/t/bench/reading.sh"
