@@ -4,7 +4,9 @@
 
 #include <string.h> /* strcmp */
 
+#include "audit/code.h"
 #include "audit/describe.h"
+#include "audit/live.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
 #include "runtime/process.h"
@@ -12,43 +14,46 @@
 
 #define BLOCK_STUBS 128 /* one page of code, one of cells */
 
-/* Which of its kinds makes this binding a traced one? -1: none. *counted: in whose counts it appears. */
-static int selecting_kind(const struct load *from, const struct load *to, const char *name, struct object **counted)
-{
-	const struct object *caller = from->object, *callee = to->object;
+/* What is to become of a binding. */
+struct choice {
+	int kind;		/* that selects it, or asks for it to be made ready; -1: none */
+	int selected;		/* by the rules */
+	int on;			/* to be on now */
+	struct object *counted; /* in whose counts it appears; NULL: nobody's */
+};
 
-	if (callee->section && callee->section->kinds & 1u << TRACE_KIND_PLT) {
-		*counted = to->object;
-		if (rules_select(callee->section, name, callee->path, callee->soname))
-			return TRACE_KIND_PLT;
-	}
-	if (caller->section && caller->section->kinds & 1u << TRACE_KIND_CALLS) {
-		*counted = from->object;
-		if (rules_select(caller->section, name, callee->path, callee->soname))
-			return TRACE_KIND_CALLS;
-	}
-	return -1;
+/* Asks the section of `object`, of one side of the binding, for this kind. */
+static void ask(struct choice *choice, struct object *object, const struct object *callee, int kind, const char *name)
+{
+	const struct rules *rules = object_rules;
+
+	if (!object->section || !(object->section->kinds & 1u << kind))
+		return;
+	choice->counted = object;
+	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
+	/* With `prepare = none` nothing is bound for the rules' sake; what was asked for since is. */
+	choice->on = live_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
+	if (choice->on || rules->prepare == RULES_PREPARE_ALL || (choice->selected && rules->prepare != RULES_PREPARE_NONE))
+		choice->kind = kind;
 }
 
-/* Is there a selected sled at this link-time address? */
-static int has_sled(const struct object *object, uint64_t offset)
+static struct choice choose(const struct load *from, const struct load *to, const char *name)
 {
-	uint32_t low = 0, high = object->traced_count;
+	struct choice callee = { .kind = -1 }, caller = { .kind = -1 };
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (object->traced[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < object->traced_count && object->traced[low] == offset;
+	ask(&callee, to->object, to->object, TRACE_KIND_PLT, name);
+	if (callee.on || callee.selected)
+		return callee;
+	ask(&caller, from->object, to->object, TRACE_KIND_CALLS, name);
+	if (caller.on || caller.selected || callee.kind < 0)
+		return caller.counted ? caller : callee;
+	return callee;
 }
 
 static struct bound_function *function_of(struct object *object, const char *name, uint64_t offset, int kind)
 {
 	static struct arena memory; /* for the life of the process; the lock guards it */
-	uint32_t bucket = object_hash(name) % OBJECT_BUCKETS;
+	uint32_t hash = object_hash(name), bucket = hash % OBJECT_BUCKETS;
 	struct bound_function *f;
 
 	if (!object->buckets && !(object->buckets = arena_alloc(&memory, OBJECT_BUCKETS * sizeof(*object->buckets))))
@@ -57,97 +62,117 @@ static struct bound_function *function_of(struct object *object, const char *nam
 		if (!strcmp(f->name, name))
 			return f;
 	f = arena_alloc(&memory, sizeof(*f));
-	if (!f || !(f->name = arena_string(&memory, name, strlen(name))) || !(f->id = object_take_ids(1)))
+	if (!f || !(f->name = arena_string(&memory, name, strlen(name))))
 		return NULL;
+	f->hash = hash;
 	f->offset = offset;
+	f->entry_only = never_intercept(name) != 0;
+	for (const struct rules_pattern *p = object_rules->below; p; p = p->next)
+		f->below |= rules_match(p, name, object->path, object->soname) != 0;
 	f->kind = (uint32_t)kind;
 	f->next = object->buckets[bucket];
 	object->buckets[bucket] = f;
 	f->all = object->bound;
 	object->bound = f;
-	describe_bound(object, f);
 	return f;
 }
 
 typedef void gate_function(void);
 
-static uint64_t new_stub(struct load *to, const struct bound_function *f, uint64_t body, gate_function *gate)
+static struct stub_pages *new_stub(struct load *to)
 {
 	struct stub_block *block = to->blocks;
 
 	if (!block || block->pages.used == block->pages.stubs) {
 		block = arena_alloc(&to->arena, sizeof(*block));
 		if (!block || stub_map_block(&block->pages, BLOCK_STUBS))
-			return 0;
+			return NULL;
 		block->next = to->blocks;
 		to->blocks = block;
 	}
-	uint32_t n = block->pages.used++;
-	struct stub_cell *cell = stub_cell(&block->pages, n);
-	cell->word = f ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
-	cell->body = body;
-	cell->gate = (uint64_t)(uintptr_t)gate;
-	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
-	return stub_address(&block->pages, n);
+	return &block->pages;
 }
 
-/* The load's stub for a function; f NULL: one that raises no event, but tells of frames that are gone. 0: no memory. */
-static uint64_t stub_for(struct load *to, const struct bound_function *f, uint64_t body, gate_function *gate)
+/* The load's stub for a function; f NULL: one that raises no event, but tells of frames that are gone. A new one is on. NULL: no memory. */
+static struct binding *stub_for(struct load *to, struct bound_function *f, uint64_t body, gate_function *gate)
 {
-	uint32_t bucket = f ? f->id % OBJECT_BUCKETS : 0;
+	uint32_t bucket = f ? f->hash % OBJECT_BUCKETS : 0;
+	struct stub_pages *pages;
 	struct binding *b;
 
 	if (!to->bindings && !(to->bindings = arena_alloc(&to->arena, OBJECT_BUCKETS * sizeof(*to->bindings))))
-		return 0;
+		return NULL;
 	for (b = to->bindings[bucket]; b; b = b->next)
 		if (b->function == f && b->body == body)
-			return b->stub;
+			return b;
 	b = arena_alloc(&to->arena, sizeof(*b));
-	if (!b)
-		return 0;
+	if (!b || !(pages = new_stub(to)))
+		return NULL;
+	uint32_t n = pages->used++;
 	b->function = f;
 	b->body = body;
-	b->stub = new_stub(to, f, body, gate);
-	if (!b->stub)
-		return 0;
+	b->stub = stub_address(pages, n);
+	b->rest = stub_rest(pages, n);
+	b->cell = stub_cell(pages, n);
+	b->cell->word = f && f->id ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
+	b->cell->body = body;
+	b->cell->gate = (uint64_t)(uintptr_t)gate;
+	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
 	b->next = to->bindings[bucket];
 	to->bindings[bucket] = b;
-	return b->stub;
+	return b;
 }
 
 /* The whole decision; the reason for the counts in *reason. */
-static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, int kind, enum trace_reason *reason)
+static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, const struct choice *choice, enum trace_reason *reason)
 {
 	struct object *callee = to->object;
-	int entry_only = never_intercept(name), blind = !unwinder_allows();
+	int blind = !unwinder_allows();
+	int64_t function = code_function_at(callee, body - to->base);
+	int sled = function >= 0 && code_is_on(to, (uint32_t)function);
 
-	if (has_sled(callee, body - to->base)) {
+	if (sled && object_rules->prepare != RULES_PREPARE_ALL) {
 		*reason = TRACE_REASON_SLED_TRACED;
 		return body;
 	}
-	struct bound_function *f = function_of(callee, name, body - to->base, kind);
-	object_selected = 1;
-	uint64_t stub = f ? stub_for(to, f, body, entry_only || blind ? tramp_gate_point : tramp_gate_intercept) : 0;
-	if (!stub) {
-		*reason = f ? TRACE_REASON_NO_ROOM : TRACE_REASON_IDS_USED_UP;
+	struct bound_function *f = function_of(callee, name, body - to->base, choice->kind);
+	if (choice->selected || choice->on)
+		object_selected = 1;
+	if (!f) {
+		*reason = TRACE_REASON_NO_ROOM;
 		return body;
 	}
-	*reason = entry_only ? TRACE_REASON_ENTRY_ONLY : blind ? TRACE_REASON_BLIND_UNWINDER : TRACE_REASON_TRACED;
-	return stub;
+	/* Other callers' bindings share the stub. */
+	f->on |= choice->on != 0;
+	if (f->on && !sled && !describe_new_bound(callee, f)) {
+		*reason = TRACE_REASON_IDS_USED_UP;
+		return body;
+	}
+	struct binding *b = stub_for(to, f, body, f->entry_only || blind ? tramp_gate_point : tramp_gate_intercept);
+	if (!b) {
+		*reason = TRACE_REASON_NO_ROOM;
+		return body;
+	}
+	live_switch(b, f->on && !sled);
+	*reason = sled		   ? TRACE_REASON_SLED_TRACED
+		  : !f->on	   ? choice->selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED
+		  : f->entry_only  ? TRACE_REASON_ENTRY_ONLY
+		  : blind	   ? TRACE_REASON_BLIND_UNWINDER
+				   : TRACE_REASON_TRACED;
+	return b->stub;
 }
 
 /* Puts the stub that keeps an eye on a throw or longjmp before body, which may be a stub itself. */
 static uint64_t watch(struct load *to, enum never_watch what, uint64_t body)
 {
-	uint64_t stub = stub_for(to, NULL, body, what == WATCH_JUMP ? tramp_gate_jump : tramp_gate_landed);
+	struct binding *b = stub_for(to, NULL, body, what == WATCH_JUMP ? tramp_gate_jump : tramp_gate_landed);
 
-	return stub ? stub : body;
+	return b ? b->stub : body;
 }
 
 uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name)
 {
 	struct process_held held;
-	struct object *counted = NULL;
 	uintptr_t body = symbol->st_value;
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	enum trace_reason reason = TRACE_REASON_NOT_SELECTED;
@@ -157,16 +182,22 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 		return body;
 	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) || from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
-	int kind = selecting_kind(from, to, name, &counted);
 	enum never_watch what = never_watch(name);
-	if (!counted && what == WATCH_NONE)
+	/* Asks the rules that were added live, too: those change under the lock. */
+	if (!(to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
+		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
 	process_lock(&held);
+	struct choice choice = choose(from, to, name);
+	if (choice.kind < 0 && choice.selected)
+		reason = TRACE_REASON_NOT_PREPARED;
 	/* An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never mind: the name does. */
-	if (kind >= 0 && to->state == LOAD_OPEN)
-		body = bind_locked(to, name, body, kind, &reason);
-	if (counted)
-		counted->counts[kind >= 0 ? kind : counted == to->object ? TRACE_KIND_PLT : TRACE_KIND_CALLS][reason]++;
+	if (choice.kind >= 0 && to->state == LOAD_OPEN)
+		body = bind_locked(to, name, body, &choice, &reason);
+	if (choice.counted)
+		choice.counted->counts[choice.kind >= 0	      ? choice.kind
+				       : choice.counted == to->object ? TRACE_KIND_PLT
+								      : TRACE_KIND_CALLS][reason]++;
 	if (what != WATCH_NONE && to->state == LOAD_OPEN)
 		body = watch(to, what, body);
 	process_unlock(&held);

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/describe.h"
 
+#include "runtime/filter.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
+
+static uint32_t next_id = 1;
+
+uint32_t describe_take_ids(uint32_t n)
+{
+	uint32_t first = next_id;
+
+	if (n > TRACE_ID_MASK - next_id)
+		return 0;
+	next_id += n;
+	return first;
+}
 
 void describe_object(const struct object *object)
 {
@@ -76,16 +89,18 @@ static void list_end(struct function_list *list, const struct object *object, ui
 	arena_free(&list->arena);
 }
 
-void describe_sleds(const struct object *object)
+/* fresh: those that are on and have no name yet; else those that have one. */
+static void list_sleds(struct object *object, int fresh)
 {
 	const struct site_set *set = &object->sites;
+	const unsigned mask = fresh ? FUNCTION_ON | FUNCTION_NAMED : FUNCTION_NAMED, wanted = fresh ? FUNCTION_ON : FUNCTION_NAMED;
 
 	for (uint32_t kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
 		struct function_list list;
 		uint32_t count = 0;
 		size_t names = 0;
-		for (uint32_t i = 0; object->selected && i < set->functions; i++) {
-			if (object->selected[i] && set->function[i].kind == kind) {
+		for (uint32_t i = 0; object->marks && i < set->functions; i++) {
+			if ((object->marks[i] & mask) == wanted && set->function[i].kind == kind) {
 				count++;
 				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
 			}
@@ -95,11 +110,30 @@ void describe_sleds(const struct object *object)
 		for (uint32_t i = 0; i < set->functions; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = kind == TRACE_KIND_XRAY ? object->xray_base + i : object->patchable_base + i - set->first_patchable;
-			if (object->selected[i] && f->kind == kind)
-				list_add(&list, id, f->address, f->size, f->name ? f->name : "");
+			if ((object->marks[i] & mask) != wanted || f->kind != kind)
+				continue;
+			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
+			if (fresh && object->marks[i] & FUNCTION_BELOW)
+				filter_below(id);
+			object->marks[i] |= FUNCTION_NAMED;
 		}
 		list_end(&list, object, kind);
 	}
+}
+
+void describe_new_sleds(struct object *object)
+{
+	list_sleds(object, 1);
+}
+
+uint32_t describe_new_bound(struct object *object, struct bound_function *function)
+{
+	if (function->id || !(function->id = describe_take_ids(1)))
+		return function->id;
+	if (function->below)
+		filter_below(function->id);
+	describe_bound(object, function);
+	return function->id;
 }
 
 void describe_bound(const struct object *object, const struct bound_function *one)
@@ -109,7 +143,7 @@ void describe_bound(const struct object *object, const struct bound_function *on
 		uint32_t count = 0;
 		size_t names = 0;
 		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all) {
-			if (f->kind == kind) {
+			if (f->id && f->kind == kind) {
 				count++;
 				names += sys_length(f->name) + 1;
 			}
@@ -117,7 +151,7 @@ void describe_bound(const struct object *object, const struct bound_function *on
 		if (!count || !list_start(&list, count, names))
 			continue;
 		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all)
-			if (f->kind == kind)
+			if (f->id && f->kind == kind)
 				list_add(&list, f->id, f->offset, 0, f->name);
 		list_end(&list, object, kind);
 	}
@@ -148,6 +182,17 @@ void describe_counts(struct object *object)
 	object->counts_told = total_counts(object);
 }
 
+void describe_pages(const struct object *object)
+{
+	struct trace_pages record = { .head = { .type = TRACE_REC_PAGES }, .object = object->number };
+
+	record.text = object->text_pages;
+	record.sites = object->site_pages;
+	record.patched = object->patched_pages;
+	if (record.text)
+		process_append(&record.head, sizeof(record), NULL, 0);
+}
+
 void describe_changed_counts(int last)
 {
 	for (struct object *object = objects; object; object = object->next) {
@@ -165,9 +210,10 @@ void describe_all(void)
 			if (object->number != n)
 				continue;
 			describe_object(object);
-			describe_sleds(object);
+			list_sleds(object, 0);
 			describe_bound(object, NULL);
 			describe_counts(object);
+			describe_pages(object);
 		}
 	}
 	/* In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often. */

@@ -14,10 +14,15 @@ void describe_all(void);
 void describe_object(const struct object *object);
 void describe_load(const struct load *load);
 
-/* Names of the object's selected functions with sleds. */
-void describe_sleds(const struct object *object);
+/*
+ * Names of the object's functions with sleds that are to be on and that the trace does not know yet. Their ids must have been taken (code_stubs).
+ */
+void describe_new_sleds(struct object *object);
 
-/* Names of its functions that bindings call: all, or one. */
+/* Gives a function that bindings call its id and name, if it has none. Returns the id, or 0: they are used up. */
+uint32_t describe_new_bound(struct object *object, struct bound_function *function);
+
+/* Names of its functions that bindings call and that were on: all, or one. */
 void describe_bound(const struct object *object, const struct bound_function *one);
 
 /* How many functions are traced, and why not. */
@@ -25,5 +30,11 @@ void describe_counts(struct object *object);
 
 /* The same for every object whose counts have doubled since they were told, or changed at all (last: the process ends). */
 void describe_changed_counts(int last);
+
+/* How much of its text is changed. */
+void describe_pages(const struct object *object);
+
+/* Takes n function ids; returns the first, or 0 when they are used up. */
+uint32_t describe_take_ids(uint32_t n);
 
 #endif

@@ -7,7 +7,7 @@
 noinst_LTLIBRARIES += audit/libcommon.la
 audit_libcommon_la_SOURCES = audit/rules.h
 audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
-audit_libcommon_la_LIBADD = runtime/libbase.la x86_64/libsled.la
+audit_libcommon_la_LIBADD = audit/libglob.la runtime/libbase.la x86_64/libsled.la
 
 noinst_LTLIBRARIES += audit/libaudit.la
 audit_libaudit_la_SOURCES = audit/audit.c audit/bind.c audit/bind.h audit/follow.c audit/follow.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.S \
@@ -17,7 +17,7 @@ audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 
 # What audit/ does on threads of the program, in the middle of their calls.
 noinst_LTLIBRARIES += audit/libdescribe.la
-audit_libdescribe_la_SOURCES = audit/describe.c audit/describe.h
+audit_libdescribe_la_SOURCES = audit/code.c audit/code.h audit/describe.c audit/describe.h audit/live.c audit/live.h
 audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 lib_LTLIBRARIES += libxaudit.la
@@ -33,7 +33,12 @@ endif
 EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
 EXTRA_DIST += audit/audit.map
 
-audit_libcommon_la_SOURCES += audit/glob.c audit/rules.c audit/rules_ini.c audit/rules_ini.h audit/rules_keys.c audit/rules_keys.h
+# What the rules answer on any thread.
+noinst_LTLIBRARIES += audit/libglob.la
+audit_libglob_la_SOURCES = audit/glob.c
+audit_libglob_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
+
+audit_libcommon_la_SOURCES += audit/rules.c audit/rules_ini.c audit/rules_ini.h audit/rules_keys.c audit/rules_keys.h
 
 noinst_LTLIBRARIES += audit/libsites.la
 audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \

@@ -15,20 +15,10 @@ struct object *objects;
 struct load *loads;
 int object_selected;
 uint32_t object_count;
+const struct rules *object_rules;
 
 static struct arena memory; /* objects and loads: for the life of the process */
 static uint32_t last_load;
-static uint32_t next_id = 1;
-
-uint32_t object_take_ids(uint32_t n)
-{
-	uint32_t first = next_id;
-
-	if (n > TRACE_ID_MASK - next_id)
-		return 0;
-	next_id += n;
-	return first;
-}
 
 uint32_t object_hash(const char *name)
 {
@@ -149,6 +139,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	struct load *load = NULL;
 
 	process_lock(&held);
+	object_rules = rules;
 	epoch_reclaim(); /* before we look for a load that is free */
 	uint32_t known = object_count;
 	struct object *object = identify(map, image, rules, flags);
@@ -163,6 +154,10 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->namespace = namespace;
 		load->map = map;
 		load->unwinder_checked = 0;
+		load->preparing = !(flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)); /* until prepare() is done */
+		load->textrel = image->textrel;
+		load->phdr = image->phdr;
+		load->phnum = image->phnum;
 		load->state = LOAD_OPEN;
 		if (object->number > known)
 			describe_object(object);
@@ -220,6 +215,7 @@ static void free_load(struct epoch_item *item)
 	arena_free(&load->arena);
 	load->blocks = NULL;
 	load->bindings = NULL;
+	load->touched = NULL;
 	load->state = LOAD_FREE;
 }
 

@@ -33,13 +33,24 @@ struct bound_function {
 	struct bound_function *all;  /* in the object's list */
 	const char *name;
 	uint64_t offset;
-	uint32_t id;
-	uint32_t kind; /* that selected it first */
+	uint32_t hash; /* of name */
+	uint32_t id;   /* 0: it was never on; the trace does not know its name */
+	uint32_t kind; /* that asked for it first */
+	uint8_t on;	    /* in loads to come */
+	uint8_t entry_only; /* its return is not intercepted */
+	uint8_t below;	    /* the rules' filter names it */
 };
 
 #define OBJECT_BUCKETS 256
 
-enum selected { SELECTED_NOT, SELECTED_WHOLE, SELECTED_ENTRY /* its return is not intercepted */ };
+/* What is to be done with a function that has sleds, in this and later loads. What it is in a load, its bytes tell (code.h). */
+enum function_marks {
+	FUNCTION_ON = 1,    /* on: selected by the rules, or asked for since */
+	FUNCTION_READY = 2, /* made ready at load for being switched on */
+	FUNCTION_ENTRY = 4, /* its return is not intercepted */
+	FUNCTION_NAMED = 8, /* the trace knows its id and name */
+	FUNCTION_BELOW = 16, /* the rules' filter names it */
+};
 
 struct object {
 	struct object *next;
@@ -52,18 +63,23 @@ struct object {
 	uint32_t build_id_len;
 	/* Compile-time sites. */
 	struct site_set sites;
-	uint8_t *selected;    /* per function of sites: enum selected */
-	uint32_t *by_address; /* indices of sites.site in order of address, selected ones only */
-	uint32_t planned;     /* how many */
-	uint64_t *traced;     /* addresses of selected functions, ascending */
-	uint32_t traced_count;
+	uint8_t *marks;	      /* per function of sites: enum function_marks; NULL: there is none that can be used */
+	uint8_t *counted;     /* per function: the reason that it is counted by */
+	uint32_t *by_address; /* indices of sites.site in order of address, those of functions that can be used */
+	uint32_t usable;      /* how many */
+	uint32_t *functions;  /* indices of these functions in order of their address */
+	uint32_t usable_functions;
+	uint8_t (*original)[SLED_ORIGINAL_SIZE]; /* own bytes of sites.site[first_patchable_site ...] */
+	uint32_t first_patchable_site;
+	uint32_t refused; /* enum trace_reason: none of it can be used after all */
 	uint32_t xray_base, patchable_base; /* first ids; 0: none */
 	/* Bindings. */
 	struct bound_function **buckets; /* OBJECT_BUCKETS, or NULL */
 	struct bound_function *bound;	 /* all, newest first */
 	uint32_t counts[TRACE_KIND_COUNT][TRACE_REASON_COUNT];
 	uint32_t counts_told; /* their sum when the trace was told last */
-	int scanned; /* sites, selected ... are filled in, or never will be */
+	uint32_t text_pages, site_pages, patched_pages; /* as TRACE_REC_PAGES tells */
+	int scanned; /* sites, marks ... are filled in, or never will be */
 };
 
 enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED };
@@ -71,8 +87,10 @@ enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED }
 /* The stub of one bound function in one load. */
 struct binding {
 	struct binding *next;
-	const struct bound_function *function;
+	struct bound_function *function; /* NULL: raises no event */
 	uint64_t body, stub;
+	uint64_t rest; /* what the cell's target is when it is on */
+	struct stub_cell *cell;
 };
 
 /* A block of binding stubs. */
@@ -94,7 +112,12 @@ struct load {
 	int64_t namespace;
 	const struct link_map *map;
 	int unwinder_checked;
+	int preparing; /* it is in la_objopen still */
+	int textrel;
+	const Elf64_Phdr *phdr; /* in the object's memory */
+	unsigned phnum;
 	struct stub_pages stubs; /* of the sleds */
+	uint8_t *touched; /* one bit per page from start on: text that was written to and not given back since; NULL: none */
 	struct stub_block *blocks; /* of the bindings, newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
@@ -127,11 +150,11 @@ void object_doom(void);
 /* LA_ACT_CONSISTENT: retires loads whose text is gone, and frees what nobody can see any more. Takes the lock. */
 void object_retire(void);
 
+/* What object_open() was told; NULL before. */
+extern const struct rules *object_rules;
+
 /* How many identities there are; their numbers are 1 ... this. Lock held. */
 extern uint32_t object_count;
-
-/* Takes n function ids; returns the first, or 0 when they are used up. Lock held. */
-uint32_t object_take_ids(uint32_t n);
 
 /* Hash of a function name. */
 uint32_t object_hash(const char *name);

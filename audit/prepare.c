@@ -2,59 +2,45 @@
 #define _GNU_SOURCE
 #include "audit/prepare.h"
 
-#include <errno.h>    /* EACCES */
-#include <fcntl.h>    /* O_RDONLY */
-#include <string.h>   /* memcmp */
-#include <sys/mman.h> /* PROT_READ */
+#include <fcntl.h>  /* O_RDONLY */
+#include <string.h> /* memcmp */
 
+#include "audit/code.h"
 #include "audit/describe.h"
 #include "audit/glance.h"
+#include "audit/live.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
-#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 #include "x86_64/patch.h"
-#include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 #define SLED_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
 
-static void count(struct object *object, int kind, enum trace_reason reason, uint32_t n)
-{
-	object->counts[kind][reason] += n;
-}
-
-/* Gives up on what was selected, for this and later loads of the object. */
+/* Gives up on the object's sites, for this and later loads. */
 static void refuse_all(struct object *object, enum trace_reason reason)
 {
-	for (uint32_t i = 0; object->selected && i < object->sites.functions; i++) {
-		if (!object->selected[i])
+	object->refused = reason;
+	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
+		if (!(object->marks[i] & (FUNCTION_ON | FUNCTION_READY)))
 			continue;
-		enum trace_reason before = object->selected[i] == SELECTED_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
-		object->selected[i] = SELECTED_NOT;
-		count(object, object->sites.function[i].kind, before, (uint32_t)-1);
-		count(object, object->sites.function[i].kind, reason, 1);
+		object->marks[i] &= (uint8_t)~(FUNCTION_ON | FUNCTION_READY);
+		object->counts[object->sites.function[i].kind][object->counted[i]]--;
+		object->counts[object->sites.function[i].kind][reason]++;
+		object->counted[i] = (uint8_t)reason;
 	}
-	object->planned = object->traced_count = 0;
 }
 
 /* ---- what is there, and what is wanted: once per object ---- */
 
-/* Is the file behind fd the one that is mapped at address? Asked of the kernel about a mapping of each: so it works where stat tells other numbers. */
 static int is_mapped_file(int fd, uint64_t address)
 {
 	struct process_held held;
-	struct mapping object, file;
-	void *p = sys_mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	if (sys_is_error(p))
-		return 0;
 	process_lock(&held);
-	int known = maps_find(address, &object) == 1 && maps_find((uint64_t)(uintptr_t)p, &file) == 1;
+	int is = code_is_mapped_file(fd, address);
 	process_unlock(&held);
-	sys_munmap(p, 4096);
-	/* Without /proc the build-id and the bytes of each site must do. */
-	return !known || (object.device == file.device && object.inode == file.inode);
+	return is;
 }
 
 static enum trace_reason scan_file(struct object *object, const struct image *image, unsigned kinds)
@@ -79,73 +65,81 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 	return reason;
 }
 
-/* Shell sort, ascending: no recursion, no memory. The list is nearly in order as a rule. */
-static void sort_sites(uint32_t *index, uint32_t n, const struct site *site)
+/* Shell sort of indices by the address that each item holds: no recursion, no memory. The list is nearly in order as a rule. */
+static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 {
+	const char *base = first;
+
+#define ADDRESS(i) (*(const uint64_t *)(base + (i)*stride))
 	for (uint32_t gap = n / 2; gap; gap /= 2) {
 		for (uint32_t i = gap; i < n; i++) {
 			uint32_t moved = index[i], j = i;
-			for (; j >= gap && site[index[j - gap]].address > site[moved].address; j -= gap)
+			for (; j >= gap && ADDRESS(index[j - gap]) > ADDRESS(moved); j -= gap)
 				index[j] = index[j - gap];
 			index[j] = moved;
 		}
 	}
+#undef ADDRESS
 }
 
-static void sort_addresses(uint64_t *address, uint32_t n)
+/* What the rules, and what was asked since, want of one function. Returns the reason that it is counted by. */
+static enum trace_reason choose(struct object *object, uint32_t i)
 {
-	for (uint32_t gap = n / 2; gap; gap /= 2) {
-		for (uint32_t i = gap; i < n; i++) {
-			uint64_t moved = address[i];
-			uint32_t j = i;
-			for (; j >= gap && address[j - gap] > moved; j -= gap)
-				address[j] = address[j - gap];
-			address[j] = moved;
-		}
-	}
+	const struct site_function *f = &object->sites.function[i];
+	const struct rules *rules = object_rules;
+	uint8_t *marks = &object->marks[i];
+
+	if (f->reason != TRACE_REASON_TRACED)
+		return f->reason;
+	int selected = rules_select(object->section, f->name, object->path, object->soname);
+	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
+	if (f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name))
+		*marks |= FUNCTION_ENTRY;
+	for (const struct rules_pattern *p = rules->below; p; p = p->next)
+		if (rules_match(p, f->name, object->path, object->soname))
+			*marks |= FUNCTION_BELOW;
+	if (live_selects(object, f->kind, f->name, now))
+		*marks |= FUNCTION_ON;
+	if (rules->prepare == RULES_PREPARE_ALL || (selected && rules->prepare == RULES_PREPARE_SELECTED))
+		*marks |= FUNCTION_READY;
+	if (selected || *marks & FUNCTION_ON)
+		object_selected = 1;
+	if (*marks & FUNCTION_ON)
+		return *marks & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+	return selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED;
 }
 
-/* Selects functions, gives them ids, and lists their sites by address. Lock held. */
+/* Chooses functions, and lists what can be used by address. Lock held. */
 static void plan(struct object *object)
 {
 	struct site_set *set = &object->sites;
-	uint32_t xray = set->first_patchable, patchable = set->functions - set->first_patchable, chosen = 0;
+	uint32_t first = set->sites;
 
-	object->selected = arena_alloc(&set->arena, set->functions);
+	for (uint32_t i = set->first_patchable; i < set->functions && first == set->sites; i++)
+		if (set->function[i].count)
+			first = set->function[i].first;
+	object->first_patchable_site = first;
+	object->counted = arena_alloc(&set->arena, set->functions);
 	object->by_address = arena_alloc(&set->arena, set->sites * sizeof(*object->by_address));
-	object->traced = arena_alloc(&set->arena, set->functions * sizeof(*object->traced));
-	if (!object->selected || !object->by_address || !object->traced)
+	object->functions = arena_alloc(&set->arena, set->functions * sizeof(*object->functions));
+	object->original = arena_alloc(&set->arena, (set->sites - first) * sizeof(*object->original));
+	object->marks = arena_alloc(&set->arena, set->functions);
+	if (!object->counted || !object->by_address || !object->functions || !object->original || !object->marks) {
+		object->marks = NULL;
 		return;
-	for (uint32_t i = 0; i < set->functions; i++) {
-		const struct site_function *f = &set->function[i];
-		enum trace_reason reason = f->reason;
-		if (reason == TRACE_REASON_TRACED && !rules_select(object->section, f->name, object->path, object->soname))
-			reason = TRACE_REASON_NOT_SELECTED;
-		if (reason == TRACE_REASON_TRACED) {
-			int entry_only = f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name);
-			object->selected[i] = entry_only ? SELECTED_ENTRY : SELECTED_WHOLE;
-			reason = entry_only ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
-			chosen++;
-		}
-		count(object, f->kind, reason, 1);
 	}
-	if (!chosen)
-		return;
-	object_selected = 1;
-	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
-	if ((xray && !(object->xray_base = object_take_ids(xray))) ||
-		(patchable && !(object->patchable_base = object_take_ids(patchable)))) {
-		refuse_all(object, TRACE_REASON_IDS_USED_UP);
-		return;
+	for (uint32_t i = 0; i < set->functions; i++) {
+		object->counted[i] = (uint8_t)choose(object, i);
+		object->counts[set->function[i].kind][object->counted[i]]++;
+		if (set->function[i].reason == TRACE_REASON_TRACED)
+			object->functions[object->usable_functions++] = i;
 	}
 	for (uint32_t i = 0; i < set->sites; i++)
-		if (object->selected[set->site[i].function])
-			object->by_address[object->planned++] = i;
-	sort_sites(object->by_address, object->planned, set->site);
-	for (uint32_t i = 0; i < set->functions; i++)
-		if (object->selected[i])
-			object->traced[object->traced_count++] = set->function[i].address;
-	sort_addresses(object->traced, object->traced_count);
+		if (set->function[set->site[i].function].reason == TRACE_REASON_TRACED)
+			object->by_address[object->usable++] = i;
+	if (set->sites)
+		sort(object->by_address, object->usable, &set->site->address, sizeof(*set->site));
+	sort(object->functions, object->usable_functions, &set->function->address, sizeof(*set->function));
 }
 
 /* Fills in the object's sites and plan. */
@@ -162,159 +156,170 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 		if (!(kinds & 1u << kind))
 			continue;
 		if (reason != TRACE_REASON_TRACED)
-			count(object, kind, reason, 1);
+			object->counts[kind][reason]++;
 		else if (set->kind_reason[kind] != TRACE_REASON_TRACED)
-			count(object, kind, set->kind_reason[kind], 1);
+			object->counts[kind][set->kind_reason[kind]]++;
 	}
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
-	if (!object->planned) {
-		/* Nothing to patch: keep none of it. */
-		object->selected = NULL;
+	if (!object->usable) {
+		/* Nothing that could ever be patched: keep none of it. */
+		object->marks = NULL;
+		object->usable_functions = 0;
 		site_free(set);
 	}
 	object->scanned = 1;
-	describe_sleds(object);
 	process_unlock(&held);
 }
 
 /* ---- patching: once per load ---- */
 
-/* Protection and end of the executable segment that holds a link-time address; 0: none. */
-static int segment_at(const struct image *image, uint64_t address, uint64_t *end)
+/* The bytes in memory once more: they are what we write over, whatever the file says. Keeps those of patchable sites. */
+static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
 {
-	for (unsigned i = 0; i < image->phnum; i++) {
-		const Elf64_Phdr *p = &image->phdr[i];
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || address < p->p_vaddr || address >= p->p_vaddr + p->p_filesz)
-			continue;
-		*end = p->p_vaddr + p->p_filesz;
-		return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC;
-	}
-	return 0;
-}
-
-/* The bytes in memory once more: they are what we write over, whatever the file says. */
-static int is_as_expected(const struct load *load, const struct site *site, uint64_t segment_end)
-{
+	struct object *object = load->object;
+	const struct site *site = &object->sites.site[n];
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint64_t available = segment_end - site->address;
 
 	if (site->type <= SLED_XRAY_TYPED)
 		return sled_check_xray(site->type, site->address, p, available) == TRACE_REASON_TRACED;
-	if (sled_room(p, available, site->length < SLED_JUMP_SIZE ? site->length : SLED_JUMP_SIZE) == 0)
+	if (sled_room(p, available, site->type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE) == 0)
 		return 0;
-	if (site->type == SLED_PATCHABLE)
-		return 1;
-	int before = site->type == SLED_PATCHABLE_HOT ? SLED_JUMP_SIZE : SLED_JUMP_SIZE + SLED_ENDBR64_SIZE;
-	return sled_nops(p - before, SLED_JUMP_SIZE) >= 1;
+	if (site->type != SLED_PATCHABLE && sled_nops(p - sled_head(site->type), SLED_JUMP_SIZE) < 1)
+		return 0;
+	sled_keep(site->type, p, object->original[n - object->first_patchable_site]);
+	return 1;
 }
 
-/* The stub that a site jumps to; fills in the cell of patchable ones. */
-static uint64_t stub_of(struct load *load, const struct site *site)
+/* The patch that a site needs at load; size 0: none. Returns 0 when there can't be one. */
+static int build_one(struct load *load, uint32_t n, struct patch *patch)
 {
-	struct object *object = load->object;
-	uint32_t n = site->function - object->sites.first_patchable;
+	const struct object *object = load->object;
+	const struct site *site = &object->sites.site[n];
+	uint64_t address = load->base + site->address;
+	unsigned marks = object->marks[site->function];
+	int from = 0;
 
-	switch (site->type) {
-	case SLED_XRAY_ENTRY:
-		return stub_xray(&load->stubs, 0);
-	case SLED_XRAY_EXIT:
-		return stub_xray(&load->stubs, 1);
-	case SLED_XRAY_TAIL:
-		return stub_xray(&load->stubs, 2);
-	default:
-		break;
+	patch->size = 0;
+	if (marks & FUNCTION_ON) {
+		if (site->type > SLED_XRAY_TYPED)
+			code_fill_cell(load, site->function);
+		patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
+		if (!patch->size)
+			return 0;
+	} else if (marks & FUNCTION_READY && !(code_look(load, n) & SLED_IS_READY)) {
+		patch->size = (uint8_t)sled_ready(site->type, code_original(object, n), patch->bytes);
 	}
-	int intercept = unwinder_allows() && object->selected[site->function] == SELECTED_WHOLE;
-	struct stub_cell *cell = stub_cell(&load->stubs, n);
-	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
-	cell->body = load->base + site->address + site->length;
-	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
-	return stub_rest(&load->stubs, n);
+	patch->address = address + (uint64_t)(int64_t)from;
+	return 1;
 }
 
-/* Builds the patches of one segment from plan[*next] on. Returns their number, or -1 when a site is not what it should be. */
+/* Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when a site is not what it should be. */
 static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uint64_t segment_end)
 {
 	const struct object *object = load->object;
 	int64_t n = 0;
 
-	for (; *next < object->planned; ++*next) {
-		const struct site *site = &object->sites.site[object->by_address[*next]];
-		int from;
-		if (site->address >= segment_end)
+	for (; *next < object->usable; ++*next) {
+		uint32_t site = object->by_address[*next];
+		const struct site *s = &object->sites.site[site];
+		if (s->address >= segment_end)
 			break;
-		if (!is_as_expected(load, site, segment_end))
+		/* XRay sleds that stay as they are need no look; what can be patched later is looked at then. */
+		if (!(object->marks[s->function] & FUNCTION_ON) && s->type <= SLED_XRAY_TYPED)
+			continue;
+		if (!is_as_expected(load, site, segment_end) || !build_one(load, site, &patch[n]))
 			return -1;
-		uint64_t address = load->base + site->address;
-		size_t size = sled_patched(site->type, site->function, (int64_t)(stub_of(load, site) - address), patch[n].bytes, &from);
-		if (!size)
-			return -1;
-		patch[n].address = address + (uint64_t)(int64_t)from;
-		patch[n].size = (uint8_t)size;
-		n++;
+		if (patch[n].size)
+			n++;
 	}
 	return n;
 }
 
 /* All segments. Nothing was written when it answers anything but TRACED, or all of it in earlier segments. */
-static enum trace_reason patch_segments(struct load *load, const struct image *image, struct patch *patch)
+static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 {
 	const struct object *object = load->object;
 	uint32_t next = 0;
 
-	while (next < object->planned) {
+	while (next < object->usable) {
 		uint64_t end = 0;
 		size_t done;
-		int prot = segment_at(image, object->sites.site[object->by_address[next]].address, &end);
+		int prot = code_segment(load, object->sites.site[object->by_address[next]].address, &end);
 		int64_t n = prot ? build(load, patch, &next, end) : -1;
 		if (n < 0)
 			return TRACE_REASON_SLED_BYTES;
-		if (patch_at_load(patch, (size_t)n, prot, &done))
+		if (n && patch_at_load(patch, (size_t)n, prot, &done))
 			return TRACE_REASON_PROTECTION;
+		for (int64_t i = 0; i < n; i++)
+			code_touch(load, patch[i].address, patch[i].size);
 	}
 	return TRACE_REASON_TRACED;
 }
 
-static enum trace_reason patch_load(struct load *load, const struct image *image)
+/* Is anything to be on or ready? */
+static int is_wanted(const struct object *object)
 {
-	struct object *object = load->object;
-	struct site_set *set = &object->sites;
-	uint32_t patchable = object->patchable_base ? set->functions - set->first_patchable : 0;
-	struct arena memory = { 0 };
-	struct patch *patch = arena_alloc(&memory, object->planned * sizeof(*patch));
-	size_t size = stub_size(object->xray_base != 0, patchable);
+	for (uint32_t i = 0; i < object->sites.functions; i++)
+		if (object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
+			return 1;
+	return 0;
+}
 
-	if (!patch)
-		return TRACE_REASON_NO_ROOM;
-	/* The place right below the object: ld.so maps downwards, so it is free as a rule, and its distance depends on the file alone. */
-	int r = stub_map(&load->stubs, load->start - size, load->start, load->end, object->xray_base, patchable);
-	enum trace_reason reason = r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
-	if (r == 0)
-		reason = patch_segments(load, image, patch);
+static enum trace_reason patch_load(struct load *load)
+{
+	struct process_held held;
+	struct object *object = load->object;
+	struct arena memory = { 0 };
+	enum trace_reason reason;
+
+	process_lock(&held);
+	/* Where nothing is wanted now, a place that can't be had is looked for again when something is. */
+	int wanted = is_wanted(object);
+	reason = wanted ? code_stubs(load) : code_reserve(load);
+	if (reason == TRACE_REASON_TRACED)
+		describe_new_sleds(object);
+	process_unlock(&held);
+	if (reason != TRACE_REASON_TRACED)
+		return wanted ? reason : TRACE_REASON_TRACED;
+	struct patch *patch = arena_alloc(&memory, object->usable * sizeof(*patch));
+	reason = patch ? patch_segments(load, patch) : TRACE_REASON_NO_ROOM;
 	arena_free(&memory);
 	return reason;
+}
+
+static void prepare_sleds(struct load *load, const struct image *image, unsigned kinds)
+{
+	struct process_held held;
+	struct object *object = load->object;
+
+	/* ld.so's lock keeps everybody else from this object's sites, and `preparing` whoever switches sites live. */
+	if (!object->scanned)
+		scan(object, image, kinds);
+	if (!object->usable || object->refused)
+		return;
+	if (object->sites.functions > object->sites.first_patchable)
+		unwinder_look();
+	enum trace_reason reason = patch_load(load);
+	process_lock(&held);
+	if (reason != TRACE_REASON_TRACED)
+		refuse_all(object, reason);
+	else
+		code_merge(load);
+	process_unlock(&held);
 }
 
 void prepare(struct load *load, const struct image *image)
 {
 	struct process_held held;
-	struct object *object = load->object;
-	unsigned kinds = object->section ? object->section->kinds & SLED_KINDS : 0;
+	unsigned kinds = load->object->section ? load->object->section->kinds : 0;
 
-	if (!kinds)
-		return;
-	/* ld.so's lock keeps everybody else from this object's sites. */
-	if (!object->scanned)
-		scan(object, image, kinds);
-	if (!object->planned)
-		return;
-	if (object->patchable_base)
-		unwinder_look();
-	enum trace_reason reason = patch_load(load, image);
-	if (reason == TRACE_REASON_TRACED)
-		return;
+	if (kinds & SLED_KINDS)
+		prepare_sleds(load, image, kinds & SLED_KINDS);
 	process_lock(&held);
-	refuse_all(object, reason);
+	if (kinds)
+		code_count_pages(load);
+	load->preparing = 0;
 	process_unlock(&held);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preparing a load: finding its compile-time sites, selecting functions by the rules, and patching them before any code of the
- * object can run. In la_objopen only, under ld.so's lock; takes the process lock for what it publishes.
+ * object can run. Those that are off but may be switched on live are made ready (`prepare` of the rules): NOPs of one byte are joined, the
+ * stubs are there or have their place. In la_objopen only, under ld.so's lock; takes the process lock for what it publishes.
  */
 #ifndef XAUDIT_PREPARE_H
 #define XAUDIT_PREPARE_H

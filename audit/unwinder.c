@@ -12,7 +12,7 @@
 #include "runtime/text.h"
 #include "x86_64/tramp.h" /* tramp_return_tsc */
 
-static int blind;
+int unwinder_blind;
 
 uintptr_t iterate_real;
 
@@ -27,13 +27,7 @@ static int has_shadow_stack(void)
 
 void unwinder_init(void)
 {
-	blind = has_shadow_stack();
-}
-
-int unwinder_allows(void)
-{
-	/* Relaxed: stubs made a moment earlier by another thread intercept as if they had been made before. */
-	return !__atomic_load_n(&blind, __ATOMIC_RELAXED);
+	unwinder_blind = has_shadow_stack();
 }
 
 static void to_entries_only(const struct stub_pages *pages)
@@ -55,7 +49,7 @@ static void stop_intercepting(const char *object)
 	struct text text = { buffer, sizeof(buffer), 0 };
 
 	/* Relaxed, as in unwinder_allows(). */
-	__atomic_store_n(&blind, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&unwinder_blind, 1, __ATOMIC_RELAXED);
 	for (struct load *load = loads; load; load = load->next) {
 		to_entries_only(&load->stubs);
 		for (struct stub_block *block = load->blocks; block; block = block->next)

@@ -15,8 +15,15 @@
 /* la_version. One thread. */
 void unwinder_init(void);
 
+/* Written in unwinder.c alone. */
+extern int unwinder_blind;
+
 /* May returns be intercepted? Any context. */
-int unwinder_allows(void);
+static inline int unwinder_allows(void)
+{
+	/* Relaxed: stubs made a moment earlier by another thread intercept as if they had been made before. */
+	return !__atomic_load_n(&unwinder_blind, __ATOMIC_RELAXED);
+}
 
 /*
  * Looks at every load that was not looked at yet. When one brings a blind unwinder, intercepting ends, in stubs that exist too, and one line says so. Under

@@ -9,6 +9,7 @@ skip_sanitized
 
 threads="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/runtime/.libs/libruntime.a"
 threads="$threads $top_builddir/runtime/.libs/libbase.a $top_builddir/audit/.libs/libdescribe.a"
+threads="$threads $top_builddir/audit/.libs/libglob.a $top_builddir/x86_64/.libs/libsled.a"
 audit=$top_builddir/audit/.libs/libaudit.a
 for archive in $threads $audit; do
 	[ -f "$archive" ] || bail "no $archive"

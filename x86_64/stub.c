@@ -102,8 +102,10 @@ static int write_pages(struct stub_pages *pages, uint32_t xray_base)
 	for (uint32_t i = 0; i < pages->reserved; i++)
 		write_cell_stub(stubs_start(pages) + (size_t)i * STUB_SIZE, stub_cell(pages, i));
 	int r = (int)sys_mprotect(p, pages->code_size, PROT_READ | PROT_EXEC);
-	if (r == 0)
+	if (r == 0) {
 		pages->stubs = pages->reserved;
+		pages->written = 1;
+	}
 	return r;
 }
 

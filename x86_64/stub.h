@@ -45,6 +45,7 @@ struct stub_pages {
 	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
 	uint32_t reserved;	/* how many there are to be */
 	int xray;		/* XRay stubs come first */
+	int written;		/* 0: the place is reserved */
 };
 
 /*

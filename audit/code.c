@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/code.h"
+
+#include <errno.h>    /* EACCES */
+#include <sys/mman.h> /* PROT_READ */
+
+#include "audit/describe.h"
+#include "audit/unwinder.h"
+#include "runtime/maps.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+#include "x86_64/tramp.h" /* tramp_gate_intercept */
+
+#define PAGE 4096ul
+
+int code_segment(const struct load *load, uint64_t address, uint64_t *end)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || address < p->p_vaddr || address >= p->p_vaddr + p->p_filesz)
+			continue;
+		*end = p->p_vaddr + p->p_filesz;
+		return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC;
+	}
+	return 0;
+}
+
+/* ---- stubs and bytes ---- */
+
+static uint32_t patchable_functions(const struct object *object)
+{
+	return object->sites.functions - object->sites.first_patchable;
+}
+
+enum trace_reason code_reserve(struct load *load)
+{
+	const struct object *object = load->object;
+	int xray = object->sites.first_patchable != 0;
+	size_t size = stub_size(xray, patchable_functions(object));
+
+	if (load->stubs.start)
+		return TRACE_REASON_TRACED;
+	/* The place right below the object: ld.so maps downwards, so it is free as a rule, and its distance depends on the file alone. */
+	if (stub_reserve(&load->stubs, load->start - size, load->start, load->end, xray, patchable_functions(object)))
+		return TRACE_REASON_NO_ROOM;
+	return TRACE_REASON_TRACED;
+}
+
+enum trace_reason code_stubs(struct load *load)
+{
+	struct object *object = load->object;
+	uint32_t xray = object->sites.first_patchable, patchable = patchable_functions(object);
+
+	if (load->stubs.written)
+		return TRACE_REASON_TRACED;
+	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
+	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(xray))) ||
+		(patchable && !object->patchable_base && !(object->patchable_base = describe_take_ids(patchable))))
+		return TRACE_REASON_IDS_USED_UP;
+	enum trace_reason reason = code_reserve(load);
+	if (reason != TRACE_REASON_TRACED)
+		return reason;
+	int r = stub_write(&load->stubs, object->xray_base);
+	return r == 0 ? TRACE_REASON_TRACED : r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
+}
+
+size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from)
+{
+	const struct site *site = &load->object->sites.site[n];
+	uint64_t stub;
+
+	switch (site->type) {
+	case SLED_XRAY_ENTRY:
+		stub = stub_xray(&load->stubs, 0);
+		break;
+	case SLED_XRAY_EXIT:
+		stub = stub_xray(&load->stubs, 1);
+		break;
+	case SLED_XRAY_TAIL:
+		stub = stub_xray(&load->stubs, 2);
+		break;
+	default:
+		stub = stub_rest(&load->stubs, site->function - load->object->sites.first_patchable);
+		break;
+	}
+	return sled_patched(site->type, site->function, (int64_t)(stub - (load->base + site->address)), out, from);
+}
+
+const uint8_t *code_original(const struct object *object, uint32_t n)
+{
+	return object->original && n >= object->first_patchable_site ? object->original[n - object->first_patchable_site] : NULL;
+}
+
+unsigned code_look(const struct load *load, uint32_t n)
+{
+	const struct site *site = &load->object->sites.site[n];
+	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
+	uint8_t patched[16];
+	int from, known = load->stubs.written && code_patched(load, n, patched, &from);
+
+	return sled_look(site->type, p, site->length, code_original(load->object, n), known ? patched : NULL);
+}
+
+int code_is_on(const struct load *load, uint32_t function)
+{
+	const struct site_function *f = &load->object->sites.function[function];
+
+	for (uint32_t i = 0; i < f->count; i++)
+		if (code_look(load, f->first + i) != SLED_IS_ON)
+			return 0;
+	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
+}
+
+int64_t code_function_at(const struct object *object, uint64_t address)
+{
+	const struct site_function *function = object->sites.function;
+	uint32_t low = 0, high = object->usable_functions;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (function[object->functions[middle]].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < object->usable_functions && function[object->functions[low]].address == address)
+		return object->functions[low];
+	return -1;
+}
+
+void code_fill_cell(struct load *load, uint32_t function)
+{
+	const struct object *object = load->object;
+	const struct site_function *f = &object->sites.function[function];
+	const struct site *site = &object->sites.site[f->first];
+	uint32_t n = function - object->sites.first_patchable;
+	struct stub_cell *cell = stub_cell(&load->stubs, n);
+	int intercept = unwinder_allows() && !(object->marks[function] & FUNCTION_ENTRY);
+
+	/* Once and for all: a thread may be in the stub of a site that was on before. */
+	if (cell->gate)
+		return;
+	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
+	cell->body = load->base + site->address + site->length;
+	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
+}
+
+/* ---- pages ---- */
+
+static int is_touched(const struct load *load, uint64_t page)
+{
+	return load->touched && load->touched[page / 8] & 1u << page % 8;
+}
+
+void code_touch(struct load *load, uint64_t address, size_t size)
+{
+	if (!load->touched)
+		load->touched = arena_alloc(&load->arena, ((load->end - load->start) / PAGE + 7) / 8);
+	if (!load->touched || !size)
+		return;
+	for (uint64_t page = (address - load->start) / PAGE; page <= (address + size - 1 - load->start) / PAGE; page++)
+		load->touched[page / 8] |= (uint8_t)(1u << page % 8);
+}
+
+void code_count_pages(struct load *load)
+{
+	struct object *object = load->object;
+	uint32_t text = 0, sites = 0, patched = 0;
+	uint64_t last = ~0ull;
+
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_memsz)
+			text += (uint32_t)((p->p_vaddr + p->p_memsz - 1) / PAGE - p->p_vaddr / PAGE + 1);
+	}
+	for (uint32_t i = 0; i < object->usable; i++) {
+		const struct site *site = &object->sites.site[object->by_address[i]];
+		int type = site->type;
+		uint64_t size = type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE : type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
+		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE, end = (site->address + size - 1) / PAGE;
+		for (uint64_t page = first; page <= end; page++) {
+			/* In order of address, so the last page counted is the only one that can come again. */
+			if (last == ~0ull || page > last) {
+				sites++;
+				last = page;
+			}
+		}
+	}
+	for (uint64_t page = 0; load->touched && page < (load->end - load->start) / PAGE; page++)
+		patched += is_touched(load, page) != 0;
+	if (object->text_pages == text && object->site_pages == sites && object->patched_pages == patched)
+		return;
+	object->text_pages = text;
+	object->site_pages = sites;
+	object->patched_pages = patched;
+	describe_pages(object);
+}
+
+int code_is_mapped_file(int fd, uint64_t address)
+{
+	struct mapping object, file;
+	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (sys_is_error(p))
+		return 0;
+	int known = maps_find(address, &object) == 1 && maps_find((uint64_t)(uintptr_t)p, &file) == 1;
+	sys_munmap(p, PAGE);
+	/* Without /proc the build-id and the bytes of each site must do. */
+	return !known || (object.device == file.device && object.inode == file.inode);
+}
+
+/* Where in the file the text page at a link-time address is; -1: nowhere. */
+static int64_t file_offset(const struct load *load, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		uint64_t low = p->p_vaddr & ~(PAGE - 1);
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && !(p->p_flags & PF_W) && address >= low && address < p->p_vaddr + p->p_filesz)
+			return (int64_t)((p->p_offset & ~(PAGE - 1)) + (address - low));
+	}
+	return -1;
+}
+
+size_t code_give_back(struct load *load)
+{
+	static uint8_t own[PAGE]; /* the lock guards it */
+	const struct object *object = load->object;
+	size_t pages = 0;
+
+	if (!load->touched || load->textrel)
+		return 0;
+	long fd = sys_open(object->flags & TRACE_OBJECT_PROGRAM ? "/proc/self/exe" : object->path, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	/* Read, not mapped: a file that was cut short since must not raise SIGBUS. */
+	if (code_is_mapped_file((int)fd, load->start)) {
+		for (uint64_t page = 0; page < (load->end - load->start) / PAGE; page++) {
+			if (!is_touched(load, page))
+				continue;
+			uint8_t *p = (uint8_t *)(uintptr_t)(load->start + page * PAGE);
+			int64_t offset = file_offset(load, load->start + page * PAGE - load->base);
+			if (offset < 0 || sys_call(__NR_pread64, fd, (long)own, PAGE, offset, 0, 0) != (long)PAGE || !sys_same(p, own, PAGE))
+				continue;
+			if (sys_madvise(p, PAGE, MADV_DONTNEED))
+				continue;
+			load->touched[page / 8] &= (uint8_t)~(1u << page % 8);
+			pages++;
+		}
+	}
+	sys_close((int)fd);
+	return pages;
+}
+
+void code_merge(const struct load *load)
+{
+	static int said;
+	char state = '0';
+
+	if (!object_rules->merge || !load->touched)
+		return;
+	/* Whole segments: a part would split the mapping. The kernel looks at private pages only. */
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		uint64_t low = (load->base + p->p_vaddr) & ~(PAGE - 1), high = (load->base + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+		sys_madvise((void *)(uintptr_t)low, high - low, MADV_MERGEABLE);
+	}
+	if (said)
+		return;
+	said = 1;
+	long fd = sys_open("/sys/kernel/mm/ksm/run", O_RDONLY, 0);
+	if (fd >= 0) {
+		sys_read((int)fd, &state, 1);
+		sys_close((int)fd);
+	}
+	if (state != '1')
+		process_say("merge = yes: the kernel merges no pages now (/sys/kernel/mm/ksm/run is not 1)");
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live.h"
+
+#include <errno.h> /* EAGAIN */
+
+#include "audit/code.h"
+#include "audit/describe.h"
+#include "audit/unwinder.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+#include "runtime/text.h"
+#include "x86_64/patch.h"
+#include "x86_64/tramp.h" /* tramp_gate_intercept */
+
+#define ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
+
+/* ---- rules ---- */
+
+int live_rule_parse(struct live_rule *rule, char *text)
+{
+	char *p = text, *colon = text;
+
+	*rule = (struct live_rule){ .kinds = ALL_KINDS };
+	while (*colon && *colon != ':' && *colon != '@')
+		colon++;
+	if (*colon == ':' && colon[1] != ':') {
+		rule->kinds = 0;
+		for (char *word = text; word <= colon;) {
+			char *end = word;
+			while (*end != ',' && end != colon)
+				end++;
+			int kind = rules_kind(word, (size_t)(end - word));
+			if (kind < 0)
+				return -EINVAL;
+			rule->kinds |= 1u << kind;
+			word = end + 1;
+		}
+		p = colon + 1;
+	}
+	rule->function = p;
+	while (*p && *p != '@')
+		p++;
+	if (p == rule->function)
+		return -EINVAL;
+	if (!*p)
+		return 0;
+	*p = '\0';
+	rule->library = p + 1;
+	return *rule->library ? 0 : -EINVAL;
+}
+
+static int matches(const struct live_rule *rule, const struct object *object, int kind, const char *function)
+{
+	const struct rules_pattern pattern = { .function = rule->function, .library = rule->library };
+
+	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
+}
+
+/* What was asked, oldest first. Written with the process lock held. */
+struct asked {
+	struct asked *next;
+	struct live_rule rule;
+	int on;
+};
+
+static struct asked *asked;
+static struct arena asked_memory;
+
+static int same_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a == b;
+	size_t n = sys_length(a);
+	return n == sys_length(b) && sys_same(a, b, n);
+}
+
+/* Puts the rule at the list's end. One that was asked before moves there: a program that asks for ever needs no more memory. */
+static int remember(int on, const struct live_rule *rule)
+{
+	struct asked *found = NULL, **end = &asked;
+
+	if (rule->kinds == ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
+		/* Nothing that came before counts any more. The arena may hold the rule itself never: it is the caller's. */
+		asked = NULL;
+		arena_free(&asked_memory);
+	}
+	while (*end) {
+		struct asked *a = *end;
+		if (a->rule.kinds == rule->kinds && same_text(a->rule.function, rule->function) &&
+			same_text(a->rule.library, rule->library)) {
+			found = a;
+			*end = a->next;
+		} else {
+			end = &a->next;
+		}
+	}
+	if (!found) {
+		found = arena_alloc(&asked_memory, sizeof(*found));
+		if (!found)
+			return -ENOMEM;
+		found->rule.kinds = rule->kinds;
+		found->rule.function = arena_string(&asked_memory, rule->function, sys_length(rule->function));
+		if (rule->library)
+			found->rule.library = arena_string(&asked_memory, rule->library, sys_length(rule->library));
+		if (!found->rule.function || (rule->library && !found->rule.library))
+			return -ENOMEM;
+	}
+	found->on = on;
+	found->next = NULL;
+	*end = found;
+	return 0;
+}
+
+int live_selects(const struct object *object, int kind, const char *function, int by_rules)
+{
+	int on = by_rules;
+
+	for (const struct asked *a = asked; a; a = a->next)
+		if (matches(&a->rule, object, kind, function))
+			on = a->on;
+	return on;
+}
+
+/* ---- a batch ---- */
+
+/* One site that changes. */
+struct change {
+	struct load *load;
+	uint32_t site;
+};
+
+struct batch {
+	int on, outside;
+	const struct live_rule *rule;
+	uint32_t *changed; /* per rule: sites */
+	size_t rules;
+	struct arena *arena;
+	struct control_result *result;
+	struct change *change; /* in order of address */
+	size_t count;
+};
+
+/* The rule that names the function, or -1. */
+static int find_rule(const struct batch *batch, const struct object *object, int kind, const char *function)
+{
+	for (size_t i = 0; i < batch->rules; i++)
+		if (matches(&batch->rule[i], object, kind, function))
+			return (int)i;
+	return -1;
+}
+
+static void recount(struct object *object, uint32_t function, enum trace_reason reason)
+{
+	uint32_t *counts = object->counts[object->sites.function[function].kind];
+
+	counts[object->counted[function]]--;
+	counts[reason]++;
+	object->counted[function] = (uint8_t)reason;
+}
+
+/* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
+static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed, int *was_on)
+{
+	const struct site *site = &load->object->sites.site[n];
+	unsigned state = code_look(load, n);
+	uint8_t bytes[16];
+	int from;
+
+	*was_on = state == SLED_IS_ON;
+	*needed = batch->on ? !*was_on : batch->outside ? !(state & SLED_IS_FILE) : *was_on;
+	if (!*needed)
+		return TRACE_REASON_TRACED;
+	if (!state)
+		return TRACE_REASON_SLED_BYTES;
+	if (batch->on && !code_patched(load, n, bytes, &from))
+		return TRACE_REASON_NO_ROOM;
+	if (batch->outside)
+		return TRACE_REASON_TRACED;
+	if (batch->on && !(state & SLED_IS_READY))
+		return site->type <= SLED_XRAY_TYPED ? TRACE_REASON_SLED_BYTES : TRACE_REASON_ONE_BYTE_NOPS;
+	if (site->type > SLED_XRAY_TYPED && !patch_may_store(load->base + site->address, 2))
+		return TRACE_REASON_STRADDLES;
+	return TRACE_REASON_TRACED;
+}
+
+/* A function that a rule names. Returns how many of its sites have to be written: all of them can be, or none is. */
+static uint32_t judge_function(const struct batch *batch, struct load *load, uint32_t i, int rule)
+{
+	struct object *object = load->object;
+	const struct site_function *f = &object->sites.function[i];
+	enum trace_reason reason = f->reason ? f->reason : object->refused;
+	uint32_t write = 0, on = 0;
+
+	if (!batch->on && reason)
+		return 0;
+	batch->result->functions++;
+	if (!reason && batch->on)
+		reason = code_stubs(load);
+	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
+		int needed, was_on;
+		reason = judge_site(batch, load, n, &needed, &was_on);
+		write += needed != 0;
+		on += was_on != 0;
+	}
+	if (f->reason == TRACE_REASON_TRACED && !object->refused) {
+		if (batch->on)
+			object->marks[i] |= FUNCTION_ON;
+		else
+			object->marks[i] &= (uint8_t)~FUNCTION_ON;
+	}
+	if (reason) {
+		batch->result->refused[reason]++;
+		if (!f->reason && !object->refused)
+			recount(object, i, reason);
+		return 0;
+	}
+	uint32_t changed = batch->on ? f->count - on : on;
+	batch->result->changed += changed;
+	batch->result->already += f->count - changed;
+	batch->changed[rule] += changed;
+	recount(object, i, !batch->on ? TRACE_REASON_DISABLED
+			   : object->marks[i] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY
+							       : TRACE_REASON_TRACED);
+	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
+		code_fill_cell(load, i);
+	return write;
+}
+
+/* The sleds of one load. Returns 0 or -ENOMEM. */
+static int judge_sleds(struct batch *batch, struct load *load)
+{
+	struct object *object = load->object;
+	const struct site_set *set = &object->sites;
+	struct arena memory = { 0 };
+	uint32_t sites = 0;
+
+	if (!object->marks)
+		return 0;
+	uint8_t *wanted = arena_alloc(&memory, set->functions);
+	if (!wanted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < set->functions; i++) {
+		int rule = find_rule(batch, object, set->function[i].kind, set->function[i].name);
+		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
+		wanted[i] = write != 0;
+		sites += write;
+	}
+	/* Before the first event of any of them. */
+	if (batch->on && load->stubs.written)
+		describe_new_sleds(object);
+	struct change *change = sites ? arena_alloc(batch->arena, (batch->count + sites) * sizeof(*change)) : NULL;
+	if (change) {
+		sys_copy(change, batch->change, batch->count * sizeof(*change));
+		batch->change = change;
+		for (uint32_t i = 0; i < object->usable; i++) {
+			uint32_t n = object->by_address[i];
+			int needed, was_on;
+			if (wanted[set->site[n].function] && !judge_site(batch, load, n, &needed, &was_on) && needed)
+				change[batch->count++] = (struct change){ load, n };
+		}
+	}
+	/* Their bindings would count these calls again. */
+	for (uint32_t bucket = 0; batch->on && load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
+		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
+			int64_t i = b->function ? code_function_at(object, b->body - load->base) : -1;
+			if (i >= 0 && (wanted[i] || code_is_on(load, (uint32_t)i)))
+				live_switch(b, 0);
+		}
+	}
+	arena_free(&memory);
+	return sites && !change ? -ENOMEM : 0;
+}
+
+void live_switch(const struct binding *binding, int on)
+{
+	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds the cell filled in. */
+	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->body, __ATOMIC_RELEASE);
+}
+
+static void switch_bindings(struct batch *batch, struct load *load)
+{
+	struct object *object = load->object;
+
+	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
+		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
+			struct bound_function *f = b->function;
+			int rule = f ? find_rule(batch, object, (int)f->kind, f->name) : -1;
+			if (rule < 0)
+				continue;
+			batch->result->functions++;
+			f->on = batch->on != 0;
+			int64_t sled = code_function_at(object, b->body - load->base);
+			if (batch->on && sled >= 0 && object->marks[sled] & FUNCTION_ON) {
+				batch->result->refused[TRACE_REASON_SLED_TRACED]++;
+				continue;
+			}
+			if (batch->on && !describe_new_bound(object, f)) {
+				batch->result->refused[TRACE_REASON_IDS_USED_UP]++;
+				continue;
+			}
+			/* Relaxed: the lock is held, nobody else writes it. */
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == (batch->on ? b->rest : b->body)) {
+				batch->result->already++;
+				continue;
+			}
+			b->cell->word = TRACE_WORD(TRACE_ENTRY, f->id);
+			live_switch(b, batch->on);
+			batch->result->changed++;
+			batch->changed[rule]++;
+		}
+	}
+}
+
+/* The open load that begins next behind this address. */
+static struct load *next_load(uint64_t start)
+{
+	struct load *next = NULL;
+
+	for (struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && load->start > start && (!next || load->start < next->start))
+			next = load;
+	return next;
+}
+
+static int make_batch(struct batch *batch)
+{
+	int r = 0;
+
+	for (const struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && load->preparing)
+			return -EAGAIN;
+	for (size_t i = 0; i < batch->rules && r == 0; i++)
+		r = remember(batch->on, &batch->rule[i]);
+	for (struct load *load = next_load(0); load && r == 0; load = next_load(load->start)) {
+		r = judge_sleds(batch, load);
+		switch_bindings(batch, load);
+	}
+	if (batch->on && batch->result->changed)
+		object_selected = 1;
+	return r;
+}
+
+/* ---- telling the trace ---- */
+
+static void tell_rule(const struct batch *batch, size_t i)
+{
+	static const char *const words[TRACE_KIND_COUNT] = {
+#define X(number, NAME, word) [number] = word,
+		TRACE_KINDS(X)
+#undef X
+	};
+	static char buffer[1024]; /* the lock guards it */
+	struct text text = { buffer, sizeof(buffer), 0 };
+	const struct live_rule *rule = &batch->rule[i];
+
+	text_string(&text, "");
+	for (unsigned kind = 0; rule->kinds != ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
+		if (!(rule->kinds & 1u << kind))
+			continue;
+		if (text.length)
+			text_char(&text, ',');
+		text_string(&text, words[kind]);
+	}
+	if (text.length)
+		text_char(&text, ':');
+	text_string(&text, rule->function);
+	if (rule->library) {
+		text_char(&text, '@');
+		text_string(&text, rule->library);
+	}
+	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[i], buffer);
+}
+
+static void tell(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->rules; i++)
+		tell_rule(batch, i);
+	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
+		if (!load->object->marks)
+			continue;
+		describe_counts(load->object);
+		code_count_pages(load);
+	}
+}
+
+/* ---- from outside ---- */
+
+static int patch_from_outside(struct batch *batch, struct control_patch **patches)
+{
+	struct control_patch *patch = arena_alloc(batch->arena, (batch->count + 1) * sizeof(*patch));
+
+	*patches = patch;
+	if (!patch)
+		return -ENOMEM;
+	for (size_t i = 0; i < batch->count; i++, patch++) {
+		struct load *load = batch->change[i].load;
+		uint32_t n = batch->change[i].site;
+		const struct site *site = &load->object->sites.site[n];
+		uint64_t address = load->base + site->address;
+		int from = 0, low, high, resume;
+		if (batch->on)
+			patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
+		else
+			patch->size = (uint8_t)sled_file(site->type, code_original(load->object, n), patch->bytes, &from);
+		patch->address = address + (uint64_t)(int64_t)from;
+		sys_copy(patch->expected, (const void *)(uintptr_t)patch->address, patch->size);
+		patch->type = (uint8_t)site->type;
+		patch->on = batch->on != 0;
+		if (sled_inside(site->type, site->length, batch->on, &low, &high, &resume)) {
+			patch->inside_low = address + (uint64_t)(int64_t)low;
+			patch->inside_high = address + (uint64_t)(int64_t)high;
+			patch->resume = address + (uint64_t)(int64_t)resume;
+		}
+		code_touch(load, patch->address, patch->size);
+	}
+	return 0;
+}
+
+static int plan(int on, const struct live_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch, size_t *count,
+	struct control_result *result)
+{
+	struct batch batch = { .on = on, .outside = 1, .rule = rule, .rules = rules, .arena = arena, .result = result };
+
+	*count = 0;
+	batch.changed = arena_alloc(arena, rules * sizeof(*batch.changed));
+	if (!batch.changed)
+		return -ENOMEM;
+	int r = make_batch(&batch);
+	if (r == 0)
+		r = patch_from_outside(&batch, patch);
+	if (r == 0) {
+		*count = batch.count;
+		tell(&batch);
+	}
+	return r;
+}
+
+int live_plan(int on, const struct live_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
+	struct control_result *result)
+{
+	return plan(on, rule, 1, arena, patch, count, result);
+}
+
+size_t live_reclaim(void)
+{
+	size_t pages = 0;
+
+	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
+		if (!load->touched || load->preparing)
+			continue;
+		pages += code_give_back(load);
+		code_count_pages(load);
+		code_merge(load);
+	}
+	return pages;
+}
+
+/* ---- from inside ---- */
+
+static void fill_site(const struct batch *batch, const struct change *change, struct patch_site *to)
+{
+	struct load *load = change->load;
+	const struct site *site = &load->object->sites.site[change->site];
+	uint64_t end;
+	int from = 0;
+
+	to->head_size = 2;
+	if (batch->on) {
+		to->patch.size = (uint8_t)code_patched(load, change->site, to->patch.bytes, &from);
+		to->head = (uint8_t)sled_head(site->type);
+	} else {
+		/* Ready again: of all but five-byte sites that is the head alone. */
+		to->patch.size = (uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
+		to->head_size = to->patch.size < 2 ? 1 : 2;
+	}
+	if (site->type == SLED_PATCHABLE)
+		to->guard = (uint8_t)(site->length - 2);
+	to->patch.address = load->base + site->address + (uint64_t)(int64_t)from;
+	to->prot = (uint8_t)code_segment(load, site->address, &end);
+	code_touch(load, to->patch.address, to->patch.size);
+}
+
+int live_apply(int on, const struct live_rule *rule, struct control_result *result)
+{
+	struct arena memory = { 0 };
+	uint32_t changed = 0;
+	struct batch batch = { .on = on, .rule = rule, .rules = 1, .changed = &changed, .arena = &memory, .result = result };
+
+	int r = make_batch(&batch);
+	struct patch_site *site = r == 0 ? arena_alloc(&memory, (batch.count + 1) * sizeof(*site)) : NULL;
+	if (r == 0 && !site)
+		r = -ENOMEM;
+	if (r == 0 && batch.count) {
+		for (size_t i = 0; i < batch.count; i++)
+			fill_site(&batch, &batch.change[i], &site[i]);
+		r = patch_live(site, batch.count);
+		if (r) {
+			result->refused[TRACE_REASON_PROTECTION] += result->changed;
+			result->changed = changed = 0;
+		}
+	}
+	if (r == 0) {
+		if (!on)
+			live_reclaim();
+		tell(&batch);
+	}
+	arena_free(&memory);
+	return r;
+}
+
+/* ---- requests ---- */
+
+static struct arena outside; /* what the tool is reading: from a plan to CONTROL_WRITTEN, or to the next plan of another tool */
+
+static int change(struct control_request *request)
+{
+	char *text;
+	struct live_rule *rule;
+	struct control_patch *patch = NULL;
+	size_t rules = 0, count = 0;
+
+	arena_free(&outside);
+	/* A copy: where we answer -EAGAIN, the same request comes again. */
+	text = arena_string(&outside, request->text, CONTROL_TEXT);
+	rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
+	if (!text || !rule)
+		return -ENOMEM;
+	for (char *p = text; p < text + CONTROL_TEXT && *p;) {
+		size_t length = sys_length(p);
+		if (live_rule_parse(&rule[rules++], p))
+			return -EINVAL;
+		p += length + 1;
+	}
+	if (!rules)
+		return -EINVAL;
+	int r = plan(request->op == CONTROL_ENABLE, rule, rules, &outside, &patch, &count, &request->result);
+	request->patches = (uint64_t)(uintptr_t)patch;
+	request->patch_count = count;
+	return r;
+}
+
+int control_change(struct control_request *request)
+{
+	switch (request->op) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		sys_fill(&request->result, 0, sizeof(request->result));
+		request->patches = request->patch_count = 0;
+		return change(request);
+	case CONTROL_WRITTEN:
+		arena_free(&outside);
+		request->pages = live_reclaim();
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
