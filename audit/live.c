@@ -138,6 +138,7 @@ struct batch {
 	struct control_result *result;
 	struct change *change; /* in order of address */
 	size_t count;
+	uint32_t functions; /* that these belong to */
 };
 
 /* The rule that names the function, or -1. */
@@ -184,7 +185,7 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 }
 
 /* A function that a rule names. Returns how many of its sites have to be written: all of them can be, or none is. */
-static uint32_t judge_function(const struct batch *batch, struct load *load, uint32_t i, int rule)
+static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t i, int rule)
 {
 	struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[i];
@@ -223,6 +224,7 @@ static uint32_t judge_function(const struct batch *batch, struct load *load, uin
 							       : TRACE_REASON_TRACED);
 	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
 		code_fill_cell(load, i);
+	batch->functions += write != 0;
 	return write;
 }
 
@@ -495,7 +497,7 @@ int live_apply(int on, const struct live_rule *rule, struct control_result *resu
 			fill_site(&batch, &batch.change[i], &site[i]);
 		r = patch_live(site, batch.count);
 		if (r) {
-			result->refused[TRACE_REASON_PROTECTION] += result->changed;
+			result->refused[TRACE_REASON_PROTECTION] += batch.functions;
 			result->changed = changed = 0;
 		}
 	}

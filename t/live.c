@@ -1,0 +1,410 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/*
+ * Switching sites live: rules taken apart and remembered, batches from inside and as a list for the tool, pages given back. The load is made by
+ * hand: a file of code, mapped as ld.so would.
+ */
+#include "t/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "audit/code.h"
+#include "audit/describe.h"
+#include "audit/live.h"
+#include "audit/unwinder.h"
+#include "runtime/process.h"
+#include "t/core.h"
+#include "x86_64/patch.h"
+
+#define PAGE  4096ul
+#define PAGES 4
+
+/* What the module's object.c and unwinder.c hold. */
+struct object *objects;
+struct load *loads;
+int object_selected;
+uint32_t object_count;
+const struct rules *object_rules;
+int unwinder_blind;
+
+/* ---- a library ---- */
+
+enum { LONG_NOP, ONE_BYTE, ONE_BYTE_TOO, STRADDLING, HOT, HOT_ONE_BYTE, XRAY, NAMELESS, FUNCTIONS };
+
+static const char *const names[FUNCTIONS] = { "long_nop", "one_byte", "one_byte_too", "straddling", "hot", "hot_one_byte", "xray", NULL };
+/* One page each two functions or so. */
+static const uint64_t addresses[FUNCTIONS] = { 0x100, 0x200, 0x1100, 0x1207, 0x2100, 0x2200, 0x3100, 0x3200 };
+
+static struct site sites[16];
+static struct site_function functions[FUNCTIONS];
+static struct rules rules;
+static struct object object;
+static struct load load;
+static uint8_t *text;
+static uint8_t file[PAGES * PAGE];
+
+static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+static const uint8_t entry[] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
+static const uint8_t leave[] = { 0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
+static const uint8_t body[] = { 0x48, 0x8d, 0x47, 0x01, 0xc3 };
+
+static void put(uint64_t at, const uint8_t *bytes, size_t size)
+{
+	memcpy(file + at, bytes, size);
+}
+
+static uint32_t add_site(uint32_t n, uint32_t function, uint64_t address, enum sled_type type, uint16_t length)
+{
+	sites[n] = (struct site){ .address = address, .type = (uint16_t)type, .length = length, .function = function };
+	return n + 1;
+}
+
+/* The table has XRay functions first. */
+static const int order[FUNCTIONS] = { XRAY, LONG_NOP, ONE_BYTE, ONE_BYTE_TOO, STRADDLING, HOT, HOT_ONE_BYTE, NAMELESS };
+
+static uint32_t index_of(int function)
+{
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		if (order[i] == function)
+			return i;
+	return 0;
+}
+
+static void make_file(void)
+{
+	uint32_t n = 0;
+
+	memset(file, 0xcc, sizeof(file));
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		uint64_t at = addresses[order[i]];
+		functions[i] = (struct site_function){ .address = at, .name = names[order[i]], .first = n, .count = 1,
+			.kind = TRACE_KIND_PATCHABLE };
+		switch (order[i]) {
+		case XRAY:
+			functions[i].kind = TRACE_KIND_XRAY;
+			functions[i].count = 2;
+			put(at, entry, 11);
+			put(at + 11, body, 4);
+			put(at + 16, leave, 11);
+			file[at + 15] = 0x90;
+			n = add_site(n, i, at, SLED_XRAY_ENTRY, 11);
+			n = add_site(n, i, at + 16, SLED_XRAY_EXIT, 11);
+			break;
+		case LONG_NOP:
+			put(at, nop8, 8);
+			put(at + 8, body, 5);
+			n = add_site(n, i, at, SLED_PATCHABLE, 8);
+			break;
+		case HOT:
+			memset(file + at - 5, 0x90, 5);
+			file[at] = 0x66;
+			file[at + 1] = 0x90;
+			put(at + 2, body, 5);
+			n = add_site(n, i, at, SLED_PATCHABLE_HOT, 2);
+			break;
+		case HOT_ONE_BYTE:
+			memset(file + at - 5, 0x90, 7);
+			put(at + 2, body, 5);
+			n = add_site(n, i, at, SLED_PATCHABLE_HOT, 2);
+			break;
+		default:
+			memset(file + at, 0x90, 5);
+			put(at + 5, body, 5);
+			n = add_site(n, i, at, SLED_PATCHABLE, 5);
+		}
+	}
+	object.sites.sites = n;
+}
+
+static uint32_t by_address[16], function_list[FUNCTIONS];
+static uint8_t marks[FUNCTIONS], counted[FUNCTIONS], original[16][SLED_ORIGINAL_SIZE];
+static Elf64_Phdr phdr = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = PAGES * PAGE, .p_memsz = PAGES * PAGE };
+
+static void make_load(void)
+{
+	static char path[100];
+
+	make_file();
+	snprintf(path, sizeof(path), "%s/libcode.so", core_folder());
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0 || write(fd, file, sizeof(file)) != (ssize_t)sizeof(file))
+		bail("can't write %s", path);
+	text = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (text == MAP_FAILED)
+		bail("mmap: %s", strerror(errno));
+	close(fd);
+	object_rules = &rules;
+	object.number = 1;
+	object.path = path;
+	object.sites.site = sites;
+	object.sites.function = functions;
+	object.sites.functions = FUNCTIONS;
+	object.sites.first_patchable = 1;
+	object.first_patchable_site = 2;
+	object.original = original;
+	object.marks = marks;
+	object.counted = counted;
+	object.by_address = by_address;
+	object.functions = function_list;
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		counted[i] = TRACE_REASON_NOT_SELECTED;
+		object.counts[functions[i].kind][TRACE_REASON_NOT_SELECTED]++;
+	}
+	/* By address: the XRay function comes behind all but the last. */
+	for (int f = 0; f < FUNCTIONS; f++) {
+		uint32_t i = index_of(f);
+		function_list[object.usable_functions++] = i;
+		for (uint32_t s = functions[i].first; s < functions[i].first + functions[i].count; s++) {
+			by_address[object.usable++] = s;
+			if (s >= 2)
+				sled_keep(sites[s].type, file + sites[s].address, original[s - 2]);
+		}
+	}
+	load.magic = LOAD_MAGIC;
+	load.state = LOAD_OPEN;
+	load.object = &object;
+	load.base = load.start = (uint64_t)(uintptr_t)text;
+	load.end = load.start + PAGES * PAGE;
+	load.phdr = &phdr;
+	load.phnum = 1;
+	loads = &load;
+	objects = &object;
+	object_count = 1;
+	if (code_reserve(&load) != TRACE_REASON_TRACED)
+		bail("no room for the stubs");
+}
+
+static int is_on(int function)
+{
+	return code_is_on(&load, index_of(function));
+}
+
+static int on_mask(void)
+{
+	int mask = 0;
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		mask |= is_on(f) << f;
+	return mask;
+}
+
+/* ---- batches ---- */
+
+static struct live_rule parse(const char *text_of_rule)
+{
+	static char buffer[20][100];
+	static unsigned n;
+	struct live_rule rule;
+	char *p = buffer[n++ % 20];
+
+	strcpy(p, text_of_rule);
+	if (live_rule_parse(&rule, p))
+		bail("%s is no rule", text_of_rule);
+	return rule;
+}
+
+static struct control_result result;
+
+static int apply(int on, const char *rule_text)
+{
+	struct live_rule rule = parse(rule_text);
+
+	memset(&result, 0, sizeof(result));
+	return live_apply(on, &rule, &result);
+}
+
+static struct control_patch *patches;
+static size_t patch_count;
+
+/* As the tool does it: all is stopped, the bytes are written from outside. */
+static int from_outside(int on, const char *rule_text)
+{
+	static struct arena arena;
+	struct live_rule rule = parse(rule_text);
+
+	arena_free(&arena);
+	memset(&result, 0, sizeof(result));
+	int r = live_plan(on, &rule, &arena, &patches, &patch_count, &result);
+	if (r)
+		return r;
+	for (size_t i = 0; i < patch_count; i++) {
+		const struct control_patch *p = &patches[i];
+		if (memcmp((void *)(uintptr_t)p->address, p->expected, p->size) != 0)
+			bail("unexpected bytes");
+		struct patch patch = { .address = p->address, .size = p->size };
+		size_t done;
+		memcpy(patch.bytes, p->bytes, p->size);
+		if (patch_at_load(&patch, 1, PROT_READ | PROT_EXEC, &done))
+			bail("a patch can't be written");
+	}
+	return 0;
+}
+
+static void test_rules(void)
+{
+	struct live_rule rule;
+	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@", "xray:", "a@b@c" };
+
+	ok(!live_rule_parse(&rule, text_of[0]) && rule.kinds == 15 && !strcmp(rule.function, "f") && !rule.library,
+		"a function alone is a rule for all kinds and libraries");
+	ok(!live_rule_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"), "a kind can be named");
+	ok(!live_rule_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
+			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
+		"or two, and a library");
+	ok(!live_rule_parse(&rule, text_of[3]) && rule.kinds == 15 && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
+	int refused = 0;
+	for (int i = 4; i < 9; i++)
+		refused += live_rule_parse(&rule, text_of[i]) == -EINVAL;
+	is_int(refused, 5, "an unknown kind, and rules without a function or library behind @ are refused");
+	ok(!live_rule_parse(&rule, text_of[9]) && !strcmp(rule.library, "b@c"), "the first @ begins the library");
+}
+
+static void test_inside(void)
+{
+	is_int(apply(1, "*"), 0, "everything is asked for from inside");
+	is_int((long long)result.functions, FUNCTIONS, "the rule names all eight functions");
+	is_int(on_mask(), 1 << LONG_NOP | 1 << HOT | 1 << XRAY, "those of whole instructions are on");
+	is_int((long long)result.changed, 4, "that is four sites");
+	is_int((long long)result.refused[TRACE_REASON_ONE_BYTE_NOPS], 5, "the five with NOPs of one byte are refused");
+	is_int((long long)object.counts[TRACE_KIND_PATCHABLE][TRACE_REASON_TRACED], 2, "the counts tell two of them patchable");
+	is_str(core_protection(load.start), "r-xp", "the text is protected as before");
+	is_int(apply(1, "*"), 0, "asked for again");
+	ok(result.changed == 0 && result.already == 4, "nothing changes, four sites are on already");
+	is_int(apply(0, "xray:*"), 0, "a kind is switched off");
+	is_int(on_mask(), 1 << LONG_NOP | 1 << HOT, "and off it is");
+	ok(result.changed == 2 && result.functions == 1, "two sites of one function");
+	const uint8_t *p = text + addresses[XRAY];
+	ok(p[0] == 0xeb && p[1] == 9 && p[6] == 0xe8 && p[16] == 0xc3 && p[16 + 6] == 0xe9, "by their heads alone");
+	is_int((long long)live_reclaim(), 0, "its page can't be given back for that");
+	is_int(apply(0, "long_nop@*code*"), 0, "a long NOP is switched off");
+	ok(!memcmp(text + addresses[LONG_NOP], nop8, 8), "it is the file's again");
+	is_int((long long)object.patched_pages, 2, "and its page was given back: two patched ones are left");
+	is_int((long long)object.site_pages, 4, "of four with sites");
+	is_int(apply(1, "xray:*"), 0, "the XRay function is switched on again");
+	is_int(on_mask(), 1 << HOT | 1 << XRAY, "and is on");
+	is_int(apply(0, "nothing_of_that_name"), 0, "a name that nobody has is no error");
+	ok(result.functions == 0 && result.changed == 0, "and names nothing");
+}
+
+static void test_outside(void)
+{
+	is_int(from_outside(1, "*"), 0, "everything is asked for from outside");
+	is_int(on_mask(), (1 << FUNCTIONS) - 1, "all of it is on");
+	is_int((long long)result.changed, 6, "six sites more");
+	int ascending = 1, found = 0;
+	for (size_t i = 1; i < patch_count; i++)
+		ascending &= patches[i - 1].address < patches[i].address;
+	ok(ascending, "patches come in order of address");
+	for (size_t i = 0; i < patch_count; i++)
+		found += patches[i].address == load.base + addresses[ONE_BYTE] && patches[i].inside_low == patches[i].address + 1 &&
+			 patches[i].inside_high == patches[i].address + 5 && patches[i].resume == patches[i].address + 5;
+	is_int(found, 1, "a thread between NOPs of one byte goes on behind them");
+
+	is_int(apply(0, "straddling"), 0, "what straddles is switched off from inside");
+	is_int((long long)result.refused[TRACE_REASON_STRADDLES], 1, "that is refused");
+	ok(is_on(STRADDLING), "and it stays on");
+	is_int(apply(0, "one_byte"), 0, "NOPs of one byte are switched off from inside");
+	ok(!memcmp(text + addresses[ONE_BYTE], nop5, 5) && is_on(ONE_BYTE_TOO), "they are one instruction then");
+	is_int(apply(1, "one_byte"), 0, "and can be switched on");
+	ok(is_on(ONE_BYTE) && result.changed == 1, "from inside, too");
+
+	is_int(from_outside(0, "*"), 0, "everything is switched off from outside");
+	int exits = 0;
+	for (size_t i = 0; i < patch_count; i++)
+		exits += patches[i].type == SLED_XRAY_EXIT && patches[i].inside_low == patches[i].address + 6 &&
+			 patches[i].inside_high == patches[i].address + 7 && patches[i].resume == patches[i].address;
+	is_int(exits, 1, "a thread behind the head of an exit sled goes back to it");
+	ok(!memcmp(text, file, sizeof(file)), "the text is the file's own, byte by byte");
+	is_int((long long)live_reclaim(), 4, "all four pages are given back");
+	is_int((long long)object.patched_pages, 0, "none is patched");
+	ok(!memcmp(text, file, sizeof(file)), "and the text is as it was");
+	is_int(from_outside(0, "*"), 0, "switched off again");
+	ok(patch_count == 0 && result.changed == 0, "nothing is to be written");
+}
+
+static void test_remembered(void)
+{
+	struct object other = { .path = "/usr/lib/libother.so.1", .soname = "libother.so" };
+
+	apply(0, "*");
+	ok(!live_selects(&other, TRACE_KIND_XRAY, "f", 1), "what is switched off counts for objects to come");
+	apply(1, "f*@libother.so");
+	ok(live_selects(&other, TRACE_KIND_XRAY, "foo", 0), "and what is switched on, by the soname");
+	ok(!live_selects(&other, TRACE_KIND_XRAY, "bar", 1), "other functions stay off");
+	apply(0, "xray:foo");
+	ok(!live_selects(&other, TRACE_KIND_XRAY, "foo", 0) && live_selects(&other, TRACE_KIND_PLT, "foo", 0),
+		"the last rule that matches counts");
+	apply(1, "f*@libother.so");
+	ok(live_selects(&other, TRACE_KIND_XRAY, "foo", 0), "a rule that is asked for again is the last");
+	load.preparing = 1;
+	is_int(apply(1, "*"), -EAGAIN, "while a load is being prepared nothing can be switched");
+	ok(!live_selects(&other, TRACE_KIND_XRAY, "bar", 0), "and nothing is remembered");
+	load.preparing = 0;
+}
+
+static void test_bindings(void)
+{
+	static struct binding *buckets[OBJECT_BUCKETS];
+	static struct bound_function function = { .name = "straddling", .kind = TRACE_KIND_PLT }, free_one = { .name = "bound", .kind = TRACE_KIND_PLT };
+	struct stub_pages pages;
+	struct binding b = { .function = &function, .body = load.base + addresses[STRADDLING] };
+	struct binding c = { .next = &b, .function = &free_one, .body = load.base + 0x400 };
+
+	if (stub_map_block(&pages, 2))
+		bail("no stubs");
+	struct binding *const both[] = { &b, &c };
+	for (uint32_t i = 0; i < 2; i++) {
+		both[i]->stub = stub_address(&pages, i);
+		both[i]->rest = stub_rest(&pages, i);
+		both[i]->cell = stub_cell(&pages, i);
+		live_switch(both[i], 0);
+	}
+	buckets[3] = &c;
+	load.bindings = buckets;
+	is_int((long long)b.cell->target, (long long)b.body, "a binding that is off goes on to the body");
+	is_int(apply(1, "plt:*"), 0, "bindings are switched on");
+	ok(b.cell->target == b.rest && c.cell->target == c.rest && result.changed == 2, "both go on to the rest of their stubs");
+	ok(function.id && free_one.id && c.cell->word == TRACE_WORD(TRACE_ENTRY, free_one.id), "with ids");
+	is_int(from_outside(1, "patchable:*"), 0, "sleds are switched on");
+	ok(b.cell->target == b.body && c.cell->target == c.rest, "the binding of one of them is switched off for that, the other is not");
+	is_int(apply(1, "plt:*"), 0, "bindings are asked for again");
+	ok(result.refused[TRACE_REASON_SLED_TRACED] == 1 && result.already == 1 && b.cell->target == b.body, "that one is refused");
+	is_int(from_outside(0, "*"), 0, "all is switched off");
+	ok(c.cell->target == c.body, "bindings, too");
+	load.bindings = NULL;
+	stub_unmap(&pages);
+}
+
+static void test_refused(void)
+{
+	/* The kernel makes no shared mapping of a file that was opened for reading writable. */
+	int fd = open(object.path, O_RDONLY | O_CLOEXEC);
+
+	if (mmap(text, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+		bail("mmap: %s", strerror(errno));
+	close(fd);
+	is_int(apply(1, "*"), -EACCES, "where the system refuses to make one page writable the batch fails");
+	ok(result.changed == 0 && result.refused[TRACE_REASON_PROTECTION] == 3 && on_mask() == 0, "nothing of it is on, and three functions are refused");
+	apply(0, "*");
+	object.refused = TRACE_REASON_PROTECTION;
+	is_int(apply(1, "*"), 0, "an object whose text could not be patched at load");
+	ok(result.refused[TRACE_REASON_PROTECTION] == FUNCTIONS && on_mask() == 0, "is refused as a whole, with that reason");
+}
+
+int main(void)
+{
+	test_rules();
+	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_MONOTONIC);
+	make_load();
+	test_inside();
+	test_outside();
+	test_remembered();
+	test_bindings();
+	test_refused();
+	return done_testing();
+}
