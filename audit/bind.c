@@ -56,8 +56,13 @@ static struct bound_function *function_of(struct object *object, const char *nam
 	uint32_t hash = object_hash(name), bucket = hash % OBJECT_BUCKETS;
 	struct bound_function *f;
 
-	if (!object->buckets && !(object->buckets = arena_alloc(&memory, OBJECT_BUCKETS * sizeof(*object->buckets))))
-		return NULL;
+	if (!object->buckets) {
+		struct bound_function **buckets = arena_alloc(&memory, OBJECT_BUCKETS * sizeof(*buckets));
+		if (!buckets)
+			return NULL;
+		/* Release; pairs with the acquire in find_ready(). */
+		__atomic_store_n(&object->buckets, buckets, __ATOMIC_RELEASE);
+	}
 	for (f = object->buckets[bucket]; f; f = f->next)
 		if (!strcmp(f->name, name))
 			return f;
@@ -71,7 +76,8 @@ static struct bound_function *function_of(struct object *object, const char *nam
 		f->below |= rules_match(p, name, object->path, object->soname) != 0;
 	f->kind = (uint32_t)kind;
 	f->next = object->buckets[bucket];
-	object->buckets[bucket] = f;
+	/* Release; pairs with the acquire in find_ready(). */
+	__atomic_store_n(&object->buckets[bucket], f, __ATOMIC_RELEASE);
 	f->all = object->bound;
 	object->bound = f;
 	return f;
@@ -79,13 +85,14 @@ static struct bound_function *function_of(struct object *object, const char *nam
 
 typedef void gate_function(void);
 
-static struct stub_pages *new_stub(struct load *to)
+/* A stub of the load, where `expected` more will follow. */
+static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 {
 	struct stub_block *block = to->blocks;
 
 	if (!block || block->pages.used == block->pages.stubs) {
 		block = arena_alloc(&to->arena, sizeof(*block));
-		if (!block || stub_map_block(&block->pages, BLOCK_STUBS))
+		if (!block || stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected))
 			return NULL;
 		block->next = to->blocks;
 		to->blocks = block;
@@ -93,20 +100,20 @@ static struct stub_pages *new_stub(struct load *to)
 	return &block->pages;
 }
 
-/* The load's stub for a function; f NULL: one that raises no event, but tells of frames that are gone. A new one is on. NULL: no memory. */
-static struct binding *stub_for(struct load *to, struct bound_function *f, uint64_t body, gate_function *gate)
+static uint32_t bucket_of(const struct bound_function *f)
 {
-	uint32_t bucket = f ? f->hash % OBJECT_BUCKETS : 0;
-	struct stub_pages *pages;
-	struct binding *b;
+	return f ? f->hash % OBJECT_BUCKETS : 0;
+}
 
-	if (!to->bindings && !(to->bindings = arena_alloc(&to->arena, OBJECT_BUCKETS * sizeof(*to->bindings))))
-		return NULL;
-	for (b = to->bindings[bucket]; b; b = b->next)
-		if (b->function == f && b->body == body)
-			return b;
-	b = arena_alloc(&to->arena, sizeof(*b));
-	if (!b || !(pages = new_stub(to)))
+/* Makes a stub: f NULL: one that raises no event, but tells of frames that are gone. It is on. NULL: no memory. */
+static struct binding *make_stub(
+	struct load *to, struct bound_function *f, uint64_t body, gate_function *gate, uint32_t expected)
+{
+	struct binding *b = arena_alloc(&to->arena, sizeof(*b));
+	struct stub_pages *pages = b ? new_stub(to, expected) : NULL;
+	uint32_t bucket = bucket_of(f);
+
+	if (!pages)
 		return NULL;
 	uint32_t n = pages->used++;
 	b->function = f;
@@ -119,8 +126,88 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
 	b->next = to->bindings[bucket];
-	to->bindings[bucket] = b;
+	/* Release; pairs with the acquire in find_ready(). */
+	__atomic_store_n(&to->bindings[bucket], b, __ATOMIC_RELEASE);
 	return b;
+}
+
+static gate_function *gate_for(const struct bound_function *f)
+{
+	return f->entry_only || !unwinder_allows() ? tramp_gate_point : tramp_gate_intercept;
+}
+
+/* Is there a sled at this link-time address that is on? Then the function's calls are recorded there. */
+static int has_sled_on(const struct load *to, uint64_t offset)
+{
+	int64_t function = code_function_at(to->object, offset);
+
+	return function >= 0 && code_is_on(to, (uint32_t)function);
+}
+
+/*
+ * The first binding into a load of an object that was bound to before: makes the stubs of all functions that were called by name then, in one
+ * go. As a rule the same ones are bound again, and find_ready() finds them.
+ */
+static void make_known(struct load *to)
+{
+	uint32_t n = 0;
+
+	for (const struct bound_function *f = to->object->bound; f; f = f->all)
+		n += f->on && f->id;
+	for (struct bound_function *f = to->object->bound; f; f = f->all)
+		if (f->on && f->id && !has_sled_on(to, f->offset) && !make_stub(to, f, to->base + f->offset, gate_for(f), n--))
+			return;
+}
+
+/* The stub for a function, or NULL when there is no memory. */
+static struct binding *stub_for(struct load *to, struct bound_function *f, uint64_t body, gate_function *gate)
+{
+	if (!to->bindings) {
+		struct binding **bindings = arena_alloc(&to->arena, OBJECT_BUCKETS * sizeof(*to->bindings));
+		if (!bindings)
+			return NULL;
+		/* Release; pairs with the acquire in find_ready(). */
+		__atomic_store_n(&to->bindings, bindings, __ATOMIC_RELEASE);
+		make_known(to);
+	}
+	for (struct binding *b = to->bindings[bucket_of(f)]; b; b = b->next)
+		if (b->function == f && b->body == body)
+			return b;
+	return make_stub(to, f, body, gate, 1);
+}
+
+/*
+ * The stub of a function that is on for callers of any object, if it is there already: without the lock, since bindings come by the thousand, and the lock
+ * blocks signals. Lists grow at their heads, and what they hold stays as long as the load; `to` is being bound to, so it stays.
+ */
+static struct binding *find_ready(const struct load *to, const char *name, uint64_t body)
+{
+	const struct object *callee = to->object;
+	/* Acquire, all four; pair with the releases in function_of(), make_stub() and stub_for(). x86: plain mov. */
+	struct bound_function **buckets = __atomic_load_n(&callee->buckets, __ATOMIC_ACQUIRE);
+	struct binding **bindings = __atomic_load_n(&to->bindings, __ATOMIC_ACQUIRE);
+
+	if (!buckets || !bindings || !(callee->section && callee->section->kinds & 1u << TRACE_KIND_PLT))
+		return NULL;
+	uint32_t hash = object_hash(name);
+	/* As above. */
+	struct bound_function *f = __atomic_load_n(&buckets[hash % OBJECT_BUCKETS], __ATOMIC_ACQUIRE);
+	while (f && (f->hash != hash || strcmp(f->name, name)))
+		f = f->next;
+	if (!f || !f->on || f->kind != TRACE_KIND_PLT)
+		return NULL;
+	/* As above. */
+	struct binding *b = __atomic_load_n(&bindings[hash % OBJECT_BUCKETS], __ATOMIC_ACQUIRE);
+	while (b && (b->function != f || b->body != body))
+		b = b->next;
+	return b;
+}
+
+/* One more binding of this kind in the object's counts. Any context. */
+static void count_binding(struct object *object, int kind, enum trace_reason reason)
+{
+	/* Relaxed: a sum that orders nothing; find_ready()'s callers hold no lock. */
+	__atomic_fetch_add(&object->counts[kind][reason], 1, __ATOMIC_RELAXED);
 }
 
 /* The whole decision; the reason for the counts in *reason. */
@@ -128,8 +215,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, co
 {
 	struct object *callee = to->object;
 	int blind = !unwinder_allows();
-	int64_t function = code_function_at(callee, body - to->base);
-	int sled = function >= 0 && code_is_on(to, (uint32_t)function);
+	int sled = has_sled_on(to, body - to->base);
 
 	if (sled && object_rules->prepare != RULES_PREPARE_ALL) {
 		*reason = TRACE_REASON_SLED_TRACED;
@@ -148,7 +234,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, co
 		*reason = TRACE_REASON_IDS_USED_UP;
 		return body;
 	}
-	struct binding *b = stub_for(to, f, body, f->entry_only || blind ? tramp_gate_point : tramp_gate_intercept);
+	struct binding *b = stub_for(to, f, body, gate_for(f));
 	if (!b) {
 		*reason = TRACE_REASON_NO_ROOM;
 		return body;
@@ -187,6 +273,16 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (!(to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
+	struct binding *ready = what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(to, name, body) : NULL;
+	/* A sled of the same function may be on instead: then the stub is off. */
+	if (ready && ready->cell->target == ready->rest) {
+		const struct bound_function *f = ready->function;
+		count_binding(to->object, TRACE_KIND_PLT,
+			f->entry_only	      ? TRACE_REASON_ENTRY_ONLY
+			: unwinder_allows() ? TRACE_REASON_TRACED
+					    : TRACE_REASON_BLIND_UNWINDER);
+		return ready->stub;
+	}
 	process_lock(&held);
 	struct choice choice = choose(from, to, name);
 	if (choice.kind < 0 && choice.selected)
@@ -195,9 +291,11 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, &choice, &reason);
 	if (choice.counted)
-		choice.counted->counts[choice.kind >= 0	      ? choice.kind
-				       : choice.counted == to->object ? TRACE_KIND_PLT
-								      : TRACE_KIND_CALLS][reason]++;
+		count_binding(choice.counted,
+			choice.kind >= 0	       ? choice.kind
+			: choice.counted == to->object ? TRACE_KIND_PLT
+						       : TRACE_KIND_CALLS,
+			reason);
 	if (what != WATCH_NONE && to->state == LOAD_OPEN)
 		body = watch(to, what, body);
 	process_unlock(&held);

@@ -126,13 +126,33 @@ void describe_new_sleds(struct object *object)
 	list_sleds(object, 1);
 }
 
+/* One function; in memory of its own only when its name is very long. */
+static void describe_one(const struct object *object, const struct bound_function *f)
+{
+	static struct {
+		struct trace_function function;
+		char name[1024];
+	} one; /* the lock guards it */
+	struct trace_functions record = { .head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = f->kind, .count = 1 };
+	size_t length = sys_length(f->name) + 1;
+
+	if (length > sizeof(one.name)) {
+		describe_bound(object, f);
+		return;
+	}
+	one.function = (struct trace_function){ .id = f->id, .offset = f->offset };
+	sys_copy(one.name, f->name, length);
+	record.names_size = (uint32_t)length;
+	process_append(&record.head, sizeof(record), &one, sizeof(one.function) + length);
+}
+
 uint32_t describe_new_bound(struct object *object, struct bound_function *function)
 {
 	if (function->id || !(function->id = describe_take_ids(1)))
 		return function->id;
 	if (function->below)
 		filter_below(function->id);
-	describe_bound(object, function);
+	describe_one(object, function);
 	return function->id;
 }
 

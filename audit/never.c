@@ -20,16 +20,22 @@ static const char *const names[] = {
 static const char *const prefixes[] = { "_dl_", "__libc_dl", "_Unwind_", "__morestack", "__asan_", "__tsan_", "__msan_", "__ubsan_",
 	"__sanitizer_" };
 
+/* Most names differ in the first characters; a call of strcmp for each costs more than all else of a binding. */
+static int is(const char *name, const char *wanted)
+{
+	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);
+}
+
 enum never_watch never_watch(const char *name)
 {
 	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
 	static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
 
 	for (size_t i = 0; i < sizeof(landed) / sizeof(*landed); i++)
-		if (!strcmp(landed[i], name))
+		if (is(name, landed[i]))
 			return WATCH_LANDED;
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
-		if (!strcmp(jumps[i], name))
+		if (is(name, jumps[i]))
 			return WATCH_JUMP;
 	return WATCH_NONE;
 }
@@ -37,10 +43,10 @@ enum never_watch never_watch(const char *name)
 int never_intercept(const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], name))
+		if (is(name, names[i]))
 			return 1;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(prefixes[i], name, strlen(prefixes[i])))
+		if (prefixes[i][0] == name[0] && !strncmp(prefixes[i], name, strlen(prefixes[i])))
 			return 1;
 	return 0;
 }
