@@ -28,6 +28,7 @@
 #include "runtime/filter.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
+#include "runtime/snapshot.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
@@ -70,6 +71,8 @@ EXPORT unsigned la_version(unsigned version)
 	recorder_init(&(struct recorder_options){
 		.mode = rules.mode, .ring = rules.ring, .size_limit = rules.size_limit, .throttle = rules.throttle });
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
+	snapshot_init(&(struct snapshot_options){
+		.signal = rules.snapshot_signal, .exit = rules.snapshot_exit, .crash = rules.snapshot_crash });
 	epoch_init(0);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -156,6 +159,9 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		describe_changed_counts(1);
 		process_unlock(&held);
 		recorder_finish();
+		/* Behind it: so calls that were open have their ends, and the copy says that the process came to its end. */
+		if (!check_mode())
+			snapshot_at_exit();
 	}
 	if (check_mode() && !exiting)
 		check_closing(load);
@@ -206,7 +212,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	}
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
 		return;
-	if (!started && !rules.follow)
+	int first = !started;
+	if (first && !rules.follow)
 		follow_nobody();
 	started = 1;
 	if (check_mode())
@@ -223,4 +230,6 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	/* Bindings may select their first function at any time after it. */
 	if (object_selected || kinds & BINDING_KINDS)
 		watch_thread_ends();
+	if (first && !check_mode())
+		snapshot_start();
 }

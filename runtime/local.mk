@@ -8,9 +8,11 @@ runtime_libruntime_la_SOURCES = runtime/clock.c runtime/clock.h runtime/handler.
 	runtime/thread.c runtime/thread.h runtime/trace.h
 runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c runtime/filter.c runtime/filter.h runtime/throttle.c runtime/throttle.h
+runtime_libruntime_la_SOURCES += runtime/snapshot.c runtime/snapshot.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: the ground for all, the command too.
 noinst_LTLIBRARIES += runtime/libbase.la
 runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/sys.h
+runtime_libbase_la_SOURCES += runtime/snapshot_copy.c runtime/snapshot_copy.h
 runtime_libbase_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

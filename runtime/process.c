@@ -26,8 +26,8 @@ struct process {
 	uint64_t meta_offset;
 	uint64_t meta_size;	 /* of the file */
 	uint64_t used;
-	size_t folder_length;
 	char folder[4160];
+	char path[4200]; /* of a file in it, while that is opened; the lock's holder's */
 };
 
 static struct process_options options;
@@ -182,17 +182,16 @@ static long grow(int fd, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-/* Opens a file of the folder. The path is put together in the folder's own buffer: a thread's stack may be small. */
+/* Opens a file of the folder. The path is put together in a buffer beside it: a thread's stack may be small, and others read the folder's name. */
 static int open_file(const char *name, int numbered, unsigned n, int flags)
 {
-	struct text text = { process->folder, sizeof(process->folder), process->folder_length };
+	struct text text = { process->path, sizeof(process->path), 0 };
 
+	text_string(&text, process->folder);
 	text_string(&text, name);
 	if (numbered)
 		text_number(&text, n);
-	int fd = (int)sys_open(process->folder, flags, 0666);
-	process->folder[process->folder_length] = '\0';
-	return fd;
+	return (int)sys_open(process->path, flags, 0666);
 }
 
 int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
@@ -335,7 +334,6 @@ static long make_folder(void)
 			text_string(&text, ".");
 			text_number(&text, n);
 		}
-		process->folder_length = text.length;
 		r = sys_mkdir(process->folder, 0777);
 		if (r != -EEXIST)
 			return r;

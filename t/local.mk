@@ -28,6 +28,8 @@ test_environment = \
 AM_TESTS_ENVIRONMENT = $(test_environment)
 
 EXTRA_DIST += t/tap.h t/tap.sh
+dist_check_SCRIPTS += t/inventory.t
+EXTRA_DIST += t/fixtures/inventory.c t/fixtures/inventory_library.c
 dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
 
 check_PROGRAMS += t/glob.t t/rules.t
@@ -62,7 +64,7 @@ EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
 check_DATA += t/make_trace t/max_rss t/spoil
 CLEANFILES += t/make_trace t/max_rss t/spoil
-t_make_trace_SOURCES = t/make_trace.c
+t_make_trace_SOURCES = t/make_trace.c t/make_trace.h t/make_trace_meta.c
 t_max_rss_SOURCES = t/max_rss.c
 t_spoil_SOURCES = t/spoil.c
 
@@ -148,4 +150,5 @@ bench: all t/make_trace
 .PHONY: bench soak
 
 # Flight recorders, counters and changes.
-dist_check_SCRIPTS += t/modes.t
+dist_check_SCRIPTS += t/modes.t t/ring.t
+EXTRA_DIST += t/fixtures/digits.c t/fixtures/digits_library.c

@@ -36,3 +36,6 @@ xaudit_CFLAGS += $(DW_CFLAGS)
 xaudit_LDADD += $(DW_LIBS)
 
 xaudit_SOURCES += tool/trace_counts.c tool/trace_counts.h
+
+# xaudit ctl PID snapshot and top.
+xaudit_SOURCES += tool/ctl_folder.h tool/ctl_snapshot.c tool/ctl_top.c tool/top_read.c tool/top_read.h

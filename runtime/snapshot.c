@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/snapshot.h"
+
+#include <errno.h>  /* EBUSY */
+#include <signal.h> /* siginfo_t */
+
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "runtime/snapshot_copy.h"
+#include "runtime/sys.h"
+#include "runtime/text.h"
+
+#define FOLDERS_MAX 100000 /* snapshots beside one trace */
+
+/* As the kernel wants it. */
+struct kernel_action {
+	union {
+		void (*plain)(int);
+		void (*info)(int, siginfo_t *, void *);
+	} handler;
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+#define KERNEL_SA_RESTORER 0x04000000ul
+
+static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
+
+#define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(*crash_signals))
+
+static struct snapshot_options options;
+static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
+
+/* One snapshot at a time: they share these buffers. The process that is at it; a child that was forked in the middle is another one. */
+static uint32_t busy;
+static char folder[4200], copy[4300];
+static int complained;
+
+/* What a handler returns to: rt_sigreturn, with the frame on top of the stack. */
+void snapshot_restorer(void);
+__asm__(".text\n"
+	".balign 16\n"
+	".hidden snapshot_restorer\n"
+	".globl snapshot_restorer\n"
+	".type snapshot_restorer, @function\n"
+	"	nop\n" /* unwinders look at the instruction before a return address */
+	"snapshot_restorer:\n"
+	"	mov $15, %eax\n"
+	"	syscall\n"
+	".size snapshot_restorer, .-snapshot_restorer\n");
+
+static long sigaction_raw(int signal, const struct kernel_action *new, struct kernel_action *old)
+{
+	return sys_call(__NR_rt_sigaction, signal, (long)new, (long)old, 8, 0, 0);
+}
+
+/* ---- taking one ---- */
+
+/* Says what went wrong, the first time. */
+static void complain(const char *what, long error)
+{
+	char line[400]; /* the stack may be small; a path is cut rather than that */
+	struct text text = { line, sizeof(line), 0 };
+	struct process_held held;
+
+	if (complained)
+		return;
+	complained = 1;
+	text_string(&text, "no snapshot (errno ");
+	text_number(&text, (uint64_t)-error);
+	text_string(&text, "), the trace itself goes on: ");
+	text_string(&text, what);
+	process_lock(&held);
+	process_say(line);
+	process_unlock(&held);
+}
+
+/* OUTPUT.snapshot.<n>, made now, and below it the name of the process folder. */
+static long make_folder(const char *from)
+{
+	size_t name = sys_length(from);
+	long r = -EEXIST;
+
+	while (name && from[name - 1] != '/')
+		name--;
+	if (name < 2 || sys_length(from) + 32 > sizeof(folder))
+		return -ENAMETOOLONG;
+	for (unsigned n = 1; n < FOLDERS_MAX && r == -EEXIST; n++) {
+		struct text text = { folder, sizeof(folder), 0 };
+		for (size_t i = 0; i + 1 < name; i++)
+			text_char(&text, from[i]);
+		text_string(&text, ".snapshot.");
+		text_number(&text, n);
+		r = sys_mkdir(folder, 0777);
+	}
+	struct text text = { copy, sizeof(copy), 0 };
+	text_string(&text, folder);
+	text_char(&text, '/');
+	text_string(&text, from + name);
+	return r;
+}
+
+int snapshot_take(void)
+{
+	const char *from = process_folder();
+	uint32_t self = (uint32_t)sys_getpid(), owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
+	struct snapshot_copied copied;
+	struct process_held held;
+
+	/* A forked child is known by its own folder, which comes with its first event. */
+	if (!*from)
+		return -ENOENT;
+	/* Acquire; pairs with the release below: the buffers are the owner's. */
+	if (owner == self ||
+		!__atomic_compare_exchange_n(&busy, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return -EBUSY;
+	process_clock();
+	long r = make_folder(from);
+	if (r) {
+		complain(folder, r);
+	} else {
+		process_lock(&held);
+		process_change(TRACE_CHANGE_SNAPSHOT, 0, folder);
+		process_unlock(&held);
+		r = snapshot_copy(from, copy, &copied);
+		if (r)
+			complain(copy, r);
+	}
+	/* Release; pairs with the acquire above. */
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+	return (int)r;
+}
+
+/* ---- signals ---- */
+
+/* A handler that was there before ours: called as the kernel would have. */
+static void call_before(const struct kernel_action *before, int signal, siginfo_t *info, void *context)
+{
+	if (before->handler.plain == SIG_DFL || before->handler.plain == SIG_IGN)
+		return;
+	if (before->flags & SA_SIGINFO)
+		before->handler.info(signal, info, context);
+	else
+		before->handler.plain(signal);
+}
+
+static void on_snapshot(int signal, siginfo_t *info, void *context)
+{
+	snapshot_take();
+	call_before(&before_snapshot, signal, info, context);
+}
+
+/*
+ * Marks the crash, and lets it happen: with the action of before in place, a faulting instruction faults again; a signal that was sent is sent again,
+ * to this thread, and comes when we return.
+ */
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	recorder_mark_crash(signal);
+	process_clock();
+	for (size_t i = 0; i < CRASH_SIGNALS; i++)
+		if (crash_signals[i] == signal)
+			sigaction_raw(signal, &before_crash[i], NULL);
+	/*
+	 * Faults have positive codes, but SIGSYS and SIGTRAP come behind their instruction, and SIGTRAP's has been executed: those have to be sent, too.
+	 */
+	if (info->si_code > 0 && signal != SIGSYS && signal != SIGTRAP)
+		return;
+	if (sys_call(__NR_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), signal, (long)info, 0, 0))
+		sys_call(__NR_tgkill, sys_getpid(), sys_gettid(), signal, 0, 0, 0);
+}
+
+/* Takes a signal over. Returns 0 or -errno. */
+static long take_over(int signal, void (*handler)(int, siginfo_t *, void *), struct kernel_action *before)
+{
+	struct kernel_action ours = { .handler.info = handler, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | KERNEL_SA_RESTORER,
+		.restorer = snapshot_restorer };
+	long r = sigaction_raw(signal, NULL, before);
+
+	if (r)
+		return r;
+	/* The program's own handler keeps its manners: which signals wait for it, and whether system calls go on behind it. */
+	if (before->handler.plain != SIG_DFL && before->handler.plain != SIG_IGN) {
+		ours.mask = before->mask;
+		ours.flags = (ours.flags & ~(uint64_t)SA_RESTART) | (before->flags & (SA_RESTART | SA_NODEFER));
+	}
+	return sigaction_raw(signal, &ours, NULL);
+}
+
+void snapshot_init(const struct snapshot_options *wanted)
+{
+	options = *wanted;
+}
+
+void snapshot_start(void)
+{
+	long r = 0;
+
+	if (options.signal)
+		r = take_over(options.signal, on_snapshot, &before_snapshot);
+	if (r)
+		complain("the signal can't be taken over", r);
+	for (size_t i = 0; options.crash && i < CRASH_SIGNALS; i++) {
+		struct kernel_action now;
+		/* A program that ignores it does not end by it. */
+		if (crash_signals[i] == options.signal || sigaction_raw(crash_signals[i], NULL, &now) || now.handler.plain == SIG_IGN)
+			continue;
+		r = take_over(crash_signals[i], on_crash, &before_crash[i]);
+		if (r)
+			complain("the signals of a crash can't be taken over", r);
+	}
+}
+
+void snapshot_at_exit(void)
+{
+	if (options.exit)
+		snapshot_take();
+}

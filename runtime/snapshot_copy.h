@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies one process folder of a trace while its threads go on writing, so that what is in the copy is what was there at one moment, thread by
+ * thread: every event whole, in order, none twice, none missing between the first and the last.
+ *
+ * Of a thread's chunks the newest is copied first, twice: the copy ends at the first word that changed in between. The others are finished, but may be
+ * overwritten in the flight recorder: from the newest back, each is copied and its head read again behind it; the first that is another one by then ends
+ * the copy, since all that are older are gone too, or about to. `meta` comes last, so it names whatever occurs in the events.
+ *
+ * No libc; async-signal-safe; a mapping of a few hundred KiB for the time of the call. The command uses it too.
+ */
+#ifndef XAUDIT_SNAPSHOT_COPY_H
+#define XAUDIT_SNAPSHOT_COPY_H
+
+#include <stdint.h>
+
+struct snapshot_copied {
+	uint64_t threads; /* that had chunks or counters */
+	uint64_t chunks;
+	uint64_t gone;	  /* chunks that were overwritten while they were about to be copied */
+	uint64_t bytes;	  /* of all files, holes not counted */
+};
+
+/* Copies the process folder `from` into the folder `to`, which is made. Returns 0, or -errno of what could not be read or written. */
+long snapshot_copy(const char *from, const char *to, struct snapshot_copied *copied);
+
+#endif
