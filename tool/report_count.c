@@ -368,7 +368,8 @@ static void count_counters(struct counter *c, unsigned number)
 			c->row[c->thread_row].name = memory_text(counts.head.comm, sizeof(counts.head.comm));
 	}
 	while (counts_next(&counts)) {
-		struct count_row *row = &c->row[row_of_counter(c, &counts)];
+		uint32_t n = row_of_counter(c, &counts); /* may move the rows */
+		struct count_row *row = &c->row[n];
 		row->calls += counts.calls;
 		row->counted += counts.calls;
 		c->counted += counts.calls;
