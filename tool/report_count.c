@@ -164,7 +164,8 @@ static void end_other(struct counter *c, const struct stream *s, size_t at, uint
 {
 	struct count_frame *frame;
 
-	if (c->row[row_of(c, s, at, id)].open)
+	uint32_t row = row_of(c, s, at, id); /* may move the rows */
+	if (c->row[row].open)
 		for (frame = c->top; frame > c->frame; frame--)
 			if (frame->id == id) {
 				while (c->top > frame)
@@ -415,7 +416,8 @@ static void mark_throttled(struct counter *c)
 										   NULL;
 		if (change->what != TRACE_CHANGE_THROTTLED || !function)
 			continue;
-		struct count_row *row = &c->row[row_of_function(c, function, function->id)];
+		uint32_t n = row_of_function(c, function, function->id); /* may move the rows */
+		struct count_row *row = &c->row[n];
 		if (row->throttled)
 			continue;
 		uint64_t start = process->head.first.ticks;
