@@ -8,9 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "audit/code.h"
@@ -380,6 +383,121 @@ static void test_bindings(void)
 	stub_unmap(&pages);
 }
 
+/* ---- threads ---- */
+
+#define THREADS 3
+
+static const int run_by_threads[] = { LONG_NOP, ONE_BYTE, HOT, XRAY };
+#define RUN ((int)(sizeof(run_by_threads) / sizeof(*run_by_threads)))
+
+static int stop;
+static uint64_t calls[THREADS], wrong[THREADS];
+
+typedef long function_type(long);
+
+static uint64_t call_all(long n)
+{
+	uint64_t bad = 0;
+
+	for (int i = 0; i < RUN; i++)
+		bad += ((function_type *)(uintptr_t)(text + addresses[run_by_threads[i]]))(n) != n + 1;
+	return bad;
+}
+
+static void *run(void *argument)
+{
+	size_t me = (size_t)argument;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		for (int i = 0; i < 200; i++) {
+			wrong[me] += call_all((long)calls[me]);
+			calls[me] += (uint64_t)RUN;
+		}
+		usleep(500);
+	}
+	return NULL;
+}
+
+static void handler(int number)
+{
+	(void)number;
+	if (call_all(5))
+		__atomic_fetch_add(&wrong[0], 1, __ATOMIC_RELAXED);
+}
+
+/* Entries and ends in all files; those of entries that began later than `end`. */
+static int count_events(uint64_t end, uint64_t *entries, uint64_t *ends, uint64_t *late)
+{
+	int files = 0;
+
+	*entries = *ends = *late = 0;
+	for (unsigned n = 0; n < THREADS + 2; n++) {
+		struct reading reading;
+		if (core_read(core_thread_file(core_folder(), getpid(), n), TRACE_CHUNK_MIN, &reading))
+			continue;
+		files++;
+		if (reading.damage || reading.lost) {
+			diag("%s, %llu lost", reading.damage ? reading.damage : "", (unsigned long long)reading.lost);
+			return -1;
+		}
+		for (size_t i = 0; i < reading.count; i++) {
+			int begins = reading.event[i].type == TRACE_ENTRY || reading.event[i].type == TRACE_POINT;
+			*entries += begins;
+			*ends += !begins;
+			*late += begins && reading.event[i].clock > end;
+		}
+		core_forget(&reading);
+	}
+	return files;
+}
+
+static void test_running(void)
+{
+	pthread_t thread[THREADS];
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } }, none = { { 0, 0 }, { 0, 0 } };
+	uint64_t end, all = 0, bad = 0, entries, ends, late;
+	unsigned batches = 0, failed = 0, partial = 0;
+
+	/* One instruction each, from here on. */
+	from_outside(1, "one_byte");
+	apply(0, "*");
+	sigaction(SIGPROF, &action, NULL);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, run, (void *)i);
+	setitimer(ITIMER_PROF, &timer, NULL);
+	for (end = core_now_ns() + 1000000000u; core_now_ns() < end; batches += 2) {
+		struct process_held held;
+		process_lock(&held);
+		failed += apply(1, "*") != 0;
+		partial += result.changed != 5;
+		process_unlock(&held);
+		usleep(200);
+		process_lock(&held);
+		failed += apply(0, "*") != 0;
+		partial += result.changed != 5;
+		process_unlock(&held);
+	}
+	usleep(20000);
+	uint64_t off = core_now_ns();
+	usleep(50000);
+	setitimer(ITIMER_PROF, &none, NULL);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		all += calls[i];
+		bad += wrong[i];
+	}
+	int files = count_events(off, &entries, &ends, &late);
+	diag("%u batches, %llu calls, %llu of them recorded", batches, (unsigned long long)all, (unsigned long long)entries);
+	ok(batches > 100 && !failed, "batches from inside succeed while threads run what they change");
+	is_int(partial, 0, "each changes all five sites");
+	is_int((long long)bad, 0, "every call has the right result");
+	ok(files >= 1 && entries > 0 && entries < all, "some calls are recorded, some not");
+	ok(ends > entries / 2, "with their ends");
+	is_int((long long)late, 0, "after the last batch nothing is recorded");
+}
+
 static void test_refused(void)
 {
 	/* The kernel makes no shared mapping of a file that was opened for reading writable. */
@@ -405,6 +523,7 @@ int main(void)
 	test_outside();
 	test_remembered();
 	test_bindings();
+	test_running();
 	test_refused();
 	return done_testing();
 }

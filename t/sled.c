@@ -184,6 +184,80 @@ static void test_patched(void)
 	is_int(sled_patched(SLED_XRAY_TYPED, 1, 0, out, &from), 0, "a typed event sled has no patch");
 }
 
+/* A site's bytes with room before and behind. */
+static uint8_t room[64];
+static uint8_t *const site = room + 16;
+
+static unsigned look(enum sled_type type, size_t length, const uint8_t *bytes, size_t size, int from, const uint8_t *original,
+	const uint8_t *patched)
+{
+	memset(room, 0xcc, sizeof(room));
+	memcpy(site + from, bytes, size);
+	return sled_look(type, site, length, original, patched);
+}
+
+/* Makes what sled_look() is to tell of the file's bytes, the ready and the patched ones. */
+static void check_states(enum sled_type type, size_t length, const uint8_t *own, size_t size, int before, int joined, const char *sentence)
+{
+	uint8_t original[SLED_ORIGINAL_SIZE], file[16], ready[16], patched[16], other[16];
+	int from, place;
+
+	memset(room, 0xcc, sizeof(room));
+	memcpy(site + before, own, size);
+	if (type >= SLED_PATCHABLE)
+		sled_keep(type, site, original);
+	size_t all = sled_file(type, original, file, &from);
+	ok(all <= size && from == before && !memcmp(file, own, all), "%s: the file's bytes are known", sentence);
+	ok(sled_patched(type, 7, 0x1000, patched, &place) == all && place == from, "%s: a patch covers the same ones", sentence);
+	const unsigned as_loaded = SLED_IS_OFF | SLED_IS_FILE | (joined ? 0 : SLED_IS_READY);
+	is_int(look(type, length, own, size, before, original, patched), as_loaded, "%s: at load it is off and the file's", sentence);
+	is_int(look(type, length, own, size, before, original, NULL), as_loaded, "%s: before there are stubs, too", sentence);
+	is_int(look(type, length, patched, all, before, original, patched), SLED_IS_ON, "%s: patched it is on", sentence);
+	is_int(look(type, length, patched, all, before, original, NULL), 0, "%s: where there are no stubs such bytes are unknown", sentence);
+	/* Ready bytes over the patched ones: switched off live. */
+	size_t head = sled_ready(type, original, ready);
+	memcpy(other, patched, all);
+	memcpy(other + sled_head(type), ready, head);
+	unsigned state = look(type, length, other, all, before, original, patched);
+	is_int(state & ~(unsigned)SLED_IS_FILE, SLED_IS_OFF | SLED_IS_READY, "%s: switched off live it is off and ready", sentence);
+	other[sled_head(type) + (head < 2 ? 0 : 1)] ^= 0x40;
+	is_int(look(type, length, other, all, before, original, patched), 0, "%s: with another head it is unknown", sentence);
+}
+
+static void test_states(void)
+{
+	static const uint8_t long_nop[] = {0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
+	uint8_t original[SLED_ORIGINAL_SIZE] = {0x90, 0x90, 0x90, 0x90, 0x90}, patched[16];
+	int from, low, high, resume;
+
+	check_states(SLED_XRAY_ENTRY, 11, BYTES(ENTRY), 0, 0, "an entry sled");
+	check_states(SLED_XRAY_TAIL, 11, BYTES(ENTRY), 0, 0, "a tail sled");
+	check_states(SLED_XRAY_EXIT, 11, BYTES(EXIT), 0, 0, "an exit sled");
+	check_states(SLED_PATCHABLE, 5, BYTES(0x90, 0x90, 0x90, 0x90, 0x90), 0, 1, "five NOPs");
+	check_states(SLED_PATCHABLE, 8, long_nop, sizeof(long_nop), 0, 0, "one NOP of 8 bytes");
+	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x66, 0x90), -5, 0, "a hot entry");
+	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90), -5, 1, "a hot entry of two NOPs");
+	check_states(SLED_PATCHABLE_HOT_CET, 2, BYTES(0x0f, 0x1f, 0x44, 0, 8, ENDBR64, 0x66, 0x90), -9, 0, "a hot entry with endbr64");
+	is_int(look(SLED_PATCHABLE, 5, BYTES(0xeb, 3, 1, 2, 3), 0, original, NULL), SLED_IS_OFF | SLED_IS_READY,
+		"a guard that was left behind is off and ready");
+	is_int(look(SLED_PATCHABLE, 8, BYTES(0xeb, 3, 1, 2, 3), 0, original, NULL), 0, "one that jumps elsewhere is unknown");
+	sled_patched(SLED_XRAY_ENTRY, 7, 0x1000, patched, &from);
+	is_int(look(SLED_XRAY_ENTRY, 11, BYTES(ENTRY_USED), 0, NULL, patched), SLED_IS_OFF, "a sled with another's bytes behind its head is off, not ready");
+
+	ok(sled_inside(SLED_PATCHABLE, 5, 1, &low, &high, &resume) && low == 1 && high == 5 && resume == 5,
+		"NOPs of one byte: whoever is between them goes on behind them");
+	ok(!sled_inside(SLED_PATCHABLE, 5, 0, &low, &high, &resume), "nobody is inside of a jump");
+	ok(sled_inside(SLED_XRAY_ENTRY, 11, 0, &low, &high, &resume) && low == 6 && high == 7 && resume == 11,
+		"an entry sled that becomes the file's: whoever is at its call goes on behind it");
+	ok(sled_inside(SLED_XRAY_EXIT, 11, 0, &low, &high, &resume) && low == 6 && high == 7 && resume == 0,
+		"an exit sled: whoever is at its jmp goes back to the ret");
+	ok(!sled_inside(SLED_XRAY_TAIL, 11, 1, &low, &high, &resume), "nobody is inside of a sled that is switched on");
+	ok(sled_inside(SLED_PATCHABLE_HOT, 2, 1, &low, &high, &resume) && low == 1 && high == 2 && resume == 2,
+		"a hot entry: whoever is at the second NOP goes on behind it");
+	ok(sled_inside(SLED_PATCHABLE_HOT_CET, 3, 0, &low, &high, &resume) && low == -9 && high == -8 && resume == 3,
+		"switched off: whoever is at the jump before the entry goes on behind its NOPs");
+}
+
 int main(void)
 {
 	test_xray();
@@ -191,5 +265,6 @@ int main(void)
 	test_events();
 	test_nops();
 	test_patched();
+	test_states();
 	return done_testing();
 }
