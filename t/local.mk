@@ -151,4 +151,4 @@ bench: all t/make_trace
 
 # Flight recorders, counters and changes.
 dist_check_SCRIPTS += t/modes.t t/ring.t
-EXTRA_DIST += t/fixtures/digits.c t/fixtures/digits_library.c
+EXTRA_DIST += t/digits.sh t/fixtures/digits.c t/fixtures/digits_library.c

@@ -17,6 +17,7 @@
 #define BLOCK	  (64u << 10) /* bytes */
 #define DEPTH_MAX (1u << 20)
 #define NO_SEQ	  UINT64_MAX
+#define FIRST_NS  1000000000u /* for the first look */
 #define LAPS	  3 /* samples of a flight recorder in one look */
 
 struct top_thread {
@@ -276,8 +277,6 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 		t->last = t->head.clock;
 	if (seq != NO_SEQ)
 		count_skipped(top, t, seq);
-	else
-		top->lost_before += t->head.lost;
 	/* The whole clock is needed to go on from here: any time near is good enough, since the next event tells its low half. */
 	if (top->live)
 		t->time = t->last;
@@ -465,9 +464,16 @@ void top_open(struct top *top, struct folder *folder, bool live)
 	top->changes = top->process->changes;
 	top->lost_before = top->process->head.lost;
 	find_files(top);
+	/* The newest chunk tells which calls are open: they may last for many screens. */
+	uint64_t until = now_ns() + FIRST_NS;
 	for (unsigned n = 0; n < top->threads; n++) {
-		skip_to_end(top, &top->thread[n]);
-		read_counts(top, &top->thread[n], true);
+		struct top_thread *t = &top->thread[n];
+		if (find_chunk(top, t, NO_SEQ)) {
+			top->lost_before += t->head.lost;
+			t->last = t->head.clock;
+			read_thread(top, t, until);
+		}
+		read_counts(top, t, true);
 	}
 	top->skipped = top->words_skipped = 0;
 }
