@@ -24,6 +24,7 @@
 #include "audit/unwinder.h"
 #include "config.h"
 #include "runtime/clock.h"
+#include "runtime/control.h"
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
 #include "runtime/process.h"
@@ -48,7 +49,7 @@ static uint64_t foreign;
 
 EXPORT unsigned la_version(unsigned version)
 {
-	struct process_options options = { .version = PACKAGE_VERSION, .describe = describe_all };
+	struct process_options options = { .version = PACKAGE_VERSION, .describe = describe_all, .begin = control_permit };
 
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
@@ -74,6 +75,11 @@ EXPORT unsigned la_version(unsigned version)
 	snapshot_init(&(struct snapshot_options){
 		.signal = rules.snapshot_signal, .exit = rules.snapshot_exit, .crash = rules.snapshot_crash });
 	epoch_init(0);
+	control_init(&(struct control_options){ .version = PACKAGE_VERSION,
+		.objects = &objects,
+		.loads = &loads,
+		.mode = rules.mode,
+		.any = rules.control_any });
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 

@@ -6,15 +6,19 @@
  * threads by ptrace, has one of them call control_entry on the stack of ours, and lets all go. Only what needs to be done in the process is
  * done so; the tool writes code bytes itself. Status and snapshots need no call: the tool reads memory and files.
  *
- * The call. Stopped thread T, all its signals but SIGKILL blocked by the tool (PTRACE_SETSIGMASK):
+ * The call. T is a stopped thread:
  *  1. The tool fills `request` and writes a struct control_frame below T's stack pointer and red zone: T's registers, as they are to be
  *     afterwards (a system call that T was in set up to be restarted).
- *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1, and lets T alone run (PTRACE_SYSCALL).
- *  3. control_entry sets `running`, calls control_run(), clears `running`, and makes the system call rt_sigprocmask(SIG_SETMASK, frame.mask) with
- *     CONTROL_MAGIC in r9: the tool sees it coming, sets orig_rax = -1 and T's own registers and mask, and is done.
- *  4. Where the tool has died meanwhile, the system call happens, and control_entry takes the registers from the frame itself, on T's own stack:
- *     the program goes on as if nothing had been.
- * So the tool must not begin while `running` is set or any thread's rip is within [entry, entry_end): somebody is on that way still.
+ *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1; then blocks all its signals but SIGKILL
+ *     (PTRACE_SETSIGMASK; in this order, for the frame holds the mask), and lets T alone run (PTRACE_SYSCALL).
+ *  3. control_entry sets `running`, calls control_run(), clears `running`, steps back to T's own stack and makes the system call
+ *     rt_sigprocmask(SIG_SETMASK, frame.mask) with CONTROL_MAGIC in r9. The tool sees it coming, has T stop behind it before any signal is
+ *     delivered, and sets T's own registers there, orig_rax among them: so the kernel restarts the system call that T was in as if it never had been
+ *     interrupted.
+ *  4. Where the tool has died meanwhile, control_entry takes the registers from the frame itself: the program goes on as if nothing had been.
+ * One ptrace request changes all registers, so the tool may die between any two.
+ * So the tool must not begin while any thread's rip is within [entry, entry_end) or its rsp on our stack: somebody is on that way still. (`running`
+ * alone does not tell: a child that was forked meanwhile has it set for good.)
  *
  * control_run() runs while all other threads are stopped wherever they were, perhaps with the process lock or ld.so's: it waits for nothing and
  * answers -EAGAIN; the tool lets the program go on for a moment and tries again. Were the tool to die, the other threads run on while
@@ -31,6 +35,7 @@
 #define CONTROL_SYMBOL "xaudit_control"
 #define CONTROL_MAGIC  0x6c6f72746e6f6378ull /* "xcontrol" */
 #define CONTROL_TEXT   16384
+#define CONTROL_STACK  65536
 
 enum control_op {
 	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
@@ -79,6 +84,10 @@ struct control_frame {
 	uint64_t flags, r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
 	uint64_t rip; /* last: `ret $128` steps over the red zone. The frame ends 128 bytes below T's stack pointer. */
 };
+/* control.S pops them one after another: nothing may be between them. */
+_Static_assert(offsetof(struct control_frame, flags) == 8 && offsetof(struct control_frame, rip) == 17 * 8 &&
+		       sizeof(struct control_frame) == 18 * 8,
+	"popped in this order");
 
 /* Read by the tool from the process's memory; addresses in the process. One build of tool and module: `version` must be the same. */
 struct control_block {
@@ -87,20 +96,36 @@ struct control_block {
 	void (*entry)(void);
 	const char *entry_end;
 	uint8_t *stack_top;
+	uint64_t stack_size;
 	struct control_request *request;
-	uint32_t running; /* a thread is in control_entry */
-	uint32_t ready;	  /* 0: xaudit did not start here; 1: as usual; 2: switched off for good */
-	/* For status: heads of lists of audit/object.h, and what process.h knows. */
-	struct object **objects;
+	uint32_t running; /* a thread is in control_entry, or one was when this process was forked */
+	uint32_t ready;	  /* 0: xaudit did not start here */
+	/* For status. All that these point to stays where it is. */
+	struct object **objects; /* heads of lists of audit/object.h */
 	struct load **loads;
-	const char *folder; /* of this process's trace; empty: none yet */
-	uint64_t *own_memory; /* bytes that xaudit has mapped for itself, files not counted */
+	const uint32_t *state;	 /* enum process_state */
+	const char *folder;	 /* of this process's trace; empty: none yet */
+	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
+	/* As long as there is no folder, whose head tells the same: what the rules said, and what was asked for since. */
+	uint32_t mode;	    /* enum trace_mode */
+	uint32_t recording; /* 0: stopped */
 };
 
 extern struct control_block xaudit_control __attribute__((visibility("default")));
 
+struct control_options {
+	const char *version;
+	struct object **objects;
+	struct load **loads;
+	enum trace_mode mode;
+	int any; /* any process of the same user may control this one: tells the kernel (Yama), in forked children too */
+};
+
 /* la_version, when all is in order. */
-void control_init(const char *version);
+void control_init(const struct control_options *options);
+
+/* A process makes its folder, perhaps a forked one: tells the kernel again. */
+void control_permit(void);
 
 /* Does what the request asks for. Called by control_entry alone. */
 void control_run(void);

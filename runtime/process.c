@@ -66,9 +66,22 @@ void process_lock(struct process_held *held)
 		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
 }
 
+int process_trylock(struct process_held *held)
+{
+	static const uint64_t all = ~0ull;
+	uint32_t free = 0;
+
+	sys_set_signals(&all, &held->signals);
+	/* Acquire on success, as in process_lock(). */
+	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return 1;
+	sys_set_signals(&held->signals, NULL);
+	return 0;
+}
+
 void process_unlock(const struct process_held *held)
 {
-	/* Release; pairs with both acquires in process_lock(). */
+	/* Release; pairs with the acquires in process_lock() and process_trylock(). */
 	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
 		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 	sys_set_signals(&held->signals, NULL);
@@ -264,7 +277,12 @@ void process_change(enum trace_change_what what, uint64_t value, const char *tex
 
 const char *process_folder(void)
 {
-	return process->head ? process->folder : "";
+	return process->folder;
+}
+
+const uint32_t *process_state_place(void)
+{
+	return &process->state;
 }
 
 void process_clock(void)
@@ -395,11 +413,14 @@ enum process_state process_start(void)
 		return process->state;
 	process->pid = (uint32_t)sys_getpid();
 	process->chunk_size = options.chunk_size;
+	if (options.begin)
+		options.begin();
 	long r = make_folder();
 	if (r == 0)
 		r = make_meta();
 	if (r) {
 		process_off("can't make the trace folder", process->folder, r);
+		process->folder[0] = '\0';
 		return process->state;
 	}
 	struct trace_head *head = process->head;

@@ -30,6 +30,7 @@ struct process_options {
 	const char *output; /* absolute path, %p for the process id */
 	uint64_t chunk_size;
 	const char *version, *source; /* texts for meta */
+	void (*begin)(void); /* called when a process makes its folder, before it; lock held. NULL: nothing to do */
 	/* Called with the lock held when a folder was begun: writes again every object, function and load that is known. */
 	void (*describe)(void);
 };
@@ -44,6 +45,9 @@ struct process_held {
 
 void process_lock(struct process_held *held);
 void process_unlock(const struct process_held *held);
+
+/* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
+int process_trylock(struct process_held *held);
 
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
@@ -66,8 +70,14 @@ void process_append(struct trace_record *head, size_t head_size, const void *bod
 /* Notes a change of the recording; text may be NULL. Lock held. */
 void process_change(enum trace_change_what what, uint64_t value, const char *text);
 
-/* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
+/*
+ * Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. Under the lock it may be a file's for a
+ * moment.
+ */
 const char *process_folder(void);
+
+/* Where process_state() looks. */
+const uint32_t *process_state_place(void);
 
 /* Refreshes trace_head.last. Any context; does nothing when somebody else is at it. */
 void process_clock(void);

@@ -28,7 +28,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info check list'
+	local commands='record report replay dump info ctl check list'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -91,6 +91,35 @@ _xaudit()
 	replay) options='--tid= --depth= --pid= --color= --help' ;;
 	dump) options='--format= --pid= --color= --help' ;;
 	info) options='--format= --pid= --color= --help' ;;
+	ctl)
+		local control='status enable disable start stop mode snapshot top'
+		if ((cword == 2)) && [[ $cur != -* ]]; then
+			# Processes that the module is in, as far as we may see; status takes a folder, too.
+			local pids
+			pids=$(grep -l libxaudit.so /proc/[0-9]*/maps 2>/dev/null | sed 's,/proc/\([0-9]*\)/.*,\1,')
+			compopt -o dirnames
+			mapfile -t COMPREPLY < <(compgen -W "$pids" -- "$cur")
+			return
+		fi
+		if ((cword == 3)); then
+			mapfile -t COMPREPLY < <(compgen -W "$control" -- "$cur")
+			return
+		fi
+		case ${words[3]-} in
+		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
+		status) options='--format= --help' ;;
+		snapshot)
+			case $prev in -o | --output) compopt -o dirnames; return ;; esac
+			options='--output= --help'
+			;;
+		top)
+			case $prev in -n | -d | --count | --delay) return ;; esac
+			options='--batch --count= --delay= --help'
+			;;
+		enable | disable) return ;;
+		*) options='--help' ;;
+		esac
+		;;
 	list) options='--format= --color= --help' ;;
 	*) return ;;
 	esac

@@ -2,8 +2,11 @@
 /*
  * Numbers that C and assembly share. Compiled to assembly only; the build turns each marked line into a #define in offsets.h.
  */
+#include <signal.h> /* SIG_SETMASK */
 #include <stddef.h>
+#include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
+#include "runtime/control.h"
 #include "runtime/trace.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
@@ -42,4 +45,26 @@ void offsets(void)
 	NUMBER(ANSWER_AGAIN, TRAMP_AGAIN);
 	NUMBER(ANSWER_POINTED, TRAMP_POINTED);
 	NUMBER(ANSWER_PASS, TRAMP_PASS);
+	NUMBER(BLOCK_RUNNING, offsetof(struct control_block, running));
+	NUMBER(CONTROL_MAGIC_NUMBER, CONTROL_MAGIC);
+	NUMBER(NR_RT_SIGPROCMASK, __NR_rt_sigprocmask);
+	NUMBER(HOW_SETMASK, SIG_SETMASK);
+	NUMBER(FRAME_FLAGS, offsetof(struct control_frame, flags));
+	NUMBER(FRAME_R15, offsetof(struct control_frame, r15));
+	NUMBER(FRAME_R14, offsetof(struct control_frame, r14));
+	NUMBER(FRAME_R13, offsetof(struct control_frame, r13));
+	NUMBER(FRAME_R12, offsetof(struct control_frame, r12));
+	NUMBER(FRAME_R11, offsetof(struct control_frame, r11));
+	NUMBER(FRAME_R10, offsetof(struct control_frame, r10));
+	NUMBER(FRAME_R9, offsetof(struct control_frame, r9));
+	NUMBER(FRAME_R8, offsetof(struct control_frame, r8));
+	NUMBER(FRAME_RDI, offsetof(struct control_frame, rdi));
+	NUMBER(FRAME_RSI, offsetof(struct control_frame, rsi));
+	NUMBER(FRAME_RBP, offsetof(struct control_frame, rbp));
+	NUMBER(FRAME_RBX, offsetof(struct control_frame, rbx));
+	NUMBER(FRAME_RDX, offsetof(struct control_frame, rdx));
+	NUMBER(FRAME_RCX, offsetof(struct control_frame, rcx));
+	NUMBER(FRAME_RAX, offsetof(struct control_frame, rax));
+	NUMBER(FRAME_RIP, offsetof(struct control_frame, rip));
+	NUMBER(FRAME_SIZE, sizeof(struct control_frame));
 }

@@ -9,7 +9,6 @@
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
 #define PAGE	  4096ul
-#define STUB_SIZE 32 /* of a cell stub: 24 bytes of code; two to a cache line */
 #define STUB_REST 6  /* behind the jump through the target */
 /* XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates. */
 #define XRAY_STUB_SIZE 16

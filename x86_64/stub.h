@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STUB_SIZE 32 /* of a cell stub: 24 bytes of code; two to a cache line */
+
 struct stub_cell {
 	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
 	uint64_t body; /* where the function goes on */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/control.h"
+
+#include "runtime/epoch.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "runtime/sys.h"
+
+#ifndef PR_SET_PTRACER
+#define PR_SET_PTRACER 0x59616d61
+#endif
+
+static struct control_request request;
+static uint8_t stack[CONTROL_STACK] __attribute__((aligned(16))); /* no memory until it is used */
+static int any;
+
+struct control_block xaudit_control;
+/* The same, for code that must not go through the global offset table. */
+extern struct control_block control_block __attribute__((alias("xaudit_control"), visibility("hidden")));
+
+/* control.S */
+extern void control_entry(void) __attribute__((visibility("hidden")));
+extern const char control_entry_end[] __attribute__((visibility("hidden")));
+
+void control_permit(void)
+{
+	/* Without Yama the kernel knows no such request; then there is nothing to ask for. */
+	if (any)
+		sys_call(__NR_prctl, PR_SET_PTRACER, -1, 0, 0, 0, 0);
+}
+
+void control_init(const struct control_options *options)
+{
+	struct control_block *block = &control_block;
+	const char *version = options->version;
+
+	any = options->any;
+	control_permit();
+	for (size_t i = 0; version[i] && i < sizeof(block->version) - 1; i++)
+		block->version[i] = version[i];
+	block->entry = control_entry;
+	block->entry_end = control_entry_end;
+	block->stack_top = stack + sizeof(stack);
+	block->stack_size = sizeof(stack);
+	block->request = &request;
+	block->objects = options->objects;
+	block->loads = options->loads;
+	block->state = process_state_place();
+	block->folder = process_folder();
+	block->epoch = &epoch_shared.count;
+	block->mode = options->mode;
+	block->recording = 1;
+	block->magic = CONTROL_MAGIC;
+	block->ready = 1;
+}
+
+/* Process lock held. */
+static int obey(void)
+{
+	int r;
+
+	switch (request.op) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+	case CONTROL_WRITTEN:
+		return control_change(&request);
+	case CONTROL_START:
+	case CONTROL_STOP:
+		control_block.recording = request.op == CONTROL_START;
+		recorder_set_recording((int)control_block.recording);
+		return 0;
+	case CONTROL_MODE:
+		r = recorder_set_mode((enum trace_mode)request.argument, 1);
+		if (r == 0)
+			control_block.mode = (uint32_t)request.argument;
+		return r;
+	default:
+		return -EINVAL;
+	}
+}
+
+void control_run(void)
+{
+	struct process_held held;
+
+	/* All others are stopped, one of them perhaps with the lock. */
+	if (!process_trylock(&held)) {
+		request.error = -EAGAIN;
+		return;
+	}
+	request.error = process_state() == PROCESS_OFF ? -ECANCELED : obey();
+	process_unlock(&held);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit ctl PID enable, disable, start, stop, mode. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/ctl.h"
+#include "tool/info.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+static void print_pause(uint64_t pause)
+{
+	printf("paused %.3f ms\n", (double)pause / 1e6);
+}
+
+/* None of these takes an option but --help. Returns 0, or why to end: status + 1. */
+static int no_options(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] != '-' || !argv[i][1])
+			continue;
+		tool_error("ctl", "%s takes no option '%s': see xaudit ctl --help", argv[0], argv[i]);
+		return TOOL_USAGE + 1;
+	}
+	return 0;
+}
+
+/* ---- enable, disable ---- */
+
+static bool is_kind(const char *word, size_t length)
+{
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (strlen(info_kind(kind)) == length && !strncmp(info_kind(kind), word, length))
+			return true;
+	return false;
+}
+
+/* [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]: what the module would refuse (audit/live.h) is refused here, with words. */
+static bool check_rule(const char *rule)
+{
+	const char *colon = strchr(rule, ':'), *at = strchr(rule, '@');
+	const char *function = rule;
+
+	/* Two colons belong to a name of C++. */
+	if (colon && colon[1] != ':' && !(at && at < colon)) {
+		while (function <= colon) {
+			size_t length = strcspn(function, ",:");
+			if (!is_kind(function, length)) {
+				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: xray, patchable, plt, calls", rule, (int)length, function);
+				return false;
+			}
+			function += length + 1;
+		}
+	}
+	if (!*function || function == at || (at && !at[1])) {
+		tool_error("ctl", "'%s' is no rule: [KIND:]FUNCTION[@LIBRARY], each a pattern", rule);
+		return false;
+	}
+	return true;
+}
+
+static bool put_rules(struct control_request *request, int argc, char **argv)
+{
+	size_t have = 0;
+
+	for (int i = 1; i < argc; i++) {
+		size_t length = strlen(argv[i]) + 1;
+		if (!check_rule(argv[i]))
+			return false;
+		/* An empty one ends them. */
+		if (have + length + 1 > sizeof(request->text)) {
+			tool_error("ctl", "too many rules at once: %zu bytes are allowed", sizeof(request->text) - 1);
+			return false;
+		}
+		memcpy(request->text + have, argv[i], length);
+		have += length;
+	}
+	return true;
+}
+
+static void print_line(uint64_t n, const char *one, const char *many, const char *why)
+{
+	if (n)
+		printf("  %" PRIu64 " %s not: %s\n", n, n == 1 ? one : many, why);
+}
+
+static void print_result(const char *done, const struct control_request *request, const struct ctl_written *written, uint64_t pause)
+{
+	const struct control_result *r = &request->result;
+	uint64_t failed = written->refused_bytes + written->refused_straddle;
+	uint64_t changed = r->changed > failed ? r->changed - failed : 0;
+
+	printf("%" PRIu32 " %s: %" PRIu64 " %s switched %s, %" PRIu32 " %s already, ", r->functions,
+		r->functions == 1 ? "function" : "functions", changed, changed == 1 ? "site" : "sites", done, r->already,
+		r->already == 1 ? "was" : "were");
+	print_pause(pause);
+	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
+		print_line(r->refused[i], "function", "functions", info_reason(i) ? info_reason(i) : "the module does not say why");
+	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
+	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
+}
+
+int ctl_rules(pid_t pid, int argc, char **argv)
+{
+	static struct control_request request;
+	struct ctl_written written = { 0 };
+	struct ctl_process process;
+	bool on = !strcmp(argv[0], "enable");
+	uint64_t pause;
+	int status = no_options(argc, argv);
+
+	if (status)
+		return status - 1;
+	if (argc < 2) {
+		tool_error("ctl", "%s what? give rules: [KIND:]FUNCTION[@LIBRARY]", argv[0]);
+		return TOOL_USAGE;
+	}
+	request.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
+	if (!put_rules(&request, argc, argv))
+		return TOOL_USAGE;
+	if (!ctl_open(&process, pid))
+		return TOOL_FAILED;
+	bool done = ctl_request(&process, &request, &written, &pause);
+	if (done)
+		print_result(on ? "on" : "off", &request, &written, pause);
+	ctl_close(&process);
+	return done ? TOOL_OK : TOOL_FAILED;
+}
+
+/* ---- start, stop, mode ---- */
+
+int ctl_record(pid_t pid, int argc, char **argv)
+{
+	static const char *const modes[] = { [TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count" };
+	static struct control_request request;
+	struct ctl_process process;
+	bool takes_word = !strcmp(argv[0], "mode");
+	uint64_t pause;
+	int status = no_options(argc, argv);
+
+	if (status)
+		return status - 1;
+	if (argc != (takes_word ? 2 : 1)) {
+		tool_error("ctl", takes_word ? "mode takes one word: stream, ring or count" : "%s takes no argument", argv[0]);
+		return TOOL_USAGE;
+	}
+	request.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;
+	if (takes_word) {
+		size_t n = sizeof(modes) / sizeof(*modes), i = 0;
+		while (i < n && strcmp(argv[1], modes[i]))
+			i++;
+		if (i == n) {
+			tool_error("ctl", "unknown mode '%s'; allowed: stream, ring, count", argv[1]);
+			return TOOL_USAGE;
+		}
+		request.argument = i;
+	}
+	if (!ctl_open(&process, pid))
+		return TOOL_FAILED;
+	bool done = ctl_request(&process, &request, NULL, &pause);
+	if (done)
+		print_pause(pause);
+	ctl_close(&process);
+	return done ? TOOL_OK : TOOL_FAILED;
+}
