@@ -289,18 +289,14 @@ static enum trace_reason patch_load(struct load *load)
 	return reason;
 }
 
-static void prepare_sleds(struct load *load, const struct image *image, unsigned kinds)
+static void prepare_sleds(struct load *load)
 {
 	struct process_held held;
 	struct object *object = load->object;
 
 	/* ld.so's lock keeps everybody else from this object's sites, and `preparing` whoever switches sites live. */
-	if (!object->scanned)
-		scan(object, image, kinds);
 	if (!object->usable || object->refused)
 		return;
-	if (object->sites.functions > object->sites.first_patchable)
-		unwinder_look();
 	enum trace_reason reason = patch_load(load);
 	process_lock(&held);
 	if (reason != TRACE_REASON_TRACED)
@@ -312,11 +308,18 @@ static void prepare_sleds(struct load *load, const struct image *image, unsigned
 
 void prepare(struct load *load, const struct image *image)
 {
+	static int intercepting; /* some object has patchable functions, so returns are intercepted now or later */
 	struct process_held held;
+	const struct site_set *set = &load->object->sites;
 	unsigned kinds = load->object->section ? load->object->section->kinds : 0;
 
+	if (kinds & SLED_KINDS && !load->object->scanned)
+		scan(load->object, image, kinds & SLED_KINDS);
+	intercepting |= set->functions > set->first_patchable;
+	if (intercepting)
+		unwinder_look();
 	if (kinds & SLED_KINDS)
-		prepare_sleds(load, image, kinds & SLED_KINDS);
+		prepare_sleds(load);
 	process_lock(&held);
 	if (kinds)
 		code_count_pages(load);
