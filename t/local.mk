@@ -150,5 +150,5 @@ bench: all t/make_trace
 .PHONY: bench soak
 
 # Flight recorders, counters and changes.
-dist_check_SCRIPTS += t/modes.t t/ring.t
+dist_check_SCRIPTS += t/modes.t t/ring.t t/ctl_folder.t
 EXTRA_DIST += t/digits.sh t/fixtures/digits.c t/fixtures/digits_library.c
