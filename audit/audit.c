@@ -128,6 +128,36 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
 
+/*
+ * The program's libc tells us when its threads end. A key under 32 has its place in struct pthread, so setting it never
+ * allocates; without one, threads that are gone are found by asking the kernel.
+ */
+static void watch_thread_ends(void)
+{
+	static int done;
+	unsigned key;
+
+	/* Relaxed: once is enough, and nobody waits for it. */
+	if (__atomic_load_n(&done, __ATOMIC_RELAXED) || __atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+		return;
+	for (const struct load *load = loads; load; load = load->next) {
+		if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname ||
+			strcmp(load->object->soname, "libc.so.6"))
+			continue;
+		int (*create)(unsigned *, void (*)(void *)) =
+			(int (*)(unsigned *, void (*)(void *)))symbol_find(load->map, "pthread_key_create");
+		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load->map, "pthread_key_delete");
+		uintptr_t set = symbol_find(load->map, "pthread_setspecific");
+		if (!create || !remove || !set || create(&key, thread_ended))
+			return;
+		if (key < 32)
+			thread_watch_ends(set, key);
+		else
+			remove(key);
+		return;
+	}
+}
+
 /* At start-up ld.so itself looks these up, as if the program called dlsym. */
 static int is_loaders_own(const char *name)
 {
@@ -148,7 +178,11 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 		return symbol->st_value;
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
-	return bind(symbol, from, to, *flags, name);
+	uintptr_t address = bind(symbol, from, to, *flags, name);
+	/* This may be the first function that is selected, and no LA_ACT_CONSISTENT need come any more. */
+	if (started && object_selected)
+		watch_thread_ends();
+	return address;
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
@@ -173,36 +207,6 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		check_closing(load);
 	object_close(load);
 	return 0;
-}
-
-/*
- * The program's libc tells us when its threads end. A key under 32 has its place in struct pthread, so setting it never
- * allocates; without one, threads that are gone are found by asking the kernel.
- */
-static void watch_thread_ends(void)
-{
-	static int done;
-	unsigned key;
-
-	if (done)
-		return;
-	done = 1;
-	for (const struct load *load = loads; load; load = load->next) {
-		if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname ||
-			strcmp(load->object->soname, "libc.so.6"))
-			continue;
-		int (*create)(unsigned *, void (*)(void *)) =
-			(int (*)(unsigned *, void (*)(void *)))symbol_find(load->map, "pthread_key_create");
-		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load->map, "pthread_key_delete");
-		uintptr_t set = symbol_find(load->map, "pthread_setspecific");
-		if (!create || !remove || !set || create(&key, thread_ended))
-			return;
-		if (key < 32)
-			thread_watch_ends(set, key);
-		else
-			remove(key);
-		return;
-	}
 }
 
 EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
@@ -233,8 +237,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	}
 	process_unlock(&held);
 	process_clock();
-	/* Bindings may select their first function at any time after it. */
-	if (object_selected || kinds & BINDING_KINDS)
+	if (object_selected)
 		watch_thread_ends();
 	if (first && !check_mode())
 		snapshot_start();
