@@ -59,6 +59,7 @@ kind() {
 	ok "$name: and address space" test "$(used 3)" -le 1024
 	# The allocator's and the kernel's own may come and go by a few.
 	ok "$name: and the number of mappings within ten" test "$(used 2)" -le 10
+	[ "$(used 3)" -le 1024 ] || diag "$(diff maps.1 maps.2)"
 	diag "$name: $(used 4) kB resident, $(used 3) kB of addresses, $(used 2) mappings more"
 	rm -rf d
 }
