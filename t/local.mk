@@ -139,8 +139,12 @@ EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
 	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c
 
+# Looking into running processes.
+dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
+EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
+
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/host.t
+soak_tests = t/epoch_torture.t t/host.t t/ctl_kill.t t/ctl_soak.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
