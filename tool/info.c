@@ -262,7 +262,7 @@ static void print_object(const struct object *object, const struct reader_colors
 		if (site->count)
 			printf("      %-9s %8" PRIu32 "  %s\n", kind ? kind : "?", site->count, reason ? reason : "?");
 	}
-	if (object->has_pages)
+	if (object->has_pages && object->site_pages)
 		printf("      pages     %8" PRIu32 "  of code, %" PRIu32 " with sites, %" PRIu32 " patched: %" PRIu64
 		       " kB private in each further process\n",
 			object->text_pages, object->site_pages, object->patched_pages, info_private(object) / 1024);
