@@ -50,7 +50,17 @@ enum trace_control {
 	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
 	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
 	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
+	TRACE_CUSTOM = 4, /* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. First word 0: it was never finished, skip it */
 };
+
+/* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
+enum trace_event_type {
+	TRACE_TYPE_UNTYPED = 0,
+	TRACE_TYPE_MARK = 1, /* a text for people */
+	TRACE_TYPE_FIRST = 16,
+};
+
+#define TRACE_CUSTOM_MAX 4096 /* bytes of data */
 
 #define TRACE_ID_BITS	    28
 #define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
@@ -168,6 +178,7 @@ enum trace_record_type {
 	TRACE_REC_SITES = 6,
 	TRACE_REC_CHANGE = 7,
 	TRACE_REC_PAGES = 8,
+	TRACE_REC_EVENT_TYPE = 9,
 };
 
 /* Before each record. Readers skip types they do not know. */
@@ -285,6 +296,14 @@ struct trace_change {
 	uint32_t length; /* of text, without padding */
 	uint32_t reserved;
 	char text[];
+};
+
+/* A type of custom events has this name. */
+struct trace_type_name {
+	struct trace_record head;
+	uint32_t type;
+	uint32_t length; /* of name, without padding */
+	char name[];
 };
 
 /* Code pages of an object. A later record for the same object replaces the one before. */
