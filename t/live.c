@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Switching sites live: rules taken apart and remembered, batches from inside and as a list for the tool, pages given back. The load is made by
- * hand: a file of code, mapped as ld.so would.
+ * hand (live_load.h).
  */
 #include "t/tap.h"
 
@@ -16,56 +16,25 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "audit/code.h"
 #include "audit/describe.h"
-#include "audit/live.h"
 #include "audit/unwinder.h"
 #include "runtime/process.h"
 #include "t/core.h"
+#include "t/live_load.h"
 #include "x86_64/patch.h"
 
 #define PAGE  4096ul
 #define PAGES 4
-
-/* What the module's object.c and unwinder.c hold. */
-struct object *objects;
-struct load *loads;
-int object_selected;
-uint32_t object_count;
-const struct rules *object_rules;
-int unwinder_blind;
 
 /* ---- a library ---- */
 
 enum { LONG_NOP, ONE_BYTE, ONE_BYTE_TOO, STRADDLING, HOT, HOT_ONE_BYTE, XRAY, NAMELESS, FUNCTIONS };
 
 static const char *const names[FUNCTIONS] = { "long_nop", "one_byte", "one_byte_too", "straddling", "hot", "hot_one_byte", "xray", NULL };
+static const enum code codes[FUNCTIONS] = { CODE_NOP8, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_HOT, CODE_HOT_ONE_BYTE, CODE_XRAY,
+	CODE_ONE_BYTE };
 /* One page each two functions or so. */
 static const uint64_t addresses[FUNCTIONS] = { 0x100, 0x200, 0x1100, 0x1207, 0x2100, 0x2200, 0x3100, 0x3200 };
-
-static struct site sites[16];
-static struct site_function functions[FUNCTIONS];
-static struct rules rules;
-static struct object object;
-static struct load load;
-static uint8_t *text;
-static uint8_t file[PAGES * PAGE];
-
-static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
-static const uint8_t entry[] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
-static const uint8_t leave[] = { 0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
-static const uint8_t body[] = { 0x48, 0x8d, 0x47, 0x01, 0xc3 };
-
-static void put(uint64_t at, const uint8_t *bytes, size_t size)
-{
-	memcpy(file + at, bytes, size);
-}
-
-static uint32_t add_site(uint32_t n, uint32_t function, uint64_t address, enum sled_type type, uint16_t length)
-{
-	sites[n] = (struct site){ .address = address, .type = (uint16_t)type, .length = length, .function = function };
-	return n + 1;
-}
 
 /* The table has XRay functions first. */
 static const int order[FUNCTIONS] = { XRAY, LONG_NOP, ONE_BYTE, ONE_BYTE_TOO, STRADDLING, HOT, HOT_ONE_BYTE, NAMELESS };
@@ -78,108 +47,15 @@ static uint32_t index_of(int function)
 	return 0;
 }
 
-static void make_file(void)
-{
-	uint32_t n = 0;
-
-	memset(file, 0xcc, sizeof(file));
-	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		uint64_t at = addresses[order[i]];
-		functions[i] = (struct site_function){ .address = at, .name = names[order[i]], .first = n, .count = 1,
-			.kind = TRACE_KIND_PATCHABLE };
-		switch (order[i]) {
-		case XRAY:
-			functions[i].kind = TRACE_KIND_XRAY;
-			functions[i].count = 2;
-			put(at, entry, 11);
-			put(at + 11, body, 4);
-			put(at + 16, leave, 11);
-			file[at + 15] = 0x90;
-			n = add_site(n, i, at, SLED_XRAY_ENTRY, 11);
-			n = add_site(n, i, at + 16, SLED_XRAY_EXIT, 11);
-			break;
-		case LONG_NOP:
-			put(at, nop8, 8);
-			put(at + 8, body, 5);
-			n = add_site(n, i, at, SLED_PATCHABLE, 8);
-			break;
-		case HOT:
-			memset(file + at - 5, 0x90, 5);
-			file[at] = 0x66;
-			file[at + 1] = 0x90;
-			put(at + 2, body, 5);
-			n = add_site(n, i, at, SLED_PATCHABLE_HOT, 2);
-			break;
-		case HOT_ONE_BYTE:
-			memset(file + at - 5, 0x90, 7);
-			put(at + 2, body, 5);
-			n = add_site(n, i, at, SLED_PATCHABLE_HOT, 2);
-			break;
-		default:
-			memset(file + at, 0x90, 5);
-			put(at + 5, body, 5);
-			n = add_site(n, i, at, SLED_PATCHABLE, 5);
-		}
-	}
-	object.sites.sites = n;
-}
-
-static uint32_t by_address[16], function_list[FUNCTIONS];
-static uint8_t marks[FUNCTIONS], counted[FUNCTIONS], original[16][SLED_ORIGINAL_SIZE];
-static Elf64_Phdr phdr = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = PAGES * PAGE, .p_memsz = PAGES * PAGE };
-
 static void make_load(void)
 {
 	static char path[100];
 
-	make_file();
 	snprintf(path, sizeof(path), "%s/libcode.so", core_folder());
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0 || write(fd, file, sizeof(file)) != (ssize_t)sizeof(file))
-		bail("can't write %s", path);
-	text = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	if (text == MAP_FAILED)
-		bail("mmap: %s", strerror(errno));
-	close(fd);
-	object_rules = &rules;
-	object.number = 1;
-	object.path = path;
-	object.sites.site = sites;
-	object.sites.function = functions;
-	object.sites.functions = FUNCTIONS;
-	object.sites.first_patchable = 1;
-	object.first_patchable_site = 2;
-	object.original = original;
-	object.marks = marks;
-	object.counted = counted;
-	object.by_address = by_address;
-	object.functions = function_list;
-	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		counted[i] = TRACE_REASON_NOT_SELECTED;
-		object.counts[functions[i].kind][TRACE_REASON_NOT_SELECTED]++;
-	}
-	/* By address: the XRay function comes behind all but the last. */
-	for (int f = 0; f < FUNCTIONS; f++) {
-		uint32_t i = index_of(f);
-		function_list[object.usable_functions++] = i;
-		for (uint32_t s = functions[i].first; s < functions[i].first + functions[i].count; s++) {
-			by_address[object.usable++] = s;
-			if (s >= 2)
-				sled_keep(sites[s].type, file + sites[s].address, original[s - 2]);
-		}
-	}
-	load.magic = LOAD_MAGIC;
-	load.state = LOAD_OPEN;
-	load.object = &object;
-	load.base = load.start = (uint64_t)(uintptr_t)text;
-	load.end = load.start + PAGES * PAGE;
-	load.phdr = &phdr;
-	load.phnum = 1;
-	loads = &load;
-	objects = &object;
-	object_count = 1;
-	if (code_reserve(&load) != TRACE_REASON_TRACED)
-		bail("no room for the stubs");
+	load_begin(PAGES * PAGE, FUNCTIONS, FUNCTIONS + 1);
+	for (int i = 0; i < FUNCTIONS; i++)
+		load_add(codes[order[i]], names[order[i]], addresses[order[i]]);
+	load_map(path);
 }
 
 static int is_on(int function)
@@ -197,29 +73,6 @@ static int on_mask(void)
 }
 
 /* ---- batches ---- */
-
-static struct live_rule parse(const char *text_of_rule)
-{
-	static char buffer[20][100];
-	static unsigned n;
-	struct live_rule rule;
-	char *p = buffer[n++ % 20];
-
-	strcpy(p, text_of_rule);
-	if (live_rule_parse(&rule, p))
-		bail("%s is no rule", text_of_rule);
-	return rule;
-}
-
-static struct control_result result;
-
-static int apply(int on, const char *rule_text)
-{
-	struct live_rule rule = parse(rule_text);
-
-	memset(&result, 0, sizeof(result));
-	return live_apply(on, &rule, &result);
-}
 
 static struct control_patch *patches;
 static size_t patch_count;
@@ -247,6 +100,8 @@ static int from_outside(int on, const char *rule_text)
 	}
 	return 0;
 }
+
+static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
 
 static void test_rules(void)
 {
@@ -322,10 +177,10 @@ static void test_outside(void)
 		exits += patches[i].type == SLED_XRAY_EXIT && patches[i].inside_low == patches[i].address + 6 &&
 			 patches[i].inside_high == patches[i].address + 7 && patches[i].resume == patches[i].address;
 	is_int(exits, 1, "a thread behind the head of an exit sled goes back to it");
-	ok(!memcmp(text, file, sizeof(file)), "the text is the file's own, byte by byte");
+	ok(!memcmp(text, file, file_size), "the text is the file's own, byte by byte");
 	is_int((long long)live_reclaim(), 4, "all four pages are given back");
 	is_int((long long)object.patched_pages, 0, "none is patched");
-	ok(!memcmp(text, file, sizeof(file)), "and the text is as it was");
+	ok(!memcmp(text, file, file_size), "and the text is as it was");
 	is_int(from_outside(0, "*"), 0, "switched off again");
 	ok(patch_count == 0 && result.changed == 0, "nothing is to be written");
 }
@@ -392,8 +247,6 @@ static const int run_by_threads[] = { LONG_NOP, ONE_BYTE, HOT, XRAY };
 
 static int stop;
 static uint64_t calls[THREADS], wrong[THREADS];
-
-typedef long function_type(long);
 
 static uint64_t call_all(long n)
 {

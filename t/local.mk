@@ -91,8 +91,11 @@ check_PROGRAMS += t/patch_live.t
 t_patch_live_t_SOURCES = t/patch_live.c
 t_patch_live_t_LDADD = t/libcore.la x86_64/libsled.la
 check_PROGRAMS += t/live.t
-t_live_t_SOURCES = t/live.c
+t_live_t_SOURCES = t/live.c t/live_load.h
 t_live_t_LDADD = audit/libdescribe.la t/libcore.la audit/libglob.la x86_64/libsled.la runtime/libbase.la
+check_PROGRAMS += t/live_soak.t
+t_live_soak_t_SOURCES = t/live_soak.c t/live_load.h
+t_live_soak_t_LDADD = audit/libdescribe.la t/libcore.la audit/libglob.la x86_64/libsled.la runtime/libbase.la -lrt
 t_recorder_t_SOURCES = t/recorder.c
 t_recorder_t_LDADD = t/libcore.la
 t_recorder_fork_t_SOURCES = t/recorder_fork.c
@@ -144,7 +147,7 @@ dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
 EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/host.t t/ctl_kill.t t/ctl_soak.t
+soak_tests = t/epoch_torture.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
