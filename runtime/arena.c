@@ -50,9 +50,13 @@ char *arena_string(struct arena *arena, const char *text, size_t length)
 
 void arena_free(struct arena *arena)
 {
-	for (struct arena_block *block = arena->blocks, *older; block; block = older) {
+	struct arena_block *block = arena->blocks, *older;
+
+	/* First: another thread may fork in the middle, and the child must not come here for the same blocks again. */
+	*arena = (struct arena){ 0 };
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner: keeps the compiler from moving the stores behind the calls */
+	for (; block; block = older) {
 		older = block->older;
 		sys_munmap(block, block->size);
 	}
-	*arena = (struct arena){ 0 };
 }

@@ -168,7 +168,7 @@ static int eight_threads(void *argument)
 static void test_threads(void)
 {
 	struct trace_head head;
-	char name[20];
+	char name[40];
 
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(eight_threads, NULL, 30), 0, "eight threads at once make %u calls each, with signals",
