@@ -79,7 +79,7 @@ EXPORT unsigned la_version(unsigned version)
 		.objects = &objects,
 		.loads = &loads,
 		.mode = rules.mode,
-		.any = rules.control_any });
+		.any = rules.control_any && !check_mode() });
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 

@@ -121,9 +121,11 @@ static int cover(struct stack *stack, uint64_t slot)
 	for (uint64_t at = low; at < high; at += PIECE)
 		if ((at < stack->mapped_low || at >= stack->mapped_high) && !map_piece(at / PIECE))
 			return 0;
-	/* Who is about to leave its piece gets the next one now, if it can be had: a program in its steady state maps nothing new. */
+	/* Who is about to leave what is mapped gets the next piece now, if it can be had: a program in its steady state maps nothing new. */
 	if (slot - low < PIECE / 8 && low > LOWEST && low > stack->low && map_piece(low / PIECE - 1))
 		low -= PIECE;
+	if (high - slot < PIECE / 8 && high < stack->high && map_piece(high / PIECE))
+		high += PIECE;
 	stack->mapped_low = low;
 	stack->mapped_high = high;
 	set_range(stack);
