@@ -11,7 +11,8 @@
 #include "runtime/sys.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
-#define PAGE 4096ul
+#define PAGE		4096ul
+#define GIVE_BACK_PAGES 16
 
 int code_segment(const struct load *load, uint64_t address, uint64_t *end)
 {
@@ -209,6 +210,18 @@ int code_is_mapped_file(int fd, uint64_t address)
 	return !known || (object.device == file.device && object.inode == file.inode);
 }
 
+/* By words: sys_same() takes a byte at a time. */
+static int is_same_page(const void *a, const void *b)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	const word *p = a, *q = b;
+
+	for (size_t i = 0; i < PAGE / sizeof(*p); i++)
+		if (p[i] != q[i])
+			return 0;
+	return 1;
+}
+
 /* Where in the file the text page at a link-time address is; -1: nowhere. */
 static int64_t file_offset(const struct load *load, uint64_t address)
 {
@@ -221,30 +234,61 @@ static int64_t file_offset(const struct load *load, uint64_t address)
 	return -1;
 }
 
+/*
+ * Touched pages in a row from *page on, in the file too, as many as one reading takes. *offset: the first one's in the file, -1: it has none. 0: there
+ * are no more.
+ */
+static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offset)
+{
+	uint64_t pages = (load->end - load->start) / PAGE, address;
+	size_t n = 0;
+
+	while (*page < pages && !is_touched(load, *page))
+		++*page;
+	address = load->start + *page * PAGE - load->base;
+	*offset = file_offset(load, address);
+	while (n < GIVE_BACK_PAGES && *page + n < pages && is_touched(load, *page + n) &&
+		(n == 0 || file_offset(load, address + n * PAGE) == *offset + (int64_t)(n * PAGE)))
+		n++;
+	return n;
+}
+
+/* These pages are the file's again: no private copy is needed. Returns how many were given back. */
+static size_t drop(struct load *load, uint64_t page, size_t n)
+{
+	if (sys_madvise((void *)(uintptr_t)(load->start + page * PAGE), n * PAGE, MADV_DONTNEED))
+		return 0;
+	for (uint64_t i = page; i < page + n; i++)
+		load->touched[i / 8] &= (uint8_t)~(1u << i % 8);
+	return n;
+}
+
 size_t code_give_back(struct load *load)
 {
-	static uint8_t own[PAGE]; /* the lock guards it */
+	static uint8_t own[GIVE_BACK_PAGES * PAGE]; /* the lock guards it */
 	const struct object *object = load->object;
-	size_t pages = 0;
+	size_t pages = 0, n;
 
 	if (!load->touched || load->textrel)
 		return 0;
 	long fd = sys_open(object->flags & TRACE_OBJECT_PROGRAM ? "/proc/self/exe" : object->path, O_RDONLY, 0);
 	if (fd < 0)
 		return 0;
-	/* Read, not mapped: a file that was cut short since must not raise SIGBUS. */
+	/*
+	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under `xaudit ctl` each is two stops.
+	 */
 	if (code_is_mapped_file((int)fd, load->start)) {
-		for (uint64_t page = 0; page < (load->end - load->start) / PAGE; page++) {
-			if (!is_touched(load, page))
-				continue;
-			uint8_t *p = (uint8_t *)(uintptr_t)(load->start + page * PAGE);
-			int64_t offset = file_offset(load, load->start + page * PAGE - load->base);
-			if (offset < 0 || sys_call(__NR_pread64, fd, (long)own, PAGE, offset, 0, 0) != (long)PAGE || !sys_same(p, own, PAGE))
-				continue;
-			if (sys_madvise(p, PAGE, MADV_DONTNEED))
-				continue;
-			load->touched[page / 8] &= (uint8_t)~(1u << page % 8);
-			pages++;
+		int64_t offset;
+		for (uint64_t page = 0; (n = touched_run(load, &page, &offset)); page += n) {
+			const uint8_t *p = (const uint8_t *)(uintptr_t)(load->start + page * PAGE);
+			long got = offset < 0 ? 0 : sys_call(__NR_pread64, fd, (long)own, (long)(n * PAGE), offset, 0, 0);
+			for (size_t i = 0, same; i < n && (long)((i + 1) * PAGE) <= got; i += same + 1) {
+				for (same = 0; i + same < n && (long)((i + same + 1) * PAGE) <= got; same++)
+					if (!is_same_page(p + (i + same) * PAGE, own + (i + same) * PAGE))
+						break;
+				if (same)
+					pages += drop(load, page + i, same);
+			}
 		}
 	}
 	sys_close((int)fd);

@@ -457,6 +457,12 @@ size_t live_reclaim(void)
 	return pages;
 }
 
+static void merge_all(void)
+{
+	for (struct load *load = next_load(0); load; load = next_load(load->start))
+		code_merge(load);
+}
+
 /* ---- from inside ---- */
 
 static void fill_site(const struct batch *batch, const struct change *change, struct patch_site *to)
@@ -551,7 +557,10 @@ int control_change(struct control_request *request)
 		return change(request);
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
-		request->pages = live_reclaim();
+		if (request->argument)
+			request->pages = live_reclaim();
+		else
+			merge_all();
 		return 0;
 	default:
 		return -EINVAL;

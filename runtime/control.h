@@ -40,7 +40,7 @@
 enum control_op {
 	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
 	CONTROL_DISABLE,    /* the same */
-	CONTROL_WRITTEN,    /* the patches were written: pages that are the file's own again are given back; the list is freed */
+	CONTROL_WRITTEN,    /* the patches were written, the list is freed; argument 1: pages that are the file's own again are given back */
 	CONTROL_START,
 	CONTROL_STOP,
 	CONTROL_MODE, /* argument: enum trace_mode */

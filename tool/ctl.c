@@ -25,7 +25,7 @@
 /* Code bytes of an answer: writes them, and tells the module. */
 static int apply(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
 {
-	struct control_request done = { .op = CONTROL_WRITTEN };
+	struct control_request done = { .op = CONTROL_WRITTEN, .argument = request->op == CONTROL_DISABLE };
 	struct control_patch *patch;
 	size_t count = request->patch_count, size = count * sizeof(*patch);
 	int r;
