@@ -159,3 +159,6 @@ bench: all t/make_trace
 # Flight recorders, counters and changes.
 dist_check_SCRIPTS += t/modes.t t/ring.t t/ctl_folder.t
 EXTRA_DIST += t/digits.sh t/fixtures/digits.c t/fixtures/digits_library.c
+
+# Custom events in the readers.
+dist_check_SCRIPTS += t/reader-events.t

@@ -25,6 +25,9 @@
  *	ring | stream			the chunks that follow go to the thread's flight recorder, or to its file again
  *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none
  *	crash SIGNAL
+ *	type N NAME			a type of custom events has this name
+ *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
+ *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
  *	lost N				in this chunk
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
@@ -177,6 +180,42 @@ static void put_event(uint32_t type, uint32_t id, uint64_t time)
 	if (d < -(1ll << 31) || d >= 1ll << 31)
 		put_sync(time);
 	put(TRACE_EVENT(type, id, time));
+	last_time = time;
+}
+
+/* custom|unfinished TYPE TIME DATA... */
+static void put_custom(char **word, int words)
+{
+	static uint64_t data[TRACE_CUSTOM_MAX / 8 + 1];
+	uint64_t time = number(word[2]) + step, size = 0;
+	uint8_t *bytes = (uint8_t *)data;
+	unsigned n, byte;
+
+	memset(data, 0, sizeof(data));
+	for (int i = 3; i < words; i++) {
+		if (*word[i] == '=') {
+			for (const char *p = word[i] + 1; *p && size < TRACE_CUSTOM_MAX; p++)
+				bytes[size++] = *p == '_' ? ' ' : (uint8_t)*p;
+		} else if (sscanf(word[i], "%u*%x", &n, &byte) == 2) {
+			for (; n && size < TRACE_CUSTOM_MAX; n--)
+				bytes[size++] = (uint8_t)byte;
+		} else {
+			for (const char *p = word[i]; size < TRACE_CUSTOM_MAX && *p && sscanf(p, "%2x", &byte) == 1; p += 1 + !!p[1])
+				bytes[size++] = (uint8_t)byte;
+		}
+	}
+	want_chunk(time);
+	if (chunk_pos + 64 + size > chunk_bytes()) {
+		finish_chunk();
+		begin_chunk(time);
+	}
+	int64_t d = (int64_t)(time - last_time);
+	if (d < -(1ll << 31) || d >= 1ll << 31)
+		put_sync(time);
+	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 1 + (size + 7) / 8), time));
+	put(*word[0] == 'c' ? number(word[1]) << 32 | size : 0);
+	for (size_t i = 0; i < (size + 7) / 8; i++)
+		put(data[i]);
 	last_time = time;
 }
 
@@ -406,6 +445,8 @@ static bool thread_command(char **word, int words)
 		want_chunk(last_time);
 		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CRASH, 1), last_time));
 		put(number(word[1]));
+	} else if ((!strcmp(word[0], "custom") || !strcmp(word[0], "unfinished")) && words > 2) {
+		put_custom(word, words);
 	} else if (!strcmp(word[0], "ring") && words == 1) {
 		begin_ring();
 	} else if (!strcmp(word[0], "stream") && words == 1) {

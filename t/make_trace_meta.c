@@ -155,6 +155,9 @@ bool meta_command(char **word, int words, const char *rest)
 		put_change(word, words > 5 ? strstr(rest, word[5]) : "");
 	} else if (!strcmp(word[0], "counts") && words > 4) {
 		put_counts(word, words);
+	} else if (!strcmp(word[0], "type") && words == 3) {
+		struct trace_type_name t = { .type = (uint32_t)number(word[1]), .length = (uint32_t)strlen(word[2]) };
+		put_record(TRACE_REC_EVENT_TYPE, &t, sizeof(t), word[2], t.length);
 	} else if (!strcmp(word[0], "pages") && words == 5) {
 		struct trace_pages p = { .object = (uint32_t)number(word[1]), .text = (uint32_t)number(word[2]),
 			.sites = (uint32_t)number(word[3]), .patched = (uint32_t)number(word[4]) };

@@ -3,7 +3,10 @@
 /* xaudit dump: every event, in time order over all threads and processes. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "tool/event_format.h"
+#include "tool/event_text.h"
 #include "tool/json.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
@@ -14,7 +17,16 @@ static const char help[] =
 	"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
 	"\n"
 	"Options:\n"
-	"  --format=FORMAT  text (default), or json: one object per line\n" READER_HELP_TEXT;
+	"  --format=FORMAT  text (default), or json: one object per line\n"
+	"  --event-format=TYPE=FORMAT\n"
+	"                   how to decode the data of custom events of this type, by name or\n"
+	"                   number, such as request='u32 id, string name'; several times\n" READER_HELP_TEXT;
+
+struct dump {
+	struct reader_options options;
+	const struct reader_colors *color;
+	struct event_formats formats;
+};
 
 static const char *word(enum merge_type type)
 {
@@ -38,6 +50,8 @@ static const char *word(enum merge_type type)
 		return "change";
 	case MERGE_CRASH:
 		return "crash";
+	case MERGE_CUSTOM:
+		return "custom";
 	case MERGE_OVERWRITTEN:
 		return "gap";
 	case MERGE_THREAD:
@@ -77,6 +91,7 @@ static void find_about(struct about *about, struct merge_source *source, const s
 	case MERGE_LOST:
 	case MERGE_THREAD:
 	case MERGE_CRASH:
+	case MERGE_CUSTOM:
 	case MERGE_OVERWRITTEN:
 		return;
 	case MERGE_CHANGE:
@@ -108,7 +123,41 @@ static void print_change_json(const struct change *change)
 	}
 }
 
-static void print_json(const struct about *about, struct merge_source *source, const struct merge_event *event)
+static void print_custom_json(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+{
+	const char *name = process_type_now(source->process, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+
+	printf(",\"type\":");
+	json_string(stdout, name);
+	printf(",\"type_number\":%" PRIu32 ",\"size\":%" PRIu64 ",\"data\":\"", event->id, event->count);
+	event_base64(stdout, event->data, event->count);
+	putchar('"');
+	if (format) {
+		putchar(',');
+		event_format_json(stdout, format, event->data, event->count);
+	}
+}
+
+static void print_custom(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+{
+	const char *name = process_type_now(source->process, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+
+	printf("  %s", dump->color->name);
+	if (name)
+		reader_text(stdout, name);
+	else
+		printf("type %" PRIu32, event->id);
+	printf("%s  ", dump->color->off);
+	if (format)
+		event_format_text(stdout, format, event->data, event->count);
+	else
+		event_text(stdout, event->data, event->count, SIZE_MAX);
+	printf("  %s%" PRIu64 " bytes%s\n", dump->color->dim, event->count, dump->color->off);
+}
+
+static void print_json(const struct dump *dump, const struct about *about, struct merge_source *source, const struct merge_event *event)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
 		word(event->type));
@@ -129,12 +178,15 @@ static void print_json(const struct about *about, struct merge_source *source, c
 		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
 	if (event->type == MERGE_CHANGE)
 		print_change_json(merge_change(source, event));
+	if (event->type == MERGE_CUSTOM)
+		print_custom_json(dump, source, event);
 	puts("}");
 }
 
-static void print_text(const struct about *about, struct merge_source *source, const struct merge_event *event,
-	const struct reader_colors *color)
+static void print_text(const struct dump *dump, const struct about *about, struct merge_source *source, const struct merge_event *event)
 {
+	const struct reader_colors *color = dump->color;
+
 	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
 		event->tid, word(event->type));
 	if (about->has_address)
@@ -153,6 +205,10 @@ static void print_text(const struct about *about, struct merge_source *source, c
 		printf("%s\n", color->off);
 		return;
 	}
+	if (event->type == MERGE_CUSTOM) {
+		print_custom(dump, source, event);
+		return;
+	}
 	if (about->function) {
 		printf("  %s", color->name);
 		reader_text(stdout, about->function);
@@ -166,9 +222,8 @@ static void print_text(const struct about *about, struct merge_source *source, c
 	puts(event->type == MERGE_POINT ? "  entry only" : "");
 }
 
-static void dump(struct folder *folder, const struct reader_options *options)
+static void dump_all(const struct dump *dump, struct folder *folder)
 {
-	const struct reader_colors *color = reader_colors(options);
 	struct merge_source *source;
 	struct merge_event event;
 	struct about about;
@@ -179,32 +234,49 @@ static void dump(struct folder *folder, const struct reader_options *options)
 		if (event.type == MERGE_THREAD)
 			continue; /* tells replay where a tree ends; each event has its tid */
 		find_about(&about, source, &event);
-		if (options->json)
-			print_json(&about, source, &event);
+		if (dump->options.json)
+			print_json(dump, &about, source, &event);
 		else
-			print_text(&about, source, &event, color);
+			print_text(dump, &about, source, &event);
 	}
 	merge_close(&merge);
+}
+
+enum { DUMP_EVENT_FORMAT = READER_OWN };
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	struct dump *dump = context;
+	char *wrong = event_format_add(&dump->formats, optarg);
+
+	(void)option; /* there is but one */
+	if (wrong)
+		tool_error(options->command, "--event-format can't be '%s': %s", optarg, wrong);
+	free(wrong);
+	return !wrong;
 }
 
 int dump_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "format", required_argument, NULL, READER_FORMAT },
+		{ "event-format", required_argument, NULL, DUMP_EVENT_FORMAT },
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "dump", .help = help, .letters = ":", .options = long_options
+		.command = "dump", .help = help, .letters = ":", .options = long_options, .own = take_option
 	};
-	struct reader_options options;
-	int status = reader_begin(&options, &syntax, NULL, argc, argv);
+	struct dump dump = { 0 };
+	int status = reader_begin(&dump.options, &syntax, &dump, argc, argv);
 
-	if (status >= 0)
-		return status;
-	struct folder *folder = folder_open(options.dir, options.pid);
-	if (!folder)
-		return TOOL_FAILED;
-	dump(folder, &options);
-	return reader_end(folder);
+	if (status < 0) {
+		struct folder *folder = folder_open(dump.options.dir, dump.options.pid);
+		dump.color = reader_colors(&dump.options);
+		if (folder)
+			dump_all(&dump, folder);
+		status = folder ? reader_end(folder) : TOOL_FAILED;
+	}
+	event_format_free(&dump.formats);
+	return status;
 }

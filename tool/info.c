@@ -78,6 +78,12 @@ static void scan_words(struct scan *scan, struct stream *s)
 				scan->sums->crashes++;
 				scan->sums->signal = s->signal;
 				continue;
+			case STREAM_CONTROL_CUSTOM:
+				scan->sums->custom++;
+				scan->sums->custom_bytes += s->custom.size;
+				scan->now = scan->time > scan->now ? scan->time : scan->now;
+				scan->first = scan->first < scan->time ? scan->first : scan->time;
+				continue;
 			case STREAM_CONTROL_NOTHING:
 				continue;
 			}
@@ -141,6 +147,7 @@ void info_count(struct info_sums *sums, struct process *process)
 			scan_stream(sums, &s);
 			sums->disk += s.disk;
 			sums->overwritten += s.overwritten;
+			sums->unfinished += s.unfinished;
 			stream_close(&s);
 		}
 		if (process->files[i] & FILE_COUNTS)
@@ -188,6 +195,10 @@ static void print_sums(const struct info_sums *sums, const char *indent)
 	printf("\n%sLost        %" PRIu64 "\n", indent, sums->lost);
 	if (sums->counted)
 		printf("%sCounted     %" PRIu64 " calls without time\n", indent, sums->counted);
+	if (sums->custom)
+		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, sums->custom, sums->custom_bytes);
+	if (sums->unfinished)
+		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, sums->unfinished);
 	if (sums->overwritten)
 		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent, sums->overwritten);
 }
@@ -319,7 +330,7 @@ static void print_text(struct folder *folder, const struct info_sums *sums, cons
 	if (began && localtime_r(&began, &tm) && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm))
 		line("Began", date);
 	print_clock(&first->clock);
-	if (all->events)
+	if (all->events || all->custom)
 		line("Time", reader_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %u\n", folder->processes);
 	print_sums(all, "");
@@ -356,6 +367,9 @@ int info_main(int argc, char **argv)
 		all.lost += sums[i].lost;
 		all.counted += sums[i].counted;
 		all.overwritten += sums[i].overwritten;
+		all.custom += sums[i].custom;
+		all.custom_bytes += sums[i].custom_bytes;
+		all.unfinished += sums[i].unfinished;
 		all.first = sums[i].first < all.first ? sums[i].first : all.first;
 		all.last = sums[i].last > all.last ? sums[i].last : all.last;
 	}

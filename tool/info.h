@@ -14,6 +14,8 @@ struct info_sums {
 	uint64_t lost;
 	uint64_t counted;     /* calls without time */
 	uint64_t overwritten; /* chunks */
+	uint64_t custom, custom_bytes; /* custom events, and their data */
+	uint64_t unfinished;	       /* custom events that were begun and not finished; not in the two */
 	uint64_t crashes;
 	int signal; /* of the last of them */
 	uint64_t first, last; /* ns, CLOCK_MONOTONIC, of events; first is UINT64_MAX if there are none */

@@ -41,6 +41,12 @@ static void print_sums(const struct info_sums *sums)
 	printf(",\"lost\":%" PRIu64 ",", sums->lost);
 }
 
+static void print_custom(const struct info_sums *sums)
+{
+	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64 ",", sums->custom, sums->custom_bytes,
+		sums->unfinished);
+}
+
 /* "sites":{KIND:{REASON:functions...}...}, entries of a kind together in the order of kinds. */
 static void print_sites(const struct object *object)
 {
@@ -137,7 +143,9 @@ static void print_process(const struct process *process, const struct info_sums 
 		fputs(i ? "," : "", stdout);
 		json_string(stdout, process->note[i]);
 	}
-	printf("],\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"taken_back\":%" PRIu64
+	printf("],");
+	print_custom(sums);
+	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"taken_back\":%" PRIu64
 	       ",\"crash_signal\":",
 		sums->counted, sums->overwritten, mode_word(head->mode), head->recording ? "true" : "false", head->ring_size, head->ring_chunk, head->taken_back);
 	if (sums->crashes)
@@ -168,8 +176,9 @@ void info_json(struct folder *folder, const struct info_sums *sums, const struct
 	text("host", first->host, ",");
 	print_clock(&first->clock);
 	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", info_began(folder),
-		all->events && all->last > all->first ? all->last - all->first : 0);
+		(all->events || all->custom) && all->last > all->first ? all->last - all->first : 0);
 	print_sums(all);
+	print_custom(all);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",", all->counted, all->overwritten);
 	printf("\"processes\":[");
 	for (unsigned i = 0; i < folder->processes; i++) {

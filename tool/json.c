@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/json.h"
 
-#include <stddef.h> /* size_t */
-
-/* Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: none there. */
-static size_t utf8_length(const unsigned char *p)
+size_t utf8_length(const unsigned char *p)
 {
 	unsigned low = 0x80, high = 0xbf; /* limits of the second byte: they keep out long forms and surrogates */
 	size_t length;

@@ -5,6 +5,7 @@
 #ifndef XAUDIT_JSON_H
 #define XAUDIT_JSON_H
 
+#include <stddef.h> /* size_t */
 #include <stdio.h>
 
 /*
@@ -13,5 +14,11 @@
  * by byte. Errors are left in the stream (ferror). Any thread; not async-signal-safe.
  */
 void json_string(FILE *file, const char *text);
+
+/*
+ * Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: none there. It looks no further than the first zero
+ * byte, so one must lie behind the text. A NUL has length 1. Any thread; async-signal-safe.
+ */
+size_t utf8_length(const unsigned char *p);
 
 #endif

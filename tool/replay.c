@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/event_text.h"
 #include "tool/memory.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
@@ -186,6 +187,26 @@ static void print_remark(struct replay *r, struct merge_source *source, const st
 	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
 }
 
+#define CUSTOM_LIMIT 60 /* characters of data on a line */
+
+static void print_custom(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	struct thread *thread = source->user;
+	const char *name = process_type_now(source->process, event->id);
+
+	if (!wanted(r, thread->tid, thread->depth))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, thread->depth);
+	printf("%s/* %s", r->color->dim, r->color->name);
+	if (name)
+		reader_text(stdout, name);
+	else
+		printf("type %" PRIu32, event->id);
+	printf("%s%s: ", r->color->off, r->color->dim);
+	event_text(stdout, event->data, event->count, CUSTOM_LIMIT);
+	printf(" (%" PRIu64 " bytes) */%s\n", event->count, r->color->off);
+}
+
 static void take(struct replay *r, struct merge_source *source, const struct merge_event *event)
 {
 	struct thread *thread = source->user;
@@ -209,6 +230,9 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_TAIL:
 	case MERGE_UNWIND:
 		end_frame(r, source, event);
+		break;
+	case MERGE_CUSTOM:
+		print_custom(r, source, event);
 		break;
 	case MERGE_OVERWRITTEN: /* what was open may have ended there */
 		end_thread(r, source);

@@ -155,6 +155,23 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 	}
 }
 
+/* A second table, of custom events, if there are any. */
+static void print_events(const struct event_counter *c, const struct reader_colors *color)
+{
+	if (!c->rows)
+		return;
+	printf("\n%s%10s  %11s  %s%s\n==========  ===========  ====================\n", color->head, "Events", "Bytes", "Type", color->off);
+	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
+		const struct event_row *row = &c->row[i];
+		printf("%10" PRIu64 "  %11" PRIu64 "  %s", row->count, row->bytes, color->name);
+		if (row->name)
+			reader_text(stdout, row->name);
+		else
+			printf("type %" PRIu32, row->number);
+		printf("%s\n", color->off);
+	}
+}
+
 /* What the numbers leave out. */
 static void print_remarks(const struct counter *c, const struct reader_colors *color)
 {
@@ -168,6 +185,8 @@ static void print_remarks(const struct counter *c, const struct reader_colors *c
 		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n", c->no_end);
 	if (c->orphans)
 		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", c->orphans);
+	if (c->events.unfinished)
+		printf("%" PRIu64 " custom events were not finished: they were left out\n", c->events.unfinished);
 	if (c->overwritten)
 		printf("the flight recorder holds the newest events: %" PRIu64 " chunks before them were overwritten\n", c->overwritten);
 	if (c->crashes)
@@ -190,6 +209,7 @@ static void print_table(const struct counter *c, const struct line *line, uint32
 		print_time(&line[i], line[i].max);
 		print_name(&line[i], c->by, color);
 	}
+	print_events(&c->events, color);
 	print_remarks(c, color);
 }
 
@@ -201,6 +221,25 @@ static void json_time(const char *key, const struct line *line, uint64_t ns, con
 		printf("\"%s\":%" PRIu64 "%s", key, ns, behind);
 	else
 		printf("\"%s\":null%s", key, behind);
+}
+
+/* Nothing if there are none. */
+static void json_events(const struct event_counter *c)
+{
+	if (c->rows)
+		printf(",\"custom_events\":[");
+	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
+		const struct event_row *row = &c->row[i];
+		printf("%s\n{\"type\":", i ? "," : "");
+		json_string(stdout, row->name);
+		if (!row->name)
+			printf(",\"type_number\":%" PRIu32, row->number);
+		printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", row->count, row->bytes);
+	}
+	if (c->rows)
+		printf("\n]");
+	if (c->unfinished)
+		printf(",\"custom_unfinished\":%" PRIu64, c->unfinished);
 }
 
 static void print_json(const struct counter *c, const struct line *line, uint32_t lines)
@@ -242,9 +281,11 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":",
 		c->counted, c->no_end, c->orphans, c->overwritten);
 	if (c->crashes)
-		printf("%d}\n", c->signal);
+		printf("%d", c->signal);
 	else
-		printf("null}\n");
+		printf("null");
+	json_events(&c->events);
+	puts("}");
 }
 
 enum { REPORT_SORT = READER_OWN, REPORT_BY };

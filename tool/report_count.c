@@ -226,6 +226,9 @@ static __attribute__((noinline)) bool count_rare(struct counter *c, struct strea
 			c->crashes++;
 			c->signal = s->signal;
 			return true;
+		case STREAM_CONTROL_CUSTOM:
+			event_count(&c->events, c->process, s->custom.type, s->custom.size);
+			return true;
 		case STREAM_CONTROL_NOTHING:
 			return true;
 		}
@@ -438,12 +441,14 @@ static void count_process(struct counter *c, struct process *process)
 		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
 			count_stream(c, &s);
 			c->overwritten += s.overwritten;
+			c->events.unfinished += s.unfinished;
 			stream_close(&s);
 		}
 		if (process->files[i] & FILE_COUNTS)
 			count_counters(c, i);
 	}
 	mark_throttled(c);
+	event_count_process_ends(&c->events);
 	c->lost += process->head.lost;
 	for (uint32_t i = 0; i < COUNT_PAGES; i++)
 		free(c->page[i]);
@@ -467,6 +472,7 @@ void count_folder(struct counter *c, struct folder *folder, enum count_by by)
 	c->frame->id = UINT32_MAX; /* the sentinel: no event has this id */
 	for (unsigned i = 0; i < folder->processes; i++)
 		count_process(c, folder->process[i]);
+	event_count_sort(&c->events);
 }
 
 void count_free(struct counter *c)
@@ -479,4 +485,5 @@ void count_free(struct counter *c)
 	free(c->row);
 	free(c->hash);
 	free(c->frame);
+	event_count_free(&c->events);
 }

@@ -14,7 +14,7 @@
  * chunks of the flight recorder were overwritten.
  * A frame that was ended for want of an end of its own (unwound, or by the end of one around it), and in whose time functions were switched off, has
  * no time either: it may have ended at any moment since.
- * Counters (c<n>) add to calls alone.
+ * Counters (c<n>) add to calls alone. Custom events are counted by their types (report_events.h).
  *
  * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two array
  * lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a histogram), and
@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "tool/histogram.h"
+#include "tool/report_events.h"
 #include "tool/trace_folder.h"
 
 enum count_by { COUNT_BY_FUNCTION, COUNT_BY_LIBRARY, COUNT_BY_THREAD };
@@ -93,6 +94,7 @@ struct counter {
 	uint64_t overwritten; /* chunks */
 	uint64_t crashes;
 	int signal; /* of the last of them */
+	struct event_counter events; /* custom ones */
 };
 
 /* Counts all of the folder. What can't be read goes into the folder's damage. */

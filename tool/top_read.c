@@ -118,6 +118,8 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 			size_t payload = id >> 8;
 			if (at + payload >= n)
 				return payload >= BLOCK / 8 ? n : at; /* damage is no reason to stay here for ever */
+			if ((id & 0xff) == TRACE_CUSTOM)
+				t->time += (uint64_t)(int64_t)(int32_t)((uint32_t)words[at] - (uint32_t)t->time);
 			if ((id & 0xff) == TRACE_SYNC && payload && words[at + 1])
 				t->time = words[at + 1];
 			if ((id & 0xff) == TRACE_THREAD)
@@ -299,6 +301,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 	}
 	end = t->head.used ? t->head.used : t->head.size;
 	uint64_t want = end > t->pos ? end - t->pos : 0;
+	bool wait = false;
 	ssize_t n = want ? pread(t->fd[t->in_ring], words, want < BLOCK ? want : BLOCK, (off_t)(t->at + t->pos)) : 0;
 	if (t->in_ring && !same_chunk(top, t)) {
 		if (resume_in_ring(top, t))
@@ -311,15 +314,19 @@ static bool read_block(struct top *top, struct top_thread *t)
 		have--;
 	if (t->head.used || newer)
 		good = have;
-	for (; good < have; good++) {
-		if (words[good])
-			continue;
-		/* A zero with words behind it: a hole, if it still is one at the next look. */
-		if (t->hole != t->pos + good * 8) {
+	while (good < have) {
+		uint32_t word = (uint32_t)(words[good] >> 32);
+		size_t payload = word >> TRACE_ID_BITS == TRACE_CONTROL ? (word & TRACE_ID_MASK) >> 8 : 0;
+		/* A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the first word tells. */
+		if ((!words[good] || (payload && good + 1 < whole && !words[good + 1])) && t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
+			wait = true;
 			break;
 		}
+		good += 1 + payload;
 	}
+	/* Zeros at the end may be data of a custom event; if it is not here as a whole, take_words() leaves it. */
+	good = good < whole ? good : whole;
 	size_t taken = take_words(top, t, words, good);
 	t->pos += taken * 8;
 	top->words += taken;
@@ -340,7 +347,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 		}
 		return true;
 	}
-	return taken == BLOCK / 8;
+	return !wait && taken && have == BLOCK / 8;
 }
 
 static void read_thread(struct top *top, struct top_thread *t, uint64_t until)

@@ -70,6 +70,12 @@ struct change {
 	char *text; /* may be empty */
 };
 
+/* A type of custom events that was registered. */
+struct type_name {
+	uint32_t type;
+	char *name;
+};
+
 /* Files of a thread record. */
 enum { FILE_EVENTS = 1 /* t<n> */, FILE_RING = 2 /* r<n> */, FILE_COUNTS = 4 /* c<n> */ };
 
@@ -104,6 +110,8 @@ struct process {
 	uint32_t notes;
 	struct change *change; /* in the order of meta */
 	uint32_t changes;
+	struct type_name *type; /* of custom events, in the order of their numbers */
+	uint32_t types;
 };
 
 struct folder {
@@ -151,6 +159,12 @@ const struct function *process_function_now(struct process *process, uint32_t id
 
 /* The object of that number, or NULL. */
 struct object *process_object(const struct process *process, uint32_t number);
+
+/*
+ * Name of a type of custom events, that of meta or a fixed one; NULL: it has none. Reads what was added to meta meanwhile if it must. Valid until the
+ * next process_load().
+ */
+const char *process_type_now(struct process *process, uint32_t type);
 
 /* Path of an object's file, for rows and JSON; "[unknown]" for NULL. */
 const char *object_path(const struct object *object);

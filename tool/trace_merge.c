@@ -2,6 +2,7 @@
 #include "tool/trace_merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/memory.h"
 
@@ -43,6 +44,25 @@ static void set_event(struct merge_source *source, uint64_t event, uint32_t type
 		stream_damage(&source->stream, source->stream.at, "an event of a function that meta does not name");
 }
 
+#define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
+
+static void set_custom(struct merge_source *source)
+{
+	const struct stream_custom *custom = &source->stream.custom;
+
+	source->now = source->time > source->now ? source->time : source->now;
+	if (!source->data)
+		source->data = memory_zeroed(2, DATA_ROOM);
+	source->second = !source->second;
+	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
+	memcpy(data, custom->data, custom->size);
+	data[custom->size] = 0;
+	set_head(source, MERGE_CUSTOM);
+	source->head.id = custom->type;
+	source->head.count = custom->size;
+	source->head.data = data;
+}
+
 /* The next event of the block. Returns false when the block is used up. */
 static bool next_in_block(struct merge_source *source)
 {
@@ -67,6 +87,9 @@ static bool next_in_block(struct merge_source *source)
 			case STREAM_CONTROL_CRASH:
 				set_head(source, MERGE_CRASH);
 				source->head.count = (uint64_t)s->signal;
+				return true;
+			case STREAM_CONTROL_CUSTOM:
+				set_custom(source);
 				return true;
 			case STREAM_CONTROL_NOTHING:
 				continue;
@@ -379,6 +402,7 @@ void merge_close(struct merge *merge)
 			meta_end(&source->meta);
 		else
 			stream_close(&source->stream);
+		free(source->data);
 		free(source);
 	}
 	free(merge->source);

@@ -28,6 +28,7 @@ enum merge_type {
 	MERGE_UNLOAD,
 	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
 	MERGE_CRASH,	   /* count: the signal that was about to end the process */
+	MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
 	MERGE_OVERWRITTEN, /* count chunks of this thread are not in the flight recorder any more; what was open may have ended in them */
 };
 
@@ -41,6 +42,7 @@ struct merge_event {
 	struct object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */
+	const uint8_t *data; /* valid until the next merge_next() or merge_skip(), and a zero behind it */
 };
 
 struct merge_source {
@@ -57,6 +59,8 @@ struct merge_source {
 	uint32_t tid;
 	uint64_t time, now; /* as the last event says, and the latest so far */
 	bool overwritten;   /* MERGE_OVERWRITTEN comes next */
+	uint8_t *data;	    /* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
+	bool second;	    /* the last one is in the second half */
 
 	struct meta meta; /* of meta */
 	uint32_t changes;	      /* that were taken */

@@ -258,6 +258,38 @@ static bool take_change(struct process *process, const struct trace_record *reco
 	return true;
 }
 
+/* Where the type is in process->type, or should be. */
+static uint32_t find_type(const struct process *process, uint32_t type)
+{
+	uint32_t low = 0, high = process->types;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (process->type[middle].type < type)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool take_type(struct process *process, const struct trace_record *record)
+{
+	const struct trace_type_name *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	uint32_t at = find_type(process, from->type);
+	if (at < process->types && process->type[at].type == from->type) {
+		free(process->type[at].name);
+	} else {
+		process->type = memory_resize(process->type, process->types + 1, sizeof(*process->type));
+		memmove(&process->type[at + 1], &process->type[at], (process->types++ - at) * sizeof(*process->type));
+	}
+	process->type[at] = (struct type_name){ from->type, memory_text(from->name, from->length) };
+	return true;
+}
+
 static bool take_pages(struct process *process, const struct trace_record *record)
 {
 	const struct trace_pages *from = (const void *)record;
@@ -349,6 +381,8 @@ static bool take(struct process *process, const struct trace_record *record)
 		return take_change(process, record);
 	case TRACE_REC_PAGES:
 		return take_pages(process, record);
+	case TRACE_REC_EVENT_TYPE:
+		return take_type(process, record);
 	case TRACE_REC_LOAD:
 		process->loads++;
 		return record->size >= sizeof(struct trace_load);
@@ -394,9 +428,13 @@ void process_unload(struct process *process)
 		free(process->note[i]);
 	for (uint32_t i = 0; i < process->changes; i++)
 		free(process->change[i].text);
+	for (uint32_t i = 0; i < process->types; i++)
+		free(process->type[i].name);
 	free(process->change);
+	free(process->type);
 	process->change = NULL;
-	process->changes = 0;
+	process->type = NULL;
+	process->changes = process->types = 0;
 	free(process->object);
 	free(process->function);
 	free(process->slot);
@@ -432,6 +470,21 @@ const struct function *process_function_now(struct process *process, uint32_t id
 	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
 		function = process_function(process, id);
 	return function;
+}
+
+const char *process_type_now(struct process *process, uint32_t type)
+{
+	for (;;) {
+		uint32_t at = find_type(process, type);
+		if (at < process->types && process->type[at].type == type)
+			return process->type[at].name;
+		if (type == TRACE_TYPE_UNTYPED)
+			return "untyped";
+		if (type == TRACE_TYPE_MARK)
+			return "mark";
+		if (process->head.flags & TRACE_EXITED || !process_load(process))
+			return NULL;
+	}
 }
 
 struct object *process_object(const struct process *process, uint32_t number)

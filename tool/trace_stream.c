@@ -203,6 +203,7 @@ static void measure(struct stream *stream, uint64_t begin, uint64_t limit, uint6
 	const struct trace_chunk *head = &stream->head;
 	uint64_t size = head->size;
 
+	stream->changing = false;
 	if (size < head->head_size || size > limit || size % 8) {
 		damage_at(stream, begin, "the chunk has an impossible size");
 		size = limit;
@@ -366,15 +367,17 @@ enum stream_step stream_step(struct stream *stream)
 	n /= 8;
 	if (!stream->head.used && n) {
 		size_t good = settled(stream, left, n);
-		if (good < n)
+		if (good < n) {
 			stream->end = stream->pos + good * 8;
+			stream->changing = true;
+		}
 		n = good;
 	}
 	stream->pos += n * 8;
 	stream->have += n;
 	if (n)
 		return STREAM_WORDS;
-	if (left) /* a control word wants more words than the chunk has */
+	if (left && !stream->changing) /* a control word wants more words than the chunk has */
 		stream_damage(stream, 0, "the chunk ends within an event");
 	stream->at = stream->have = 0;
 	stream->in_chunk = false;
@@ -391,11 +394,43 @@ void stream_skip(struct stream *stream, uint64_t words)
 	}
 	words -= here;
 	if (words > (stream->end - stream->pos) / sizeof(uint64_t)) {
-		stream_damage(stream, stream->at, "the chunk ends within an event");
+		if (!stream->changing)
+			stream_damage(stream, stream->at, "the chunk ends within an event");
 		words = (stream->end - stream->pos) / sizeof(uint64_t);
 	}
 	stream->at = stream->have;
 	stream->pos += words * sizeof(uint64_t);
+}
+
+/* Looks at the custom event at s->at. Of what is no good, nothing is believed but the number of words. */
+static enum stream_control look_at_custom(struct stream *stream, uint32_t words, uint64_t *time)
+{
+	const uint64_t *at = &stream->words[stream->at];
+	uint64_t here = stream->have - stream->at - 1; /* words behind the first */
+
+	if (!words) {
+		stream_damage(stream, stream->at, "a control word lacks its payload");
+		return STREAM_CONTROL_NOTHING;
+	}
+	if (!here)
+		return STREAM_CONTROL_MORE;
+	*time = stream_time(*time, at[0]);
+	if (!at[1]) {
+		stream->unfinished++;
+		return STREAM_CONTROL_NOTHING;
+	}
+	uint32_t size = (uint32_t)at[1];
+	if (size > TRACE_CUSTOM_MAX || (size + 7) / 8 > words - 1) {
+		stream_damage(stream, stream->at, "a custom event has an impossible size");
+		return STREAM_CONTROL_NOTHING;
+	}
+	/* Whole, or not at all. */
+	if (words > here && words - here > (stream->end - stream->pos) / sizeof(uint64_t))
+		return STREAM_CONTROL_NOTHING;
+	if ((size + 7) / 8 > here - 1)
+		return STREAM_CONTROL_MORE;
+	stream->custom = (struct stream_custom){ (uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2] };
+	return STREAM_CONTROL_CUSTOM;
 }
 
 enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32_t *tid)
@@ -426,6 +461,11 @@ enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32
 			stream->signal = payload < 128 ? (int)payload : 0;
 			what = STREAM_CONTROL_CRASH;
 		}
+		break;
+	case TRACE_CUSTOM:
+		what = look_at_custom(stream, words, time);
+		if (what == STREAM_CONTROL_MORE)
+			return what;
 		break;
 	}
 	stream_skip(stream, 1 + (uint64_t)words);

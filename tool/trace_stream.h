@@ -17,7 +17,8 @@
  *
  * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end. A chunk
  * of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is the same behind it. Of a chunk that is
- * not finished, words count up to the first that changed between two readings: so they are what was there at one moment.
+ * not finished, words count up to the first that changed between two readings: so they are what was there at one moment. A control word whose
+ * payload is not whole at that moment is not there either.
  */
 #ifndef XAUDIT_TRACE_STREAM_H
 #define XAUDIT_TRACE_STREAM_H
@@ -39,6 +40,12 @@ struct ring_place {
 	uint64_t at;
 };
 
+/* A custom event. */
+struct stream_custom {
+	uint32_t type, size;
+	const uint8_t *data; /* in the block: until the next step */
+};
+
 struct stream {
 	struct process *process;
 	unsigned number; /* of the thread record */
@@ -55,8 +62,11 @@ struct stream {
 	uint64_t pos;	  /* where the words behind the block begin */
 	uint64_t end;	  /* of the chunk's words */
 	bool in_chunk, in_ring;
+	bool changing; /* the chunk's words end where they were being written when we read them */
 	uint64_t begin; /* in_ring: where the chunk begins */
 	int signal; /* of the last STREAM_CONTROL_CRASH */
+	struct stream_custom custom; /* of the last STREAM_CONTROL_CUSTOM */
+	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 	struct trace_chunk head; /* of this chunk */
 	uint64_t *words;
 	size_t at, have, room;
@@ -84,6 +94,7 @@ enum stream_control {
 	STREAM_CONTROL_NOTHING, /* nothing that concerns the reader, or *time was set */
 	STREAM_CONTROL_THREAD,	/* the events that follow are of thread *tid, which has no open calls */
 	STREAM_CONTROL_CRASH,	/* the process was about to end by signal s.signal */
+	STREAM_CONTROL_CUSTOM,	/* s.custom, at *time */
 	STREAM_CONTROL_MORE,	/* the payload is not in the block: take another step */
 };
 

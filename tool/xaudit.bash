@@ -89,7 +89,7 @@ _xaudit()
 		;;
 	report) options='--sort= --by= --format= --pid= --color= --help' ;;
 	replay) options='--tid= --depth= --pid= --color= --help' ;;
-	dump) options='--format= --pid= --color= --help' ;;
+	dump) options='--format= --event-format= --pid= --color= --help' ;;
 	info) options='--format= --pid= --color= --help' ;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
@@ -129,7 +129,7 @@ _xaudit()
 	--by) options='function library thread' ;;
 	--format) [[ $command == dump || $command == info ]] && options='text json' || options='table json' ;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth | --pid) return ;;
+	--tid | -D | --depth | --pid | --event-format) return ;;
 	*)
 		if [[ $cur != -* ]]; then
 			# A trace is a folder; list wants a file.

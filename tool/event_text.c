@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/event_text.h"
+
+#include "tool/json.h"
+
+/* What stands behind the backslash for this character; 0: it needs none. */
+static char escape(uint8_t c)
+{
+	switch (c) {
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	case '\r':
+		return 'r';
+	case '"':
+	case '\\':
+		return (char)c;
+	}
+	return 0;
+}
+
+bool event_is_text(const uint8_t *data, size_t size)
+{
+	if (size > 1 && !data[size - 1])
+		size--;
+	for (size_t at = 0; at < size;) {
+		size_t length = utf8_length(data + at);
+		/* The second range of control characters is U+0080 to U+009F. */
+		if (!length || (data[at] < ' ' && !escape(data[at])) || data[at] == 0x7f || (data[at] == 0xc2 && data[at + 1] < 0xa0))
+			return false;
+		at += length;
+	}
+	return true;
+}
+
+void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
+{
+	size_t at = 0, written = 0;
+
+	if (!event_is_text(data, size)) {
+		for (; at < size && written < limit; at++, written += 3)
+			fprintf(file, "%s%02x", at ? " " : "", data[at]);
+		if (at < size)
+			fputs(" ...", file);
+		return;
+	}
+	if (size && !data[size - 1])
+		size--;
+	putc('"', file);
+	for (; at < size && written < limit; written++) {
+		size_t length = utf8_length(data + at);
+		if (escape(data[at]))
+			fprintf(file, "\\%c", escape(data[at]));
+		else
+			fwrite(data + at, 1, length, file);
+		at += length;
+	}
+	fputs(at < size ? "\"..." : "\"", file);
+}
+
+void event_base64(FILE *file, const uint8_t *data, size_t size)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t at = 0; at < size; at += 3) {
+		size_t left = size - at;
+		uint32_t bits = (uint32_t)data[at] << 16 | (left > 1 ? (uint32_t)data[at + 1] << 8 : 0) | (left > 2 ? data[at + 2] : 0);
+		putc(digits[bits >> 18], file);
+		putc(digits[bits >> 12 & 63], file);
+		putc(left > 1 ? digits[bits >> 6 & 63] : '=', file);
+		putc(left > 2 ? digits[bits & 63] : '=', file);
+	}
+}
