@@ -103,8 +103,8 @@ static uint64_t boundary(const struct trace_chunk *chunk)
 	return (uint64_t)(uintptr_t)chunk + chunk->size;
 }
 
-/* Bytes of events that are reserved in the chunk at hand but not written: somebody further out was interrupted. */
-static int has_unwritten(const struct thread *thread)
+/* Events that are reserved in the chunk at hand but not written: somebody further out was interrupted. */
+static uint64_t unwritten_events(const struct thread *thread)
 {
 	uint64_t end = thread->hot.cursor;
 
@@ -112,7 +112,7 @@ static int has_unwritten(const struct thread *thread)
 		return 0;
 	if (!may_take(&thread->hot, end)) /* full: reservations behind the boundary never get written */
 		end = boundary(thread->chunk);
-	return *tramp_written(thread->chunk_start) != end - thread->chunk_start;
+	return (end - thread->chunk_start - *tramp_written(thread->chunk_start)) / 8;
 }
 
 static void finish_chunk(struct thread *thread)
@@ -170,25 +170,28 @@ static void begin_chunk(struct trace_chunk *chunk, const struct thread *thread, 
 }
 
 /*
- * The thread's chunk is full, or was taken from it (forced): finishes it, and lets go of its window. Somebody further out may still have to write there;
- * then it stays mapped, and its window is not used again.
+ * The thread's chunk is full, or was taken from it (forced): finishes it, and lets go of its window. Somebody further out may still have to write
+ * `unwritten` events there; then it stays mapped, and its window is not used again.
  */
-static void leave_chunk(struct thread *thread, int unwritten)
+static void leave_chunk(struct thread *thread, uint64_t unwritten)
 {
 	uint8_t **window = &thread->window[!(thread->next_chunk & 1)];
 
-	if (thread->forced)
-		thread->forced = 0; /* where it ends is not known for certain: readers go by the zeros */
-	else
-		finish_chunk(thread);
 	throttle_look(thread->chunk);
+	if (thread->forced) {
+		/* Where it ends, and whether all is written, is not known for certain: readers go by the zeros, and it stays. */
+		thread->forced = 0;
+		*window = NULL;
+		return;
+	}
+	finish_chunk(thread);
 	if (!unwritten) {
 		release_window(*window);
 		return;
 	}
-	/* Its place in a flight recorder will be another chunk's: the late event must not get there. */
+	/* Its place in a flight recorder will be another chunk's: late events must not get there. */
 	if (thread->chunk_kind == 'r') {
-		thread->chunk->lost++;
+		thread->chunk->lost += unwritten;
 		sys_mmap(*window, process_chunk_size(), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	}
@@ -216,7 +219,7 @@ static long next_chunk(struct thread *thread)
 	struct place place = next_place(thread);
 	struct trace_head *head = process_head();
 	unsigned turn = thread->next_chunk & 1;
-	int unwritten = thread->forced || has_unwritten(thread);
+	uint64_t unwritten = thread->forced ? 0 : unwritten_events(thread);
 
 	if (place.kind == 't' && options.size_limit && head->stream_bytes + place.size > options.size_limit)
 		return recording ? stop_full(head) : -EFBIG;

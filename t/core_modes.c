@@ -483,6 +483,8 @@ static const char *chunk_text(const char *path, uint64_t at, uint64_t seq)
 	text[0] = '\0';
 	if (n < (ssize_t)sizeof(*head) || head->magic != TRACE_CHUNK_MAGIC || head->seq != seq)
 		return "no such chunk";
+	if (head->lost)
+		return "lost events";
 	for (size_t i = head->head_size; i + 8 <= head->size && i + 8 <= (size_t)n && length < sizeof(text) - 20; i += 8) {
 		uint64_t event = *(uint64_t *)(chunk + i);
 		if (event)
