@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/describe.h"
 
+#include "runtime/custom.h"
 #include "runtime/filter.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
@@ -224,6 +225,7 @@ void describe_changed_counts(int last)
 
 void describe_all(void)
 {
+	custom_describe();
 	/* Oldest first, as they were written before: numbers ascend. */
 	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {

@@ -10,6 +10,7 @@ runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c runtime/filter.c runtime/filter.h runtime/throttle.c runtime/throttle.h
 runtime_libruntime_la_SOURCES += runtime/snapshot.c runtime/snapshot.h
 runtime_libruntime_la_SOURCES += runtime/control.c runtime/control.h
+runtime_libruntime_la_SOURCES += runtime/custom.c runtime/custom.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: the ground for all, the command too.

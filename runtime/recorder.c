@@ -18,6 +18,7 @@
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
 static int recording = 1;
+static uint32_t takes_events = 1; /* what these two come to. Relaxed */
 
 #define RETRY_TICKS 2000000000ull /* between attempts to get a chunk: about a second by TSC, two by CLOCK_MONOTONIC */
 
@@ -65,6 +66,24 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	__atomic_store_n(p + 1, payload, __ATOMIC_RELAXED); /* relaxed, as above */
 	wrote((uint64_t)(uintptr_t)p, 2);
 	return 1;
+}
+
+/* Bytes to words, the last one filled up with zeros. */
+static void copy_in(uint64_t *to, const uint8_t *from, uint32_t size)
+{
+	typedef uint64_t unaligned __attribute__((aligned(1), may_alias));
+
+	if (size > 32) { /* the instruction takes some 20 ns to begin */
+		sys_copy(to, from, size);
+		return;
+	}
+	for (; size >= 8; size -= 8, from += 8)
+		*to++ = *(const unaligned *)from;
+	uint64_t rest = 0;
+	for (uint32_t i = 0; i < size; i++)
+		rest |= (uint64_t)from[i] << 8 * i;
+	if (size)
+		*to = rest;
 }
 
 /* ---- chunks ---- */
@@ -331,6 +350,39 @@ void recorder_write(struct thread *thread, uint32_t word)
 	}
 }
 
+int recorder_custom(uint32_t type, const void *data, uint32_t size)
+{
+	const unsigned words = 1 + (size + 7) / 8;
+
+	/* Relaxed: whoever stops or starts recording waits for nobody. */
+	while (__atomic_load_n(&takes_events, __ATOMIC_RELAXED)) {
+		/* Each time: in a slow path a handler may have forked, and this may be the child. */
+		struct thread *thread = thread_self();
+		if (!thread && !(thread = thread_get()))
+			return -ECANCELED;
+		uint64_t now = clock_now();
+		/* Only where there is a chunk: long reservations in vain would soon add up to chunk_bit. */
+		if ((uint32_t)(now >> 31) == thread->hot.span && may_take(&thread->hot, thread->hot.cursor)) {
+			uint64_t *p = reserve(&thread->hot, 1 + words);
+			if (p) {
+				/* All but one word in advance: an event that has to be given up is one event. */
+				wrote((uint64_t)(uintptr_t)p, words);
+				/* Relaxed, and in this order, as in write_control(): who is killed on the way leaves a first word of 0. */
+				__atomic_store_n(p, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words), now), __ATOMIC_RELAXED);
+				__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: keeps the compiler from swapping stores */
+				copy_in(p + 2, data, size);
+				__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the same */
+				__atomic_store_n(p + 1, (uint64_t)type << 32 | size, __ATOMIC_RELAXED); /* relaxed, as above */
+				wrote((uint64_t)(uintptr_t)p, 1);
+				return 0;
+			}
+		}
+		if (tramp_slow_event() == TRAMP_PASS)
+			return process_state() == PROCESS_ON ? -ENOSPC : -ECANCELED;
+	}
+	return -ECANCELED;
+}
+
 /* A control event, with a sync before it; where there is no room, nothing. Returns whether it was written. */
 static int note(struct thread *thread, enum trace_control subtype, uint64_t payload)
 {
@@ -367,6 +419,8 @@ static void apply(void)
 	enum handler_set set = !recording ? HANDLER_IDLE : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT : HANDLER_RECORD;
 
 	handler_use(set, clock_kind());
+	/* Relaxed: threads see it soon enough. */
+	__atomic_store_n(&takes_events, set == HANDLER_RECORD, __ATOMIC_RELAXED);
 	recorder_describe();
 }
 
@@ -382,6 +436,12 @@ void recorder_describe(void)
 		head->ring_chunk = ring_chunk();
 		head->ring_size = options.ring;
 	}
+}
+
+void recorder_state(uint32_t *mode, uint32_t *is_recording)
+{
+	*mode = options.mode;
+	*is_recording = (uint32_t)recording;
 }
 
 void recorder_init(const struct recorder_options *wanted)

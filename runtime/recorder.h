@@ -59,6 +59,15 @@ void recorder_thread_changed(struct thread *thread);
 /* An event of the calling thread, from C: as the fast path does it, with as many rounds as it takes. */
 void recorder_write(struct thread *thread, uint32_t word);
 
+/*
+ * An event of the program's own, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may not both be 0. Returns 0,
+ * -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
+ */
+int recorder_custom(uint32_t type, const void *data, uint32_t size);
+
+/* How the recording stands, by the calling program's own question. Lock held. */
+void recorder_state(uint32_t *mode, uint32_t *is_recording);
+
 /* One event of the thread, or one call that should have been counted, could not be. */
 void recorder_lose(struct thread *thread);
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of the program's own: the part of xaudit.h that records. Called by the program's threads through the
+ * library's table; meaning and errors of the first five are in xaudit.h. Any thread, async-signal-safe, no libc.
+ *
+ * Types are known by name. They lie in memory that fork keeps, and process_options.describe writes them again into
+ * each new meta.
+ */
+#ifndef XAUDIT_CUSTOM_H
+#define XAUDIT_CUSTOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int custom_event(const void *data, size_t size);
+int custom_typed_event(int type, const void *data, size_t size);
+int custom_register_type(const char *name);
+int custom_mark(const char *text);
+
+/* How many types are registered. Any context. */
+uint32_t custom_types(void);
+
+/* Writes the names of all types into meta. Lock held. */
+void custom_describe(void);
+
+#endif
