@@ -12,6 +12,7 @@
 #include <sys/auxv.h> /* getauxval */
 #include <time.h>     /* clock_gettime */
 
+#include "audit/api.h"
 #include "audit/bind.h"
 #include "audit/check.h"
 #include "audit/describe.h"
@@ -121,6 +122,9 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	*cookie = (uintptr_t)load;
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return DLSYM_ALONE;
+	/* A program under xaudit check makes no trace. */
+	if (!check_mode())
+		api_connect(&image);
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);

@@ -32,23 +32,55 @@ static void find_range(struct image *image)
 	}
 }
 
-/* The build-id note lies in a PT_NOTE: notes are name size, description size, type, name, description, all padded to 4. */
-static void find_build_id(struct image *image, const Elf64_Phdr *p)
+/* Notes are name size, description size, type, name, description, all padded to 4. Of a damaged segment the rest is left out. */
+int image_next_note(const struct image *image, struct image_note *note)
 {
-	const uint8_t *at = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr), *end = at + p->p_memsz;
-
-	while (end - at >= (long)sizeof(Elf64_Nhdr)) {
-		const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
-		uint64_t name = (note->n_namesz + 3ul) & ~3ul, description = (note->n_descsz + 3ul) & ~3ul;
-		if (name + description > (uint64_t)(end - at) - sizeof(*note))
-			return;
-		const uint8_t *text = at + sizeof(*note);
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && sys_same(text, "GNU", 4) && note->n_descsz <= 64) {
-			image->build_id = text + name;
-			image->build_id_len = note->n_descsz;
-			return;
+	for (;;) {
+		uint64_t left = (uint64_t)(note->end - note->next);
+		if (left >= sizeof(Elf64_Nhdr)) {
+			const Elf64_Nhdr *head = (const Elf64_Nhdr *)note->next;
+			uint64_t name = (head->n_namesz + 3ul) & ~3ul, description = (head->n_descsz + 3ul) & ~3ul;
+			if (name + description <= left - sizeof(*head)) {
+				note->type = head->n_type;
+				note->name_size = head->n_namesz;
+				note->size = head->n_descsz;
+				note->name = note->next + sizeof(*head);
+				note->description = note->name + name;
+				note->next = note->description + description;
+				return 1;
+			}
 		}
-		at = text + name + description;
+		while (note->segment < image->phnum && image->phdr[note->segment].p_type != PT_NOTE)
+			note->segment++;
+		if (note->segment == image->phnum)
+			return 0;
+		const Elf64_Phdr *p = &image->phdr[note->segment++];
+		note->next = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr);
+		note->end = note->next + p->p_memsz;
+	}
+}
+
+int image_is_writable(const struct image *image, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; i < image->phnum; i++) {
+		const Elf64_Phdr *p = &image->phdr[i];
+		uint64_t start = image->base + p->p_vaddr;
+		if (p->p_type == PT_LOAD && p->p_flags & PF_W && address >= start && size <= p->p_memsz &&
+			address - start <= p->p_memsz - size)
+			return 1;
+	}
+	return 0;
+}
+
+static void find_build_id(struct image *image)
+{
+	struct image_note note = { 0 };
+
+	while (!image->build_id && image_next_note(image, &note)) {
+		if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 && sys_same(note.name, "GNU", 4) && note.size <= 64) {
+			image->build_id = note.description;
+			image->build_id_len = note.size;
+		}
 	}
 }
 
@@ -85,9 +117,7 @@ int image_read(struct image *image, const struct link_map *map, int main)
 	if (!image->phdr || !image->phnum)
 		return 0;
 	find_range(image);
-	for (unsigned i = 0; i < image->phnum && !image->build_id; i++)
-		if (image->phdr[i].p_type == PT_NOTE)
-			find_build_id(image, &image->phdr[i]);
+	find_build_id(image);
 	read_dynamic(image, map->l_ld);
 	return image->start < image->end;
 }

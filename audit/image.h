@@ -23,6 +23,20 @@ struct image {
 /* Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the kernel). */
 int image_read(struct image *image, const struct link_map *map, int main);
 
+/* A note of an object's PT_NOTE segments. Begin with zeros. */
+struct image_note {
+	uint32_t type, name_size, size;
+	const uint8_t *name, *description; /* in the object's memory */
+	unsigned segment;	   /* for the next one */
+	const uint8_t *next, *end;
+};
+
+/* Goes on to the next note. Returns 0 when there is none. */
+int image_next_note(const struct image *image, struct image_note *note);
+
+/* Is address ... address+size within a writable segment? */
+int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
+
 /* Does any non-PLT relocation of the object fetch the address of dl_iterate_phdr, in an object that brings its own unwinder? */
 int image_has_blind_unwinder(const struct link_map *map);
 

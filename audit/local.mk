@@ -47,3 +47,7 @@ audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
 
 # The module's side of xaudit check.
 audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c audit/check_close.h audit/check_count.c audit/check_count.h
+
+# The program's own calls (xaudit.h).
+audit_libaudit_la_SOURCES += audit/api_connect.c audit/api.h
+audit_libdescribe_la_SOURCES += audit/api.c

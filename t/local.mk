@@ -162,3 +162,7 @@ EXTRA_DIST += t/digits.sh t/fixtures/digits.c t/fixtures/digits_library.c
 
 # Custom events in the readers.
 dist_check_SCRIPTS += t/reader-events.t
+
+# What programs call: xaudit.h.
+dist_check_SCRIPTS += t/api.t
+EXTRA_DIST += t/fixtures/api.c t/fixtures/api.h t/fixtures/api_parts.c t/fixtures/api_read.c

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How libxaudit-api and the module meet. Each copy of the library has a table of pointers, zeros in .bss, and a note
+ * that says where: PT_NOTE, owner "xaudit", type API_NOTE, description struct api_note. The module reads the notes of
+ * each object in la_objopen, when its segments are mapped and nobody runs its code, and stores into the table as many
+ * entries as both know. Nothing is relocated or looked up by name, so it does not matter how the object is linked
+ * (PIE or not, -z now, stripped, static copies in several). Stored once, before the object runs; never changed after.
+ *
+ * The hook of XAUDIT_EVENT (xaudit.h) is a table of one entry.
+ *
+ * Entries are only ever added at the end. A change of what is there would be another version, which is left alone.
+ */
+#ifndef XAUDIT_API_TABLE_H
+#define XAUDIT_API_TABLE_H
+
+#include "runtime/xaudit.h"
+
+#define API_OWNER   "xaudit"
+#define API_NOTE    1
+#define API_VERSION 1
+#define API_ENTRIES 11
+
+struct api_note {
+	int64_t table; /* distance from this field */
+	uint32_t version;
+	uint32_t entries;
+} __attribute__((packed, aligned(4)));
+
+struct api_table {
+	int (*event)(const void *data, size_t size);
+	int (*typed_event)(int type, const void *data, size_t size);
+	int (*register_type)(const char *name);
+	int (*mark)(const char *text);
+	int (*flush)(void);
+	int (*enable)(const char *rule, struct xaudit_result *result);
+	int (*disable)(const char *rule, struct xaudit_result *result);
+	int (*status)(struct xaudit_status *status);
+	int (*function)(uint32_t id, struct xaudit_function_info *info);
+	int (*for_each_function)(int (*callback)(const struct xaudit_function_info *info, void *arg), void *arg);
+	int (*dump_table)(int fd);
+};
+_Static_assert(sizeof(struct api_table) == 8 * API_ENTRIES, "the note says how many");
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xaudit.h: what a program or plugin can say to xaudit, and ask it, while it runs. Link with libxaudit-api
+ * (pkg-config xaudit), shared or static; several objects of a process may each have a copy.
+ *
+ * The library does nothing by itself. When the process runs under xaudit (`xaudit record`, or LD_AUDIT=libxaudit.so),
+ * the module finds each copy as its object is loaded and connects it; else every call answers -ENOSYS at once. A
+ * module older than the library answers -ENOSYS to calls that it does not know.
+ *
+ * Errors are negative: -ENOSYS, -EINVAL ... of <errno.h>. No call sets errno or allocates by malloc. Pointers must be
+ * good, as those of memcpy. All since 0.1.
+ *
+ * Structures begin with `size`, which the caller sets to sizeof the structure; where a module of another version
+ * knows fewer fields, the rest stays as it was. So set all to 0 before.
+ */
+#ifndef XAUDIT_H
+#define XAUDIT_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XAUDIT_EVENT_MAX 4096 /* bytes of one event */
+
+/*
+ * Records bytes with time and thread: 1 to XAUDIT_EVENT_MAX of them, never split. Thread-safe, lock-free as a rule,
+ * async-signal-safe: a signal handler may come in the middle and record events too; those of one thread come out in
+ * the order in which they began.
+ *
+ * Returns 0; -EINVAL: size 0; -E2BIG: too many bytes, nothing is recorded; -ECANCELED: nothing is recorded now
+ * (stopped, mode count, or switched off); -ENOSPC: it was lost, for want of disk space as a rule, and is counted as
+ * lost; -ENOSYS: no xaudit here.
+ */
+int xaudit_event(const void *data, size_t size);
+
+/* The same with a type, a number of xaudit_register_type(); size may be 0. Also -EINVAL: no such type. */
+int xaudit_typed_event(int type, const void *data, size_t size);
+
+/*
+ * Returns the number of the type of this name, a new one when the name is new; numbers are the process's, the same in
+ * forked children. name: 1 to 255 bytes, no control characters. -EINVAL, -ENAMETOOLONG, -ENOMEM, -ENOSPC (60000
+ * types), -ENOSYS. Thread-safe and async-signal-safe (it takes a lock that blocks signals).
+ */
+int xaudit_register_type(const char *name);
+
+/*
+ * Records a text for people: up to XAUDIT_EVENT_MAX bytes without the NUL. Returns as xaudit_event(), also for an
+ * empty text 0.
+ */
+int xaudit_mark(const char *text);
+
+/*
+ * Brings the trace up to date: events are in the files when their call returns, for all readers and even if the
+ * process is killed; clock and numbers of sites are written now and then, and by this call. It does not wait for the
+ * disk. Returns 0; -ENODATA: nothing was recorded yet, so there is no trace; -ECANCELED: xaudit has switched itself
+ * off; -ENOSYS. Thread-safe, async-signal-safe.
+ */
+int xaudit_flush(void);
+
+/* What a rule did. */
+struct xaudit_result {
+	uint32_t size;
+	uint32_t functions; /* that the rule names */
+	uint32_t changed;   /* sites that were switched: sleds, patchable entries, bindings */
+	uint32_t already;   /* sites that were so before */
+	uint32_t refused;   /* functions that could not be switched from inside the process; the trace says why (xaudit info) */
+};
+
+/*
+ * Switches what is traced, now and in objects to be loaded, while all threads run on. rule: [KIND:]FUNCTION[@LIBRARY]
+ * with the patterns of xaudit-ctl(1). result may be NULL. Returns 0, even if no function matches; -EINVAL: no rule;
+ * -ENAMETOOLONG: more than 4095 bytes; -EAGAIN: for a second objects were being loaded all the time; -ECANCELED:
+ * xaudit has switched itself off; another -errno: the kernel refuses what it takes; -ENOSYS. Takes microseconds to
+ * milliseconds. Thread-safe. In a signal handler it may answer -EAGAIN after a second, when the handler interrupted a
+ * dlopen.
+ */
+int xaudit_enable(const char *rule, struct xaudit_result *result);
+int xaudit_disable(const char *rule, struct xaudit_result *result);
+
+enum xaudit_state {
+	XAUDIT_NONE = 0, /* nothing was recorded yet: no trace */
+	XAUDIT_ON = 1,
+	XAUDIT_OFF = 2 /* for good: no trace could be made */
+};
+
+enum xaudit_mode { XAUDIT_STREAM = 0, XAUDIT_RING = 1, XAUDIT_COUNT = 2 };
+
+struct xaudit_status {
+	uint32_t size;
+	uint32_t state;	    /* enum xaudit_state */
+	uint32_t mode;	    /* enum xaudit_mode */
+	uint32_t recording; /* 0: stopped */
+	uint32_t objects;   /* files known so far */
+	uint32_t loads;	    /* mapped now */
+	uint32_t functions; /* that are traced, in objects known so far, loaded or not */
+	uint32_t types;	    /* of events, registered */
+	uint64_t bytes;	    /* of events in stream files so far, whole chunks */
+	char *folder;	    /* in: where to put the path of this process's trace, or NULL */
+	uint64_t folder_size; /* in: bytes there; the path is cut to fit, and ends with a NUL */
+};
+
+/* Fills in status. Returns 0; -EINVAL: size too small; -ENOSYS: it is not touched. Thread-safe, async-signal-safe. */
+int xaudit_status(struct xaudit_status *status);
+
+/* A function that xaudit can trace, by a sled, or by bindings once it was traced by them. */
+struct xaudit_function_info {
+	uint32_t size;
+	uint32_t id;	     /* that events carry; 0: it has none yet */
+	uint32_t object;     /* number of its object in the trace */
+	uint32_t on;	     /* 1: it is traced now */
+	uint64_t address;    /* in this process; 0: its object is not loaded */
+	uint64_t offset;     /* link-time address in its object */
+	uint64_t length;     /* bytes; 0: unknown */
+	const char *kind;    /* "xray", "patchable", "plt", "calls" */
+	const char *name;    /* as the linker knows it; "" if unknown */
+	const char *path;    /* of the object */
+};
+
+/*
+ * Tells about the function with this id. Strings stay as long as the process. Returns 0; -EINVAL: size too small;
+ * -ENOENT: no function has this id; -ENOSYS. Thread-safe, async-signal-safe. Looks through all functions:
+ * microseconds to milliseconds.
+ */
+int xaudit_function(uint32_t id, struct xaudit_function_info *info);
+
+/*
+ * Calls callback for each function, until it answers other than 0: that is returned, else 0; -ENOSYS. info lies on
+ * the stack. The callback runs without locks and may call anything, dlopen and these functions too; objects that are
+ * loaded meanwhile may be left out. Thread-safe.
+ */
+int xaudit_for_each_function(int (*callback)(const struct xaudit_function_info *info, void *arg), void *arg);
+
+/*
+ * Writes what xaudit_for_each_function() lists, and the sites of each, as text to fd, as XRay's __xray_dump_table was
+ * to. Lines of fields with a tab between, addresses and sizes of functions hexadecimal, with 0x:
+ *
+ *	xaudit-table	1
+ *	function	ID	OBJECT	KIND	on|off	ADDRESS	OFFSET	LENGTH	NAME	PATH
+ *	point	ID	OBJECT	OFFSET	TYPE	LENGTH
+ *
+ * Points follow their function; functions by bindings have none. OFFSET and LENGTH of a point: where its sled begins,
+ * and how many bytes a patch changes. TYPE: entry, exit, tail (of XRay), patchable, or hot, where the patch goes
+ * before the entry. Control characters in names become spaces. Returns 0, the -errno of a write that failed, or
+ * -ENOSYS. Thread-safe, async-signal-safe; the fd may block.
+ */
+int xaudit_dump_table(int fd);
+
+/*
+ * XAUDIT_EVENT(data, size): xaudit_event() for hot places, without the library: where the process does not run under
+ * xaudit, it costs a load and a branch that is predicted, and its arguments are not evaluated. An expression with
+ * xaudit_event()'s value. gcc and clang, C and C++.
+ *
+ * The asm makes, once per linked object, a pointer for the module to fill in, and the note by which it finds it.
+ */
+extern int (*xaudit_event_hook_1)(const void *, size_t) __attribute__((visibility("hidden")));
+
+#define XAUDIT_EVENT(data, size) \
+	(__builtin_expect(xaudit_event_hook_1 != 0, 0) ? xaudit_event_hook_1((data), (size)) : -ENOSYS)
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(XAUDIT_NO_HOOK)
+__asm__(".ifndef xaudit_event_hook_1\n"
+	"	.pushsection .bss.xaudit_event_hook_1,\"awG\",@nobits,xaudit_event_hook_1,comdat\n"
+	"	.weak xaudit_event_hook_1\n"
+	"	.hidden xaudit_event_hook_1\n"
+	"	.type xaudit_event_hook_1, @object\n"
+	"	.size xaudit_event_hook_1, 8\n"
+	"	.balign 8\n"
+	"xaudit_event_hook_1:\n"
+	"	.zero 8\n"
+	"	.popsection\n"
+	"	.pushsection .note.xaudit,\"aG\",@note,xaudit_event_hook_1,comdat\n"
+	"	.balign 4\n"
+	"	.long 7, 16, 1\n"
+	"	.asciz \"xaudit\"\n"
+	"	.balign 4\n"
+	"	.quad xaudit_event_hook_1 - .\n"
+	"	.long 1, 1\n"
+	"	.popsection\n"
+	".endif\n");
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
