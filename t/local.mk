@@ -162,6 +162,9 @@ EXTRA_DIST += t/digits.sh t/fixtures/digits.c t/fixtures/digits_library.c
 
 # Custom events in the readers.
 dist_check_SCRIPTS += t/reader-events.t
+check_PROGRAMS += t/reader_live.t
+t_reader_live_t_SOURCES = t/reader_live.c
+t_reader_live_t_LDADD = runtime/libbase.la
 
 # What programs call: xaudit.h.
 dist_check_SCRIPTS += t/api.t

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,9 @@ static bool find_in_file(struct stream *stream, size_t *have)
 
 		stream->fd = stream->file;
 		*have = read_at(stream, &stream->head, room < sizeof(nothing) ? room : sizeof(nothing), stream->next);
-		if (memcmp(&stream->head, &nothing, *have))
+		/* One without a mark is just being begun. */
+		bool young = *have == sizeof(nothing) && !stream->head.magic && !(stream->process->head.flags & TRACE_EXITED);
+		if (!young && memcmp(&stream->head, &nothing, *have))
 			return true;
 		/* Its chunk was not begun; or it is in the flight recorder, or was. */
 		data = lseek(stream->file, (off_t)stream->next, SEEK_DATA);
@@ -204,6 +207,8 @@ static void measure(struct stream *stream, uint64_t begin, uint64_t limit, uint6
 	uint64_t size = head->size;
 
 	stream->changing = false;
+	stream->there = UINT64_MAX;
+
 	if (size < head->head_size || size > limit || size % 8) {
 		damage_at(stream, begin, "the chunk has an impossible size");
 		size = limit;
@@ -223,6 +228,69 @@ static void measure(struct stream *stream, uint64_t begin, uint64_t limit, uint6
 	if (stream->pos > stream->end)
 		stream->end = stream->pos;
 	stream->at = stream->have = 0;
+}
+
+#define LOOKS 1000 /* at a chunk that is about to be finished */
+#define SLACK ((2 + TRACE_CUSTOM_MAX / 8) * sizeof(uint64_t))
+
+/* Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event. */
+static void look_ahead(struct stream *stream)
+{
+	static uint64_t words[8192];
+	uint64_t there = stream->pos;
+
+	for (uint64_t pos = stream->pos; pos < stream->end;) {
+		off_t data = lseek(stream->fd, (off_t)pos, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data > 0 && (uint64_t)data > pos)
+			pos = (uint64_t)data & ~7ull;
+		if (pos >= stream->end)
+			break;
+		uint64_t want = stream->end - pos;
+		size_t n = read_at(stream, words, want < sizeof(words) ? want : sizeof(words), pos) / sizeof(uint64_t);
+		if (!n)
+			break;
+		for (size_t i = n; i > 0; i--) {
+			if (words[i - 1]) {
+				there = pos + i * sizeof(uint64_t);
+				break;
+			}
+		}
+		pos += n * sizeof(uint64_t);
+	}
+	stream->there = there;
+	if (stream->end - there > SLACK)
+		stream->end = there + SLACK;
+}
+
+/*
+ * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it, or never will. Otherwise it is
+ * the newest, and what comes later does not count.
+ */
+static void take_unfinished(struct stream *stream, uint64_t begin, uint64_t limit, uint64_t room)
+{
+	struct trace_chunk head = stream->head;
+	int fd = stream->fd;
+	size_t have;
+	bool newer = find_in_file(stream, &have) || stream->next_place < stream->places;
+
+	stream->head = head;
+	stream->fd = fd;
+	for (int look = 0; newer && !(stream->process->head.flags & TRACE_EXITED) && look < LOOKS; look++) {
+		if (pread(fd, &head, sizeof(head), (off_t)begin) != sizeof(head) || head.magic != TRACE_CHUNK_MAGIC ||
+			head.seq != stream->head.seq)
+			return; /* overwritten */
+		if (head.used) {
+			stream->head = head;
+			measure(stream, begin, limit, room);
+			return;
+		}
+		sched_yield();
+	}
+	if (!newer)
+		stream->next = stream->size;
+	look_ahead(stream);
 }
 
 /* Takes the chunk at s->next in t<n>. Returns false if it can't be read. */
@@ -254,6 +322,8 @@ static bool take_from_file(struct stream *stream, size_t have)
 	stream->seq = seq + 1;
 	/* The first chunk of a file is shorter than its place. */
 	measure(stream, begin, chunk_size, stream->size - begin);
+	if (!stream->head.used)
+		take_unfinished(stream, begin, chunk_size, stream->size - begin);
 	return true;
 }
 
@@ -282,6 +352,8 @@ static bool take_from_ring(struct stream *stream)
 	stream->overwritten += stream->gap ? place->seq - stream->seq : 0;
 	stream->seq = place->seq + 1;
 	measure(stream, place->at, chunk, chunk);
+	if (!stream->head.used)
+		take_unfinished(stream, place->at, chunk, chunk);
 	return true;
 }
 
@@ -367,6 +439,10 @@ enum stream_step stream_step(struct stream *stream)
 	n /= 8;
 	if (!stream->head.used && n) {
 		size_t good = settled(stream, left, n);
+		uint64_t at = stream->there > stream->pos ? (stream->there - stream->pos) / sizeof(uint64_t) : 0;
+		for (; at < good; at++)
+			if (stream->words[left + at])
+				good = at;
 		if (good < n) {
 			stream->end = stream->pos + good * 8;
 			stream->changing = true;

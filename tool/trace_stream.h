@@ -17,8 +17,8 @@
  *
  * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end. A chunk
  * of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is the same behind it. Of a chunk that is
- * not finished, words count up to the first that changed between two readings: so they are what was there at one moment. A control word whose
- * payload is not whole at that moment is not there either.
+ * not finished, words count as far as they were there when its reading began, and up to the first that changed between two readings; newer
+ * chunks count if they were there by then. So all is what was there at one moment. A control word whose payload was not whole then is not there either.
  */
 #ifndef XAUDIT_TRACE_STREAM_H
 #define XAUDIT_TRACE_STREAM_H
@@ -62,7 +62,8 @@ struct stream {
 	uint64_t pos;	  /* where the words behind the block begin */
 	uint64_t end;	  /* of the chunk's words */
 	bool in_chunk, in_ring;
-	bool changing; /* the chunk's words end where they were being written when we read them */
+	uint64_t there; /* of a chunk that is not finished: behind it there was nothing but zeros when its reading began */
+	bool changing;	/* the chunk's words end where they were being written when we read them */
 	uint64_t begin; /* in_ring: where the chunk begins */
 	int signal; /* of the last STREAM_CONTROL_CRASH */
 	struct stream_custom custom; /* of the last STREAM_CONTROL_CUSTOM */
