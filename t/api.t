@@ -173,6 +173,27 @@ is "$(./api_read -p d/p* | sort | uniq -c | tr -s ' ' | tr '\n' ';')" ' 3 event 
 is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;plugin -38;plugin -38;program -38;' \
 	'a plugin with a static copy: without the module, ENOSYS'
 
+# Of other versions than the module.
+$CC -O2 -Wall -Wextra -Werror $include -DPART_NEWER -o newer "$sources/api_parts.c" || bail 'newer does not compile'
+record d -l nothing.so ./newer
+is "$out" 'filled 11 behind 0 others 0' 'a newer library gets what the module knows, and nothing is written where a note does not fit'
+
+has_turned() {
+	test "$(grep -c '^event' turns)" -eq "$1"
+}
+# Recording that is stopped and started from outside.
+bounded 60 "$XAUDIT" record -o d2 -l libcounted.so ./api_threads turns 5 >turns 2>err &
+ok 'stopped from outside: it runs' wait_until 20 grep -q '^event' turns
+pid=$(sed -n 's/^pid //p' turns)
+for step in 2:stop 3:start '4:mode count' '5:mode ring'; do
+	bounded 20 "$XAUDIT" ctl "$pid" ${step#*:} >ctl.out 2>&1
+	ok "${step#*:}: its events' fate changes" wait_until 20 has_turned "${step%%:*}"
+done
+wait
+is "$(grep event turns | tr '\n' ';')" \
+	'event 0 mode 0 recording 1;event -125 mode 0 recording 0;event 0 mode 0 recording 1;event -125 mode 2 recording 1;event 0 mode 1 recording 1;' \
+	'each change is told rightly by event and status'
+
 # Where nothing is recorded.
 record d -l libcounted.so --mode=count ./api_threads plugin ./plugin.so
 is "$(printf '%s\n' "$out" | tail -n 1)" 'program -125' 'mode count: an event is refused'
