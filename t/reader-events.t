@@ -412,6 +412,25 @@ is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
 diag "$found of $((${FUZZ_ROUNDS:-100} * 6)) readings found the damage"
 ok 'many of them are noticed' test "$found" -gt "${FUZZ_ROUNDS:-100}"
 
+# xaudit ctl status need not read all of a long trace.
+rm -rf "$tmp/fuzz" "$tmp/many"*
+"$make_trace" "$tmp/long" <<'END'
+process p100 flags=1 chunk=4194304
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 foo
+function 1 0 2 0x200 bar
+thread 100
+random 1 20000000 2 8
+thread 101
+random 2 3000 2 8
+END
+like "$("$XAUDIT" ctl "$tmp/long" status --format=json)" '"threads":2,"events":(19[89]|20[01])[0-9]{5},"estimated":true,' \
+	'ctl status tells about how many events a long trace has'
+like "$("$XAUDIT" ctl "$tmp/long" status)" '^Events      about (19[89]|20[01])[0-9]{5} of 2 threads' 'and says so in its table'
+like "$("$XAUDIT" info "$tmp/long")" '^Events      20003000 in ' 'info counts them'
+rm -rf "$tmp/long"
+like "$("$XAUDIT" ctl "$tmp/all" status --format=json)" '"threads":1,"events":2,"counted"' 'and so does ctl status, in a short one'
+
 if command -v python3 >/dev/null 2>&1; then
 	for trace in all format text; do
 		"$XAUDIT" dump --format=json --event-format "$numbers" --event-format 'request=u32 id,string name' "$tmp/$trace"

@@ -63,7 +63,8 @@ static void print(const struct status *s)
 	reader_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
 	if (s->has_events) {
-		printf("Events      %" PRIu64 " of %" PRIu64 " threads, %" PRIu64 " bytes on disk", s->events, s->threads, s->disk);
+		printf("Events      %s%" PRIu64 " of %" PRIu64 " threads, %" PRIu64 " bytes on disk", s->estimated ? "about " : "", s->events, s->threads,
+			s->disk);
 		if (s->counted)
 			printf("; %" PRIu64 " calls counted", s->counted);
 		printf("\nLost        %" PRIu64 "\n", s->lost);
@@ -125,6 +126,8 @@ static void json(const struct status *s)
 	json_string(stdout, mode_word(s->mode));
 	number("threads", s->threads, s->has_events);
 	number("events", s->events, s->has_events);
+	if (s->estimated)
+		printf(",\"estimated\":true");
 	number("counted", s->counted, s->has_events);
 	number("lost", s->lost, s->has_events);
 	number("disk_bytes", s->disk, s->has_events);

@@ -37,6 +37,7 @@ struct status {
 	bool recording;
 	uint64_t epoch, waiting; /* loads that are retired, not yet freed */
 	bool has_events;
+	bool estimated; /* the number of events */
 	uint64_t threads, events, counted, lost, disk;
 	/* kB that xaudit has in the memory of the process, as far as it can be told; shared pages of files count in whole. */
 	uint64_t module_kb, stubs_kb, mirror_kb, buffers_kb;

@@ -94,7 +94,8 @@ static void scan_words(struct scan *scan, struct stream *s)
 	}
 }
 
-static void scan_stream(struct info_sums *sums, struct stream *s)
+/* most: words, of all finished chunks, that are to be read. */
+static void scan_stream(struct info_sums *sums, struct stream *s, uint64_t most)
 {
 	struct scan scan = { .sums = sums, .first = UINT64_MAX };
 	enum stream_step step;
@@ -107,6 +108,13 @@ static void scan_stream(struct info_sums *sums, struct stream *s)
 				sums->threads++;
 			begun = true;
 			scan.tid = s->head.tid;
+			uint64_t words = s->head.used ? (s->end - s->pos) / sizeof(uint64_t) : 0;
+			if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
+				sums->skipped += words;
+				stream_skip(s, words);
+			} else {
+				sums->words += words;
+			}
 		} else if (step == STREAM_WORDS) {
 			scan_words(&scan, s);
 		} else if (step == STREAM_FINISH) {
@@ -137,14 +145,20 @@ static void scan_counters(struct info_sums *sums, struct process *process, unsig
 	counts_close(&counts);
 }
 
-void info_count(struct info_sums *sums, struct process *process)
+/* What the chunks that were not read would add, by those that were. */
+static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
+{
+	return (uint64_t)((unsigned __int128)events * sums->skipped / sums->words);
+}
+
+void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes)
 {
 	struct stream s;
 
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
 	for (unsigned i = 0; i < process->threads; i++) {
 		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
-			scan_stream(sums, &s);
+			scan_stream(sums, &s, bytes / sizeof(uint64_t));
 			sums->disk += s.disk;
 			sums->overwritten += s.overwritten;
 			sums->unfinished += s.unfinished;
@@ -153,6 +167,17 @@ void info_count(struct info_sums *sums, struct process *process)
 		if (process->files[i] & FILE_COUNTS)
 			scan_counters(sums, process, i);
 	}
+	if (sums->skipped) {
+		sums->estimated = true;
+		sums->events += rest_of(sums, sums->events);
+		sums->custom += rest_of(sums, sums->custom);
+		sums->custom_bytes += rest_of(sums, sums->custom_bytes);
+	}
+}
+
+void info_count(struct info_sums *sums, struct process *process)
+{
+	info_estimate(sums, process, UINT64_MAX);
 }
 
 uint64_t info_private(const struct object *object)

@@ -3,6 +3,7 @@
 #ifndef XAUDIT_INFO_H
 #define XAUDIT_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tool/trace_folder.h"
@@ -18,11 +19,19 @@ struct info_sums {
 	uint64_t unfinished;	       /* custom events that were begun and not finished; not in the two */
 	uint64_t crashes;
 	int signal; /* of the last of them */
+	uint64_t words, skipped; /* of finished chunks: read, and not read for their number */
+	bool estimated;		 /* events and custom ones were counted in some chunks only */
 	uint64_t first, last; /* ns, CLOCK_MONOTONIC, of events; first is UINT64_MAX if there are none */
 };
 
 /* Reads the thread files of a process. */
 void info_count(struct info_sums *sums, struct process *process);
+
+/*
+ * The same, but reads only about so many bytes of events. Of the other chunks, those that are finished, only the head is read, and events and custom ones
+ * are taken to be as many in them, word for word, as in what was read. first, last, threads and crashes are of what was read, too.
+ */
+void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes);
 
 /* Writes all as one JSON object. sums: one per process. */
 void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
