@@ -406,7 +406,7 @@ static long copy_meta(struct copy *c, int from)
 	}
 	if (r == 0)
 		r = write_at(c, to, &c->head, sizeof(c->head), 0);
-	if (r == 0 && end < TRACE_HEAD_SIZE)
+	if (r == 0 && end <= TRACE_HEAD_SIZE)
 		r = sys_call(__NR_ftruncate, to, TRACE_HEAD_SIZE, 0, 0, 0, 0);
 	sys_close(to);
 	return r;
