@@ -28,6 +28,7 @@
 #include "runtime/control.h"
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot.h"
@@ -128,6 +129,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
+	handlers_loaded(HANDLERS_LOAD, load->object->number, load->base);
 	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
 	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
@@ -209,6 +211,10 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	}
 	if (check_mode() && !exiting)
 		check_closing(load);
+	/* At exit nothing is unmapped, and other threads go on: nobody is waited for, and no unload told. */
+	handlers_forget(load->start, load->end, !exiting);
+	if (!exiting)
+		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
 	object_close(load);
 	return 0;
 }

@@ -55,8 +55,8 @@ enum trace_reason code_stubs(struct load *load)
 	if (load->stubs.written)
 		return TRACE_REASON_TRACED;
 	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
-	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(xray))) ||
-		(patchable && !object->patchable_base && !(object->patchable_base = describe_take_ids(patchable))))
+	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(object, xray))) ||
+		(patchable && !object->patchable_base && !(object->patchable_base = describe_take_ids(object, patchable))))
 		return TRACE_REASON_IDS_USED_UP;
 	enum trace_reason reason = code_reserve(load);
 	if (reason != TRACE_REASON_TRACED)

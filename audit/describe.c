@@ -3,18 +3,20 @@
 
 #include "runtime/custom.h"
 #include "runtime/filter.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 
 static uint32_t next_id = 1;
 
-uint32_t describe_take_ids(uint32_t n)
+uint32_t describe_take_ids(const struct object *object, uint32_t n)
 {
 	uint32_t first = next_id;
 
 	if (n > TRACE_ID_MASK - next_id)
 		return 0;
 	next_id += n;
+	handlers_name_ids(first, n, object->number);
 	return first;
 }
 
@@ -149,7 +151,7 @@ static void describe_one(const struct object *object, const struct bound_functio
 
 uint32_t describe_new_bound(struct object *object, struct bound_function *function)
 {
-	if (function->id || !(function->id = describe_take_ids(1)))
+	if (function->id || !(function->id = describe_take_ids(object, 1)))
 		return function->id;
 	if (function->below)
 		filter_below(function->id);

@@ -35,6 +35,6 @@ void describe_changed_counts(int last);
 void describe_pages(const struct object *object);
 
 /* Takes n function ids; returns the first, or 0 when they are used up. */
-uint32_t describe_take_ids(uint32_t n);
+uint32_t describe_take_ids(const struct object *object, uint32_t n);
 
 #endif

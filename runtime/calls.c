@@ -2,6 +2,7 @@
 #include "runtime/calls.h"
 
 #include "runtime/filter.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
@@ -19,7 +20,11 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	uint64_t top;
+	/* Relaxed: see filter.h. */
+	int handled = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 
+	if (handled)
+		handlers_frames_gone(thread, stack->low, slot);
 	while ((top = stack->hot.top) <= slot) {
 		const struct mirror_entry entry = *mirror_entry(top);
 		uint64_t outer = top + 8ull * entry.link;
@@ -31,6 +36,8 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 		if (take_top(&stack->hot, top, outer)) {
 			filter_left(stack, entry.word & TRACE_ID_MASK);
 			recorder_write(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
+			if (handled)
+				handlers_unwind(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
 }

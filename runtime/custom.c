@@ -2,9 +2,11 @@
 #include "runtime/custom.h"
 
 #include "runtime/arena.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "x86_64/tramp.h"
 
 #define MAX_TYPES 60000
 #define MAX_NAME  255
@@ -31,18 +33,32 @@ uint32_t custom_types(void)
 	return newest ? newest->number - TRACE_TYPE_FIRST + 1 : 0;
 }
 
+/* Relaxed: as the trampolines look at it (filter.h). */
+static int are_handled(void)
+{
+	return __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
+}
+
 int custom_event(const void *data, size_t size)
 {
 	if (!size)
 		return -EINVAL;
-	return size > TRACE_CUSTOM_MAX ? -E2BIG : recorder_custom(TRACE_TYPE_UNTYPED, data, (uint32_t)size);
+	if (size > TRACE_CUSTOM_MAX)
+		return -E2BIG;
+	if (are_handled())
+		handlers_custom(data, size);
+	return recorder_custom(TRACE_TYPE_UNTYPED, data, (uint32_t)size);
 }
 
 int custom_typed_event(int type, const void *data, size_t size)
 {
 	if (type < TRACE_TYPE_FIRST || (uint32_t)type - TRACE_TYPE_FIRST >= custom_types())
 		return -EINVAL;
-	return size > TRACE_CUSTOM_MAX ? -E2BIG : recorder_custom((uint32_t)type, data, (uint32_t)size);
+	if (size > TRACE_CUSTOM_MAX)
+		return -E2BIG;
+	if (are_handled())
+		handlers_typed((uint64_t)type, data, size);
+	return recorder_custom((uint32_t)type, data, (uint32_t)size);
 }
 
 int custom_mark(const char *text)

@@ -4,8 +4,8 @@
  *
  * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that passes a
  * gate meanwhile takes the old or the new one, and any mixture of two sets is right: an open call ends the same way in all. Written in la_version and
- * under the process lock. Handlers that live in objects, and so may
- * go away, will hang below a trampoline and be guarded by the epoch; they never stand in this table.
+ * under the process lock. Handlers of the program (handlers.h), which may
+ * go away, hang below the trampolines and are guarded by the epoch; they never stand in this table.
  */
 #ifndef XAUDIT_HANDLER_H
 #define XAUDIT_HANDLER_H

@@ -11,6 +11,7 @@ runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c
 runtime_libruntime_la_SOURCES += runtime/snapshot.c runtime/snapshot.h
 runtime_libruntime_la_SOURCES += runtime/control.c runtime/control.h
 runtime_libruntime_la_SOURCES += runtime/custom.c runtime/custom.h runtime/api_table.h
+runtime_libruntime_la_SOURCES += runtime/handlers.c runtime/handlers.h runtime/handlers_calls.c runtime/handlers_state.h runtime/handlers_vectors.c
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: the ground for all, the command too.

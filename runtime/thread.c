@@ -4,17 +4,19 @@
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "runtime/calls.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 #include "x86_64/vectors.h"
 
 #define RECORD_SIZE  256 /* two pairs of cache lines: no two threads share one */
-#define SLAB_SIZE    (64ul << 10)
+#define SLAB_SIZE    THREAD_SLAB
 #define SLAB_RECORDS (SLAB_SIZE / RECORD_SIZE)
 #define MAX_SLABS    4096 /* a million threads at once */
 
 _Static_assert(sizeof(struct thread) <= RECORD_SIZE, "a record fits");
+_Static_assert(sizeof(struct epoch_slot) <= RECORD_SIZE, "and what lies beside it");
 
 __thread struct tramp_state *tramp_self;
 
@@ -30,13 +32,19 @@ static struct thread *find(uint32_t tid)
 {
 	static unsigned start; /* where the last one was found: the ones before are likely in use */
 	unsigned total = 0;
+	struct thread *own = (struct thread *)tramp_self;
 
+	/* A forked child's: the slot that goes with it may say that the thread is in a handler. */
+	if (own && !own->tid)
+		return own;
 	while (total < MAX_SLABS * SLAB_RECORDS && slabs[total / SLAB_RECORDS])
 		total += SLAB_RECORDS;
 	for (unsigned i = 0; i < total; i++) {
 		unsigned n = (start + i) % total;
 		struct thread *thread = record(n);
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
+		if (!thread->tid && handlers_is_held(thread))
+			continue;
 		if (!thread->tid || thread->tid == tid || sys_thread_is_gone(thread->tid)) {
 			start = n;
 			return thread;
@@ -44,11 +52,11 @@ static struct thread *find(uint32_t tid)
 	}
 	if (total == MAX_SLABS * SLAB_RECORDS)
 		return NULL;
-	uint8_t *slab = sys_mmap(NULL, SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *slab = sys_mmap(NULL, 2 * SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(slab))
 		return NULL;
 	if (sys_madvise(slab, SLAB_SIZE, MADV_WIPEONFORK)) {
-		sys_munmap(slab, SLAB_SIZE);
+		sys_munmap(slab, 2 * SLAB_SIZE);
 		return NULL;
 	}
 	slabs[total / SLAB_RECORDS] = slab;
@@ -97,6 +105,7 @@ void thread_ended(void *record)
 	process_lock(&held);
 	if (stack)
 		mirror_leave(stack);
+	handlers_thread_ended(thread);
 	thread->hot.stack = NULL;
 	tramp_self = NULL;
 	thread->tid = 0;
@@ -123,6 +132,7 @@ struct thread *thread_get(void)
 		if (thread) {
 			int again = thread->has_number != 0;
 			thread->tid = tid;
+			thread->enrolled = 0;
 			thread->hot.stack = NULL;
 			if (again)
 				recorder_thread_changed(thread);

@@ -6,7 +6,8 @@
  * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back when the thread ends:
  * that is learnt by a key of the program's own libc, whose destructor calls us; a thread that libc did not make is found gone when the kernel
  * knows no such tid. The next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
- * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then.
+ * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then. Beside each lies a slot of the epoch, which
+ * fork keeps.
  */
 #ifndef XAUDIT_THREAD_H
 #define XAUDIT_THREAD_H
@@ -14,6 +15,7 @@
 #include <stddef.h> /* NULL */
 #include <stdint.h>
 
+#include "runtime/epoch.h"
 #include "runtime/trace.h"
 #include "x86_64/mirror.h" /* struct stack */
 #include "x86_64/tramp.h"  /* struct tramp_state */
@@ -29,13 +31,22 @@ struct thread {
 	uint32_t has_number;
 	uint32_t forced;	/* the chunk was taken away while the thread was stopped; see recorder_set_mode() */
 	uint32_t chunk_kind;	/* of chunk's file: 't' or 'r' */
-	uint32_t unused;
+	uint32_t enrolled;	/* its slot is the epoch's; see thread_slot() */
 	struct trace_counts *counts; /* NULL: none yet */
 	uint64_t count_failed;	/* as failed, of counters */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
 };
 
 _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points at the hot part");
+
+/* From a record to what fork does not wipe: a slab is half records, half these. */
+#define THREAD_SLAB (64ul << 10)
+
+/* The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers.c registers it. */
+static inline struct epoch_slot *thread_slot(struct thread *thread)
+{
+	return (struct epoch_slot *)((uintptr_t)thread + THREAD_SLAB + 192);
+}
 
 static inline struct thread *thread_self(void)
 {

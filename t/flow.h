@@ -65,7 +65,7 @@ static const char *as_text(const struct reading *reading)
 	return text;
 }
 
-static void check(int (*scenario)(void *), const char *what, const char *expected)
+__attribute__((unused)) static void check(int (*scenario)(void *), const char *what, const char *expected)
 {
 	struct reading reading = run(scenario, what);
 

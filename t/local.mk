@@ -83,6 +83,16 @@ t_mirror_t_LDADD = t/libcore.la
 check_PROGRAMS += t/core_modes.t
 t_core_modes_t_SOURCES = t/core_modes.c t/flow.h t/flow_xray.h
 t_core_modes_t_LDADD = t/libcore.la
+check_PROGRAMS += t/handlers.t
+t_handlers_t_SOURCES = t/handlers.c t/flow.h t/flow_xray.h
+t_handlers_t_LDADD = t/libcore.la
+check_PROGRAMS += t/handlers_safe.t
+t_handlers_safe_t_SOURCES = t/handlers_safe.c t/flow.h t/flow_xray.h
+t_handlers_safe_t_LDADD = t/libcore.la
+EXTRA_PROGRAMS += t/bench/handler_cost
+CLEANFILES += t/bench/handler_cost
+t_bench_handler_cost_SOURCES = t/bench/handler_cost.c
+t_bench_handler_cost_LDADD = t/libcore.la
 t_mirror_stacks_t_SOURCES = t/mirror_stacks.c t/flow.h
 t_mirror_stacks_t_LDADD = t/libcore.la
 t_patch_t_SOURCES = t/patch.c
@@ -147,7 +157,7 @@ dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
 EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t
+soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 

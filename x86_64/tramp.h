@@ -28,6 +28,7 @@
 /* Of tramp_checks. */
 #define TRAMP_CHECK_COUNTED 1
 #define TRAMP_CHECK_FILTERS 2
+#define TRAMP_CHECK_HANDLERS 4
 
 /* Of tramp_table, and how many ids it reaches. */
 #define TRAMP_ONLY_COUNTED 1
@@ -68,7 +69,7 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 
 /*
  * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of tramp_table may be only counted.
- * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed.
+ * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed. TRAMP_CHECK_HANDLERS: tramp_handlers() is called; by runtime/handlers.h.
  */
 extern uint32_t tramp_checks __attribute__((visibility("hidden")));
 
@@ -181,6 +182,45 @@ enum tramp_answer tramp_filter_leave(uint64_t slot);
 
 /* An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see tramp_slow_leave(). */
 enum tramp_answer tramp_filter_gone(uint64_t slot);
+
+/* ---- Handlers: functions of the program (runtime/handlers.h) ---- */
+
+/* Where a trampoline calls them, and what its frame holds then; see tramp_handlers() in runtime/handlers_calls.c. */
+enum tramp_handled {
+	TRAMP_HANDLED_ENTER,	/* tramp_intercept's frame, at the entry */
+	TRAMP_HANDLED_POINT,	/* the same of tramp_point */
+	TRAMP_HANDLED_LEAVE,	/* tramp_intercept's frame, at the return */
+	TRAMP_HANDLED_XRAY_ENTER, /* r10 = word */
+	TRAMP_HANDLED_XRAY_EXIT,  /* upper half of r10 = word */
+	TRAMP_HANDLED_XRAY_TAIL,
+};
+
+struct handlers_registers;
+
+/*
+ * Calls the handlers of the event. Registers of the trampoline are filled in; the program's come from the frame. Returns 1 when the thread's state has changed
+ * meanwhile (the handler raised events, forked ...): clock and stack are to be looked at anew. Else 0.
+ */
+uint32_t tramp_handlers(struct handlers_registers *registers, uint64_t kind, const uint64_t *frame);
+
+/* What tramp_call_saved() saves. Set in la_version. */
+enum tramp_vectors_way { TRAMP_FXSAVE, TRAMP_XSAVE, TRAMP_XSAVEC };
+
+struct tramp_vectors {
+	uint64_t size; /* of the area */
+	uint32_t mask; /* components of the extended state */
+	uint32_t way;  /* enum tramp_vectors_way */
+};
+
+extern struct tramp_vectors tramp_vectors __attribute__((visibility("hidden")));
+
+struct handlers_event;
+
+/*
+ * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back. *area is where on the stack: tramp_vectors.size
+ * bytes, and 64 for alignment.
+ */
+void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *), void *argument, const void **area);
 
 /* CLOCK_MONOTONIC in ns, for machines without an invariant TSC. */
 uint64_t tramp_clock(void);

@@ -133,6 +133,13 @@ tramp_return_\clock:
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
 .Lleave_checked_\clock:
+	SAVE	%rdx
+	HANDLERS HANDLED_LEAVE, 8
+	RESTORE	%rdx
+	test	%eax, %eax
+	lea	40(%rsp), %rax
+	jnz	.Lleave_anew_\clock
+.Lleave_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lleave_end_\clock
 	SAVE	%rdx
@@ -142,6 +149,23 @@ tramp_return_\clock:
 	lea	40(%rsp), %rax
 	jne	.Lleave_end_\clock
 	jmp	.Lleave_off_\clock
+.Lleave_anew_\clock:
+	/* A handler raised events: this one comes behind them. As at .Lleave, but the handlers have had their turn. */
+	CLOCK	\clock
+	mov	%eax, %r10d
+	lea	40(%rsp), %rax
+	SELF	.Lleave_anew_slow_\clock
+	STACK	%r11, .Lleave_anew_slow_\clock
+	cmp	%rax, STACK_TOP(%r11)
+	je	.Lleave_filtered_\clock
+.Lleave_anew_slow_\clock:
+	lea	40(%rsp), %rax
+	SLOW	tramp_slow_leave
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lleave_anew_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Lleave_off_\clock
+	jmp	.Lleave_unknown_\clock
 .Lleave_slow_\clock:
 	lea	40(%rsp), %rax
 	SLOW	tramp_slow_leave
@@ -150,6 +174,8 @@ tramp_return_\clock:
 	cmp	$ANSWER_PASS, %eax
 	je	.Lleave_off_\clock
 	/* Not known as open: record its end, leave top alone (r11 = 0). */
+	HANDLERS HANDLED_LEAVE
+.Lleave_unknown_\clock:
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
 	lea	(%rcx,%r11,2), %rcx
@@ -191,12 +217,14 @@ tramp_return_\clock:
 	CHECKED	48(%rsp), .Lenter_filtered_\clock, .Ljump_\clock
 .Lenter_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lenter_\clock
+	jz	.Lenter_handled_\clock
 	lea	56(%rsp), %rax
 	SLOW	tramp_filter_enter
 	cmp	$ANSWER_PASS, %eax
-	jne	.Lenter_\clock
-	jmp	.Ljump_\clock
+	je	.Ljump_\clock
+.Lenter_handled_\clock:
+	HANDLERS HANDLED_ENTER
+	jmp	.Lenter_\clock
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -307,12 +335,14 @@ tramp_point_\clock:
 	CHECKED	48(%rsp), .Lpoint_filtered_\clock, .Ljump_\clock
 .Lpoint_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lpoint_\clock
+	jz	.Lpoint_handled_\clock
 	lea	56(%rsp), %rax
 	SLOW	tramp_filter_point
 	cmp	$ANSWER_PASS, %eax
-	jne	.Lpoint_\clock
-	jmp	.Ljump_\clock
+	je	.Ljump_\clock
+.Lpoint_handled_\clock:
+	HANDLERS HANDLED_POINT
+	jmp	.Lpoint_\clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
 .endm

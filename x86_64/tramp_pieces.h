@@ -111,6 +111,20 @@
 	COUNT	\counted
 .endm
 
+/*
+ * Calls the handlers of the program, if there are any: result in eax, else 0. above: bytes that were pushed on top of the trampoline's frame. Keeps all but rax, rcx, rdx
+ * and flags.
+ */
+.macro	HANDLERS kind, above=0
+	xor	%eax, %eax
+	testl	$TRAMP_CHECK_HANDLERS, tramp_checks(%rip)
+	jz	7f
+	mov	$\kind, %eax
+	lea	\above(%rsp), %rcx
+	call	handler_call
+7:
+.endm
+
 /* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */
 .macro	SLOW	function
 	lea	\function(%rip), %rcx

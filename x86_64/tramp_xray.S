@@ -64,14 +64,16 @@ tramp_xray_entry_\clock:
 	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
 .Lxenter_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lxenter_\clock
+	jz	.Lxenter_handled_\clock
 	SAVE	%r10
 	mov	%rsp, %rax			/* 40 bytes below X */
 	SLOW	tramp_filter_enter_xray
 	RESTORE	%r10
 	cmp	$ANSWER_PASS, %eax
-	jne	.Lxenter_\clock
-	jmp	.Lxenter_go_\clock
+	je	.Lxenter_go_\clock
+.Lxenter_handled_\clock:
+	HANDLERS HANDLED_XRAY_ENTER
+	jmp	.Lxenter_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
 	lea	tramp_return_\clock(%rip), %rcx
@@ -100,7 +102,7 @@ tramp_xray_entry_\clock:
  *
  *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S behind it (tail)
  */
-.macro	XRAY_LEAVE name, x, clock
+.macro	XRAY_LEAVE name, x, handled, clock
 	.p2align 6
 	.globl	tramp_xray_\name\()_\clock
 	.hidden	tramp_xray_\name\()_\clock
@@ -142,6 +144,14 @@ tramp_xray_\name\()_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lx\name\()_checked_\clock:
+	SAVE	%rdx
+	HANDLERS \handled, 8
+	RESTORE	%rdx
+	test	%eax, %eax
+	jnz	.Lx\name\()_anew_\clock
+	SELF_AGAIN
+	lea	\x(%rsp), %rax
+.Lx\name\()_passed_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lx\name\()_end_\clock
 	SAVE	%rdx
@@ -151,6 +161,28 @@ tramp_xray_\name\()_\clock:
 	je	.Lx\name\()_go_\clock
 	SELF_AGAIN
 	jmp	.Lx\name\()_end_\clock
+.Lx\name\()_anew_\clock:
+	/* A handler raised events: this one comes behind them. As at .Lx, but the handlers have had their turn. */
+	shr	$32, %r10
+	shl	$32, %r10
+	CLOCK	\clock
+	mov	%eax, %r11d
+	or	%r11, %r10
+	SELF	.Lx\name\()_anew_slow_\clock
+	STACK	%r11, .Lx\name\()_anew_slow_\clock
+	lea	\x(%rsp), %rax
+	cmp	%rax, STACK_TOP(%r11)
+	je	.Lx\name\()_passed_\clock
+.Lx\name\()_anew_slow_\clock:
+	lea	\x(%rsp), %rax
+	SLOW	tramp_slow_leave
+	cmp	$ANSWER_AGAIN, %eax
+	je	.Lx\name\()_anew_\clock
+	cmp	$ANSWER_PASS, %eax
+	je	.Lx\name\()_go_\clock
+	shr	$32, %r10
+	shl	$32, %r10
+	jmp	.Lx\name\()_unknown_\clock
 .Lx\name\()_slow_\clock:
 	cmpl	$0, tramp_checks(%rip)
 	je	.Lx\name\()_leave_\clock
@@ -178,6 +210,8 @@ tramp_xray_\name\()_\clock:
 	je	.Lx\name\()_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lx\name\()_go_\clock
+	HANDLERS \handled
+.Lx\name\()_unknown_\clock:
 	xor	%r11d, %r11d			/* not known as open: leave top alone */
 	jmp	.Lx\name\()_retry_\clock
 .Lx\name\()_full_\clock:
@@ -201,9 +235,9 @@ tramp_xray_\name\()_\clock:
 
 	XRAY_ENTRY tsc
 	XRAY_ENTRY mono
-	XRAY_LEAVE exit, 24, tsc
-	XRAY_LEAVE exit, 24, mono
-	XRAY_LEAVE tail, 32, tsc
-	XRAY_LEAVE tail, 32, mono
+	XRAY_LEAVE exit, 24, HANDLED_XRAY_EXIT, tsc
+	XRAY_LEAVE exit, 24, HANDLED_XRAY_EXIT, mono
+	XRAY_LEAVE tail, 32, HANDLED_XRAY_TAIL, tsc
+	XRAY_LEAVE tail, 32, HANDLED_XRAY_TAIL, mono
 
 	.section .note.GNU-stack, "", @progbits

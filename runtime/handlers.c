@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/handlers.h"
+
+#include <errno.h> /* EINVAL */
+
+#include "runtime/clock.h"
+#include "runtime/epoch.h"
+#include "runtime/handlers_state.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+#include "runtime/thread.h"
+
+/* What is set for a type; never changed while it is in the table. */
+struct entry {
+	struct epoch_item item; /* first: how the epoch knows it */
+	handlers_function *function;
+	void *argument;
+	unsigned flags;
+	struct entry *next; /* free ones. Lock */
+};
+
+static struct entry *table[HANDLERS_TYPES];
+static struct entry pool[64]; /* one per type, and those that threads have not left yet */
+static struct entry *unused;
+static unsigned taken; /* of pool */
+static unsigned leaving; /* entries out of the table that somebody may be in. Lock */
+static int used;	 /* handlers were set once. Lock */
+static uint32_t enrolled; /* the process whose threads the epoch knows; 0: none yet. Lock */
+static uint64_t nested;
+
+/* ---- who is in a handler ---- */
+
+/* After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h), its main thread. Lock held. */
+static void look_for_fork(void)
+{
+	uint32_t pid = (uint32_t)sys_getpid();
+
+	if (enrolled == pid)
+		return;
+	if (enrolled) {
+		if ((uint32_t)sys_gettid() != pid)
+			return;
+		epoch_after_fork(tramp_self ? thread_slot((struct thread *)tramp_self) : NULL);
+	}
+	enrolled = pid;
+}
+
+static int is_owner(const struct epoch_slot *slot)
+{
+	return slot->tid == (uint32_t)sys_gettid() && slot->pid == (uint32_t)sys_getpid();
+}
+
+static void enroll(struct thread *thread)
+{
+	struct process_held held;
+	struct epoch_slot *slot = thread_slot(thread);
+
+	process_lock(&held);
+	look_for_fork();
+	/* Who forked in a handler owns its slot already, and is in its section still. */
+	if (!is_owner(slot))
+		epoch_register(slot);
+	thread->enrolled = 1;
+	process_unlock(&held);
+}
+
+/* The calling thread's slot, NULL when it has none: then it is in no handler. Lock held. */
+static struct epoch_slot *own_slot(void)
+{
+	look_for_fork();
+	if (!tramp_self)
+		return NULL;
+	struct epoch_slot *slot = thread_slot((struct thread *)tramp_self);
+	return is_owner(slot) ? slot : NULL;
+}
+
+static int is_inside(const struct epoch_slot *slot)
+{
+	/* Relaxed: our own thread's. */
+	return __atomic_load_n(&slot->seen, __ATOMIC_RELAXED) != 0;
+}
+
+/*
+ * The thread's section was begun by a frame that is no more: what runs now has the same place, or a higher one on the same stack. Says so and ends it.
+ */
+static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
+{
+	uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED); /* relaxed: our own thread's */
+	const struct stack *stack = frame && frame <= here ? calls_stack(thread, here) : NULL;
+
+	if (!stack || frame < stack->low)
+		return 0;
+	epoch_withdraw(slot, 0);
+	return 1;
+}
+
+void handlers_frames_gone(struct thread *thread, uint64_t low, uint64_t high)
+{
+	if (thread->enrolled)
+		epoch_unwound(thread_slot(thread), low, high);
+}
+
+void handlers_thread_ended(struct thread *thread)
+{
+	if (thread->enrolled)
+		epoch_unregister(thread_slot(thread));
+	thread->enrolled = 0;
+}
+
+int handlers_is_held(const struct thread *thread)
+{
+	const struct epoch_slot *slot = thread_slot((struct thread *)(uintptr_t)thread);
+
+	return used && is_inside(slot) && slot->pid != (uint32_t)sys_getpid();
+}
+
+uint64_t handlers_nested(void)
+{
+	return __atomic_load_n(&nested, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+}
+
+/* ---- calling ---- */
+
+int handlers_is_set(enum handlers_type type)
+{
+	/* Relaxed: just a look; who goes on loads it again in a section. */
+	return __atomic_load_n(&table[type], __ATOMIC_RELAXED) != NULL;
+}
+
+/* Not inlined: a section's frame is this function's, which makes two of them comparable. */
+__attribute__((noinline)) void handlers_deliver(struct thread *thread, struct handlers_event *event)
+{
+	if (!handlers_is_set(event->type))
+		return;
+	if (!thread->enrolled)
+		enroll(thread);
+	struct epoch_slot *slot = thread_slot(thread);
+	if (is_inside(slot) && !has_left(thread, slot, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
+		__atomic_fetch_add(&nested, 1, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+		return;
+	}
+	uint64_t outer = epoch_announce(slot);
+	/* Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw. */
+	const struct entry *entry = __atomic_load_n(&table[event->type], __ATOMIC_ACQUIRE);
+	if (entry) {
+		event->size = sizeof(*event);
+		event->clock = clock_now();
+		if (entry->flags & HANDLERS_GENERAL)
+			entry->function(event, entry->argument);
+		else
+			tramp_call_saved(event, entry->function, entry->argument, &event->vectors);
+	}
+	epoch_withdraw(slot, outer);
+}
+
+void handlers_unwind(struct thread *thread, uint32_t id)
+{
+	struct handlers_event event = { .type = HANDLERS_UNWIND, .id = id, .object = handlers_object(id) };
+
+	handlers_deliver(thread, &event);
+}
+
+static void raise(struct handlers_event *event)
+{
+	struct thread *thread = handlers_is_set(event->type) ? thread_get() : NULL;
+
+	if (thread)
+		handlers_deliver(thread, event);
+}
+
+void handlers_custom(const void *data, size_t size)
+{
+	struct handlers_event event = { .type = HANDLERS_CUSTOM, .data = data, .data_size = size };
+
+	raise(&event);
+}
+
+void handlers_typed(uint64_t data_type, const void *data, size_t size)
+{
+	struct handlers_event event = { .type = HANDLERS_TYPED, .data = data, .data_size = size, .data_type = data_type };
+
+	raise(&event);
+}
+
+void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base)
+{
+	struct handlers_event event = { .type = type, .object = object, .address = base };
+
+	raise(&event);
+}
+
+/* ---- the table ---- */
+
+static void switch_checks(void)
+{
+	int on = leaving != 0; /* who left one by a jump is found by the events that it makes later */
+
+	for (int type = 0; type < HANDLERS_TYPES; type++)
+		on |= handlers_is_set(type);
+	/* Relaxed, both: who sees it late misses a handler that is just being set, or looks for one in vain. */
+	if (on)
+		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
+/* Nobody is in it any more. */
+static void recycle(struct epoch_item *item)
+{
+	struct entry *entry = (struct entry *)item; /* its first member */
+
+	entry->next = unused;
+	unused = entry;
+	leaving--;
+	switch_checks();
+}
+
+/* Sets or clears the entry of a type; what was there goes to the epoch. Returns whether there was one. Lock held. */
+static int publish(enum handlers_type type, struct entry *entry)
+{
+	/* Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of epoch.h, too. */
+	struct entry *old = __atomic_exchange_n(&table[type], entry, __ATOMIC_ACQ_REL);
+
+	if (old) {
+		leaving++;
+		epoch_defer(&old->item, recycle);
+	}
+	switch_checks();
+	return old != NULL;
+}
+
+static struct entry *take(void)
+{
+	struct entry *entry = unused;
+
+	if (entry)
+		unused = entry->next;
+	else if (taken < sizeof(pool) / sizeof(*pool))
+		entry = &pool[taken++];
+	return entry;
+}
+
+/* What was in the table has been taken out; waits for those who are in it. self: as own_slot() told. Without the lock. */
+static int wait_for_others(struct epoch_slot *self)
+{
+	struct process_held held;
+
+	if (self && is_inside(self)) {
+		struct thread *thread = thread_self();
+		if (!thread || !has_left(thread, self, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
+			return HANDLERS_DEFERRED;
+	}
+	if (!epoch_wait(self, HANDLERS_WAIT))
+		return -EBUSY;
+	process_lock(&held);
+	epoch_reclaim();
+	process_unlock(&held);
+	return 0;
+}
+
+int handlers_set(enum handlers_type type, handlers_function *fn, void *argument, unsigned flags)
+{
+	struct process_held held;
+
+	if ((unsigned)type >= HANDLERS_TYPES || !fn || flags & ~(unsigned)HANDLERS_GENERAL)
+		return -EINVAL;
+	if (type == HANDLERS_PROBE)
+		return -ENOTSUP;
+	process_lock(&held);
+	if (!used)
+		handlers_find_vectors();
+	used = 1;
+	epoch_reclaim();
+	struct epoch_slot *self = own_slot();
+	struct entry *entry = take();
+	int replaced = 0;
+	if (entry) {
+		entry->function = fn;
+		entry->argument = argument;
+		entry->flags = flags;
+		replaced = publish(type, entry);
+	}
+	process_unlock(&held);
+	if (!entry)
+		return -ENOMEM;
+	return replaced ? wait_for_others(self) : 0;
+}
+
+int handlers_remove(enum handlers_type type)
+{
+	struct process_held held;
+
+	if ((unsigned)type >= HANDLERS_TYPES)
+		return -EINVAL;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	int removed = publish(type, NULL);
+	process_unlock(&held);
+	return removed ? wait_for_others(self) : -ENOENT;
+}
+
+static int lies_in(uint64_t address, uint64_t start, uint64_t end)
+{
+	return address >= start && address < end;
+}
+
+int handlers_forget(uint64_t start, uint64_t end, int wait)
+{
+	struct process_held held;
+	int removed = 0;
+
+	if (!used) /* without the lock: who sets one from there did so before it is closed */
+		return 0;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	for (int type = 0; type < HANDLERS_TYPES; type++) {
+		const struct entry *entry = table[type];
+		if (entry && (lies_in((uint64_t)(uintptr_t)entry->function, start, end) || lies_in((uint64_t)(uintptr_t)entry->argument, start, end)))
+			removed |= publish(type, NULL);
+	}
+	process_unlock(&held);
+	return removed && wait ? wait_for_others(self) : 0;
+}

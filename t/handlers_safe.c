@@ -1,0 +1,325 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/* Handlers that write over every register, and handlers whose code is gone the moment that they are removed. */
+#include "t/tap.h"
+
+#include <cpuid.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime/epoch.h"
+#include "runtime/handlers.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "t/flow.h"
+#include "t/flow_xray.h"
+
+/* ---- registers ---- */
+
+#define AREA 16384
+
+/* x87 to AVX-512, as far as the processor has it. */
+#define STATE 0xe7
+
+uint8_t state_in[AREA] __attribute__((aligned(64))), state_out[AREA] __attribute__((aligned(64)));
+uint8_t other_state[AREA] __attribute__((aligned(64)));
+/* rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 ... r15 */
+uint64_t general_in[15], general_out[15], call_target;
+uint32_t state_mask;
+
+/* Loads all registers, calls call_target, and stores them. Only xsave's state counts where fxsave is all there is: see main(). */
+void call_with_state(void);
+extern const char just_return[];
+void write_over_all(void);
+
+__asm__("	.text\n"
+	"just_return:	ret\n"
+	"call_with_state:\n"
+	"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+	"	sub $8, %rsp\n"
+	"	stmxcsr (%rsp); fnstcw 4(%rsp)\n"
+	"	mov state_mask(%rip), %eax; xor %edx, %edx\n"
+	"	lea state_in(%rip), %rdi\n"
+	"	xrstor64 (%rdi)\n"
+	"	lea general_in(%rip), %rax\n"
+	"	mov 8(%rax), %rbx; mov 16(%rax), %rcx; mov 24(%rax), %rdx; mov 32(%rax), %rsi; mov 40(%rax), %rdi\n"
+	"	mov 48(%rax), %rbp; mov 56(%rax), %r8; mov 64(%rax), %r9; mov 72(%rax), %r10; mov 80(%rax), %r11\n"
+	"	mov 88(%rax), %r12; mov 96(%rax), %r13; mov 104(%rax), %r14; mov 112(%rax), %r15; mov (%rax), %rax\n"
+	"	call *call_target(%rip)\n"
+	"	mov %rax, general_out(%rip); lea general_out(%rip), %rax\n"
+	"	mov %rbx, 8(%rax); mov %rcx, 16(%rax); mov %rdx, 24(%rax); mov %rsi, 32(%rax); mov %rdi, 40(%rax)\n"
+	"	mov %rbp, 48(%rax); mov %r8, 56(%rax); mov %r9, 64(%rax); mov %r10, 72(%rax); mov %r11, 80(%rax)\n"
+	"	mov %r12, 88(%rax); mov %r13, 96(%rax); mov %r14, 104(%rax); mov %r15, 112(%rax)\n"
+	"	mov state_mask(%rip), %eax; xor %edx, %edx\n"
+	"	lea state_out(%rip), %rdi\n"
+	"	xsave64 (%rdi)\n"
+	"	fninit; ldmxcsr (%rsp); fldcw 4(%rsp)\n"
+	"	add $8, %rsp\n"
+	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+	"	ret\n"
+	/* What a function may write over, with flags and the direction too. */
+	"write_over_all:\n"
+	"	mov state_mask(%rip), %eax; xor %edx, %edx\n"
+	"	lea other_state(%rip), %rdi\n"
+	"	xrstor64 (%rdi)\n"
+	"	mov $0x77, %rax; mov %rax, %rcx; mov %rax, %rdx; mov %rax, %rsi; mov %rax, %rdi\n"
+	"	mov %rax, %r8; mov %rax, %r9; mov %rax, %r10; mov %rax, %r11\n"
+	"	stc; std\n"
+	"	ret\n");
+
+static void spoil(const struct handlers_event *event, void *argument)
+{
+	(void)event;
+	outcome->result[(intptr_t)argument]++;
+	write_over_all();
+	/* The direction flag stays as it was left: the caller has to put it back. */
+}
+
+static uint32_t place(unsigned component, uint32_t *size)
+{
+	uint32_t b, c, d;
+
+	__cpuid_count(0xd, component, *size, b, c, d);
+	return b;
+}
+
+/* A state in which each byte of each register is like no other's. */
+static void make_state(uint8_t *area, uint8_t seed)
+{
+	static const unsigned components[] = {2, 5, 6, 7};
+	uint64_t mask = state_mask;
+
+	memset(area, 0, AREA);
+	for (unsigned i = 0; i < 256; i++)
+		area[160 + i] = (uint8_t)(seed + 7 * i);
+	for (unsigned i = 0; i < 8; i++) { /* doubles of x87: a mantissa with its high bit, an exponent near 1 */
+		for (unsigned k = 0; k < 7; k++)
+			area[32 + 16 * i + k] = (uint8_t)(seed + 16 * i + k);
+		area[32 + 16 * i + 7] = (uint8_t)(0x80 | i);
+		area[32 + 16 * i + 8] = (uint8_t)(0xf0 + i);
+		area[32 + 16 * i + 9] = 0x3f;
+	}
+	const uint16_t control = seed & 1 ? 0x0f7f : 0x027f;
+	const uint32_t mxcsr = seed & 1 ? 0x5f80 : 0x9fc0;
+	memcpy(area, &control, 2);
+	area[4] = seed & 1 ? 0x0f : 0xff; /* which of them are in use */
+	memcpy(area + 24, &mxcsr, 4);
+	memcpy(area + 512, &mask, 8);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t size, at;
+		if (!(state_mask & 1u << components[i]))
+			continue;
+		at = place(components[i], &size);
+		for (uint32_t k = 0; k < size; k++)
+			area[at + k] = (uint8_t)(seed + components[i] + 13 * k);
+	}
+}
+
+static int is_kept(const char *what, size_t at, size_t size)
+{
+	if (!memcmp(state_in + at, state_out + at, size))
+		return 1;
+	printf("# %s differs\n", what);
+	fflush(stdout);
+	return 0;
+}
+
+/* Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may change. */
+static void expect_kept(uint64_t target, int skipped)
+{
+	static const unsigned components[] = {2, 5, 6, 7};
+
+	call_target = target;
+	for (unsigned i = 0; i < 15; i++)
+		general_in[i] = 0x1111111111111111ull * (i + 1) + 5;
+	make_state(state_in, 1);
+	make_state(other_state, 0x40);
+	memset(state_out, 0, AREA);
+	call_with_state();
+	for (int i = 0; i < 15; i++) {
+		if (general_in[i] != general_out[i] && i != skipped)
+			printf("# general register %d: %#lx\n", i, (unsigned long)general_out[i]);
+		expect(general_in[i] == general_out[i] || i == skipped, 1);
+	}
+	expect(is_kept("x87 control and status", 0, 6), 1);
+	expect(is_kept("mxcsr", 24, 4), 1);
+	for (size_t i = 0; i < 8; i++)
+		if (state_in[4] & 1u << i)
+			expect(is_kept("an x87 register", 32 + 16 * i, 10), 1);
+	expect(is_kept("xmm", 160, 256), 1);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t size, at;
+		if (!(state_mask & 1u << components[i]))
+			continue;
+		at = place(components[i], &size);
+		expect(is_kept("an extended register", at, size), 1);
+	}
+}
+
+static int all_registers(void *argument)
+{
+	(void)argument;
+	start_xray();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
+	f[2] = core_traced(TRAMP_POINT, 2, just_return);
+	xray_body = xray_target = (uint64_t)(uintptr_t)just_return;
+	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_UNWIND; type++)
+		expect(handlers_set(type, spoil, (void *)(intptr_t)type, 0), 0);
+	expect_kept(f[1].call, -1);
+	expect_kept(f[2].call, -1);
+	expect_kept((uint64_t)(uintptr_t)xray_function, 9);
+	expect_kept((uint64_t)(uintptr_t)xray_tail_function, 9);
+	expect(outcome->result[HANDLERS_ENTRY], 4);
+	expect(outcome->result[HANDLERS_EXIT], 2);
+	expect(outcome->result[HANDLERS_TAIL], 1);
+	return 0;
+}
+
+static int ways(void *argument)
+{
+	(void)argument;
+	start_xray();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
+	expect(handlers_set(HANDLERS_ENTRY, spoil, (void *)(intptr_t)0, 0), 0);
+	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)1, 0), 0);
+	/* As on a processor without xsavec, and on one without xsave. */
+	uint32_t size = 0, b, c, d;
+	__cpuid_count(0xd, 0, size, b, c, d);
+	tramp_vectors.way = TRAMP_XSAVE;
+	tramp_vectors.size = c;
+	expect_kept(f[1].call, -1);
+	tramp_vectors.way = TRAMP_FXSAVE;
+	tramp_vectors.size = 512;
+	state_mask = 3;
+	expect_kept(f[1].call, -1);
+	expect(outcome->result[0], 2);
+	expect(outcome->result[1], 2);
+	return 0;
+}
+
+__attribute__((target("general-regs-only"))) static void only_general(const struct handlers_event *event, void *argument)
+{
+	expect(event->vectors == NULL, 1);
+	outcome->result[(intptr_t)argument]++;
+	__asm__ volatile("mov $0x99, %%eax" : : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+}
+
+static int general(void *argument)
+{
+	(void)argument;
+	start_xray();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
+	xray_body = (uint64_t)(uintptr_t)just_return;
+	expect(handlers_set(HANDLERS_ENTRY, only_general, (void *)(intptr_t)0, HANDLERS_GENERAL), 0);
+	expect(handlers_set(HANDLERS_EXIT, only_general, (void *)(intptr_t)1, HANDLERS_GENERAL), 0);
+	expect_kept(f[1].call, -1);
+	expect_kept((uint64_t)(uintptr_t)xray_function, 9);
+	expect(outcome->result[0], 2);
+	expect(outcome->result[1], 2);
+	return 0;
+}
+
+/* ---- removing ---- */
+
+#define THREADS 8
+
+static int stop;
+static long rounds;
+static uint8_t *code; /* of the handler: a page of its own */
+
+/* Counts in memory that stays, and takes a while. */
+static const uint8_t handler_code[] = {
+	0xf0, 0x48, 0xff, 0x06,		    /* lock incq (%rsi) */
+	0xb8, 0x14, 0x00, 0x00, 0x00,	    /* mov $20, %eax */
+	0xff, 0xc8, 0x75, 0xfc,		    /* 1: dec %eax; jne 1b */
+	0xc3,
+};
+
+static void *calls(void *argument)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		expect(F(1)(1), 2);
+		expect(F(2)(1), 2);
+	}
+	return argument;
+}
+
+static int removals(void *fenced)
+{
+	pthread_t thread[THREADS];
+	long before = 0, called = 0;
+
+	start_xray();
+	expect(epoch_init(fenced != NULL), fenced != NULL);
+	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING, .ring = 512 << 10});
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, leaf);
+	f[2] = core_traced(TRAMP_POINT, 2, leaf);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(code, handler_code, sizeof(handler_code));
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, calls, NULL))
+			_exit(97);
+	uint64_t end = core_now_ns() + (rounds < 100000 ? 25 : 3000) * 1000000000ull;
+	for (long i = 0; i < rounds && core_now_ns() < end; i++) {
+		enum handlers_type type = i & 1 ? HANDLERS_EXIT : HANDLERS_ENTRY;
+		mprotect(code, 4096, PROT_READ | PROT_EXEC);
+		expect(handlers_set(type, (handlers_function *)(uintptr_t)code, &outcome->result[0], i & 2 ? HANDLERS_GENERAL : 0), 0);
+		for (int spin = 0; spin < 10000 && __atomic_load_n(&outcome->result[0], __ATOMIC_RELAXED) == before; spin++)
+			if (spin > 100)
+				sched_yield();
+		expect(handlers_remove(type), 0);
+		mprotect(code, 4096, PROT_NONE);
+		called += __atomic_load_n(&outcome->result[0], __ATOMIC_RELAXED) != before;
+		before = outcome->result[0];
+		outcome->result[1] = i + 1;
+	}
+	outcome->result[2] = called;
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	expect(outcome->result[0], before);
+	expect(tramp_checks, 0);
+	return 0;
+}
+
+static void check_kept(int (*scenario)(void *), const char *what)
+{
+	outcome = core_shared(sizeof(*outcome));
+	is_int(core_child(scenario, NULL, 20), 0, "%s: the program runs to its end", what);
+	is_int(outcome->wrong, 0, "%s: each register is as before", what);
+}
+
+static void check_removals(void *fenced, const char *what)
+{
+	outcome = core_shared(sizeof(*outcome));
+	is_int(core_child(removals, fenced, rounds < 100000 ? 60 : 3100), 0, "%s: the program runs to its end", what);
+	is_int(outcome->wrong, 0, "%s: results and answers are right", what);
+	ok(outcome->result[1] >= rounds / 10, "%s: %ld rounds", what, outcome->result[1]);
+	ok(outcome->result[2] > outcome->result[1] / 2, "%s: in %ld rounds it was called, %ld times in all", what, outcome->result[2],
+		outcome->result[0]);
+}
+
+int main(void)
+{
+	uint32_t a, b, c, d;
+
+	if (!CORE_HAS_MIRROR)
+		skip_all("ThreadSanitizer keeps the addresses of mirrors for itself");
+	__cpuid(1, a, b, c, d);
+	if (!(c & 1u << 27))
+		skip_all("the processor has no xsave, by which this test compares");
+	__asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+	state_mask = a & STATE;
+	diag("components of the processor's state: %#x", state_mask);
+	core_folder();
+	check_kept(all_registers, "handlers that write over all registers");
+	check_kept(ways, "without xsavec, and without xsave");
+	check_kept(general, "handlers of general registers only");
+
+	const char *soak = getenv("XAUDIT_SOAK");
+	rounds = soak && !strcmp(soak, "1") ? 100000 : 3000;
+	check_removals(NULL, "handlers that go at once, under eight threads");
+	check_removals(&rounds, "the same where membarrier is refused");
+	return done_testing();
+}
