@@ -7,6 +7,7 @@
 #include "audit/describe.h"
 #include "audit/live.h"
 #include "runtime/custom.h"
+#include "runtime/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -395,6 +396,31 @@ static int api_status(struct xaudit_status *status)
 	return 0;
 }
 
+/* ---- handlers ---- */
+
+/* Both structures are one: the public one has the public names. */
+_Static_assert(sizeof(struct xaudit_handler_event) == sizeof(struct handlers_event), "as told");
+_Static_assert(offsetof(struct xaudit_handler_event, registers) == offsetof(struct handlers_event, registers), "as told");
+_Static_assert(offsetof(struct xaudit_handler_event, data_type) == offsetof(struct handlers_event, data_type), "as told");
+_Static_assert(sizeof(struct xaudit_registers) == sizeof(struct handlers_registers), "as told");
+_Static_assert((int)XAUDIT_HANDLE_UNLOAD == (int)HANDLERS_UNLOAD && XAUDIT_DEFERRED == HANDLERS_DEFERRED, "as told");
+
+static int api_set_handler(int type, xaudit_handler *handler, void *arg)
+{
+	return handlers_set((enum handlers_type)(type & ~XAUDIT_GENERAL), (handlers_function *)(uintptr_t)handler, arg,
+		type & XAUDIT_GENERAL ? HANDLERS_GENERAL : 0);
+}
+
+static int api_remove_handler(int type)
+{
+	return handlers_remove((enum handlers_type)type);
+}
+
+static int api_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64])
+{
+	return handlers_vector((const struct handlers_event *)(const void *)event, n, value);
+}
+
 const struct api_table api_table = {
 	.event = custom_event,
 	.typed_event = custom_typed_event,
@@ -407,4 +433,7 @@ const struct api_table api_table = {
 	.function = api_function,
 	.for_each_function = api_for_each_function,
 	.dump_table = api_dump_table,
+	.set_handler = api_set_handler,
+	.remove_handler = api_remove_handler,
+	.vector = api_vector,
 };

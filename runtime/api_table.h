@@ -18,7 +18,7 @@
 #define API_OWNER   "xaudit"
 #define API_NOTE    1
 #define API_VERSION 1
-#define API_ENTRIES 11
+#define API_ENTRIES 14
 
 struct api_note {
 	int64_t table; /* distance from this field */
@@ -38,6 +38,9 @@ struct api_table {
 	int (*function)(uint32_t id, struct xaudit_function_info *info);
 	int (*for_each_function)(int (*callback)(const struct xaudit_function_info *info, void *arg), void *arg);
 	int (*dump_table)(int fd);
+	int (*set_handler)(int type, xaudit_handler *handler, void *arg);
+	int (*remove_handler)(int type);
+	int (*vector)(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
 };
 _Static_assert(sizeof(struct api_table) == 8 * API_ENTRIES, "the note says how many");
 

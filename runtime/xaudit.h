@@ -149,6 +149,73 @@ int xaudit_for_each_function(int (*callback)(const struct xaudit_function_info *
  */
 int xaudit_dump_table(int fd);
 
+/* Types of events that a handler can be set for. */
+enum xaudit_handler_type {
+	XAUDIT_HANDLE_ENTRY = 0,     /* a traced function is called */
+	XAUDIT_HANDLE_EXIT = 1,	     /* it returned; rax, rdx and vector registers hold its result */
+	XAUDIT_HANDLE_TAIL = 2,	     /* it ended by jumping to another function */
+	XAUDIT_HANDLE_UNWIND = 3,    /* it ended without returning; told when it is noticed, by the thread's next events */
+	XAUDIT_HANDLE_ARGUMENTS = 4, /* as entry, and behind it: for a handler that looks at arguments */
+	XAUDIT_HANDLE_CUSTOM = 5,    /* xaudit_event() */
+	XAUDIT_HANDLE_TYPED = 6,     /* xaudit_typed_event() */
+	XAUDIT_HANDLE_PROBE = 7,     /* there are none yet: -ENOTSUP */
+	XAUDIT_HANDLE_LOAD = 8,	     /* an object was mapped: before its constructors, under ld.so's lock */
+	XAUDIT_HANDLE_UNLOAD = 9     /* its destructors have run: under ld.so's lock; not told when the process exits */
+};
+
+/* Or'ed to the type: the handler and all it calls use general registers alone (-mgeneral-regs-only). */
+#define XAUDIT_GENERAL 0x100
+
+/* General registers of the program; rsp at the function's entry, or behind its return. */
+struct xaudit_registers {
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/* What a handler is told. Valid until it returns; size grows in later versions. */
+struct xaudit_handler_event {
+	uint32_t size;
+	uint32_t type;	 /* enum xaudit_handler_type */
+	uint32_t id;	 /* of the function: xaudit_function(); 0: none */
+	uint32_t object; /* its number in the trace; 0: not known */
+	uint64_t address; /* entry: the function's code; load, unload: the object's load address; 0: not known */
+	uint64_t caller; /* where the call returns to; 0: not known */
+	uint64_t clock;	 /* of the trace: TSC, or CLOCK_MONOTONIC in ns */
+	const struct xaudit_registers *registers; /* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	const void *vectors;	 /* for xaudit_vector() */
+	const void *data;	 /* custom, typed: the bytes; else NULL */
+	uint64_t data_size, data_type;
+};
+
+typedef void xaudit_handler(const struct xaudit_handler_event *event, void *arg);
+
+/*
+ * Calls handler(event, arg) on every event of this type from now on, on the thread that makes it, instead of the handler that was
+ * set before; one per type and process. While recording is on, not in mode count. The program finds all registers as
+ * they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up to 2.7 kB of the thread's stack beside what
+ * the handler uses. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler may
+ * be left by siglongjmp or an exception.
+ *
+ * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; where one was replaced, what
+ * xaudit_remove_handler() would have answered for that; -ENOSYS. Thread-safe, async-signal-safe.
+ */
+int xaudit_set_handler(int type, xaudit_handler *handler, void *arg);
+
+/*
+ * Calls the handler no more. Returns 0: no thread is in it and none will enter it, so its code may be unmapped;
+ * XAUDIT_DEFERRED: called inside of a handler, so that is true only when it has been left; -EBUSY: a thread did not leave
+ * it within two seconds, nobody else will enter it; -ENOENT: there is none; -EINVAL: no such type; -ENOSYS. Thread-safe,
+ * async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that is unloaded.
+ */
+int xaudit_remove_handler(int type);
+
+#define XAUDIT_DEFERRED 1
+
+/*
+ * In a handler without XAUDIT_GENERAL: vector register n, 0 to 31, as the program had it, into 64 bytes; what the processor does not
+ * have is 0. Returns its width in bytes: 16, 32 or 64; 0: there is none; -ENOSYS.
+ */
+int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
+
 /*
  * XAUDIT_EVENT(data, size): xaudit_event() for hot places, without the library: where the process does not run under
  * xaudit, it costs a load and a branch that is predicted, and its arguments are not evaluated. An expression with

@@ -71,3 +71,18 @@ int xaudit_dump_table(int fd)
 {
 	return xaudit_api_table.dump_table ? xaudit_api_table.dump_table(fd) : -ENOSYS;
 }
+
+int xaudit_set_handler(int type, xaudit_handler *handler, void *arg)
+{
+	return xaudit_api_table.set_handler ? xaudit_api_table.set_handler(type, handler, arg) : -ENOSYS;
+}
+
+int xaudit_remove_handler(int type)
+{
+	return xaudit_api_table.remove_handler ? xaudit_api_table.remove_handler(type) : -ENOSYS;
+}
+
+int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64])
+{
+	return xaudit_api_table.vector ? xaudit_api_table.vector(event, n, value) : -ENOSYS;
+}
