@@ -107,13 +107,6 @@ void handlers_thread_ended(struct thread *thread)
 	thread->enrolled = 0;
 }
 
-int handlers_is_held(const struct thread *thread)
-{
-	const struct epoch_slot *slot = thread_slot((struct thread *)(uintptr_t)thread);
-
-	return used && is_inside(slot) && slot->pid != (uint32_t)sys_getpid();
-}
-
 uint64_t handlers_nested(void)
 {
 	return __atomic_load_n(&nested, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */

@@ -118,7 +118,4 @@ void handlers_frames_gone(struct thread *thread, uint64_t low, uint64_t high);
 /* The thread gives its record back. Lock held. */
 void handlers_thread_ended(struct thread *thread);
 
-/* Was the thread that had this record in a handler when the process forked, and may be so still? Lock held. */
-int handlers_is_held(const struct thread *thread);
-
 #endif

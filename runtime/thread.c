@@ -16,7 +16,7 @@
 #define MAX_SLABS    4096 /* a million threads at once */
 
 _Static_assert(sizeof(struct thread) <= RECORD_SIZE, "a record fits");
-_Static_assert(sizeof(struct epoch_slot) <= RECORD_SIZE, "and what lies beside it");
+_Static_assert(sizeof(struct epoch_slot) + 192 <= RECORD_SIZE, "and what lies beside it");
 
 __thread struct tramp_state *tramp_self;
 
@@ -34,7 +34,7 @@ static struct thread *find(uint32_t tid)
 	unsigned total = 0;
 	struct thread *own = (struct thread *)tramp_self;
 
-	/* A forked child's: the slot that goes with it may say that the thread is in a handler. */
+	/* A forked child's; the slot that goes with it may say that the thread is in a handler. */
 	if (own && !own->tid)
 		return own;
 	while (total < MAX_SLABS * SLAB_RECORDS && slabs[total / SLAB_RECORDS])
@@ -42,9 +42,9 @@ static struct thread *find(uint32_t tid)
 	for (unsigned i = 0; i < total; i++) {
 		unsigned n = (start + i) % total;
 		struct thread *thread = record(n);
-		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
-		if (!thread->tid && handlers_is_held(thread))
+		if (!thread->tid && *thread_owner(thread))
 			continue;
+		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
 		if (!thread->tid || thread->tid == tid || sys_thread_is_gone(thread->tid)) {
 			start = n;
 			return thread;
@@ -108,7 +108,7 @@ void thread_ended(void *record)
 	handlers_thread_ended(thread);
 	thread->hot.stack = NULL;
 	tramp_self = NULL;
-	thread->tid = 0;
+	thread->tid = *thread_owner(thread) = 0;
 	process_unlock(&held);
 	sys_set_signals(&before, NULL);
 }
@@ -131,7 +131,7 @@ struct thread *thread_get(void)
 		thread = find(tid);
 		if (thread) {
 			int again = thread->has_number != 0;
-			thread->tid = tid;
+			thread->tid = *thread_owner(thread) = tid;
 			thread->enrolled = 0;
 			thread->hot.stack = NULL;
 			if (again)

@@ -48,6 +48,15 @@ static inline struct epoch_slot *thread_slot(struct thread *thread)
 	return (struct epoch_slot *)((uintptr_t)thread + THREAD_SLAB + 192);
 }
 
+/*
+ * Who took the record and has not given it back: a tid. Where the record is zero all the same, fork wiped it, and it may be the forking thread's, whose
+ * tramp_self still points at it: nobody else must have it.
+ */
+static inline uint32_t *thread_owner(struct thread *thread)
+{
+	return (uint32_t *)((uintptr_t)thread + THREAD_SLAB);
+}
+
 static inline struct thread *thread_self(void)
 {
 	struct thread *thread = (struct thread *)tramp_self;

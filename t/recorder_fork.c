@@ -4,6 +4,7 @@
 #include "t/tap.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,9 +137,80 @@ static void test_fork(void)
 	core_forget(&reading);
 }
 
+/* ---- a child that begins with a thread ---- */
+
+static struct traced one;
+static pthread_barrier_t barrier;
+
+__attribute__((noinline)) static long add_one(long x)
+{
+	return x + 1;
+}
+
+static void call_one(int times)
+{
+	for (int i = 0; i < times; i++)
+		CALL(long (*)(long), one)(i);
+}
+
+static void *second_thread(void *argument)
+{
+	call_one(50);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	call_one(50);
+	return argument;
+}
+
+/* In the child, a new thread has its first event before the one that forked; that one's record was wiped, but is its own still. */
+static int fork_then_thread(void *argument)
+{
+	pthread_t thread;
+
+	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
+	one = core_traced(TRAMP_INTERCEPT, 1, add_one);
+	call_one(10);
+	pid_t pid = fork();
+	if (pid) {
+		int status = 0;
+		outcome->pid = pid;
+		return waitpid(pid, &status, 0) != pid || status;
+	}
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, second_thread, argument))
+		return 1;
+	pthread_barrier_wait(&barrier);
+	call_one(70);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void test_thread(void)
+{
+	unsigned long calls[2] = {0, 0}, strangers = 0;
+
+	outcome = core_shared(sizeof(*outcome));
+	is_int(core_child(fork_then_thread, NULL, 20), 0, "a child that begins with a thread runs to its end");
+	for (unsigned n = 0; n < 2; n++) {
+		struct reading reading;
+		if (core_read(core_thread_file(core_folder(), outcome->pid, n), TRACE_CHUNK_MIN, &reading))
+			continue;
+		for (size_t i = 0; i < reading.count; i++) {
+			calls[n] += reading.event[i].type == TRACE_ENTRY || reading.event[i].type == TRACE_POINT;
+			strangers += reading.event[i].tid != reading.event[0].tid;
+		}
+		core_forget(&reading);
+	}
+	is_int((long long)calls[0], 100, "the new thread's calls are in its file");
+	is_int((long long)calls[1], 70, "those of the thread that forked in another");
+	is_int((long long)strangers, 0, "and each file is of one thread");
+}
+
 int main(void)
 {
 	core_folder();
 	test_fork();
+	test_thread();
 	return done_testing();
 }
