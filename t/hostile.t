@@ -171,15 +171,18 @@ all plt plt library_of "$CC"
 # ---- where nothing can be written at all ----
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	mkdir -m 755 closed
+	# That user may not reach the build folder.
+	install -m 755 "$MODULE" closed/libxaudit.so
+	install -m 755 "$XAUDIT" closed/xaudit
 	run ''
 	printf '[trace]\noutput = %s\nfollow = yes\n[library libcounted.so]\nkinds = plt\n' "$tmp/closed/d" >conf
 	status=0
-	XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$MODULE bounded 60 setpriv --reuid=65534 --clear-groups ./hostile >out 2>err || status=$?
+	XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$tmp/closed/libxaudit.so bounded 60 setpriv --reuid=65534 --clear-groups ./hostile >out 2>err || status=$?
 	is "$(cat out; echo "status $status")" "$(cat plain)" 'a folder that cannot be made: the program behaves as ever'
 	is "$(grep -v "^xaudit: can't make the trace folder .*the program runs on, untraced\$" err)" '' 'and a line says why there is no trace'
 	is "$(grep -c '' err)" 1 'just one'
 	status=0
-	HOME=$tmp setpriv --reuid=65534 --clear-groups "$XAUDIT" record -o "$tmp/closed/d" ./hostile >out 2>err || status=$?
+	HOME=$tmp XAUDIT_MODULE=$tmp/closed/libxaudit.so setpriv --reuid=65534 --clear-groups closed/xaudit record -o "$tmp/closed/d" ./hostile >out 2>err || status=$?
 	is "$status $(cat out)" '125 ' 'record says so before the program runs'
 	like "$(cat err)" '^xaudit record: .*closed/d' 'and where'
 else

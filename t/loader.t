@@ -258,10 +258,12 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	if [ "$(cat plain)" = '65534 0' ]; then
 		mkdir -m 777 open
 		config plt,calls open.conf open/d
-		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$MODULE" setpriv --reuid=65534 --clear-groups ./setuid id
+		# That user may not reach the build folder.
+		install -m 755 "$MODULE" open/libxaudit.so
+		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 --clear-groups ./setuid id
 		is "$status/$out/$err" '0/65534 0/' 'a set-user-ID program runs as ever'
 		ok 'and is not traced' sh -c '! grep -aq setuid open/d/*/meta'
-		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$MODULE" setpriv --reuid=65534 --clear-groups ./starts
+		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 --clear-groups ./starts
 		is "$status/$out/$err" '0/7 calls/' 'while another program of that user is'
 		ok 'as can be seen' grep -aq starts open/d/p*/meta
 	else
