@@ -77,7 +77,7 @@ static void list_add(struct function_list *list, uint32_t id, uint64_t offset, u
 	size_t length = sys_length(name) + 1;
 
 	list->function[list->count++] = (struct trace_function){ id, list->names_size, offset, size };
-	sys_copy(list->names + list->names_size, name, length);
+	sys_copy_short(list->names + list->names_size, name, length);
 	list->names_size += (uint32_t)length;
 }
 
@@ -90,6 +90,14 @@ static void list_end(struct function_list *list, const struct object *object, ui
 	if (list->count)
 		process_append(&record.head, sizeof(record), list->function, list->count * sizeof(*list->function) + list->names_size);
 	arena_free(&list->arena);
+}
+
+static uint32_t id_of(const struct object *object, uint32_t function)
+{
+	const struct site_set *set = &object->sites;
+
+	return set->function[function].kind == TRACE_KIND_XRAY ? object->xray_base + function
+							       : object->patchable_base + function - set->first_patchable;
 }
 
 /* fresh: those that are on and have no name yet; else those that have one. */
@@ -112,7 +120,7 @@ static void list_sleds(struct object *object, int fresh)
 			continue;
 		for (uint32_t i = 0; i < set->functions; i++) {
 			const struct site_function *f = &set->function[i];
-			uint32_t id = kind == TRACE_KIND_XRAY ? object->xray_base + i : object->patchable_base + i - set->first_patchable;
+			uint32_t id = id_of(object, i);
 			if ((object->marks[i] & mask) != wanted || f->kind != kind)
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
@@ -126,7 +134,18 @@ static void list_sleds(struct object *object, int fresh)
 
 void describe_new_sleds(struct object *object)
 {
-	list_sleds(object, 1);
+	if (process_head()) {
+		list_sleds(object, 1);
+		return;
+	}
+	/* Without a folder there is nobody to tell; describe_all() will, when there is one. */
+	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
+		if ((object->marks[i] & (FUNCTION_ON | FUNCTION_NAMED)) != FUNCTION_ON)
+			continue;
+		if (object->marks[i] & FUNCTION_BELOW)
+			filter_below(id_of(object, i));
+		object->marks[i] |= FUNCTION_NAMED;
+	}
 }
 
 /* One function; in memory of its own only when its name is very long. */

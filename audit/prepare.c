@@ -65,12 +65,17 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 	return reason;
 }
 
-/* Shell sort of indices by the address that each item holds: no recursion, no memory. The list is nearly in order as a rule. */
+/* Shell sort of indices by the address that each item holds: no recursion, no memory. The list is in order as a rule. */
 static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 {
 	const char *base = first;
 
 #define ADDRESS(i) (*(const uint64_t *)(base + (i)*stride))
+	uint32_t ordered = 1;
+	while (ordered < n && ADDRESS(index[ordered - 1]) <= ADDRESS(index[ordered]))
+		ordered++;
+	if (ordered >= n)
+		return;
 	for (uint32_t gap = n / 2; gap; gap /= 2) {
 		for (uint32_t i = gap; i < n; i++) {
 			uint32_t moved = index[i], j = i;
