@@ -134,8 +134,7 @@ is "$? $(cat "$tmp/err")" \
 	'a folder that is not there is an error in one line'
 
 # Some hundred damages. No reader may use more than 1 GiB, 20 s, or another status than 0 and 1.
-: >"$tmp/bad"
-found=0
+. "$top_srcdir/t/spoiled.sh"
 for seed in $(seq 1 "${FUZZ_ROUNDS:-250}"); do
 	spoiled fuzz
 	case $((seed % 4)) in
@@ -144,19 +143,7 @@ for seed in $(seq 1 "${FUZZ_ROUNDS:-250}"); do
 	2) "$spoil" "$tmp/fuzz/p100/t1" "$seed" ;;
 	3) "$spoil" "$tmp/fuzz/p100/meta" "$seed"; "$spoil" "$tmp/fuzz/p100/t0" "$seed" ;;
 	esac
-	for command in 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'; do
-		(
-			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
-			bounded 20 "$XAUDIT" $command "$tmp/fuzz" >/dev/null 2>"$tmp/err"
-		)
-		status=$?
-		lines=$(wc -l <"$tmp/err")
-		case $status,$lines in
-		0,0) ;;
-		1,1) found=$((found + 1)) ;;
-		*) echo "seed $seed, $command: status $status, $lines lines: $(head -c 300 "$tmp/err")" >>"$tmp/bad" ;;
-		esac
-	done
+	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
 diag "$found of $((${FUZZ_ROUNDS:-250} * 5)) readings found the damage"

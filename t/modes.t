@@ -254,8 +254,7 @@ report good 2>/dev/null >&2
 is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/r0: offset 65536: there is no chunk where one should begin; the rest of the trace was read" \
 	'so is a place of the flight recorder that holds something else'
 printf 'CHNK' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
-: >"$tmp/bad"
-found=0
+. "$top_srcdir/t/spoiled.sh"
 rounds=${FUZZ_ROUNDS:-120}
 for seed in $(seq 1 "$rounds"); do
 	rm -rf "$tmp/fuzz"
@@ -263,19 +262,7 @@ for seed in $(seq 1 "$rounds"); do
 	for file in $(case $((seed % 5)) in 0) echo meta ;; 1 | 2) echo r0 ;; 3) echo c0 ;; 4) echo r0 c1 t0 ;; esac); do
 		"$spoil" "$tmp/fuzz/p100/$file" "$seed"
 	done
-	for command in 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'; do
-		(
-			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
-			bounded 20 "$XAUDIT" $command "$tmp/fuzz" >/dev/null 2>"$tmp/err"
-		)
-		status=$?
-		lines=$(wc -l <"$tmp/err")
-		case $status,$lines in
-		0,0) ;;
-		1,1) found=$((found + 1)) ;;
-		*) echo "seed $seed, $command: status $status, $lines lines: $(head -c 300 "$tmp/err")" >>"$tmp/bad" ;;
-		esac
-	done
+	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
 diag "$found of $((rounds * 5)) readings found the damage"

@@ -386,25 +386,12 @@ unfinished 16 1040 40*aa
 exit 1 1050
 end
 END
-: >"$tmp/bad"
-found=0
+. "$top_srcdir/t/spoiled.sh"
 for seed in $(seq 1 "${FUZZ_ROUNDS:-100}"); do
 	rm -rf "$tmp/fuzz"
 	cp -R "$tmp/good" "$tmp/fuzz"
 	[ $((seed % 4)) = 0 ] && "$spoil" "$tmp/fuzz/p100/meta" "$seed" || "$spoil" "$tmp/fuzz/p100/t0" "$seed"
-	for command in report 'report --by=library --format=json' replay dump 'dump --format=json' info; do
-		(
-			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
-			bounded 20 "$XAUDIT" $command "$tmp/fuzz" >"$tmp/out" 2>"$tmp/err"
-		)
-		status=$?
-		lines=$(wc -l <"$tmp/err")
-		case $status,$lines in
-		0,0) ;;
-		1,1) found=$((found + 1)) ;;
-		*) echo "seed $seed, $command: status $status, $lines lines: $(head -c 300 "$tmp/err")" >>"$tmp/bad" ;;
-		esac
-	done
+	read_spoiled "$seed" report 'report --by=library --format=json' replay dump 'dump --format=json' info
 	bounded 20 "$XAUDIT" dump --format=json --event-format='request=u32 id,string name' --event-format='reply=f64 a,bytes 9 b' "$tmp/fuzz" >"$tmp/out" 2>"$tmp/err"
 	[ $? -le 1 ] || echo "seed $seed, dump --event-format: $(head -c 300 "$tmp/err")" >>"$tmp/bad"
 done
