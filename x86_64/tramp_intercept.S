@@ -4,6 +4,24 @@
 
 	.text
 
+/*
+ * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps to its body; the others' handlers are
+ * called, and it goes on.
+ */
+.macro	ADMIT	name, handled, clock
+	CHECKED	48(%rsp), .L\name\()_filtered_\clock, .Ljump_\clock
+.L\name\()_filtered_\clock:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.L\name\()_handled_\clock
+	lea	56(%rsp), %rax
+	SLOW	tramp_filter_\name
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_\clock
+.L\name\()_handled_\clock:
+	HANDLERS \handled
+	jmp	.L\name\()_\clock
+.endm
+
 .macro	INTERCEPT clock
 /*
  * Entry of a function whose return is intercepted.
@@ -214,17 +232,7 @@ tramp_return_\clock:
 	.cfi_restore_state
 	.cfi_adjust_cfa_offset 40
 .Lenter_checked_\clock:
-	CHECKED	48(%rsp), .Lenter_filtered_\clock, .Ljump_\clock
-.Lenter_filtered_\clock:
-	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lenter_handled_\clock
-	lea	56(%rsp), %rax
-	SLOW	tramp_filter_enter
-	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
-.Lenter_handled_\clock:
-	HANDLERS HANDLED_ENTER
-	jmp	.Lenter_\clock
+	ADMIT	enter, HANDLED_ENTER, \clock
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -332,17 +340,7 @@ tramp_point_\clock:
 	je	.Ljump_\clock
 	jmp	.Ljump_event_\clock
 .Lpoint_checked_\clock:
-	CHECKED	48(%rsp), .Lpoint_filtered_\clock, .Ljump_\clock
-.Lpoint_filtered_\clock:
-	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lpoint_handled_\clock
-	lea	56(%rsp), %rax
-	SLOW	tramp_filter_point
-	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
-.Lpoint_handled_\clock:
-	HANDLERS HANDLED_POINT
-	jmp	.Lpoint_\clock
+	ADMIT	point, HANDLED_POINT, \clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
 .endm
