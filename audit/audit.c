@@ -80,7 +80,6 @@ EXPORT unsigned la_version(unsigned version)
 	control_init(&(struct control_options){ .version = PACKAGE_VERSION,
 		.objects = &objects,
 		.loads = &loads,
-		.mode = rules.mode,
 		.any = rules.control_any && !check_mode() });
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

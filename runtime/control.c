@@ -48,8 +48,8 @@ void control_init(const struct control_options *options)
 	block->state = process_state_place();
 	block->folder = process_folder();
 	block->epoch = &epoch_shared.count;
-	block->mode = options->mode;
-	block->recording = 1;
+	block->mode = recorder_mode_place();
+	block->recording = recorder_recording_place();
 	block->magic = CONTROL_MAGIC;
 	block->ready = 1;
 }
@@ -57,8 +57,6 @@ void control_init(const struct control_options *options)
 /* Process lock held. */
 static int obey(void)
 {
-	int r;
-
 	switch (request.op) {
 	case CONTROL_ENABLE:
 	case CONTROL_DISABLE:
@@ -66,14 +64,10 @@ static int obey(void)
 		return control_change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:
-		control_block.recording = request.op == CONTROL_START;
-		recorder_set_recording((int)control_block.recording);
+		recorder_set_recording(request.op == CONTROL_START);
 		return 0;
 	case CONTROL_MODE:
-		r = recorder_set_mode((enum trace_mode)request.argument, 1);
-		if (r == 0)
-			control_block.mode = (uint32_t)request.argument;
-		return r;
+		return recorder_set_mode((enum trace_mode)request.argument, 1);
 	default:
 		return -EINVAL;
 	}

@@ -106,9 +106,8 @@ struct control_block {
 	const uint32_t *state;	 /* enum process_state */
 	const char *folder;	 /* of this process's trace; empty: none yet */
 	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
-	/* As long as there is no folder, whose head tells the same: what the rules said, and what was asked for since. */
-	uint32_t mode;	    /* enum trace_mode */
-	uint32_t recording; /* 0: stopped */
+	const enum trace_mode *mode;
+	const int *recording; /* 0: stopped */
 };
 
 extern struct control_block xaudit_control __attribute__((visibility("default")));
@@ -117,7 +116,6 @@ struct control_options {
 	const char *version;
 	struct object **objects;
 	struct load **loads;
-	enum trace_mode mode;
 	int any; /* any process of the same user may control this one: tells the kernel (Yama), in forked children too */
 };
 

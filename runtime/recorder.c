@@ -444,6 +444,16 @@ void recorder_state(uint32_t *mode, uint32_t *is_recording)
 	*is_recording = (uint32_t)recording;
 }
 
+const enum trace_mode *recorder_mode_place(void)
+{
+	return &options.mode;
+}
+
+const int *recorder_recording_place(void)
+{
+	return &recording;
+}
+
 void recorder_init(const struct recorder_options *wanted)
 {
 	options = *wanted;

@@ -65,6 +65,10 @@ void recorder_write(struct thread *thread, uint32_t word);
  */
 int recorder_custom(uint32_t type, const void *data, uint32_t size);
 
+/* Where the mode, and whether anything is recorded, stand for the life of the process: `xaudit ctl` reads them there (control.h). */
+const enum trace_mode *recorder_mode_place(void);
+const int *recorder_recording_place(void);
+
 /* How the recording stands, by the calling program's own question. Lock held. */
 void recorder_state(uint32_t *mode, uint32_t *is_recording);
 

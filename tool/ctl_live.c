@@ -348,17 +348,22 @@ bool status_live(struct status *status, const struct ctl_process *process)
 {
 	const struct control_block *b = &process->block;
 	uint32_t state = PROCESS_NONE;
+	enum trace_mode mode;
+	int recording;
 	struct usages all = { 0 };
 	struct loads loads = { 0 };
 	uint64_t next = 0;
 
-	*status = (struct status){ .pid = (uint32_t)process->pid, .alive = true, .mode = b->mode, .recording = b->recording };
+	*status = (struct status){ .pid = (uint32_t)process->pid, .alive = true };
 	if (!ctl_read(process, at(b->state), &state, sizeof(state)) || !ctl_read(process, at(b->epoch), &status->epoch, sizeof(status->epoch)) ||
+		!ctl_read(process, at(b->mode), &mode, sizeof(mode)) || !ctl_read(process, at(b->recording), &recording, sizeof(recording)) ||
 		!ctl_read(process, at(b->objects), &next, sizeof(next))) {
 		ctl_explain(process->pid, 0, ESRCH);
 		return false;
 	}
 	status->switched_off = state == PROCESS_OFF;
+	status->mode = mode;
+	status->recording = recording;
 	status->folder = ctl_folder(process);
 	read_usages(&all, process->pid);
 	read_loads(process, &loads, status);
