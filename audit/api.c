@@ -293,7 +293,7 @@ static int change(int on, const char *text, struct control_result *result)
 	static char copy[RULE_SIZE]; /* the lock guards it */
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct process_held held;
-	struct live_rule rule;
+	struct asked_rule rule;
 	size_t length = sys_length(text);
 	int r = -EAGAIN;
 
@@ -305,7 +305,7 @@ static int change(int on, const char *text, struct control_result *result)
 		process_lock(&held);
 		sys_copy(copy, text, length + 1);
 		sys_fill(result, 0, sizeof(*result));
-		r = process_state() == PROCESS_OFF ? -ECANCELED : live_rule_parse(&rule, copy);
+		r = process_state() == PROCESS_OFF ? -ECANCELED : asked_parse(&rule, copy);
 		if (r == 0)
 			r = live_apply(on, &rule, result);
 		process_unlock(&held);

@@ -4,6 +4,7 @@
 
 #include <string.h> /* strcmp */
 
+#include "audit/asked.h"
 #include "audit/code.h"
 #include "audit/describe.h"
 #include "audit/live.h"
@@ -32,7 +33,7 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 	choice->counted = object;
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
 	/* With `prepare = none` nothing is bound for the rules' sake; what was asked for since is. */
-	choice->on = live_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
+	choice->on = asked_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
 	if (choice->on || rules->prepare == RULES_PREPARE_ALL || (choice->selected && rules->prepare != RULES_PREPARE_NONE))
 		choice->kind = kind;
 }

@@ -12,115 +12,6 @@
 #include "x86_64/patch.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
-#define ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
-
-/* ---- rules ---- */
-
-int live_rule_parse(struct live_rule *rule, char *text)
-{
-	char *p = text, *colon = text;
-
-	*rule = (struct live_rule){ .kinds = ALL_KINDS };
-	while (*colon && *colon != ':' && *colon != '@')
-		colon++;
-	if (*colon == ':' && colon[1] != ':') {
-		rule->kinds = 0;
-		for (char *word = text; word <= colon;) {
-			char *end = word;
-			while (*end != ',' && end != colon)
-				end++;
-			int kind = rules_kind(word, (size_t)(end - word));
-			if (kind < 0)
-				return -EINVAL;
-			rule->kinds |= 1u << kind;
-			word = end + 1;
-		}
-		p = colon + 1;
-	}
-	rule->function = p;
-	while (*p && *p != '@')
-		p++;
-	if (p == rule->function)
-		return -EINVAL;
-	if (!*p)
-		return 0;
-	*p = '\0';
-	rule->library = p + 1;
-	return *rule->library ? 0 : -EINVAL;
-}
-
-static int matches(const struct live_rule *rule, const struct object *object, int kind, const char *function)
-{
-	const struct rules_pattern pattern = { .function = rule->function, .library = rule->library };
-
-	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
-}
-
-/* What was asked, oldest first. Written with the process lock held. */
-struct asked {
-	struct asked *next;
-	struct live_rule rule;
-	int on;
-};
-
-static struct asked *asked;
-static struct arena asked_memory;
-
-static int same_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return a == b;
-	size_t n = sys_length(a);
-	return n == sys_length(b) && sys_same(a, b, n);
-}
-
-/* Puts the rule at the list's end. One that was asked before moves there: a program that asks for ever needs no more memory. */
-static int remember(int on, const struct live_rule *rule)
-{
-	struct asked *found = NULL, **end = &asked;
-
-	if (rule->kinds == ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
-		/* Nothing that came before counts any more. The arena may hold the rule itself never: it is the caller's. */
-		asked = NULL;
-		arena_free(&asked_memory);
-	}
-	while (*end) {
-		struct asked *a = *end;
-		if (a->rule.kinds == rule->kinds && same_text(a->rule.function, rule->function) &&
-			same_text(a->rule.library, rule->library)) {
-			found = a;
-			*end = a->next;
-		} else {
-			end = &a->next;
-		}
-	}
-	if (!found) {
-		found = arena_alloc(&asked_memory, sizeof(*found));
-		if (!found)
-			return -ENOMEM;
-		found->rule.kinds = rule->kinds;
-		found->rule.function = arena_string(&asked_memory, rule->function, sys_length(rule->function));
-		if (rule->library)
-			found->rule.library = arena_string(&asked_memory, rule->library, sys_length(rule->library));
-		if (!found->rule.function || (rule->library && !found->rule.library))
-			return -ENOMEM;
-	}
-	found->on = on;
-	found->next = NULL;
-	*end = found;
-	return 0;
-}
-
-int live_selects(const struct object *object, int kind, const char *function, int by_rules)
-{
-	int on = by_rules;
-
-	for (const struct asked *a = asked; a; a = a->next)
-		if (matches(&a->rule, object, kind, function))
-			on = a->on;
-	return on;
-}
-
 /* ---- a batch ---- */
 
 /* One site that changes. */
@@ -131,7 +22,7 @@ struct change {
 
 struct batch {
 	int on, outside;
-	const struct live_rule *rule;
+	const struct asked_rule *rule;
 	uint32_t *changed; /* per rule: sites */
 	size_t rules;
 	struct arena *arena;
@@ -145,7 +36,7 @@ struct batch {
 static int find_rule(const struct batch *batch, const struct object *object, int kind, const char *function)
 {
 	for (size_t i = 0; i < batch->rules; i++)
-		if (matches(&batch->rule[i], object, kind, function))
+		if (asked_matches(&batch->rule[i], object, kind, function))
 			return (int)i;
 	return -1;
 }
@@ -332,7 +223,7 @@ static int make_batch(struct batch *batch)
 		if (load->state == LOAD_OPEN && load->preparing)
 			return -EAGAIN;
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
-		r = remember(batch->on, &batch->rule[i]);
+		r = asked_remember(batch->on, &batch->rule[i]);
 	for (struct load *load = next_load(0); load && r == 0; load = next_load(load->start)) {
 		r = judge_sleds(batch, load);
 		switch_bindings(batch, load);
@@ -353,10 +244,10 @@ static void tell_rule(const struct batch *batch, size_t i)
 	};
 	static char buffer[1024]; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
-	const struct live_rule *rule = &batch->rule[i];
+	const struct asked_rule *rule = &batch->rule[i];
 
 	text_string(&text, "");
-	for (unsigned kind = 0; rule->kinds != ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
+	for (unsigned kind = 0; rule->kinds != ASKED_ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
 		if (!(rule->kinds & 1u << kind))
 			continue;
 		if (text.length)
@@ -418,7 +309,7 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 	return 0;
 }
 
-static int plan(int on, const struct live_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch, size_t *count,
+static int plan(int on, const struct asked_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch, size_t *count,
 	struct control_result *result)
 {
 	struct batch batch = { .on = on, .outside = 1, .rule = rule, .rules = rules, .arena = arena, .result = result };
@@ -437,7 +328,7 @@ static int plan(int on, const struct live_rule *rule, size_t rules, struct arena
 	return r;
 }
 
-int live_plan(int on, const struct live_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
+int live_plan(int on, const struct asked_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
 	struct control_result *result)
 {
 	return plan(on, rule, 1, arena, patch, count, result);
@@ -488,7 +379,7 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 	code_touch(load, to->patch.address, to->patch.size);
 }
 
-int live_apply(int on, const struct live_rule *rule, struct control_result *result)
+int live_apply(int on, const struct asked_rule *rule, struct control_result *result)
 {
 	struct arena memory = { 0 };
 	uint32_t changed = 0;
@@ -523,7 +414,7 @@ static struct arena outside; /* what the tool is reading: from a plan to CONTROL
 static int change(struct control_request *request)
 {
 	char *text;
-	struct live_rule *rule;
+	struct asked_rule *rule;
 	struct control_patch *patch = NULL;
 	size_t rules = 0, count = 0;
 
@@ -535,7 +426,7 @@ static int change(struct control_request *request)
 		return -ENOMEM;
 	for (char *p = text; p < text + CONTROL_TEXT && *p;) {
 		size_t length = sys_length(p);
-		if (live_rule_parse(&rule[rules++], p))
+		if (asked_parse(&rule[rules++], p))
 			return -EINVAL;
 		p += length + 1;
 	}

@@ -5,6 +5,7 @@
 #include <fcntl.h>  /* O_RDONLY */
 #include <string.h> /* memcmp */
 
+#include "audit/asked.h"
 #include "audit/code.h"
 #include "audit/describe.h"
 #include "audit/glance.h"
@@ -103,7 +104,7 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 	for (const struct rules_pattern *p = rules->below; p; p = p->next)
 		if (rules_match(p, f->name, object->path, object->soname))
 			*marks |= FUNCTION_BELOW;
-	if (live_selects(object, f->kind, f->name, now))
+	if (asked_selects(object, f->kind, f->name, now))
 		*marks |= FUNCTION_ON;
 	if (rules->prepare == RULES_PREPARE_ALL || (selected && rules->prepare == RULES_PREPARE_SELECTED))
 		*marks |= FUNCTION_READY;

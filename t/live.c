@@ -81,7 +81,7 @@ static size_t patch_count;
 static int from_outside(int on, const char *rule_text)
 {
 	static struct arena arena;
-	struct live_rule rule = parse(rule_text);
+	struct asked_rule rule = parse(rule_text);
 
 	arena_free(&arena);
 	memset(&result, 0, sizeof(result));
@@ -105,21 +105,21 @@ static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x
 
 static void test_rules(void)
 {
-	struct live_rule rule;
+	struct asked_rule rule;
 	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@", "xray:", "a@b@c" };
 
-	ok(!live_rule_parse(&rule, text_of[0]) && rule.kinds == 15 && !strcmp(rule.function, "f") && !rule.library,
+	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == 15 && !strcmp(rule.function, "f") && !rule.library,
 		"a function alone is a rule for all kinds and libraries");
-	ok(!live_rule_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"), "a kind can be named");
-	ok(!live_rule_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
+	ok(!asked_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"), "a kind can be named");
+	ok(!asked_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
 			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
 		"or two, and a library");
-	ok(!live_rule_parse(&rule, text_of[3]) && rule.kinds == 15 && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
+	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == 15 && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
 	int refused = 0;
 	for (int i = 4; i < 9; i++)
-		refused += live_rule_parse(&rule, text_of[i]) == -EINVAL;
+		refused += asked_parse(&rule, text_of[i]) == -EINVAL;
 	is_int(refused, 5, "an unknown kind, and rules without a function or library behind @ are refused");
-	ok(!live_rule_parse(&rule, text_of[9]) && !strcmp(rule.library, "b@c"), "the first @ begins the library");
+	ok(!asked_parse(&rule, text_of[9]) && !strcmp(rule.library, "b@c"), "the first @ begins the library");
 }
 
 static void test_inside(void)
@@ -190,18 +190,18 @@ static void test_remembered(void)
 	struct object other = { .path = "/usr/lib/libother.so.1", .soname = "libother.so" };
 
 	apply(0, "*");
-	ok(!live_selects(&other, TRACE_KIND_XRAY, "f", 1), "what is switched off counts for objects to come");
+	ok(!asked_selects(&other, TRACE_KIND_XRAY, "f", 1), "what is switched off counts for objects to come");
 	apply(1, "f*@libother.so");
-	ok(live_selects(&other, TRACE_KIND_XRAY, "foo", 0), "and what is switched on, by the soname");
-	ok(!live_selects(&other, TRACE_KIND_XRAY, "bar", 1), "other functions stay off");
+	ok(asked_selects(&other, TRACE_KIND_XRAY, "foo", 0), "and what is switched on, by the soname");
+	ok(!asked_selects(&other, TRACE_KIND_XRAY, "bar", 1), "other functions stay off");
 	apply(0, "xray:foo");
-	ok(!live_selects(&other, TRACE_KIND_XRAY, "foo", 0) && live_selects(&other, TRACE_KIND_PLT, "foo", 0),
+	ok(!asked_selects(&other, TRACE_KIND_XRAY, "foo", 0) && asked_selects(&other, TRACE_KIND_PLT, "foo", 0),
 		"the last rule that matches counts");
 	apply(1, "f*@libother.so");
-	ok(live_selects(&other, TRACE_KIND_XRAY, "foo", 0), "a rule that is asked for again is the last");
+	ok(asked_selects(&other, TRACE_KIND_XRAY, "foo", 0), "a rule that is asked for again is the last");
 	load.preparing = 1;
 	is_int(apply(1, "*"), -EAGAIN, "while a load is being prepared nothing can be switched");
-	ok(!live_selects(&other, TRACE_KIND_XRAY, "bar", 0), "and nothing is remembered");
+	ok(!asked_selects(&other, TRACE_KIND_XRAY, "bar", 0), "and nothing is remembered");
 	load.preparing = 0;
 }
 

@@ -185,15 +185,15 @@ static void load_map(const char *path)
 
 /* ---- batches ---- */
 
-static struct live_rule parse(const char *text_of_rule)
+static struct asked_rule parse(const char *text_of_rule)
 {
 	static char buffer[20][100];
 	static unsigned n;
-	struct live_rule rule;
+	struct asked_rule rule;
 	char *p = buffer[n++ % 20];
 
 	strcpy(p, text_of_rule);
-	if (live_rule_parse(&rule, p))
+	if (asked_parse(&rule, p))
 		bail("%s is no rule", text_of_rule);
 	return rule;
 }
@@ -203,7 +203,7 @@ static struct control_result result;
 /* live_apply(); its answer is in result. The caller holds the process lock, or is alone. */
 static int apply(int on, const char *rule_text)
 {
-	struct live_rule rule = parse(rule_text);
+	struct asked_rule rule = parse(rule_text);
 
 	memset(&result, 0, sizeof(result));
 	return live_apply(on, &rule, &result);
