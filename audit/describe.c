@@ -77,7 +77,7 @@ static void list_add(struct function_list *list, uint32_t id, uint64_t offset, u
 	size_t length = sys_length(name) + 1;
 
 	list->function[list->count++] = (struct trace_function){ id, list->names_size, offset, size };
-	sys_copy_short(list->names + list->names_size, name, length);
+	sys_copy(list->names + list->names_size, name, length);
 	list->names_size += (uint32_t)length;
 }
 

@@ -44,7 +44,7 @@ char *arena_string(struct arena *arena, const char *text, size_t length)
 {
 	char *p = arena_alloc(arena, length + 1);
 	if (p)
-		sys_copy_short(p, text, length);
+		sys_copy(p, text, length);
 	return p;
 }
 

@@ -68,24 +68,6 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	return 1;
 }
 
-/* Bytes to words, the last one filled up with zeros. */
-static void copy_in(uint64_t *to, const uint8_t *from, uint32_t size)
-{
-	typedef uint64_t unaligned __attribute__((aligned(1), may_alias));
-
-	if (size > 32) { /* the instruction takes some 20 ns to begin */
-		sys_copy(to, from, size);
-		return;
-	}
-	for (; size >= 8; size -= 8, from += 8)
-		*to++ = *(const unaligned *)from;
-	uint64_t rest = 0;
-	for (uint32_t i = 0; i < size; i++)
-		rest |= (uint64_t)from[i] << 8 * i;
-	if (size)
-		*to = rest;
-}
-
 /* ---- chunks ---- */
 
 /* Reserves a window: a range of the chunk size that ends at a multiple of twice that. Returns its start or NULL. */
@@ -370,7 +352,7 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 				/* Relaxed, and in this order, as in write_control(): who is killed on the way leaves a first word of 0. */
 				__atomic_store_n(p, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words), now), __ATOMIC_RELAXED);
 				__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: keeps the compiler from swapping stores */
-				copy_in(p + 2, data, size);
+				sys_copy(p + 2, data, size);
 				__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the same */
 				__atomic_store_n(p + 1, (uint64_t)type << 32 | size, __ATOMIC_RELAXED); /* relaxed, as above */
 				wrote((uint64_t)(uintptr_t)p, 1);

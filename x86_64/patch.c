@@ -38,7 +38,7 @@ int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *don
 			return (int)r;
 		}
 		for (size_t i = *done; i < end; i++)
-			sys_copy_short((void *)(uintptr_t)patch[i].address, patch[i].bytes, patch[i].size);
+			sys_copy((void *)(uintptr_t)patch[i].address, patch[i].bytes, patch[i].size);
 		r = sys_mprotect((void *)(uintptr_t)low, size, prot);
 		if (r) {
 			/* Changed text may not run here (SELinux execmod): take the file's own pages back. */
