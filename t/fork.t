@@ -52,10 +52,7 @@ all() {
 	is "$(calls within)" 1 "$name: the function within which it forked was called once"
 }
 
-library_of() {
-	library "$@"
-}
-all plt plt library_of "$CC"
+all plt plt library "$CC"
 all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray xray_library

@@ -64,12 +64,9 @@ kind() {
 	rm -rf d
 }
 
-library_of() {
-	library "$@"
-}
 library "$CC" libstay.so host_stay.c
 program "$CC" host host.c -L. -lstay
-kind plt plt '' library_of "$CC"
+kind plt plt '' library "$CC"
 kind patchable patchable 1 patchable_library
 if [ -n "$CLANG" ]; then
 	kind xray xray 1 xray_library

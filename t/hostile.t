@@ -163,10 +163,7 @@ daemons() {
 	is "$(accounts 101000)" 'none lost' "$name: a daemon's calls are all there"
 }
 
-library_of() {
-	library "$@"
-}
-all plt plt library_of "$CC"
+all plt plt library "$CC"
 
 # ---- where nothing can be written at all ----
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then

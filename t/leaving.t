@@ -72,11 +72,8 @@ migrates() {
 		"$name, a coroutine that another thread goes on with: each call is counted"
 }
 
-library_of() {
-	library "$@"
-}
-all plt plt '-l libleaving.so' library_of "$CC"
-all calls calls '-F f_down -F f_leaf' library_of "$CC"
+all plt plt '-l libleaving.so' library "$CC"
+all calls calls '-F f_down -F f_leaf' library "$CC"
 all patchable patchable '-l libleaving.so' patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray '-l libleaving.so' xray_library

@@ -110,11 +110,8 @@ does_busy() {
 	rm -rf d
 }
 
-library_of() {
-	library "$@"
-}
 program "$CC" again loader_again.c
-scenarios plt plt library_of "$CC"
+scenarios plt plt library "$CC"
 # Of everything, the C library and ld.so's own functions in it too.
 for what in reopen nested after nodelete unique bound thread-local namespace choice caller late; do
 	end_of plain ./loader $what

@@ -3,17 +3,9 @@
 #
 # The options of xaudit record that are keys of [trace]: what the module finds, what is refused, and what is said at the end. Without the
 # real module.
-. "${top_srcdir:-.}/t/tap.sh"
+. "${top_srcdir:-.}/t/recorded.sh"
 
-need "${CC%% *}"
-unset LD_AUDIT GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES HOME XDG_CONFIG_HOME
 [ ! -e /etc/xaudit.conf ] || skip_all 'this system has an /etc/xaudit.conf'
-cd "$tmp" || bail 'no temporary folder'
-here=$(pwd -P)
-cd "$here" || bail 'no temporary folder'
-$CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/record_fake.c" || bail 'the fake module does not compile'
-XAUDIT_MODULE=$here/fake.so
-export XAUDIT_MODULE
 
 # record ARG...: how it ended goes to $end, what it said to $said (standard error).
 record() {
@@ -22,27 +14,12 @@ record() {
 	end="exit $end"
 	said=$(cat said)
 }
-# environment ARG...: what the module finds when record runs `true` with these options.
-environment() {
-	rm -f environment
-	FAKE_ENVIRONMENT=$here/environment FAKE_TRACE=selected record "$@" true
-	environment=$(cat environment 2>/dev/null)
-}
-rules() {
-	printf '%s\n' "$environment" | sed -n '/^XAUDIT_RULES=/,$p' | sed -n '/^\[library\|^\[program/,$p'
-}
 default='[library *]
 kinds = xray patchable
 [program]
 kinds = xray patchable calls'
 
 # ---- wrong usage ----
-usage() { # EXPECTED SENTENCE ARG...
-	usage_expected=$1 usage_sentence=$2
-	shift 2
-	record "$@"
-	is "$end/$said" "exit 125/$usage_expected" "$usage_sentence"
-}
 usage "xaudit record: bad value 'fast' for -m; allowed: stream, ring, count" 'a bad mode' -m fast true
 usage "xaudit record: bad size '3M' for --ring; allowed: a power of two from 256k to 1G, as in 8M" 'a bad ring' --ring 3M true
 usage "xaudit record: bad size '1k' for --size-limit; allowed: off, or at least 1M, as in 500M or 2G" 'a bad limit' \

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit record, mostly without the real module: what it passes on, what it sets up, what it leaves alone and what it says.
-. "${top_srcdir:-.}/t/tap.sh"
-
-need "${CC%% *}"
-unset LD_AUDIT GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES HOME XDG_CONFIG_HOME
-cd "$tmp" || bail 'no temporary folder'
-here=$(pwd -P)
-cd "$here" || bail 'no temporary folder'
+. "${top_srcdir:-.}/t/recorded.sh"
 
 # Tells how a command ended, which a shell's $? can't: 143 may be an exit or a signal. Bounded by an alarm.
 cat >end.c <<'END'
@@ -37,24 +31,12 @@ int main(int argc, char **argv)
 END
 echo 'int main(void) { return 5; }' >five.c
 $CC -o end end.c && $CC -o five five.c || bail 'the helpers of this test do not compile'
-$CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/record_fake.c" || bail 'the fake module does not compile'
-XAUDIT_MODULE=$here/fake.so
-export XAUDIT_MODULE
 
 # record ARG...: how it ended goes to $end, what it said to $said (standard error).
 record() {
 	end=$(./end "$XAUDIT" record "$@" 2>said 3>&1 >out)
 	end=$(tail -n 1 out)
 	said=$(cat said)
-}
-# environment ARG...: what the module finds when record runs `true` with these options.
-environment() {
-	rm -f environment
-	FAKE_ENVIRONMENT=$here/environment FAKE_TRACE=selected record "$@" true
-	environment=$(cat environment 2>/dev/null)
-}
-rules() {
-	printf '%s\n' "$environment" | sed -n '/^XAUDIT_RULES=/,$p' | sed -n '/^\[library\|^\[program/,$p'
 }
 
 # ---- how it ends ----
@@ -130,12 +112,6 @@ record -o d sh -c 'grep SigBlk /proc/self/status'
 like "$(cat out)" 'SigBlk:.0000000000000000$' 'and with none blocked'
 
 # ---- wrong usage ----
-usage() { # EXPECTED SENTENCE ARG...
-	usage_expected=$1 usage_sentence=$2
-	shift 2
-	record "$@"
-	is "$end/$said" "exit 125/$usage_expected" "$usage_sentence"
-}
 usage 'xaudit record: no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...' 'no command'
 usage "xaudit record: unknown option '--what'; see xaudit record --help" 'an unknown long option' --what true
 usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" 'an unknown short option' -z true

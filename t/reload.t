@@ -47,13 +47,10 @@ kind() {
 		else .bad += (if .open then 0 else 1 end) end) | .bad' d.json)" 0 "$name: every event lies between a load and its unload"
 }
 
-library_of() {
-	library "$@"
-}
 sleds='one_begin 200, one_end 200, one_inner 1000, one_work 1000'
 kind patchable patchable "$sleds" patchable_library
 # What a library calls of itself is no call from outside, and constructors are called without binding.
-kind plt plt 'one_work 1000' library_of "$CC"
+kind plt plt 'one_work 1000' library "$CC"
 kind 'both at once' plt,patchable "$sleds" patchable_library
 if [ -n "$CLANG" ]; then
 	kind xray xray "$sleds" xray_library

@@ -96,11 +96,8 @@ does_binding() {
 	done
 }
 
-library_of() {
-	library "$@"
-}
 tls=-mtls-dialect=gnu2
-all plt plt library_of "$CC"
+all plt plt library "$CC"
 all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	tls=

@@ -66,10 +66,7 @@ all() {
 	jumping 'a handler on a stack below that jumps' jump-below
 }
 
-library_of() {
-	library "$@"
-}
-all plt 1 library_of "$CC"
+all plt 1 library "$CC"
 all patchable 2 patchable_library
 if [ -n "$CLANG" ]; then
 	all xray 2 xray_library

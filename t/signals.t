@@ -67,10 +67,7 @@ all() {
 	rm -rf d
 }
 
-library_of() {
-	library "$@"
-}
-all plt library_of "$CC"
+all plt library "$CC"
 all patchable patchable_library
 if [ -n "$CLANG" ]; then
 	all xray xray_library

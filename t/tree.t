@@ -73,16 +73,13 @@ kind() {
 	is "$(tree)" "$twice" "$name: both stand where they were called"
 }
 
-library_of() {
-	library "$@"
-}
 # gcc calls last_pong at the end of twice_ping, and needs the result: no jump.
 twice='twice_ping() {
   once_pong(); /* tail call */
   last_ping();
   last_pong();
 } /* twice_ping */'
-kind plt plt 1 library_of "$CC"
+kind plt plt 1 library "$CC"
 kind patchable patchable 10000 patchable_library
 if [ -n "$CLANG" ]; then
 	kind xray xray 10000 xray_library

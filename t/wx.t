@@ -57,12 +57,9 @@ kind() {
 	is "$(object d libother.so .sites)" '{}' "$name: nothing of the other library was touched"
 }
 
-library_of() {
-	library "$@"
-}
 calls=2/1/1/
 kind patchable patchable 12 patchable_library
-kind plt plt 0 library_of "$CC"
+kind plt plt 0 library "$CC"
 if [ -n "$CLANG" ]; then
 	kind xray xray 12 xray_library
 else
