@@ -51,3 +51,4 @@ audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c aud
 # The program's own calls (xaudit.h).
 audit_libaudit_la_SOURCES += audit/api_connect.c audit/api.h
 audit_libdescribe_la_SOURCES += audit/api.c
+audit_libdescribe_la_SOURCES += audit/xray.c audit/xray.h

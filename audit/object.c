@@ -7,6 +7,7 @@
 #include <unistd.h>   /* getcwd */
 
 #include "audit/describe.h"
+#include "audit/xray.h"
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
@@ -216,6 +217,7 @@ static void free_load(struct epoch_item *item)
 	load->blocks = NULL;
 	load->bindings = NULL;
 	load->touched = NULL;
+	xray_free(load);
 	load->state = LOAD_FREE;
 }
 

@@ -12,6 +12,7 @@
 #include "audit/live.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
+#include "audit/xray.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 #include "x86_64/patch.h"
@@ -329,6 +330,7 @@ void prepare(struct load *load, const struct image *image)
 	process_lock(&held);
 	if (kinds)
 		code_count_pages(load);
+	xray_open(load);
 	load->preparing = 0;
 	process_unlock(&held);
 }
