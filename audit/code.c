@@ -37,14 +37,41 @@ enum trace_reason code_reserve(struct load *load)
 {
 	const struct object *object = load->object;
 	int xray = object->sites.first_patchable != 0;
-	size_t size = stub_size(xray, patchable_functions(object));
+	size_t size = stub_size(xray, object->sites.events, patchable_functions(object));
 
 	if (load->stubs.start)
 		return TRACE_REASON_TRACED;
 	/* The place right below the object: ld.so maps downwards, so it is free as a rule, and its distance depends on the file alone. */
-	if (stub_reserve(&load->stubs, load->start - size, load->start, load->end, xray, patchable_functions(object)))
+	if (stub_reserve(&load->stubs, load->start - size, load->start, load->end, xray, object->sites.events, patchable_functions(object)))
 		return TRACE_REASON_NO_ROOM;
 	return TRACE_REASON_TRACED;
+}
+
+/* Index of a site in the object's event sleds. */
+static uint32_t event_of(const struct object *object, uint32_t n)
+{
+	const struct site_event *event = object->sites.event;
+	uint32_t low = 0, high = object->sites.events;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (event[middle].site <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void tell_event(const void *arg, uint32_t n, struct stub_event *to)
+{
+	const struct load *load = arg;
+	const struct site_event *event = &load->object->sites.event[n];
+	const struct site *site = &load->object->sites.site[event->site];
+
+	to->resume = load->base + site->address + site->length;
+	to->arguments = event->sled.arguments;
+	sys_copy(to->source, event->sled.source, sizeof(to->source));
 }
 
 enum trace_reason code_stubs(struct load *load)
@@ -61,7 +88,7 @@ enum trace_reason code_stubs(struct load *load)
 	enum trace_reason reason = code_reserve(load);
 	if (reason != TRACE_REASON_TRACED)
 		return reason;
-	int r = stub_write(&load->stubs, object->xray_base);
+	int r = stub_write(&load->stubs, object->xray_base, tell_event, load);
 	return r == 0 ? TRACE_REASON_TRACED : r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
 }
 
@@ -80,6 +107,10 @@ size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *f
 	case SLED_XRAY_TAIL:
 		stub = stub_xray(&load->stubs, 2);
 		break;
+	case SLED_XRAY_CUSTOM:
+	case SLED_XRAY_TYPED:
+		stub = stub_event(&load->stubs, event_of(load->object, n));
+		break;
 	default:
 		stub = stub_rest(&load->stubs, site->function - load->object->sites.first_patchable);
 		break;
@@ -89,6 +120,8 @@ size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *f
 
 const uint8_t *code_original(const struct object *object, uint32_t n)
 {
+	if (sled_is_event(object->sites.site[n].type))
+		return object->sites.event[event_of(object, n)].sled.bytes;
 	return object->original && n >= object->first_patchable_site ? object->original[n - object->first_patchable_site] : NULL;
 }
 
@@ -112,6 +145,17 @@ int code_is_on(const struct load *load, uint32_t function)
 	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
 }
 
+/* A function with event sleds alone raises no event when it is called. */
+static int has_calls(const struct object *object, uint32_t function)
+{
+	const struct site_function *f = &object->sites.function[function];
+
+	for (uint32_t i = f->first; i < f->first + f->count; i++)
+		if (!sled_is_event(object->sites.site[i].type))
+			return 1;
+	return 0;
+}
+
 int64_t code_function_at(const struct object *object, uint64_t address)
 {
 	const struct site_function *function = object->sites.function;
@@ -124,7 +168,7 @@ int64_t code_function_at(const struct object *object, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low < object->usable_functions && function[object->functions[low]].address == address)
+	if (low < object->usable_functions && function[object->functions[low]].address == address && has_calls(object, object->functions[low]))
 		return object->functions[low];
 	return -1;
 }
@@ -177,7 +221,8 @@ void code_count_pages(struct load *load)
 	for (uint32_t i = 0; i < object->usable; i++) {
 		const struct site *site = &object->sites.site[object->by_address[i]];
 		int type = site->type;
-		uint64_t size = type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE : type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
+		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
+				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE : type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
 		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE, end = (site->address + size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/* In order of address, so the last page counted is the only one that can come again. */

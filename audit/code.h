@@ -28,7 +28,7 @@ enum trace_reason code_stubs(struct load *load);
 /* The patched bytes of sites.site[n], as sled_patched(); the stubs must be there. 0: out of reach. */
 size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from);
 
-/* The kept bytes of the site; NULL for XRay sleds. */
+/* The kept bytes of the site; NULL for XRay sleds that are no events. */
 const uint8_t *code_original(const struct object *object, uint32_t n);
 
 /* sled_look() at it. */
@@ -37,7 +37,7 @@ unsigned code_look(const struct load *load, uint32_t n);
 /* Are all sites of the function on? */
 int code_is_on(const struct load *load, uint32_t function);
 
-/* The usable function with sleds that begins at this link-time address; -1: none. Reads the object's tables alone. */
+/* The usable function with sleds that tell of calls which begins at this link-time address; -1: none. Reads the object's tables alone. */
 int64_t code_function_at(const struct object *object, uint64_t address);
 
 /* Fills in the cell of a patchable function; before its site is switched on. */

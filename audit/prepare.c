@@ -169,6 +169,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	}
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
+	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
 	if (!object->usable) {
 		/* Nothing that could ever be patched: keep none of it. */
 		object->marks = NULL;
@@ -189,6 +190,11 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint64_t available = segment_end - site->address;
 
+	if (sled_is_event(site->type)) {
+		struct sled_event event;
+		return sled_read_event(site->type, p, available, &event) &&
+		       !memcmp(event.bytes, code_original(object, n), SLED_JUMP_SIZE);
+	}
 	if (site->type <= SLED_XRAY_TYPED)
 		return sled_check_xray(site->type, site->address, p, available) == TRACE_REASON_TRACED;
 	if (sled_room(p, available, site->type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE) == 0)

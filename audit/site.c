@@ -172,7 +172,9 @@ static int scan_maps(struct site_set *set, struct site_file *file, struct maps *
 	set->first_patchable = set->functions;
 	if (!r && patchable->count)
 		r = site_scan_patchable(set, file, patchable->first);
-	return r ? r : refuse_overlaps(set, file);
+	if (!r)
+		r = refuse_overlaps(set, file);
+	return r ? r : site_read_events(set, file);
 }
 
 static int scan(struct site_set *set, struct site_file *file, unsigned kinds)

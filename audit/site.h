@@ -8,7 +8,8 @@
  * missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
  * link-time addresses (add the load address).
  *
- * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function.
+ * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function. Event sleds are the exception: one that
+ * can't be used is no site, and is counted. A function may have event sleds alone.
  */
 #ifndef XAUDIT_SITE_H
 #define XAUDIT_SITE_H
@@ -25,6 +26,12 @@ struct site {
 	uint16_t type;	   /* enum sled_type */
 	uint16_t length;   /* bytes of the instructions that a patch covers; a patchable body goes on behind them */
 	uint32_t function; /* index in site_set.function */
+};
+
+/* What is known beyond that of a site that is an event sled. */
+struct site_event {
+	uint32_t site; /* its index */
+	struct sled_event sled;
 };
 
 /* One function of one kind. A function that has xray and patchable sites (none does today) would appear twice. */
@@ -44,6 +51,8 @@ struct site_set {
 	/* xray ones in order of the map (index = XRay function id - 1), then patchable ones by address */
 	struct site_function *function;
 	uint32_t sites, functions;
+	struct site_event *event; /* in order of site */
+	uint32_t events, events_left; /* that are sites; that are none, since they can't be used */
 	uint32_t first_patchable; /* index of the first patchable function */
 	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for;
 	 * TRACED when functions exist, and for the kinds of bindings, which need nothing of the file. */

@@ -167,4 +167,7 @@ struct site_map {
 int site_scan_xray(struct site_set *set, struct site_file *file, const struct site_map *map);
 int site_scan_patchable(struct site_set *set, struct site_file *file, const struct site_map *map);
 
+/* Fills set->event, when it is settled which sites there are. Returns 0 or -ENOMEM. */
+int site_read_events(struct site_set *set, struct site_file *file);
+
 #endif

@@ -4,6 +4,8 @@
  * address of its own field; then the sled's kind, always-instrument, and the version. Neighbours with the same function
  * make one function.
  */
+#include <errno.h> /* ENOMEM */
+
 #include "audit/site_file.h"
 
 #define MAP_VERSION 2
@@ -88,7 +90,7 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 		struct entry entry = read_entry(map, i);
 		enum trace_reason reason = check_sled(file, &entry);
 		if (reason == TRACE_REASON_EVENT_SLED) {
-			/* Left as it is, it costs a jump and does no harm. */
+			/* Left as it is, it costs a jump. */
 			events++;
 			continue;
 		}
@@ -100,10 +102,11 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 		set->site[set->sites++] = (struct site){
 			.address = entry.address,
 			.type = (uint16_t)sled_type(entry.kind),
-			.length = SLED_XRAY_SIZE,
+			.length = sled_xray_size((enum sled_type)sled_type(entry.kind)),
 			.function = number,
 		};
 	}
+	set->events_left += (uint32_t)events;
 	function->count = (uint16_t)(set->sites - function->first);
 	if (!function->count)
 		function->reason = events ? TRACE_REASON_EVENT_SLED : TRACE_REASON_DAMAGED;
@@ -138,4 +141,26 @@ int site_scan_xray(struct site_set *set, struct site_file *file, const struct si
 	if (set->functions > functions)
 		set->kind_reason[TRACE_KIND_XRAY] = TRACE_REASON_TRACED;
 	return r;
+}
+
+int site_read_events(struct site_set *set, struct site_file *file)
+{
+	uint32_t count = 0;
+	size_t size;
+
+	for (uint32_t i = 0; i < set->sites; i++)
+		count += sled_is_event((enum sled_type)set->site[i].type) != 0;
+	if (!count)
+		return 0;
+	set->event = arena_alloc(&set->arena, count * sizeof(*set->event));
+	if (!set->event)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < set->sites; i++) {
+		const struct site *site = &set->site[i];
+		const uint8_t *p = sled_is_event((enum sled_type)site->type) ? site_file_code(file, site->address, &size) : NULL;
+		/* It was read as good before. */
+		if (p && sled_read_event((enum sled_type)site->type, p, size, &set->event[set->events].sled))
+			set->event[set->events++].site = i;
+	}
+	return 0;
 }

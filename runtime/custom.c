@@ -6,6 +6,8 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "runtime/text.h"
+#include "runtime/thread.h"
 #include "x86_64/tramp.h"
 
 #define MAX_TYPES 60000
@@ -24,6 +26,12 @@ struct type {
 
 static const struct type *types;
 static struct arena memory;
+
+/*
+ * By number that a typed event sled passes: the type that its event is recorded as, 0: not known yet. A registered type's is its own; for others, which
+ * programs make up, a type is made that tells the number by its name. Written with the lock held.
+ */
+static uint16_t passed[1 << 16];
 
 uint32_t custom_types(void)
 {
@@ -101,6 +109,13 @@ static int find_or_add(const char *name, size_t length)
 	return (int)type->number;
 }
 
+static void note_passed(uint32_t number, int type)
+{
+	/* Relaxed: a number; who reads it needs nothing else of ours. */
+	if (type > 0 && number < sizeof(passed) / sizeof(*passed))
+		__atomic_store_n(&passed[number], (uint16_t)type, __ATOMIC_RELAXED);
+}
+
 int custom_register_type(const char *name)
 {
 	struct process_held held;
@@ -116,6 +131,90 @@ int custom_register_type(const char *name)
 		return -EINVAL;
 	process_lock(&held);
 	int r = find_or_add(name, length);
+	note_passed((uint32_t)r, r);
 	process_unlock(&held);
 	return r;
+}
+
+/* ---- event sleds ---- */
+
+/* The type for a number; 0: no more can be made. */
+static uint32_t type_passed(uint16_t number)
+{
+	struct process_held held;
+	char buffer[16];
+	struct text text = { buffer, sizeof(buffer), 0 };
+	uint32_t type = __atomic_load_n(&passed[number], __ATOMIC_RELAXED); /* relaxed: as in note_passed() */
+
+	if (type)
+		return type;
+	text_string(&text, "xray-");
+	text_number(&text, number);
+	process_lock(&held);
+	type = __atomic_load_n(&passed[number], __ATOMIC_RELAXED); /* relaxed, the lock is held */
+	if (!type) {
+		int r = find_or_add(buffer, text.length);
+		note_passed(number, r);
+		type = r > 0 ? (uint32_t)r : 0;
+	}
+	process_unlock(&held);
+	return type;
+}
+
+static void lose(void)
+{
+	struct thread *thread = thread_get();
+
+	if (thread)
+		recorder_lose(thread);
+}
+
+static void lose_long(uint32_t size)
+{
+	static int said;
+	struct process_held held;
+	char buffer[80];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	lose();
+	/* Relaxed: it orders nothing. */
+	if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		return;
+	text_string(&text, "an event of ");
+	text_number(&text, size);
+	text_string(&text, " bytes is longer than 4096: such events are lost");
+	process_lock(&held);
+	process_say(buffer);
+	process_unlock(&held);
+}
+_Static_assert(TRACE_CUSTOM_MAX == 4096, "the message says so");
+
+void tramp_custom_event(const void *data, uint64_t passed_size)
+{
+	uint32_t size = (uint32_t)passed_size;
+
+	if (are_handled())
+		handlers_custom(data, size);
+	if (size > TRACE_CUSTOM_MAX)
+		lose_long(size);
+	else if (size)
+		recorder_custom(TRACE_TYPE_UNTYPED, data, size);
+}
+
+void tramp_typed_event(uint64_t passed_type, const void *data, uint64_t passed_size)
+{
+	uint16_t number = (uint16_t)passed_type;
+	uint32_t size = (uint32_t)passed_size;
+
+	if (are_handled())
+		handlers_typed(number, data, size);
+	if (size > TRACE_CUSTOM_MAX) {
+		lose_long(size);
+		return;
+	}
+	uint32_t type = type_passed(number);
+	if (type)
+		recorder_custom(type, data, size);
+	else
+		lose();
 }

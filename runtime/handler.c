@@ -13,6 +13,8 @@ void handler_use(enum handler_set set, enum trace_clock clock)
 		[TRAMP_JUMP] = tramp_jump,
 	};
 
+	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;
+	use[TRAMP_TYPED] = set == HANDLER_RECORD ? tramp_typed : tramp_typed_pass;
 	if (set == HANDLER_RECORD) {
 		use[TRAMP_INTERCEPT] = tsc ? tramp_intercept_tsc : tramp_intercept_mono;
 		use[TRAMP_POINT] = tsc ? tramp_point_tsc : tramp_point_mono;

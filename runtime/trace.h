@@ -342,7 +342,7 @@ enum trace_kind {
 	X(6, MAP_VERSION, "the sled map is not version 2")                                    \
 	X(7, SLED_BYTES, "the bytes at the site are not what the compiler writes")            \
 	X(8, CONDITIONAL_TAIL, "a conditional tail call shares the sled (clang before 17)")   \
-	X(9, EVENT_SLED, "a custom or typed event sled")                                      \
+	X(9, EVENT_SLED, "has only custom or typed event sleds, and none that can be used")   \
 	X(10, SHORT, "fewer than 5 bytes of NOPs")                                            \
 	X(11, TEXTREL, "the object has text relocations")                                     \
 	X(12, NO_ROOM, "no free address range within 2 GiB for the stubs")                    \
@@ -356,7 +356,9 @@ enum trace_kind {
 	X(20, DISABLED, "switched off")                                                       \
 	X(21, ONE_BYTE_NOPS, "NOPs of one byte, not joined at load: only `xaudit ctl` can switch it on") \
 	X(22, NOT_PREPARED, "bound before it was selected: its callers go past xaudit")        \
-	X(23, STRADDLES, "its first two bytes cross an 8-byte boundary: only `xaudit ctl` can switch it on")
+	X(23, STRADDLES, "its first two bytes cross an 8-byte boundary: only `xaudit ctl` can switch it on") \
+	/* The one that counts sleds, not functions. */                                       \
+	X(24, EVENT_LEFT, "event sleds left alone: not the bytes that compilers should write (clang before 17)")
 
 enum trace_reason {
 #define X(number, NAME, phrase) TRACE_REASON_##NAME = number,

@@ -143,7 +143,7 @@ int xaudit_for_each_function(int (*callback)(const struct xaudit_function_info *
  *	point	ID	OBJECT	OFFSET	TYPE	LENGTH
  *
  * Points follow their function; functions by bindings have none. OFFSET and LENGTH of a point: where its sled begins,
- * and how many bytes a patch changes. TYPE: entry, exit, tail (of XRay), patchable, or hot, where the patch goes
+ * and how many bytes it has. TYPE: entry, exit, tail, custom, typed (of XRay), patchable, or hot, where the patch goes
  * before the entry. Control characters in names become spaces. Returns 0, the -errno of a write that failed, or
  * -ENOSYS. Thread-safe, async-signal-safe; the fd may block.
  */
@@ -156,8 +156,8 @@ enum xaudit_handler_type {
 	XAUDIT_HANDLE_TAIL = 2,	     /* it ended by jumping to another function */
 	XAUDIT_HANDLE_UNWIND = 3,    /* it ended without returning; told when it is noticed, by the thread's next events */
 	XAUDIT_HANDLE_ARGUMENTS = 4, /* as entry, and behind it: for a handler that looks at arguments */
-	XAUDIT_HANDLE_CUSTOM = 5,    /* xaudit_event() */
-	XAUDIT_HANDLE_TYPED = 6,     /* xaudit_typed_event() */
+	XAUDIT_HANDLE_CUSTOM = 5,    /* xaudit_event(); an event sled of XRay, also with data_size 0 or above XAUDIT_EVENT_MAX */
+	XAUDIT_HANDLE_TYPED = 6,     /* xaudit_typed_event(); the same; data_type is the program's own number, registered or not */
 	XAUDIT_HANDLE_PROBE = 7,     /* there are none yet: -ENOTSUP */
 	XAUDIT_HANDLE_LOAD = 8,	     /* an object was mapped: before its constructors, under ld.so's lock */
 	XAUDIT_HANDLE_UNLOAD = 9     /* its destructors have run: under ld.so's lock; not told when the process exits */

@@ -87,9 +87,9 @@ static const struct expectation expectations[] = {
 	{"clang xray, stripped", "clang -s " SHARED XRAY, X, 5, 5, 0, -1, SLED_XRAY_SIZE, RUN | STRIPPED},
 	{"clang xray -Os", "clang -Os " SHARED XRAY, X, 5, 4, TRACE_REASON_CONDITIONAL_TAIL, -1, SLED_XRAY_SIZE, RUN},
 	{"clang xray, fixed address", "clang -DWITH_MAIN -no-pie " XRAY, X, 6, 6, 0, -1, SLED_XRAY_SIZE, 0},
-	{"clang xray with an event", "clang -DWITH_EVENT " SHARED XRAY, X, 6, 6, 0, -1, SLED_XRAY_SIZE, 0},
-	{"clang xray, events alone", "clang -DWITH_EVENT -fxray-instrumentation-bundle=custom " SHARED XRAY, X, 1, 0,
-		TRACE_REASON_EVENT_SLED, 0, 0, 0},
+	{"clang xray with an event", "clang -DWITH_EVENT " SHARED XRAY, X, 6, 6, 0, -1, SLED_XRAY_SIZE, EVENT},
+	{"clang xray, events alone", "clang -DWITH_EVENT -fxray-instrumentation-bundle=custom " SHARED XRAY, X, 1, 1, 0, SLED_XRAY_CUSTOM,
+		SLED_CUSTOM_SIZE, EVENT},
 };
 
 static int same_name(const struct site_set *set, const char *name)
@@ -104,7 +104,7 @@ static int same_name(const struct site_set *set, const char *name)
 static void check_numbers(const struct site_set *set, const struct expectation *e)
 {
 	uint32_t usable = 0, other = 0, wrong_type = 0, wrong_length = 0, misplaced = 0, sites = 0;
-	uint32_t with_endbr64 = 0;
+	uint32_t with_endbr64 = 0, events = 0;
 
 	is_int(set->functions, e->functions, "%s: %u functions", e->what, e->functions);
 	for (uint32_t i = 0; i < set->functions; i++) {
@@ -116,7 +116,8 @@ static void check_numbers(const struct site_set *set, const struct expectation *
 			const struct site *site = &set->site[s];
 			wrong_type += e->type >= 0 && site->type != e->type;
 			with_endbr64 += site->type == SLED_PATCHABLE_HOT_CET;
-			wrong_length += site->length != e->length;
+			wrong_length += site->length != (sled_is_event(site->type) ? sled_xray_size(site->type) : e->length);
+			events += sled_is_event(site->type);
 			misplaced += site->function != i || site->address < f->address ||
 				     (f->size && site->address >= f->address + f->size) ||
 				     (s > f->first && site->address <= set->site[s - 1].address);
@@ -135,7 +136,10 @@ static void check_numbers(const struct site_set *set, const struct expectation *
 	is_int(set->kind_reason[P + X - e->kind], TRACE_REASON_NO_SITES, "%s: the other kind has none", e->what);
 	is_int(set->first_patchable, e->kind == X ? set->functions : 0, "%s: patchable functions follow those of xray",
 		e->what);
-	if (e->refused != TRACE_REASON_EVENT_SLED) {
+	is_int(events, !!(e->flags & EVENT), "%s: event sleds are sites", e->what);
+	is_int(set->events, events, "%s: their arguments are known", e->what);
+	is_int(set->events_left, 0, "%s: no event sled is left alone", e->what);
+	if (!events || e->functions > 1) {
 		is_int(same_name(set, "site_leaf") + same_name(set, "site_loop") + same_name(set, "site_tail") +
 				same_name(set, "site_branch"),
 			4, "%s: exported functions are found by name", e->what);

@@ -13,6 +13,8 @@
 #define ENTRY_USED 0xeb, 0x09, 0x11, 0x22, 0x33, 0x44, 0xe8, 0x55, 0x66, 0x77, 0x88
 #define EXIT	   0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00
 #define EXIT_USED  0xc3, 0xba, 0x11, 0x22, 0x33, 0x44, 0xe9, 0x55, 0x66, 0x77, 0x88
+#define CUSTOM	   0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f
+#define TYPED	   0xeb, 0x14, 0x57, 0x56, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0xe8, 1, 2, 3, 4, 0x90, 0x5e, 0x5f
 #define ENDBR64	   0xf3, 0x0f, 0x1e, 0xfa
 
 static void check(enum sled_type type, uint64_t address, const uint8_t *p, size_t size, enum trace_reason expected,
@@ -81,17 +83,123 @@ static void test_tail(void)
 		"a tail sled with prefixes alone behind it is refused");
 }
 
+/* Makes an event sled whose arguments come from these registers; opcode: of mov. Returns its length. */
+static size_t make_event(enum sled_type type, const uint8_t *source, uint8_t opcode, uint8_t *p)
+{
+	static const uint8_t registers[] = {7, 6, 2}, nop4[] = {0x0f, 0x1f, 0x40, 0x08};
+	unsigned arguments = type == SLED_XRAY_TYPED ? 3 : 2;
+	size_t n = 2;
+
+	p[0] = 0xeb;
+	for (unsigned i = 0; i < arguments; i++) {
+		if (source[i] != registers[i]) {
+			p[n++] = (uint8_t)(0x50 + registers[i]);
+			continue;
+		}
+		memcpy(p + n, nop4, 4);
+		n += 4;
+	}
+	for (unsigned i = 0; i < arguments; i++) {
+		unsigned from = source[i], high = from >> 3, low = from & 7;
+		if (from == registers[i])
+			continue;
+		p[n++] = (uint8_t)(opcode == 0x89 ? 0x48 | high << 2 : 0x48 | high);
+		p[n++] = opcode;
+		p[n++] = (uint8_t)(opcode == 0x89 ? 0xc0 | low << 3 | registers[i] : 0xc0u | registers[i] << 3 | low);
+	}
+	memcpy(p + n, (const uint8_t[]){0xe8, 1, 2, 3, 4}, 5);
+	n += 5;
+	for (unsigned i = arguments; i-- > 0;)
+		p[n++] = source[i] == registers[i] ? 0x90 : (uint8_t)(0x58 + registers[i]);
+	p[1] = (uint8_t)(n - 2);
+	return n;
+}
+
+/* All registers for each argument, and both forms of mov. rsp is the one that is refused. */
+static void test_sources(enum sled_type type, unsigned all)
+{
+	unsigned arguments = type == SLED_XRAY_TYPED ? 3 : 2, right = 0, refused = 0, made = 0;
+	uint8_t p[32], source[3];
+	struct sled_event event;
+
+	for (unsigned n = 0; n < 2 * all; n++) {
+		for (unsigned i = 0; i < 3; i++)
+			source[i] = n >> (1 + 4 * i) & 15;
+		size_t size = make_event(type, source, n & 1 ? 0x8b : 0x89, p);
+		int with_rsp = 0, good = sled_read_event(type, p, size, &event);
+		for (unsigned i = 0; i < arguments; i++)
+			with_rsp |= source[i] == 4;
+		made++;
+		refused += with_rsp && !good && sled_check_xray(type, 0, p, size) == TRACE_REASON_EVENT_SLED;
+		right += !with_rsp && good && event.arguments == arguments && !memcmp(event.source, source, arguments) &&
+			 !memcmp(event.bytes, p + 2, 5) && size == sled_xray_size(type) &&
+			 sled_check_xray(type, 0, p, size) == TRACE_REASON_TRACED;
+	}
+	unsigned without = arguments == 3 ? 15 * 15 * 15 : 15 * 15;
+	is_int(made, 2 * all, "%u sleds of %u arguments are made, by all registers", 2 * all, arguments);
+	is_int(right, 2 * without, "%u of them are read, and tell which registers hold the arguments", 2 * without);
+	is_int(refused, 2 * (all - without), "those that pass the stack pointer are left alone");
+}
+
+/* Every byte but the four of the call's distance has to be as it is. Some changes of a mov make another good one. */
+static void test_spoilt(enum sled_type type, const char *what)
+{
+	const uint8_t source[] = {0, 1, 8};
+	uint8_t p[32], spoilt[32];
+	struct sled_event event;
+	unsigned accepted = 0, other = 0, call = type == SLED_XRAY_TYPED ? 14 : 10;
+	size_t size = make_event(type, source, 0x89, p);
+
+	for (size_t i = 0; i < size; i++) {
+		if (i > call && i < call + 5)
+			continue;
+		for (unsigned byte = 0; byte < 256; byte++) {
+			memcpy(spoilt, p, size);
+			spoilt[i] = (uint8_t)byte;
+			if (byte == p[i] || !sled_read_event(type, spoilt, size, &event))
+				continue;
+			/* Another source, in the REX prefix or the register field. */
+			int in_mov = i >= 2 + size / 7 && i < call;
+			accepted += !in_mov;
+			other += in_mov && event.source[0] == source[0] && event.source[1] == source[1] && event.source[2] == source[2];
+		}
+	}
+	is_int(accepted, 0, "%s: no other byte is accepted outside of the movs", what);
+	is_int(other, 0, "%s: another byte in them is refused, or names another register", what);
+	accepted = 0;
+	for (size_t n = 0; n < size; n++)
+		accepted += sled_read_event(type, p, n, &event);
+	is_int(accepted, 0, "%s: a part of a sled is left alone", what);
+}
+
 static void test_events(void)
 {
+	const uint8_t wrong_order[] = {0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f};
+	struct sled_event event;
+
+	test_sources(SLED_XRAY_CUSTOM, 16 * 16);
+	test_sources(SLED_XRAY_TYPED, 16 * 16 * 16);
+	test_spoilt(SLED_XRAY_CUSTOM, "a custom event sled");
+	test_spoilt(SLED_XRAY_TYPED, "a typed event sled");
+	ok(sled_read_event(SLED_XRAY_CUSTOM, wrong_order, sizeof(wrong_order), &event) && event.source[0] == 6 && event.source[1] == 7,
+		"two movs that swap registers wrongly mean a swap");
+	/* As clang 14 writes them. */
 	check(SLED_XRAY_CUSTOM, 0,
-		BYTES(0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
-		TRACE_REASON_EVENT_SLED, "a custom event sled is recognised");
+		BYTES(0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0x49, 0x89, 0xc3, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
+		TRACE_REASON_EVENT_SLED, "a third mov leaves a custom event sled alone");
+	check(SLED_XRAY_CUSTOM, 0,
+		BYTES(0xeb, 0x0f, 0x0f, 0x1f, 0x40, 8, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xe8, 0xe8, 1, 2, 3, 4, 0x90, 0x90),
+		TRACE_REASON_EVENT_SLED, "a mov behind two NOPs, too");
+	/* As LLVM's runtime leaves them. */
+	check(SLED_XRAY_CUSTOM, 0, BYTES(0x66, 0x90, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
+		TRACE_REASON_EVENT_SLED, "a custom event sled that is on by somebody else is left alone");
 	check(SLED_XRAY_TYPED, 0,
-		BYTES(0xeb, 0x14, 0x57, 0x56, 0x52, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0x48, 0x89, 0xd2, 0xe8, 1, 2, 3,
-			4, 0x5a, 0x5e, 0x5f),
-		TRACE_REASON_EVENT_SLED, "a typed event sled is recognised");
-	check(SLED_XRAY_CUSTOM, 0, BYTES(0xeb, 0x0f, 0x57, 0x56), TRACE_REASON_SLED_BYTES,
-		"a short event sled is refused");
+		BYTES(0x66, 0x90, 0x57, 0x56, 0x52, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0x48, 0x89, 0xc2, 0xe8, 1, 2, 3, 4, 0x5a, 0x5e, 0x5f),
+		TRACE_REASON_EVENT_SLED, "a typed one, too");
+	check(SLED_XRAY_CUSTOM, 1, BYTES(CUSTOM), TRACE_REASON_EVENT_SLED, "an event sled at an odd address is left alone");
+	check(SLED_XRAY_CUSTOM, 2, BYTES(CUSTOM), TRACE_REASON_TRACED, "at an even one it is accepted");
+	check(SLED_XRAY_TYPED, 0, BYTES(CUSTOM), TRACE_REASON_EVENT_SLED, "a custom event sled is no typed one");
+	ok(!sled_read_event(SLED_XRAY_ENTRY, BYTES(CUSTOM), &event), "nor an entry sled");
 }
 
 static void test_nops(void)
@@ -180,8 +288,9 @@ static void test_patched(void)
 	is_int(sled_patched(SLED_PATCHABLE, 1, (int64_t)INT32_MIN + 4, out, &from), 0,
 		"one byte farther before it, too");
 	is_int(sled_patched(SLED_XRAY_EXIT, 1, INT64_MIN, out, &from), 0, "the farthest address is out of reach");
-	is_int(sled_patched(SLED_XRAY_CUSTOM, 1, 0, out, &from), 0, "a custom event sled has no patch");
-	is_int(sled_patched(SLED_XRAY_TYPED, 1, 0, out, &from), 0, "a typed event sled has no patch");
+	check_patch(SLED_XRAY_CUSTOM, 1, 0x107, BYTES(0x66, 0x90, 0xe9, 0, 1, 0, 0), 0, "a custom event sled becomes a NOP and a jmp");
+	check_patch(SLED_XRAY_TYPED, 1, -0x100 + 7, BYTES(0x66, 0x90, 0xe9, 0, 0xff, 0xff, 0xff), 0, "a typed event sled becomes a NOP and a jmp");
+	is_int(sled_patched(SLED_XRAY_TYPED, 1, (int64_t)INT32_MAX + 8, out, &from), 0, "out of reach, an event sled has no patch");
 }
 
 /* A site's bytes with room before and behind. */
@@ -206,6 +315,8 @@ static void check_states(enum sled_type type, size_t length, const uint8_t *own,
 	memcpy(site + before, own, size);
 	if (type >= SLED_PATCHABLE)
 		sled_keep(type, site, original);
+	else if (sled_is_event(type))
+		memcpy(original, own + 2, 5);
 	size_t all = sled_file(type, original, file, &from);
 	ok(all <= size && from == before && !memcmp(file, own, all), "%s: the file's bytes are known", sentence);
 	ok(sled_patched(type, 7, 0x1000, patched, &place) == all && place == from, "%s: a patch covers the same ones", sentence);
@@ -233,6 +344,12 @@ static void test_states(void)
 	check_states(SLED_XRAY_ENTRY, 11, BYTES(ENTRY), 0, 0, "an entry sled");
 	check_states(SLED_XRAY_TAIL, 11, BYTES(ENTRY), 0, 0, "a tail sled");
 	check_states(SLED_XRAY_EXIT, 11, BYTES(EXIT), 0, 0, "an exit sled");
+	check_states(SLED_XRAY_CUSTOM, 17, BYTES(CUSTOM), 0, 0, "a custom event sled");
+	check_states(SLED_XRAY_TYPED, 22, BYTES(TYPED), 0, 0, "a typed event sled");
+	memcpy(original, (const uint8_t[]){CUSTOM} + 2, 5);
+	is_int(look(SLED_XRAY_CUSTOM, 17, BYTES(0x66, 0x90, 0x57, 0x56, 0x48, 0x89, 0xc7), 0, original, NULL), 0,
+		"an event sled that somebody else switched on is unknown");
+	memset(original, 0x90, sizeof(original));
 	check_states(SLED_PATCHABLE, 5, BYTES(0x90, 0x90, 0x90, 0x90, 0x90), 0, 1, "five NOPs");
 	check_states(SLED_PATCHABLE, 8, long_nop, sizeof(long_nop), 0, 0, "one NOP of 8 bytes");
 	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x66, 0x90), -5, 0, "a hot entry");
@@ -251,6 +368,10 @@ static void test_states(void)
 		"an entry sled that becomes the file's: whoever is at its call goes on behind it");
 	ok(sled_inside(SLED_XRAY_EXIT, 11, 0, &low, &high, &resume) && low == 6 && high == 7 && resume == 0,
 		"an exit sled: whoever is at its jmp goes back to the ret");
+	ok(sled_inside(SLED_XRAY_CUSTOM, 17, 0, &low, &high, &resume) && low == 2 && high == 3 && resume == 17,
+		"a custom event sled that becomes the file's: whoever is at its jmp goes on behind the sled");
+	ok(sled_inside(SLED_XRAY_TYPED, 22, 0, &low, &high, &resume) && low == 2 && high == 3 && resume == 22, "a typed one, too");
+	ok(!sled_inside(SLED_XRAY_TYPED, 22, 1, &low, &high, &resume), "nobody is inside of one that is switched on");
 	ok(!sled_inside(SLED_XRAY_TAIL, 11, 1, &low, &high, &resume), "nobody is inside of a sled that is switched on");
 	ok(sled_inside(SLED_PATCHABLE_HOT, 2, 1, &low, &high, &resume) && low == 1 && high == 2 && resume == 2,
 		"a hot entry: whoever is at the second NOP goes on behind it");

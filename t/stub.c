@@ -80,7 +80,7 @@ static void check_pages(struct stub_pages *pages, uint32_t base, uint32_t functi
 	uint64_t start = (uint64_t)(uintptr_t)pages->start;
 	unsigned right = 0;
 
-	is_int((long long)pages->size, (long long)stub_size(base != 0, functions),
+	is_int((long long)pages->size, (long long)stub_size(base != 0, 0, functions),
 		"the mapping has the size that stub_size() tells");
 	ok(all_pages_are(start, pages->code_size, "r-xp"), "the code part is mapped read and execute, all of it");
 	ok(all_pages_are(start + pages->code_size, pages->size - pages->code_size, "rw-p"),
@@ -117,7 +117,7 @@ static void test_wanted(void)
 	struct stub_pages pages;
 	int r;
 
-	wanted = text - stub_size(1, 1000);
+	wanted = text - stub_size(1, 0, 1000);
 	r = stub_map(&pages, wanted, text, text + 0x10000, 77, 1000);
 	is_int(r, 0, "stub_map maps 1000 stubs");
 	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "stubs lie at the wanted place when it is free");
@@ -126,14 +126,14 @@ static void test_wanted(void)
 
 	r = stub_map(&pages, wanted, text, text + 0x10000, 0, 1);
 	is_int(r, 0, "stub_map maps one stub without XRay stubs");
-	is_int((long long)stub_size(0, 1), 2 * PAGE, "one stub takes a page of code and a page of cells");
+	is_int((long long)stub_size(0, 0, 1), 2 * PAGE, "one stub takes a page of code and a page of cells");
 	check_pages(&pages, 0, 1);
 	check_unmap(&pages);
 
 	/* The last bit of room of a page, and the first of the next. */
-	is_int((long long)stub_size(0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
-	is_int((long long)stub_size(0, 129), 4 * PAGE, "the 129th stub begins a second page of code, and its cell one of cells");
-	is_int((long long)stub_size(1, 0), PAGE, "XRay stubs alone take one page");
+	is_int((long long)stub_size(0, 0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
+	is_int((long long)stub_size(0, 0, 129), 4 * PAGE, "the 129th stub begins a second page of code, and its cell one of cells");
+	is_int((long long)stub_size(1, 0, 0), PAGE, "XRay stubs alone take one page");
 	r = stub_map(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
 	is_int(r, 0, "stub_map maps XRay stubs alone");
 	ok(is_xray_stub(stub_xray(&pages, 0), TRACE_WORD(TRACE_ENTRY, TRACE_ID_MASK), tramp_gate_xray_entry),
@@ -145,7 +145,7 @@ static void test_wanted(void)
 
 static void test_taken(void)
 {
-	size_t size = stub_size(1, 10);
+	size_t size = stub_size(1, 0, 10);
 	uint64_t text = find_room(64ul << 20) + (32ul << 20), wanted = text - size;
 	struct stub_pages pages;
 
@@ -206,20 +206,20 @@ static void test_reach(void)
 	start = (uint64_t)(uintptr_t)pages.start;
 	ok(text + (1ul << 30) - start < REACH, "so that the text's end is within reach");
 	check_unmap(&pages);
-	is_int(stub_map(&pages, 0x400000 - stub_size(0, 10), 0x400000, 0x500000, 0, 10), 0, "text at 4 MiB finds room");
+	is_int(stub_map(&pages, 0x400000 - stub_size(0, 0, 10), 0x400000, 0x500000, 0, 10), 0, "text at 4 MiB finds room");
 	ok((uint64_t)(uintptr_t)pages.start < REACH, "within reach of low addresses");
 	check_unmap(&pages);
 }
 
 static void test_reserved(void)
 {
-	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 200);
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 0, 200);
 	struct stub_pages pages;
 
-	is_int(stub_reserve(&pages, wanted, text, text + 0x10000, 1, 200), 0, "stub_reserve keeps a place for 200 stubs");
+	is_int(stub_reserve(&pages, wanted, text, text + 0x10000, 1, 0, 200), 0, "stub_reserve keeps a place for 200 stubs");
 	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "the wanted one when it is free");
-	ok(all_pages_are(wanted, stub_size(1, 200), "---p") && pages.stubs == 0, "nobody can access it, and it has no stubs");
-	is_int(stub_write(&pages, 42), 0, "stub_write writes them");
+	ok(all_pages_are(wanted, stub_size(1, 0, 200), "---p") && pages.stubs == 0, "nobody can access it, and it has no stubs");
+	is_int(stub_write(&pages, 42, NULL, NULL), 0, "stub_write writes them");
 	check_pages(&pages, 42, 200);
 	check_unmap(&pages);
 }
@@ -245,13 +245,13 @@ static void test_block(void)
 static int without_execute(void *argument)
 {
 	int *results = argument;
-	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 3);
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 0, 3);
 	struct stub_pages pages;
 
 	if (prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0))
 		return 1;
 	results[0] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
-	results[1] = all_pages_are(wanted, stub_size(1, 3), "");
+	results[1] = all_pages_are(wanted, stub_size(1, 0, 3), "");
 	results[2] = stub_map_block(&pages, 3);
 	results[3] = !pages.start;
 	return 0;

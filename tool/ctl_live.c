@@ -160,6 +160,9 @@ static bool is_on(enum sled_type type, const uint8_t two[2])
 	case SLED_XRAY_EXIT:
 	case SLED_XRAY_TAIL:
 		return two[0] == 0x41 && two[1] == 0xba;
+	case SLED_XRAY_CUSTOM:
+	case SLED_XRAY_TYPED:
+		return two[0] == 0x66 && two[1] == 0x90;
 	case SLED_PATCHABLE:
 		return two[0] == 0xe9;
 	case SLED_PATCHABLE_HOT:

@@ -150,7 +150,8 @@ static void print_json(const struct list *list)
 	fputs("},\"coverage\":{", stdout);
 	for (int kind = 0; kind < TRACE_KIND_CALLS; kind++)
 		printf("%s\"%s\":%.2f", kind ? "," : "", kind_word[kind], percent(list, kind));
-	fputs("},\"functions\":[", stdout);
+	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events, list->set.events_left);
+	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < list->rows; i++) {
 		const struct row *row = &list->row[i];
 		const char *comma = "";
@@ -243,6 +244,10 @@ static void print_table(const struct list *list)
 			printf("  %s", reason_phrase[list->set.kind_reason[kind]]);
 		putchar('\n');
 		print_refused(list, kind);
+		if (kind == TRACE_KIND_XRAY && list->set.events)
+			printf("           with %" PRIu32 " custom or typed event sleds\n", list->set.events);
+		if (kind == TRACE_KIND_XRAY && list->set.events_left)
+			printf("           %" PRIu32 " %s\n", list->set.events_left, reason_phrase[TRACE_REASON_EVENT_LEFT]);
 	}
 	if (list->rows)
 		printf("\n%s%-16s  %8s  %-18s  %s%s\n", bold(list), "address", "size", "kinds", "function",

@@ -32,8 +32,79 @@ static enum trace_reason check_tail_jump(const uint8_t *p, size_t size)
 	return TRACE_REASON_SLED_BYTES;
 }
 
+static void put32(uint8_t *p, uint32_t v)
+{
+	struct unaligned {
+		uint32_t v;
+	} __attribute__((packed, may_alias)) *to = (struct unaligned *)p;
+
+	to->v = v;
+}
+
+/* For a few bytes: sys_copy() takes long to begin. */
+static void put(uint8_t *to, const uint8_t *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" : : : "memory"); /* keeps the compiler from calling memcpy */
+	}
+}
+
+int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct sled_event *event)
+{
+	static const uint8_t registers[] = {7, 6, 2}, nop4[] = {0x0f, 0x1f, 0x40, 0x08}; /* rdi, rsi, rdx */
+	const unsigned arguments = type == SLED_XRAY_TYPED ? 3 : 2, length = sled_xray_size(type);
+	unsigned pushed = 0, at = 2;
+
+	if (!sled_is_event(type) || size < length || p[0] != 0xeb || p[1] != length - 2)
+		return 0;
+	event->arguments = (uint8_t)arguments;
+	put(event->bytes, p + 2, SLED_JUMP_SIZE);
+	for (unsigned i = 0; i < arguments; i++) {
+		event->source[i] = registers[i];
+		if (p[at] == (0x50 | registers[i])) {
+			pushed |= 1u << i;
+			at++;
+		} else if (sys_same(p + at, nop4, sizeof(nop4))) {
+			at += sizeof(nop4);
+		} else {
+			return 0;
+		}
+	}
+	/* All movs mean what registers held before the first of them: that is what the compiler was asked for. */
+	for (unsigned i = 0; i < arguments; i++) {
+		if (!(pushed & 1u << i))
+			continue;
+		uint8_t rex = p[at], modrm = p[at + 2], reg = modrm >> 3 & 7, rm = modrm & 7;
+		/* mov %reg,%rm (89) or mov %rm,%reg (8b), of 64 bits, between registers; the argument's is never one of r8 to r15. */
+		if ((rex & 0xf8) != 0x48 || rex & 2 || modrm >> 6 != 3)
+			return 0;
+		if (p[at + 1] == 0x89 && rm == registers[i] && !(rex & 1))
+			event->source[i] = (uint8_t)(reg | (rex & 4) << 1);
+		else if (p[at + 1] == 0x8b && reg == registers[i] && !(rex & 4))
+			event->source[i] = (uint8_t)(rm | (rex & 1) << 3);
+		else
+			return 0;
+		/* The stub's own pushes move rsp. */
+		if (event->source[i] == 4)
+			return 0;
+		at += 3;
+	}
+	if (p[at] != 0xe8)
+		return 0;
+	at += SLED_JUMP_SIZE;
+	for (unsigned i = arguments; i-- > 0; at++)
+		if (p[at] != (pushed & 1u << i ? 0x58 | registers[i] : 0x90))
+			return 0;
+	return at == length;
+}
+
 enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const uint8_t *p, size_t size)
 {
+	struct sled_event event;
+
+	if (sled_is_event(type))
+		return address % 2 || !sled_read_event(type, p, size, &event) ? TRACE_REASON_EVENT_SLED : TRACE_REASON_TRACED;
 	/* The head is stored as one aligned pair of bytes; on any other address a thread could see half of it. */
 	if (address % 2 || size < SLED_XRAY_SIZE)
 		return TRACE_REASON_SLED_BYTES;
@@ -53,14 +124,6 @@ enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const u
 		if (!sys_same(p + 1, exit_nop, sizeof(exit_nop)) && (p[1] != 0xba || p[6] != 0xe9))
 			return TRACE_REASON_SLED_BYTES;
 		return TRACE_REASON_TRACED;
-	case SLED_XRAY_CUSTOM:
-		if (size < 17 || ((p[0] != 0xeb || p[1] != 0x0f) && (p[0] != 0x66 || p[1] != 0x90)) || p[10] != 0xe8)
-			return TRACE_REASON_SLED_BYTES;
-		return TRACE_REASON_EVENT_SLED;
-	case SLED_XRAY_TYPED:
-		if (size < 22 || ((p[0] != 0xeb || p[1] != 0x14) && (p[0] != 0x66 || p[1] != 0x90)) || p[14] != 0xe8)
-			return TRACE_REASON_SLED_BYTES;
-		return TRACE_REASON_EVENT_SLED;
 	default:
 		return TRACE_REASON_SLED_BYTES;
 	}
@@ -134,24 +197,6 @@ int sled_is_endbr64(const uint8_t *p, size_t size)
 	return size >= SLED_ENDBR64_SIZE && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
 }
 
-static void put32(uint8_t *p, uint32_t v)
-{
-	struct unaligned {
-		uint32_t v;
-	} __attribute__((packed, may_alias)) *to = (struct unaligned *)p;
-
-	to->v = v;
-}
-
-/* For a few bytes: sys_copy() takes long to begin. */
-static void put(uint8_t *to, const uint8_t *from, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		to[i] = from[i];
-		__asm__ volatile("" : : : "memory"); /* keeps the compiler from calling memcpy */
-	}
-}
-
 /* Writes a jmp or call whose opcode is `place` bytes away from the site's address. 0: out of reach. */
 static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 {
@@ -196,7 +241,11 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 		return 11;
 	case SLED_XRAY_CUSTOM:
 	case SLED_XRAY_TYPED:
-		break;
+		if (!put_branch(out + 2, 0xe9, rel, 2))
+			return 0;
+		out[0] = 0x66;
+		out[1] = 0x90;
+		return SLED_EVENT_PATCH;
 	}
 	return 0;
 }
@@ -237,6 +286,11 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 	case SLED_XRAY_EXIT:
 		out[0] = 0xc3;
 		return 1;
+	case SLED_XRAY_CUSTOM:
+	case SLED_XRAY_TYPED:
+		out[0] = 0xeb;
+		out[1] = (uint8_t)(sled_xray_size(type) - 2);
+		return 2;
 	case SLED_PATCHABLE:
 		/* A NOP that is long enough stays: it goes on behind what a patch covers. */
 		put(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
@@ -259,6 +313,11 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 		n = sled_ready(type, original, out);
 		put(out + n, n == 1 ? exit_nop : entry_nop, SLED_XRAY_SIZE - n);
 		return SLED_XRAY_SIZE;
+	}
+	if (sled_is_event(type)) {
+		n = sled_ready(type, original, out);
+		put(out + n, original, SLED_JUMP_SIZE);
+		return SLED_EVENT_PATCH;
 	}
 	if (type != SLED_PATCHABLE && !before(type))
 		return 0;
@@ -324,6 +383,13 @@ int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high,
 		*low = 6;
 		*high = 7;
 		*resume = type == SLED_XRAY_EXIT ? 0 : SLED_XRAY_SIZE;
+		return !on;
+	case SLED_XRAY_CUSTOM:
+	case SLED_XRAY_TYPED:
+		/* Between the NOP and the jmp: goes on behind the sled, without the event. */
+		*low = 2;
+		*high = 3;
+		*resume = sled_xray_size(type);
 		return !on;
 	case SLED_PATCHABLE:
 		*low = 1;

@@ -7,6 +7,14 @@
  *	entry, log-args entry, tail	eb 09 + 9-byte nop		<->	41 ba id32  e8 rel32
  *	exit				c3 + 10-byte nop		<->	41 ba id32  e9 rel32
  * After an unpatch only the first two bytes (exit: one) are as before; such a sled is valid too.
+ *
+ * Event sleds (custom 17 bytes, typed 22; 2-byte aligned) lie in the middle of a function, where registers, flags and the red zone are in use:
+ *	A	eb 0f / eb 14		jmp to their end	<->	66 90, a NOP
+ *	A+2	push of each argument register, rdi, rsi (typed: rdx), or a 4-byte NOP where the value is in it already;
+ *		mov of each pushed one; call; pops			<->	e9 rel32, jmp to the sled's own stub
+ * What the compiler wrote behind the head never runs: its pushes overwrite the red zone of leaf functions (clang before 17), its call may find the
+ * stack misaligned, and its movs are in an order that loses values. All that is taken of it is which register each argument is in. What differs
+ * from that form is left alone: clang before 17 writes a third mov at times, and the jmp leads into the call.
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
  * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which nobody executes.
  *
@@ -26,25 +34,49 @@ enum sled_type {
 	SLED_XRAY_ENTRY,   /* kinds 0 and 3 of the map */
 	SLED_XRAY_EXIT,	   /* kind 1 */
 	SLED_XRAY_TAIL,	   /* kind 2 */
-	SLED_XRAY_CUSTOM,  /* kind 4: recognised, not used yet */
-	SLED_XRAY_TYPED,   /* kind 5: recognised, not used yet */
+	SLED_XRAY_CUSTOM,  /* kind 4 */
+	SLED_XRAY_TYPED,   /* kind 5 */
 	SLED_PATCHABLE,	   /* jmp rel32 at the site's address */
 	SLED_PATCHABLE_HOT, /* jmp -7 at the site's address, jmp rel32 five bytes before it */
 	SLED_PATCHABLE_HOT_CET, /* the same around an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
 };
 
 #define SLED_XRAY_SIZE	   11
+#define SLED_CUSTOM_SIZE   17
+#define SLED_TYPED_SIZE	   22
+#define SLED_EVENT_PATCH   7 /* bytes of an event sled that change */
 #define SLED_JUMP_SIZE	   5 /* jmp rel32 */
 #define SLED_HOT_JUMP_SIZE 2 /* jmp rel8 */
 #define SLED_ENDBR64_SIZE  4
-#define SLED_ORIGINAL_SIZE 8 /* what is kept of a patchable site's own bytes: seven of them at most */
+#define SLED_ORIGINAL_SIZE 8 /* what is kept of a patchable site's own bytes: seven of them at most; of an event sled's: five */
 
 /*
  * Are these the bytes of an unpatched (or unpatched again) XRay sled? p: the sled; size: bytes readable from p, at
  * least up to the end of the instruction after it. Returns TRACE_REASON_TRACED, SLED_BYTES, CONDITIONAL_TAIL (a tail
- * sled before a conditional jump) or EVENT_SLED.
+ * sled before a conditional jump) or EVENT_SLED (an event sled that is to be left alone, whatever is wrong with it).
  */
 enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const uint8_t *p, size_t size);
+
+/* What an event sled passes on. */
+struct sled_event {
+	uint8_t arguments;		 /* 2: data, size; 3: type, data, size */
+	uint8_t source[3];		 /* of each: number of the general register that holds it when the sled begins; never 4, rsp */
+	uint8_t bytes[SLED_ORIGINAL_SIZE]; /* its own, from A+2 on: sled_file()'s `original` */
+};
+
+/* Reads an unpatched event sled. Returns 1, or 0 when it has another form; then *event is undefined. */
+int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct sled_event *event);
+
+static inline int sled_is_event(enum sled_type type)
+{
+	return type == SLED_XRAY_CUSTOM || type == SLED_XRAY_TYPED;
+}
+
+/* Length of a type of XRay sled. */
+static inline uint16_t sled_xray_size(enum sled_type type)
+{
+	return type == SLED_XRAY_CUSTOM ? SLED_CUSTOM_SIZE : type == SLED_XRAY_TYPED ? SLED_TYPED_SIZE : SLED_XRAY_SIZE;
+}
 
 /* Length of the NOP instruction at p (all forms of gcc, clang and gas); 0: none, or not whole within size. */
 size_t sled_nop(const uint8_t *p, size_t size);
@@ -64,9 +96,9 @@ int sled_is_endbr64(const uint8_t *p, size_t size);
 
 /*
  * Writes the patched bytes of a site into out (16 bytes) and their number and place: *from is added to the site's
- * address (it is negative for the two hot types). index: the function's index in its object (xray: what goes into
- * r10d). rel: the stub's address minus the site's address. Returns the number of bytes, or 0 when the stub is out of
- * reach or the type has no patch (custom and typed events).
+ * address (it is negative for the two hot types). index: the function's index in its object (xray, but not events: what
+ * goes into r10d). rel: the stub's address minus the site's address. Returns the number of bytes, or 0 when the stub is out of
+ * reach.
  */
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from);
 
@@ -87,12 +119,13 @@ enum sled_state {
 };
 
 /*
- * Keeps the own bytes of a patchable site: p points to it, unpatched. XRay sleds' are always the same, nothing is kept.
+ * Keeps the own bytes of a patchable site: p points to it, unpatched. XRay sleds' are always the same, nothing is kept; but for events, whose
+ * sled_read_event() keeps.
  */
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE]);
 
 /*
- * The bytes that make a site ready, whatever it is now, and their number; at the site's address. original: of patchable sites. For XRay sleds
+ * The bytes that make a site ready, whatever it is now, and their number; at the site's address. original: of patchable sites and events. For XRay sleds
  * it is the head: 2 bytes, 1 of an exit.
  */
 size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16]);

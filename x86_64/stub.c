@@ -10,9 +10,12 @@
 
 #define PAGE	  4096ul
 #define STUB_REST 6  /* behind the jump through the target */
-/* XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates. */
+/* XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates, and of those of events. */
 #define XRAY_STUB_SIZE 16
-#define XRAY_SIZE      (3 * XRAY_STUB_SIZE + 3 * 8 + 24) /* padded to 96 */
+#define XRAY_SIZE      (3 * XRAY_STUB_SIZE + 5 * 8 + 8) /* padded to 96 */
+/* Of an event sled: up to 36 bytes of code, and at EVENT_RESUME the address behind the sled. */
+#define EVENT_SIZE   48
+#define EVENT_RESUME 40
 #define REACH	       0x7fff0000ul			 /* of a rel32, less a margin for the instruction's own length */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -20,14 +23,20 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) & ~(to - 1);
 }
 
-static size_t code_size(int xray, uint32_t cells)
+/* Where the cell stubs begin: two to a cache line. */
+static size_t before_cells(int xray, uint32_t events)
 {
-	return round_up((xray ? XRAY_SIZE : 0) + (uint64_t)cells * STUB_SIZE, PAGE);
+	return round_up((xray ? XRAY_SIZE : 0) + (uint64_t)events * EVENT_SIZE, STUB_SIZE);
 }
 
-size_t stub_size(int xray, uint32_t functions)
+static size_t code_size(int xray, uint32_t events, uint32_t cells)
 {
-	return code_size(xray, functions) + round_up((uint64_t)functions * sizeof(struct stub_cell), PAGE);
+	return round_up(before_cells(xray, events) + (uint64_t)cells * STUB_SIZE, PAGE);
+}
+
+size_t stub_size(int xray, uint32_t events, uint32_t functions)
+{
+	return code_size(xray, events, functions) + round_up((uint64_t)functions * sizeof(struct stub_cell), PAGE);
 }
 
 static void put32(uint8_t *p, uint32_t v)
@@ -49,6 +58,38 @@ static void write_xray_stub(uint8_t *p, uint32_t base, const uint8_t *gate)
 	p[7] = 0xff;
 	p[8] = 0x25;
 	put32(p + 9, (uint32_t)(gate - (p + 13)));
+}
+
+/* The code that stub.h draws; gate: where the address of the gate lies. */
+static void write_event_stub(uint8_t *p, const struct stub_event *event, const uint8_t *gate)
+{
+	const uint8_t *resume = p + EVENT_RESUME;
+	static const uint8_t down[5] = { 0x48, 0x8d, 0x64, 0x24, (uint8_t)-STUB_RED_ZONE };
+
+	sys_copy(p + EVENT_RESUME, &event->resume, sizeof(event->resume));
+	sys_copy(p, down, sizeof(down));
+	p += sizeof(down);
+	p[0] = 0xff;
+	p[1] = 0x35;
+	put32(p + 2, (uint32_t)(resume - (p + 6)));
+	p += 6;
+	for (unsigned i = 0; i < event->arguments; i++) {
+		if (event->source[i] & 8)
+			*p++ = 0x41;
+		*p++ = 0x50 | (event->source[i] & 7);
+	}
+	p[0] = 0xff;
+	p[1] = 0x15;
+	put32(p + 2, (uint32_t)(gate - (p + 6)));
+	p += 6;
+	p[0] = 0x48; /* lea, not add: flags are the function's */
+	p[1] = 0x8d;
+	p[2] = 0xa4;
+	p[3] = 0x24;
+	put32(p + 4, STUB_RED_ZONE + 8 * (1u + event->arguments));
+	p += 8;
+	p[0] = 0xe9;
+	put32(p + 1, (uint32_t)(event->resume - (uint64_t)(uintptr_t)(p + 5)));
 }
 
 /* jmp *target(%rip) ; push word(%rip) ; push body(%rip) ; jmp *gate(%rip) */
@@ -79,24 +120,30 @@ static uint8_t *cells_start(const struct stub_pages *pages)
 
 static uint8_t *stubs_start(const struct stub_pages *pages)
 {
-	return pages->start + (pages->xray ? XRAY_SIZE : 0);
+	return pages->start + before_cells(pages->xray, pages->events);
 }
 
 /* Fills a fresh read+write mapping and makes its code part executable. */
-static int write_pages(struct stub_pages *pages, uint32_t xray_base)
+static int write_pages(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
 {
 	uint8_t *p = pages->start;
 
 	sys_fill(p, 0xcc, pages->code_size);
 	if (pages->xray) {
-		uint64_t gates[3] = { (uint64_t)(uintptr_t)tramp_gate_xray_entry, (uint64_t)(uintptr_t)tramp_gate_xray_exit,
-			(uint64_t)(uintptr_t)tramp_gate_xray_tail };
+		uint64_t gates[5] = { (uint64_t)(uintptr_t)tramp_gate_xray_entry, (uint64_t)(uintptr_t)tramp_gate_xray_exit,
+			(uint64_t)(uintptr_t)tramp_gate_xray_tail, (uint64_t)(uintptr_t)tramp_gate_custom,
+			(uint64_t)(uintptr_t)tramp_gate_typed };
 		static const uint32_t types[3] = { TRACE_ENTRY, TRACE_EXIT, TRACE_TAIL };
 		uint8_t *gate = p + 3 * XRAY_STUB_SIZE;
 
 		sys_copy(gate, gates, sizeof(gates));
 		for (int i = 0; i < 3; i++)
 			write_xray_stub(p + i * XRAY_STUB_SIZE, TRACE_WORD(types[i], xray_base), gate + 8 * i);
+		for (uint32_t i = 0; i < pages->events; i++) {
+			struct stub_event what;
+			event(arg, i, &what);
+			write_event_stub(p + XRAY_SIZE + (size_t)i * EVENT_SIZE, &what, gate + 8 * (what.arguments + 1));
+		}
 	}
 	for (uint32_t i = 0; i < pages->reserved; i++)
 		write_cell_stub(stubs_start(pages) + (size_t)i * STUB_SIZE, stub_cell(pages, i));
@@ -146,9 +193,9 @@ static uint8_t *map_near(uint64_t low, uint64_t high, size_t size, int prot)
 	return NULL;
 }
 
-static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t functions, int prot)
+static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events, uint32_t functions, int prot)
 {
-	size_t size = stub_size(xray, functions);
+	size_t size = stub_size(xray, events, functions);
 	uint8_t *p = NULL;
 
 	*pages = (struct stub_pages){ 0 };
@@ -160,22 +207,23 @@ static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t
 		return -ENOMEM;
 	pages->start = p;
 	pages->size = size;
-	pages->code_size = code_size(xray, functions);
+	pages->code_size = code_size(xray, events, functions);
 	pages->reserved = functions;
+	pages->events = events;
 	pages->xray = xray;
 	return 0;
 }
 
-int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t functions)
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t events, uint32_t functions)
 {
-	return map(pages, wanted, text_low, text_high, xray != 0, functions, PROT_NONE);
+	return map(pages, wanted, text_low, text_high, xray != 0, events, functions, PROT_NONE);
 }
 
-int stub_write(struct stub_pages *pages, uint32_t xray_base)
+int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
 {
 	if (sys_mprotect(pages->start, pages->size, PROT_READ | PROT_WRITE) != 0)
 		return -ENOMEM;
-	if (write_pages(pages, xray_base) == 0)
+	if (write_pages(pages, xray_base, event, arg) == 0)
 		return 0;
 	sys_madvise(pages->start, pages->size, MADV_DONTNEED);
 	sys_mprotect(pages->start, pages->size, PROT_NONE);
@@ -184,9 +232,9 @@ int stub_write(struct stub_pages *pages, uint32_t xray_base)
 
 int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions)
 {
-	int r = map(pages, wanted, text_low, text_high, xray_base != 0, functions, PROT_READ | PROT_WRITE);
+	int r = map(pages, wanted, text_low, text_high, xray_base != 0, 0, functions, PROT_READ | PROT_WRITE);
 
-	if (r == 0 && write_pages(pages, xray_base) != 0) {
+	if (r == 0 && write_pages(pages, xray_base, NULL, NULL) != 0) {
 		stub_unmap(pages);
 		return -EACCES;
 	}
@@ -195,7 +243,7 @@ int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint6
 
 int stub_map_block(struct stub_pages *pages, uint32_t count)
 {
-	size_t size = stub_size(0, count);
+	size_t size = stub_size(0, 0, count);
 	uint8_t *p = try_map(0, size, PROT_READ | PROT_WRITE);
 
 	*pages = (struct stub_pages){ 0 };
@@ -203,9 +251,9 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 		return -ENOMEM;
 	pages->start = p;
 	pages->size = size;
-	pages->code_size = code_size(0, count);
+	pages->code_size = code_size(0, 0, count);
 	pages->reserved = count;
-	if (write_pages(pages, 0) != 0) {
+	if (write_pages(pages, 0, NULL, NULL) != 0) {
 		stub_unmap(pages);
 		return -EACCES;
 	}
@@ -217,6 +265,11 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 uint64_t stub_xray(const struct stub_pages *pages, int sled)
 {
 	return (uint64_t)(uintptr_t)(pages->start + sled * XRAY_STUB_SIZE);
+}
+
+uint64_t stub_event(const struct stub_pages *pages, uint32_t n)
+{
+	return (uint64_t)(uintptr_t)(pages->start + XRAY_SIZE + (size_t)n * EVENT_SIZE);
 }
 
 uint64_t stub_address(const struct stub_pages *pages, uint32_t n)

@@ -4,7 +4,7 @@
  *
  * Sled stubs of one load: one mapping within reach of the object's text, at a constant distance from its load address where
  * that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub per patchable function; then
- * the cells of these.
+ * the cells of these. Event sleds have a stub each, between the XRay stubs and those of patchable functions.
  * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address.
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
@@ -17,6 +17,17 @@
  * Patchable sleds jump to the rest directly: they are switched in the text. A binding is switched by one aligned store to its cell's target, while threads
  * come through: each goes one way or the other. What lies on the way that is switched on (word, gate) is in place before (release; pairs with
  * the load by the jmp, and x86 keeps its order with the loads behind it).
+ *
+ * An event sled jumps to its stub, in the middle of a function, which goes on behind the sled with everything as it was:
+ *
+ *		lea	-128(%rsp),%rsp		the red zone			stack at the trampoline:	 0 return into the stub
+ *		push	resume(%rip)		behind the sled						 8 size
+ *		push	data; push size		typed: type, data, size					16 data
+ *		call	*gate(%rip)									24 type, if typed; then resume
+ *		lea	152(%rsp),%rsp		typed: 160						then the red zone
+ *		jmp	resume
+ *
+ * The arguments are pushed from the registers that the sled names. `resume` lies behind the stub's code; the trampoline names it to unwinders.
  *
  * So code pages are written once, before anybody can reach them, and become read+execute; a cell is filled later by plain stores,
  * before its stub's address is given to anybody (release: by whoever publishes that address). No page is ever writable and executable.
@@ -32,6 +43,15 @@
 
 #define STUB_SIZE 32 /* of a cell stub: 24 bytes of code; two to a cache line */
 
+#define STUB_RED_ZONE 128
+
+/* What the stub of an event sled does. */
+struct stub_event {
+	uint64_t resume;   /* address behind the sled */
+	uint8_t arguments; /* 2: custom; 3: typed */
+	uint8_t source[3]; /* general registers that hold them, by number; not rsp */
+};
+
 struct stub_cell {
 	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
 	uint64_t body; /* where the function goes on */
@@ -46,6 +66,7 @@ struct stub_pages {
 	size_t code_size;	/* the first part, read+execute; behind it cells, read+write */
 	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
 	uint32_t reserved;	/* how many there are to be */
+	uint32_t events;	/* stubs of event sleds */
 	int xray;		/* XRay stubs come first */
 	int written;		/* 0: the place is reserved */
 };
@@ -58,22 +79,28 @@ struct stub_pages {
 int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions);
 
 /*
- * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0) and `functions` cell stubs. So what is written into
- * the text later depends on the file alone, in every process. Returns 0 or -ENOMEM.
+ * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0), stubs of `events` event sleds (then xray is not 0) and
+ * `functions` cell stubs. So what is written into the text later depends on the file alone, in every process. Returns 0 or -ENOMEM.
  */
-int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t functions);
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t events, uint32_t functions);
 
-/* Writes the stubs into a reserved place; any thread, lock held. Returns 0, -ENOMEM or -EACCES: it is reserved as before. */
-int stub_write(struct stub_pages *pages, uint32_t xray_base);
+/*
+ * Writes the stubs into a reserved place; any thread, lock held. event(arg, n, to) tells about event sled n < events; NULL where there are none.
+ * Returns 0, -ENOMEM or -EACCES: it is reserved as before.
+ */
+int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *arg, uint32_t n, struct stub_event *to), const void *arg);
 
-/* Size that stub_map() would map. */
-size_t stub_size(int xray, uint32_t functions);
+/* Size of the mapping. */
+size_t stub_size(int xray, uint32_t events, uint32_t functions);
 
 /* Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as stub_map(). */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 
 /* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
 uint64_t stub_xray(const struct stub_pages *pages, int sled);
+
+/* Address of the stub of event sled n. */
+uint64_t stub_event(const struct stub_pages *pages, uint32_t n);
 
 /* Addresses of cell stub n: where bindings come in, and its rest; and its cell. */
 uint64_t stub_address(const struct stub_pages *pages, uint32_t n);

@@ -97,6 +97,8 @@ enum tramp_event {
 	TRAMP_XRAY_ENTRY,
 	TRAMP_XRAY_EXIT,
 	TRAMP_XRAY_TAIL,
+	TRAMP_CUSTOM, /* an event sled, of a custom event */
+	TRAMP_TYPED,  /* the same of a typed one */
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_EVENTS
@@ -110,6 +112,10 @@ void tramp_point_tsc(void), tramp_point_mono(void);
 void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
 void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
 void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
+
+/* Of event sleds, for every clock; and while nothing is recorded. */
+void tramp_custom(void), tramp_typed(void);
+void tramp_custom_pass(void), tramp_typed_pass(void);
 
 /* Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT; TRAMP_XRAY_ENTRY. */
 void tramp_count(void), tramp_xray_count(void);
@@ -131,6 +137,7 @@ extern const char tramp_return_tsc[], tramp_return_mono[];
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void);
+void tramp_gate_custom(void), tramp_gate_typed(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
 extern void (*handler_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
@@ -164,6 +171,12 @@ enum tramp_answer tramp_slow_jump(uint64_t env);
 
 /* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
 enum tramp_answer tramp_slow_event(void);
+
+/*
+ * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count, of size 32; compilers before
+ * clang 18 leave what they find in the others.
+ */
+void tramp_custom_event(const void *data, uint64_t size), tramp_typed_event(uint64_t type, const void *data, uint64_t size);
 
 /* The function id has no counter on this thread yet. TRAMP_AGAIN: now it has. TRAMP_PASS: it can't; the call is lost, and counted as such. */
 enum tramp_answer tramp_slow_count(uint64_t id);
