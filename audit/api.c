@@ -6,6 +6,7 @@
 #include "audit/code.h"
 #include "audit/describe.h"
 #include "audit/live.h"
+#include "audit/xray.h"
 #include "runtime/custom.h"
 #include "runtime/handlers.h"
 #include "runtime/process.h"
@@ -358,6 +359,30 @@ static int api_flush(void)
 	return r;
 }
 
+static int set_recording(int on)
+{
+	struct process_held held;
+	int r = -ECANCELED;
+
+	process_lock(&held);
+	if (process_state() != PROCESS_OFF) {
+		recorder_set_recording(on);
+		r = 0;
+	}
+	process_unlock(&held);
+	return r;
+}
+
+static int api_start(void)
+{
+	return set_recording(1);
+}
+
+static int api_stop(void)
+{
+	return set_recording(0);
+}
+
 static int api_status(struct xaudit_status *status)
 {
 	struct process_held held;
@@ -436,4 +461,12 @@ const struct api_table api_table = {
 	.set_handler = api_set_handler,
 	.remove_handler = api_remove_handler,
 	.vector = api_vector,
+	.start = api_start,
+	.stop = api_stop,
+	.xray_patch = xray_patch,
+	.xray_address = xray_address,
+	.xray_max_id = xray_max_id,
+	.xray_objects = xray_objects,
+	.xray_id = xray_id,
+	.xray_number_at = xray_number_at,
 };

@@ -13,8 +13,8 @@
 #include "audit/image.h"
 #include "runtime/api_table.h"
 
-/* la_objopen: fills in the tables that the object has. */
-void api_connect(const struct image *image);
+/* la_objopen: fills in the tables that the object has. Returns whether it may use the XRay interface. */
+int api_connect(const struct image *image);
 
 /* What they are filled with. */
 extern const struct api_table api_table;

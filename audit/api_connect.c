@@ -3,8 +3,12 @@
 
 #include "runtime/sys.h"
 
-void api_connect(const struct image *image)
+/* A table with these entries is that of a whole library, not the hook of XAUDIT_EVENT. */
+#define XRAY_ENTRIES (offsetof(struct api_table, xray_number_at) / sizeof(void *) + 1)
+
+int api_connect(const struct image *image)
 {
+	int uses_xray = 0;
 	struct image_note note = { 0 };
 	struct api_note api;
 
@@ -16,7 +20,10 @@ void api_connect(const struct image *image)
 		uint32_t entries = api.entries < API_ENTRIES ? api.entries : API_ENTRIES;
 		uint64_t table = (uint64_t)(uintptr_t)note.description + (uint64_t)api.table;
 		/* Whatever else bears our name must not make us write at random. */
-		if (api.version == API_VERSION && table % 8 == 0 && image_is_writable(image, table, 8ul * entries))
-			sys_copy((void *)(uintptr_t)table, &api_table, 8ul * entries);
+		if (api.version != API_VERSION || table % 8 || !image_is_writable(image, table, 8ul * entries))
+			continue;
+		sys_copy((void *)(uintptr_t)table, &api_table, 8ul * entries);
+		uses_xray |= api.entries >= XRAY_ENTRIES;
 	}
+	return uses_xray;
 }

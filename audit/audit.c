@@ -123,8 +123,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return DLSYM_ALONE;
 	/* A program under xaudit check makes no trace. */
-	if (!check_mode())
-		api_connect(&image);
+	if (!check_mode() && api_connect(&image))
+		prepare_for_interface();
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);

@@ -100,18 +100,24 @@ static uint32_t id_of(const struct object *object, uint32_t function)
 							       : object->patchable_base + function - set->first_patchable;
 }
 
-/* fresh: those that are on and have no name yet; else those that have one. */
+/* fresh: is it to be on, and has no name yet? Else: has it one? */
+static int is_listed(const struct object *object, uint32_t i, int fresh)
+{
+	unsigned marks = object->marks[i];
+
+	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED) : (marks & FUNCTION_NAMED) != 0;
+}
+
 static void list_sleds(struct object *object, int fresh)
 {
 	const struct site_set *set = &object->sites;
-	const unsigned mask = fresh ? FUNCTION_ON | FUNCTION_NAMED : FUNCTION_NAMED, wanted = fresh ? FUNCTION_ON : FUNCTION_NAMED;
 
 	for (uint32_t kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
 		struct function_list list;
 		uint32_t count = 0;
 		size_t names = 0;
 		for (uint32_t i = 0; object->marks && i < set->functions; i++) {
-			if ((object->marks[i] & mask) == wanted && set->function[i].kind == kind) {
+			if (is_listed(object, i, fresh) && set->function[i].kind == kind) {
 				count++;
 				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
 			}
@@ -121,7 +127,7 @@ static void list_sleds(struct object *object, int fresh)
 		for (uint32_t i = 0; i < set->functions; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = id_of(object, i);
-			if ((object->marks[i] & mask) != wanted || f->kind != kind)
+			if (!is_listed(object, i, fresh) || f->kind != kind)
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
 			if (fresh && object->marks[i] & FUNCTION_BELOW)
@@ -140,7 +146,7 @@ void describe_new_sleds(struct object *object)
 	}
 	/* Without a folder there is nobody to tell; describe_all() will, when there is one. */
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
-		if ((object->marks[i] & (FUNCTION_ON | FUNCTION_NAMED)) != FUNCTION_ON)
+		if (!is_listed(object, i, 1))
 			continue;
 		if (object->marks[i] & FUNCTION_BELOW)
 			filter_below(id_of(object, i));

@@ -22,7 +22,9 @@ struct change {
 
 struct batch {
 	int on, outside;
-	const struct asked_rule *rule;
+	const struct asked_rule *rule; /* NULL: the XRay interface asks */
+	const struct load *load;       /* then: NULL for all that have a number */
+	int64_t function;	       /* of the load; -1: all XRay functions */
 	uint32_t *changed; /* per rule: sites */
 	size_t rules;
 	struct arena *arena;
@@ -39,6 +41,18 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 		if (asked_matches(&batch->rule[i], object, kind, function))
 			return (int)i;
 	return -1;
+}
+
+/* Does the batch concern the load at all? */
+static int is_meant(const struct batch *batch, const struct load *load)
+{
+	return batch->rule || (batch->load ? load == batch->load : load->xray != 0);
+}
+
+/* The same for the XRay interface: 0 or -1. Of a load that is meant. */
+static int find_xray(const struct batch *batch, const struct object *object, uint32_t function)
+{
+	return batch->function < 0 ? -(function >= object->sites.first_patchable) : -(function != batch->function);
 }
 
 static void recount(struct object *object, uint32_t function, enum trace_reason reason)
@@ -95,7 +109,9 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		on += was_on != 0;
 	}
 	if (f->reason == TRACE_REASON_TRACED && !object->refused) {
-		if (batch->on)
+		if (!batch->rule)
+			object->marks[i] |= FUNCTION_XRAY;
+		else if (batch->on)
 			object->marks[i] |= FUNCTION_ON;
 		else
 			object->marks[i] &= (uint8_t)~FUNCTION_ON;
@@ -133,7 +149,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	if (!wanted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < set->functions; i++) {
-		int rule = find_rule(batch, object, set->function[i].kind, set->function[i].name);
+		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name) : find_xray(batch, object, i);
 		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
 		wanted[i] = write != 0;
 		sites += write;
@@ -225,8 +241,9 @@ static int make_batch(struct batch *batch)
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
 		r = asked_remember(batch->on, &batch->rule[i]);
 	for (struct load *load = next_load(0); load && r == 0; load = next_load(load->start)) {
-		r = judge_sleds(batch, load);
-		switch_bindings(batch, load);
+		r = is_meant(batch, load) ? judge_sleds(batch, load) : 0;
+		if (batch->rule)
+			switch_bindings(batch, load);
 	}
 	if (batch->on && batch->result->changed)
 		object_selected = 1;
@@ -264,12 +281,37 @@ static void tell_rule(const struct batch *batch, size_t i)
 	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[i], buffer);
 }
 
+/* As a rule would have said it: xray:FUNCTION@LIBRARY. */
+static void tell_xray(const struct batch *batch)
+{
+	static char buffer[1024]; /* the lock guards it */
+	struct text text = { buffer, sizeof(buffer), 0 };
+	const struct object *object = batch->load ? batch->load->object : NULL;
+	const char *name = object && batch->function >= 0 ? object->sites.function[batch->function].name : "*";
+
+	text_string(&text, "xray:");
+	text_string(&text, name ? name : "?");
+	if (object) {
+		const char *base = object->path;
+		for (const char *p = base; *p; p++)
+			base = *p == '/' ? p + 1 : base;
+		text_char(&text, '@');
+		text_string(&text, base);
+	}
+	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[0], buffer);
+}
+
 static void tell(const struct batch *batch)
 {
+	/* The XRay interface may be asked for one function after another, over and over. */
+	if (!batch->rule && !batch->changed[0])
+		return;
+	if (!batch->rule)
+		tell_xray(batch);
 	for (size_t i = 0; i < batch->rules; i++)
 		tell_rule(batch, i);
 	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
-		if (!load->object->marks)
+		if (!load->object->marks || !is_meant(batch, load))
 			continue;
 		describe_counts(load->object);
 		code_count_pages(load);
@@ -379,32 +421,55 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 	code_touch(load, to->patch.address, to->patch.size);
 }
 
-int live_apply(int on, const struct asked_rule *rule, struct control_result *result)
+static int apply(struct batch *batch)
 {
 	struct arena memory = { 0 };
 	uint32_t changed = 0;
-	struct batch batch = { .on = on, .rule = rule, .rules = 1, .changed = &changed, .arena = &memory, .result = result };
 
-	int r = make_batch(&batch);
-	struct patch_site *site = r == 0 ? arena_alloc(&memory, (batch.count + 1) * sizeof(*site)) : NULL;
+	batch->arena = &memory;
+	batch->changed = &changed;
+	int r = make_batch(batch);
+	struct patch_site *site = r == 0 ? arena_alloc(&memory, (batch->count + 1) * sizeof(*site)) : NULL;
 	if (r == 0 && !site)
 		r = -ENOMEM;
-	if (r == 0 && batch.count) {
-		for (size_t i = 0; i < batch.count; i++)
-			fill_site(&batch, &batch.change[i], &site[i]);
-		r = patch_live(site, batch.count);
+	if (r == 0 && batch->count) {
+		for (size_t i = 0; i < batch->count; i++)
+			fill_site(batch, &batch->change[i], &site[i]);
+		r = patch_live(site, batch->count);
 		if (r) {
-			result->refused[TRACE_REASON_PROTECTION] += batch.functions;
-			result->changed = changed = 0;
+			batch->result->refused[TRACE_REASON_PROTECTION] += batch->functions;
+			batch->result->changed = changed = 0;
 		}
 	}
 	if (r == 0) {
-		if (!on)
+		/* From inside, pages with XRay sleds never become the file's again. */
+		if (!batch->on && batch->rule)
 			live_reclaim();
-		tell(&batch);
+		tell(batch);
 	}
 	arena_free(&memory);
 	return r;
+}
+
+int live_apply(int on, const struct asked_rule *rule, struct control_result *result)
+{
+	struct batch batch = { .on = on, .rule = rule, .rules = 1, .result = result };
+
+	return apply(&batch);
+}
+
+int live_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result)
+{
+	struct batch batch = { .on = on, .load = load, .function = function, .result = result };
+
+	return apply(&batch);
+}
+
+void live_reloaded(struct object *object)
+{
+	for (uint32_t i = 0; i < object->sites.first_patchable; i++)
+		if (object->marks[i] & FUNCTION_XRAY && !object->refused)
+			recount(object, i, object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED : TRACE_REASON_DISABLED);
 }
 
 /* ---- requests ---- */

@@ -42,6 +42,15 @@ int live_plan(int on, const struct asked_rule *rule, struct arena *arena, struct
  */
 int live_apply(int on, const struct asked_rule *rule, struct control_result *result);
 
+/*
+ * The XRay interface switches a function (its index in the object's sites), or all XRay functions (-1), of a load, or of all that have a number (NULL): in
+ * what is loaded now, and for no later load. No rule remembers it. Else as live_apply().
+ */
+int live_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result);
+
+/* The object is loaded again, and its sleds are as the rules say, whatever the XRay interface did: counts them so. */
+void live_reloaded(struct object *object);
+
 /* Gives pages of text back (MADV_DONTNEED) that hold no site that is on and whose bytes are the file's again. Returns how many. */
 size_t live_reclaim(void);
 

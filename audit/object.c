@@ -186,6 +186,7 @@ void object_close(struct load *load)
 	process_lock(&held);
 	if (load->state == LOAD_OPEN) {
 		load->state = LOAD_CLOSED;
+		xray_closed(load);
 		record.tid = (uint32_t)sys_gettid();
 		record.clock = clock_now();
 		process_append(&record.head, sizeof(record), NULL, 0);

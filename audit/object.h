@@ -50,6 +50,7 @@ enum function_marks {
 	FUNCTION_ENTRY = 4, /* its return is not intercepted */
 	FUNCTION_NAMED = 8, /* the trace knows its id and name */
 	FUNCTION_BELOW = 16, /* the rules' filter names it */
+	FUNCTION_XRAY = 32, /* the XRay interface has switched it, in some load: not for later ones */
 };
 
 struct object {
@@ -73,6 +74,7 @@ struct object {
 	uint32_t first_patchable_site;
 	uint32_t refused; /* enum trace_reason: none of it can be used after all */
 	uint32_t xray_base, patchable_base; /* first ids; 0: none */
+	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
 	struct bound_function **buckets; /* OBJECT_BUCKETS, or NULL */
 	struct bound_function *bound;	 /* all, newest first */
@@ -114,6 +116,7 @@ struct load {
 	int unwinder_checked;
 	int preparing; /* it is in la_objopen still */
 	int textrel;
+	uint32_t xray; /* its number for the XRay interface (xray.h) + 1; 0: none */
 	const Elf64_Phdr *phdr; /* in the object's memory */
 	unsigned phnum;
 	struct stub_pages stubs; /* of the sleds */

@@ -89,6 +89,12 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 #undef ADDRESS
 }
 
+/* Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. */
+static int is_asked(const struct object *object, int kind)
+{
+	return object->section && object->section->kinds & 1u << kind;
+}
+
 /* What the rules, and what was asked since, want of one function. Returns the reason that it is counted by. */
 static enum trace_reason choose(struct object *object, uint32_t i)
 {
@@ -98,7 +104,7 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 
 	if (f->reason != TRACE_REASON_TRACED)
 		return f->reason;
-	int selected = rules_select(object->section, f->name, object->path, object->soname);
+	int selected = is_asked(object, f->kind) && rules_select(object->section, f->name, object->path, object->soname);
 	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
 	if (f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name))
 		*marks |= FUNCTION_ENTRY;
@@ -160,7 +166,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	process_lock(&held);
 
 	for (int kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
-		if (!(kinds & 1u << kind))
+		if (!is_asked(object, kind))
 			continue;
 		if (reason != TRACE_REASON_TRACED)
 			object->counts[kind][reason]++;
@@ -319,19 +325,22 @@ static void prepare_sleds(struct load *load)
 	process_unlock(&held);
 }
 
+/* XRay functions are looked for in all objects: the program can ask for them (xray.h). ld.so's lock. */
+static unsigned for_interface;
+
 void prepare(struct load *load, const struct image *image)
 {
 	static int intercepting; /* some object has patchable functions, so returns are intercepted now or later */
 	struct process_held held;
 	const struct site_set *set = &load->object->sites;
-	unsigned kinds = load->object->section ? load->object->section->kinds : 0;
+	unsigned kinds = load->object->section ? load->object->section->kinds : 0, sleds = (kinds & SLED_KINDS) | for_interface;
 
-	if (kinds & SLED_KINDS && !load->object->scanned)
-		scan(load->object, image, kinds & SLED_KINDS);
+	if (sleds && !load->object->scanned)
+		scan(load->object, image, sleds);
 	intercepting |= set->functions > set->first_patchable;
 	if (intercepting)
 		unwinder_look();
-	if (kinds & SLED_KINDS)
+	if (sleds)
 		prepare_sleds(load);
 	process_lock(&held);
 	if (kinds)
@@ -339,4 +348,26 @@ void prepare(struct load *load, const struct image *image)
 	xray_open(load);
 	load->preparing = 0;
 	process_unlock(&held);
+}
+
+void prepare_for_interface(void)
+{
+	struct process_held held;
+	struct image image;
+
+	if (for_interface)
+		return;
+	for_interface = 1u << TRACE_KIND_XRAY;
+	/* Loads come and go under ld.so's lock alone, so the list can be walked. Their code may run: it is only looked at. */
+	for (struct load *load = loads; load; load = load->next) {
+		struct object *object = load->object;
+		uint32_t flags = load->state == LOAD_OPEN ? object->flags : TRACE_OBJECT_VDSO;
+		if (load->preparing || load->xray || flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+			continue;
+		if (!object->scanned && image_read(&image, load->map, (flags & TRACE_OBJECT_PROGRAM) != 0))
+			scan(object, &image, for_interface);
+		process_lock(&held);
+		xray_open(load);
+		process_unlock(&held);
+	}
 }

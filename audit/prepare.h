@@ -12,4 +12,10 @@
 /* image: of the load, as la_objopen found it. */
 void prepare(struct load *load, const struct image *image);
 
+/*
+ * An object of the program can use the XRay interface: from now on, XRay functions are known of all objects, those that the rules don't name too; these stay as
+ * they are until the program has them patched. In la_objopen, before prepare().
+ */
+void prepare_for_interface(void);
+
 #endif

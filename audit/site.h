@@ -41,7 +41,8 @@ struct site_function {
 	const char *name; /* from .symtab, else .dynsym; NULL: unknown */
 	uint32_t first;	  /* site[first ... first+count-1] are its sites; their order by address is that of the code */
 	uint16_t count;	  /* 0 when refused */
-	uint8_t kind;	  /* enum trace_kind: XRAY or PATCHABLE */
+	uint8_t kind : 7; /* enum trace_kind: XRAY or PATCHABLE */
+	uint8_t log_args : 1; /* its XRay entry says that the first argument is to be logged */
 	uint8_t reason;	  /* enum trace_reason: TRACED (0) means usable */
 };
 

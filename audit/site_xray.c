@@ -10,6 +10,8 @@
 
 #define MAP_VERSION 2
 
+#define KIND_LOG_ARGS 3 /* an entry whose first argument is to be logged */
+
 /* What sled_check_xray() must see: the longest sled, then padding and a jump. */
 #define SLED_VIEW 64
 
@@ -32,7 +34,7 @@ static int sled_type(uint8_t kind)
 {
 	switch (kind) {
 	case 0:
-	case 3: /* with its first argument logged */
+	case KIND_LOG_ARGS:
 		return SLED_XRAY_ENTRY;
 	case 1:
 		return SLED_XRAY_EXIT;
@@ -99,6 +101,7 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 			function->reason = (uint8_t)reason;
 			return;
 		}
+		function->log_args |= entry.kind == KIND_LOG_ARGS;
 		set->site[set->sites++] = (struct site){
 			.address = entry.address,
 			.type = (uint16_t)sled_type(entry.kind),

@@ -7,7 +7,9 @@
  * next load's for it. Where all are in use, a load has none: it is traced by the rules as ever. Function numbers are XRay's own: places in the
  * object's map, from 1. Both together are an id: object << 24 | function.
  *
- * Lock: the process lock; xray_id() looks without it. Program threads come here: general registers only, no libc.
+ * What is asked for here concerns what is loaded now; the rules alone say what is on in later loads (live.h).
+ *
+ * Lock: the process lock, taken by what is called from the program; xray_id() looks without it. Program threads come here: general registers only, no libc.
  */
 #ifndef XAUDIT_XRAY_H
 #define XAUDIT_XRAY_H
@@ -15,17 +17,56 @@
 #include <stdint.h>
 
 #include "audit/object.h"
+#include "runtime/xaudit.h" /* struct xaudit_handler_event */
 
 #define XRAY_OBJECTS   256
 #define XRAY_FUNCTIONS (1u << 24) /* numbers of functions are below */
 
-/* The load is prepared and may have XRay functions: gives it a number. Lock held. */
+/* enum XRayPatchingStatus */
+enum xray_status { XRAY_NOT_INITIALIZED, XRAY_SUCCESS, XRAY_ONGOING, XRAY_FAILED };
+
+/* What xray_patch() is to switch. */
+enum xray_what { XRAY_ALL, XRAY_OBJECT, XRAY_FUNCTION };
+
+/* What xray_id() answers, or'ed. */
+#define XRAY_LOG_ARGS 1 /* the function's entry says that its first argument is to be logged */
+#define XRAY_HAS_ARGS 2 /* and there is a handler for that: one of entries with arguments */
+
+/* ---- loads come and go; lock held ---- */
+
+/* The load is prepared and may have XRay functions: gives it a number. */
 void xray_open(struct load *load);
 
-/* The load is free: so is its number. Lock held. */
+/* It is closed; its number stays. */
+void xray_closed(struct load *load);
+
+/* The load is free: so is its number. */
 void xray_free(struct load *load);
 
-/* Number of the open load that this address lies in; -1: it lies in none, or that has no number. Takes the lock. */
+/* ---- for the program ---- */
+
+/* Number of the open load that this address lies in; -1: it lies in none, or that has no number. */
 int32_t xray_number_at(uint64_t address);
+
+/*
+ * Switches what is loaded now. Returns enum xray_status: NOT_INITIALIZED where nothing is loaded that has XRay functions (XRAY_OBJECT, 0: nor has the program);
+ * ONGOING: for a second objects were being loaded; FAILED: no such object or function is loaded, or no function could be switched. Waits up to a second.
+ */
+int xray_patch(unsigned what, int32_t object, int32_t function, int on);
+
+/* Address of the function; 0: there is no such. */
+uint64_t xray_address(int32_t object, int32_t function);
+
+/* How many functions the object has, those that can't be patched too; 0: it is not loaded. */
+uint32_t xray_max_id(int32_t object);
+
+/* Highest number in use + 1; 0: none is. */
+uint32_t xray_objects(void);
+
+/*
+ * Id of the function that an event is about. Returns XRAY_... flags, or -ENOENT: it is none of XRay's. Of an object that is loaded several times it is the
+ * id of the newest load, for all events alike. Any context.
+ */
+int xray_id(const struct xaudit_handler_event *event, int32_t *id);
 
 #endif

@@ -18,7 +18,7 @@
 #define API_OWNER   "xaudit"
 #define API_NOTE    1
 #define API_VERSION 1
-#define API_ENTRIES 14
+#define API_ENTRIES 22
 
 struct api_note {
 	int64_t table; /* distance from this field */
@@ -41,6 +41,15 @@ struct api_table {
 	int (*set_handler)(int type, xaudit_handler *handler, void *arg);
 	int (*remove_handler)(int type);
 	int (*vector)(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
+	int (*start)(void);
+	int (*stop)(void);
+	/* XRay's numbers, for __xray_*; audit/xray.h says what they mean. */
+	int (*xray_patch)(unsigned what, int32_t object, int32_t function, int on);
+	uint64_t (*xray_address)(int32_t object, int32_t function);
+	uint32_t (*xray_max_id)(int32_t object);
+	uint32_t (*xray_objects)(void);
+	int (*xray_id)(const struct xaudit_handler_event *event, int32_t *id);
+	int32_t (*xray_number_at)(uint64_t address);
 };
 _Static_assert(sizeof(struct api_table) == 8 * API_ENTRIES, "the note says how many");
 

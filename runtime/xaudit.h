@@ -61,6 +61,14 @@ int xaudit_mark(const char *text);
  */
 int xaudit_flush(void);
 
+/*
+ * Starts and stops the recording of calls and events, as xaudit-ctl(1) does; what is traced stays so. Calls that are open when it stops still end in the
+ * trace. While it is stopped no handler is told of calls. Return 0, also when it was so before; -ECANCELED: xaudit has switched itself off; -ENOSYS.
+ * Thread-safe, async-signal-safe.
+ */
+int xaudit_start(void);
+int xaudit_stop(void);
+
 /* What a rule did. */
 struct xaudit_result {
 	uint32_t size;

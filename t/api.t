@@ -176,7 +176,7 @@ is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;pl
 # Of other versions than the module.
 $CC -O2 -Wall -Wextra -Werror $include -DPART_NEWER -o newer "$sources/api_parts.c" || bail 'newer does not compile'
 record d -l nothing.so ./newer
-is "$out" 'filled 14 behind 0 others 0' 'a newer library gets what the module knows, and nothing is written where a note does not fit'
+is "$out" 'missing 0 behind 0 others 0' 'a newer library gets what the module knows, and nothing is written where a note does not fit'
 
 has_turned() {
 	test "$(grep -c '^event' turns)" -eq "$1"

@@ -42,6 +42,16 @@ int xaudit_flush(void)
 	return xaudit_api_table.flush ? xaudit_api_table.flush() : -ENOSYS;
 }
 
+int xaudit_start(void)
+{
+	return xaudit_api_table.start ? xaudit_api_table.start() : -ENOSYS;
+}
+
+int xaudit_stop(void)
+{
+	return xaudit_api_table.stop ? xaudit_api_table.stop() : -ENOSYS;
+}
+
 int xaudit_enable(const char *rule, struct xaudit_result *result)
 {
 	return xaudit_api_table.enable ? xaudit_api_table.enable(rule, result) : -ENOSYS;

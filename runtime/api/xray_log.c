@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xray_log_interface.h of LLVM 20. A mode is an implementation of the program's, or one of three names for xaudit's own recorder.
+ *
+ * The lock guards the list and what is installed; no function of the program is called with it. Spinning: it is held for some stores.
+ */
+#define XAUDIT_NO_HOOK
+#include "runtime/api/xray.h"
+
+#include <sys/mman.h> /* PROT_READ */
+
+#include "runtime/sys.h"
+
+struct mode {
+	const struct mode *next;
+	const char *name;
+	struct xray_log_impl impl;
+};
+
+static const struct mode *modes; /* of the program. Never freed */
+static const struct mode *current_mode; /* NULL: none was selected */
+static struct xray_log_impl installed;
+static int is_installed;
+static xray_buffer_iterator *iterator; /* NULL: there are no buffers */
+static int lock_word;
+
+static void lock(void)
+{
+	/* Acquire; pairs with the release in unlock(). */
+	while (__atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE))
+		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static void unlock(void)
+{
+	/* Release; pairs with the acquire in lock(). */
+	__atomic_store_n(&lock_word, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- the recorder as a mode ---- */
+
+static enum xray_log_init recorder_status;
+
+/* Its configuration is that of xaudit: nothing in the string changes it. */
+static enum xray_log_init recorder_init(size_t buffer_size, size_t buffers, void *config, size_t config_size)
+{
+	(void)buffer_size;
+	(void)buffers;
+	(void)config;
+	(void)config_size;
+	enum xray_log_init status = xaudit_start() == 0 ? XRAY_LOG_INITIALIZED : XRAY_LOG_UNINITIALIZED;
+	__atomic_store_n(&recorder_status, status, __ATOMIC_RELAXED); /* relaxed: a word that orders nothing */
+	return status;
+}
+
+static enum xray_log_init recorder_finalize(void)
+{
+	enum xray_log_init was = XRAY_LOG_INITIALIZED;
+
+	/* Relaxed: one of several that finalize at once stops it. */
+	if (!__atomic_compare_exchange_n(&recorder_status, &was, XRAY_LOG_FINALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return was;
+	xaudit_stop();
+	return XRAY_LOG_FINALIZED;
+}
+
+static enum xray_log_flush recorder_flush(void)
+{
+	enum xray_log_init was = XRAY_LOG_FINALIZED;
+
+	/* Relaxed, as above. */
+	if (__atomic_load_n(&recorder_status, __ATOMIC_RELAXED) != was)
+		return XRAY_LOG_NOT_FLUSHING;
+	int r = xaudit_flush();
+	if (r && r != -ENODATA)
+		return XRAY_LOG_NOT_FLUSHING;
+	__atomic_compare_exchange_n(&recorder_status, &was, XRAY_LOG_UNINITIALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED); /* relaxed, as above */
+	return XRAY_LOG_FLUSHED;
+}
+
+/* It needs no handler: while it is on, it records. */
+#define RECORDER { .init = recorder_init, .finalize = recorder_finalize, .flush = recorder_flush }
+
+static const struct mode recorders[] = {
+	{ &recorders[1], "xray-basic", RECORDER },
+	{ &recorders[2], "xray-fdr", RECORDER },
+	{ NULL, "xray-profiling", RECORDER },
+};
+
+/* ---- modes ---- */
+
+static int same(const char *a, const char *b)
+{
+	size_t n = sys_length(a);
+
+	return n == sys_length(b) && sys_same(a, b, n);
+}
+
+/* Lock held. */
+static const struct mode *find(const char *name)
+{
+	for (const struct mode *m = modes; m; m = m->next)
+		if (same(m->name, name))
+			return m;
+	for (const struct mode *m = recorders; m; m = m->next)
+		if (same(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* Memory for good, zeroed; NULL: there is none. Lock held. */
+static void *take(size_t size)
+{
+	static uintptr_t next, end;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > end - next) {
+		size_t mapped = size < 4096 ? 4096 : (size + 4095) & ~(size_t)4095;
+		void *p = sys_mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (sys_is_error(p))
+			return NULL;
+		next = (uintptr_t)p;
+		end = next + mapped;
+	}
+	next += size;
+	return (void *)(next - size);
+}
+
+/* Lock held. */
+static enum xray_log_register add(const char *name, const struct xray_log_impl *impl)
+{
+	size_t length = sys_length(name) + 1;
+
+	if (find(name))
+		return XRAY_DUPLICATE_MODE;
+	struct mode *m = take(sizeof(*m) + length);
+	if (!m)
+		return XRAY_INCOMPLETE_IMPL;
+	sys_copy(m + 1, name, length);
+	*m = (struct mode){ .next = modes, .name = (const char *)(m + 1), .impl = *impl };
+	modes = m;
+	return XRAY_REGISTRATION_OK;
+}
+
+static int is_complete(const struct xray_log_impl *impl)
+{
+	return impl->init && impl->finalize && impl->handler && impl->flush;
+}
+
+enum xray_log_register __xray_log_register_mode(const char *mode, struct xray_log_impl impl)
+{
+	if (!is_complete(&impl))
+		return XRAY_INCOMPLETE_IMPL;
+	lock();
+	enum xray_log_register r = add(mode, &impl);
+	unlock();
+	return r;
+}
+
+enum xray_log_register __xray_log_select_mode(const char *mode)
+{
+	lock();
+	const struct mode *m = find(mode);
+	if (m) {
+		current_mode = m;
+		installed = m->impl;
+		is_installed = 1;
+	}
+	unlock();
+	if (!m)
+		return XRAY_MODE_NOT_FOUND;
+	__xray_set_handler(m->impl.handler);
+	return XRAY_REGISTRATION_OK;
+}
+
+const char *__xray_log_get_current_mode(void)
+{
+	lock();
+	const char *name = current_mode ? current_mode->name : NULL;
+	unlock();
+	return name;
+}
+
+void __xray_set_log_impl(struct xray_log_impl impl)
+{
+	if (!is_complete(&impl)) {
+		__xray_remove_log_impl();
+		return;
+	}
+	lock();
+	installed = impl;
+	is_installed = 1;
+	unlock();
+	__xray_set_handler(impl.handler);
+}
+
+void __xray_remove_log_impl(void)
+{
+	lock();
+	is_installed = 0;
+	current_mode = NULL;
+	unlock();
+	__xray_remove_handler();
+	__xray_remove_handler_arg1();
+}
+
+/* ---- what is installed ---- */
+
+/* Copies it; returns 0 when there is none, or when it is not of this mode (NULL: any). */
+static int get(struct xray_log_impl *impl, const char *mode)
+{
+	lock();
+	int is = is_installed && (!mode || (current_mode && same(current_mode->name, mode)));
+	*impl = installed;
+	unlock();
+	return is;
+}
+
+enum xray_log_init __xray_log_init(size_t buffer_size, size_t buffers, void *config, size_t config_size)
+{
+	struct xray_log_impl impl;
+
+	return get(&impl, NULL) ? impl.init(buffer_size, buffers, config, config_size) : XRAY_LOG_UNINITIALIZED;
+}
+
+enum xray_log_init __xray_log_init_mode_bin(const char *mode, const char *config, size_t config_size)
+{
+	struct xray_log_impl impl;
+
+	if (!mode || !config || !get(&impl, mode))
+		return XRAY_LOG_UNINITIALIZED;
+	return impl.init(0, 0, (void *)(uintptr_t)config, config_size);
+}
+
+enum xray_log_init __xray_log_init_mode(const char *mode, const char *config)
+{
+	return __xray_log_init_mode_bin(mode, config, 0);
+}
+
+enum xray_log_init __xray_log_finalize(void)
+{
+	struct xray_log_impl impl;
+
+	return get(&impl, NULL) ? impl.finalize() : XRAY_LOG_UNINITIALIZED;
+}
+
+enum xray_log_flush __xray_log_flushLog(void)
+{
+	struct xray_log_impl impl;
+
+	return get(&impl, NULL) ? impl.flush() : XRAY_LOG_NOT_FLUSHING;
+}
+
+/* ---- buffers: the recorder has none to show, its trace is in files ---- */
+
+void __xray_log_set_buffer_iterator(xray_buffer_iterator *function)
+{
+	lock();
+	iterator = function;
+	unlock();
+}
+
+void __xray_log_remove_buffer_iterator(void)
+{
+	__xray_log_set_buffer_iterator(NULL);
+}
+
+enum xray_log_flush __xray_log_process_buffers(void (*process)(const char *mode, struct xray_buffer buffer))
+{
+	lock();
+	int is = is_installed;
+	xray_buffer_iterator *next = iterator;
+	const char *mode = current_mode ? current_mode->name : NULL;
+	unlock();
+	if (!is)
+		return XRAY_LOG_NOT_FLUSHING;
+	if (!next)
+		return XRAY_LOG_FLUSHED;
+	for (struct xray_buffer buffer = next((struct xray_buffer){ NULL, 0 }); buffer.data; buffer = next(buffer))
+		process(mode, buffer);
+	return XRAY_LOG_FLUSHED;
+}
