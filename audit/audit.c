@@ -18,8 +18,10 @@
 #include "audit/describe.h"
 #include "audit/follow.h"
 #include "audit/image.h"
+#include "audit/imports.h"
 #include "audit/object.h"
 #include "audit/prepare.h"
+#include "audit/resolve.h"
 #include "audit/rules.h"
 #include "audit/symbol.h"
 #include "audit/unwinder.h"
@@ -106,6 +108,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 {
 	uint32_t flags = object_flags(map, namespace);
 	struct image image;
+	struct imports imports;
 
 	*cookie = 0;
 	if (flags & TRACE_OBJECT_PROGRAM)
@@ -122,6 +125,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	*cookie = (uintptr_t)load;
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return DLSYM_ALONE;
+	imports_look(&imports, load);
+	resolve(load, &imports);
 	/* A program under xaudit check makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
@@ -214,6 +219,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	handlers_forget(load->start, load->end, !exiting);
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
+	resolve_forget(load);
 	object_close(load);
 	return 0;
 }
@@ -235,6 +241,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (first && !rules.follow)
 		follow_nobody();
 	started = 1;
+	resolve_settled();
 	if (check_mode())
 		check_consistent();
 	object_retire();

@@ -52,3 +52,7 @@ audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c aud
 audit_libaudit_la_SOURCES += audit/api_connect.c audit/api.h
 audit_libdescribe_la_SOURCES += audit/api.c
 audit_libdescribe_la_SOURCES += audit/xray.c audit/xray.h
+
+# XRay's runtime symbols, and what else objects import that concerns us.
+audit_libaudit_la_SOURCES += audit/imports.c audit/imports.h audit/resolve.c audit/resolve.h
+audit_libdescribe_la_SOURCES += audit/resolve_targets.c

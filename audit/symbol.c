@@ -4,7 +4,7 @@
 
 #include <string.h> /* strcmp */
 
-static uint32_t gnu_hash(const char *name)
+uint32_t symbol_hash(const char *name)
 {
 	uint32_t h = 5381;
 
@@ -30,7 +30,7 @@ uintptr_t symbol_find(const struct link_map *map, const char *name)
 	if (!symbols || !strings || !table)
 		return 0;
 	/* Header: number of buckets, first symbol, words of the Bloom filter, its shift; filter; buckets; chains. */
-	uint32_t buckets = table[0], first = table[1], hash = gnu_hash(name);
+	uint32_t buckets = table[0], first = table[1], hash = symbol_hash(name);
 	const uint32_t *bucket = table + 4 + 2 * table[2], *chain = bucket + buckets;
 	for (uint32_t i = buckets ? bucket[hash % buckets] : 0; i >= first && i; i++) {
 		const Elf64_Sym *s = &symbols[i];

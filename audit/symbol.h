@@ -7,8 +7,12 @@
 #define XAUDIT_SYMBOL_H
 
 #include <link.h> /* struct link_map */
+#include <stdint.h>
 
 /* Address of the defined function `name` (any version; no IFUNC), or 0. */
 uintptr_t symbol_find(const struct link_map *map, const char *name);
+
+/* What DT_GNU_HASH lists a name by. */
+uint32_t symbol_hash(const char *name);
 
 #endif

@@ -181,3 +181,7 @@ t_reader_live_t_LDADD = runtime/libbase.la
 # What programs call: xaudit.h.
 dist_check_SCRIPTS += t/api.t
 EXTRA_DIST += t/fixtures/api.c t/fixtures/api.h t/fixtures/api_parts.c t/fixtures/api_read.c
+
+# XRay's runtime symbols.
+dist_check_SCRIPTS += t/resolve.t
+EXTRA_DIST += t/fixtures/resolve_host.c t/fixtures/resolve_library.c
