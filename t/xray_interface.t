@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# XRay's interface, by programs that know LLVM's headers alone, with libxaudit-api in place of LLVM's runtime.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+flags="-Wall -Wextra -Werror -I$top_srcdir/runtime -fxray-instrument -fxray-instruction-threshold=1000000 -fxray-ignore-loops -fnoxray-link-deps"
+static=$top_builddir/libxaudit-api.a
+shared="-L$top_builddir/.libs -lxaudit-api -Wl,-rpath,$top_builddir/.libs"
+
+[ -n "$CLANG" ] || skip_all 'no clang'
+echo '#include <xray/xray_log_interface.h>' >header.cc
+"$CLANG++" -fsyntax-only header.cc 2>/dev/null || skip_all 'clang has no headers of XRay'
+
+xray_library libpart.so xray_part.c
+xray_library libtwo.so xray_part.c -Wl,--build-id=0x7861756469742d636f70792d30303030
+"$CLANG" -O2 -fxray-instrument -c -o part.o "$sources/xray_part.c" || bail 'part.o does not compile'
+for name in handlers patch many log none; do
+	program "$CLANG++" "shared_$name" "xray_$name.cc" $flags $shared
+	program "$CLANG++" "static_$name" "xray_$name.cc" $flags "$static"
+done
+program "$CLANG++" own_patch xray_patch.cc $flags -DOWN part.o $shared
+
+is "$(bounded 20 ./shared_none) $(bounded 20 ./static_none)" '15 good, 0 bad 15 good, 0 bad' 'without the module each call has its answer'
+is "$(bounded 20 ./shared_log) $(bounded 20 ./static_log)" '45 good, 0 bad 45 good, 0 bad' 'without the module the log interface has modes of the program'
+
+# off ARGUMENT...: xaudit record of a program, all functions off at first.
+off() {
+	record d -k xray --start-disabled "$@"
+}
+for with in shared static; do
+	off ./${with}_handlers ./libpart.so
+	is "$out$err" '44 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are removed"
+	off ./${with}_patch ./libpart.so ./libtwo.so
+	is "$out$err" '91 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, and not when they are closed"
+	report d
+	# A call whose function is unpatched meanwhile has no end.
+	is "$(sums | cut -d' ' -f1,2)" '0 lost' "$with: nothing of that is lost"
+	off ./${with}_log ./libpart.so
+	is "$out$err" '104 good, 0 bad' "$with: the log interface, with modes of the program and with LLVM's names for the recorder"
+	report d
+	is "$(calls part_leaf) $(calls part_logged), $(sums)" '14 5, 0 lost 0 unfinished' "$with: the recorder has the calls between init and finalize"
+done
+off ./own_patch ./libpart.so ./libtwo.so
+is "$out$err" '94 good, 0 bad' 'a program with functions of its own is object 0'
+
+off ./shared_many again ./libpart.so
+is "$out$err" '4 good, 0 bad' 'a library is opened and closed 1000 times, patched each time: the same number, and bounded memory'
+off ./shared_many once ./libtwo.so
+is "$out" '9 good, 0 bad' '300 libraries at once: 255 have numbers, and theirs are used again'
+is "$err" 'xaudit: 255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; they are traced as the rules say' \
+	'300 libraries at once: it is said once'
+record d -k xray -F part_leaf ./shared_many once ./libtwo.so
+is "$out" '9 good, 0 bad' '300 libraries at once, all on by the rules'
+report d
+is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_leaf") | .calls] | add') $(sums)" '301 0 lost 0 unfinished' \
+	'300 libraries at once, all on by the rules: those without a number are traced, too'
+
+# Rules that don't name the library.
+record d -l nothing.so -k xray ./shared_patch ./libpart.so ./libtwo.so
+is "$out$err" '91 good, 0 bad' 'a library that the rules do not name can be patched'
+record d -l nothing.so -k xray ./own_patch ./libpart.so ./libtwo.so
+is "$out$err" '94 good, 0 bad' 'a program that the rules do not name can be, too'
+record d -l nothing.so -k plt ./static_handlers ./libpart.so
+is "$out$err" '44 good, 0 bad' 'rules of another kind'
+done_testing
