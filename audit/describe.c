@@ -16,7 +16,7 @@ uint32_t describe_take_ids(const struct object *object, uint32_t n)
 	if (n > TRACE_ID_MASK - next_id)
 		return 0;
 	next_id += n;
-	handlers_name_ids(first, n, object->number);
+	handlers_name_ids(first, object->number);
 	return first;
 }
 

@@ -116,28 +116,9 @@ static inline void epoch_full_fence(void)
 #endif
 }
 
-/*
- * Begins a section of the thread that owns the slot. Returns what epoch_withdraw() wants to know. Behind it load what
- * retirement can make stale, with the order that the data itself needs.
- */
-static inline uint64_t epoch_announce(struct epoch_slot *slot)
+/* A3, behind the announcement. */
+static inline void epoch_order_announcement(struct epoch_slot *slot)
 {
-	/* Relaxed: our own thread's store. */
-	uint64_t outer = __atomic_load_n(&slot->seen, __ATOMIC_RELAXED);
-
-	if (!outer) {
-		/*
-		 * A1: acquire, pairs with D2 in epoch_defer(). A2: release, pairs with R2 in oldest(). x86: plain mov
-		 * both.
-		 */
-		__atomic_store_n(&slot->seen, __atomic_load_n(&epoch_shared.count, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-		/*
-		 * Relaxed: for our own thread. Behind A2, so that a handler's section in between doesn't leave its
-		 * frame here.
-		 */
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot->frame, (uint64_t)(uintptr_t)__builtin_frame_address(0), __ATOMIC_RELAXED);
-	}
 	/*
 	 * Relaxed: who reads it too late is held by its slot.fenced. Also in inner sections: a handler may come
 	 * between the outer one's A2 and A3.
@@ -150,10 +131,42 @@ static inline uint64_t epoch_announce(struct epoch_slot *slot)
 		/* A3: no instruction; pairs with membarrier, R1 in heavy_fence(). */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	}
+}
+
+/*
+ * Begins a section of the thread that owns the slot, which is in none. frame: an address in the stack frame that the section ends with. Behind it load what
+ * retirement can make stale, with the order that the data itself needs.
+ */
+static inline void epoch_announce_outermost(struct epoch_slot *slot, uint64_t frame)
+{
+	/*
+	 * A1: acquire, pairs with D2 in epoch_defer(). A2: release, pairs with R2 in oldest(). x86: plain mov
+	 * both.
+	 */
+	__atomic_store_n(&slot->seen, __atomic_load_n(&epoch_shared.count, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+	/*
+	 * Relaxed: for our own thread. Behind A2, so that a handler's section in between doesn't leave its
+	 * frame here.
+	 */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&slot->frame, frame, __ATOMIC_RELAXED);
+	epoch_order_announcement(slot);
+}
+
+/* The same where there may be one already. Returns what epoch_withdraw() wants to know. */
+static inline uint64_t epoch_announce(struct epoch_slot *slot)
+{
+	/* Relaxed: our own thread's store. */
+	uint64_t outer = __atomic_load_n(&slot->seen, __ATOMIC_RELAXED);
+
+	if (outer)
+		epoch_order_announcement(slot);
+	else
+		epoch_announce_outermost(slot, (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	return outer;
 }
 
-/* Ends the section whose epoch_announce() answered outer. */
+/* Ends the section whose epoch_announce() answered outer; an outermost one answers 0. */
 static inline void epoch_withdraw(struct epoch_slot *slot, uint64_t outer)
 {
 	if (outer)

@@ -10,18 +10,11 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-/* What is set for a type; never changed while it is in the table. */
-struct entry {
-	struct epoch_item item; /* first: how the epoch knows it */
-	handlers_function *function;
-	void *argument;
-	unsigned flags;
-	struct entry *next; /* free ones. Lock */
-};
+struct handlers_entry *handlers_table[HANDLERS_TYPES];
+uint32_t tramp_wanted;
 
-static struct entry *table[HANDLERS_TYPES];
-static struct entry pool[64]; /* one per type, and those that threads have not left yet */
-static struct entry *unused;
+static struct handlers_entry pool[64]; /* one per type, and those that threads have not left yet */
+static struct handlers_entry *unused;
 static unsigned taken; /* of pool */
 static unsigned leaving; /* entries out of the table that somebody may be in. Lock */
 static int used;	 /* handlers were set once. Lock */
@@ -114,43 +107,31 @@ uint64_t handlers_nested(void)
 
 /* ---- calling ---- */
 
-int handlers_is_set(enum handlers_type type)
+int handlers_may_enter(struct thread *thread, uint64_t frame)
 {
-	/* Relaxed: just a look; who goes on loads it again in a section. */
-	return __atomic_load_n(&table[type], __ATOMIC_RELAXED) != NULL;
-}
-
-/* Not inlined: a section's frame is this function's, which makes two of them comparable. */
-__attribute__((noinline)) void handlers_deliver(struct thread *thread, struct handlers_event *event)
-{
-	if (!handlers_is_set(event->type))
-		return;
 	if (!thread->enrolled)
 		enroll(thread);
 	struct epoch_slot *slot = thread_slot(thread);
-	if (is_inside(slot) && !has_left(thread, slot, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
-		__atomic_fetch_add(&nested, 1, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+	if (!is_inside(slot) || has_left(thread, slot, frame))
+		return 1;
+	__atomic_fetch_add(&nested, 1, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+	return 0;
+}
+
+/* Of an event that no trampoline has the clock of. */
+static void tell(struct thread *thread, struct handlers_event *event)
+{
+	if (!handlers_is_set(event->type))
 		return;
-	}
-	uint64_t outer = epoch_announce(slot);
-	/* Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw. */
-	const struct entry *entry = __atomic_load_n(&table[event->type], __ATOMIC_ACQUIRE);
-	if (entry) {
-		event->size = sizeof(*event);
-		event->clock = clock_now();
-		if (entry->flags & HANDLERS_GENERAL)
-			entry->function(event, entry->argument);
-		else
-			tramp_call_saved(event, entry->function, entry->argument, &event->vectors);
-	}
-	epoch_withdraw(slot, outer);
+	event->clock = clock_now();
+	handlers_deliver(thread, event->type, event, (uint64_t)(uintptr_t)__builtin_frame_address(0));
 }
 
 void handlers_unwind(struct thread *thread, uint32_t id)
 {
-	struct handlers_event event = { .type = HANDLERS_UNWIND, .id = id, .object = handlers_object(id) };
+	struct handlers_event event = { .type = HANDLERS_UNWIND, .id = id, .object = handlers_object(thread, id) };
 
-	handlers_deliver(thread, &event);
+	tell(thread, &event);
 }
 
 static void raise(struct handlers_event *event)
@@ -158,7 +139,7 @@ static void raise(struct handlers_event *event)
 	struct thread *thread = handlers_is_set(event->type) ? thread_get() : NULL;
 
 	if (thread)
-		handlers_deliver(thread, event);
+		tell(thread, event);
 }
 
 void handlers_custom(const void *data, size_t size)
@@ -186,12 +167,13 @@ void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base)
 
 static void switch_checks(void)
 {
-	int on = leaving != 0; /* who left one by a jump is found by the events that it makes later */
+	uint32_t wanted = leaving ? ~0u : 0; /* who left one by a jump is found by the events that it makes later */
 
 	for (int type = 0; type < HANDLERS_TYPES; type++)
-		on |= handlers_is_set(type);
-	/* Relaxed, both: who sees it late misses a handler that is just being set, or looks for one in vain. */
-	if (on)
+		wanted |= (uint32_t)handlers_is_set(type) << type;
+	/* Relaxed, all: who sees it late misses a handler that is just being set, or looks for one in vain. */
+	__atomic_store_n(&tramp_wanted, wanted, __ATOMIC_RELAXED);
+	if (wanted)
 		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED); /* relaxed, as above */
@@ -200,7 +182,7 @@ static void switch_checks(void)
 /* Nobody is in it any more. */
 static void recycle(struct epoch_item *item)
 {
-	struct entry *entry = (struct entry *)item; /* its first member */
+	struct handlers_entry *entry = (struct handlers_entry *)item; /* its first member */
 
 	entry->next = unused;
 	unused = entry;
@@ -209,10 +191,10 @@ static void recycle(struct epoch_item *item)
 }
 
 /* Sets or clears the entry of a type; what was there goes to the epoch. Returns whether there was one. Lock held. */
-static int publish(enum handlers_type type, struct entry *entry)
+static int publish(enum handlers_type type, struct handlers_entry *entry)
 {
 	/* Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of epoch.h, too. */
-	struct entry *old = __atomic_exchange_n(&table[type], entry, __ATOMIC_ACQ_REL);
+	struct handlers_entry *old = __atomic_exchange_n(&handlers_table[type], entry, __ATOMIC_ACQ_REL);
 
 	if (old) {
 		leaving++;
@@ -222,9 +204,9 @@ static int publish(enum handlers_type type, struct entry *entry)
 	return old != NULL;
 }
 
-static struct entry *take(void)
+static struct handlers_entry *take(void)
 {
-	struct entry *entry = unused;
+	struct handlers_entry *entry = unused;
 
 	if (entry)
 		unused = entry->next;
@@ -265,7 +247,7 @@ int handlers_set(enum handlers_type type, handlers_function *fn, void *argument,
 	used = 1;
 	epoch_reclaim();
 	struct epoch_slot *self = own_slot();
-	struct entry *entry = take();
+	struct handlers_entry *entry = take();
 	int replaced = 0;
 	if (entry) {
 		entry->function = fn;
@@ -307,7 +289,7 @@ int handlers_forget(uint64_t start, uint64_t end, int wait)
 	process_lock(&held);
 	struct epoch_slot *self = own_slot();
 	for (int type = 0; type < HANDLERS_TYPES; type++) {
-		const struct entry *entry = table[type];
+		const struct handlers_entry *entry = handlers_table[type];
 		if (entry && (lies_in((uint64_t)(uintptr_t)entry->function, start, end) || lies_in((uint64_t)(uintptr_t)entry->argument, start, end)))
 			removed |= publish(type, NULL);
 	}

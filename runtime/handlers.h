@@ -2,13 +2,16 @@
 /*
  * Handlers: functions of the program that are called on events, beside the recorder. One entry per type of event, for the process.
  *
- * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS. The trampolines then take their checked path, save the general registers
- * (x86_64/tramp_handlers.S) and come to tramp_handlers() here; the recorder's event follows a handler of an entry, and of an exit.
+ * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS, and tramp_wanted a bit for its type. The trampolines then take their checked path; where
+ * the event's type is wanted, they read the clock, save the general registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (handlers_calls.c). The
+ * recorder's event follows the handler. Its time is what the handler was told; but behind a handler of an entry without HANDLERS_GENERAL, and behind one
+ * that raised events, it is read again, so that times ascend.
  * Functions that are only counted, or left out by a depth or `below`, reach no handler; recording has to be on, not in mode count. The rules' time takes
  * nothing from handlers. Without handlers nothing of this runs.
  *
- * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask registers, mxcsr and flags, by
- * xsave of what XCR0 has (not AMX tiles and protection keys: a handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer beside what the handler
+ * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask registers, mxcsr, and flags but for those of results,
+ * which no function keeps. Where only SSE and AVX are in use, by moves; else by xsave of what XCR0 has (tramp_call_saved(); not AMX tiles and protection keys: a
+ * handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer beside what the handler
  * itself uses; threads with tiny stacks (PTHREAD_STACK_MIN is 16 kB) have to allow for it. HANDLERS_GENERAL spares both cost and room.
  *
  * Recursion: events that are raised while the thread is in a handler (by what it calls, or by a signal handler that interrupts it) are recorded as ever, reach no
@@ -104,8 +107,8 @@ void handlers_typed(uint64_t data_type, const void *data, size_t size);
 /* An object comes or goes. From ld.so's callbacks, without the lock. */
 void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base);
 
-/* The object has the function ids first ... first+n-1. Lock held. */
-void handlers_name_ids(uint32_t first, uint32_t n, uint32_t object);
+/* The object has the function ids from first on; ids are given in order, and without gaps. Lock held. */
+void handlers_name_ids(uint32_t first, uint32_t object);
 
 struct thread;
 

@@ -8,7 +8,8 @@
 #define AVX	   2
 #define ZMM_HIGH   6
 #define ZMM_MORE   7
-#define COMPONENTS (1u << 0 | 1u << 1 | 1u << AVX | 1u << 5 | 1u << ZMM_HIGH | 1u << ZMM_MORE | 1u << 19)
+#define MORE	   (1u << 5 | 1u << ZMM_HIGH | 1u << ZMM_MORE | 1u << 19)
+#define COMPONENTS (1u << 0 | 1u << 1 | 1u << AVX | MORE)
 
 #define LEGACY_SIZE 512
 #define HEADER_SIZE 64
@@ -42,7 +43,7 @@ void handlers_find_vectors(void)
 		return;
 	uint32_t mask = xcr0() & COMPONENTS;
 	cpuid(0xd, 1, &a, &b, &c);
-	int compact = (a & 1u << 1) != 0;
+	int compact = (a & 1u << 1) != 0, tells_use = (a & 1u << 2) != 0;
 	for (uint32_t i = 2; i < 32; i++) {
 		if (!(mask & 1u << i))
 			continue;
@@ -55,7 +56,11 @@ void handlers_find_vectors(void)
 		if (at > end)
 			end = at;
 	}
-	tramp_vectors = (struct tramp_vectors){ .size = end, .mask = mask, .way = compact ? TRAMP_XSAVEC : TRAMP_XSAVE };
+	if (end < sizeof(struct tramp_saved))
+		end = sizeof(struct tramp_saved);
+	tramp_vectors = (struct tramp_vectors){ .size = end, .mask = mask, .way = compact ? TRAMP_XSAVEC : TRAMP_XSAVE, .more = mask & MORE };
+	/* xgetbv that tells what is in use came with AVX-512, or before. */
+	tramp_vectors.quick = mask & 1u << AVX && (!tramp_vectors.more || tells_use);
 }
 
 /* What the area has of a component at an offset; zeros where the component was in its initial state. */
@@ -73,8 +78,14 @@ int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t valu
 	int wide = (tramp_vectors.mask & 1u << ZMM_MORE) != 0;
 
 	sys_fill(value, 0, 64);
-	if (!event->vectors || n >= (wide ? 32 : 16))
+	const struct tramp_saved *saved = event->vectors;
+	if (!saved || n >= (wide ? 32 : 16))
 		return 0;
+	if (tramp_vectors.quick && saved->is_quick) {
+		if (n < 16)
+			sys_copy(value, saved->ymm[n], sizeof(saved->ymm[n]));
+		return wide ? 64 : 32;
+	}
 	if (n >= 16) {
 		piece(event, ZMM_MORE, offset[ZMM_MORE] + 64 * (n - 16), value, 64);
 		return 64;

@@ -35,6 +35,7 @@ struct thread {
 	struct trace_counts *counts; /* NULL: none yet */
 	uint64_t count_failed;	/* as failed, of counters */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
+	const struct handlers_range *range; /* of the function ids that a handler was last told of, or NULL */
 };
 
 _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points at the hot part");

@@ -184,8 +184,8 @@ static int content(void *argument)
 	(void)argument;
 	start_xray();
 	backtrace(warm, 4); /* loads what it needs */
-	handlers_name_ids(1, 2, 11);
-	handlers_name_ids(3, 1, 12);
+	handlers_name_ids(1, 11);
+	handlers_name_ids(3, 12);
 	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_ARGUMENTS; type++)
 		expect(handlers_set(type, note, (void *)(intptr_t)(type + 1), 0), 0);
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, half);

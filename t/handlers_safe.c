@@ -26,15 +26,19 @@ uint8_t state_in[AREA] __attribute__((aligned(64))), state_out[AREA] __attribute
 uint8_t other_state[AREA] __attribute__((aligned(64)));
 /* rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 ... r15 */
 uint64_t general_in[15], general_out[15], call_target;
+uint64_t flags_out;
 uint32_t state_mask;
+static long ways_taken[2]; /* whole, quick */
 
 /* Loads all registers, calls call_target, and stores them. Only xsave's state counts where fxsave is all there is: see main(). */
 void call_with_state(void);
-extern const char just_return[];
+extern const char just_return[], tail_1[], lose[], drop_frame[], raise_custom[], raise_typed[];
 void write_over_all(void);
+uint64_t lost_call, next_call, tail_target;
 
 __asm__("	.text\n"
 	"just_return:	ret\n"
+	"tail_1:	jmp *tail_target(%rip)\n"
 	"call_with_state:\n"
 	"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
 	"	sub $8, %rsp\n"
@@ -51,10 +55,11 @@ __asm__("	.text\n"
 	"	mov %rbx, 8(%rax); mov %rcx, 16(%rax); mov %rdx, 24(%rax); mov %rsi, 32(%rax); mov %rdi, 40(%rax)\n"
 	"	mov %rbp, 48(%rax); mov %r8, 56(%rax); mov %r9, 64(%rax); mov %r10, 72(%rax); mov %r11, 80(%rax)\n"
 	"	mov %r12, 88(%rax); mov %r13, 96(%rax); mov %r14, 104(%rax); mov %r15, 112(%rax)\n"
+	"	pushfq; pop flags_out(%rip)\n"
 	"	mov state_mask(%rip), %eax; xor %edx, %edx\n"
 	"	lea state_out(%rip), %rdi\n"
 	"	xsave64 (%rdi)\n"
-	"	fninit; ldmxcsr (%rsp); fldcw 4(%rsp)\n"
+	"	cld; fninit; ldmxcsr (%rsp); fldcw 4(%rsp)\n"
 	"	add $8, %rsp\n"
 	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
 	"	ret\n"
@@ -66,12 +71,29 @@ __asm__("	.text\n"
 	"	mov $0x77, %rax; mov %rax, %rcx; mov %rax, %rdx; mov %rax, %rsi; mov %rax, %rdi\n"
 	"	mov %rax, %r8; mov %rax, %r9; mov %rax, %r10; mov %rax, %r11\n"
 	"	stc; std\n"
-	"	ret\n");
+	"	ret\n"
+	/* A call that never returns, and the next one. */
+	"lose:	sub $8, %rsp; call *lost_call(%rip)\n"
+	"lost:	call *next_call(%rip)\n"
+	"	add $8, %rsp; ret\n"
+	"drop_frame:	lea 8(%rsp), %rsp; jmp lost\n"
+	/* Functions of C, with all that these may write over kept. */
+	".macro	RAISE function, data, size, type\n"
+	"	push %rax; push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11\n"
+	"	lea state_mask(%rip), \\data; mov $4, \\size; mov \\type\n"
+	"	call \\function\n"
+	"	pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx; pop %rax\n"
+	"	ret\n"
+	".endm\n"
+	"raise_custom:	RAISE handlers_custom, %rdi, %rsi, \"%rax, %rax\"\n"
+	"raise_typed:	RAISE handlers_typed, %rsi, %rdx, \"$70000, %rdi\"\n");
 
 static void spoil(const struct handlers_event *event, void *argument)
 {
-	(void)event;
+	const struct tramp_saved *saved = event->vectors;
+
 	outcome->result[(intptr_t)argument]++;
+	ways_taken[saved->is_quick == 1]++;
 	write_over_all();
 	/* The direction flag stays as it was left: the caller has to put it back. */
 }
@@ -84,11 +106,14 @@ static uint32_t place(unsigned component, uint32_t *size)
 	return b;
 }
 
+/* What of a state is in use beside the general registers and SSE. */
+enum use { ALL, NO_X87, NO_X87_NO_AVX, UNMASKED };
+
 /* A state in which each byte of each register is like no other's. */
-static void make_state(uint8_t *area, uint8_t seed)
+static void make_state(uint8_t *area, uint8_t seed, enum use use)
 {
 	static const unsigned components[] = {2, 5, 6, 7};
-	uint64_t mask = state_mask;
+	uint64_t mask = use == NO_X87_NO_AVX ? 3 : state_mask;
 
 	memset(area, 0, AREA);
 	for (unsigned i = 0; i < 256; i++)
@@ -100,15 +125,17 @@ static void make_state(uint8_t *area, uint8_t seed)
 		area[32 + 16 * i + 8] = (uint8_t)(0xf0 + i);
 		area[32 + 16 * i + 9] = 0x3f;
 	}
-	const uint16_t control = seed & 1 ? 0x0f7f : 0x027f;
+	const uint16_t control = use == UNMASKED ? 0x0f40 : seed & 1 ? 0x0f7f : 0x027f;
+	const uint16_t status = seed & 1 && use != UNMASKED ? 0x2821 : 0; /* top is 5; inexact, invalid */
 	const uint32_t mxcsr = seed & 1 ? 0x5f80 : 0x9fc0;
 	memcpy(area, &control, 2);
-	area[4] = seed & 1 ? 0x0f : 0xff; /* which of them are in use */
+	memcpy(area + 2, &status, 2);
+	area[4] = use != ALL ? 0 : seed & 1 ? 0xe0 : 0xff; /* which of them are in use */
 	memcpy(area + 24, &mxcsr, 4);
 	memcpy(area + 512, &mask, 8);
 	for (unsigned i = 0; i < 4; i++) {
 		uint32_t size, at;
-		if (!(state_mask & 1u << components[i]))
+		if (!(mask & 1u << components[i]))
 			continue;
 		at = place(components[i], &size);
 		for (uint32_t k = 0; k < size; k++)
@@ -126,15 +153,14 @@ static int is_kept(const char *what, size_t at, size_t size)
 }
 
 /* Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may change. */
-static void expect_kept(uint64_t target, int skipped)
+static void expect_kept_in(enum use use, uint64_t target, int skipped)
 {
 	static const unsigned components[] = {2, 5, 6, 7};
 
 	call_target = target;
 	for (unsigned i = 0; i < 15; i++)
 		general_in[i] = 0x1111111111111111ull * (i + 1) + 5;
-	make_state(state_in, 1);
-	make_state(other_state, 0x40);
+	make_state(state_in, 1, use);
 	memset(state_out, 0, AREA);
 	call_with_state();
 	for (int i = 0; i < 15; i++) {
@@ -142,10 +168,14 @@ static void expect_kept(uint64_t target, int skipped)
 			printf("# general register %d: %#lx\n", i, (unsigned long)general_out[i]);
 		expect(general_in[i] == general_out[i] || i == skipped, 1);
 	}
+	expect(flags_out & 0x400, 0); /* the direction */
+	state_in[3] &= 0xb8; /* condition codes of x87 are kept by no function */
+	state_out[3] &= 0xb8;
 	expect(is_kept("x87 control and status", 0, 6), 1);
 	expect(is_kept("mxcsr", 24, 4), 1);
+	/* st0 is the one that status says; the area has them from there on. */
 	for (size_t i = 0; i < 8; i++)
-		if (state_in[4] & 1u << i)
+		if (state_in[4] & 1u << ((i + 5) & 7))
 			expect(is_kept("an x87 register", 32 + 16 * i, 10), 1);
 	expect(is_kept("xmm", 160, 256), 1);
 	for (unsigned i = 0; i < 4; i++) {
@@ -155,7 +185,26 @@ static void expect_kept(uint64_t target, int skipped)
 		at = place(components[i], &size);
 		expect(is_kept("an extended register", at, size), 1);
 	}
+	/* Upper halves that nobody used are unused again: what xsave tells of them. */
+	if (use == NO_X87_NO_AVX)
+		expect(state_out[512] & 4, 0);
 }
+
+/* The same with and without registers in use that the quick way does not know. */
+static void expect_kept(uint64_t target, int skipped)
+{
+	for (enum use use = ALL; use <= UNMASKED; use++)
+		for (enum use others = ALL; others <= UNMASKED; others++) {
+			make_state(other_state, 0x40, others);
+			expect_kept_in(use, target, skipped);
+		}
+	/* A handler that leaves all as it is but the stack of x87, full. */
+	make_state(other_state, 1, NO_X87);
+	other_state[4] = 0xff;
+	expect_kept_in(NO_X87, target, skipped);
+}
+
+#define STATES (4 * 4 + 1)
 
 static int all_registers(void *argument)
 {
@@ -163,38 +212,72 @@ static int all_registers(void *argument)
 	start_xray();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	f[2] = core_traced(TRAMP_POINT, 2, just_return);
+	f[3] = core_traced(TRAMP_INTERCEPT, 3, drop_frame);
+	f[4] = core_traced(TRAMP_INTERCEPT, 4, tail_1);
+	lost_call = f[3].call;
+	next_call = tail_target = f[1].call;
 	xray_body = xray_target = (uint64_t)(uintptr_t)just_return;
-	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_UNWIND; type++)
-		expect(handlers_set(type, spoil, (void *)(intptr_t)type, 0), 0);
-	expect_kept(f[1].call, -1);
-	expect_kept(f[2].call, -1);
-	expect_kept((uint64_t)(uintptr_t)xray_function, 9);
-	expect_kept((uint64_t)(uintptr_t)xray_tail_function, 9);
-	expect(outcome->result[HANDLERS_ENTRY], 4);
-	expect(outcome->result[HANDLERS_EXIT], 2);
-	expect(outcome->result[HANDLERS_TAIL], 1);
+	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_TYPED; type++) {
+		uint64_t targets[] = {f[1].call, f[2].call, f[4].call, (uint64_t)(uintptr_t)lose, (uint64_t)(uintptr_t)xray_function,
+			(uint64_t)(uintptr_t)xray_tail_function, (uint64_t)(uintptr_t)raise_custom, (uint64_t)(uintptr_t)raise_typed};
+		/* intercept, point, tail, lose, xray, xray tail, custom, typed */
+		static const uint8_t events[HANDLERS_TYPED + 1][8] = {
+			[HANDLERS_ENTRY] = {1, 1, 2, 2, 1, 1, 0, 0},
+			[HANDLERS_EXIT] = {1, 0, 1, 1, 1, 0, 0, 0},
+			[HANDLERS_TAIL] = {0, 0, 1, 0, 0, 1, 0, 0},
+			[HANDLERS_UNWIND] = {0, 0, 0, 1, 0, 0, 0, 0},
+			[HANDLERS_ARGUMENTS] = {1, 1, 2, 2, 1, 1, 0, 0},
+			[HANDLERS_CUSTOM] = {0, 0, 0, 0, 0, 0, 1, 0},
+			[HANDLERS_TYPED] = {0, 0, 0, 0, 0, 0, 0, 1},
+		};
+		expect(handlers_set(type, spoil, (void *)(intptr_t)0, 0), 0);
+		for (size_t i = 0; i < 8; i++) {
+			outcome->result[0] = 0;
+			expect_kept(targets[i], i == 4 || i == 5 ? 9 : -1);
+			if (outcome->result[0] != STATES * events[type][i])
+				printf("# type %d, call %zu: %ld events\n", type, i, outcome->result[0]);
+			expect(outcome->result[0], STATES * events[type][i]);
+		}
+		expect(handlers_remove(type), 0);
+	}
+	expect(ways_taken[0] > 0, 1);
+	expect(ways_taken[1] > 0, state_mask & 4 && tramp_vectors.quick);
 	return 0;
 }
 
+/* All at once, as on processors without xsavec, without xsave, and with registers that the quick way does not know: here AVX's and x87's pass for such. */
 static int ways(void *argument)
 {
+	uint32_t size = 0, b, c, d;
+
 	(void)argument;
 	start_xray();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	expect(handlers_set(HANDLERS_ENTRY, spoil, (void *)(intptr_t)0, 0), 0);
-	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)1, 0), 0);
-	/* As on a processor without xsavec, and on one without xsave. */
-	uint32_t size = 0, b, c, d;
+	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)0, 0), 0);
+	__cpuid_count(0xd, 1, size, b, c, d);
+	if (tramp_vectors.quick && size & 1u << 2) { /* xgetbv tells what is in use */
+		for (tramp_vectors.more = 4; tramp_vectors.more < 8; tramp_vectors.more++) {
+			ways_taken[0] = ways_taken[1] = 0;
+			expect_kept(f[1].call, -1);
+			expect(ways_taken[0] > 0, 1);
+			expect(ways_taken[1] > 0, tramp_vectors.more == 4 ? 1 : ways_taken[1] > 0);
+		}
+		outcome->result[1] = 1;
+	}
+	tramp_vectors.quick = 0;
+	ways_taken[1] = 0;
+	expect_kept(f[1].call, -1);
 	__cpuid_count(0xd, 0, size, b, c, d);
 	tramp_vectors.way = TRAMP_XSAVE;
 	tramp_vectors.size = c;
 	expect_kept(f[1].call, -1);
+	expect(ways_taken[1], 0);
 	tramp_vectors.way = TRAMP_FXSAVE;
-	tramp_vectors.size = 512;
+	tramp_vectors.size = 576; /* and room for spoil()'s look */
 	state_mask = 3;
 	expect_kept(f[1].call, -1);
-	expect(outcome->result[0], 2);
-	expect(outcome->result[1], 2);
+	expect(outcome->result[0], 2 * STATES * (outcome->result[1] ? 7 : 3));
 	return 0;
 }
 
@@ -210,13 +293,15 @@ static int general(void *argument)
 	(void)argument;
 	start_xray();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
+	f[2] = core_traced(TRAMP_POINT, 2, just_return);
 	xray_body = (uint64_t)(uintptr_t)just_return;
 	expect(handlers_set(HANDLERS_ENTRY, only_general, (void *)(intptr_t)0, HANDLERS_GENERAL), 0);
 	expect(handlers_set(HANDLERS_EXIT, only_general, (void *)(intptr_t)1, HANDLERS_GENERAL), 0);
 	expect_kept(f[1].call, -1);
+	expect_kept(f[2].call, -1);
 	expect_kept((uint64_t)(uintptr_t)xray_function, 9);
-	expect(outcome->result[0], 2);
-	expect(outcome->result[1], 2);
+	expect(outcome->result[0], 3 * STATES);
+	expect(outcome->result[1], 2 * STATES);
 	return 0;
 }
 

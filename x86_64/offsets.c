@@ -7,6 +7,7 @@
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
 #include "runtime/control.h"
+#include "runtime/handlers.h"
 #include "runtime/trace.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
@@ -45,16 +46,20 @@ void offsets(void)
 	NUMBER(EVENT_CUSTOM, TRAMP_CUSTOM * sizeof(void *));
 	NUMBER(EVENT_TYPED, TRAMP_TYPED * sizeof(void *));
 	NUMBER(RED_ZONE, STUB_RED_ZONE);
-	NUMBER(HANDLED_ENTER, TRAMP_HANDLED_ENTER);
-	NUMBER(HANDLED_POINT, TRAMP_HANDLED_POINT);
-	NUMBER(HANDLED_LEAVE, TRAMP_HANDLED_LEAVE);
-	NUMBER(HANDLED_XRAY_ENTER, TRAMP_HANDLED_XRAY_ENTER);
-	NUMBER(HANDLED_XRAY_EXIT, TRAMP_HANDLED_XRAY_EXIT);
-	NUMBER(HANDLED_XRAY_TAIL, TRAMP_HANDLED_XRAY_TAIL);
+	NUMBER(WANTED_ENTRY, 1 << HANDLERS_ENTRY | 1 << HANDLERS_ARGUMENTS);
+	NUMBER(WANTED_TAIL, 1 << HANDLERS_TAIL);
+	NUMBER(WANTED_EXIT, 1 << HANDLERS_EXIT);
 	NUMBER(VECTORS_SIZE, offsetof(struct tramp_vectors, size));
 	NUMBER(VECTORS_MASK, offsetof(struct tramp_vectors, mask));
 	NUMBER(VECTORS_WAY, offsetof(struct tramp_vectors, way));
+	NUMBER(VECTORS_QUICK, offsetof(struct tramp_vectors, quick));
+	NUMBER(VECTORS_MORE, offsetof(struct tramp_vectors, more));
 	NUMBER(VECTORS_XSAVE, TRAMP_XSAVE);
+	NUMBER(SAVED_MXCSR, offsetof(struct tramp_saved, mxcsr));
+	NUMBER(SAVED_CONTROL, offsetof(struct tramp_saved, control));
+	NUMBER(SAVED_CONTROL_BEHIND, offsetof(struct tramp_saved, control_behind));
+	NUMBER(SAVED_X87, offsetof(struct tramp_saved, x87));
+	NUMBER(SAVED_QUICK, offsetof(struct tramp_saved, is_quick));
 	NUMBER(ANSWER_AGAIN, TRAMP_AGAIN);
 	NUMBER(ANSWER_POINTED, TRAMP_POINTED);
 	NUMBER(ANSWER_PASS, TRAMP_PASS);

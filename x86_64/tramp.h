@@ -69,9 +69,12 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 
 /*
  * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of tramp_table may be only counted.
- * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed. TRAMP_CHECK_HANDLERS: tramp_handlers() is called; by runtime/handlers.h.
+ * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed. TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers.h.
  */
 extern uint32_t tramp_checks __attribute__((visibility("hidden")));
+
+/* Which types of events go to tramp_handle_*(): bit n for enum handlers_type n. Set by runtime/handlers.h; relaxed. */
+extern uint32_t tramp_wanted __attribute__((visibility("hidden")));
 
 /* One byte per function id, as far as it reaches. */
 extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden")));
@@ -198,40 +201,52 @@ enum tramp_answer tramp_filter_gone(uint64_t slot);
 
 /* ---- Handlers: functions of the program (runtime/handlers.h) ---- */
 
-/* Where a trampoline calls them, and what its frame holds then; see tramp_handlers() in runtime/handlers_calls.c. */
-enum tramp_handled {
-	TRAMP_HANDLED_ENTER,	/* tramp_intercept's frame, at the entry */
-	TRAMP_HANDLED_POINT,	/* the same of tramp_point */
-	TRAMP_HANDLED_LEAVE,	/* tramp_intercept's frame, at the return */
-	TRAMP_HANDLED_XRAY_ENTER, /* r10 = word */
-	TRAMP_HANDLED_XRAY_EXIT,  /* upper half of r10 = word */
-	TRAMP_HANDLED_XRAY_TAIL,
-};
-
 struct handlers_registers;
 
 /*
- * Calls the handlers of the event. Registers of the trampoline are filled in; the program's come from the frame. Returns 1 when the thread's state has changed
- * meanwhile (the handler raised events, forked ...): clock and stack are to be looked at anew. Else 0.
+ * Call the handlers of the event that happened at clock, for a trampoline with this frame (runtime/handlers_calls.c says what the frames hold). Registers are
+ * the program's but for rsp, which is filled in. Return 0 when the event is to be recorded with that clock; 1 when clock and stack are to be looked at anew: the
+ * handler took its time, raised events, forked ...
  */
-uint32_t tramp_handlers(struct handlers_registers *registers, uint64_t kind, const uint64_t *frame);
+uint32_t tramp_handle_enter(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
+uint32_t tramp_handle_point(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
+uint32_t tramp_handle_leave(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
+/* word: the event's; of exit and tail in the upper half. */
+uint32_t tramp_handle_xray_enter(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+uint32_t tramp_handle_xray_exit(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+uint32_t tramp_handle_xray_tail(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
 
-/* What tramp_call_saved() saves. Set in la_version. */
+/* What tramp_call_saved() saves by when not the quick way. */
 enum tramp_vectors_way { TRAMP_FXSAVE, TRAMP_XSAVE, TRAMP_XSAVEC };
 
+/* How tramp_call_saved() works on this processor. Set before the first handler is. */
 struct tramp_vectors {
-	uint64_t size; /* of the area */
-	uint32_t mask; /* components of the extended state */
-	uint32_t way;  /* enum tramp_vectors_way */
+	uint64_t size;	/* of the area, whichever way it is filled */
+	uint32_t mask;	/* components of the extended state */
+	uint32_t way;	/* enum tramp_vectors_way */
+	uint32_t quick; /* there is AVX, and xgetbv tells what is in use when `more` is not 0: the quick way may be gone */
+	uint32_t more;	/* components that the quick way does not know: AVX-512's, r16-r31 */
 };
 
 extern struct tramp_vectors tramp_vectors __attribute__((visibility("hidden")));
 
+/* The area of the quick way: begins as this. 64 bytes behind 512 are the header of an area of xsave, which has zeros where is_quick is. */
+struct tramp_saved {
+	uint8_t ymm[16][32];
+	uint32_t mxcsr;
+	uint16_t control, control_behind; /* words of x87, before and after the handler */
+	uint8_t x87[28];		  /* of fldenv */
+	uint8_t unused[20];
+	uint64_t is_quick; /* 1 */
+};
+
+_Static_assert(__builtin_offsetof(struct tramp_saved, is_quick) == 568, "in the reserved part of xsave's header");
+
 struct handlers_event;
 
 /*
- * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back. *area is where on the stack: tramp_vectors.size
- * bytes, and 64 for alignment.
+ * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back, but for those flags and those condition codes of x87 that
+ * no function keeps. *area is where on the stack: tramp_vectors.size bytes, and 64 for alignment.
  */
 void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *), void *argument, const void **area);
 

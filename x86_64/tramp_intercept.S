@@ -5,10 +5,13 @@
 	.text
 
 /*
- * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps to its body; the others' handlers are
- * called, and it goes on.
+ * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps to its body. The others' handlers are
+ * called, and it goes on; or comes out at the end, where the event is to be recorded with the clock that the handlers were told: its lower half lies above the word then,
+ * and the span is right.
  */
-.macro	ADMIT	name, handled, clock
+.macro	ADMIT	name, clock
+	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.L\name\()_handled_\clock
 	CHECKED	48(%rsp), .L\name\()_filtered_\clock, .Ljump_\clock
 .L\name\()_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
@@ -18,8 +21,61 @@
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
 .L\name\()_handled_\clock:
-	HANDLERS \handled
+	mov	tramp_wanted(%rip), %eax
+	test	$WANTED_ENTRY, %eax
+	jnz	.L\name\()_called_\clock
+.ifc	\name, enter
+	test	$WANTED_TAIL, %eax		/* who tail-jumped here ends */
+	jz	.L\name\()_\clock
+	lea	tramp_return_\clock(%rip), %rax
+	cmp	%rax, 56(%rsp)
+	jne	.L\name\()_\clock
+.else
 	jmp	.L\name\()_\clock
+.endif
+.L\name\()_called_\clock:
+	HANDLERS_NOW \name, handler_call, \clock
+	test	%eax, %eax
+	jnz	.L\name\()_\clock
+	mov	%edx, 52(%rsp)
+	shr	$31, %rdx
+	SELF	.L\name\()_\clock
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	.L\name\()_\clock
+.endm
+
+/* Enters the call at S into the mirror, or goes elsewhere. rcx = record; afterwards r11 = stack; clobbers all of the frame. */
+.macro	OPEN	clock
+	STACK	%r11, .Lenter_slow_\clock
+	lea	56(%rsp), %rdx			/* S */
+	mov	%rdx, %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	.Lenter_slow_\clock
+	mov	(%rdx), %r10			/* A */
+	lea	tramp_return_\clock(%rip), %rax
+	cmp	%rax, %r10
+	je	.Ltail_\clock
+	mov	STACK_TOP(%r11), %rax
+	sub	%rdx, %rax
+	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%rdx,2), %rcx		/* mirror entry of S */
+	mov	%r10, ENTRY_ADDRESS(%rcx)
+	shl	$29, %rax			/* distance in words, in the upper half */
+	mov	48(%rsp), %r10d
+	or	%r10, %rax
+	mov	%rax, ENTRY_WORD(%rcx)
+	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
+	mov	%rdx, STACK_TOP(%r11)
+.endm
+
+/* A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then goes on. rcx = record. */
+.macro	POINT	next, clock
+	STACK	%rcx, .Lpoint_slow_\clock
+	lea	56(%rsp), %rax
+	cmp	%rax, STACK_TOP(%rcx)
+	ja	\next
 .endm
 
 .macro	INTERCEPT clock
@@ -45,28 +101,7 @@ tramp_intercept_\clock:
 	jne	.Lenter_checked_\clock
 .Lenter_\clock:
 	SELF	.Lenter_slow_\clock
-	STACK	%r11, .Lenter_slow_\clock
-	lea	56(%rsp), %rdx			/* S */
-	mov	%rdx, %rax
-	sub	STACK_LOW(%r11), %rax
-	cmp	STACK_SIZE(%r11), %rax
-	jae	.Lenter_slow_\clock
-	mov	(%rdx), %r10			/* A */
-	lea	tramp_return_\clock(%rip), %rax
-	cmp	%rax, %r10
-	je	.Ltail_\clock
-	mov	STACK_TOP(%r11), %rax
-	sub	%rdx, %rax
-	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */
-	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%rdx,2), %rcx		/* mirror entry of S */
-	mov	%r10, ENTRY_ADDRESS(%rcx)
-	shl	$29, %rax			/* distance in words, in the upper half */
-	mov	48(%rsp), %r10d
-	or	%r10, %rax
-	mov	%rax, ENTRY_WORD(%rcx)
-	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
-	mov	%rdx, STACK_TOP(%r11)
+	OPEN	\clock
 .Lenter_event_\clock:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
@@ -151,12 +186,17 @@ tramp_return_\clock:
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
 .Lleave_checked_\clock:
-	SAVE	%rdx
-	HANDLERS HANDLED_LEAVE, 8
-	RESTORE	%rdx
+	testl	$WANTED_EXIT, tramp_wanted(%rip)
+	jz	.Lleave_filtered_\clock
+	shl	$32, %rdx
+	or	%r10, %rdx
+	HANDLERS leave, handler_call
 	test	%eax, %eax
 	lea	40(%rsp), %rax
 	jnz	.Lleave_anew_\clock
+	cmp	%rax, STACK_TOP(%r11)		/* calls of the handler may be open that could not be recorded */
+	jne	.Lleave_anew_\clock
+	shr	$32, %rdx
 .Lleave_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lleave_end_\clock
@@ -192,7 +232,9 @@ tramp_return_\clock:
 	cmp	$ANSWER_PASS, %eax
 	je	.Lleave_off_\clock
 	/* Not known as open: record its end, leave top alone (r11 = 0). */
-	HANDLERS HANDLED_LEAVE
+	testl	$WANTED_EXIT, tramp_wanted(%rip)
+	jz	.Lleave_unknown_\clock
+	HANDLERS_NOW leave, handler_call, \clock
 .Lleave_unknown_\clock:
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
@@ -232,7 +274,15 @@ tramp_return_\clock:
 	.cfi_restore_state
 	.cfi_adjust_cfa_offset 40
 .Lenter_checked_\clock:
-	ADMIT	enter, HANDLED_ENTER, \clock
+	ADMIT	enter, \clock
+	OPEN	\clock
+	SELF_AGAIN
+	mov	48(%rsp), %r10d
+	shl	$32, %r10
+	mov	52(%rsp), %eax
+	or	%rax, %r10
+	WRITE_SOON .Lenter_full_\clock
+	jmp	.Lenter_go_\clock
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -329,10 +379,7 @@ tramp_point_\clock:
 .Lpoint_\clock:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
-	STACK	%rcx, .Lpoint_slow_\clock
-	lea	56(%rsp), %rax
-	cmp	%rax, STACK_TOP(%rcx)
-	ja	.Ljump_event_\clock		/* else open calls at or below S are dead, or this is another stack */
+	POINT	.Ljump_event_\clock, \clock
 .Lpoint_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -340,7 +387,18 @@ tramp_point_\clock:
 	je	.Ljump_\clock
 	jmp	.Ljump_event_\clock
 .Lpoint_checked_\clock:
-	ADMIT	point, HANDLED_POINT, \clock
+	ADMIT	point, \clock
+	xorl	$ENTRY_TO_POINT, 48(%rsp)
+	POINT	.Lpoint_soon_\clock, \clock
+	jmp	.Lpoint_slow_\clock
+.Lpoint_soon_\clock:
+	SELF_AGAIN
+	mov	48(%rsp), %r10d
+	shl	$32, %r10
+	mov	52(%rsp), %eax
+	or	%rax, %r10
+	WRITE_SOON .Ljump_full_\clock
+	jmp	.Ljump_\clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
 .endm

@@ -65,6 +65,11 @@
 	adc	%edx, %edx			/* keeps signed 32-bit differences unambiguous */
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
+	WRITE_SOON \slow
+.endm
+
+/* The same where the span was looked at. */
+.macro	WRITE_SOON slow
 	mov	$8, %eax
 	xadd	%rax, STATE_CURSOR(%rcx)	/* no lock: only our own signal handlers compete */
 	test	%rax, STATE_CHUNK_BIT(%rcx)
@@ -112,17 +117,21 @@
 .endm
 
 /*
- * Calls the handlers of the program, if there are any: result in eax, else 0. above: bytes that were pushed on top of the trampoline's frame. Keeps all but rax, rcx, rdx
+ * Calls the handlers of the program: tramp_handle_\event by \way, handler_call or handler_call_xray; its result in eax. rdx = clock, which is kept; clobbers rax, rcx
  * and flags.
  */
-.macro	HANDLERS kind, above=0
-	xor	%eax, %eax
-	testl	$TRAMP_CHECK_HANDLERS, tramp_checks(%rip)
-	jz	7f
-	mov	$\kind, %eax
-	lea	\above(%rsp), %rcx
-	call	handler_call
-7:
+.macro	HANDLERS event, way
+	lea	tramp_handle_\event(%rip), %rax
+	mov	%rsp, %rcx
+	call	\way
+.endm
+
+/* The same with the clock read here, whole; in rdx afterwards. */
+.macro	HANDLERS_NOW event, way, clock
+	CLOCK	\clock
+	shl	$32, %rdx
+	or	%rax, %rdx
+	HANDLERS \event, \way
 .endm
 
 /* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */

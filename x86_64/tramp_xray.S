@@ -4,6 +4,32 @@
 
 	.text
 
+/*
+ * Enters the call into the mirror of X = \x(%rsp), or goes elsewhere. r10d = word, rcx = record; afterwards r11 = stack. Clobbers rax, rcx, rdx.
+ */
+.macro	OPEN	x, keep, same, slow
+	STACK	%r11, \slow
+	lea	\x(%rsp), %rdx			/* X */
+	mov	%rdx, %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\slow
+	mov	STACK_TOP(%r11), %rax
+	sub	%rdx, %rax
+	jbe	\slow
+	cmp	$8, %rax
+	je	\same
+\keep:
+	movabs	$MIRROR_BASE, %rcx
+	lea	(%rcx,%rdx,2), %rcx
+	shl	$29, %rax
+	or	%r10, %rax			/* upper half of r10 is zero: the stub's lea cleared it */
+	mov	%rax, ENTRY_WORD(%rcx)
+	mov	8(%rdx), %rax
+	mov	%rax, ENTRY_ADDRESS(%rcx)
+	mov	%rdx, STACK_TOP(%r11)
+.endm
+
 .macro	XRAY_ENTRY clock
 /*
  * Entry sled: r10d = word. The sled called the stub.
@@ -27,26 +53,7 @@ tramp_xray_entry_\clock:
 	jne	.Lxenter_checked_\clock
 .Lxenter_\clock:
 	SELF	.Lxenter_slow_\clock
-	STACK	%r11, .Lxenter_slow_\clock
-	lea	32(%rsp), %rdx			/* X */
-	mov	%rdx, %rax
-	sub	STACK_LOW(%r11), %rax
-	cmp	STACK_SIZE(%r11), %rax
-	jae	.Lxenter_slow_\clock
-	mov	STACK_TOP(%r11), %rax
-	sub	%rdx, %rax
-	jbe	.Lxenter_slow_\clock
-	cmp	$8, %rax
-	je	.Lxenter_same_\clock
-.Lxenter_keep_\clock:
-	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%rdx,2), %rcx
-	shl	$29, %rax
-	or	%r10, %rax			/* upper half of r10 is zero: the stub's lea cleared it */
-	mov	%rax, ENTRY_WORD(%rcx)
-	mov	8(%rdx), %rax
-	mov	%rax, ENTRY_ADDRESS(%rcx)
-	mov	%rdx, STACK_TOP(%r11)
+	OPEN	32, .Lxenter_keep_\clock, .Lxenter_same_\clock, .Lxenter_slow_\clock
 .Lxenter_event_\clock:
 	SELF_AGAIN
 	shl	$32, %r10
@@ -61,6 +68,8 @@ tramp_xray_entry_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_checked_\clock:
+	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.Lxenter_handled_\clock
 	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
 .Lxenter_filtered_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
@@ -72,7 +81,32 @@ tramp_xray_entry_\clock:
 	cmp	$ANSWER_PASS, %eax
 	je	.Lxenter_go_\clock
 .Lxenter_handled_\clock:
-	HANDLERS HANDLED_XRAY_ENTER
+	testl	$WANTED_ENTRY, tramp_wanted(%rip)
+	jz	.Lxenter_\clock
+	HANDLERS_NOW xray_enter, handler_call_xray, \clock
+	test	%eax, %eax
+	jnz	.Lxenter_\clock
+	/* The event is to be recorded with the clock that the handlers were told; the stack is 8 bytes deeper here. */
+	SAVE	%r9
+	mov	%edx, %r9d
+	shr	$31, %rdx
+	SELF	.Lxenter_late_\clock
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	.Lxenter_late_\clock
+	OPEN	40, .Lxenter_soon_keep_\clock, .Lxenter_soon_same_\clock, .Lxenter_late_\clock
+	SELF_AGAIN
+	shl	$32, %r10
+	or	%r9, %r10
+	RESTORE	%r9
+	WRITE_SOON .Lxenter_full_\clock
+	jmp	.Lxenter_go_\clock
+	.cfi_adjust_cfa_offset 8
+.Lxenter_soon_same_\clock:
+	lea	tramp_return_\clock(%rip), %rcx
+	cmp	%rcx, 8(%rdx)
+	je	.Lxenter_soon_keep_\clock
+.Lxenter_late_\clock:
+	RESTORE	%r9
 	jmp	.Lxenter_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
@@ -102,7 +136,7 @@ tramp_xray_entry_\clock:
  *
  *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S behind it (tail)
  */
-.macro	XRAY_LEAVE name, x, handled, clock
+.macro	XRAY_LEAVE name, x, wanted, clock
 	.p2align 6
 	.globl	tramp_xray_\name\()_\clock
 	.hidden	tramp_xray_\name\()_\clock
@@ -144,11 +178,18 @@ tramp_xray_\name\()_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lx\name\()_checked_\clock:
-	SAVE	%rdx
-	HANDLERS \handled, 8
-	RESTORE	%rdx
+	testl	$\wanted, tramp_wanted(%rip)
+	jz	.Lx\name\()_passed_\clock
+	shl	$32, %rdx
+	mov	%r10d, %eax
+	or	%rax, %rdx
+	HANDLERS xray_\name, handler_call_xray
 	test	%eax, %eax
 	jnz	.Lx\name\()_anew_\clock
+	lea	\x(%rsp), %rax
+	cmp	%rax, STACK_TOP(%r11)		/* calls of the handler may be open that could not be recorded */
+	jne	.Lx\name\()_anew_\clock
+	shr	$32, %rdx
 	SELF_AGAIN
 	lea	\x(%rsp), %rax
 .Lx\name\()_passed_\clock:
@@ -210,7 +251,9 @@ tramp_xray_\name\()_\clock:
 	je	.Lx\name\()_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lx\name\()_go_\clock
-	HANDLERS \handled
+	testl	$\wanted, tramp_wanted(%rip)
+	jz	.Lx\name\()_unknown_\clock
+	HANDLERS_NOW xray_\name, handler_call_xray, \clock
 .Lx\name\()_unknown_\clock:
 	xor	%r11d, %r11d			/* not known as open: leave top alone */
 	jmp	.Lx\name\()_retry_\clock
@@ -235,9 +278,9 @@ tramp_xray_\name\()_\clock:
 
 	XRAY_ENTRY tsc
 	XRAY_ENTRY mono
-	XRAY_LEAVE exit, 24, HANDLED_XRAY_EXIT, tsc
-	XRAY_LEAVE exit, 24, HANDLED_XRAY_EXIT, mono
-	XRAY_LEAVE tail, 32, HANDLED_XRAY_TAIL, tsc
-	XRAY_LEAVE tail, 32, HANDLED_XRAY_TAIL, mono
+	XRAY_LEAVE exit, 24, WANTED_EXIT, tsc
+	XRAY_LEAVE exit, 24, WANTED_EXIT, mono
+	XRAY_LEAVE tail, 32, WANTED_TAIL, tsc
+	XRAY_LEAVE tail, 32, WANTED_TAIL, mono
 
 	.section .note.GNU-stack, "", @progbits

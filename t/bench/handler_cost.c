@@ -61,6 +61,7 @@ int main(void)
 	if (epoch_init(0))
 		printf("membarrier is refused: each section pays for a fence\n");
 	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING, .ring = RING});
+	handlers_name_ids(1, 1);
 	traced = core_traced(TRAMP_INTERCEPT, 1, add_one);
 	for (int round = 0; round < ROUNDS; round++)
 		for (int way = 0; way <= ALL; way++) {
