@@ -65,6 +65,8 @@ static uint32_t id_of(const struct place *p)
 
 	if (p->bound)
 		return p->bound->id;
+	if (object->sites.function[p->index].kind == TRACE_KIND_GUARD)
+		return 0;
 	if (object->sites.function[p->index].kind == TRACE_KIND_XRAY)
 		return object->xray_base ? object->xray_base + p->index : 0;
 	return object->patchable_base ? object->patchable_base + p->index - object->sites.first_patchable : 0;
@@ -241,6 +243,7 @@ static int put_function(const struct place *place, const struct xaudit_function_
 		[SLED_PATCHABLE] = "patchable",
 		[SLED_PATCHABLE_HOT] = "hot",
 		[SLED_PATCHABLE_HOT_CET] = "hot",
+		[SLED_GUARD] = "guard",
 	};
 	struct output *output = arg;
 	const struct site_set *set = &place->object->sites;
@@ -395,7 +398,7 @@ static int api_status(struct xaudit_status *status)
 	recorder_state(&now.mode, &now.recording);
 	for (const struct object *object = objects; object; object = object->next) {
 		now.objects++;
-		for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		for (unsigned kind = 0; kind < TRACE_KIND_GUARD; kind++)
 			now.functions += object->counts[kind][TRACE_REASON_TRACED] + object->counts[kind][TRACE_REASON_ENTRY_ONLY];
 	}
 	for (const struct load *load = loads; load; load = load->next)

@@ -57,7 +57,7 @@ EXPORT unsigned la_version(unsigned version)
 
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
-	kinds = rules_kinds(&rules);
+	kinds = rules_kinds(&rules) & ~(1u << TRACE_KIND_GUARD); /* which needs nothing bound */
 	check_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	options.output = rules.output;

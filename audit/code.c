@@ -30,7 +30,7 @@ int code_segment(const struct load *load, uint64_t address, uint64_t *end)
 
 static uint32_t patchable_functions(const struct object *object)
 {
-	return object->sites.functions - object->sites.first_patchable;
+	return object->sites.first_guard - object->sites.first_patchable;
 }
 
 enum trace_reason code_reserve(struct load *load)
@@ -39,7 +39,8 @@ enum trace_reason code_reserve(struct load *load)
 	int xray = object->sites.first_patchable != 0;
 	size_t size = stub_size(xray, object->sites.events, patchable_functions(object));
 
-	if (load->stubs.start)
+	/* Guards need none. */
+	if (load->stubs.start || !object->sites.first_guard)
 		return TRACE_REASON_TRACED;
 	/* The place right below the object: ld.so maps downwards, so it is free as a rule, and its distance depends on the file alone. */
 	if (stub_reserve(&load->stubs, load->start - size, load->start, load->end, xray, object->sites.events, patchable_functions(object)))
@@ -98,6 +99,8 @@ size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *f
 	uint64_t stub;
 
 	switch (site->type) {
+	case SLED_GUARD:
+		return sled_patched(SLED_GUARD, 0, load->object->sites.guarded[n - load->object->sites.first_guard_site], out, from);
 	case SLED_XRAY_ENTRY:
 		stub = stub_xray(&load->stubs, 0);
 		break;
@@ -122,7 +125,9 @@ const uint8_t *code_original(const struct object *object, uint32_t n)
 {
 	if (sled_is_event(object->sites.site[n].type))
 		return object->sites.event[event_of(object, n)].sled.bytes;
-	return object->original && n >= object->first_patchable_site ? object->original[n - object->first_patchable_site] : NULL;
+	if (!object->original || n < object->first_patchable_site || n >= object->sites.first_guard_site)
+		return NULL;
+	return object->original[n - object->first_patchable_site];
 }
 
 unsigned code_look(const struct load *load, uint32_t n)
@@ -130,7 +135,7 @@ unsigned code_look(const struct load *load, uint32_t n)
 	const struct site *site = &load->object->sites.site[n];
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint8_t patched[16];
-	int from, known = load->stubs.written && code_patched(load, n, patched, &from);
+	int from, known = (load->stubs.written || site->type == SLED_GUARD) && code_patched(load, n, patched, &from);
 
 	return sled_look(site->type, p, site->length, code_original(load->object, n), known ? patched : NULL);
 }
@@ -222,7 +227,8 @@ void code_count_pages(struct load *load)
 		const struct site *site = &object->sites.site[object->by_address[i]];
 		int type = site->type;
 		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
-				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE : type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
+				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE
+				: type == SLED_PATCHABLE || type == SLED_GUARD ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
 		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE, end = (site->address + size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/* In order of address, so the last page counted is the only one that can come again. */

@@ -25,10 +25,10 @@ enum trace_reason code_reserve(struct load *load);
  */
 enum trace_reason code_stubs(struct load *load);
 
-/* The patched bytes of sites.site[n], as sled_patched(); the stubs must be there. 0: out of reach. */
+/* The patched bytes of sites.site[n], as sled_patched(); the stubs must be there, but for guards. 0: out of reach. */
 size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from);
 
-/* The kept bytes of the site; NULL for XRay sleds that are no events. */
+/* The kept bytes of the site; NULL for XRay sleds that are no events, and guards. */
 const uint8_t *code_original(const struct object *object, uint32_t n);
 
 /* sled_look() at it. */

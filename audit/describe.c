@@ -116,7 +116,7 @@ static void list_sleds(struct object *object, int fresh)
 		struct function_list list;
 		uint32_t count = 0;
 		size_t names = 0;
-		for (uint32_t i = 0; object->marks && i < set->functions; i++) {
+		for (uint32_t i = 0; object->marks && i < set->first_guard; i++) {
 			if (is_listed(object, i, fresh) && set->function[i].kind == kind) {
 				count++;
 				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
@@ -124,7 +124,7 @@ static void list_sleds(struct object *object, int fresh)
 		}
 		if (!count || !list_start(&list, count, names))
 			continue;
-		for (uint32_t i = 0; i < set->functions; i++) {
+		for (uint32_t i = 0; i < set->first_guard; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = id_of(object, i);
 			if (!is_listed(object, i, fresh) || f->kind != kind)
@@ -145,7 +145,7 @@ void describe_new_sleds(struct object *object)
 		return;
 	}
 	/* Without a folder there is nobody to tell; describe_all() will, when there is one. */
-	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
+	for (uint32_t i = 0; object->marks && i < object->sites.first_guard; i++) {
 		if (!is_listed(object, i, 1))
 			continue;
 		if (object->marks[i] & FUNCTION_BELOW)

@@ -5,6 +5,7 @@
 #include <string.h>	/* strcmp */
 #include <sys/auxv.h>	/* getauxval */
 
+#include "runtime/api_table.h" /* GUARD_NOTE */
 #include "runtime/sys.h"
 
 #define PAGE 4096ul
@@ -72,12 +73,14 @@ int image_is_writable(const struct image *image, uint64_t address, uint64_t size
 	return 0;
 }
 
-static void find_build_id(struct image *image)
+static void read_notes(struct image *image)
 {
 	struct image_note note = { 0 };
 
-	while (!image->build_id && image_next_note(image, &note)) {
-		if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 && sys_same(note.name, "GNU", 4) && note.size <= 64) {
+	while (image_next_note(image, &note)) {
+		if (note.type == GUARD_NOTE && note.name_size == sizeof(API_OWNER) && sys_same(note.name, API_OWNER, sizeof(API_OWNER)))
+			image->guards = 1;
+		if (!image->build_id && note.type == NT_GNU_BUILD_ID && note.name_size == 4 && sys_same(note.name, "GNU", 4) && note.size <= 64) {
 			image->build_id = note.description;
 			image->build_id_len = note.size;
 		}
@@ -117,7 +120,7 @@ int image_read(struct image *image, const struct link_map *map, int main)
 	if (!image->phdr || !image->phnum)
 		return 0;
 	find_range(image);
-	find_build_id(image);
+	read_notes(image);
 	read_dynamic(image, map->l_ld);
 	return image->start < image->end;
 }

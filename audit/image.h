@@ -18,6 +18,7 @@ struct image {
 	uint32_t build_id_len;
 	const char *soname; /* in the object's memory, or NULL */
 	int textrel;
+	int guards; /* a note says that it has some (runtime/api_table.h) */
 };
 
 /* Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the kernel). */

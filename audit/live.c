@@ -32,6 +32,7 @@ struct batch {
 	struct change *change; /* in order of address */
 	size_t count;
 	uint32_t functions; /* that these belong to */
+	int selected;	    /* something raises events that did not */
 };
 
 /* The rule that names the function, or -1. */
@@ -100,7 +101,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (!batch->on && reason)
 		return 0;
 	batch->result->functions++;
-	if (!reason && batch->on)
+	if (!reason && batch->on && f->kind != TRACE_KIND_GUARD)
 		reason = code_stubs(load);
 	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
 		int needed, was_on;
@@ -132,6 +133,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
 		code_fill_cell(load, i);
 	batch->functions += write != 0;
+	batch->selected |= changed && f->kind != TRACE_KIND_GUARD;
 	return write;
 }
 
@@ -216,6 +218,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 			live_switch(b, batch->on);
 			batch->result->changed++;
 			batch->changed[rule]++;
+			batch->selected = 1;
 		}
 	}
 }
@@ -245,7 +248,7 @@ static int make_batch(struct batch *batch)
 		if (batch->rule)
 			switch_bindings(batch, load);
 	}
-	if (batch->on && batch->result->changed)
+	if (batch->on && batch->selected)
 		object_selected = 1;
 	return r;
 }
@@ -414,7 +417,7 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 		to->patch.size = (uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
-	if (site->type == SLED_PATCHABLE)
+	if (site->type == SLED_PATCHABLE || site->type == SLED_GUARD)
 		to->guard = (uint8_t)(site->length - 2);
 	to->patch.address = load->base + site->address + (uint64_t)(int64_t)from;
 	to->prot = (uint8_t)code_segment(load, site->address, &end);

@@ -41,7 +41,7 @@ audit_libglob_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 audit_libcommon_la_SOURCES += audit/rules.c audit/rules_ini.c audit/rules_ini.h audit/rules_keys.c audit/rules_keys.h
 
 noinst_LTLIBRARIES += audit/libsites.la
-audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_list.c \
+audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_guard.c audit/site_list.c \
 	audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c audit/site_xray.c
 audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
 

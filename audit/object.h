@@ -43,7 +43,7 @@ struct bound_function {
 
 #define OBJECT_BUCKETS 256
 
-/* What is to be done with a function that has sleds, in this and later loads. What it is in a load, its bytes tell (code.h). */
+/* What is to be done with a function that has sleds or guards, in this and later loads. What it is in a load, its bytes tell (code.h). */
 enum function_marks {
 	FUNCTION_ON = 1,    /* on: selected by the rules, or asked for since */
 	FUNCTION_READY = 2, /* made ready at load for being switched on */
@@ -68,9 +68,9 @@ struct object {
 	uint8_t *counted;     /* per function: the reason that it is counted by */
 	uint32_t *by_address; /* indices of sites.site in order of address, those of functions that can be used */
 	uint32_t usable;      /* how many */
-	uint32_t *functions;  /* indices of these functions in order of their address */
+	uint32_t *functions;  /* indices of these functions, but for those of guards, in order of their address */
 	uint32_t usable_functions;
-	uint8_t (*original)[SLED_ORIGINAL_SIZE]; /* own bytes of sites.site[first_patchable_site ...] */
+	uint8_t (*original)[SLED_ORIGINAL_SIZE]; /* own bytes of sites.site[first_patchable_site ... first_guard_site - 1] */
 	uint32_t first_patchable_site;
 	uint32_t refused; /* enum trace_reason: none of it can be used after all */
 	uint32_t xray_base, patchable_base; /* first ids; 0: none */

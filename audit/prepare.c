@@ -18,6 +18,7 @@
 #include "x86_64/patch.h"
 
 #define SLED_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
+#define GUARDS	   (1u << TRACE_KIND_GUARD)
 
 /* Gives up on the object's sites, for this and later loads. */
 static void refuse_all(struct object *object, enum trace_reason reason)
@@ -53,7 +54,8 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
-	unsigned present = kinds & glance((int)fd);
+	/* The kinds were asked for because of what the image says of guards; the sections tell the others. */
+	unsigned present = (kinds & GUARDS) | (kinds & SLED_KINDS ? kinds & glance((int)fd) : 0);
 	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
@@ -89,10 +91,13 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 #undef ADDRESS
 }
 
-/* Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. */
+/*
+ * Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. Guards are on in objects that no section names,
+ * too: that is what their authors expect of a process that is traced.
+ */
 static int is_asked(const struct object *object, int kind)
 {
-	return object->section && object->section->kinds & 1u << kind;
+	return object->section ? object->section->kinds >> kind & 1 : kind == TRACE_KIND_GUARD;
 }
 
 /* What the rules, and what was asked since, want of one function. Returns the reason that it is counted by. */
@@ -104,18 +109,18 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 
 	if (f->reason != TRACE_REASON_TRACED)
 		return f->reason;
-	int selected = is_asked(object, f->kind) && rules_select(object->section, f->name, object->path, object->soname);
+	int selected = is_asked(object, f->kind) && (!object->section || rules_select(object->section, f->name, object->path, object->soname));
 	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
 	if (f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name))
 		*marks |= FUNCTION_ENTRY;
-	for (const struct rules_pattern *p = rules->below; p; p = p->next)
+	for (const struct rules_pattern *p = f->kind == TRACE_KIND_GUARD ? NULL : rules->below; p; p = p->next)
 		if (rules_match(p, f->name, object->path, object->soname))
 			*marks |= FUNCTION_BELOW;
 	if (asked_selects(object, f->kind, f->name, now))
 		*marks |= FUNCTION_ON;
 	if (rules->prepare == RULES_PREPARE_ALL || (selected && rules->prepare == RULES_PREPARE_SELECTED))
 		*marks |= FUNCTION_READY;
-	if (selected || *marks & FUNCTION_ON)
+	if (f->kind != TRACE_KIND_GUARD && (selected || *marks & FUNCTION_ON))
 		object_selected = 1;
 	if (*marks & FUNCTION_ON)
 		return *marks & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
@@ -126,16 +131,16 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 static void plan(struct object *object)
 {
 	struct site_set *set = &object->sites;
-	uint32_t first = set->sites;
+	uint32_t first = set->first_guard_site;
 
-	for (uint32_t i = set->first_patchable; i < set->functions && first == set->sites; i++)
+	for (uint32_t i = set->first_patchable; i < set->first_guard && first == set->first_guard_site; i++)
 		if (set->function[i].count)
 			first = set->function[i].first;
 	object->first_patchable_site = first;
 	object->counted = arena_alloc(&set->arena, set->functions);
 	object->by_address = arena_alloc(&set->arena, set->sites * sizeof(*object->by_address));
 	object->functions = arena_alloc(&set->arena, set->functions * sizeof(*object->functions));
-	object->original = arena_alloc(&set->arena, (set->sites - first) * sizeof(*object->original));
+	object->original = arena_alloc(&set->arena, (set->first_guard_site - first) * sizeof(*object->original));
 	object->marks = arena_alloc(&set->arena, set->functions);
 	if (!object->counted || !object->by_address || !object->functions || !object->original || !object->marks) {
 		object->marks = NULL;
@@ -144,7 +149,7 @@ static void plan(struct object *object)
 	for (uint32_t i = 0; i < set->functions; i++) {
 		object->counted[i] = (uint8_t)choose(object, i);
 		object->counts[set->function[i].kind][object->counted[i]]++;
-		if (set->function[i].reason == TRACE_REASON_TRACED)
+		if (i < set->first_guard && set->function[i].reason == TRACE_REASON_TRACED)
 			object->functions[object->usable_functions++] = i;
 	}
 	for (uint32_t i = 0; i < set->sites; i++)
@@ -173,6 +178,9 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 		else if (set->kind_reason[kind] != TRACE_REASON_TRACED)
 			object->counts[kind][set->kind_reason[kind]]++;
 	}
+	/* That there are none is not worth a word. */
+	if (kinds & GUARDS && (reason != TRACE_REASON_TRACED || set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_DAMAGED))
+		object->counts[TRACE_KIND_GUARD][reason != TRACE_REASON_TRACED ? reason : TRACE_REASON_DAMAGED]++;
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
@@ -203,6 +211,8 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 	}
 	if (site->type <= SLED_XRAY_TYPED)
 		return sled_check_xray(site->type, site->address, p, available) == TRACE_REASON_TRACED;
+	if (site->type == SLED_GUARD)
+		return sled_is_guard(p, available);
 	if (sled_room(p, available, site->type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE) == 0)
 		return 0;
 	if (site->type != SLED_PATCHABLE && sled_nops(p - sled_head(site->type), SLED_JUMP_SIZE) < 1)
@@ -222,7 +232,7 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 
 	patch->size = 0;
 	if (marks & FUNCTION_ON) {
-		if (site->type > SLED_XRAY_TYPED)
+		if (object->sites.function[site->function].kind == TRACE_KIND_PATCHABLE)
 			code_fill_cell(load, site->function);
 		patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
 		if (!patch->size)
@@ -277,10 +287,10 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 	return TRACE_REASON_TRACED;
 }
 
-/* Is anything to be on or ready? */
+/* Is anything that needs stubs to be on or ready? */
 static int is_wanted(const struct object *object)
 {
-	for (uint32_t i = 0; i < object->sites.functions; i++)
+	for (uint32_t i = 0; i < object->sites.first_guard; i++)
 		if (object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
 			return 1;
 	return 0;
@@ -300,8 +310,8 @@ static enum trace_reason patch_load(struct load *load)
 	if (reason == TRACE_REASON_TRACED)
 		describe_new_sleds(object);
 	process_unlock(&held);
-	if (reason != TRACE_REASON_TRACED)
-		return wanted ? reason : TRACE_REASON_TRACED;
+	if (reason != TRACE_REASON_TRACED && wanted)
+		return reason;
 	struct patch *patch = arena_alloc(&memory, object->usable * sizeof(*patch));
 	reason = patch ? patch_segments(load, patch) : TRACE_REASON_NO_ROOM;
 	arena_free(&memory);
@@ -333,14 +343,17 @@ void prepare(struct load *load, const struct image *image)
 	static int intercepting; /* some object has patchable functions, so returns are intercepted now or later */
 	struct process_held held;
 	const struct site_set *set = &load->object->sites;
-	unsigned kinds = load->object->section ? load->object->section->kinds : 0, sleds = (kinds & SLED_KINDS) | for_interface;
+	unsigned kinds = load->object->section ? load->object->section->kinds : GUARDS;
 
-	if (sleds && !load->object->scanned)
-		scan(load->object, image, sleds);
-	intercepting |= set->functions > set->first_patchable;
+	if (!image->guards)
+		kinds &= ~GUARDS;
+	unsigned scanned = (kinds & (SLED_KINDS | GUARDS)) | for_interface;
+	if (scanned && !load->object->scanned)
+		scan(load->object, image, scanned);
+	intercepting |= set->first_guard > set->first_patchable;
 	if (intercepting)
 		unwinder_look();
-	if (sleds)
+	if (scanned)
 		prepare_sleds(load);
 	process_lock(&held);
 	if (kinds)

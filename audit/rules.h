@@ -19,7 +19,7 @@
 #include "runtime/arena.h"
 #include "runtime/trace.h" /* enum trace_kind */
 
-#define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
+#define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
 
 #define RULES_RING_MIN	     (256ul << 10)
 #define RULES_RING_MAX	     (1ul << 30)

@@ -6,49 +6,35 @@
 
 #include "audit/site_file.h"
 
-/* Looks through notes for the build-id. align: 4, or 8 in segments of such alignment. */
-static int find_build_id(struct site_set *set, const uint8_t *p, uint64_t size, uint64_t align)
+/* Looks through notes for the build-id. */
+static int find_build_id(struct site_set *set, struct site_note *note)
 {
-	Elf64_Nhdr note;
-
-	while (size >= sizeof(note)) {
-		site_read(&note, p);
-		uint64_t name = sizeof(note);
-		uint64_t desc = (name + note.n_namesz + align - 1) & -align;
-		uint64_t end = (desc + note.n_descsz + align - 1) & -align;
-		if (desc + note.n_descsz > size)
-			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(p + name, "GNU", 4) &&
-			note.n_descsz && note.n_descsz <= sizeof(set->build_id)) {
-			memcpy(set->build_id, p + desc, note.n_descsz);
-			set->build_id_len = note.n_descsz;
+	while (site_next_note(note)) {
+		if (note->head.n_type == NT_GNU_BUILD_ID && note->head.n_namesz == 4 && !memcmp(note->name, "GNU", 4) &&
+			note->head.n_descsz && note->head.n_descsz <= sizeof(set->build_id)) {
+			memcpy(set->build_id, note->description, note->head.n_descsz);
+			set->build_id_len = note->head.n_descsz;
 			return 1;
 		}
-		if (end > size)
-			return 0;
-		p += end;
-		size -= end;
 	}
 	return 0;
 }
 
 static void read_build_id(struct site_set *set, const struct site_file *file)
 {
-	for (size_t i = 0; i < file->segments; i++) {
-		const Elf64_Phdr *segment = &file->segment[i];
-		if (segment->p_type != PT_NOTE)
-			continue;
-		const uint8_t *p = site_file_bytes(file, segment->p_offset, segment->p_filesz);
-		if (p && find_build_id(set, p, segment->p_filesz, segment->p_align == 8 ? 8 : 4))
+	struct site_note note;
+
+	for (size_t i = 0; i < file->segments; i++)
+		if (site_notes(file, &file->segment[i], &note) && find_build_id(set, &note))
 			return;
-	}
 	/* A linker script may leave the note out of the segments. */
 	for (size_t i = 1; i < file->sections; i++) {
 		Elf64_Shdr section;
 		if (!site_section(file, i, &section) || section.sh_type != SHT_NOTE)
 			continue;
 		const uint8_t *p = site_section_bytes(file, &section);
-		if (p && find_build_id(set, p, section.sh_size, section.sh_addralign == 8 ? 8 : 4))
+		note = (struct site_note){.next = p, .left = p ? section.sh_size : 0, .align = section.sh_addralign == 8 ? 8 : 4};
+		if (find_build_id(set, &note))
 			return;
 	}
 }
@@ -139,22 +125,29 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 			last = site->function;
 		}
 	}
+	uint32_t first_guard_site = set->first_guard_site;
 	for (uint32_t f = 0; f < set->functions; f++) {
 		struct site_function *function = &set->function[f];
 		uint32_t first = function->first;
 		function->first = n;
+		if (f == set->first_guard)
+			set->first_guard_site = n;
 		if (function->reason)
 			function->count = 0;
-		for (uint32_t i = 0; i < function->count; i++)
+		for (uint32_t i = 0; i < function->count; i++) {
+			if (f >= set->first_guard)
+				set->guarded[n - set->first_guard_site] = set->guarded[first + i - first_guard_site];
 			set->site[n++] = set->site[first + i];
+		}
 	}
 	set->sites = n;
 	return 0;
 }
 
-static int scan_maps(struct site_set *set, struct site_file *file, struct maps *xray, struct maps *patchable)
+static int scan_maps(
+	struct site_set *set, struct site_file *file, struct maps *xray, struct maps *patchable, const struct site_guards *guards)
 {
-	size_t total = xray->count + patchable->count;
+	size_t total = xray->count + patchable->count + guards->count;
 	int r = 0;
 
 	if (!total)
@@ -172,6 +165,10 @@ static int scan_maps(struct site_set *set, struct site_file *file, struct maps *
 	set->first_patchable = set->functions;
 	if (!r && patchable->count)
 		r = site_scan_patchable(set, file, patchable->first);
+	set->first_guard = set->functions;
+	set->first_guard_site = set->sites;
+	if (!r && guards->count)
+		r = site_scan_guards(set, file, guards);
 	if (!r)
 		r = refuse_overlaps(set, file);
 	return r ? r : site_read_events(set, file);
@@ -184,6 +181,7 @@ static int scan(struct site_set *set, struct site_file *file, unsigned kinds)
 		[TRACE_KIND_PATCHABLE] = {.name = "__patchable_function_entries",
 			.entry_size = SITE_PATCHABLE_ENTRY_SIZE},
 	};
+	struct site_guards guards = {0};
 	enum trace_reason nothing = TRACE_REASON_NO_SITES;
 	int r = 0;
 
@@ -191,8 +189,11 @@ static int scan(struct site_set *set, struct site_file *file, unsigned kinds)
 		nothing = file->header->e_shoff ? TRACE_REASON_DAMAGED : TRACE_REASON_NO_SECTIONS;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		set->kind_reason[kind] = !(kinds >> kind & 1)		? TRACE_REASON_NOT_SELECTED
+					 : kind == TRACE_KIND_GUARD	? TRACE_REASON_NO_SITES
 					 : kind <= TRACE_KIND_PATCHABLE ? nothing
 									: TRACE_REASON_TRACED;
+	if (kinds >> TRACE_KIND_GUARD & 1)
+		r = site_read_guards(file, &guards);
 	for (size_t i = 1; i < file->sections && !r; i++) {
 		Elf64_Shdr section;
 		if (!site_section(file, i, &section) || !(section.sh_flags & SHF_ALLOC))
@@ -202,10 +203,12 @@ static int scan(struct site_set *set, struct site_file *file, unsigned kinds)
 				r = add_map(&maps[kind], file, &section);
 	}
 	if (!r)
-		r = scan_maps(set, file, &maps[TRACE_KIND_XRAY], &maps[TRACE_KIND_PATCHABLE]);
+		r = scan_maps(set, file, &maps[TRACE_KIND_XRAY], &maps[TRACE_KIND_PATCHABLE], &guards);
 	for (int kind = 0; kind <= TRACE_KIND_PATCHABLE; kind++)
 		if (maps[kind].damaged && set->kind_reason[kind] == TRACE_REASON_NO_SITES)
 			set->kind_reason[kind] = TRACE_REASON_DAMAGED;
+	if (guards.damaged && set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_NO_SITES)
+		set->kind_reason[TRACE_KIND_GUARD] = TRACE_REASON_DAMAGED;
 	return r;
 }
 

@@ -4,8 +4,8 @@
  *
  * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`.
  * Reads with libelf: section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the
- * object's own relocations (.rela.dyn, RELR), symbols, and function starts of .eh_frame_hdr where symbols are
- * missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
+ * object's own relocations (.rela.dyn, RELR), the table of guards that a note names (no section headers needed),
+ * symbols, and function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
  * link-time addresses (add the load address).
  *
  * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function. Event sleds are the exception: one that
@@ -41,7 +41,7 @@ struct site_function {
 	const char *name; /* from .symtab, else .dynsym; NULL: unknown */
 	uint32_t first;	  /* site[first ... first+count-1] are its sites; their order by address is that of the code */
 	uint16_t count;	  /* 0 when refused */
-	uint8_t kind : 7; /* enum trace_kind: XRAY or PATCHABLE */
+	uint8_t kind : 7; /* enum trace_kind: XRAY, PATCHABLE or GUARD */
 	uint8_t log_args : 1; /* its XRay entry says that the first argument is to be logged */
 	uint8_t reason;	  /* enum trace_reason: TRACED (0) means usable */
 };
@@ -49,12 +49,18 @@ struct site_function {
 struct site_set {
 	struct arena arena;
 	struct site *site; /* in order of function, then address */
-	/* xray ones in order of the map (index = XRay function id - 1), then patchable ones by address */
+	/*
+	 * xray ones in order of the map (index = XRay function id - 1), then patchable ones by address, then those that hold
+	 * guards by address: of these `address` is that of the first guard where nothing is known of the function
+	 */
 	struct site_function *function;
 	uint32_t sites, functions;
 	struct site_event *event; /* in order of site */
 	uint32_t events, events_left; /* that are sites; that are none, since they can't be used */
 	uint32_t first_patchable; /* index of the first patchable function */
+	uint32_t first_guard;	  /* index of the first function that holds guards; functions when there is none */
+	uint32_t first_guard_site;
+	int32_t *guarded; /* of site[first_guard_site ...]: where the guarded code begins, less the site's address */
 	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for;
 	 * TRACED when functions exist, and for the kinds of bindings, which need nothing of the file. */
 	uint8_t kind_reason[TRACE_KIND_COUNT];

@@ -177,6 +177,37 @@ const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *
 	return NULL;
 }
 
+int site_notes(const struct site_file *file, const Elf64_Phdr *segment, struct site_note *note)
+{
+	const uint8_t *p = segment->p_type == PT_NOTE ? site_file_bytes(file, segment->p_offset, segment->p_filesz) : NULL;
+
+	*note = (struct site_note){.next = p, .next_address = segment->p_vaddr, .left = p ? segment->p_filesz : 0};
+	note->align = segment->p_align == 8 ? 8 : 4;
+	return p != NULL;
+}
+
+int site_next_note(struct site_note *note)
+{
+	if (note->left < sizeof(note->head))
+		return 0;
+	site_read(&note->head, note->next);
+	uint64_t name = sizeof(note->head);
+	uint64_t description = (name + note->head.n_namesz + note->align - 1) & -note->align;
+	uint64_t end = (description + note->head.n_descsz + note->align - 1) & -note->align;
+	if (description + note->head.n_descsz > note->left)
+		return 0;
+	note->name = note->next + name;
+	note->description = note->next + description;
+	note->address = note->next_address + description;
+	/* The last one's padding may be missing. */
+	if (end > note->left)
+		end = note->left;
+	note->next += end;
+	note->next_address += end;
+	note->left -= end;
+	return 1;
+}
+
 int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section)
 {
 	/* libelf points into the file where it can, and there a header may lie at any address. */

@@ -95,6 +95,19 @@ const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size
 /* The same in executable segments only. */
 const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *size);
 
+/* Notes, one after another. */
+struct site_note {
+	Elf64_Nhdr head;
+	const uint8_t *name, *description;
+	uint64_t address; /* of the description */
+	const uint8_t *next;
+	uint64_t next_address, left, align;
+};
+
+/* Begins with the notes of a PT_NOTE segment: 1, or 0 when it is none. Goes on to the next: 1, or 0 when there is none. */
+int site_notes(const struct site_file *file, const Elf64_Phdr *segment, struct site_note *note);
+int site_next_note(struct site_note *note);
+
 /* Copies the header of section i (from 1): 1, or 0 when there is none. Its bytes, or NULL. Is its name this one, or
  * does it begin so? */
 int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section);
@@ -123,6 +136,12 @@ const char *site_symbol_name(const struct site_symtab *table, const Elf64_Sym *s
 
 /* Fills file->names and file->frames. Returns 0 or -ENOMEM. Call it before the three below. */
 int site_names_load(struct site_file *file);
+
+/*
+ * The function that holds the address, with its name and size as far as known. Returns 1, or 0 when nothing is known of it: function
+ * stays as it was. *r becomes -ENOMEM when there is no memory.
+ */
+int site_holder(struct site_file *file, struct arena *arena, uint64_t address, struct site_function *function, int *r);
 
 /* First known start of a function in [from, to]; 0: none. */
 uint64_t site_start(struct site_file *file, uint64_t from, uint64_t to);
@@ -169,5 +188,24 @@ int site_scan_patchable(struct site_set *set, struct site_file *file, const stru
 
 /* Fills set->event, when it is settled which sites there are. Returns 0 or -ENOMEM. */
 int site_read_events(struct site_set *set, struct site_file *file);
+
+/* ---- site_guard.c ---- */
+
+/* Link-time addresses of the NOP and of what it guards, as the file says. */
+struct site_guard {
+	uint64_t site, target;
+};
+
+struct site_guards {
+	struct site_guard *entry; /* in scratch */
+	size_t count;
+	int damaged; /* there is a note that names no table */
+};
+
+/* Reads the tables. Nothing is allocated where there are none. Returns 0 or -ENOMEM. */
+int site_read_guards(struct site_file *file, struct site_guards *guards);
+
+/* Appends functions that hold guards, with their sites; the arrays have room for as many. Returns 0 or -ENOMEM. */
+int site_scan_guards(struct site_set *set, struct site_file *file, const struct site_guards *guards);
 
 #endif

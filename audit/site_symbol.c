@@ -288,6 +288,41 @@ static void fetch_ahead(const struct site_names *names, size_t i)
 		__builtin_prefetch(names->table.text + symbol.st_name);
 }
 
+/* Does a function of this start and size hold the address? Of unknown size: unless another one begins in between. */
+static int holds(struct site_file *file, uint64_t start, uint64_t size, uint64_t address)
+{
+	if (start > address || (size && address - start >= size))
+		return 0;
+	return size || start == address || !site_start(file, start + 1, address);
+}
+
+int site_holder(struct site_file *file, struct arena *arena, uint64_t address, struct site_function *function, int *r)
+{
+	size_t i = name_at(file, address);
+	Elf64_Sym symbol;
+
+	if (i && (i == file->names.count || file->names.key[i].address != address))
+		i--;
+	if (i < file->names.count) {
+		site_read(&symbol, symbol_of_key(&file->names, i));
+		if (holds(file, symbol.st_value, symbol.st_size, address)) {
+			function->address = symbol.st_value;
+			function->size = symbol.st_size;
+			function->name = site_symbol_name(&file->names.table, &symbol, arena, r);
+			return 1;
+		}
+	}
+	i = site_frame_at(file, address);
+	if (i && (i == file->frames.count || site_frame(file, i) != address))
+		i--;
+	if (i < file->frames.count && holds(file, site_frame(file, i), site_frame_size(file, i), address)) {
+		function->address = site_frame(file, i);
+		function->size = site_frame_size(file, i);
+		return 1;
+	}
+	return 0;
+}
+
 int site_describe(struct site_file *file, struct arena *arena, struct site_function *function)
 {
 	size_t i = name_at(file, function->address);

@@ -26,6 +26,23 @@ struct api_note {
 	uint32_t entries;
 } __attribute__((packed, aligned(4)));
 
+/*
+ * Guards (XAUDIT_IF_TRACED) are found in the same way: a note of type GUARD_NOTE names their table, whose entries say where the NOP is and
+ * where the guarded code begins. The linker makes the table out of the parts that come with each guard's function.
+ */
+#define GUARD_NOTE    2
+#define GUARD_VERSION 1
+
+struct guard_note {
+	int64_t start, end; /* distance from their own field */
+	uint32_t version;
+	uint32_t entry_size;
+} __attribute__((packed, aligned(4)));
+
+struct guard_entry {
+	int64_t site, target; /* distance from their own field */
+};
+
 struct api_table {
 	int (*event)(const void *data, size_t size);
 	int (*typed_event)(int type, const void *data, size_t size);

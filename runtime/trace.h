@@ -322,7 +322,8 @@ struct trace_pages {
 	X(0, XRAY, "xray")          \
 	X(1, PATCHABLE, "patchable") \
 	X(2, PLT, "plt")            \
-	X(3, CALLS, "calls")
+	X(3, CALLS, "calls")        \
+	X(4, GUARD, "guard")
 
 enum trace_kind {
 #define X(number, NAME, word) TRACE_KIND_##NAME = number,

@@ -114,16 +114,16 @@ struct xaudit_status {
 /* Fills in status. Returns 0; -EINVAL: size too small; -ENOSYS: it is not touched. Thread-safe, async-signal-safe. */
 int xaudit_status(struct xaudit_status *status);
 
-/* A function that xaudit can trace, by a sled, or by bindings once it was traced by them. */
+/* A function that xaudit can trace, by a sled, or by bindings once it was traced by them; or that holds guards. */
 struct xaudit_function_info {
 	uint32_t size;
-	uint32_t id;	     /* that events carry; 0: it has none yet */
+	uint32_t id;	     /* that events carry; 0: it has none yet, or raises none (guard) */
 	uint32_t object;     /* number of its object in the trace */
 	uint32_t on;	     /* 1: it is traced now */
 	uint64_t address;    /* in this process; 0: its object is not loaded */
 	uint64_t offset;     /* link-time address in its object */
 	uint64_t length;     /* bytes; 0: unknown */
-	const char *kind;    /* "xray", "patchable", "plt", "calls" */
+	const char *kind;    /* "xray", "patchable", "plt", "calls", "guard" */
 	const char *name;    /* as the linker knows it; "" if unknown */
 	const char *path;    /* of the object */
 };
@@ -151,8 +151,8 @@ int xaudit_for_each_function(int (*callback)(const struct xaudit_function_info *
  *	point	ID	OBJECT	OFFSET	TYPE	LENGTH
  *
  * Points follow their function; functions by bindings have none. OFFSET and LENGTH of a point: where its sled begins,
- * and how many bytes it has. TYPE: entry, exit, tail, custom, typed (of XRay), patchable, or hot, where the patch goes
- * before the entry. Control characters in names become spaces. Returns 0, the -errno of a write that failed, or
+ * and how many bytes it has. TYPE: entry, exit, tail, custom, typed (of XRay), patchable, hot, where the patch goes
+ * before the entry, or guard. Control characters in names become spaces. Returns 0, the -errno of a write that failed, or
  * -ENOSYS. Thread-safe, async-signal-safe; the fd may block.
  */
 int xaudit_dump_table(int fd);
@@ -258,6 +258,77 @@ __asm__(".ifndef xaudit_event_hook_1\n"
 	"	.long 1, 1\n"
 	"	.popsection\n"
 	".endif\n");
+#endif
+
+/*
+ * XAUDIT_IF_TRACED { ... } guards code that runs only when xaudit is at work in the process, without the library: else it
+ * costs a NOP of five bytes, and the guarded code stands out of the way where the compiler optimises. An else may follow:
+ *
+ *	XAUDIT_IF_TRACED {
+ *		size_t size = describe(request, text, sizeof(text));
+ *		XAUDIT_EVENT(text, size);
+ *	}
+ *
+ * xaudit makes a jump of the NOP as the object is loaded, before its constructors run, in each object where the rules
+ * don't say otherwise, whether anything is recorded or not. The function that holds the guard is of kind "guard" then, by
+ * its own name or by that of who it was inlined into: xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all
+ * guards of a function, as `xaudit ctl` does; a disable of all kinds switches them off, too. Recording that is stopped, and
+ * mode count, leave them as they are. A guard is no event and has no number: its xaudit_function_info has the id 0.
+ *
+ * gcc 9 and clang 11 or later, C and C++, on x86-64 Linux; elsewhere, or where XAUDIT_NO_HOOK is defined before, guarded
+ * code is compiled and never runs. Not in constexpr functions. Under --gc-sections, linkers other than lld keep functions that hold
+ * guards though nobody calls them, unless told -z start-stop-gc.
+ *
+ * The asm: each guard's NOP, at a place where its first two bytes can be changed at once; in a section that goes with the
+ * function's (also out of a comdat group, and away with --gc-sections), where it is and where the guarded code begins; and once per
+ * linked object a note by which the module finds these, which the guards keep.
+ */
+#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__) && !defined(XAUDIT_NO_HOOK)
+#define XAUDIT_IF_TRACED if (__builtin_expect(xaudit_guard_1(), 0))
+
+#ifdef __cplusplus
+inline
+#else
+static __inline__
+#endif
+	__attribute__((always_inline, unused)) int xaudit_guard_1(void)
+{
+	__asm__ __inline__ goto(
+		"	.balign 8, , 1\n"
+		".Lxaudit_guard%=:\n"
+		"	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+		"	.reloc .Lxaudit_guard%=, R_X86_64_NONE, xaudit_guard_note_1\n"
+		"	.pushsection xaudit_guards, \"a?o\", @progbits, .Lxaudit_guard%=\n"
+		"	.balign 8\n"
+		"	.quad .Lxaudit_guard%= - .\n"
+		"	.quad %l[guarded] - .\n"
+		"	.popsection\n"
+		"	.ifndef xaudit_guard_note_1\n"
+		"	.pushsection .note.xaudit,\"aG\",@note,xaudit_guard_note_1,comdat\n"
+		"	.weak xaudit_guard_note_1\n"
+		"	.hidden xaudit_guard_note_1\n"
+		"	.hidden __start_xaudit_guards\n"
+		"	.hidden __stop_xaudit_guards\n"
+		"	.balign 4\n"
+		"xaudit_guard_note_1:\n"
+		"	.long 7, 24, 2\n"
+		"	.asciz \"xaudit\"\n"
+		"	.balign 4\n"
+		"	.quad __start_xaudit_guards - .\n"
+		"	.quad __stop_xaudit_guards - .\n"
+		"	.long 1, 16\n"
+		"	.popsection\n"
+		"	.endif\n"
+		:
+		:
+		:
+		: guarded);
+	return 0;
+guarded:
+	return 1;
+}
+#else
+#define XAUDIT_IF_TRACED if (0)
 #endif
 
 #ifdef __cplusplus

@@ -192,7 +192,7 @@ output = d
 [library *]
 kind = plt
 END
-refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, none" <<'END'
+refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, none" <<'END'
 [library *]
 kinds = xray ptl
 END

@@ -108,13 +108,13 @@ static void test_rules(void)
 	struct asked_rule rule;
 	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@", "xray:", "a@b@c" };
 
-	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == 15 && !strcmp(rule.function, "f") && !rule.library,
+	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") && !rule.library,
 		"a function alone is a rule for all kinds and libraries");
 	ok(!asked_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"), "a kind can be named");
 	ok(!asked_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
 			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
 		"or two, and a library");
-	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == 15 && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
+	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
 	int refused = 0;
 	for (int i = 4; i < 9; i++)
 		refused += asked_parse(&rule, text_of[i]) == -EINVAL;

@@ -154,7 +154,8 @@ static void load_map(const char *path)
 	object_rules = &rules;
 	object.number = 1;
 	object.path = path;
-	object.usable_functions = object.sites.functions;
+	object.usable_functions = object.sites.first_guard = object.sites.functions;
+	object.sites.first_guard_site = object.sites.sites;
 	for (uint32_t i = 0; i < object.sites.functions; i++) {
 		object.counted[i] = TRACE_REASON_NOT_SELECTED;
 		object.counts[functions[i].kind][TRACE_REASON_NOT_SELECTED]++;

@@ -15,9 +15,9 @@ record() {
 	said=$(cat said)
 }
 default='[library *]
-kinds = xray patchable
+kinds = xray patchable guard
 [program]
-kinds = xray patchable calls'
+kinds = xray patchable calls guard'
 
 # ---- wrong usage ----
 usage "xaudit record: bad value 'fast' for -m; allowed: stream, ring, count" 'a bad mode' -m fast true

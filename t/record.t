@@ -116,8 +116,8 @@ usage 'xaudit record: no command to run; usage: xaudit record [OPTION]... [--] C
 usage "xaudit record: unknown option '--what'; see xaudit record --help" 'an unknown long option' --what true
 usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" 'an unknown short option' -z true
 usage "xaudit record: option '-o' needs a value; see xaudit record --help" 'an option without its value' -o
-usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls" 'an unknown kind' -k plt,foo true
-usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls" 'an empty kind' -k plt, true
+usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard" 'an unknown kind' -k plt,foo true
+usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls, guard" 'an empty kind' -k plt, true
 usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 1G, as in 4M" 'a bad size' -b 3M true
 usage "xaudit: $here/none.conf: the configuration can't be read: no such file" 'a configuration that is not there' -c none.conf true
 printf '[trace]\nsize = 4M\n' >bad.conf
@@ -148,9 +148,9 @@ like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolut
 like "$environment" '^buffer = 4194304$' 'the default buffer'
 unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
 default='[library *]
-kinds = xray patchable
+kinds = xray patchable guard
 [program]
-kinds = xray patchable calls'
+kinds = xray patchable calls guard'
 is "$(rules)" "$default" 'no option and no configuration: default kinds, and calls of the program'
 if [ -n "$XAUDIT_TSAN" ]; then
 	skip 1 'a command with ThreadSanitizer needs more static TLS than any auditor leaves it'
@@ -168,9 +168,9 @@ GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environm
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
 is "$(rules)" '[library libfoo.so*]
-kinds = xray patchable plt
+kinds = xray patchable plt guard
 [library /opt/x/libbar.so]
-kinds = xray patchable plt' '-l alone: xray, patchable and plt of these libraries'
+kinds = xray patchable plt guard' '-l alone: xray, patchable, guard and plt of these libraries'
 environment -k plt,calls -k xray
 is "$(rules)" '[library *]
 kinds = xray plt calls
@@ -185,10 +185,10 @@ exclude = c
 exclude = d' '-l, -k, -F and -N together'
 environment -F malloc
 is "$(rules)" '[library *]
-kinds = xray patchable
+kinds = xray patchable guard
 functions = malloc
 [program]
-kinds = xray patchable calls
+kinds = xray patchable calls guard
 functions = malloc' '-F alone: these functions, of the default kinds and calls'
 environment -b 64k -o 'out %p'
 like "$environment" '^buffer = 65536$' '-b sets the buffer'
@@ -335,7 +335,7 @@ printf '[library liby*]\n' >named.conf
 environment -c named.conf -l 'libz*'
 like "$environment" "^XAUDIT_CONFIG=$here/named.conf\$" '-c names its file, absolute'
 is "$(rules)" '[library libz*]
-kinds = xray patchable plt' 'with sections of the command line before it'
+kinds = xray patchable plt guard' 'with sections of the command line before it'
 printf '[oops]\n' >xaudit.conf
 record true
 is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], [program]" \

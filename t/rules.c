@@ -100,14 +100,14 @@ static const struct {
 		"2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
-	{ "[program]\nkinds = xray foo plt\n", "2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, none" },
+	{ "[program]\nkinds = xray foo plt\n", "2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[program]\nkinds = xray\n\n  fentry\n",
-		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, none" },
+		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[program]\nkinds = none plt\n",
-		"2: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls" },
+		"2: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls, guard" },
 	{ "[program]\nkinds = plt\nkinds = none\n",
-		"3: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls" },
-	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, none" },
+		"3: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls, guard" },
+	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
 	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic" },
@@ -233,7 +233,7 @@ static void errors(void)
 
 	env_rules = "[trace]\noutput = x\n\n[library *]\nkinds = foo\n";
 	is_int(read_rules(&rules, NULL), -1, "bad rules of the command line are refused");
-	is_str(said, "xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, none\n",
+	is_str(said, "xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none\n",
 		"and no line number confuses anybody");
 	env_rules = "[library *]\nkinds foo\n";
 	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");
@@ -308,7 +308,7 @@ static void everything(void)
 	is_str(s->library, NULL, "third section: [program]");
 	is_int(s->kinds, CALLS, "with its kind, from an indented first key");
 	s = s->next;
-	is_int(s->kinds, XRAY | PATCHABLE, "a section without kinds has the default ones");
+	is_int(s->kinds, RULES_DEFAULT_KINDS, "a section without kinds has the default ones");
 	ok(!s->next, "no further section");
 	arena_free(&rules.arena);
 }
@@ -458,9 +458,9 @@ static void sources(void)
 	is_int(read_rules(&rules, NULL), 0, "rules of the command line alone are fine");
 	is_int(rules.defaults, 1, "without sections the default ones are used");
 	is_str(rules.sections->library, "*", "which are [library *]");
-	is_int(rules.sections->kinds, XRAY | PATCHABLE, "with the default kinds");
+	is_int(rules.sections->kinds, RULES_DEFAULT_KINDS, "with the default kinds");
 	is_str(rules.sections->next->library, NULL, "and [program]");
-	is_int(rules.sections->next->kinds, XRAY | PATCHABLE, "with the default kinds");
+	is_int(rules.sections->next->kinds, RULES_DEFAULT_KINDS, "with the default kinds");
 	ok(!rules.sections->next->next, "and no more");
 	snprintf(path, sizeof(path), "%s/xaudit.data", folder);
 	is_str(rules.output, path, "the default output lies in the current folder");

@@ -164,6 +164,7 @@ static bool is_on(enum sled_type type, const uint8_t two[2])
 	case SLED_XRAY_TYPED:
 		return two[0] == 0x66 && two[1] == 0x90;
 	case SLED_PATCHABLE:
+	case SLED_GUARD:
 		return two[0] == 0xe9;
 	case SLED_PATCHABLE_HOT:
 		return two[0] == 0xeb && (int8_t)two[1] == -7;

@@ -148,8 +148,9 @@ static void print_json(const struct list *list)
 		printf("%s\"%s\":%zu", kind ? "," : "", kind_word[kind], list->sites[kind]);
 	/* `calls` are not functions of this file. */
 	fputs("},\"coverage\":{", stdout);
-	for (int kind = 0; kind < TRACE_KIND_CALLS; kind++)
-		printf("%s\"%s\":%.2f", kind ? "," : "", kind_word[kind], percent(list, kind));
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (kind != TRACE_KIND_CALLS)
+			printf("%s\"%s\":%.2f", kind ? "," : "", kind_word[kind], percent(list, kind));
 	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events, list->set.events_left);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < list->rows; i++) {
@@ -270,7 +271,8 @@ static void help(void)
 	      "  xray       functions compiled with clang -fxray-instrument\n"
 	      "  patchable  functions compiled with -fpatchable-function-entry=N\n"
 	      "  plt        exported functions, which other objects call\n"
-	      "  calls      functions of other objects that the file calls through its PLT\n",
+	      "  calls      functions of other objects that the file calls through its PLT\n"
+	      "  guard      functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)\n",
 		stdout);
 }
 

@@ -21,7 +21,7 @@ static const char help[] =
 	"  -l, --library=GLOB       trace this library; repeatable\n"
 	"  -F, --filter=PATTERN     trace only these functions, FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable\n"
 	"  -N, --notrace=PATTERN    never trace these functions; repeatable\n"
-	"  -k, --kinds=KIND[,KIND]  kinds of sites: xray, patchable, plt, calls\n"
+	"  -k, --kinds=KIND[,KIND]  kinds of sites: xray, patchable, plt, calls, guard\n"
 	"  -b, --buffer=SIZE        buffer per thread: a power of two from 64k to 1G (4M)\n"
 	"  -m, --mode=MODE          stream: every event (default); ring: the newest events; count: only how often\n"
 	"      --ring=SIZE          what mode ring keeps per thread: a power of two from 256k to 1G (8M)\n"
@@ -37,8 +37,8 @@ static const char help[] =
 	"  -c, --config=FILE        read this configuration instead of xaudit.conf\n"
 	"  -h, --help               this text\n"
 	"\n"
-	"With -l alone: xray, patchable and plt of these libraries. With -k alone: these kinds of every library and of the\n"
-	"program. With neither: the configuration decides; where there is none, xray and patchable of everything, and the\n"
+	"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every library and of the\n"
+	"program. With neither: the configuration decides; where there is none, xray, patchable and guard of everything, and the\n"
 	"calls of the program into its libraries.\n"
 	"\n"
 	"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it was not found.\n";
@@ -82,7 +82,7 @@ static int add_kinds(unsigned *kinds, const char *list)
 		int kind = rules_kind(p, n);
 
 		if (kind < 0) {
-			tool_error("record", "unknown kind '%.*s'; allowed: xray, patchable, plt, calls", (int)n, p);
+			tool_error("record", "unknown kind '%.*s'; allowed: xray, patchable, plt, calls, guard", (int)n, p);
 			return -1;
 		}
 		*kinds |= 1u << kind;

@@ -165,6 +165,9 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) ||
 				entry.reason >= TRACE_REASON_COUNT)
 				continue;
+			/* Whatever becomes of guards, they are no events. */
+			if (entry.kind == TRACE_KIND_GUARD)
+				continue;
 			if (OF_OBJECT(entry.reason))
 				;
 			else if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)

@@ -24,7 +24,7 @@
 /* The static TLS that ld.so sets aside beyond what it knows of when it starts; tool/record_tls.c tells how much. */
 #define TLS_TUNABLE "glibc.rtld.optional_static_tls"
 
-#define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT)
+#define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
 
 /* What rules_read() asks; it takes a function without context. */
 static const char *rules_text, *rules_config;

@@ -6,6 +6,7 @@
 /* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (behind the ret of an exit).
  */
 static const uint8_t entry_nop[9] = {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
+static const uint8_t nop5[SLED_JUMP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
 static const uint8_t exit_nop[10] = {0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
 
@@ -192,6 +193,11 @@ size_t sled_room(const uint8_t *p, size_t size, size_t need)
 	return need;
 }
 
+int sled_is_guard(const uint8_t *p, size_t size)
+{
+	return size >= sizeof(nop5) && sys_same(p, nop5, sizeof(nop5));
+}
+
 int sled_is_endbr64(const uint8_t *p, size_t size)
 {
 	return size >= SLED_ENDBR64_SIZE && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
@@ -223,6 +229,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 			return 0;
 		return SLED_XRAY_SIZE;
 	case SLED_PATCHABLE:
+	case SLED_GUARD:
 		return put_branch(out, 0xe9, rel, 0);
 	case SLED_PATCHABLE_HOT:
 		*from = -SLED_JUMP_SIZE;
@@ -275,7 +282,7 @@ void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIG
 
 size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 {
-	static const uint8_t nop5[SLED_JUMP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00}, nop2[SLED_HOT_JUMP_SIZE] = {0x66, 0x90};
+	static const uint8_t nop2[SLED_HOT_JUMP_SIZE] = {0x66, 0x90};
 
 	switch (type) {
 	case SLED_XRAY_ENTRY:
@@ -294,6 +301,9 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 	case SLED_PATCHABLE:
 		/* A NOP that is long enough stays: it goes on behind what a patch covers. */
 		put(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
+		return SLED_JUMP_SIZE;
+	case SLED_GUARD:
+		put(out, nop5, SLED_JUMP_SIZE);
 		return SLED_JUMP_SIZE;
 	case SLED_PATCHABLE_HOT:
 	case SLED_PATCHABLE_HOT_CET:
@@ -319,6 +329,8 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 		put(out + n, original, SLED_JUMP_SIZE);
 		return SLED_EVENT_PATCH;
 	}
+	if (type == SLED_GUARD)
+		return sled_ready(type, original, out);
 	if (type != SLED_PATCHABLE && !before(type))
 		return 0;
 	put(out, original, SLED_JUMP_SIZE);
@@ -357,8 +369,8 @@ unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const u
 	if (sys_same(now, file, size))
 		state = SLED_IS_OFF | SLED_IS_FILE;
 	head = sled_ready(type, original, ready);
-	if (type == SLED_PATCHABLE) {
-		/* The guard of a batch that a fork cut off is one whole instruction, too. */
+	if (type == SLED_PATCHABLE || type == SLED_GUARD) {
+		/* The short jump of a batch that a fork cut off is one whole instruction, too. */
 		if (sys_same(p, ready, head) || (p[0] == 0xeb && p[1] == length - 2))
 			state |= SLED_IS_OFF | SLED_IS_READY;
 		return state;

@@ -17,6 +17,7 @@
  * from that form is left alone: clang before 17 writes a third mov at times, and the jmp leads into the call.
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
  * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which nobody executes.
+ * Guards (xaudit.h): `jmp rel32` to the guarded code of the same function over one NOP of five bytes, 0f 1f 44 00 00.
  *
  * A patch covers whole instructions: five NOPs of one byte, or one NOP that may be longer than the patch (clang's
  * 8-byte NOP). The function's body goes on behind the last instruction that is covered (struct site, `length`), never
@@ -39,6 +40,7 @@ enum sled_type {
 	SLED_PATCHABLE,	   /* jmp rel32 at the site's address */
 	SLED_PATCHABLE_HOT, /* jmp -7 at the site's address, jmp rel32 five bytes before it */
 	SLED_PATCHABLE_HOT_CET, /* the same around an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
+	SLED_GUARD,	   /* jmp rel32 at the site's address */
 };
 
 #define SLED_XRAY_SIZE	   11
@@ -91,14 +93,17 @@ size_t sled_nops(const uint8_t *p, size_t size);
  */
 size_t sled_room(const uint8_t *p, size_t size, size_t need);
 
+/* Is there the NOP of a guard at p? */
+int sled_is_guard(const uint8_t *p, size_t size);
+
 /* Is there an endbr64 at p? */
 int sled_is_endbr64(const uint8_t *p, size_t size);
 
 /*
  * Writes the patched bytes of a site into out (16 bytes) and their number and place: *from is added to the site's
  * address (it is negative for the two hot types). index: the function's index in its object (xray, but not events: what
- * goes into r10d). rel: the stub's address minus the site's address. Returns the number of bytes, or 0 when the stub is out of
- * reach.
+ * goes into r10d). rel: the stub's address (of a guard: the guarded code's) minus the site's address. Returns the number
+ * of bytes, or 0 when the stub is out of reach.
  */
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from);
 
@@ -119,8 +124,8 @@ enum sled_state {
 };
 
 /*
- * Keeps the own bytes of a patchable site: p points to it, unpatched. XRay sleds' are always the same, nothing is kept; but for events, whose
- * sled_read_event() keeps.
+ * Keeps the own bytes of a patchable site: p points to it, unpatched. Those of XRay sleds and guards are always the same, nothing is kept; but for
+ * events, whose sled_read_event() keeps.
  */
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE]);
 
