@@ -109,10 +109,8 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		write += needed != 0;
 		on += was_on != 0;
 	}
-	if (f->reason == TRACE_REASON_TRACED && !object->refused) {
-		if (!batch->rule)
-			object->marks[i] |= FUNCTION_XRAY;
-		else if (batch->on)
+	if (f->reason == TRACE_REASON_TRACED && !object->refused && batch->rule) {
+		if (batch->on)
 			object->marks[i] |= FUNCTION_ON;
 		else
 			object->marks[i] &= (uint8_t)~FUNCTION_ON;
@@ -127,7 +125,10 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	batch->result->changed += changed;
 	batch->result->already += f->count - changed;
 	batch->changed[rule] += changed;
-	recount(object, i, !batch->on ? TRACE_REASON_DISABLED
+	if (!batch->rule && (batch->on || changed))
+		object->marks[i] |= FUNCTION_XRAY;
+	if (batch->rule || batch->on || changed)
+		recount(object, i, !batch->on ? TRACE_REASON_DISABLED
 			   : object->marks[i] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY
 							       : TRACE_REASON_TRACED);
 	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)

@@ -189,7 +189,8 @@ EXTRA_DIST += t/fixtures/api.c t/fixtures/api.h t/fixtures/api_parts.c t/fixture
 # XRay's runtime symbols.
 dist_check_SCRIPTS += t/resolve.t
 EXTRA_DIST += t/fixtures/resolve_host.c t/fixtures/resolve_library.c
+
 # XRay's interface, by LLVM's own headers.
 dist_check_SCRIPTS += t/xray_interface.t
-EXTRA_DIST += t/fixtures/xray_test.h t/fixtures/xray_part.c t/fixtures/xray_handlers.cc t/fixtures/xray_patch.cc t/fixtures/xray_many.cc \
+EXTRA_DIST += t/fixtures/xray_test.h t/fixtures/xray_part.c t/fixtures/xray_sends.c t/fixtures/xray_handlers.cc t/fixtures/xray_patch.cc t/fixtures/xray_many.cc \
 	t/fixtures/xray_log.cc t/fixtures/xray_none.cc

@@ -14,6 +14,7 @@ echo '#include <xray/xray_log_interface.h>' >header.cc
 "$CLANG++" -fsyntax-only header.cc 2>/dev/null || skip_all 'clang has no headers of XRay'
 
 xray_library libpart.so xray_part.c
+xray_library libsends.so xray_sends.c
 xray_library libtwo.so xray_part.c -Wl,--build-id=0x7861756469742d636f70792d30303030
 "$CLANG" -O2 -fxray-instrument -c -o part.o "$sources/xray_part.c" || bail 'part.o does not compile'
 for name in handlers patch many log none; do
@@ -30,8 +31,8 @@ off() {
 	record d -k xray --start-disabled "$@"
 }
 for with in shared static; do
-	off ./${with}_handlers ./libpart.so
-	is "$out$err" '44 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are removed"
+	off ./${with}_handlers ./libpart.so ./libsends.so
+	is "$out$err" '55 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are removed"
 	off ./${with}_patch ./libpart.so ./libtwo.so
 	is "$out$err" '91 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, and not when they are closed"
 	report d
@@ -62,6 +63,6 @@ record d -l nothing.so -k xray ./shared_patch ./libpart.so ./libtwo.so
 is "$out$err" '91 good, 0 bad' 'a library that the rules do not name can be patched'
 record d -l nothing.so -k xray ./own_patch ./libpart.so ./libtwo.so
 is "$out$err" '94 good, 0 bad' 'a program that the rules do not name can be, too'
-record d -l nothing.so -k plt ./static_handlers ./libpart.so
-is "$out$err" '44 good, 0 bad' 'rules of another kind'
+record d -l nothing.so -k plt ./static_handlers ./libpart.so ./libsends.so
+is "$out$err" '55 good, 0 bad' 'rules of another kind'
 done_testing
