@@ -6,6 +6,6 @@ dist_man_MANS += doc/xaudit-list.1 doc/xaudit-check.1 doc/xaudit-ctl.1
 # The readers of traces.
 dist_man_MANS += doc/xaudit-dump.1 doc/xaudit-info.1 doc/xaudit-replay.1 doc/xaudit-report.1 doc/xaudit-trace.5
 # What programs call.
-dist_man_MANS += doc/xaudit-api.3
+dist_man_MANS += doc/xaudit-api.3 doc/xaudit-xray.3
 # For developers.
 EXTRA_DIST += doc/design.md doc/measurements.md

@@ -5,13 +5,18 @@
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
-flags="-Wall -Wextra -Werror -I$top_srcdir/runtime -fxray-instrument -fxray-instruction-threshold=1000000 -fxray-ignore-loops -fnoxray-link-deps"
+flags="-Wall -Wextra -Werror -I$top_srcdir/runtime -fxray-instrument -fxray-instruction-threshold=1000000 -fxray-ignore-loops"
 static=$top_builddir/libxaudit-api.a
 shared="-L$top_builddir/.libs -lxaudit-api -Wl,-rpath,$top_builddir/.libs"
 
 [ -n "$CLANG" ] || skip_all 'no clang'
 echo '#include <xray/xray_log_interface.h>' >header.cc
 "$CLANG++" -fsyntax-only header.cc 2>/dev/null || skip_all 'clang has no headers of XRay'
+
+for option in -fno-xray-link-deps -fnoxray-link-deps; do
+	"$CLANG++" -fsyntax-only "$option" header.cc 2>/dev/null && break
+done
+flags="$flags $option"
 
 xray_library libpart.so xray_part.c
 xray_library libsends.so xray_sends.c
