@@ -128,6 +128,10 @@ EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pag
 dist_check_SCRIPTS += t/guard.t
 EXTRA_DIST += t/fixtures/guard.h t/fixtures/guard.c t/fixtures/guard_part.c t/fixtures/guard_part.cc
 
+# Events of XRay.
+dist_check_SCRIPTS += t/xray_events.t
+EXTRA_DIST += t/fixtures/events.c t/fixtures/events.h t/fixtures/events_by_hand.S t/fixtures/events_part.c t/fixtures/events_raw.c t/fixtures/events_steps.c
+
 # Copy-on-write.
 dist_check_SCRIPTS += t/cow.t
 EXTRA_DIST += t/fixtures/cow.c

@@ -224,6 +224,72 @@ static void test_reserved(void)
 	check_unmap(&pages);
 }
 
+/* Event sleds 0, 1, 2 ...: custom and typed in turn, from registers that depend on the number. */
+static void tell_event(const void *text, uint32_t n, struct stub_event *to)
+{
+	to->resume = *(const uint64_t *)text + 100 * n;
+	to->arguments = n & 1 ? 3 : 2;
+	for (unsigned i = 0; i < 3; i++)
+		to->source[i] = (uint8_t)((n + 5 * i) % 16 == 4 ? 15 : (n + 5 * i) % 16);
+}
+
+/* The whole code of a stub, as the header draws it. */
+static int is_event_stub(uint64_t address, const struct stub_event *event)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
+	void (*gate)(void) = event->arguments == 3 ? tramp_gate_typed : tramp_gate_custom;
+	uint64_t word;
+
+	if (memcmp(p, "\x48\x8d\x64\x24\x80\xff\x35", 7))
+		return 0;
+	memcpy(&word, p + 11 + get32(p + 7), 8);
+	if (word != event->resume)
+		return 0;
+	p += 11;
+	for (unsigned i = 0; i < event->arguments; i++) {
+		if (event->source[i] >= 8 && *p++ != 0x41)
+			return 0;
+		if (*p++ != (0x50 | (event->source[i] & 7)))
+			return 0;
+	}
+	if (p[0] != 0xff || p[1] != 0x15)
+		return 0;
+	memcpy(&word, p + 6 + get32(p + 2), 8);
+	if (word != (uint64_t)(uintptr_t)gate)
+		return 0;
+	p += 6;
+	return !memcmp(p, "\x48\x8d\xa4\x24", 4) && get32(p + 4) == 128 + 8 + 8 * event->arguments && p[8] == 0xe9 &&
+	       (uint64_t)(uintptr_t)p + 13 + (uint64_t)(int64_t)get32(p + 9) == event->resume;
+}
+
+static void test_events(void)
+{
+	enum { EVENTS = 301, CELLS = 7 };
+	uint64_t text = find_room(16ul << 20) + (8ul << 20), end = 0;
+	struct stub_pages pages;
+	unsigned right = 0, cells = 0, apart = 0;
+
+	is_int((long long)stub_size(1, 1, 0), PAGE, "XRay stubs and one of an event take a page");
+	is_int((long long)stub_size(1, 84, 0), 2 * PAGE, "84 of events take a second one");
+	is_int(stub_reserve(&pages, text - stub_size(1, EVENTS, CELLS), text, text + 0x10000, 1, EVENTS, CELLS), 0, "a place for 301 event sleds is kept");
+	is_int(stub_write(&pages, 42, tell_event, &text), 0, "their stubs are written");
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		struct stub_event event;
+		tell_event(&text, i, &event);
+		right += is_event_stub(stub_event(&pages, i), &event);
+		apart += stub_event(&pages, i) >= end;
+		end = stub_event(&pages, i) + 48;
+	}
+	for (uint32_t i = 0; i < CELLS; i++)
+		cells += is_cell_stub(stub_address(&pages, i), stub_cell(&pages, i));
+	is_int(right, EVENTS, "each steps over the red zone, pushes what its sled names, calls its gate and goes on behind the sled");
+	is_int(apart, EVENTS, "none lies over another");
+	ok(cells == CELLS && stub_address(&pages, 0) >= end, "stubs of patchable functions follow them");
+	ok(is_xray_stub(stub_xray(&pages, 2), TRACE_WORD(TRACE_TAIL, 42), tramp_gate_xray_tail), "the XRay stubs come first as ever");
+	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.code_size, "r-xp"), "all code is mapped read and execute");
+	check_unmap(&pages);
+}
+
 static void test_block(void)
 {
 	struct stub_pages pages;
@@ -279,6 +345,7 @@ int main(void)
 	test_taken();
 	test_reach();
 	test_reserved();
+	test_events();
 	test_block();
 	test_refused();
 	return done_testing();
