@@ -246,7 +246,7 @@ static void print_table(const struct list *list)
 		putchar('\n');
 		print_refused(list, kind);
 		if (kind == TRACE_KIND_XRAY && list->set.events)
-			printf("           with %" PRIu32 " custom or typed event sleds\n", list->set.events);
+			printf("           %" PRIu32 " custom or typed event sleds\n", list->set.events);
 		if (kind == TRACE_KIND_XRAY && list->set.events_left)
 			printf("           %" PRIu32 " %s\n", list->set.events_left, reason_phrase[TRACE_REASON_EVENT_LEFT]);
 	}
