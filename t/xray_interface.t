@@ -39,7 +39,7 @@ for with in shared static; do
 	off ./${with}_handlers ./libpart.so ./libsends.so
 	is "$out$err" '55 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are removed"
 	off ./${with}_patch ./libpart.so ./libtwo.so
-	is "$out$err" '91 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, and not when they are closed"
+	is "$out$err" '100 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, and not when they are closed"
 	report d
 	# A call whose function is unpatched meanwhile has no end.
 	is "$(sums | cut -d' ' -f1,2)" '0 lost' "$with: nothing of that is lost"
@@ -49,7 +49,7 @@ for with in shared static; do
 	is "$(calls part_leaf) $(calls part_logged), $(sums)" '14 5, 0 lost 0 unfinished' "$with: the recorder has the calls between init and finalize"
 done
 off ./own_patch ./libpart.so ./libtwo.so
-is "$out$err" '94 good, 0 bad' 'a program with functions of its own is object 0'
+is "$out$err" '103 good, 0 bad' 'a program with functions of its own is object 0'
 
 off ./shared_many again ./libpart.so
 is "$out$err" '4 good, 0 bad' 'a library is opened and closed 1000 times, patched each time: the same number, and bounded memory'
@@ -63,11 +63,22 @@ report d
 is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_leaf") | .calls] | add') $(sums)" '301 0 lost 0 unfinished' \
 	'300 libraries at once, all on by the rules: those without a number are traced, too'
 
+off ./shared_many mixed ./libpart.so ./libtwo.so
+is "$out$err" '11 good, 0 bad' 'libraries come and go while three threads patch and set handlers'
+
+# A library that takes long to load: the module waits for a pipe that another auditor has put in its place.
+library "$CC" auditor.so xray_auditor.c
+cp libpart.so libslow.so
+printf '[trace]\noutput = %s/d\nenabled = no\n[library *]\nkinds = xray\n' "$tmp" >off.conf
+rm -rf d
+is "$(bounded 60 env LD_AUDIT="$tmp/auditor.so:$MODULE" XAUDIT_CONFIG=off.conf ./shared_many waits ./libslow.so ./libtwo.so 2>&1)" '8 good, 0 bad' \
+	'while a library is being loaded for a second, patching answers ONGOING'
+
 # Rules that don't name the library.
 record d -l nothing.so -k xray ./shared_patch ./libpart.so ./libtwo.so
-is "$out$err" '91 good, 0 bad' 'a library that the rules do not name can be patched'
+is "$out$err" '100 good, 0 bad' 'a library that the rules do not name can be patched'
 record d -l nothing.so -k xray ./own_patch ./libpart.so ./libtwo.so
-is "$out$err" '94 good, 0 bad' 'a program that the rules do not name can be, too'
+is "$out$err" '103 good, 0 bad' 'a program that the rules do not name can be, too'
 record d -l nothing.so -k plt ./static_handlers ./libpart.so ./libsends.so
 is "$out$err" '55 good, 0 bad' 'rules of another kind'
 done_testing
