@@ -235,6 +235,34 @@ static struct load *next_load(uint64_t start)
 	return next;
 }
 
+static int is_loaded(const struct object *object)
+{
+	for (const struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && load->object == object)
+			return 1;
+	return 0;
+}
+
+/* What an object that is not loaded now will be when it comes again: what is known of it is not asked for once more. */
+static void judge_absent(const struct batch *batch, struct object *object)
+{
+	for (uint32_t i = 0; object->marks && !object->refused && i < object->sites.functions; i++) {
+		const struct site_function *f = &object->sites.function[i];
+		if (f->reason != TRACE_REASON_TRACED || find_rule(batch, object, f->kind, f->name) < 0)
+			continue;
+		if (batch->on)
+			object->marks[i] |= FUNCTION_ON;
+		else
+			object->marks[i] &= (uint8_t)~FUNCTION_ON;
+		recount(object, i, !batch->on ? TRACE_REASON_DISABLED
+				   : object->marks[i] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY
+								       : TRACE_REASON_TRACED);
+	}
+	for (struct bound_function *f = object->bound; f; f = f->all)
+		if (find_rule(batch, object, (int)f->kind, f->name) >= 0)
+			f->on = batch->on != 0;
+}
+
 static int make_batch(struct batch *batch)
 {
 	int r = 0;
@@ -249,6 +277,9 @@ static int make_batch(struct batch *batch)
 		if (batch->rule)
 			switch_bindings(batch, load);
 	}
+	for (struct object *object = objects; object && r == 0; object = object->next)
+		if (!is_loaded(object))
+			judge_absent(batch, object);
 	if (batch->on && batch->selected)
 		object_selected = 1;
 	return r;
