@@ -309,8 +309,16 @@ static int general(void *argument)
 
 #define THREADS 8
 
+/* One way of removing. */
+struct removing {
+	const char *what;
+	long rounds, seconds;
+	unsigned calls_at_once; /* then a thread offers the processor to others, so that few are interrupted in the handler; 0: never */
+	int is_fenced;		/* as where membarrier is refused */
+};
+
 static int stop;
-static long rounds;
+static const struct removing *removing;
 static uint8_t *code; /* of the handler: a page of its own */
 
 /* Counts in memory that stays, and takes a while. */
@@ -323,20 +331,23 @@ static const uint8_t handler_code[] = {
 
 static void *calls(void *argument)
 {
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+	for (unsigned n = 1; !__atomic_load_n(&stop, __ATOMIC_RELAXED); n++) {
 		expect(F(1)(1), 2);
 		expect(F(2)(1), 2);
+		if (removing->calls_at_once && n % removing->calls_at_once == 0)
+			sched_yield();
 	}
 	return argument;
 }
 
-static int removals(void *fenced)
+static int removals(void *argument)
 {
 	pthread_t thread[THREADS];
 	long before = 0, called = 0;
 
 	start_xray();
-	expect(epoch_init(fenced != NULL), fenced != NULL);
+	removing = argument;
+	expect(epoch_init(removing->is_fenced), removing->is_fenced);
 	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING, .ring = 512 << 10});
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, leaf);
 	f[2] = core_traced(TRAMP_POINT, 2, leaf);
@@ -345,8 +356,8 @@ static int removals(void *fenced)
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread[i], NULL, calls, NULL))
 			_exit(97);
-	uint64_t end = core_now_ns() + (rounds < 100000 ? 25 : 3000) * 1000000000ull;
-	for (long i = 0; i < rounds && core_now_ns() < end; i++) {
+	uint64_t end = core_now_ns() + (uint64_t)removing->seconds * 1000000000ull;
+	for (long i = 0; i < removing->rounds && core_now_ns() < end; i++) {
 		enum handlers_type type = i & 1 ? HANDLERS_EXIT : HANDLERS_ENTRY;
 		mprotect(code, 4096, PROT_READ | PROT_EXEC);
 		expect(handlers_set(type, (handlers_function *)(uintptr_t)code, &outcome->result[0], i & 2 ? HANDLERS_GENERAL : 0), 0);
@@ -375,12 +386,14 @@ static void check_kept(int (*scenario)(void *), const char *what)
 	is_int(outcome->wrong, 0, "%s: each register is as before", what);
 }
 
-static void check_removals(void *fenced, const char *what)
+static void check_removals(const struct removing *wanted)
 {
+	const char *what = wanted->what;
+
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(removals, fenced, rounds < 100000 ? 60 : 3100), 0, "%s: the program runs to its end", what);
+	is_int(core_child(removals, (void *)(uintptr_t)wanted, (unsigned)wanted->seconds + 40), 0, "%s: the program runs to its end", what);
 	is_int(outcome->wrong, 0, "%s: results and answers are right", what);
-	ok(outcome->result[1] >= rounds / 10, "%s: %ld rounds", what, outcome->result[1]);
+	ok(outcome->result[1] >= wanted->rounds / 10, "%s: %ld rounds", what, outcome->result[1]);
 	ok(outcome->result[2] > outcome->result[1] / 2, "%s: in %ld rounds it was called, %ld times in all", what, outcome->result[2],
 		outcome->result[0]);
 }
@@ -403,8 +416,14 @@ int main(void)
 	check_kept(general, "handlers of general registers only");
 
 	const char *soak = getenv("XAUDIT_SOAK");
-	rounds = soak && !strcmp(soak, "1") ? 100000 : 3000;
-	check_removals(NULL, "handlers that go at once, under eight threads");
-	check_removals(&rounds, "the same where membarrier is refused");
+	int is_long = soak && !strcmp(soak, "1");
+	const struct removing ways_of_removing[] = {
+		{"handlers that go at once, under eight threads", 100000, is_long ? 3000 : 30, 10, 0},
+		{"the same where membarrier is refused", 100000, is_long ? 3000 : 20, 10, 1},
+		{"under eight threads that are interrupted in them", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0, 0},
+		{"the same where membarrier is refused", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0, 1},
+	};
+	for (size_t i = 0; i < sizeof(ways_of_removing) / sizeof(*ways_of_removing); i++)
+		check_removals(&ways_of_removing[i]);
 	return done_testing();
 }
