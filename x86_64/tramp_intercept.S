@@ -272,7 +272,7 @@ tramp_return_\clock:
 
 /* -- off the fast path; stack as after the pushes at the entry -- */
 	.cfi_restore_state
-	.cfi_adjust_cfa_offset 40
+	.cfi_def_cfa_offset 64			/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
 .Lenter_checked_\clock:
 	ADMIT	enter, \clock
 	OPEN	\clock
