@@ -202,8 +202,8 @@ typedef void xaudit_handler(const struct xaudit_handler_event *event, void *arg)
  * they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up to 2.7 kB of the thread's stack beside what
  * the handler uses, and 20 to 30 ns (150 where x87 or AVX-512 registers are in use); with XAUDIT_GENERAL neither, and a handler costs 11 ns per event. The
  * trace has a call or return with event->clock as its time; but with a later one behind an entry's handler without XAUDIT_GENERAL, and behind one that made events.
- * So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, and as its caller's else. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler may
- * be left by siglongjmp or an exception.
+ * So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, and as its caller's else. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of
+ * an entry, exit, tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where the function was called.
  *
  * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; where one was replaced, what
  * xaudit_remove_handler() would have answered for that; -ENOSYS. Thread-safe, async-signal-safe.

@@ -38,6 +38,9 @@
  *
  * The open call is kept in the mirror of X: mirror(S) may be in use by an intercepted call with the same slot. No ABI-conforming call has
  * its slot at X, since calls have their slots at 8 modulo 16; other code would only lose this entry's end.
+ *
+ * Unwinders go from here to the function's caller: it has done nothing yet, and its own tables of what exceptions do know no place in the sled, which would be the
+ * end of the program when a handler throws. The same goes for tail sleds.
  */
 	.p2align 6
 	.globl	tramp_xray_entry_\clock
@@ -45,6 +48,7 @@
 	.type	tramp_xray_entry_\clock, @function
 tramp_xray_entry_\clock:
 	.cfi_startproc
+	.cfi_def_cfa_offset 16
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
@@ -143,6 +147,7 @@ tramp_xray_entry_\clock:
 	.type	tramp_xray_\name\()_\clock, @function
 tramp_xray_\name\()_\clock:
 	.cfi_startproc
+	.cfi_def_cfa_offset \x - 16
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
