@@ -63,6 +63,13 @@ report d
 is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_leaf") | .calls] | add') $(sums)" '301 0 lost 0 unfinished' \
 	'300 libraries at once, all on by the rules: those without a number are traced, too'
 
+# Libraries that register themselves with LLVM's runtime find this library.
+xray_library libregisters.so resolve_library.c -DSHARED
+program "$CC" host resolve_host.c -Wl,--no-as-needed $shared
+is "$(bounded 20 ./host now 3 ./libregisters.so 2>&1)" 'sum 18: number -1, handlers 0, same 1; found 3' 'a library built -fxray-shared can be loaded without the module'
+record d -k xray ./host now 3 ./libregisters.so
+is "$out$err" 'sum 18: number 1, handlers 0, same 1; found 3' 'a library built -fxray-shared has the number that the module gave it'
+
 off ./shared_many mixed ./libpart.so ./libtwo.so
 is "$out$err" '11 good, 0 bad' 'libraries come and go while three threads patch and set handlers'
 
