@@ -39,6 +39,9 @@ $CC -shared -o hand.so "$sources/events_by_hand.S" || bail 'the assembly does no
 is "$(sleds ./hand.so)" '124 4' 'by hand: 124 event sleds can be used, 4 are of other forms'
 sum='wrong 0 of 123 functions'
 arrive 'by hand' ./hand.so by-hand
+sed '/^wrong/d' made >alone
+arrive 'by hand, handlers use all registers' ./hand.so by-hand handled
+is "$(cmp alone made 2>&1)" '' 'by hand, handlers use all registers: the events are the same'
 is "$(calls hand_left)" 1 'by hand: a function is traced, though three of its event sleds are left alone'
 is "$(object d hand.so '.sites.xray | to_entries | map(.value) | sort')" '[1,4,124]' 'by hand: info counts functions, and the sleds that are left alone'
 like "$(bounded 20 "$XAUDIT" info d)" ' 4  event sleds left alone: ' 'by hand: and says why'
