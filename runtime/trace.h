@@ -265,7 +265,7 @@ struct trace_unload {
 struct trace_site_count {
 	uint16_t kind;	 /* enum trace_kind */
 	uint16_t reason; /* enum trace_reason; 0: traced */
-	uint32_t count;	 /* functions; of plt and calls: bindings */
+	uint32_t count;	 /* functions; of plt and calls: bindings; of EVENT_LEFT: sleds */
 };
 
 struct trace_sites {

@@ -165,8 +165,8 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) ||
 				entry.reason >= TRACE_REASON_COUNT)
 				continue;
-			/* Whatever becomes of guards, they are no events. */
-			if (entry.kind == TRACE_KIND_GUARD)
+			/* Whatever becomes of guards, they are no events. And sleds that are left alone are no functions. */
+			if (entry.kind == TRACE_KIND_GUARD || entry.reason == TRACE_REASON_EVENT_LEFT)
 				continue;
 			if (OF_OBJECT(entry.reason))
 				;
