@@ -58,7 +58,7 @@ check_PROGRAMS += t/histogram.t
 t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
 dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
 	t/report.t
-EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/pause.sh t/bench/report.sh \
+EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh \
 	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
 	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
@@ -172,7 +172,7 @@ soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soa
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
-bench: all t/make_trace
+bench: all t/make_trace t/bench/handler_cost
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
 .PHONY: bench soak

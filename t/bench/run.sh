@@ -28,6 +28,7 @@ row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 . "$top_srcdir/t/bench/calls.sh"
 . "$top_srcdir/t/bench/modes.sh"
+. "$top_srcdir/t/bench/handlers.sh"
 . "$top_srcdir/t/bench/starts.sh"
 . "$top_srcdir/t/bench/pairs.sh"
 . "$top_srcdir/t/bench/pause.sh"
