@@ -3,6 +3,7 @@
 
 #include <errno.h> /* EINVAL */
 
+#include "audit/close.h"
 #include "audit/code.h"
 #include "audit/describe.h"
 #include "audit/live.h"
@@ -435,6 +436,7 @@ _Static_assert((int)XAUDIT_HANDLE_UNLOAD == (int)HANDLERS_UNLOAD && XAUDIT_DEFER
 
 static int api_set_handler(int type, xaudit_handler *handler, void *arg)
 {
+	close_watch();
 	return handlers_set((enum handlers_type)(type & ~XAUDIT_GENERAL), (handlers_function *)(uintptr_t)handler, arg,
 		type & XAUDIT_GENERAL ? HANDLERS_GENERAL : 0);
 }

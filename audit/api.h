@@ -16,6 +16,9 @@
 /* la_objopen: fills in the tables that the object has. Returns whether it may use the XRay interface. */
 int api_connect(const struct image *image);
 
+/* Some object may set handlers. */
+extern int api_handlers;
+
 /* What they are filled with. */
 extern const struct api_table api_table;
 

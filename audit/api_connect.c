@@ -6,6 +6,10 @@
 /* A table with these entries is that of a whole library, not the hook of XAUDIT_EVENT. */
 #define XRAY_ENTRIES (offsetof(struct api_table, xray_number_at) / sizeof(void *) + 1)
 
+#define HANDLERS_ENTRIES (offsetof(struct api_table, set_handler) / sizeof(void *) + 1)
+
+int api_handlers;
+
 int api_connect(const struct image *image)
 {
 	int uses_xray = 0;
@@ -23,6 +27,7 @@ int api_connect(const struct image *image)
 		if (api.version != API_VERSION || table % 8 || !image_is_writable(image, table, 8ul * entries))
 			continue;
 		sys_copy((void *)(uintptr_t)table, &api_table, 8ul * entries);
+		api_handlers |= api.entries >= HANDLERS_ENTRIES;
 		uses_xray |= api.entries >= XRAY_ENTRIES;
 	}
 	return uses_xray;

@@ -15,6 +15,7 @@
 #include "audit/api.h"
 #include "audit/bind.h"
 #include "audit/check.h"
+#include "audit/close.h"
 #include "audit/describe.h"
 #include "audit/follow.h"
 #include "audit/image.h"
@@ -35,6 +36,7 @@
 #include "runtime/recorder.h"
 #include "runtime/snapshot.h"
 #include "runtime/sys.h"
+#include "runtime/text.h"
 #include "runtime/thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -99,10 +101,10 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 }
 
 /*
- * What la_objopen returns where no PLT slot concerns us (ld.so asks for those only when both objects are flagged). Not 0: up to glibc 2.43, ld.so
- * tells the auditors behind us of no dlsym() that we don't want to hear of.
+ * What la_objopen returns where no PLT slot concerns us: ld.so asks for those only when the binding object has LA_FLG_BINDFROM, the other one this. Not 0: up to glibc 2.43,
+ * ld.so tells the auditors behind us of no dlsym() that we don't want to hear of.
  */
-#define DLSYM_ALONE LA_FLG_BINDFROM
+#define DLSYM_ALONE LA_FLG_BINDTO
 
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
@@ -127,6 +129,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		return DLSYM_ALONE;
 	imports_look(&imports, load);
 	resolve(load, &imports);
+	close_note(load, &imports);
 	/* A program under xaudit check makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
@@ -135,7 +138,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	prepare(load, &image);
 	handlers_loaded(HANDLERS_LOAD, load->object->number, load->base);
 	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
-	return kinds || check_mode() ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
+	load->asked = kinds || check_mode() || (load->closes && close_is_watched());
+	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
 
 /*
@@ -174,25 +178,58 @@ static int is_loaders_own(const char *name)
 	return !strcmp(name, "malloc") || !strcmp(name, "calloc") || !strcmp(name, "realloc") || !strcmp(name, "free");
 }
 
+/* The program's dlclose may be in this load. */
+static void look_for_close(const struct load *load)
+{
+	if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname)
+		return;
+	/* Up to glibc 2.33 it is in libdl. Not a wrapper of somebody's. */
+	if (!strcmp(load->object->soname, "libc.so.6") || !strcmp(load->object->soname, "libdl.so.2"))
+		close_bind(symbol_find(load->map, "dlclose"), symbol_find(load->map, "dlmopen"));
+}
+
+/* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */
+static uintptr_t watched(uintptr_t address, unsigned flags)
+{
+	return flags & LA_SYMB_DLSYM && api_handlers && address == close_real ? (uintptr_t)close_with_us : close_through(address);
+}
+
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
 	const char *name)
 {
 	(void)index;
-	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	if (!kinds && !check_mode())
-		return symbol->st_value;
+		return watched(symbol->st_value, *flags); /* the auditors behind us find the flags as they were */
+	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
 	if (!strcmp(name, "dl_iterate_phdr"))
 		return unwinder_bind(symbol->st_value);
 	if (!from || !to || (!started && *flags & LA_SYMB_DLSYM && is_loaders_own(name)))
-		return symbol->st_value;
+		return watched(symbol->st_value, *flags);
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
-	uintptr_t address = bind(symbol, from, to, *flags, name);
+	uintptr_t address = watched(bind(symbol, from, to, *flags, name), *flags);
 	/* This may be the first function that is selected, and no LA_ACT_CONSISTENT need come any more. */
 	if (started && object_selected)
 		watch_thread_ends();
 	return address;
+}
+
+/* The library goes, and its handlers were waited for. */
+static void say_left(const struct load *load, int answer)
+{
+	struct process_held held;
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	if (!answer)
+		return;
+	text_string(&text, load->object->path);
+	text_string(&text, answer == HANDLERS_DEFERRED ? ": is unloaded by its own handler, whose dlclose does not come by way of xaudit; it would stay else"
+						       : ": is unloaded, though a thread has not left its handler for two seconds");
+	process_lock(&held);
+	process_say(buffer);
+	process_unlock(&held);
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
@@ -216,7 +253,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	if (check_mode() && !exiting)
 		check_closing(load);
 	/* At exit nothing is unmapped, and other threads go on: nobody is waited for, and no unload told. */
-	handlers_forget(load->start, load->end, !exiting);
+	say_left(load, handlers_forget(load->start, load->end, !exiting));
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
 	resolve_forget(load);
@@ -242,6 +279,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 		follow_nobody();
 	started = 1;
 	resolve_settled();
+	for (const struct load *load = first ? loads : NULL; load; load = load->next)
+		look_for_close(load);
 	if (check_mode())
 		check_consistent();
 	object_retire();

@@ -95,6 +95,12 @@ static inline int may_concern(const char *name)
 	return name[0] == 'd' && name[1] == 'l' && name[2] == 'c';
 }
 
+static void note(struct imports *imports, const struct tables *t, int i, const Elf64_Sym *symbol)
+{
+	imports->symbol[i] = symbol;
+	imports->index[i] = (uint32_t)(symbol - t->symbols);
+}
+
 static void consider(struct imports *imports, const struct tables *t, const Elf64_Sym *symbol)
 {
 	if (symbol->st_shndx != SHN_UNDEF || !symbol->st_name)
@@ -104,7 +110,7 @@ static void consider(struct imports *imports, const struct tables *t, const Elf6
 		return;
 	for (int i = 0; i < IMPORTS; i++)
 		if (!strcmp(name, names[i]))
-			imports->symbol[i] = symbol;
+			note(imports, t, i, symbol);
 }
 
 /* The undefined symbols are among the first so many; 0: not known. */
@@ -120,9 +126,9 @@ static uint64_t count(const struct tables *t)
 	return t->hash ? t->hash[1] : 0;
 }
 
-static void consider_relocations(struct imports *imports, const struct tables *t, const Elf64_Rela *r, uint64_t from, uint64_t n)
+static void consider_relocations(struct imports *imports, const struct tables *t, const Elf64_Rela *r, uint64_t n)
 {
-	for (uint64_t i = from; r && i < n; i++) {
+	for (uint64_t i = 0; r && i < n; i++) {
 		const Elf64_Sym *symbol = t->symbols + ELF64_R_SYM(r[i].r_info);
 		if (is_inside(t->load, symbol, sizeof(*symbol)))
 			consider(imports, t, symbol);
@@ -131,6 +137,13 @@ static void consider_relocations(struct imports *imports, const struct tables *t
 
 static const Elf64_Sym *find(const struct tables *t, const char *name);
 
+/* May others be bound to it? */
+static int is_definition(const Elf64_Sym *symbol)
+{
+	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+	       (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT || ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED);
+}
+
 void imports_look(struct imports *imports, const struct load *load)
 {
 	struct tables t;
@@ -138,20 +151,29 @@ void imports_look(struct imports *imports, const struct load *load)
 	*imports = (struct imports){ 0 };
 	if (!read_tables(&t, load))
 		return;
+	if (t.rela && t.relative < t.rela_count) {
+		imports->relocation[0] = t.rela + t.relative;
+		imports->relocations[0] = t.rela_count - t.relative;
+	}
+	if (t.plt) {
+		imports->relocation[1] = t.plt;
+		imports->relocations[1] = t.plt_count;
+	}
+	imports->defines_dlclose = is_definition(find(&t, names[IMPORT_DLCLOSE]));
 	uint64_t n = count(&t);
 	if (n > (load->end - (uint64_t)(uintptr_t)t.symbols) / sizeof(Elf64_Sym))
 		return;
 	for (uint64_t i = 1; i < n; i++)
 		consider(imports, &t, &t.symbols[i]);
 	if (!n) {
-		consider_relocations(imports, &t, t.rela, t.relative, t.rela_count);
-		consider_relocations(imports, &t, t.plt, 0, t.plt_count);
+		consider_relocations(imports, &t, imports->relocation[0], imports->relocations[0]);
+		consider_relocations(imports, &t, imports->relocation[1], imports->relocations[1]);
 	}
 	/* A program at a fixed address lists functions that it takes the address of, with that of its PLT's entry. */
 	for (int i = 0; n && i < IMPORTS && load->object->flags & TRACE_OBJECT_PROGRAM; i++) {
 		const Elf64_Sym *symbol = imports->symbol[i] ? NULL : find(&t, names[i]);
 		if (symbol && symbol->st_shndx == SHN_UNDEF)
-			imports->symbol[i] = symbol;
+			note(imports, &t, i, symbol);
 	}
 }
 
@@ -207,7 +229,7 @@ static const Elf64_Sym *find_sysv(const struct tables *t, const char *name)
 	return NULL;
 }
 
-/* A symbol that others could be bound to, or one that only looks so; NULL: none. */
+/* A symbol of that name which the object lists; NULL: none. */
 static const Elf64_Sym *find(const struct tables *t, const char *name)
 {
 	return t->gnu_hash ? find_gnu(t, name) : t->hash ? find_sysv(t, name) : NULL;
@@ -221,9 +243,7 @@ unsigned imports_defined(const struct load *load, unsigned mask)
 	if (!read_tables(&t, load))
 		return 0;
 	for (int i = 0; i < IMPORTS; i++) {
-		const Elf64_Sym *symbol = mask & 1u << i ? find(&t, names[i]) : NULL;
-		if (symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-			(ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT || ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED))
+		if (mask & 1u << i && is_definition(find(&t, names[i])))
 			defined |= 1u << i;
 	}
 	return defined;

@@ -29,6 +29,10 @@ enum import {
 
 struct imports {
 	const Elf64_Sym *symbol[IMPORTS]; /* in the object's memory; NULL: not imported */
+	uint32_t index[IMPORTS];
+	const Elf64_Rela *relocation[2]; /* those that are not the PLT's, nor relative; the PLT's. NULL: none */
+	uint64_t relocations[2];
+	int defines_dlclose;
 };
 
 void imports_look(struct imports *imports, const struct load *load);

@@ -186,7 +186,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 void live_switch(const struct binding *binding, int on)
 {
 	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds the cell filled in. */
-	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->body, __ATOMIC_RELEASE);
+	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->cell->body, __ATOMIC_RELEASE);
 }
 
 static void switch_bindings(struct batch *batch, struct load *load)
@@ -211,7 +211,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				continue;
 			}
 			/* Relaxed: the lock is held, nobody else writes it. */
-			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == (batch->on ? b->rest : b->body)) {
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == (batch->on ? b->rest : b->cell->body)) {
 				batch->result->already++;
 				continue;
 			}

@@ -56,3 +56,6 @@ audit_libdescribe_la_SOURCES += audit/xray.c audit/xray.h
 # XRay's runtime symbols, and what else objects import that concerns us.
 audit_libaudit_la_SOURCES += audit/imports.c audit/imports.h audit/resolve.c audit/resolve.h
 audit_libdescribe_la_SOURCES += audit/resolve_targets.c
+
+# dlclose from inside a handler.
+audit_libdescribe_la_SOURCES += audit/close.c audit/close.h audit/close_call.S

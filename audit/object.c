@@ -157,6 +157,9 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->unwinder_checked = 0;
 		load->preparing = !(flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)); /* until prepare() is done */
 		load->textrel = image->textrel;
+		load->pinned = 0;
+		load->closes = 0;
+		load->asked = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
 		load->state = LOAD_OPEN;

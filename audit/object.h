@@ -116,6 +116,11 @@ struct load {
 	int unwinder_checked;
 	int preparing; /* it is in la_objopen still */
 	int textrel;
+	int pinned; /* a handler of its own has called dlclose: it stays */
+	int asked; /* la_symbind64 is asked about what it binds */
+	uint32_t closes; /* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (close.h) */
+	const Elf64_Rela *close_relocation[2];
+	uint64_t close_relocations[2];
 	uint32_t xray; /* its number for the XRay interface (xray.h) + 1; 0: none */
 	const Elf64_Phdr *phdr; /* in the object's memory */
 	unsigned phnum;

@@ -79,8 +79,8 @@ static uint64_t holds(const struct epoch_slot *slot)
 	return seen ? seen : NOBODY;
 }
 
-/* The least that any slot holds, as far as it is not above limit. */
-static uint64_t oldest(uint64_t limit)
+/* The least that any slot but `except` holds, as far as it is not above limit. */
+static uint64_t oldest(uint64_t limit, const struct epoch_slot *except)
 {
 	uint64_t least = NOBODY;
 	uint32_t pid = 0;
@@ -88,7 +88,7 @@ static uint64_t oldest(uint64_t limit)
 	/* Acquire; pairs with the release in epoch_register(): what announced before R1 is in the list. */
 	for (struct epoch_slot *slot = __atomic_load_n(&slots, __ATOMIC_ACQUIRE); slot; slot = slot->next) {
 		uint64_t count = holds(slot);
-		if (count > limit || count >= least)
+		if (count > limit || count >= least || slot == except)
 			continue;
 		/* Relaxed: nobody's slot has no thread that could announce; who registers it later comes behind R1. */
 		if (!__atomic_load_n(&slot->tid, __ATOMIC_RELAXED))
@@ -189,7 +189,7 @@ void epoch_defer_memory(struct epoch_memory *memory, void *start, size_t size)
 static struct epoch_item **first_free(void)
 {
 	struct epoch_item **link = &deferred;
-	uint64_t held = oldest(deferred->count);
+	uint64_t held = oldest(deferred->count, NULL);
 
 	while (*link && (*link)->count >= held)
 		link = &(*link)->next;
@@ -249,19 +249,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int epoch_wait(const struct epoch_slot *self, uint64_t timeout)
+int epoch_wait_others(const struct epoch_slot *self, uint64_t timeout)
 {
 	uint64_t start = now_ns();
 	struct timespec nap = { .tv_nsec = 20000 };
 
-	/* Relaxed: our own thread's. */
-	if (self && __atomic_load_n(&self->seen, __ATOMIC_RELAXED))
-		return 0;
 	/* D2: release; pairs with A1 in epoch_announce(). */
 	uint64_t count = __atomic_fetch_add(&epoch_shared.count, 1, __ATOMIC_RELEASE);
 	for (;;) {
 		heavy_fence(); /* R1; pairs with A3 in epoch_announce() */
-		if (oldest(count) > count)
+		if (oldest(count, self) > count)
 			return 1;
 		uint64_t passed = now_ns() - start;
 		if (passed >= timeout)
@@ -272,4 +269,12 @@ int epoch_wait(const struct epoch_slot *self, uint64_t timeout)
 		if (nap.tv_nsec < 1000000)
 			nap.tv_nsec *= 2;
 	}
+}
+
+int epoch_wait(const struct epoch_slot *self, uint64_t timeout)
+{
+	/* Relaxed: our own thread's. */
+	if (self && __atomic_load_n(&self->seen, __ATOMIC_RELAXED))
+		return 0;
+	return epoch_wait_others(self, timeout);
 }

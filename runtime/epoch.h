@@ -80,6 +80,7 @@ struct epoch_slot {
 	uint32_t fenced; /* the thread pays for fences and has done so at least once */
 	uint32_t pid, tid; /* the owner's; 0: nobody's. Process lock */
 	struct epoch_slot *next; /* all slots ever registered */
+	const void *inside; /* the owner's own note of what its section is for; stays when that is over */
 } __attribute__((aligned(64)));
 
 /* Read by all, written rarely. */
@@ -233,6 +234,9 @@ unsigned epoch_pending(void);
  * section may need it.
  */
 int epoch_wait(const struct epoch_slot *self, uint64_t timeout);
+
+/* The same, but doesn't wait for a section of the calling thread's own. */
+int epoch_wait_others(const struct epoch_slot *self, uint64_t timeout);
 
 /*
  * In a forked child, once: forgets the slots of threads that it has not. self: the slot of the thread that forked, or

@@ -253,6 +253,7 @@ int handlers_set(enum handlers_type type, handlers_function *fn, void *argument,
 		entry->function = fn;
 		entry->argument = argument;
 		entry->flags = flags;
+		entry->type = type;
 		replaced = publish(type, entry);
 	}
 	process_unlock(&held);
@@ -274,9 +275,38 @@ int handlers_remove(enum handlers_type type)
 	return removed ? wait_for_others(self) : -ENOENT;
 }
 
-static int lies_in(uint64_t address, uint64_t start, uint64_t end)
+static int lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t end)
 {
-	return address >= start && address < end;
+	uint64_t function = (uint64_t)(uintptr_t)entry->function, argument = (uint64_t)(uintptr_t)entry->argument;
+
+	return (function >= start && function < end) || (argument >= start && argument < end);
+}
+
+/* The handler that the calling thread is in; NULL: none. self: as own_slot() told, or its slot where nobody forked. Without the lock. */
+static const struct handlers_entry *current(struct epoch_slot *self, uint64_t here)
+{
+	if (!self || !is_inside(self))
+		return NULL;
+	struct thread *thread = thread_self();
+	return thread && has_left(thread, self, here) ? NULL : self->inside;
+}
+
+int handlers_inside(uint64_t *function, uint64_t *argument)
+{
+	struct process_held held;
+
+	/* Nearly always: without the lock. */
+	if (!tramp_self || !is_inside(thread_slot((struct thread *)tramp_self)))
+		return 0;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	process_unlock(&held);
+	const struct handlers_entry *entry = current(self, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	if (!entry || entry->type == HANDLERS_LOAD)
+		return 0;
+	*function = (uint64_t)(uintptr_t)entry->function;
+	*argument = (uint64_t)(uintptr_t)entry->argument;
+	return 1;
 }
 
 int handlers_forget(uint64_t start, uint64_t end, int wait)
@@ -290,9 +320,15 @@ int handlers_forget(uint64_t start, uint64_t end, int wait)
 	struct epoch_slot *self = own_slot();
 	for (int type = 0; type < HANDLERS_TYPES; type++) {
 		const struct handlers_entry *entry = handlers_table[type];
-		if (entry && (lies_in((uint64_t)(uintptr_t)entry->function, start, end) || lies_in((uint64_t)(uintptr_t)entry->argument, start, end)))
+		if (entry && lies_in(entry, start, end))
 			removed |= publish(type, NULL);
 	}
 	process_unlock(&held);
-	return removed && wait ? wait_for_others(self) : 0;
+	if (!removed || !wait)
+		return 0;
+	/* A handler that closes another one's library waits for the other threads. */
+	const struct handlers_entry *own = current(self, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	if (!own || lies_in(own, start, end))
+		return wait_for_others(self);
+	return epoch_wait_others(self, HANDLERS_WAIT) ? 0 : -EBUSY;
 }

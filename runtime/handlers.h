@@ -87,9 +87,15 @@ int handlers_remove(enum handlers_type type);
 
 /*
  * The memory at start ... end-1 goes: removes all handlers whose function or argument lies there. wait: then as handlers_remove(), once for all. Returns its answer; 0 also when there was
- * none. For la_objclose: without the process lock.
+ * none. A handler that lies elsewhere may be what closes them: the other threads are waited for. For la_objclose: without the process lock.
  */
 int handlers_forget(uint64_t start, uint64_t end, int wait);
+
+/*
+ * Is the calling thread in a handler of the program? Then 1, and its function and argument; 0 also in one of HANDLERS_LOAD, where ld.so can't be asked for anything. Without
+ * the process lock.
+ */
+int handlers_inside(uint64_t *function, uint64_t *argument);
 
 /* So many events reached no handler since they were raised inside of one. A forked child goes on from its parent's number. */
 uint64_t handlers_nested(void);

@@ -14,6 +14,7 @@ struct handlers_entry {
 	handlers_function *function;
 	void *argument;
 	unsigned flags;
+	enum handlers_type type;
 	struct handlers_entry *next; /* free ones. Lock */
 };
 
@@ -55,6 +56,7 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(struct th
 	/* Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw. */
 	const struct handlers_entry *entry = __atomic_load_n(&handlers_table[type], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(entry != NULL, 1)) {
+		slot->inside = entry; /* for handlers_inside(), on this thread */
 		event->size = sizeof(*event);
 		event->type = type;
 		event->vectors = NULL;

@@ -298,6 +298,12 @@ static void test_threads(void)
 	is_int(epoch_wait(&mine, 20000000000ull), 0, "%s: for one's own section there is no waiting", mode);
 	epoch_withdraw(&mine, outer);
 	ok(now_ms() - start < 5000, "%s: so that takes no time", mode);
+	outer = epoch_announce(&mine);
+	is_int(epoch_wait_others(&mine, 20000000000ull), 1, "%s: others are waited for from one's own section", mode);
+	tell(ANNOUNCE, 0);
+	is_int(epoch_wait_others(&mine, 1000000), 0, "%s: and that fails while one is in a section", mode);
+	tell(WITHDRAW, 0);
+	epoch_withdraw(&mine, outer);
 
 	tell(ANNOUNCE, 0);
 	defer(&a, 'a');

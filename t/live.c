@@ -220,6 +220,7 @@ static void test_bindings(void)
 		both[i]->stub = stub_address(&pages, i);
 		both[i]->rest = stub_rest(&pages, i);
 		both[i]->cell = stub_cell(&pages, i);
+		both[i]->cell->body = both[i]->body;
 		live_switch(both[i], 0);
 	}
 	buckets[3] = &c;
