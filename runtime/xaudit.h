@@ -270,8 +270,8 @@ __asm__(".ifndef xaudit_event_hook_1\n"
  *	}
  *
  * xaudit makes a jump of the NOP as the object is loaded, before its constructors run, in each object where the rules
- * don't say otherwise, whether anything is recorded or not. The function that holds the guard is of kind "guard" then, by
- * its own name or by that of who it was inlined into: xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all
+ * don't say otherwise, whether anything is recorded or not (but not under `xaudit check`). The function that holds the
+ * guard is of kind "guard" then, by its own name or by that of who it was inlined into: xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all
  * guards of a function, as `xaudit ctl` does; a disable of all kinds switches them off, too. Recording that is stopped, and
  * mode count, leave them as they are. A guard is no event and has no number: its xaudit_function_info has the id 0.
  *
@@ -293,32 +293,28 @@ static __inline__
 #endif
 	__attribute__((always_inline, unused)) int xaudit_guard_1(void)
 {
+	/* No longer than the strings of C90 may be: 509 characters. */
 	__asm__ __inline__ goto(
-		"	.balign 8, , 1\n"
-		".Lxaudit_guard%=:\n"
-		"	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-		"	.reloc .Lxaudit_guard%=, R_X86_64_NONE, xaudit_guard_note_1\n"
-		"	.pushsection xaudit_guards, \"a?o\", @progbits, .Lxaudit_guard%=\n"
-		"	.balign 8\n"
-		"	.quad .Lxaudit_guard%= - .\n"
-		"	.quad %l[guarded] - .\n"
-		"	.popsection\n"
-		"	.ifndef xaudit_guard_note_1\n"
-		"	.pushsection .note.xaudit,\"aG\",@note,xaudit_guard_note_1,comdat\n"
-		"	.weak xaudit_guard_note_1\n"
-		"	.hidden xaudit_guard_note_1\n"
-		"	.hidden __start_xaudit_guards\n"
-		"	.hidden __stop_xaudit_guards\n"
-		"	.balign 4\n"
-		"xaudit_guard_note_1:\n"
-		"	.long 7, 24, 2\n"
-		"	.asciz \"xaudit\"\n"
-		"	.balign 4\n"
-		"	.quad __start_xaudit_guards - .\n"
-		"	.quad __stop_xaudit_guards - .\n"
-		"	.long 1, 16\n"
-		"	.popsection\n"
-		"	.endif\n"
+		".balign 8,,1\n"
+		".Lxg%=: .byte 0xf,0x1f,0x44,0,0\n"
+		".reloc .Lxg%=,R_X86_64_NONE,xaudit_guards_1\n"
+		".pushsection xaudit_guards,\"a?o\",@progbits,.Lxg%=\n"
+		".balign 8\n"
+		".quad .Lxg%=-.\n"
+		".quad %l0-.\n"
+		".popsection\n"
+		".ifndef xaudit_guards_1\n"
+		".pushsection .note.xaudit,\"aG\",@note,xaudit_guards_1,comdat\n"
+		".weak xaudit_guards_1\n"
+		".hidden xaudit_guards_1,__start_xaudit_guards,__stop_xaudit_guards\n"
+		".balign 4\n"
+		"xaudit_guards_1: .long 7,24,2\n"
+		".ascii \"xaudit\\0\\0\"\n"
+		".quad __start_xaudit_guards-.\n"
+		".quad __stop_xaudit_guards-.\n"
+		".long 1,16\n"
+		".popsection\n"
+		".endif"
 		:
 		:
 		:

@@ -66,12 +66,12 @@ done
 # For C++ the driver's C name does, with its library.
 for cc in "$CC" $clangs; do
 	case $cc in *clang*) cxx="$cc -lstdc++" werror=-Wno-unused-command-line-argument ;; *) cxx=$CXX werror= ;; esac
-	for flags in '-O0 -std=gnu89' '-O1' '-O2 -std=c11' '-O3 -funroll-loops' '-Os -fPIC' '-O2 -fno-pie -no-pie' '-O2 -fPIE -pie -Wl,-z,now' \
+	for flags in '-O0 -std=gnu89' '-O1 -std=c90 -pedantic' '-O2 -std=c11 -pedantic' '-O3 -funroll-loops' '-Os -fPIC' '-O2 -fno-pie -no-pie' '-O2 -fPIE -pie -Wl,-z,now' \
 		'-O2 -fcf-protection=full' '-O2 -flto' '-O2 -mcmodel=large' '-Og -g3 -fno-omit-frame-pointer' '-O2 -masm=intel'; do
 		# shellcheck disable=SC2086
 		with "$cc $flags" 2 in_c "$cc" $flags $werror
 	done
-	for flags in '-O0 -std=gnu++98' '-O2' '-O3 -std=c++17' '-O2 -flto' '-O2 -fcf-protection=full'; do
+	for flags in '-O0 -std=gnu++98' '-O2 -pedantic' '-O3 -std=c++17' '-O2 -flto' '-O2 -fcf-protection=full'; do
 		# shellcheck disable=SC2086
 		with "$cc $flags, C++" 6 in_cc "$cxx" $flags $werror
 	done
@@ -120,6 +120,17 @@ for linker in $linkers; do
 	is "$(unused)" 0 "ld.$linker: sections of guards don't keep functions that nobody calls"
 	both "ld.$linker without them"
 done
+
+# An object file made from LTO beside one that is not: lld keeps the note of both.
+in_mixed() {
+	$CLANG $include -O2 -flto -c -o main.o "$sources/guard.c" && $CLANG $include -O2 -c -o part.o "$sources/guard_part.c" &&
+		$CLANG -flto -fuse-ld=lld -o guard main.o part.o
+}
+if [ -n "$CLANG" ] && in_mixed 2>.err; then
+	both 'LTO for a part of it'
+else
+	skip 1 "no LTO with lld here: $(head -n 1 .err)"
+fi
 
 # In libraries, static and shared; stripped; without section headers.
 in_archive() {

@@ -162,6 +162,13 @@ is "$out" 'state 0/0' 'with kinds that leave guards out they are off'
 record d -N 'guard_*' ./live
 is "$out" 'state 0/0' 'as with -N'
 
+library "$CC" libspin.so guard_spin.c "$include" -DBOGUS
+record d -l libspin.so ./live
+is "$status $out" '0 state 1/13' 'guards work beside entries and notes that make no sense'
+is "$(object d libspin.so .sites.guard)" \
+	'{"traced":3,"the file'"'"'s tables contradict each other":1,"the bytes at the site are not what the compiler writes":2}' 'which are refused with the reason'
+is "$(bounded 60 "$XAUDIT" check ./live 2>.err) $?" 'state 0/0 0' 'under xaudit check they are off'
+
 # ---- without names ----
 
 library "$CC" libspin.so guard_spin.c "$include" -s

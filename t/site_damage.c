@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 
 #include "audit/site.h"
+#include "runtime/api_table.h" /* struct guard_note */
 #include "t/site_fixture.h"
 
-#define KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
+#define KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
 
 struct image {
 	uint8_t *bytes;
@@ -131,6 +132,11 @@ static int broken(const struct image *image, const struct site_set *set)
 					 TRACE_REASON_TRACED;
 			else
 				wrong += sled_nops(p, site->length) != site->length;
+			if (site->type != SLED_GUARD)
+				continue;
+			int32_t distance = set->guarded[s - set->first_guard_site];
+			wrong += i < set->first_guard || !code(image, site->address + (uint64_t)(int64_t)distance, &size);
+			wrong += distance >= 0 && distance < SLED_JUMP_SIZE;
 		}
 		sites += f->count;
 	}
@@ -286,6 +292,115 @@ static void test_no_sections(const struct image *good, const char *what)
 	free(image.bytes);
 }
 
+/* ---- guards ---- */
+
+/* The description of the note that tells of guards: in the file. */
+static uint8_t *guard_note(const struct image *image)
+{
+	const Elf64_Shdr *notes = section(image, ".note.xaudit");
+
+	for (uint64_t at = 0; at < notes->sh_size;) {
+		Elf64_Nhdr head;
+		memcpy(&head, image->bytes + notes->sh_offset + at, sizeof(head));
+		if (head.n_type == GUARD_NOTE)
+			return image->bytes + notes->sh_offset + at + sizeof(head) + 8;
+		at += sizeof(head) + ((head.n_namesz + 3) & ~3u) + ((head.n_descsz + 3) & ~3u);
+	}
+	bail("the fixture has no note of guards");
+}
+
+/* Adds to a field of entry n of the table: 0 site, 1 target. */
+static void move(struct image *image, int n, int field, int64_t by)
+{
+	uint8_t *p = image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) + 8 * field;
+	int64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	value += by;
+	memcpy(p, &value, sizeof(value));
+}
+
+static int64_t field(const struct image *image, int n, int which)
+{
+	int64_t value;
+
+	memcpy(&value, image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) + 8 * which, sizeof(value));
+	return value + n * (int)sizeof(struct guard_entry) + 8 * which;
+}
+
+static void test_guard_entries(const struct image *good)
+{
+	static const struct {
+		const char *what;
+		int field;
+		int64_t by;
+		enum trace_reason reason;
+	} damages[] = {
+		{"a guard between two instructions", 0, 1, TRACE_REASON_SLED_BYTES},
+		{"a guard far outside of the file", 0, 1ll << 40, TRACE_REASON_DAMAGED},
+		{"a guard at the end of the world", 0, INT64_MAX, TRACE_REASON_DAMAGED},
+		{"guarded code far outside of the file", 1, -(1ll << 40), TRACE_REASON_DAMAGED},
+		{"guarded code further than a jump goes", 1, 1ll << 32, TRACE_REASON_DAMAGED},
+	};
+	struct image image = copy(good);
+
+	check(&image, 2, TRACE_REASON_DAMAGED, 0, "undamaged guards");
+	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+		move(&image, 0, damages[i].field, damages[i].by);
+		check(&image, 1, damages[i].reason, 1, damages[i].what);
+		move(&image, 0, damages[i].field, -damages[i].by);
+	}
+	int64_t target = field(&image, 0, 1), site = field(&image, 0, 0);
+	move(&image, 0, 1, site + 2 - target);
+	check(&image, 1, TRACE_REASON_DAMAGED, 1, "guarded code within the guard");
+	move(&image, 0, 1, target - (site + 2));
+
+	/* The first entry once more, instead of the second, which is the first of another function. */
+	int64_t by[2] = {site - field(&image, 1, 0), target - field(&image, 1, 1)};
+	move(&image, 1, 0, by[0]);
+	move(&image, 1, 1, by[1]);
+	check(&image, 2, TRACE_REASON_DAMAGED, 0, "a guard that is listed twice");
+	move(&image, 1, 1, -1);
+	check(&image, 1, TRACE_REASON_DAMAGED, 1, "a guard of two codes");
+	move(&image, 1, 0, -by[0]);
+	move(&image, 1, 1, 1 - by[1]);
+	check(&image, 2, TRACE_REASON_DAMAGED, 0, "guards as they were");
+	header(&image)->e_shoff = 0;
+	header(&image)->e_shnum = 0;
+	header(&image)->e_shstrndx = 0;
+	check(&image, 2, TRACE_REASON_DAMAGED, 0, "guards without section headers");
+	free(image.bytes);
+}
+
+static void test_guard_notes(const struct image *good)
+{
+	struct image image = copy(good);
+	struct guard_note note, was;
+	uint8_t *p = guard_note(&image);
+
+	memcpy(&was, p, sizeof(was));
+#define DAMAGED(what, reason, change)                              \
+	do {                                                       \
+		note = was;                                        \
+		change;                                            \
+		memcpy(p, &note, sizeof(note));                    \
+		check_kind(&image, TRACE_KIND_GUARD, reason, what); \
+	} while (0)
+	DAMAGED("a table of another version", TRACE_REASON_DAMAGED, note.version = 2);
+	DAMAGED("a table of other entries", TRACE_REASON_DAMAGED, note.entry_size = 8);
+	DAMAGED("a table of half an entry", TRACE_REASON_DAMAGED, note.end -= 40);
+	DAMAGED("a table that ends before it begins", TRACE_REASON_DAMAGED, note.end -= 4096);
+	DAMAGED("a table that goes on behind the file", TRACE_REASON_DAMAGED, note.end += 1ll << 40);
+	DAMAGED("a table at the end of the world", TRACE_REASON_DAMAGED, note.start = note.end = INT64_MAX - 15);
+	DAMAGED("an empty table", TRACE_REASON_NO_SITES, note.start = note.end + 8);
+#undef DAMAGED
+	memcpy(p, &was, sizeof(was));
+	uint32_t type = 3;
+	memcpy(p - 12, &type, sizeof(type));
+	check_kind(&image, TRACE_KIND_GUARD, TRACE_REASON_NO_SITES, "a note of another type");
+	free(image.bytes);
+}
+
 /* ---- at random ---- */
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
@@ -396,6 +511,15 @@ int main(void)
 	if (!image.bytes)
 		bail("can't build a library");
 	test_no_sections(&image, "no section headers, DT_HASH");
+	free(image.bytes);
+
+	image = load(fixture_make("guard", "gcc -DWITH_GUARD -I\"$top_srcdir\" -shared -fPIC"));
+	if (!image.bytes)
+		bail("can't build a library with guards");
+	test_guard_entries(&image);
+	test_guard_notes(&image);
+	test_random(&image, "xaudit_guards", "a library with guards");
+	test_random(&image, ".note.xaudit", "the note of a library with guards");
 	free(image.bytes);
 
 	image = load(fixture_make("xray", "clang -shared -fPIC -fxray-instrument -fxray-instruction-threshold=1"));

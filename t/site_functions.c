@@ -48,6 +48,29 @@ int site_event(int x)
 }
 #endif
 
+#ifdef WITH_GUARD
+#include "runtime/xaudit.h"
+
+int site_guard(int x);
+int site_guards(int x);
+
+int site_guard(int x)
+{
+	XAUDIT_IF_TRACED
+	return x + 1;
+	return x;
+}
+
+int site_guards(int x)
+{
+	XAUDIT_IF_TRACED
+	x++;
+	XAUDIT_IF_TRACED
+	return site_leaf(x);
+	return x;
+}
+#endif
+
 #ifdef WITH_MAIN
 int main(void)
 {
