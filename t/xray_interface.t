@@ -73,6 +73,13 @@ is "$out$err" 'sum 18: number 1, handlers 0, same 1; found 3' 'a library built -
 off ./shared_many mixed ./libpart.so ./libtwo.so
 is "$out$err" '11 good, 0 bad' 'libraries come and go while three threads patch and set handlers'
 
+for with in shared static; do
+	eval "parts=\$$with"
+	library "$CLANG++" plugin_$with.so xray_plugin.cc -Wall -Wextra -Werror $parts
+	off ./${with}_many plugin ./libpart.so ./libtwo.so ./plugin_$with.so
+	is "$out$err" '6 good, 0 bad' "$with: handlers in a plugin go with it, a hundred times; one of loads patches what is loaded"
+done
+
 # A library that takes long to load: the module waits for a pipe that another auditor has put in its place.
 library "$CC" auditor.so xray_auditor.c
 cp libpart.so libslow.so
