@@ -28,6 +28,9 @@ struct outcome {
 
 static struct outcome *outcome;
 
+/* Of the scenario's trace. */
+__attribute__((unused)) static enum trace_clock flow_clock = TRACE_CLOCK_TSC;
+
 #define F(n) CALL(long (*)(long), f[n])
 
 /* A result that the compiler can't return by a tail call. */
@@ -75,7 +78,7 @@ __attribute__((unused)) static void check(int (*scenario)(void *), const char *w
 
 static void start(void)
 {
-	core_start(core_folder(), FLOW_CHUNK, TRACE_CLOCK_TSC);
+	core_start(core_folder(), FLOW_CHUNK, flow_clock);
 	outcome->pid = getpid();
 }
 

@@ -242,6 +242,85 @@ static int content(void *argument)
 	return 0;
 }
 
+/* ---- times ---- */
+
+enum style { QUICK, ANY, RAISING };
+
+static struct times {
+	unsigned n;
+	uint64_t told[64];
+} *times;
+static enum style style;
+
+__attribute__((target("general-regs-only"))) static void keep_time(const struct handlers_event *event, void *argument)
+{
+	(void)argument;
+	if (times->n < 64)
+		times->told[times->n++] = event->clock;
+	if (style == RAISING)
+		F(4)(1);
+}
+
+static int take_times(void *argument)
+{
+	static const enum handlers_type types[] = {HANDLERS_ENTRY, HANDLERS_EXIT, HANDLERS_TAIL};
+
+	(void)argument;
+	start_xray();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, leaf);
+	f[2] = core_traced(TRAMP_POINT, 2, leaf);
+	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
+	f[5] = core_traced(TRAMP_INTERCEPT, 5, tail_2);
+	tail_target = f[1].call;
+	xray_body = xray_target = (uint64_t)(uintptr_t)leaf;
+	expect(F(4)(1), 2); /* makes the chunk */
+	for (size_t i = 0; i < 3; i++)
+		expect(handlers_set(types[i], keep_time, NULL, style == ANY ? 0 : HANDLERS_GENERAL), 0);
+	expect(F(1)(1), 2);
+	expect(F(2)(1), 2);
+	expect(xray_function(1), 2);
+	expect(xray_tail_function(1), 2);
+	expect(F(5)(1), 2);
+	return 0;
+}
+
+/* What handlers are told is the time in the trace, or a time before it; times in the trace ascend. */
+static void check_times(enum style wanted, enum trace_clock clock, const char *what)
+{
+	struct reading reading;
+	unsigned told_events = 0, same = 0, before = 0, descents = 0;
+	uint64_t last = 0;
+
+	style = wanted;
+	flow_clock = clock;
+	times = core_shared(sizeof(*times));
+	reading = run(take_times, what);
+	for (size_t i = 0; i < reading.count; i++) {
+		const struct event *e = &reading.event[i];
+		descents += e->clock < last;
+		last = e->clock;
+		if (e->id == 4)
+			continue;
+		if (told_events < times->n) {
+			same += e->clock == times->told[told_events];
+			before += e->clock > times->told[told_events];
+		}
+		told_events++;
+	}
+	flow_clock = TRACE_CLOCK_TSC;
+	is_int(descents, 0, "%s: times ascend", what);
+	is_int(times->n, 11, "%s: the handlers are called", what);
+	is_int(told_events, 11, "%s: as often as there are events", what);
+	/* The ends by a jump, and the entries behind them, of intercepted calls have times of their own. */
+	if (clock == TRACE_CLOCK_TSC) {
+		is_int(same, wanted == QUICK ? 9 : wanted == ANY ? 4 : 0, "%s: so many events have the time that handlers were told", what);
+		is_int(before, 11 - same, "%s: the others a later one", what);
+	} else {
+		is_int(same + before, 11, "%s: events have the time that handlers were told, or a later one", what);
+	}
+	core_forget(&reading);
+}
+
 /* ---- events inside of handlers ---- */
 
 static void call_inside(const struct handlers_event *event, void *argument)
@@ -473,6 +552,12 @@ int main(void)
 	is_int(outcome->wrong, 0, "loads and custom events: answers are right");
 	is_str(told, "L0 C0 Y0 M0", "loads and custom events: so the handlers are told");
 	check(content, "content of events", "E1 X1 E3 X3 E20 X20 E21 T21 E3 X3");
+	check_times(QUICK, TRACE_CLOCK_TSC, "times with quick handlers");
+	check_times(ANY, TRACE_CLOCK_TSC, "times with handlers that need not be quick");
+	check_times(RAISING, TRACE_CLOCK_TSC, "times with handlers that raise events");
+	check_times(QUICK, TRACE_CLOCK_MONOTONIC, "quick handlers and CLOCK_MONOTONIC");
+	check_times(ANY, TRACE_CLOCK_MONOTONIC, "other handlers and CLOCK_MONOTONIC");
+	check_times(RAISING, TRACE_CLOCK_MONOTONIC, "handlers that raise events and CLOCK_MONOTONIC");
 	check_told(recursion, "calls inside of a handler", "E1 E4 X4 E20 X20 X1 E20 E4 X4 E20 X20 X20", "E1 X1 E20 X20");
 	check_told(signals, "a signal inside of a handler", "E4 X4 E1 X1 E4 X4", "E1 X1 E4 X4");
 	check_told(leaps, "siglongjmp out of a handler", "E4 X4 E1 U1 E4 X4", "E1 E1 E1 E4 X4 X1");
