@@ -215,6 +215,7 @@ int xaudit_set_handler(int type, xaudit_handler *handler, void *arg);
  * XAUDIT_DEFERRED: called inside of a handler, so that is true only when it has been left; -EBUSY: a thread did not leave
  * it within two seconds, nobody else will enter it; -ENOENT: there is none; -EINVAL: no such type; -ENOSYS. Thread-safe,
  * async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that is unloaded.
+ * A handler that calls dlclose keeps its own library loaded for good.
  */
 int xaudit_remove_handler(int type);
 
