@@ -159,9 +159,9 @@ static void watch_thread_ends(void)
 			strcmp(load->object->soname, "libc.so.6"))
 			continue;
 		int (*create)(unsigned *, void (*)(void *)) =
-			(int (*)(unsigned *, void (*)(void *)))symbol_find(load->map, "pthread_key_create");
-		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load->map, "pthread_key_delete");
-		uintptr_t set = symbol_find(load->map, "pthread_setspecific");
+			(int (*)(unsigned *, void (*)(void *)))symbol_find(load, "pthread_key_create");
+		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load, "pthread_key_delete");
+		uintptr_t set = symbol_find(load, "pthread_setspecific");
 		if (!create || !remove || !set || create(&key, thread_ended))
 			return;
 		if (key < 32)
@@ -185,7 +185,7 @@ static void look_for_close(const struct load *load)
 		return;
 	/* Up to glibc 2.33 it is in libdl. Not a wrapper of somebody's. */
 	if (!strcmp(load->object->soname, "libc.so.6") || !strcmp(load->object->soname, "libdl.so.2"))
-		close_bind(symbol_find(load->map, "dlclose"), symbol_find(load->map, "dlmopen"));
+		close_bind(symbol_find(load, "dlclose"), symbol_find(load, "dlmopen"));
 }
 
 /* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */

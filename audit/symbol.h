@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding a function in an object of the program's, without dlsym: that would fail for objects that nobody dlopened, and bind
- * through us. Reads the object's own hash table. The object must be relocated and stay. Any thread, no lock, no heap.
+ * The dynamic symbol table of an object in memory, without dlsym: that would fail for objects that nobody dlopened, and bind through us. Pure reading, of an object
+ * that stays meanwhile; of a damaged table, what lies outside of the object is not looked at. Any thread, no lock, no heap.
  */
 #ifndef XAUDIT_SYMBOL_H
 #define XAUDIT_SYMBOL_H
 
-#include <link.h> /* struct link_map */
+#include <link.h>
 #include <stdint.h>
 
-/* Address of the defined function `name` (any version; no IFUNC), or 0. */
-uintptr_t symbol_find(const struct link_map *map, const char *name);
+#include "audit/object.h"
 
-/* What DT_GNU_HASH lists a name by. */
-uint32_t symbol_hash(const char *name);
+/* Of one object. Pointers are NULL where the table is missing, or lies outside. */
+struct symbol_tables {
+	const struct load *load;
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *gnu_hash, *hash;
+	const Elf64_Rela *rela, *plt;
+	uint64_t rela_count, plt_count, relative;
+};
+
+/* Fills them in. Returns 0 when there is no symbol table. */
+int symbol_tables(struct symbol_tables *t, const struct load *load);
+
+/* Does p ... p+size-1 lie in the object? */
+int symbol_is_inside(const struct load *load, const void *p, uint64_t size);
+
+/* The symbol's name; "" when it lies outside. */
+const char *symbol_name(const struct symbol_tables *t, const Elf64_Sym *symbol);
+
+/* A symbol of that name which the object lists, whatever it is; NULL: none. */
+const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
+
+/* Address of the defined function `name` (any version; no IFUNC), or 0. */
+uintptr_t symbol_find(const struct load *load, const char *name);
 
 #endif
