@@ -86,11 +86,13 @@ void xray_open(struct load *load)
 	if (!has_functions(load->object))
 		return;
 	live_reloaded(load->object);
+	int all_open = 1;
 	while (n && n < XRAY_OBJECTS && numbered[n])
-		n++;
+		all_open &= numbered[n++]->state == LOAD_OPEN;
 	if (n < XRAY_OBJECTS) {
 		give_number(load, n);
-	} else if (!said) {
+	} else if (all_open && !said) {
+		/* Else closed ones wait for their epoch, as those do for ever that are closed while the process exits. */
 		said = 1;
 		process_say("255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; they are traced as the rules say");
 	}
