@@ -130,6 +130,14 @@ static inline void sys_copy(void *to, const void *from, size_t size)
 	}
 }
 
+/* 32 bits at any address. */
+static inline void sys_put32(void *to, uint32_t value)
+{
+	typedef uint32_t word __attribute__((aligned(1), may_alias));
+
+	*(word *)to = value;
+}
+
 static inline void sys_fill(void *to, int byte, size_t size)
 {
 	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");

@@ -33,24 +33,6 @@ static enum trace_reason check_tail_jump(const uint8_t *p, size_t size)
 	return TRACE_REASON_SLED_BYTES;
 }
 
-static void put32(uint8_t *p, uint32_t v)
-{
-	struct unaligned {
-		uint32_t v;
-	} __attribute__((packed, may_alias)) *to = (struct unaligned *)p;
-
-	to->v = v;
-}
-
-/* For a few bytes: sys_copy() takes long to begin. */
-static void put(uint8_t *to, const uint8_t *from, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		to[i] = from[i];
-		__asm__ volatile("" : : : "memory"); /* keeps the compiler from calling memcpy */
-	}
-}
-
 int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct sled_event *event)
 {
 	static const uint8_t registers[] = {7, 6, 2}, nop4[] = {0x0f, 0x1f, 0x40, 0x08}; /* rdi, rsi, rdx */
@@ -60,7 +42,7 @@ int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct s
 	if (!sled_is_event(type) || size < length || p[0] != 0xeb || p[1] != length - 2)
 		return 0;
 	event->arguments = (uint8_t)arguments;
-	put(event->bytes, p + 2, SLED_JUMP_SIZE);
+	sys_copy(event->bytes, p + 2, SLED_JUMP_SIZE);
 	for (unsigned i = 0; i < arguments; i++) {
 		event->source[i] = registers[i];
 		if (p[at] == (0x50 | registers[i])) {
@@ -211,7 +193,7 @@ static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 	if (__builtin_sub_overflow(rel, (int64_t)place + SLED_JUMP_SIZE, &distance) || distance != (int32_t)distance)
 		return 0;
 	out[0] = opcode;
-	put32(out + 1, (uint32_t)distance);
+	sys_put32(out + 1, (uint32_t)distance);
 	return SLED_JUMP_SIZE;
 }
 
@@ -224,7 +206,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 	case SLED_XRAY_EXIT:
 		out[0] = 0x41;
 		out[1] = 0xba;
-		put32(out + 2, index);
+		sys_put32(out + 2, index);
 		if (!put_branch(out + 6, type == SLED_XRAY_EXIT ? 0xe9 : 0xe8, rel, 6))
 			return 0;
 		return SLED_XRAY_SIZE;
@@ -242,7 +224,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 		*from = -SLED_JUMP_SIZE - SLED_ENDBR64_SIZE;
 		if (!put_branch(out, 0xe9, rel, *from))
 			return 0;
-		put(out + 5, endbr64, sizeof(endbr64));
+		sys_copy(out + 5, endbr64, sizeof(endbr64));
 		out[9] = 0xeb;
 		out[10] = (uint8_t)-11;
 		return 11;
@@ -275,9 +257,9 @@ size_t sled_head(enum sled_type type)
 
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE])
 {
-	put(original, p - before(type), SLED_JUMP_SIZE);
+	sys_copy(original, p - before(type), SLED_JUMP_SIZE);
 	if (before(type))
-		put(original + SLED_JUMP_SIZE, p, SLED_HOT_JUMP_SIZE);
+		sys_copy(original + SLED_JUMP_SIZE, p, SLED_HOT_JUMP_SIZE);
 }
 
 size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
@@ -300,14 +282,14 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 		return 2;
 	case SLED_PATCHABLE:
 		/* A NOP that is long enough stays: it goes on behind what a patch covers. */
-		put(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
+		sys_copy(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
 		return SLED_JUMP_SIZE;
 	case SLED_GUARD:
-		put(out, nop5, SLED_JUMP_SIZE);
+		sys_copy(out, nop5, SLED_JUMP_SIZE);
 		return SLED_JUMP_SIZE;
 	case SLED_PATCHABLE_HOT:
 	case SLED_PATCHABLE_HOT_CET:
-		put(out, original[SLED_JUMP_SIZE] == 0x90 ? nop2 : original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
+		sys_copy(out, original[SLED_JUMP_SIZE] == 0x90 ? nop2 : original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
 		return SLED_HOT_JUMP_SIZE;
 	default:
 		return 0;
@@ -321,26 +303,26 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 	*from = -before(type);
 	if (is_xray(type)) {
 		n = sled_ready(type, original, out);
-		put(out + n, n == 1 ? exit_nop : entry_nop, SLED_XRAY_SIZE - n);
+		sys_copy(out + n, n == 1 ? exit_nop : entry_nop, SLED_XRAY_SIZE - n);
 		return SLED_XRAY_SIZE;
 	}
 	if (sled_is_event(type)) {
 		n = sled_ready(type, original, out);
-		put(out + n, original, SLED_JUMP_SIZE);
+		sys_copy(out + n, original, SLED_JUMP_SIZE);
 		return SLED_EVENT_PATCH;
 	}
 	if (type == SLED_GUARD)
 		return sled_ready(type, original, out);
 	if (type != SLED_PATCHABLE && !before(type))
 		return 0;
-	put(out, original, SLED_JUMP_SIZE);
+	sys_copy(out, original, SLED_JUMP_SIZE);
 	n = SLED_JUMP_SIZE;
 	if (type == SLED_PATCHABLE_HOT_CET) {
-		put(out + n, endbr64, sizeof(endbr64));
+		sys_copy(out + n, endbr64, sizeof(endbr64));
 		n += sizeof(endbr64);
 	}
 	if (before(type)) {
-		put(out + n, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
+		sys_copy(out + n, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
 		n += SLED_HOT_JUMP_SIZE;
 	}
 	return n;

@@ -39,25 +39,16 @@ size_t stub_size(int xray, uint32_t events, uint32_t functions)
 	return code_size(xray, events, functions) + round_up((uint64_t)functions * sizeof(struct stub_cell), PAGE);
 }
 
-static void put32(uint8_t *p, uint32_t v)
-{
-	struct unaligned {
-		uint32_t v;
-	} __attribute__((packed, may_alias)) *to = (struct unaligned *)p;
-
-	to->v = v; /* one store: sys_copy() takes ten times as long to begin, and a library has thousands of stubs */
-}
-
 /* lea base(%r10),%r10d ; jmp *gate(%rip) */
 static void write_xray_stub(uint8_t *p, uint32_t base, const uint8_t *gate)
 {
 	p[0] = 0x45;
 	p[1] = 0x8d;
 	p[2] = 0x92;
-	put32(p + 3, base);
+	sys_put32(p + 3, base);
 	p[7] = 0xff;
 	p[8] = 0x25;
-	put32(p + 9, (uint32_t)(gate - (p + 13)));
+	sys_put32(p + 9, (uint32_t)(gate - (p + 13)));
 }
 
 /* The code that stub.h draws; gate: where the address of the gate lies. */
@@ -71,7 +62,7 @@ static void write_event_stub(uint8_t *p, const struct stub_event *event, const u
 	p += sizeof(down);
 	p[0] = 0xff;
 	p[1] = 0x35;
-	put32(p + 2, (uint32_t)(resume - (p + 6)));
+	sys_put32(p + 2, (uint32_t)(resume - (p + 6)));
 	p += 6;
 	for (unsigned i = 0; i < event->arguments; i++) {
 		if (event->source[i] & 8)
@@ -80,16 +71,16 @@ static void write_event_stub(uint8_t *p, const struct stub_event *event, const u
 	}
 	p[0] = 0xff;
 	p[1] = 0x15;
-	put32(p + 2, (uint32_t)(gate - (p + 6)));
+	sys_put32(p + 2, (uint32_t)(gate - (p + 6)));
 	p += 6;
 	p[0] = 0x48; /* lea, not add: flags are the function's */
 	p[1] = 0x8d;
 	p[2] = 0xa4;
 	p[3] = 0x24;
-	put32(p + 4, STUB_RED_ZONE + 8 * (1u + event->arguments));
+	sys_put32(p + 4, STUB_RED_ZONE + 8 * (1u + event->arguments));
 	p += 8;
 	p[0] = 0xe9;
-	put32(p + 1, (uint32_t)(event->resume - (uint64_t)(uintptr_t)(p + 5)));
+	sys_put32(p + 1, (uint32_t)(event->resume - (uint64_t)(uintptr_t)(p + 5)));
 }
 
 /* jmp *target(%rip) ; push word(%rip) ; push body(%rip) ; jmp *gate(%rip) */
@@ -100,17 +91,17 @@ static void write_cell_stub(uint8_t *p, const struct stub_cell *cell)
 
 	p[0] = 0xff;
 	p[1] = 0x25;
-	put32(p + 2, (uint32_t)(target - (p + 6)));
+	sys_put32(p + 2, (uint32_t)(target - (p + 6)));
 	p += STUB_REST;
 	p[0] = 0xff;
 	p[1] = 0x35;
-	put32(p + 2, (uint32_t)(word - (p + 6)));
+	sys_put32(p + 2, (uint32_t)(word - (p + 6)));
 	p[6] = 0xff;
 	p[7] = 0x35;
-	put32(p + 8, (uint32_t)(body - (p + 12)));
+	sys_put32(p + 8, (uint32_t)(body - (p + 12)));
 	p[12] = 0xff;
 	p[13] = 0x25;
-	put32(p + 14, (uint32_t)(gate - (p + 18)));
+	sys_put32(p + 14, (uint32_t)(gate - (p + 18)));
 }
 
 static uint8_t *cells_start(const struct stub_pages *pages)

@@ -44,6 +44,16 @@
 	jne	.L\name\()_\clock
 .endm
 
+/* Behind ADMIT: writes the event of the word with the clock that lies above it. As WRITE_SOON; clobbers rcx, r10, too. */
+.macro	WRITE_TOLD slow
+	SELF_AGAIN
+	mov	48(%rsp), %r10d
+	shl	$32, %r10
+	mov	52(%rsp), %eax
+	or	%rax, %r10
+	WRITE_SOON \slow
+.endm
+
 /* Enters the call at S into the mirror, or goes elsewhere. rcx = record; afterwards r11 = stack; clobbers all of the frame. */
 .macro	OPEN	clock
 	STACK	%r11, .Lenter_slow_\clock
@@ -276,12 +286,7 @@ tramp_return_\clock:
 .Lenter_checked_\clock:
 	ADMIT	enter, \clock
 	OPEN	\clock
-	SELF_AGAIN
-	mov	48(%rsp), %r10d
-	shl	$32, %r10
-	mov	52(%rsp), %eax
-	or	%rax, %r10
-	WRITE_SOON .Lenter_full_\clock
+	WRITE_TOLD .Lenter_full_\clock
 	jmp	.Lenter_go_\clock
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
@@ -392,12 +397,7 @@ tramp_point_\clock:
 	POINT	.Lpoint_soon_\clock, \clock
 	jmp	.Lpoint_slow_\clock
 .Lpoint_soon_\clock:
-	SELF_AGAIN
-	mov	48(%rsp), %r10d
-	shl	$32, %r10
-	mov	52(%rsp), %eax
-	or	%rax, %r10
-	WRITE_SOON .Ljump_full_\clock
+	WRITE_TOLD .Ljump_full_\clock
 	jmp	.Ljump_\clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
