@@ -183,6 +183,7 @@ static int content(void *argument)
 
 	(void)argument;
 	start_xray();
+	without_asan();
 	backtrace(warm, 4); /* loads what it needs */
 	handlers_name_ids(1, 11);
 	handlers_name_ids(3, 12);

@@ -211,6 +211,7 @@ static int all_registers(void *argument)
 {
 	(void)argument;
 	start_xray();
+	without_asan();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	f[2] = core_traced(TRAMP_POINT, 2, just_return);
 	f[3] = core_traced(TRAMP_INTERCEPT, 3, drop_frame);
@@ -253,6 +254,7 @@ static int ways(void *argument)
 
 	(void)argument;
 	start_xray();
+	without_asan();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	expect(handlers_set(HANDLERS_ENTRY, spoil, (void *)(intptr_t)0, 0), 0);
 	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)0, 0), 0);
@@ -293,6 +295,7 @@ static int general(void *argument)
 {
 	(void)argument;
 	start_xray();
+	without_asan();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	f[2] = core_traced(TRAMP_POINT, 2, just_return);
 	xray_body = (uint64_t)(uintptr_t)just_return;

@@ -280,11 +280,11 @@ static void handler(int number)
 }
 
 /* Entries and ends in all files; those of entries that began later than `end`. */
-static int count_events(uint64_t end, uint64_t *entries, uint64_t *ends, uint64_t *late)
+static int count_events(uint64_t end, uint64_t *entries, uint64_t *open, uint64_t *ends, uint64_t *late)
 {
 	int files = 0;
 
-	*entries = *ends = *late = 0;
+	*entries = *open = *ends = *late = 0;
 	for (unsigned n = 0; n < THREADS + 2; n++) {
 		struct reading reading;
 		if (core_read(core_thread_file(core_folder(), getpid(), n), TRACE_CHUNK_MIN, &reading))
@@ -297,6 +297,7 @@ static int count_events(uint64_t end, uint64_t *entries, uint64_t *ends, uint64_
 		for (size_t i = 0; i < reading.count; i++) {
 			int begins = reading.event[i].type == TRACE_ENTRY || reading.event[i].type == TRACE_POINT;
 			*entries += begins;
+			*open += reading.event[i].type == TRACE_ENTRY;
 			*ends += !begins;
 			*late += begins && reading.event[i].clock > end;
 		}
@@ -310,7 +311,7 @@ static void test_running(void)
 	pthread_t thread[THREADS];
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } }, none = { { 0, 0 }, { 0, 0 } };
-	uint64_t end, all = 0, bad = 0, entries, ends, late;
+	uint64_t end, all = 0, bad = 0, entries, open, ends, late;
 	unsigned batches = 0, failed = 0, partial = 0;
 
 	/* One instruction each, from here on. */
@@ -342,13 +343,13 @@ static void test_running(void)
 		all += calls[i];
 		bad += wrong[i];
 	}
-	int files = count_events(off, &entries, &ends, &late);
+	int files = count_events(off, &entries, &open, &ends, &late);
 	diag("%u batches, %llu calls, %llu of them recorded", batches, (unsigned long long)all, (unsigned long long)entries);
 	ok(batches > 100 && !failed, "batches from inside succeed while threads run what they change");
 	is_int(partial, 0, "each changes all five sites");
 	is_int((long long)bad, 0, "every call has the right result");
 	ok(files >= 1 && entries > 0 && entries < all, "some calls are recorded, some not");
-	ok(ends > entries / 2, "with their ends");
+	ok(ends > open / 2, "with the ends of those that can have one"); /* with TSan, not every stack can have a mirror */
 	is_int((long long)late, 0, "after the last batch nothing is recorded");
 }
 

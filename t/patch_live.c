@@ -148,7 +148,8 @@ static void *run(void *argument)
 		for (int i = 0; i < 1000; i++) {
 			long n = (long)calls[me], r = call((int)(n % SITES), n);
 			calls[me]++;
-			on_calls[me] += r == n + 1000;
+			/* Relaxed: a number that the main thread looks at. */
+			__atomic_store_n(&on_calls[me], on_calls[me] + (r == n + 1000), __ATOMIC_RELAXED);
 			wrong[me] += r != n + 1000 && r != n + 1;
 		}
 	}
@@ -223,7 +224,7 @@ static void test_running(int length)
 	for (int i = 0; i < THREADS; i++)
 		after += __atomic_load_n(&on_calls[i], __ATOMIC_RELAXED);
 	setitimer(ITIMER_PROF, &none, NULL);
-	stop = 1;
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED); /* relaxed: the threads are joined */
 	uint64_t all = 0, on = 0, bad = 0;
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(thread[i], NULL);
