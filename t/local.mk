@@ -168,7 +168,7 @@ dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
 EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t
+soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t t/xray_events.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
