@@ -204,7 +204,7 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 static int add_kind(struct parser *parser, const char *word, size_t length)
 {
 	static const char mixed[] =
-		"kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls, guard";
+		"kind 'none' beside other kinds; allowed: none alone, or any of " TRACE_KIND_WORDS;
 	int kind = rules_kind(word, length);
 
 	if (!parser->kinds_given)

@@ -9,9 +9,8 @@
 	X(HUP) X(INT) X(QUIT) X(USR1) X(USR2) X(ALRM) X(TERM) X(URG) X(XCPU) X(VTALRM) X(PROF) X(WINCH) X(IO) X(PWR)
 #define RULES_SIGNALS_ALLOWED "HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR"
 
-#define RULES_KIND_WORD(number, NAME, word) word ", "
 #define RULES_PATTERN_ALLOWED		    "FUNCGLOB or FUNCGLOB@LIBGLOB"
-#define RULES_KINDS_ALLOWED		    TRACE_KINDS(RULES_KIND_WORD) "none"
+#define RULES_KINDS_ALLOWED		    TRACE_KIND_WORDS ", none"
 
 /* Name, word, what a message says before a wrong value, and what it says is allowed. */
 #define RULES_KEYS_OF_TRACE(X)                                                                                         \

@@ -324,6 +324,10 @@ struct trace_pages {
 	X(2, PLT, "plt")            \
 	X(3, CALLS, "calls")        \
 	X(4, GUARD, "guard")
+/* As messages list them. */
+#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard"
+#define TRACE_KIND_WORD(number, NAME, word) word ", "
+_Static_assert(sizeof(TRACE_KIND_WORDS ", ") == sizeof(TRACE_KINDS(TRACE_KIND_WORD)), "all of them");
 
 enum trace_kind {
 #define X(number, NAME, word) TRACE_KIND_##NAME = number,

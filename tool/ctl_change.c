@@ -48,7 +48,7 @@ static bool check_rule(const char *rule)
 		while (function <= colon) {
 			size_t length = strcspn(function, ",:");
 			if (!is_kind(function, length)) {
-				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: xray, patchable, plt, calls, guard", rule, (int)length, function);
+				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, rule, (int)length, function);
 				return false;
 			}
 			function += length + 1;

@@ -21,7 +21,7 @@ static const char help[] =
 	"  -l, --library=GLOB       trace this library; repeatable\n"
 	"  -F, --filter=PATTERN     trace only these functions, FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable\n"
 	"  -N, --notrace=PATTERN    never trace these functions; repeatable\n"
-	"  -k, --kinds=KIND[,KIND]  kinds of sites: xray, patchable, plt, calls, guard\n"
+	"  -k, --kinds=KIND[,KIND]  kinds of sites: " TRACE_KIND_WORDS "\n"
 	"  -b, --buffer=SIZE        buffer per thread: a power of two from 64k to 1G (4M)\n"
 	"  -m, --mode=MODE          stream: every event (default); ring: the newest events; count: only how often\n"
 	"      --ring=SIZE          what mode ring keeps per thread: a power of two from 256k to 1G (8M)\n"
@@ -82,7 +82,7 @@ static int add_kinds(unsigned *kinds, const char *list)
 		int kind = rules_kind(p, n);
 
 		if (kind < 0) {
-			tool_error("record", "unknown kind '%.*s'; allowed: xray, patchable, plt, calls, guard", (int)n, p);
+			tool_error("record", "unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, (int)n, p);
 			return -1;
 		}
 		*kinds |= 1u << kind;
