@@ -17,20 +17,10 @@
 #include <stdint.h>
 
 #include "audit/object.h"
-#include "runtime/xaudit.h" /* struct xaudit_handler_event */
+#include "runtime/api_table.h" /* enum xray_status */
 
 #define XRAY_OBJECTS   256
 #define XRAY_FUNCTIONS (1u << 24) /* numbers of functions are below */
-
-/* enum XRayPatchingStatus */
-enum xray_status { XRAY_NOT_INITIALIZED, XRAY_SUCCESS, XRAY_ONGOING, XRAY_FAILED };
-
-/* What xray_patch() is to switch. */
-enum xray_what { XRAY_ALL, XRAY_OBJECT, XRAY_FUNCTION };
-
-/* What xray_id() answers, or'ed. */
-#define XRAY_LOG_ARGS 1 /* the function's entry says that its first argument is to be logged */
-#define XRAY_HAS_ARGS 2 /* and there is a handler for that: one of entries with arguments */
 
 /* ---- loads come and go; lock held ---- */
 

@@ -43,6 +43,16 @@ struct guard_entry {
 	int64_t site, target; /* distance from their own field */
 };
 
+/* What the entries for __xray_* take and answer; audit/xray.h says more. enum XRayPatchingStatus: */
+enum xray_status { XRAY_NOT_INITIALIZED, XRAY_SUCCESS, XRAY_ONGOING, XRAY_FAILED };
+
+/* What xray_patch() is to switch. */
+enum xray_what { XRAY_ALL, XRAY_OBJECT, XRAY_FUNCTION };
+
+/* What xray_id() answers, or'ed. */
+#define XRAY_LOG_ARGS 1 /* the function's entry says that its first argument is to be logged */
+#define XRAY_HAS_ARGS 2 /* and there is a handler for that: one of entries with arguments */
+
 struct api_table {
 	int (*event)(const void *data, size_t size);
 	int (*typed_event)(int type, const void *data, size_t size);

@@ -3,11 +3,6 @@
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 
-/* What xray_patch() of the table is to switch, and what xray_id() answers: enum xray_what and XRAY_... of audit/xray.h. */
-enum { ALL, OBJECT, FUNCTION };
-#define LOG_ARGS 1
-#define HAS_ARGS 2
-
 #define FUNCTION_BITS 24
 #define FUNCTION_MASK ((1u << FUNCTION_BITS) - 1)
 
@@ -21,8 +16,8 @@ static void on_entry(const struct xaudit_handler_event *event, void *arg)
 	int32_t id;
 	int is = xaudit_api_table.xray_id(event, &id);
 
-	if (is >= 0 && !(is & LOG_ARGS && is & HAS_ARGS))
-		HANDLER(xray_handler, arg)(id, is & LOG_ARGS ? XRAY_LOG_ARGS_ENTRY : XRAY_ENTRY);
+	if (is >= 0 && !(is & XRAY_LOG_ARGS && is & XRAY_HAS_ARGS))
+		HANDLER(xray_handler, arg)(id, is & XRAY_LOG_ARGS ? XRAY_LOG_ARGS_ENTRY : XRAY_ENTRY);
 }
 
 static void on_arguments(const struct xaudit_handler_event *event, void *arg)
@@ -30,7 +25,7 @@ static void on_arguments(const struct xaudit_handler_event *event, void *arg)
 	int32_t id;
 	int is = xaudit_api_table.xray_id(event, &id);
 
-	if (is >= 0 && is & LOG_ARGS)
+	if (is >= 0 && is & XRAY_LOG_ARGS)
 		HANDLER(xray_handler_arg1, arg)(id, XRAY_LOG_ARGS_ENTRY, event->registers->rdi);
 }
 
@@ -130,42 +125,42 @@ static int patch(unsigned what, int32_t object, int32_t function, int on)
 
 int __xray_patch(void)
 {
-	return patch(ALL, 0, 0, 1);
+	return patch(XRAY_ALL, 0, 0, 1);
 }
 
 int __xray_unpatch(void)
 {
-	return patch(ALL, 0, 0, 0);
+	return patch(XRAY_ALL, 0, 0, 0);
 }
 
 int __xray_patch_object(int32_t object)
 {
-	return patch(OBJECT, object, 0, 1);
+	return patch(XRAY_OBJECT, object, 0, 1);
 }
 
 int __xray_unpatch_object(int32_t object)
 {
-	return patch(OBJECT, object, 0, 0);
+	return patch(XRAY_OBJECT, object, 0, 0);
 }
 
 int __xray_patch_function_in_object(int32_t function, int32_t object)
 {
-	return patch(FUNCTION, object, function, 1);
+	return patch(XRAY_FUNCTION, object, function, 1);
 }
 
 int __xray_unpatch_function_in_object(int32_t function, int32_t object)
 {
-	return patch(FUNCTION, object, function, 0);
+	return patch(XRAY_FUNCTION, object, function, 0);
 }
 
 int __xray_patch_function(int32_t id)
 {
-	return patch(FUNCTION, __xray_unpack_object_id(id), __xray_unpack_function_id(id), 1);
+	return patch(XRAY_FUNCTION, __xray_unpack_object_id(id), __xray_unpack_function_id(id), 1);
 }
 
 int __xray_unpatch_function(int32_t id)
 {
-	return patch(FUNCTION, __xray_unpack_object_id(id), __xray_unpack_function_id(id), 0);
+	return patch(XRAY_FUNCTION, __xray_unpack_object_id(id), __xray_unpack_function_id(id), 0);
 }
 
 /* ---- numbers ---- */

@@ -17,10 +17,6 @@ extern struct api_table xaudit_api_table __attribute__((visibility("hidden")));
 
 enum xray_entry_type { XRAY_ENTRY, XRAY_EXIT, XRAY_TAIL, XRAY_LOG_ARGS_ENTRY };
 
-/* XRayPatchingStatus: those that are given without the module's help. */
-#define XRAY_NOT_INITIALIZED 0
-#define XRAY_FAILED	     3
-
 typedef void xray_handler(int32_t id, int type);
 typedef void xray_handler_arg1(int32_t id, int type, uint64_t arg1);
 typedef void xray_handler_custom(void *data, size_t size);
