@@ -13,11 +13,7 @@
 	.type	slow_call, @function
 slow_call:
 	.cfi_startproc
-	push	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	mov	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
+	FRAME
 	push	%rsi
 	push	%rdi
 	push	%r8

@@ -52,11 +52,7 @@
 	pushfq
 	.cfi_adjust_cfa_offset 8
 	andq	$~0x100, (%rsp)		/* a debugger that steps over pushfq leaves its trap flag there; popfq would trap in its absence */
-	push	%rbp
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbp, 0
-	mov	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
+	FRAME
 	KEEP	%rax, -8
 	KEEP	%rcx, -16
 	KEEP	%rdx, -24

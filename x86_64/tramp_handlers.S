@@ -21,11 +21,7 @@
 	.type	\name, @function
 \name:
 	.cfi_startproc
-	push	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	mov	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
+	FRAME
 	push	%r15
 	push	%r14
 	.cfi_offset %r14, -32
@@ -118,11 +114,7 @@
 	.type	tramp_call_saved, @function
 tramp_call_saved:
 	.cfi_startproc
-	push	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	mov	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
+	FRAME
 	push	%rbx
 	push	%r12
 	.cfi_offset %rbx, -24

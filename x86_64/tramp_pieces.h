@@ -26,6 +26,15 @@
 	.cfi_adjust_cfa_offset -8
 .endm
 
+/* A frame that rbp names. */
+.macro	FRAME
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+.endm
+
 /* rcx = this thread's record; jumps to \none when there is none. */
 .macro	SELF	none
 	mov	tramp_self@gottpoff(%rip), %rcx

@@ -6,6 +6,8 @@
  *	out	rax: the function's result; vector and x87 registers as before
  *	stack	-512-16(%rbp), aligned to 16: fxsave area
  */
+#include "x86_64/tramp_pieces.h"
+
 	.text
 	.p2align 4
 	.globl	vectors_keep
@@ -13,11 +15,7 @@
 	.type	vectors_keep, @function
 vectors_keep:
 	.cfi_startproc
-	push	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	mov	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
+	FRAME
 	sub	$512, %rsp
 	and	$-16, %rsp
 	fxsave64 (%rsp)
