@@ -17,8 +17,7 @@ int api_connect(const struct image *image)
 	struct api_note api;
 
 	while (image_next_note(image, &note)) {
-		if (note.type != API_NOTE || note.name_size != sizeof(API_OWNER) || note.size < sizeof(api) ||
-			!sys_same(note.name, API_OWNER, sizeof(API_OWNER)))
+		if (!image_note_is(&note, API_OWNER, API_NOTE) || note.size < sizeof(api))
 			continue;
 		sys_copy(&api, note.description, sizeof(api));
 		uint32_t entries = api.entries < API_ENTRIES ? api.entries : API_ENTRIES;

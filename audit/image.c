@@ -73,14 +73,19 @@ int image_is_writable(const struct image *image, uint64_t address, uint64_t size
 	return 0;
 }
 
+int image_note_is(const struct image_note *note, const char *owner, uint32_t type)
+{
+	return note->type == type && note->name_size == sys_length(owner) + 1 && sys_same(note->name, owner, note->name_size);
+}
+
 static void read_notes(struct image *image)
 {
 	struct image_note note = { 0 };
 
 	while (image_next_note(image, &note)) {
-		if (note.type == GUARD_NOTE && note.name_size == sizeof(API_OWNER) && sys_same(note.name, API_OWNER, sizeof(API_OWNER)))
+		if (image_note_is(&note, API_OWNER, GUARD_NOTE))
 			image->guards = 1;
-		if (!image->build_id && note.type == NT_GNU_BUILD_ID && note.name_size == 4 && sys_same(note.name, "GNU", 4) && note.size <= 64) {
+		if (!image->build_id && image_note_is(&note, "GNU", NT_GNU_BUILD_ID) && note.size <= 64) {
 			image->build_id = note.description;
 			image->build_id_len = note.size;
 		}

@@ -35,6 +35,9 @@ struct image_note {
 /* Goes on to the next note. Returns 0 when there is none. */
 int image_next_note(const struct image *image, struct image_note *note);
 
+/* Is it the owner's note of that type? */
+int image_note_is(const struct image_note *note, const char *owner, uint32_t type);
+
 /* Is address ... address+size within a writable segment? */
 int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
 
