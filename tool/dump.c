@@ -145,10 +145,7 @@ static void print_custom(const struct dump *dump, struct merge_source *source, c
 	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
 
 	printf("  %s", dump->color->name);
-	if (name)
-		reader_text(stdout, name);
-	else
-		printf("type %" PRIu32, event->id);
+	event_type(stdout, name, event->id);
 	printf("%s  ", dump->color->off);
 	if (format)
 		event_format_text(stdout, format, event->data, event->count);

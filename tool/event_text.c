@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/event_text.h"
 
+#include <inttypes.h>
+
 #include "tool/json.h"
+#include "tool/reader.h"
 
 /* What stands behind the backslash for this character; 0: it needs none. */
 static char escape(uint8_t c)
@@ -57,6 +60,14 @@ void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
 		at += length;
 	}
 	fputs(at < size ? "\"..." : "\"", file);
+}
+
+void event_type(FILE *file, const char *name, uint32_t number)
+{
+	if (name)
+		reader_text(file, name);
+	else
+		fprintf(file, "type %" PRIu32, number);
 }
 
 void event_base64(FILE *file, const uint8_t *data, size_t size)

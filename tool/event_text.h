@@ -22,6 +22,9 @@ bool event_is_text(const uint8_t *data, size_t size);
  */
 void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit);
 
+/* The name of a type of events; NULL: it has none, and its number stands for it. */
+void event_type(FILE *file, const char *name, uint32_t number);
+
 /* Writes it in base64 (RFC 4648, padded), without quotes. */
 void event_base64(FILE *file, const uint8_t *data, size_t size);
 

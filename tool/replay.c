@@ -198,10 +198,7 @@ static void print_custom(struct replay *r, struct merge_source *source, const st
 		return;
 	begin_line(r, UINT64_MAX, thread->tid, thread->depth);
 	printf("%s/* %s", r->color->dim, r->color->name);
-	if (name)
-		reader_text(stdout, name);
-	else
-		printf("type %" PRIu32, event->id);
+	event_type(stdout, name, event->id);
 	printf("%s%s: ", r->color->off, r->color->dim);
 	event_text(stdout, event->data, event->count, CUSTOM_LIMIT);
 	printf(" (%" PRIu64 " bytes) */%s\n", event->count, r->color->off);

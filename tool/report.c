@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/event_text.h"
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/reader.h"
@@ -164,10 +165,7 @@ static void print_events(const struct event_counter *c, const struct reader_colo
 	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
 		const struct event_row *row = &c->row[i];
 		printf("%10" PRIu64 "  %11" PRIu64 "  %s", row->count, row->bytes, color->name);
-		if (row->name)
-			reader_text(stdout, row->name);
-		else
-			printf("type %" PRIu32, row->number);
+		event_type(stdout, row->name, row->number);
 		printf("%s\n", color->off);
 	}
 }
