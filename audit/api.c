@@ -62,15 +62,7 @@ static int advance(struct place *p)
 
 static uint32_t id_of(const struct place *p)
 {
-	const struct object *object = p->object;
-
-	if (p->bound)
-		return p->bound->id;
-	if (object->sites.function[p->index].kind == TRACE_KIND_GUARD)
-		return 0;
-	if (object->sites.function[p->index].kind == TRACE_KIND_XRAY)
-		return object->xray_base ? object->xray_base + p->index : 0;
-	return object->patchable_base ? object->patchable_base + p->index - object->sites.first_patchable : 0;
+	return p->bound ? p->bound->id : describe_id(p->object, p->index);
 }
 
 static int is_bound_on(const struct load *load, const struct bound_function *f)
@@ -87,18 +79,13 @@ static int is_bound_on(const struct load *load, const struct bound_function *f)
 /* Lock held. */
 static void fill_info(const struct place *p, struct xaudit_function_info *info)
 {
-	static const char *const words[TRACE_KIND_COUNT] = {
-#define X(number, NAME, word) [number] = word,
-		TRACE_KINDS(X)
-#undef X
-	};
 	const struct object *object = p->object;
 	const struct site_function *f = p->bound ? NULL : &object->sites.function[p->index];
 
 	*info = (struct xaudit_function_info){ .size = sizeof(*info), .id = id_of(p), .object = object->number, .path = object->path };
 	info->offset = f ? f->address : p->bound->offset;
 	info->length = f ? f->size : 0;
-	info->kind = words[f ? f->kind : p->bound->kind];
+	info->kind = rules_kind_words[f ? f->kind : p->bound->kind];
 	info->name = !f ? p->bound->name : f->name ? f->name : "";
 	/* Of several loads, in namespaces, the one that was opened last. */
 	uint32_t newest = 0;

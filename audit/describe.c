@@ -92,12 +92,18 @@ static void list_end(struct function_list *list, const struct object *object, ui
 	arena_free(&list->arena);
 }
 
-static uint32_t id_of(const struct object *object, uint32_t function)
+uint32_t describe_id(const struct object *object, uint32_t function)
 {
 	const struct site_set *set = &object->sites;
 
-	return set->function[function].kind == TRACE_KIND_XRAY ? object->xray_base + function
-							       : object->patchable_base + function - set->first_patchable;
+	switch (set->function[function].kind) {
+	case TRACE_KIND_XRAY:
+		return object->xray_base ? object->xray_base + function : 0;
+	case TRACE_KIND_PATCHABLE:
+		return object->patchable_base ? object->patchable_base + function - set->first_patchable : 0;
+	default:
+		return 0;
+	}
 }
 
 /* fresh: is it to be on, and has no name yet? Else: has it one? */
@@ -126,7 +132,7 @@ static void list_sleds(struct object *object, int fresh)
 			continue;
 		for (uint32_t i = 0; i < set->first_guard; i++) {
 			const struct site_function *f = &set->function[i];
-			uint32_t id = id_of(object, i);
+			uint32_t id = describe_id(object, i);
 			if (!is_listed(object, i, fresh) || f->kind != kind)
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
@@ -149,7 +155,7 @@ void describe_new_sleds(struct object *object)
 		if (!is_listed(object, i, 1))
 			continue;
 		if (object->marks[i] & FUNCTION_BELOW)
-			filter_below(id_of(object, i));
+			filter_below(describe_id(object, i));
 		object->marks[i] |= FUNCTION_NAMED;
 	}
 }

@@ -34,6 +34,9 @@ void describe_changed_counts(int last);
 /* How much of its text is changed. */
 void describe_pages(const struct object *object);
 
+/* Id of a function with sleds, by its index; 0: its object has none yet, or it holds guards. */
+uint32_t describe_id(const struct object *object, uint32_t function);
+
 /* Takes n function ids; returns the first, or 0 when they are used up. */
 uint32_t describe_take_ids(const struct object *object, uint32_t n);
 

@@ -189,19 +189,16 @@ size_t rules_size(const char *text)
 	return size;
 }
 
+const char *const rules_kind_words[TRACE_KIND_COUNT] = {
+#define X(number, NAME, word) [number] = (word),
+	TRACE_KINDS(X)
+#undef X
+};
+
 int rules_kind(const char *word, size_t length)
 {
-	static const struct {
-		uint8_t length;
-		char word[15];
-	} kind[TRACE_KIND_COUNT] = {
-#define X(number, NAME, text) [number] = { sizeof(text) - 1, text },
-		TRACE_KINDS(X)
-#undef X
-	};
-
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
-		if (kind[i].length == length && sys_same(kind[i].word, word, length))
+		if (sys_length(rules_kind_words[i]) == length && sys_same(rules_kind_words[i], word, length))
 			return i;
 	return -1;
 }

@@ -126,6 +126,9 @@ const char *rules_wrong(const char *key, const char *value);
 extern const char *const rules_mode_words[3], *const rules_prepare_words[3];
 const char *rules_signal(int number);
 
+/* The word of each kind. */
+extern const char *const rules_kind_words[TRACE_KIND_COUNT];
+
 /* Kind by its word; -1: none such. length: of word. */
 int rules_kind(const char *word, size_t length);
 

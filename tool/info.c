@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "audit/rules.h"
 #include "tool/memory.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
@@ -23,13 +24,7 @@ static const char help[] =
 
 const char *info_kind(unsigned kind)
 {
-	static const char *const names[] = {
-#define X(number, NAME, word) [number] = word,
-		TRACE_KINDS(X)
-#undef X
-	};
-
-	return kind < sizeof(names) / sizeof(*names) ? names[kind] : NULL;
+	return kind < TRACE_KIND_COUNT ? rules_kind_words[kind] : NULL;
 }
 
 const char *info_reason(unsigned reason)

@@ -9,15 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/rules.h"
 #include "audit/site.h"
 #include "tool/json.h"
 #include "tool/tool.h"
-
-static const char *const kind_word[] = {
-#define X(number, NAME, word) [number] = (word),
-	TRACE_KINDS(X)
-#undef X
-};
 
 static const char *const reason_phrase[] = {
 #define X(number, NAME, phrase) [number] = (phrase),
@@ -145,12 +140,12 @@ static void print_json(const struct list *list)
 	}
 	fputs(",\"sites\":{", stdout);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		printf("%s\"%s\":%zu", kind ? "," : "", kind_word[kind], list->sites[kind]);
+		printf("%s\"%s\":%zu", kind ? "," : "", rules_kind_words[kind], list->sites[kind]);
 	/* `calls` are not functions of this file. */
 	fputs("},\"coverage\":{", stdout);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (kind != TRACE_KIND_CALLS)
-			printf("%s\"%s\":%.2f", kind ? "," : "", kind_word[kind], percent(list, kind));
+			printf("%s\"%s\":%.2f", kind ? "," : "", rules_kind_words[kind], percent(list, kind));
 	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events, list->set.events_left);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < list->rows; i++) {
@@ -161,14 +156,14 @@ static void print_json(const struct list *list)
 		printf(",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64 ",\"kinds\":[", row->address, row->size);
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->kinds >> kind & 1) {
-				printf("%s\"%s\"", comma, kind_word[kind]);
+				printf("%s\"%s\"", comma, rules_kind_words[kind]);
 				comma = ",";
 			}
 		fputs("],\"refused\":{", stdout);
 		comma = "";
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->refused[kind]) {
-				printf("%s\"%s\":", comma, kind_word[kind]);
+				printf("%s\"%s\":", comma, rules_kind_words[kind]);
 				json_string(stdout, reason_phrase[row->refused[kind]]);
 				comma = ",";
 			}
@@ -218,12 +213,12 @@ static void print_row(const struct list *list, const struct row *row)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->kinds >> kind & 1)
 			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", *kinds ? "," : "",
-				kind_word[kind]);
+				rules_kind_words[kind]);
 	printf("%016" PRIx64 "  %8" PRIu64 "  %-18s  ", row->address, row->size, *kinds ? kinds : "-");
 	print_text(row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
-			printf("  %s(%s: %s)%s", yellow(list), kind_word[kind], reason_phrase[row->refused[kind]],
+			printf("  %s(%s: %s)%s", yellow(list), rules_kind_words[kind], reason_phrase[row->refused[kind]],
 				plain(list));
 	putchar('\n');
 }
@@ -238,7 +233,7 @@ static void print_table(const struct list *list)
 		fputs("none", stdout);
 	printf("\n\n%s%-9s  %8s  %9s  %8s%s\n", bold(list), "kind", "sites", "functions", "coverage", plain(list));
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		printf("%-9s  %8zu", kind_word[kind], list->sites[kind]);
+		printf("%-9s  %8zu", rules_kind_words[kind], list->sites[kind]);
 		if (kind != TRACE_KIND_CALLS)
 			printf("  %9zu  %6.1f %%", list->functions[kind], percent(list, kind));
 		if (list->set.kind_reason[kind])

@@ -88,17 +88,13 @@ static int check_words(const char *what, const struct record_words *words)
 
 static void put_section(FILE *to, const struct record_options *options, const char *library, unsigned kinds)
 {
-#define X(number, NAME, word) word,
-	static const char *const kind[] = { TRACE_KINDS(X) };
-#undef X
-
 	if (library)
 		fprintf(to, "[library %s]\nkinds =", library);
 	else
 		fputs("[program]\nkinds =", to);
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
 		if (kinds & 1u << i)
-			fprintf(to, " %s", kind[i]);
+			fprintf(to, " %s", rules_kind_words[i]);
 	putc('\n', to);
 	for (size_t i = 0; i < options->functions.count; i++)
 		fprintf(to, "functions = %s\n", options->functions.word[i]);
