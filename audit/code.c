@@ -228,7 +228,7 @@ void code_count_pages(struct load *load)
 		int type = site->type;
 		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
 				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE
-				: type == SLED_PATCHABLE || type == SLED_GUARD ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
+				: sled_is_jump((enum sled_type)type) ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
 		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE, end = (site->address + size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/* In order of address, so the last page counted is the only one that can come again. */

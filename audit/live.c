@@ -65,6 +65,23 @@ static void recount(struct object *object, uint32_t function, enum trace_reason 
 	object->counted[function] = (uint8_t)reason;
 }
 
+/* What a rule wants of the function, in this and later loads. */
+static void mark(const struct batch *batch, struct object *object, uint32_t function)
+{
+	if (batch->on)
+		object->marks[function] |= FUNCTION_ON;
+	else
+		object->marks[function] &= (uint8_t)~FUNCTION_ON;
+}
+
+/* By what the function counts once the batch is applied. */
+static enum trace_reason outcome(const struct batch *batch, const struct object *object, uint32_t function)
+{
+	if (!batch->on)
+		return TRACE_REASON_DISABLED;
+	return object->marks[function] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+}
+
 /* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
 static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed, int *was_on)
 {
@@ -109,12 +126,8 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		write += needed != 0;
 		on += was_on != 0;
 	}
-	if (f->reason == TRACE_REASON_TRACED && !object->refused && batch->rule) {
-		if (batch->on)
-			object->marks[i] |= FUNCTION_ON;
-		else
-			object->marks[i] &= (uint8_t)~FUNCTION_ON;
-	}
+	if (f->reason == TRACE_REASON_TRACED && !object->refused && batch->rule)
+		mark(batch, object, i);
 	if (reason) {
 		batch->result->refused[reason]++;
 		if (!f->reason && !object->refused)
@@ -128,9 +141,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (!batch->rule && (batch->on || changed))
 		object->marks[i] |= FUNCTION_XRAY;
 	if (batch->rule || batch->on || changed)
-		recount(object, i, !batch->on ? TRACE_REASON_DISABLED
-			   : object->marks[i] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY
-							       : TRACE_REASON_TRACED);
+		recount(object, i, outcome(batch, object, i));
 	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
 		code_fill_cell(load, i);
 	batch->functions += write != 0;
@@ -250,13 +261,8 @@ static void judge_absent(const struct batch *batch, struct object *object)
 		const struct site_function *f = &object->sites.function[i];
 		if (f->reason != TRACE_REASON_TRACED || find_rule(batch, object, f->kind, f->name) < 0)
 			continue;
-		if (batch->on)
-			object->marks[i] |= FUNCTION_ON;
-		else
-			object->marks[i] &= (uint8_t)~FUNCTION_ON;
-		recount(object, i, !batch->on ? TRACE_REASON_DISABLED
-				   : object->marks[i] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY
-								       : TRACE_REASON_TRACED);
+		mark(batch, object, i);
+		recount(object, i, outcome(batch, object, i));
 	}
 	for (struct bound_function *f = object->bound; f; f = f->all)
 		if (find_rule(batch, object, (int)f->kind, f->name) >= 0)
@@ -277,7 +283,8 @@ static int make_batch(struct batch *batch)
 		if (batch->rule)
 			switch_bindings(batch, load);
 	}
-	for (struct object *object = objects; object && r == 0; object = object->next)
+	/* The XRay interface asks for what is loaded alone, and often. */
+	for (struct object *object = batch->rule ? objects : NULL; object && r == 0; object = object->next)
 		if (!is_loaded(object))
 			judge_absent(batch, object);
 	if (batch->on && batch->selected)
@@ -289,11 +296,6 @@ static int make_batch(struct batch *batch)
 
 static void tell_rule(const struct batch *batch, size_t i)
 {
-	static const char *const words[TRACE_KIND_COUNT] = {
-#define X(number, NAME, word) [number] = word,
-		TRACE_KINDS(X)
-#undef X
-	};
 	static char buffer[1024]; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
 	const struct asked_rule *rule = &batch->rule[i];
@@ -304,7 +306,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 			continue;
 		if (text.length)
 			text_char(&text, ',');
-		text_string(&text, words[kind]);
+		text_string(&text, rules_kind_words[kind]);
 	}
 	if (text.length)
 		text_char(&text, ':');
@@ -449,7 +451,7 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 		to->patch.size = (uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
-	if (site->type == SLED_PATCHABLE || site->type == SLED_GUARD)
+	if (sled_is_jump(site->type))
 		to->guard = (uint8_t)(site->length - 2);
 	to->patch.address = load->base + site->address + (uint64_t)(int64_t)from;
 	to->prot = (uint8_t)code_segment(load, site->address, &end);

@@ -263,12 +263,6 @@ static size_t head_of(const struct control_patch *p)
 	return head < p->size ? head : 0;
 }
 
-/* Is its jump of five bytes at its address? */
-static bool is_five_bytes(const struct control_patch *p)
-{
-	return p->type == SLED_PATCHABLE || p->type == SLED_GUARD;
-}
-
 /* Five bytes of NOPs and their jump, of which `first` can be written at once. */
 static int write_guarded(struct ctl_world *world, const struct control_patch *p, size_t first, const uint8_t now[32], struct ctl_written *written)
 {
@@ -305,9 +299,9 @@ static int write_in_parts(struct ctl_world *world, const struct control_patch *p
 		written->refused_bytes++;
 		return 0;
 	}
-	if (is_five_bytes(p) && part[0] && part[1])
+	if (sled_is_jump(p->type) && part[0] && part[1])
 		return write_guarded(world, p, first, now, written);
-	if (!is_five_bytes(p) && head < first && head + HEAD_SIZE > first) {
+	if (!sled_is_jump(p->type) && head < first && head + HEAD_SIZE > first) {
 		written->refused_straddle++;
 		return 0;
 	}

@@ -351,7 +351,7 @@ unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const u
 	if (sys_same(now, file, size))
 		state = SLED_IS_OFF | SLED_IS_FILE;
 	head = sled_ready(type, original, ready);
-	if (type == SLED_PATCHABLE || type == SLED_GUARD) {
+	if (sled_is_jump(type)) {
 		/* The short jump of a batch that a fork cut off is one whole instruction, too. */
 		if (sys_same(p, ready, head) || (p[0] == 0xeb && p[1] == length - 2))
 			state |= SLED_IS_OFF | SLED_IS_READY;

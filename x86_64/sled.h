@@ -74,6 +74,12 @@ static inline int sled_is_event(enum sled_type type)
 	return type == SLED_XRAY_CUSTOM || type == SLED_XRAY_TYPED;
 }
 
+/* Is its patch a jump of five bytes at its address, by way of a short jump where threads run? */
+static inline int sled_is_jump(enum sled_type type)
+{
+	return type == SLED_PATCHABLE || type == SLED_GUARD;
+}
+
 /* Length of a type of XRay sled. */
 static inline uint16_t sled_xray_size(enum sled_type type)
 {
