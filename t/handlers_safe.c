@@ -260,11 +260,13 @@ static int ways(void *argument)
 	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)0, 0), 0);
 	__cpuid_count(0xd, 1, size, b, c, d);
 	if (tramp_vectors.quick && size & 1u << 2) { /* xgetbv tells what is in use */
-		for (tramp_vectors.more = 4; tramp_vectors.more < 8; tramp_vectors.more++) {
+		uint32_t more = tramp_vectors.more; /* what of AVX-512 the processor has stays in it */
+		for (uint32_t also = 4; also < 8; also++) {
+			tramp_vectors.more = more | also;
 			ways_taken[0] = ways_taken[1] = 0;
 			expect_kept(f[1].call, -1);
 			expect(ways_taken[0] > 0, 1);
-			expect(ways_taken[1] > 0, tramp_vectors.more == 4 ? 1 : ways_taken[1] > 0);
+			expect(ways_taken[1] > 0, also == 4 ? 1 : ways_taken[1] > 0);
 		}
 		outcome->result[1] = 1;
 	}
