@@ -4,7 +4,7 @@
 # (no vector registers, no libc). runtime/arena.c is in audit/libcommon.la, see audit/local.mk.
 noinst_LTLIBRARIES += runtime/libruntime.la
 runtime_libruntime_la_SOURCES = runtime/clock.c runtime/clock.h runtime/handler.c runtime/handler.h runtime/maps.c \
-	runtime/maps.h runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/text.h \
+	runtime/maps.h runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/text.c runtime/text.h \
 	runtime/thread.c runtime/thread.h runtime/trace.h
 runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c runtime/filter.c runtime/filter.h runtime/throttle.c runtime/throttle.h

@@ -150,9 +150,8 @@ void process_off(const char *what, const char *where, long error)
 		text_string(&text, where);
 	}
 	if (error) {
-		text_string(&text, " (errno ");
-		text_number(&text, (uint64_t)(error < 0 ? -error : error));
-		text_string(&text, ")");
+		text_string(&text, ": ");
+		text_error(&text, error);
 	}
 	text_string(&text, "; the program runs on, untraced");
 	process_say(buffer);

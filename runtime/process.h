@@ -55,7 +55,7 @@ enum process_state process_state(void);
 /* Makes folder and meta if there are none. Lock held. Returns the state. */
 enum process_state process_start(void);
 
-/* Switches recording off for good and says why, once: "xaudit: WHAT (errno N)". Lock held. */
+/* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
 void process_off(const char *what, const char *where, long error);
 
 /* Says a line on fd 2 ("xaudit: " is put before it) and notes it in meta. Lock held. */

@@ -67,10 +67,11 @@ static void complain(const char *what, long error)
 	if (complained)
 		return;
 	complained = 1;
-	text_string(&text, "no snapshot (errno ");
-	text_number(&text, (uint64_t)-error);
-	text_string(&text, "), the trace itself goes on: ");
+	text_string(&text, "no snapshot: ");
 	text_string(&text, what);
+	text_string(&text, ": ");
+	text_error(&text, error);
+	text_string(&text, "; the trace itself goes on");
 	process_lock(&held);
 	process_say(line);
 	process_unlock(&held);

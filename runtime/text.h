@@ -41,4 +41,7 @@ static inline void text_number(struct text *text, uint64_t n)
 		text_char(text, digits[--i]);
 }
 
+/* What an error of the kernel means, in libc's words ("Permission denied"); of one that nothing here meets as a rule, "errno 74". error: errno or -errno. */
+void text_error(struct text *text, long error);
+
 #endif

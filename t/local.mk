@@ -120,6 +120,7 @@ t_step_t_LDADD = t/libcore.la
 t_stub_t_SOURCES = t/stub.c
 t_stub_t_LDADD = t/libcore.la
 t_text_t_SOURCES = t/text.c
+t_text_t_LDADD = runtime/libruntime.la
 
 # Programs under the module.
 dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t

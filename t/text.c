@@ -34,5 +34,22 @@ int main(void)
 	text_string(&text, "abc");
 	is_str(buffer, "", "a buffer of one byte holds the end of the string alone");
 	is_int(buffer[1], '1', "and no more");
+
+	char said[64];
+	int wrong = 0, numbers = 0;
+	for (int error = 1; error <= 133; error++) {
+		text = (struct text){said, sizeof(said), 0};
+		text_error(&text, -error);
+		numbers += !strncmp(said, "errno ", 6);
+		wrong += strncmp(said, "errno ", 6) != 0 && strcmp(said, strerror(error)) != 0;
+	}
+	is_int(wrong, 0, "the words of an error are those of libc");
+	ok(numbers > 0 && numbers < 100, "of rare ones there is the number: %d", numbers);
+	text = (struct text){said, sizeof(said), 0};
+	text_error(&text, 13);
+	is_str(said, "Permission denied", "13 is \"Permission denied\"");
+	text = (struct text){said, sizeof(said), 0};
+	text_error(&text, 4000);
+	is_str(said, "errno 4000", "a number that is none keeps its value");
 	return done_testing();
 }
