@@ -9,6 +9,7 @@
 #include <ini.h>
 
 #include "runtime/sys.h" /* sys_write */
+#include "runtime/text.h"
 
 #define COMMA_WORD(NAME, word, what, allowed) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
@@ -88,10 +89,10 @@ void rules_complain(const char *name, int line, const struct rules_error *error)
 	part[3].p = digits + sizeof(digits) - d;
 	part[3].length = d;
 	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
-		for (size_t k = 0; k < part[i].length && k < part[i].most; k++) {
-			unsigned char byte = (unsigned char)part[i].p[k];
-			text[n++] = byte < ' ' || byte == 127 ? '?' : (char)byte;
-		}
+		for (size_t k = 0; k < part[i].length && k < part[i].most; k++)
+			text[n++] = part[i].p[k] ? part[i].p[k] : '?';
+	text[n] = '\0';
+	n = text_clean(text);
 	text[n++] = '\n';
 	(void)sys_write(2, text, n);
 }

@@ -132,6 +132,7 @@ void process_say(const char *line)
 
 	text_string(&text, "xaudit: ");
 	text_string(&text, line);
+	text.length = text_clean(buffer);
 	text_string(&text, "\n");
 	sys_write(2, buffer, text.length);
 	append_text(TRACE_TEXT_NOTE, line, sys_length(line));

@@ -217,6 +217,15 @@ like "$(grep late-call err)" \
 	'late-call: call into plugin_callback of plugin\.so, unloaded [0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
 	'a late call is told in one sentence'
 
+# The name of a source file is what whoever built the program wanted it to be.
+{
+	printf '#line 1 "evil\033[31m\302\2331m.c"\n'
+	cat "$sources/check_host.c"
+} >evil.c
+"${CC%% *}" -O2 -g -pthread -o evil evil.c -ldl || bail 'evil.c does not compile'
+bounded 60 "$XAUDIT" check ./evil late ./plugin.so >out 2>err
+like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' 'no name of a source file steers the terminal'
+
 # A daemon is let go with its modules silent.
 bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
 is "$?" 4 'the command is not waited for beyond its end'

@@ -162,12 +162,17 @@ END
 got=$(replay evil <<END
 $head
 function 1 0 9 0x900 a$(printf '\033')[2Jb
+function 1 0 10 0xa00 $(printf 'a\302\2332J\303\244')
 thread 100 main
 entry 9 1000
 exit 9 1001
+entry 10 1002
+exit 10 1004
 END
 )
-is "$got" '    0.001 us [    100] | a?[2Jb();' 'a name can not reach the terminal as an escape sequence'
+is "$got" "    0.001 us [    100] | a?[2Jb();
+    0.002 us [    100] | $(printf 'a?2J\303\244();')" 'a name can not reach the terminal as an escape sequence, nor by U+009B'
+like "$("$XAUDIT" report --format=json "$tmp/evil")" "$(printf '"a\\\\u009b2J\303\244"')" 'in JSON, U+009B is written as its number'
 
 "$make_trace" "$tmp/long" <<END
 $head

@@ -51,5 +51,22 @@ int main(void)
 	text = (struct text){said, sizeof(said), 0};
 	text_error(&text, 4000);
 	is_str(said, "errno 4000", "a number that is none keeps its value");
+
+	char all[256 + 1];
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)(i < 255 ? i + 1 : 0);
+	size_t marks = 0;
+	is_int((long long)text_clean(all), 255, "bytes that are no UTF-8 become one '?' each");
+	for (int i = 0; i < 255; i++)
+		marks += all[i] == '?';
+	is_int((long long)marks, 31 + 1 + 1 + 128, "and so do control characters; letters stay");
+
+	char names[] = "a\x1b[31m \xc2\x9b" "31m\xc2\xa0\xc3\xa4\xe2\x86\x92\xf0\x9f\x8c\xb3\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8.";
+	text_clean(names);
+	is_str(names, "a?[31m ?31m\xc2\xa0\xc3\xa4\xe2\x86\x92\xf0\x9f\x8c\xb3???.",
+		"U+0080 to U+009F and what turns the direction of writing become '?'; umlauts, arrows and trees stay");
+	char cut[] = "\xe2\x86";
+	text_clean(cut);
+	is_str(cut, "??", "a character that is cut off is not looked at beyond the end");
 	return done_testing();
 }

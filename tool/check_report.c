@@ -122,32 +122,25 @@ static bool same(const struct check_finding *a, const struct check_finding *b)
 
 /* ---- text ---- */
 
-/* Names come from files and may hold anything. */
-static void put_clean(FILE *to, const char *text)
-{
-	for (; *text; text++)
-		putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, to);
-}
-
 static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
 {
 	fprintf(to, "    #%-2zu ", number);
 	if (frame->function) {
-		put_clean(to, frame->function);
+		tool_text(to, frame->function);
 	} else if (frame->object) {
-		put_clean(to, check_base(frame->object));
+		tool_text(to, check_base(frame->object));
 		fprintf(to, "+0x%" PRIx64, frame->offset);
 	} else {
 		fprintf(to, "0x%" PRIx64, frame->address);
 	}
 	if (frame->file) {
 		fputs(" at ", to);
-		put_clean(to, frame->file);
+		tool_text(to, frame->file);
 		fprintf(to, ":%d", frame->line);
 	}
 	if (frame->function && frame->object) {
 		fputs(" in ", to);
-		put_clean(to, check_base(frame->object));
+		tool_text(to, check_base(frame->object));
 	}
 	if (frame->object && !strcmp(frame->object, library))
 		fputs(" (unloaded)", to);
@@ -157,22 +150,24 @@ static void put_frame(FILE *to, size_t number, const struct check_frame *frame, 
 static void put_text(FILE *to, const struct check_finding *f)
 {
 	fprintf(to, "xaudit check: %s%s: ", f->possible ? "possible " : "", check_kind_name[f->kind]);
-	put_clean(to, f->text);
-	if (f->more)
-		fprintf(to, ", %s", f->more);
+	tool_text(to, f->text);
+	if (f->more) {
+		fputs(", ", to);
+		tool_text(to, f->more);
+	}
 	fputs("\n  library ", to);
-	put_clean(to, f->library);
+	tool_text(to, f->library);
 	fprintf(to, "\n  process %d \"", (int)f->pid);
-	put_clean(to, f->process);
+	tool_text(to, f->process);
 	fputs("\"\n", to);
 	for (size_t i = 0; i < f->details; i++) {
 		fputs("  ", to);
-		put_clean(to, f->detail[i]);
+		tool_text(to, f->detail[i]);
 		putc('\n', to);
 	}
 	for (int i = 0; i < CHECK_STACKS && f->title[i]; i++) {
 		fputs("  ", to);
-		put_clean(to, f->title[i]);
+		tool_text(to, f->title[i]);
 		fputs(":\n", to);
 		for (size_t k = 0; k < f->stack[i].count; k++)
 			put_frame(to, k, &f->stack[i].frame[k], f->library);
@@ -265,11 +260,14 @@ int check_report_close(void)
 			if (f->times < 2)
 				continue;
 			fprintf(out, "xaudit check: %u times: %s: ", f->times, check_kind_name[f->kind]);
-			put_clean(out, f->text);
+			tool_text(out, f->text);
 			putc('\n', out);
 		}
-		for (size_t i = 0; i < notes; i++)
-			fprintf(out, "xaudit check: %s\n", note[i]);
+		for (size_t i = 0; i < notes; i++) {
+			fputs("xaudit check: ", out);
+			tool_text(out, note[i]);
+			putc('\n', out);
+		}
 		fprintf(out, "xaudit check: %u finding%s", findings, findings == 1 ? "" : "s");
 		if (possible)
 			fprintf(out, " and %u possible", possible);

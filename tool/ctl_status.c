@@ -34,7 +34,7 @@ static bool is_shown(const struct status_object *object)
 static void print_object(const struct status_object *object, bool alive)
 {
 	printf("\n");
-	reader_text(stdout, object->path ? object->path : "[unknown]");
+	tool_text(stdout, object->path ? object->path : "[unknown]");
 	if (alive && object->loads != 1)
 		printf("  (%" PRIu64 " loads)", object->loads);
 	printf("\n");
@@ -60,7 +60,7 @@ static void print(const struct status *s)
 	printf("Process     %" PRIu32 "%s\n", s->pid, s->switched_off ? ", xaudit has switched itself off" : "");
 	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", mode_word(s->mode));
 	printf("Trace       ");
-	reader_text(stdout, s->folder ? s->folder : "none yet");
+	tool_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
 	if (s->has_events) {
 		printf("Events      %s%" PRIu64 " of %" PRIu64 " threads, %" PRIu64 " bytes on disk", s->estimated ? "about " : "", s->events, s->threads,

@@ -190,7 +190,7 @@ static void print_head(const struct screen *s)
 	double seconds = s->passed ? (double)s->passed / 1e9 : 1;
 
 	printf("xaudit top: process %" PRIu32 " ", head->pid);
-	reader_text(stdout, s->comm);
+	tool_text(stdout, s->comm);
 	printf(", %u threads, mode %s%s%s\n", count_threads(s), mode_word(head->mode), head->recording ? "" : ", stopped",
 		s->ended ? ", ended" : "");
 	printf("%.0f events/s, ", (double)s->top.events * s->top.scale / seconds);
@@ -213,7 +213,7 @@ static void print_line(const struct screen *s, const struct line *line, unsigned
 		path_base(object_path(process_object(s->top.process, function->object))));
 	if (columns && columns > 38 && strlen(text) > columns - 38)
 		text[columns - 38] = '\0';
-	reader_text(stdout, text);
+	tool_text(stdout, text);
 	putchar('\n');
 }
 

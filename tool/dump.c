@@ -208,12 +208,12 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 	}
 	if (about->function) {
 		printf("  %s", color->name);
-		reader_text(stdout, about->function);
+		tool_text(stdout, about->function);
 		printf("%s", color->off);
 	}
 	if (about->library) {
 		printf("  %s", color->dim);
-		reader_text(stdout, about->library);
+		tool_text(stdout, about->library);
 		printf("%s", color->off);
 	}
 	puts(event->type == MERGE_POINT ? "  entry only" : "");

@@ -12,6 +12,7 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/reader.h"
+#include "tool/tool.h"
 
 #define SPACES	 " \t\n"
 #define TYPES	 "u8 to u64, i8 to i64, x8 to x64, f32, f64, string and bytes N"
@@ -213,7 +214,7 @@ static size_t print_fields(FILE *file, const struct event_format *format, const 
 			json_string(file, field->name);
 			putc(':', file);
 		} else {
-			reader_text(file, field->name);
+			tool_text(file, field->name);
 			putc('=', file);
 		}
 		print_value(file, field, data + at, needs, json);

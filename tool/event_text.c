@@ -3,8 +3,9 @@
 
 #include <inttypes.h>
 
-#include "tool/json.h"
+#include "runtime/text.h"
 #include "tool/reader.h"
+#include "tool/tool.h"
 
 /* What stands behind the backslash for this character; 0: it needs none. */
 static char escape(uint8_t c)
@@ -28,9 +29,8 @@ bool event_is_text(const uint8_t *data, size_t size)
 	if (size > 1 && !data[size - 1])
 		size--;
 	for (size_t at = 0; at < size;) {
-		size_t length = utf8_length(data + at);
-		/* The second range of control characters is U+0080 to U+009F. */
-		if (!length || (data[at] < ' ' && !escape(data[at])) || data[at] == 0x7f || (data[at] == 0xc2 && data[at + 1] < 0xa0))
+		size_t length = text_utf8(data + at);
+		if (!length || (text_is_control(data + at, length) && !escape(data[at])))
 			return false;
 		at += length;
 	}
@@ -52,7 +52,7 @@ void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
 		size--;
 	putc('"', file);
 	for (; at < size && written < limit; written++) {
-		size_t length = utf8_length(data + at);
+		size_t length = text_utf8(data + at);
 		if (escape(data[at]))
 			fprintf(file, "\\%c", escape(data[at]));
 		else
@@ -65,7 +65,7 @@ void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
 void event_type(FILE *file, const char *name, uint32_t number)
 {
 	if (name)
-		reader_text(file, name);
+		tool_text(file, name);
 	else
 		fprintf(file, "type %" PRIu32, number);
 }

@@ -187,7 +187,7 @@ static void line(const char *key, const char *value)
 	if (!value || !*value)
 		return;
 	printf("%-11s ", key);
-	reader_text(stdout, value);
+	tool_text(stdout, value);
 	putchar('\n');
 }
 
@@ -277,7 +277,7 @@ static void print_kinds(uint32_t kinds)
 static void print_object(const struct object *object, const struct reader_colors *color)
 {
 	printf("    %s", color->name);
-	reader_text(stdout, object_path(object));
+	tool_text(stdout, object_path(object));
 	printf("%s  ", color->off);
 	print_kinds(object->kinds);
 	if (object->flags & TRACE_OBJECT_PROGRAM)
@@ -304,8 +304,9 @@ static void print_process(const struct process *process, const struct info_sums 
 	const struct trace_head *head = &process->head;
 	uint32_t objects = 0;
 
-	printf("\n%sProcess %" PRIu32 "%s (%s), child of %" PRIu32 ": %s%s\n", color->head, head->pid, color->off, process->name,
-		head->ppid, head->flags & TRACE_EXITED ? "ended" : "is running, or was killed",
+	printf("\n%sProcess %" PRIu32 "%s (", color->head, head->pid, color->off);
+	tool_text(stdout, process->name);
+	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, head->flags & TRACE_EXITED ? "ended" : "is running, or was killed",
 		head->flags & TRACE_OFF ? ", switched off" : "");
 	if (process->exe)
 		line("  Program", process->exe);
@@ -322,7 +323,7 @@ static void print_process(const struct process *process, const struct info_sums 
 		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->meta_lost, color->off);
 	for (uint32_t i = 0; i < process->notes; i++) {
 		printf("  Note        ");
-		reader_text(stdout, process->note[i]);
+		tool_text(stdout, process->note[i]);
 		putchar('\n');
 	}
 	print_changes(process);

@@ -172,13 +172,6 @@ static void print_json(const struct list *list)
 	fputs("]}\n", stdout);
 }
 
-/* Text out of the file, without what would steer a terminal. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-}
-
 static void print_refused(const struct list *list, int kind)
 {
 	for (int reason = 1; reason < TRACE_REASON_COUNT; reason++) {
@@ -215,7 +208,7 @@ static void print_row(const struct list *list, const struct row *row)
 			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", *kinds ? "," : "",
 				rules_kind_words[kind]);
 	printf("%016" PRIx64 "  %8" PRIu64 "  %-18s  ", row->address, row->size, *kinds ? kinds : "-");
-	print_text(row->name ? row->name : "?");
+	tool_text(stdout, row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
 			printf("  %s(%s: %s)%s", yellow(list), rules_kind_words[kind], reason_phrase[row->refused[kind]],
@@ -225,7 +218,7 @@ static void print_row(const struct list *list, const struct row *row)
 
 static void print_table(const struct list *list)
 {
-	print_text(list->file);
+	tool_text(stdout, list->file);
 	printf(": %zu functions, build-id ", list->rows);
 	if (list->set.build_id_len)
 		print_build_id(list);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "runtime/text.h"
 
 static const struct {
 	const char *name, *what;
@@ -27,6 +28,20 @@ static const struct {
 
 #define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
 
+void tool_text(FILE *file, const char *text)
+{
+	const char *shown;
+	size_t length;
+
+	while (*text) {
+		text += text_next(text, &shown, &length);
+		if (length == 1)
+			putc(*shown, file);
+		else
+			fwrite(shown, 1, length, file);
+	}
+}
+
 void tool_error(const char *command, const char *format, ...)
 {
 	int keep = errno;
@@ -38,10 +53,7 @@ void tool_error(const char *command, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text + n, sizeof(text) - n - 1, format, args);
 	va_end(args);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
-	n = strlen(text);
+	n = text_clean(text);
 	text[n] = '\n';
 	/* One write: lines of several processes on one terminal stay whole. */
 	while (n + 1 && write(STDERR_FILENO, text, n + 1) < 0 && errno == EINTR)

@@ -140,12 +140,6 @@ int reader_end(struct folder *folder)
 	return status ? status : damaged;
 }
 
-void reader_text(FILE *file, const char *text)
-{
-	for (; *text; text++)
-		putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
-}
-
 const struct function *change_function(const struct process *process, const struct change *change)
 {
 	return change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) : NULL;
@@ -173,9 +167,9 @@ void change_print(FILE *file, const struct process *process, const struct change
 	case TRACE_CHANGE_THROTTLED:
 		function = change_function(process, change);
 		fputs("only counted from here on (throttled): ", file);
-		reader_text(file, function_name(process, function, buf, sizeof(buf)));
+		tool_text(file, function_name(process, function, buf, sizeof(buf)));
 		fputs(" [", file);
-		reader_text(file, path_base(object_path(function ? process_object(process, function->object) : NULL)));
+		tool_text(file, path_base(object_path(function ? process_object(process, function->object) : NULL)));
 		fputs("]", file);
 		break;
 	case TRACE_CHANGE_SNAPSHOT:
@@ -187,7 +181,7 @@ void change_print(FILE *file, const struct process *process, const struct change
 	default:
 		fprintf(file, "change %" PRIu32 " ", change->what);
 	}
-	reader_text(file, change->text);
+	tool_text(file, change->text);
 }
 
 const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns)

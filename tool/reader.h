@@ -79,9 +79,6 @@ static inline bool reader_output_broken(void)
  */
 int reader_end(struct folder *folder);
 
-/* Writes a name or path. What would be no harmless text on a terminal, such as an escape, is shown as '?'. */
-void reader_text(FILE *file, const char *text);
-
 struct process;
 struct change;
 struct function;

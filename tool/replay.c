@@ -65,7 +65,7 @@ static void print_name(const struct replay *r, struct process *process, uint32_t
 	char buf[320];
 
 	fputs(r->color->name, stdout);
-	reader_text(stdout, function_name(process, process_function(process, id), buf, sizeof(buf)));
+	tool_text(stdout, function_name(process, process_function(process, id), buf, sizeof(buf)));
 	fputs(r->color->off, stdout);
 }
 
@@ -183,7 +183,7 @@ static void print_remark(struct replay *r, struct merge_source *source, const st
 		break;
 	}
 	printf("%s/* %s ", r->color->dim, event->type == MERGE_LOAD ? "load" : "unload");
-	reader_text(stdout, object_path(event->object));
+	tool_text(stdout, object_path(event->object));
 	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
 }
 

@@ -135,9 +135,9 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 	switch (by) {
 	case COUNT_BY_FUNCTION:
 		printf("  %s", color->name);
-		reader_text(stdout, row->name);
+		tool_text(stdout, row->name);
 		printf("%s %s[", color->off, color->dim);
-		reader_text(stdout, path_base(row->library));
+		tool_text(stdout, path_base(row->library));
 		printf("]%s", color->off);
 		if (row->throttled)
 			printf(" %s(times until %s, then only counted)%s", color->warn, reader_time(buf, row->throttled_after), color->off);
@@ -145,12 +145,12 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		break;
 	case COUNT_BY_LIBRARY:
 		printf("  %s", color->name);
-		reader_text(stdout, row->library);
+		tool_text(stdout, row->library);
 		printf("%s\n", color->off);
 		break;
 	case COUNT_BY_THREAD:
 		printf("  %" PRIu32 " %s", row->tid, color->name);
-		reader_text(stdout, text_or(row->name, ""));
+		tool_text(stdout, text_or(row->name, ""));
 		printf("%s %s[process %" PRIu32 "]%s\n", color->off, color->dim, row->pid, color->off);
 		break;
 	}

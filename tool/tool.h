@@ -4,6 +4,7 @@
 #define XAUDIT_TOOL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Exit status of the reading commands. `record` passes the command's on and has its own failures in record.h. */
 enum tool_status {
@@ -27,9 +28,16 @@ int info_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".
- * Control characters in it become '?'. Keeps errno.
+ * What a terminal would obey becomes '?', as in tool_text(). Keeps errno.
  */
 void tool_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Writes a name or path, or what else comes from files and other processes, for people: what a terminal would obey instead
+ * of showing it, and what is no UTF-8, becomes '?' (text_next() in runtime/text.h). All such texts go through this function,
+ * tool_error() or json_string().
+ */
+void tool_text(FILE *file, const char *text);
 
 /*
  * Are colours wanted on fd? option: the word behind --color (always, never, auto), or NULL. --color decides, then NO_COLOR
