@@ -52,20 +52,20 @@ done
 library 'libstdc++ shared' calls gcc g++
 rm -rf gcc gcc-patchable
 if [ -n "$CLANG" ]; then
-	compile clang "$CLANG" "$CLANG++"
-	compile clang-xray "$CLANG" "$CLANG++" -fxray-instrument -fxray-instruction-threshold=1
-	library 'libstdc++ static, clang' plt clang "$CLANG++" -static-libstdc++ -static-libgcc
-	library 'libstdc++ static, clang' xray clang-xray "$CLANG++" -static-libstdc++ -static-libgcc
+	compile clang "$CLANG" "$CLANGXX"
+	compile clang-xray "$CLANG" "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
+	library 'libstdc++ static, clang' plt clang "$CLANGXX" -static-libstdc++ -static-libgcc
+	library 'libstdc++ static, clang' xray clang-xray "$CLANGXX" -static-libstdc++ -static-libgcc
 	rm -rf clang clang-xray
-	compile clang "$CLANG" "$CLANG++ -stdlib=libc++"
-	compile clang-patchable "$CLANG" "$CLANG++ -stdlib=libc++" -fpatchable-function-entry=5
-	compile clang-xray "$CLANG" "$CLANG++ -stdlib=libc++" -fxray-instrument -fxray-instruction-threshold=1
-	library 'libc++ and libunwind' plt clang "$CLANG++" $llvm
-	library 'libc++ and libunwind' calls clang "$CLANG++" $llvm
-	library 'libc++ and libunwind' patchable clang-patchable "$CLANG++" $llvm
-	library 'libc++ and libunwind' xray clang-xray "$CLANG++" $llvm
-	library 'libc++ and libunwind, static' plt clang "$CLANG++" $llvm -static-libstdc++ -static-libgcc
-	library 'libc++ and libunwind, static' patchable clang-patchable "$CLANG++" $llvm -static-libstdc++ \
+	compile clang "$CLANG" "$CLANGXX -stdlib=libc++"
+	compile clang-patchable "$CLANG" "$CLANGXX -stdlib=libc++" -fpatchable-function-entry=5
+	compile clang-xray "$CLANG" "$CLANGXX -stdlib=libc++" -fxray-instrument -fxray-instruction-threshold=1
+	library 'libc++ and libunwind' plt clang "$CLANGXX" $llvm
+	library 'libc++ and libunwind' calls clang "$CLANGXX" $llvm
+	library 'libc++ and libunwind' patchable clang-patchable "$CLANGXX" $llvm
+	library 'libc++ and libunwind' xray clang-xray "$CLANGXX" $llvm
+	library 'libc++ and libunwind, static' plt clang "$CLANGXX" $llvm -static-libstdc++ -static-libgcc
+	library 'libc++ and libunwind, static' patchable clang-patchable "$CLANGXX" $llvm -static-libstdc++ \
 		-static-libgcc
 	rm -rf clang clang-patchable clang-xray
 else
@@ -94,8 +94,8 @@ plugin() {
 plugin 'libstdc++' g++
 plugin 'libstdc++, patchable' g++ -fpatchable-function-entry=5
 if [ -n "$CLANG" ]; then
-	plugin 'libc++' "$CLANG++" $llvm
-	plugin 'libc++, xray' "$CLANG++" $llvm -fxray-instrument -fxray-instruction-threshold=1
+	plugin 'libc++' "$CLANGXX" $llvm
+	plugin 'libc++, xray' "$CLANGXX" $llvm -fxray-instrument -fxray-instruction-threshold=1
 else
 	skip 6 'no clang here'
 fi

@@ -39,7 +39,7 @@ kind() {
 
 work='-l libwork.so -l liblast.so'
 kind patchable g++ "$work" -fpatchable-function-entry=5
-[ -z "$CLANG" ] || kind xray "$CLANG++" "$work" -fxray-instrument -fxray-instruction-threshold=1
+[ -z "$CLANG" ] || kind xray "$CLANGXX" "$work" -fxray-instrument -fxray-instruction-threshold=1
 kind plt g++ "$work"
 kind calls g++ '-F work_*'
 done_testing

@@ -28,7 +28,7 @@ test_environment = \
 AM_TESTS_ENVIRONMENT = $(test_environment)
 
 EXTRA_DIST += t/tap.h t/tap.sh t/recorded.sh t/spoiled.sh
-dist_check_SCRIPTS += t/inventory.t
+dist_check_SCRIPTS += t/inventory.t t/bootstrap.t
 EXTRA_DIST += t/fixtures/inventory.c t/fixtures/inventory_library.c
 dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
 

@@ -15,7 +15,9 @@ tap_planned=
 : "${top_srcdir:=$(pwd)}" "${top_builddir:=$(pwd)}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}" "${FIXTURES:=$top_builddir/t/fixtures}"
 : "${CC:=gcc}" "${CXX=g++}" "${CLANG=clang}" "${XAUDIT_ASAN=}" "${XAUDIT_TSAN=}"
-export top_srcdir top_builddir XAUDIT MODULE FIXTURES CC CXX CLANG
+# clang++ of clang, clang++-19 of clang-19.
+CLANGXX=$(printf '%s' "$CLANG" | sed 's/clang\([^/]*\)$/clang++\1/')
+export top_srcdir top_builddir XAUDIT MODULE FIXTURES CC CXX CLANG CLANGXX
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-t.XXXXXX") || { echo 'Bail out! no temporary folder'; exit 255; }
 trap 'tap_status=$?; trap - EXIT; cd /; chmod -R u+rwX "$tmp" 2>/dev/null; rm -rf "$tmp"; exit $tap_status' EXIT

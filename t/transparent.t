@@ -78,9 +78,9 @@ kind 'no options' gcc
 kind 'all kinds at once, smallest buffers' gcc-5 -k patchable,plt,calls -b 64k
 
 if [ -n "$CLANG" ]; then
-	build clang "$CLANG" "$CLANG++"
-	build clang-5 "$CLANG" "$CLANG++" -fpatchable-function-entry=5
-	build clang-xray "$CLANG" "$CLANG++" -fxray-instrument -fxray-instruction-threshold=1
+	build clang "$CLANG" "$CLANGXX"
+	build clang-5 "$CLANG" "$CLANGXX" -fpatchable-function-entry=5
+	build clang-xray "$CLANG" "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
 	kind 'xray, clang' clang-xray -k xray
 	kind 'patchable, clang =5' clang-5 -k patchable
 	kind 'plt, clang' clang -k plt

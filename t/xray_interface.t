@@ -11,10 +11,10 @@ shared="-L$top_builddir/.libs -lxaudit-api -Wl,-rpath,$top_builddir/.libs"
 
 [ -n "$CLANG" ] || skip_all 'no clang'
 echo '#include <xray/xray_log_interface.h>' >header.cc
-"$CLANG++" -fsyntax-only header.cc 2>/dev/null || skip_all 'clang has no headers of XRay'
+"$CLANGXX" -fsyntax-only header.cc 2>/dev/null || skip_all 'clang has no headers of XRay'
 
 for option in -fno-xray-link-deps -fnoxray-link-deps; do
-	"$CLANG++" -fsyntax-only "$option" header.cc 2>/dev/null && break
+	"$CLANGXX" -fsyntax-only "$option" header.cc 2>/dev/null && break
 done
 flags="$flags $option"
 
@@ -23,10 +23,10 @@ xray_library libsends.so xray_sends.c
 xray_library libtwo.so xray_part.c -Wl,--build-id=0x7861756469742d636f70792d30303030
 "$CLANG" -O2 -fxray-instrument -c -o part.o "$sources/xray_part.c" || bail 'part.o does not compile'
 for name in handlers patch many log none; do
-	program "$CLANG++" "shared_$name" "xray_$name.cc" $flags $shared
-	program "$CLANG++" "static_$name" "xray_$name.cc" $flags "$static"
+	program "$CLANGXX" "shared_$name" "xray_$name.cc" $flags $shared
+	program "$CLANGXX" "static_$name" "xray_$name.cc" $flags "$static"
 done
-program "$CLANG++" own_patch xray_patch.cc $flags -DOWN part.o $shared
+program "$CLANGXX" own_patch xray_patch.cc $flags -DOWN part.o $shared
 
 is "$(bounded 20 ./shared_none) $(bounded 20 ./static_none)" '15 good, 0 bad 15 good, 0 bad' 'without the module each call has its answer'
 is "$(bounded 20 ./shared_log) $(bounded 20 ./static_log)" '45 good, 0 bad 45 good, 0 bad' 'without the module the log interface has modes of the program'
@@ -75,7 +75,7 @@ is "$out$err" '11 good, 0 bad' 'libraries come and go while three threads patch 
 
 for with in shared static; do
 	eval "parts=\$$with"
-	library "$CLANG++" plugin_$with.so xray_plugin.cc -Wall -Wextra -Werror $parts
+	library "$CLANGXX" plugin_$with.so xray_plugin.cc -Wall -Wextra -Werror $parts
 	off ./${with}_many plugin ./libpart.so ./libtwo.so ./plugin_$with.so
 	is "$out$err" '6 good, 0 bad' "$with: handlers in a plugin go with it, a hundred times; one of loads patches what is loaded"
 done
