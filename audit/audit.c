@@ -106,6 +106,20 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
  */
 #define DLSYM_ALONE LA_FLG_BINDTO
 
+/* A glibc before 2.36 does not tell where the program headers are, when they lie elsewhere than in most files. */
+static void say_unread(const struct link_map *map)
+{
+	struct process_held held;
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	text_string(&text, map->l_name);
+	text_string(&text, ": is not traced, since its program headers are not found in memory");
+	process_lock(&held);
+	process_say(buffer);
+	process_unlock(&held);
+}
+
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	uint32_t flags = object_flags(map, namespace);
@@ -119,8 +133,10 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		foreign |= 1ull << namespace;
 	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
 		return 0;
-	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0))
+	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0)) {
+		say_unread(map);
 		return DLSYM_ALONE;
+	}
 	struct load *load = object_open(map, namespace, &image, &rules, flags);
 	if (!load)
 		return DLSYM_ALONE;

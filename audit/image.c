@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/image.h"
 
+#include <dlfcn.h>	/* dlinfo */
 #include <string.h>	/* strcmp */
 #include <sys/auxv.h>	/* getauxval */
 
@@ -9,6 +10,8 @@
 #include "runtime/sys.h"
 
 #define PAGE 4096ul
+
+#define IMAGE_DI_PHDR 11 /* RTLD_DI_PHDR: an enumerator, in newer headers only */
 
 static int is_mapped(uint64_t address)
 {
@@ -31,6 +34,19 @@ static void find_range(struct image *image)
 		if (high > image->end)
 			image->end = high;
 	}
+}
+
+/* Are these bytes mapped from the file, and may they be read? ld.so looks at no segment but those that it maps; others may say anything. */
+static int is_readable(const struct image *image, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; i < image->phnum; i++) {
+		const Elf64_Phdr *p = &image->phdr[i];
+		uint64_t start = image->base + p->p_vaddr;
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R && address >= start && size <= p->p_filesz &&
+			address - start <= p->p_filesz - size)
+			return 1;
+	}
+	return 0;
 }
 
 /* Notes are name size, description size, type, name, description, all padded to 4. Of a damaged segment the rest is left out. */
@@ -56,8 +72,10 @@ int image_next_note(const struct image *image, struct image_note *note)
 		if (note->segment == image->phnum)
 			return 0;
 		const Elf64_Phdr *p = &image->phdr[note->segment++];
+		if (!is_readable(image, image->base + p->p_vaddr, p->p_filesz))
+			continue;
 		note->next = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr);
-		note->end = note->next + p->p_memsz;
+		note->end = note->next + p->p_filesz;
 	}
 }
 
@@ -92,6 +110,15 @@ static void read_notes(struct image *image)
 	}
 }
 
+/* Does a string begin there that ends within its segment? */
+static int is_text(const struct image *image, uint64_t address)
+{
+	for (; is_readable(image, address, 1); address++)
+		if (!*(const char *)(uintptr_t)address)
+			return 1;
+	return 0;
+}
+
 static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
 {
 	const char *strings = NULL;
@@ -105,22 +132,52 @@ static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
 		else if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && (d->d_un.d_val & DF_TEXTREL)))
 			image->textrel = 1;
 	}
-	if (strings && soname && (uint64_t)(uintptr_t)strings >= image->start && (uint64_t)(uintptr_t)strings < image->end)
+	if (strings && soname && is_text(image, (uint64_t)(uintptr_t)strings + soname))
 		image->soname = strings + soname;
+}
+
+/*
+ * ld.so knows where they are, and has a copy of those that no segment holds (patchelf moves them to the end of the file). It answers from glibc 2.36 on: a
+ * question that it does not know would have it allocate an error message each time.
+ */
+static void ask_headers(struct image *image, const struct link_map *map)
+{
+	static int never;
+	const Elf64_Phdr *headers = NULL;
+
+	/* Relaxed: a hint, the same for all. */
+	if (__atomic_load_n(&never, __ATOMIC_RELAXED))
+		return;
+	int n = dlinfo((void *)map, IMAGE_DI_PHDR, &headers);
+	if (n > 0 && headers) {
+		image->phdr = headers;
+		image->phnum = (unsigned)n;
+	} else if (n < 0) {
+		__atomic_store_n(&never, 1, __ATOMIC_RELAXED); /* relaxed, as above */
+	}
+}
+
+/* Where most files have them. */
+static void find_headers(struct image *image, const struct link_map *map)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)map->l_addr;
+
+	if (!map->l_addr || !is_mapped(map->l_addr) || !sys_same(header->e_ident, ELFMAG, SELFMAG) ||
+		header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > PAGE)
+		return;
+	image->phdr = (const Elf64_Phdr *)(map->l_addr + header->e_phoff);
+	image->phnum = header->e_phnum;
 }
 
 int image_read(struct image *image, const struct link_map *map, int main)
 {
 	*image = (struct image){ .base = map->l_addr };
-	if (main) {
+	ask_headers(image, map);
+	if (!image->phdr && main) {
 		image->phdr = (const Elf64_Phdr *)getauxval(AT_PHDR);
 		image->phnum = (unsigned)getauxval(AT_PHNUM);
-	} else if (map->l_addr && is_mapped(map->l_addr)) {
-		const Elf64_Ehdr *header = (const Elf64_Ehdr *)map->l_addr;
-		if (sys_same(header->e_ident, ELFMAG, SELFMAG) && header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) <= PAGE) {
-			image->phdr = (const Elf64_Phdr *)(map->l_addr + header->e_phoff);
-			image->phnum = header->e_phnum;
-		}
+	} else if (!image->phdr) {
+		find_headers(image, map);
 	}
 	if (!image->phdr || !image->phnum)
 		return 0;
