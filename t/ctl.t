@@ -161,6 +161,30 @@ exec 3>in
 wait_until 20 grep -q '^ready ' out
 fails 1 "^xaudit ctl: process $child runs under another version of libxaudit.so: use the xaudit that came with it\$" 'another version' "$child" start
 finish
+
+# Held while ld.so maps the module, while the module reads its configuration, and behind that.
+rules 'enabled = no'
+for calls in 1 4 9 16 40 120; do
+	XAUDIT_CONFIG=$tmp/conf alone ./helper begin $calls ./plain/controlled counters 0 0
+	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >begun 2>begun.err &
+	asking=$!
+	sleep 0.1
+	echo go >&3
+	asked=0
+	wait $asking || asked=$?
+	is "$asked $(jq -c '[.pid, .alive]' begun) $(cat begun.err)" "0 [$pid,true] " "a process that is starting ($calls) is waited for"
+	finish
+done
+XAUDIT_CONFIG=$tmp/conf alone ./helper begin 2 ./plain/controlled counters 0 0
+fails 1 "^xaudit ctl: process $pid is just starting: libxaudit.so is not ready in it yet; try again\$" 'a process that does not get on with its start' \
+	"$pid" status
+echo go >&3
+finish
+LD_AUDIT=$MODULE XAUDIT_CONFIG=$tmp/none alone ./helper sleep
+fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so, though its LD_AUDIT names it; the reason was said on its standard error\$" \
+	'a process whose configuration can not be read' "$pid" status
+finish
+
 alone ./helper zombie
 fails 1 "^xaudit ctl: process $pid has ended already; its parent has not asked for its status \(zombie\)\$" 'a zombie' "$pid" stop
 finish

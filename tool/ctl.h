@@ -37,16 +37,24 @@ struct ctl_process {
 	uint64_t block_at;
 	struct control_block block; /* as it was when it was read; pointers are addresses over there */
 	struct ctl_mapping *mapping; /* in order; when it was opened, or ctl_maps() was called */
-	size_t mappings;
+	size_t mappings, path_bytes;
 };
 
-/* Finds the process and the module in it. Returns whether it did; said why not. */
+/* Finds the process and the module in it; waits up to two seconds for one that is just starting. Returns whether it did; said why not. */
 bool ctl_open(struct ctl_process *process, pid_t pid);
 void ctl_close(struct ctl_process *process);
 
 /* Reads the list of mappings again, silently; returns whether there is one. */
 bool ctl_maps(struct ctl_process *process);
+void ctl_maps_free(struct ctl_process *process);
 const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_t address);
+
+/*
+ * What a process shows of itself may be forged: lists without an end, counts of any size. So all that is read of it is bounded, in reads, bytes and time, from
+ * ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request() call; behind that, ctl_read() fails.
+ */
+void ctl_limit_begin(void);
+bool ctl_limit_reached(void);
 
 /* Reads or writes memory of the process, in whole or not; silent. What is written must be writable for the process, too. */
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size);

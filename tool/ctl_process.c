@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The process, and the module in it. */
+/* What the kernel tells of a process, and its memory. */
 #define _GNU_SOURCE
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,13 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "tool/ctl.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
@@ -101,13 +97,16 @@ void ctl_explain(pid_t pid, pid_t tid, int error)
 
 /* ---- mappings ---- */
 
-static void free_maps(struct ctl_process *process)
+#define MOST_PATHS (64u << 20)
+
+void ctl_maps_free(struct ctl_process *process)
 {
 	for (size_t i = 0; i < process->mappings; i++)
 		free(process->mapping[i].path);
 	free(process->mapping);
 	process->mapping = NULL;
 	process->mappings = 0;
+	process->path_bytes = 0;
 }
 
 bool ctl_maps(struct ctl_process *process)
@@ -116,7 +115,7 @@ bool ctl_maps(struct ctl_process *process)
 	size_t room = 0, have = 0;
 	FILE *file;
 
-	free_maps(process);
+	ctl_maps_free(process);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->pid);
 	file = fopen(path, "re");
 	while (file && getline(&line, &room, file) > 0) {
@@ -126,7 +125,9 @@ bool ctl_maps(struct ctl_process *process)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &m.start, &m.end, flags, &at) < 3 || !at)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		m.path = memory_text(line + at, strlen(line + at));
+		/* Each may be 4 kB long, and there may be many. */
+		process->path_bytes += strlen(line + at);
+		m.path = memory_text(line + at, process->path_bytes < MOST_PATHS ? strlen(line + at) : 0);
 		m.readable = flags[0] == 'r';
 		m.writable = flags[1] == 'w';
 		m.executable = flags[2] == 'x';
@@ -158,9 +159,34 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 
 /* ---- memory ---- */
 
+/* A process says itself how much there is to read of it. Real ones need a hundredth of this. */
+#define MOST_READS (8u << 20)
+#define MOST_BYTES (4ull << 30)
+#define MOST_TIME  20000000000ull /* ns */
+
+static struct {
+	uint64_t reads, bytes, begin;
+} spent;
+
+void ctl_limit_begin(void)
+{
+	spent.reads = spent.bytes = 0;
+	spent.begin = ctl_now();
+}
+
+bool ctl_limit_reached(void)
+{
+	return spent.reads > MOST_READS || spent.bytes > MOST_BYTES || ctl_now() - spent.begin > MOST_TIME;
+}
+
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size)
 {
 	size_t done = 0;
+
+	spent.reads++;
+	spent.bytes += size;
+	if (ctl_limit_reached())
+		return false;
 
 	while (done < size) {
 		ssize_t n = pread(process->memory, (char *)to + done, size - done, (off_t)(address + done));
@@ -231,196 +257,4 @@ char *ctl_folder(const struct ctl_process *process)
 	}
 	free(meta);
 	return path;
-}
-
-/* ---- the module ---- */
-
-/* An address in the dynamic section: ld.so has made it absolute, or not. */
-static uint64_t absolute(uint64_t base, uint64_t address)
-{
-	return address < base ? base + address : address;
-}
-
-/* Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. */
-static uint64_t find_symbol(const struct ctl_process *process, uint64_t base)
-{
-	Elf64_Ehdr head;
-	Elf64_Phdr phdr[32];
-	uint64_t dynamic = 0, symbols = 0, strings = 0, strings_size = 0;
-
-	if (!ctl_read(process, base, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(*phdr) || head.e_phnum > 32 ||
-		!ctl_read(process, base + head.e_phoff, phdr, head.e_phnum * sizeof(*phdr)))
-		return 0;
-	for (unsigned i = 0; i < head.e_phnum; i++)
-		if (phdr[i].p_type == PT_DYNAMIC)
-			dynamic = base + phdr[i].p_vaddr;
-	for (unsigned i = 0; dynamic && i < 200; i++) {
-		Elf64_Dyn entry;
-		if (!ctl_read(process, dynamic + i * sizeof(entry), &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
-			break;
-		if (entry.d_tag == DT_SYMTAB)
-			symbols = absolute(base, entry.d_un.d_ptr);
-		if (entry.d_tag == DT_STRTAB)
-			strings = absolute(base, entry.d_un.d_ptr);
-		if (entry.d_tag == DT_STRSZ)
-			strings_size = entry.d_un.d_val;
-	}
-	/* The names follow the symbols; ours are few. */
-	for (uint64_t at = symbols; symbols && strings > symbols && at + sizeof(Elf64_Sym) <= strings && at < symbols + (64 << 10);
-		at += sizeof(Elf64_Sym)) {
-		char name[sizeof(CONTROL_SYMBOL)];
-		Elf64_Sym symbol;
-		if (!ctl_read(process, at, &symbol, sizeof(symbol)))
-			break;
-		if (!symbol.st_value || symbol.st_name + sizeof(name) > strings_size ||
-			!ctl_read(process, strings + symbol.st_name, name, sizeof(name)))
-			continue;
-		if (!memcmp(name, CONTROL_SYMBOL, sizeof(name)))
-			return base + symbol.st_value;
-	}
-	return 0;
-}
-
-/* The start of the file that is mapped there: a module's, by name. */
-static bool is_module(const struct ctl_process *process, size_t i)
-{
-	const struct ctl_mapping *m = &process->mapping[i];
-	const char *base = strrchr(m->path, '/');
-
-	if (!base || strncmp(base, "/libxaudit.so", 13))
-		return false;
-	return i == 0 || strcmp(process->mapping[i - 1].path, m->path) != 0;
-}
-
-enum kind { KIND_UNKNOWN, KIND_32_BIT, KIND_STATIC };
-
-/* What kind of program is it, if that is why it has no module? */
-static enum kind look_at_program(pid_t pid)
-{
-	enum kind kind = KIND_STATIC;
-	Elf64_Ehdr head;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return KIND_UNKNOWN;
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.e_ident, ELFMAG, SELFMAG)) {
-		kind = KIND_UNKNOWN;
-	} else if (head.e_ident[EI_CLASS] == ELFCLASS32) {
-		kind = KIND_32_BIT;
-	} else {
-		for (unsigned i = 0; i < head.e_phnum && i < 64; i++) {
-			Elf64_Phdr phdr;
-			if (pread(fd, &phdr, sizeof(phdr), (off_t)(head.e_phoff + i * sizeof(phdr))) != sizeof(phdr) ||
-				phdr.p_type == PT_INTERP)
-				kind = KIND_UNKNOWN;
-		}
-	}
-	close(fd);
-	return kind;
-}
-
-/* Without a module: why, perhaps. */
-static void say_no_module(const struct ctl_process *process, bool some)
-{
-	int pid = (int)process->pid;
-
-	switch (look_at_program(process->pid)) {
-	case KIND_32_BIT:
-		tool_error("ctl", "process %d is a 32-bit program: xaudit knows x86-64 only", pid);
-		return;
-	case KIND_STATIC:
-		tool_error("ctl", "process %d is a static program: ld.so, which would load libxaudit.so, is not in it", pid);
-		return;
-	default:
-		break;
-	}
-	if (some)
-		tool_error("ctl", "process %d runs under another version of libxaudit.so: use the xaudit that came with it", pid);
-	else
-		tool_error("ctl", "process %d does not run under libxaudit.so: start it by `xaudit record`, or with LD_AUDIT=libxaudit.so", pid);
-}
-
-/*
- * Opens the process's memory. Where /proc is mounted read-only, root gets a view of its own that nobody else sees (Linux 5.2): by ptrace, code is written ten times
- * slower. That much is left to the others. Returns 0 or errno.
- */
-static int open_memory(struct ctl_process *process)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)process->pid);
-	process->memory = open(path, O_RDWR | O_CLOEXEC);
-	process->writable = process->memory >= 0;
-	if (process->memory >= 0 || errno != EROFS)
-		return process->memory < 0 ? errno : 0;
-	int system = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
-	int made = system < 0 ? -1 : (int)syscall(SYS_fsconfig, system, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-	int root = made < 0 ? -1 : (int)syscall(SYS_fsmount, system, FSMOUNT_CLOEXEC, 0);
-	if (root >= 0)
-		process->memory = openat(root, path + sizeof("/proc"), O_RDWR | O_CLOEXEC);
-	if (root >= 0)
-		close(root);
-	if (system >= 0)
-		close(system);
-	process->writable = process->memory >= 0;
-	if (process->memory < 0)
-		process->memory = open(path, O_RDONLY | O_CLOEXEC);
-	return process->memory < 0 ? errno : 0;
-}
-
-bool ctl_open(struct ctl_process *process, pid_t pid)
-{
-	bool some = false, off = false;
-
-	*process = (struct ctl_process){ .pid = pid, .memory = -1 };
-	long group = ctl_status_number(pid, 0, "Tgid");
-	if (group < 0) {
-		tool_error("ctl", "there is no process %d", (int)pid);
-		return false;
-	}
-	process->pid = pid = (pid_t)group;
-	errno = 0;
-	if (ctl_state(pid, 0) == 'Z' || !ctl_maps(process)) {
-		int unread = errno ? errno : EPERM;
-		if (unread == EPERM && ctl_state(pid, 0) != 'Z')
-			tool_error("ctl", "process %d is a thread of the kernel", (int)pid);
-		else
-			ctl_explain(pid, 0, unread == ENOENT ? ESRCH : unread);
-		return false;
-	}
-	int error = open_memory(process);
-	if (error) {
-		ctl_explain(pid, 0, error == ENOENT ? ESRCH : error);
-		ctl_close(process);
-		return false;
-	}
-	for (size_t i = 0; i < process->mappings; i++) {
-		if (!is_module(process, i))
-			continue;
-		some = true;
-		process->block_at = find_symbol(process, process->mapping[i].start);
-		if (!process->block_at || !ctl_read(process, process->block_at, &process->block, sizeof(process->block)))
-			continue;
-		off = !process->block.ready;
-		if (process->block.ready && process->block.magic == CONTROL_MAGIC &&
-			!strncmp(process->block.version, PACKAGE_VERSION, sizeof(process->block.version)))
-			return true;
-	}
-	if (off)
-		tool_error("ctl", "process %d: libxaudit.so did not start in it; the reason was said on its standard error", (int)pid);
-	else
-		say_no_module(process, some);
-	ctl_close(process);
-	return false;
-}
-
-void ctl_close(struct ctl_process *process)
-{
-	if (process->memory >= 0)
-		close(process->memory);
-	process->memory = -1;
-	free_maps(process);
 }

@@ -41,7 +41,7 @@ xaudit_SOURCES += tool/trace_counts.c tool/trace_counts.h
 xaudit_SOURCES += tool/ctl_folder.h tool/ctl_snapshot.c tool/ctl_top.c tool/top_read.c tool/top_read.h
 
 # The rest of xaudit ctl.
-xaudit_SOURCES += tool/ctl.c tool/ctl.h tool/ctl_call.c tool/ctl_change.c tool/ctl_help.h tool/ctl_live.c tool/ctl_patch.c tool/ctl_process.c \
+xaudit_SOURCES += tool/ctl.c tool/ctl.h tool/ctl_call.c tool/ctl_change.c tool/ctl_help.h tool/ctl_live.c tool/ctl_open.c tool/ctl_patch.c tool/ctl_process.c \
 	tool/ctl_status.c tool/ctl_status.h tool/ctl_stop.c tool/ctl_trace.c
 
 # The data of custom events.
