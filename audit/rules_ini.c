@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inih cuts lines after its buffer (200 bytes) and section names after 50, and says nothing of either. So our reader, which
- * hands it the lines, keeps each line whole: it reads section lines itself (inih sees "[s]" in their place; a glob such as
- * lib[ab].so* would end at its first ']' too), and where a value was cut, it is taken from the whole line.
+ * inih has a buffer of 200 bytes for a line, and cuts section names after 50. What does not fit was the next line until
+ * release 55; since then it is thrown away, as an error. So our reader, which hands it the lines, keeps each line whole: it
+ * reads section lines itself (inih sees "[s]" in their place; a glob such as lib[ab].so* would end at its first ']' too), and
+ * where inih gets the start of a line alone, the value is taken from the whole line. It never fills the buffer: that is how
+ * inih knows a line that is too long.
  */
 #include "audit/rules_ini.h"
 
@@ -331,7 +333,7 @@ static int set_trace(struct parser *parser, enum rules_key_number key, const cha
 static char *read_line(char *buffer, int size, void *stream)
 {
 	struct parser *parser = stream;
-	size_t room = (size_t)size - 1, n = 0, blanks = 0;
+	size_t room = (size_t)size - 2, n = 0, blanks = 0;
 	char *p = parser->next;
 
 	if (parser->failed || p >= parser->end)

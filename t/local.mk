@@ -32,11 +32,13 @@ dist_check_SCRIPTS += t/inventory.t t/bootstrap.t
 EXTRA_DIST += t/fixtures/inventory.c t/fixtures/inventory_library.c
 dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
 
-check_PROGRAMS += t/glob.t t/rules.t
+check_PROGRAMS += t/glob.t t/rules.t t/rules_lines.t
 t_glob_t_SOURCES = t/glob.c
 t_glob_t_LDADD = audit/libcommon.la
-t_rules_t_SOURCES = t/rules.c
+t_rules_t_SOURCES = t/rules.c t/rules_said.h
 t_rules_t_LDADD = audit/libcommon.la $(INIH_LIBS)
+t_rules_lines_t_SOURCES = t/rules_lines.c t/rules_said.h
+t_rules_lines_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
 t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c

@@ -5,47 +5,17 @@
 
 #include <fcntl.h>    /* open */
 #include <signal.h>   /* SIGUSR2 */
-#include <sys/mman.h> /* memfd_create */
 #include <sys/stat.h> /* mkdir */
-#include <unistd.h>   /* dup2 */
+#include <unistd.h>   /* close */
 
-#include "t/tap.h"
+#include "t/rules_said.h"
 
 #define XRAY	  (1u << TRACE_KIND_XRAY)
 #define PATCHABLE (1u << TRACE_KIND_PATCHABLE)
 #define PLT	  (1u << TRACE_KIND_PLT)
 #define CALLS	  (1u << TRACE_KIND_CALLS)
 
-static const char *env_rules, *env_config, *env_xdg, *env_home;
-static char said[8192];
 static char folder[] = "/tmp/xaudit-rules.XXXXXX";
-
-static char *environment(const char *name)
-{
-	const char *value = !strcmp(name, "XAUDIT_RULES")      ? env_rules
-			    : !strcmp(name, "XAUDIT_CONFIG")   ? env_config
-			    : !strcmp(name, "XDG_CONFIG_HOME") ? env_xdg
-			    : !strcmp(name, "HOME")	       ? env_home
-							       : NULL;
-	return (char *)value;
-}
-
-/* Runs rules_read(), or rules_read_file() when path is given, and keeps what it says on fd 2. */
-static int read_rules(struct rules *rules, const char *path)
-{
-	int keep = dup(2), fd = memfd_create("said", 0), result;
-	ssize_t n;
-
-	if (keep < 0 || fd < 0 || dup2(fd, 2) < 0)
-		bail("standard error can't be caught");
-	result = path ? rules_read_file(rules, path) : rules_read(rules, environment);
-	dup2(keep, 2);
-	n = pread(fd, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	close(fd);
-	close(keep);
-	return result;
-}
 
 static void write_bytes(const char *path, const char *bytes, size_t length)
 {
@@ -57,11 +27,6 @@ static void write_bytes(const char *path, const char *bytes, size_t length)
 static void write_file(const char *path, const char *text)
 {
 	write_bytes(path, text, strlen(text));
-}
-
-static void no_environment(void)
-{
-	env_rules = env_config = env_xdg = env_home = NULL;
 }
 
 #define KEYS                                                                                                           \
@@ -407,40 +372,6 @@ static void trace_keys(void)
 	is_str(rules_signal(SIGKILL), NULL, "those that are allowed");
 }
 
-/* inih alone would cut all of these without a word. */
-static void long_lines(void)
-{
-	struct rules rules;
-	char text[4096], name[301], section[301], deep[601];
-	const struct rules_pattern *p;
-
-	memset(name, 'n', 300);
-	memset(section, 's', 300);
-	memset(deep, 'd', 600);
-	name[300] = section[300] = deep[600] = '\0';
-	deep[0] = '/';
-	snprintf(text, sizeof(text),
-		"[library %s]\nfunctions = %s ; remark\n %s@%s\nexclude = %.150s %.150s\n[trace]\noutput = %s\n; %s%s = x\n",
-		section, name, name, section, name, name, deep, name, name);
-	env_rules = text;
-	is_int(read_rules(&rules, NULL), 0, "lines of six hundred bytes are read");
-	is_str(said, "", "without a word");
-	is_str(rules.sections->library, section, "a section of 300 bytes is whole");
-	p = rules.sections->functions;
-	is_str(p->function, name, "a pattern of 300 bytes is whole");
-	is_str(p->next->function, name, "on a continuation line too");
-	is_str(p->next->library, section, "its library of 300 bytes is whole");
-	ok(!p->next->next, "nothing more came of it");
-	p = rules.sections->exclude;
-	is_int((long long)strlen(p->next->function), 150, "the second word of a long line is whole");
-	is_str(rules.output, deep, "an output of 600 bytes is whole");
-	arena_free(&rules.arena);
-	snprintf(text, sizeof(text), "[program]\nkinds = plt\n%300s\n", "calls");
-	is_int(read_rules(&rules, NULL), -1, "text behind three hundred blanks would be lost");
-	is_str(said, "xaudit: command line: too many blanks before the text; allowed: a hundred\n", "and is refused");
-	no_environment();
-}
-
 static void sources(void)
 {
 	struct rules rules;
@@ -542,7 +473,6 @@ int main(void)
 	errors();
 	everything();
 	trace_keys();
-	long_lines();
 	sources();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	ok(chdir("/") == 0 && system(command) == 0, "the test cleans up");
