@@ -187,6 +187,31 @@ int image_read(struct image *image, const struct link_map *map, int main)
 	return image->start < image->end;
 }
 
+static uint64_t mix(uint64_t print, const void *p, uint64_t size)
+{
+	uint64_t word;
+
+	for (const uint8_t *at = p; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		print = (print ^ word) * 0x9e3779b97f4a7c15ull;
+		print ^= print >> 29;
+	}
+	return print;
+}
+
+uint64_t image_print(const struct image *image, const struct link_map *map)
+{
+	uint64_t print = mix(0, image->phdr, image->phnum * sizeof(*image->phdr)), table = 0;
+
+	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_GNU_HASH || (d->d_tag == DT_HASH && !table))
+			table = d->d_un.d_ptr;
+	for (uint64_t size = PAGE; table && size >= 8; size /= 2)
+		if (is_readable(image, table, size))
+			return mix(print, (const void *)(uintptr_t)table, size);
+	return print;
+}
+
 /* Tables of the dynamic section that hold relocations and the symbols they name. */
 struct tables {
 	const Elf64_Sym *symbols;

@@ -24,6 +24,12 @@ struct image {
 /* Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the kernel). */
 int image_read(struct image *image, const struct link_map *map, int main);
 
+/*
+ * A number that other contents of the file hardly have: of its program headers and of what 4 kB of its symbols' hash table hold, that is, of names. Cheap: pages
+ * that ld.so reads anyway. Before anything of ours is written into the object.
+ */
+uint64_t image_print(const struct image *image, const struct link_map *map);
+
 /* A note of an object's PT_NOTE segments. Begin with zeros. */
 struct image_note {
 	uint32_t type, name_size, size;

@@ -54,27 +54,68 @@ static const char *absolute(const char *name, uint32_t flags)
 	return arena_string(&memory, buffer, length + strlen(name));
 }
 
-static int same_identity(const struct object *a, const struct object *b)
-{
-	if (a->section != b->section || a->flags != b->flags || a->build_id_len != b->build_id_len)
-		return 0;
-	if (a->build_id_len)
-		return !memcmp(a->build_id, b->build_id, a->build_id_len);
-	if (!a->ino)
-		return !strcmp(a->path, b->path);
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
-}
-
-static void note_file(struct object *object)
+static int stat_file(struct object *object)
 {
 	struct stat st;
 
 	if (stat(object->path, &st))
-		return;
+		return 0;
 	object->dev = st.st_dev;
 	object->ino = st.st_ino;
 	object->size = (uint64_t)st.st_size;
 	object->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	return 1;
+}
+
+static int same_file(const struct object *a, const struct object *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+static int same_bytes(int a, int b)
+{
+	static char bytes[2][16384]; /* the lock guards it */
+	long n, m;
+
+	/* A short read of regular files is their end. */
+	do {
+		n = sys_read(a, bytes[0], sizeof(bytes[0]));
+		m = sys_read(b, bytes[1], sizeof(bytes[1]));
+	} while (n > 0 && n == m && !memcmp(bytes[0], bytes[1], (size_t)n));
+	return !n && !m;
+}
+
+/*
+ * A build-id can be given to anything (--build-id=0x...), and stripped or edited copies keep theirs. Where the file that was seen first is still there, the
+ * bytes say whether this is a copy of it.
+ */
+static int same_content(const struct object *known, const struct object *candidate)
+{
+	struct object now = *known;
+
+	if (known->size != candidate->size || known->print != candidate->print)
+		return 0;
+	if (same_file(known, candidate) || !stat_file(&now) || !same_file(&now, known))
+		return 1;
+	long a = sys_open(known->path, O_RDONLY | O_NONBLOCK, 0), b = sys_open(candidate->path, O_RDONLY | O_NONBLOCK, 0);
+	int same = a < 0 || b < 0 || same_bytes((int)a, (int)b);
+	if (a >= 0)
+		sys_close((int)a);
+	if (b >= 0)
+		sys_close((int)b);
+	return same;
+}
+
+static int same_identity(const struct object *known, const struct object *candidate)
+{
+	if (known->section != candidate->section || known->flags != candidate->flags ||
+		known->build_id_len != candidate->build_id_len)
+		return 0;
+	if (known->build_id_len)
+		return !memcmp(known->build_id, candidate->build_id, known->build_id_len) && same_content(known, candidate);
+	if (!known->ino)
+		return !strcmp(known->path, candidate->path);
+	return same_file(known, candidate);
 }
 
 static struct object *identify(const struct link_map *map, const struct image *image, const struct rules *rules, uint32_t flags)
@@ -93,7 +134,8 @@ static struct object *identify(const struct link_map *map, const struct image *i
 		memcpy(candidate.build_id, image->build_id, image->build_id_len);
 	}
 	if (!(flags & TRACE_OBJECT_VDSO))
-		note_file(&candidate);
+		stat_file(&candidate);
+	candidate.print = image_print(image, map);
 	for (struct object *o = objects; o; o = o->next) {
 		if (same_identity(o, &candidate)) {
 			if (memory.blocks == before.blocks) {

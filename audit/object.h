@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects and loads. An object is an identity: one file content (build-id; else device, inode, size, mtime) under one section of
- * the rules; it lives as long as the process, with its function ids and site tables, so a reload continues both. A load is one mapping of it,
+ * Objects and loads. An object is an identity: one file content under one section of the rules: the same device, inode, size and mtime; or a copy: the same
+ * build-id, size and print (image.h), and bytes, as long as the first file is there. It lives as long as the process, with its function ids and site tables, so a reload continues both. A load is one mapping of it,
  * from la_objopen to la_objclose.
  *
  * Cookies are pointers to struct load. They are not to be believed: ld.so hands us raw link_map pointers for objects that it
@@ -60,6 +60,7 @@ struct object {
 	const struct rules_section *section; /* NULL: nothing asked for */
 	const char *path, *soname;	     /* soname may be NULL */
 	uint64_t dev, ino, size, mtime_ns;
+	uint64_t print; /* image_print() */
 	uint8_t build_id[64];
 	uint32_t build_id_len;
 	/* Compile-time sites. */

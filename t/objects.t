@@ -44,4 +44,57 @@ record d ./count 1 1000
 is "$status/$out/$err" '7/1000/' 'so it is where nothing of it is to be traced'
 cp good.so libcounted.so
 
+# ---- one build-id, several files ----
+
+# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the other.
+named() {
+	record d -k "$kind" -l 'lib[ab].so' -- ./both
+	report d
+	is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
+		'0 2 first liba.so 3 other libb.so ' "$kind: $1"
+}
+cat >both.c <<'end'
+void first(void);
+void other(void);
+int main(void) { first(); first(); other(); other(); other(); return 0; }
+end
+for name in first other; do
+	printf 'void %s(void) { __asm__ volatile(""); }\n' $name >$name.c
+done
+id=-Wl,--build-id=0x0123456789abcdef
+$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o liba.so first.c && $CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o libb.so other.c &&
+	$CC -O2 -o both both.c -L. -la -lb -Wl,-rpath,'$ORIGIN' || bail 'libraries of one build-id'
+is "$(stat -c %s liba.so)" "$(stat -c %s libb.so)" '(two libraries of one size)'
+for kind in patchable plt; do
+	named 'libraries of one build-id have their own names'
+done
+# What is not in the dynamic symbol table lies elsewhere in the file: only the bytes differ.
+kind=patchable
+for name in here gone; do
+	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\nvoid work(void) { %s(); }\n' $name $name >w.c
+	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o lib$name.so w.c || bail 'libraries of one build-id'
+done
+is "$(stat -c %s libhere.so) $(readelf -lW libhere.so | tail -n +3)" "$(stat -c %s libgone.so) $(readelf -lW libgone.so | tail -n +3)" \
+	'(two libraries that differ in the name of a static function)'
+cat >plugins.c <<'end'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		void *h = dlopen(argv[i], RTLD_NOW);
+		void (*work)(void) = h ? (void (*)(void))dlsym(h, "work") : 0;
+		if (!work)
+			return 1;
+		work();
+	}
+	return 0;
+}
+end
+$CC -O2 -o plugins plugins.c -ldl || bail plugins
+cp libhere.so libcopy.so
+record d -k patchable -l 'lib*' -- ./plugins ./libhere.so ./libgone.so ./libcopy.so
+report d
+is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
+	'0 1 gone libgone.so 1 work libgone.so 2 here libhere.so 2 work libhere.so ' 'static functions are named by their own file, a copy is the same library'
+
 done_testing
