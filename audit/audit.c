@@ -20,10 +20,12 @@
 #include "audit/follow.h"
 #include "audit/image.h"
 #include "audit/imports.h"
+#include "audit/iterate.h"
 #include "audit/object.h"
 #include "audit/prepare.h"
 #include "audit/resolve.h"
 #include "audit/rules.h"
+#include "audit/sanitizer.h"
 #include "audit/symbol.h"
 #include "audit/unwinder.h"
 #include "config.h"
@@ -144,6 +146,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return DLSYM_ALONE;
 	imports_look(&imports, load);
+	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
+		kinds &= rules_kinds(&rules);
 	resolve(load, &imports);
 	close_note(load, &imports);
 	/* A program under xaudit check makes no trace. */
@@ -218,8 +222,8 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 		return watched(symbol->st_value, *flags); /* the auditors behind us find the flags as they were */
 	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
-	if (!strcmp(name, "dl_iterate_phdr"))
-		return unwinder_bind(symbol->st_value);
+	if (to && !strcmp(name, "dl_iterate_phdr"))
+		return iterate_bind(to, symbol->st_value);
 	if (!from || !to || (!started && *flags & LA_SYMB_DLSYM && is_loaders_own(name)))
 		return watched(symbol->st_value, *flags);
 	if (check_mode())

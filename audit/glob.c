@@ -138,6 +138,12 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 	return selected;
 }
 
+void rules_refuse(struct rules *rules, unsigned kinds)
+{
+	for (struct rules_section *section = rules->sections; section; section = section->next)
+		section->kinds &= ~kinds;
+}
+
 unsigned rules_kinds(const struct rules *rules)
 {
 	unsigned kinds = 0;

@@ -16,13 +16,17 @@ static const char *const names[IMPORTS] = {
 	[IMPORT_CUSTOM_HANDLER] = "_ZN6__xray22XRayPatchedCustomEventE",
 	[IMPORT_TYPED_HANDLER] = "_ZN6__xray21XRayPatchedTypedEventE",
 	[IMPORT_DLCLOSE] = "dlclose",
+	[IMPORT_TSAN] = "__tsan_init",
+	[IMPORT_MSAN] = "__msan_init",
+	[IMPORT_DFSAN] = "__dfsan_arg_tls",
 };
 
 /* Most names differ from all of ours in the first few characters. */
 static inline int may_concern(const char *name)
 {
 	if (name[0] == '_')
-		return (name[1] == '_' && name[2] == 'x') || (name[1] == 'Z' && name[2] == 'N' && name[3] == '6' && name[4] == '_');
+		return (name[1] == '_' && (name[2] == 'x' || name[2] == 't' || name[2] == 'm' || name[2] == 'd')) ||
+		       (name[1] == 'Z' && name[2] == 'N' && name[3] == '6' && name[4] == '_');
 	return name[0] == 'd' && name[1] == 'l' && name[2] == 'c';
 }
 
@@ -73,6 +77,14 @@ static int is_definition(const Elf64_Sym *symbol)
 	       (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT || ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED);
 }
 
+static int find_sanitizer(const struct imports *imports, const struct symbol_tables *t)
+{
+	for (int i = IMPORT_TSAN; i <= IMPORT_DFSAN; i++)
+		if (imports->symbol[i] || is_definition(symbol_look(t, names[i])))
+			return i;
+	return 0;
+}
+
 void imports_look(struct imports *imports, const struct load *load)
 {
 	struct symbol_tables t;
@@ -104,6 +116,7 @@ void imports_look(struct imports *imports, const struct load *load)
 		if (symbol && symbol->st_shndx == SHN_UNDEF)
 			note(imports, &t, i, symbol);
 	}
+	imports->sanitizer = find_sanitizer(imports, &t);
 }
 
 unsigned imports_defined(const struct load *load, unsigned mask)

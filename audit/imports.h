@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object imports that concerns us: XRay's runtime symbols, and dlclose. One look at the undefined symbols of its dynamic symbol table, in la_objopen, under
+ * What an object imports that concerns us: XRay's runtime symbols, dlclose, and those that tell a sanitizer. One look at
+ * the undefined symbols of its dynamic symbol table, in la_objopen, under
  * ld.so's lock; also whether an object defines such a symbol. Pure reading; of a damaged table, what lies outside of the object is not looked at.
  *
  * Who wants to know how many symbols there are has three ways, and takes the first there is: undefined symbols come before those that DT_GNU_HASH lists; DT_HASH
@@ -24,6 +25,9 @@ enum import {
 	IMPORT_TYPED_HANDLER,
 	IMPORTS_XRAY, /* the ones before are XRay's */
 	IMPORT_DLCLOSE = IMPORTS_XRAY,
+	IMPORT_TSAN, /* of sanitizers, defined in the program itself or in their library (sanitizer.h) */
+	IMPORT_MSAN,
+	IMPORT_DFSAN,
 	IMPORTS
 };
 
@@ -33,6 +37,7 @@ struct imports {
 	const Elf64_Rela *relocation[2]; /* those that are not the PLT's, nor relative; the PLT's. NULL: none */
 	uint64_t relocations[2];
 	int defines_dlclose;
+	int sanitizer; /* one of IMPORT_TSAN ... IMPORT_DFSAN that it imports or defines; 0: none */
 };
 
 void imports_look(struct imports *imports, const struct load *load);

@@ -101,6 +101,9 @@ int rules_select(const struct rules_section *section, const char *name, const ch
  */
 int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
+/* Takes these kinds from all sections. la_objopen of the program, or of what is loaded with it. */
+void rules_refuse(struct rules *rules, unsigned kinds);
+
 /* All kinds that any section asks for. */
 unsigned rules_kinds(const struct rules *rules);
 

@@ -2,10 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/unwinder.h"
 
-#include <link.h> /* dl_iterate_phdr */
-
 #include "audit/image.h"
-#include "audit/iterate.h"
 #include "audit/object.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
@@ -13,8 +10,6 @@
 #include "x86_64/tramp.h" /* tramp_return_tsc */
 
 int unwinder_blind;
-
-uintptr_t iterate_real;
 
 /* A CET shadow stack would refuse our returns. */
 static int has_shadow_stack(void)
@@ -43,11 +38,8 @@ static void to_entries_only(const struct stub_pages *pages)
 }
 
 /* Lock held. */
-static void stop_intercepting(const char *object)
+static void intercept_no_more(void)
 {
-	char buffer[400];
-	struct text text = { buffer, sizeof(buffer), 0 };
-
 	/* Relaxed, as in unwinder_allows(). */
 	__atomic_store_n(&unwinder_blind, 1, __ATOMIC_RELAXED);
 	for (struct load *load = loads; load; load = load->next) {
@@ -55,9 +47,27 @@ static void stop_intercepting(const char *object)
 		for (struct stub_block *block = load->blocks; block; block = block->next)
 			to_entries_only(&block->pages);
 	}
+}
+
+/* Lock held. */
+static void stop_intercepting(const char *object)
+{
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	intercept_no_more();
 	text_string(&text, object);
 	text_string(&text, ": its unwinder would not see intercepted calls; only entries are recorded from here on");
 	process_say(buffer);
+}
+
+void unwinder_stop(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	intercept_no_more();
+	process_unlock(&held);
 }
 
 void unwinder_look(void)
@@ -75,44 +85,4 @@ void unwinder_look(void)
 			stop_intercepting(load->object->path);
 	}
 	process_unlock(&held);
-}
-
-struct visit {
-	int (*callback)(struct dl_phdr_info *, size_t, void *);
-	void *data;
-	int result;
-};
-
-/* Called for the objects of our own namespace, under ld.so's lock: passes on the one that holds the return label. */
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct visit *v = data;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const Elf64_Phdr *p = &info->dlpi_phdr[i];
-		uint64_t start = info->dlpi_addr + p->p_vaddr;
-		if (p->p_type != PT_LOAD || (uint64_t)(uintptr_t)tramp_return_tsc - start >= p->p_memsz)
-			continue;
-		/* A copy: dlpi_adds and dlpi_subs in it are the whole process's, as callers with a cache expect. */
-		struct dl_phdr_info copy = *info;
-		v->result = v->callback(&copy, size, v->data);
-		return 1;
-	}
-	return 0;
-}
-
-int iterate_show_us(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
-{
-	struct visit v = { callback, data, 0 };
-
-	dl_iterate_phdr(visit, &v);
-	return v.result;
-}
-
-uintptr_t unwinder_bind(uintptr_t real)
-{
-	/* All namespaces share one ld.so and so one real function per libc; the last binder's is as good as the first's.
-	 * Relaxed: an aligned word; the reader runs behind a binding that ld.so publishes. */
-	__atomic_store_n(&iterate_real, real, __ATOMIC_RELAXED);
-	return (uintptr_t)iterate_with_us;
 }

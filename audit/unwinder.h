@@ -3,9 +3,8 @@
  * Making our return label visible to the program's unwinders, and finding out when that fails.
  *
  * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see only their own
- * namespace: where they bind it through the PLT (or dlsym), la_symbind64 binds them to unwinder_iterate, which shows them this module first and then *jumps* to
- * the real function (glibc takes the namespace from the caller's address). An unwinder that fetches the address without PLT
- * can't be helped: intercepting stops for the process, entries go on.
+ * namespace: where they bind libc's through the PLT (or dlsym), la_symbind64 binds them to ours, which shows them this module too (iterate.h). An
+ * unwinder that fetches the address without PLT can't be helped: intercepting stops for the process, entries go on.
  */
 #ifndef XAUDIT_UNWINDER_H
 #define XAUDIT_UNWINDER_H
@@ -31,7 +30,7 @@ static inline int unwinder_allows(void)
  */
 void unwinder_look(void);
 
-/* la_symbind64 for dl_iterate_phdr: the address to bind instead of real. */
-uintptr_t unwinder_bind(uintptr_t real);
+/* Ends intercepting as if a blind unwinder had come, without a word. In la_objopen; takes the process lock. */
+void unwinder_stop(void);
 
 #endif

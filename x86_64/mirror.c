@@ -15,6 +15,7 @@
 
 static struct arena memory;
 static struct stack *stacks;
+static int forbidden;
 
 /* Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by rebuilding. */
 static uint64_t *pieces;
@@ -179,10 +180,17 @@ static struct stack *find_stack(uint64_t slot, uint32_t tid)
 	return new_stack(m.low, m.high, tid, refused);
 }
 
+void mirror_forbid(void)
+{
+	forbidden = 1;
+}
+
 struct stack *mirror_stack(uint64_t slot, uint32_t tid)
 {
 	struct stack *stack = NULL, *others = NULL;
 
+	if (forbidden)
+		return NULL;
 	for (struct stack *s = stacks; s && !stack; s = s->next) {
 		if (slot < s->low || slot >= s->high)
 			continue;

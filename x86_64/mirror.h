@@ -43,4 +43,7 @@ struct stack *mirror_stack(uint64_t slot, uint32_t tid);
  */
 void mirror_leave(struct stack *stack);
 
+/* From now on no stack has a mirror: somebody else has a use for those addresses. One thread, before the program runs. */
+void mirror_forbid(void);
+
 #endif
