@@ -248,17 +248,27 @@ void code_count_pages(struct load *load)
 	describe_pages(object);
 }
 
-int code_is_mapped_file(int fd, uint64_t address)
+/* As what the kernel shows the file behind fd where it is mapped. */
+static int find_file(int fd, struct mapping *file)
 {
-	struct mapping object, file;
 	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (sys_is_error(p))
-		return 0;
-	int known = maps_find(address, &object) == 1 && maps_find((uint64_t)(uintptr_t)p, &file) == 1;
+		return -1;
+	int found = maps_find((uint64_t)(uintptr_t)p, file);
 	sys_munmap(p, PAGE);
+	return found;
+}
+
+int code_is_mapped_file(int fd, uint64_t address)
+{
+	struct mapping object, file;
+	int found = find_file(fd, &file);
+
+	if (found < 0)
+		return 0;
 	/* Without /proc the build-id and the bytes of each site must do. */
-	return !known || (object.device == file.device && object.inode == file.inode);
+	return found != 1 || maps_find(address, &object) != 1 || (object.device == file.device && object.inode == file.inode);
 }
 
 /* By words: sys_same() takes a byte at a time. */
@@ -273,14 +283,45 @@ static int is_same_page(const void *a, const void *b)
 	return 1;
 }
 
-/* Where in the file the text page at a link-time address is; -1: nowhere. */
+/*
+ * What is mapped where the load is. A program may have moved its text to other memory since (onto large pages, as a rule), all of it or a part. The lock
+ * guards it.
+ */
+static struct {
+	struct mapping file; /* the file that was opened */
+	struct mapping mapping[64]; /* the first of them: what lies behind is not given back */
+	long mappings;
+} view;
+
+static int look_at_mappings(const struct load *load, int fd)
+{
+	/* Without /proc nobody knows. */
+	if (find_file(fd, &view.file) != 1)
+		return 0;
+	view.mappings = maps_list(load->start, load->end, view.mapping, sizeof(view.mapping) / sizeof(*view.mapping));
+	return view.mappings > 0;
+}
+
+/* Is this page mapped from that file, from there, for nobody to write? */
+static int is_mapped_from(uint64_t address, uint64_t offset)
+{
+	for (long i = 0; i < view.mappings; i++) {
+		const struct mapping *m = &view.mapping[i];
+		if (address >= m->low && address < m->high)
+			return m->device == view.file.device && m->inode == view.file.inode && m->offset + (address - m->low) == offset &&
+			       sys_same(m->rights, "r-xp", sizeof(m->rights));
+	}
+	return 0;
+}
+
+/* Where in the file the text page at a link-time address is, if it is mapped from there still; -1: nowhere. */
 static int64_t file_offset(const struct load *load, uint64_t address)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
-		uint64_t low = p->p_vaddr & ~(PAGE - 1);
+		uint64_t low = p->p_vaddr & ~(PAGE - 1), offset = (p->p_offset & ~(PAGE - 1)) + (address - low);
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X && !(p->p_flags & PF_W) && address >= low && address < p->p_vaddr + p->p_filesz)
-			return (int64_t)((p->p_offset & ~(PAGE - 1)) + (address - low));
+			return is_mapped_from(load->base + address, offset) ? (int64_t)offset : -1;
 	}
 	return -1;
 }
@@ -328,7 +369,7 @@ size_t code_give_back(struct load *load)
 	/*
 	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under `xaudit ctl` each is two stops.
 	 */
-	if (code_is_mapped_file((int)fd, load->start)) {
+	if (look_at_mappings(load, (int)fd)) {
 		int64_t offset;
 		for (uint64_t page = 0; (n = touched_run(load, &page, &offset)); page += n) {
 			const uint8_t *p = (const uint8_t *)(uintptr_t)(load->start + page * PAGE);

@@ -26,17 +26,19 @@ static const char *skip_word(const char *p)
 	return p;
 }
 
-/* "low-high perms offset major:minor inode   name": does it hold the address? */
-static int parse_line(const char *line, uint64_t address, struct mapping *m)
+/* "low-high rights offset major:minor inode   name". Returns whether it has a part in low...high-1. */
+static int parse_line(const char *line, uint64_t low, uint64_t high, struct mapping *m)
 {
 	uint64_t major, minor;
 	const char *p = parse_number(line, 16, &m->low);
 
 	p = parse_number(p + (*p == '-'), 16, &m->high);
-	if (address < m->low || address >= m->high)
+	if (high <= m->low || low >= m->high)
 		return 0;
-	p = skip_word(skip_word(skip_word(p)));
-	p = parse_number(p, 16, &major);
+	p += *p == ' ';
+	sys_copy(m->rights, p, sizeof(m->rights));
+	p = parse_number(skip_word(p), 16, &m->offset);
+	p = parse_number(skip_word(p), 16, &major);
 	p = parse_number(p + (*p == ':'), 16, &minor);
 	m->device = major << 32 | minor;
 	p = skip_word(p);
@@ -46,18 +48,17 @@ static int parse_line(const char *line, uint64_t address, struct mapping *m)
 	return 1;
 }
 
-int maps_find(uint64_t address, struct mapping *mapping)
+long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room)
 {
 	static char buffer[4096];
 	static char line[160]; /* every field before the name, and the name's start */
-	size_t length = 0;
-	int found = 0;
+	size_t length = 0, found = 0;
 	long n, fd = sys_open("/proc/self/maps", O_RDONLY, 0);
 
 	if (fd < 0)
 		return -1;
-	while (!found && (n = sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
-		for (long i = 0; i < n && !found; i++) {
+	while (found < room && (n = sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < n && found < room; i++) {
 			if (buffer[i] != '\n') {
 				if (length < sizeof(line) - 8)
 					line[length++] = buffer[i];
@@ -65,9 +66,19 @@ int maps_find(uint64_t address, struct mapping *mapping)
 			}
 			sys_fill(line + length, 0, 8);
 			length = 0;
-			found = parse_line(line, address, mapping);
+			if (!parse_line(line, low, high, &mapping[found]))
+				continue;
+			found++;
+			/* They ascend: none that is wanted comes behind this one. */
+			if (mapping[found - 1].high >= high)
+				room = found;
 		}
 	}
 	sys_close((int)fd);
-	return found;
+	return (long)found;
+}
+
+int maps_find(uint64_t address, struct mapping *mapping)
+{
+	return (int)maps_list(address, address + 1, mapping, 1);
 }

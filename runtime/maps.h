@@ -6,16 +6,22 @@
 #ifndef XAUDIT_MAPS_H
 #define XAUDIT_MAPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct mapping {
 	uint64_t low, high;
 	uint64_t device; /* as the kernel prints it: comparable with another mapping's only (overlay file systems) */
 	uint64_t inode;	 /* 0: no file behind it */
+	uint64_t offset; /* of low, in the file */
+	char rights[4];	 /* as the kernel prints them: "r-xp" */
 	int is_heap;
 };
 
 /* The mapping that holds the address. Returns 1, 0 when there is none, -1 when the kernel's list can't be read. */
 int maps_find(uint64_t address, struct mapping *mapping);
+
+/* The first `room` mappings that have a part in low...high-1, in order. Returns their number, or -1 when the kernel's list can't be read. */
+long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room);
 
 #endif

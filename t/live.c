@@ -185,6 +185,57 @@ static void test_outside(void)
 	ok(patch_count == 0 && result.changed == 0, "nothing is to be written");
 }
 
+/* The page's bytes are the same in other memory, as where a program moves its text onto large pages. */
+static void move_page(uint64_t at)
+{
+	char *copy = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy == MAP_FAILED)
+		bail("mmap: %s", strerror(errno));
+	memcpy(copy, text + at, PAGE);
+	if (mprotect(copy, PAGE, PROT_READ | PROT_EXEC) || mremap(copy, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, text + at) != text + at)
+		bail("a page can't be moved: %s", strerror(errno));
+}
+
+static void map_page(int fd, uint64_t at, uint64_t from, int protection)
+{
+	if (mmap(text + at, PAGE, protection, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from) == MAP_FAILED)
+		bail("mmap: %s", strerror(errno));
+}
+
+static void test_moved(void)
+{
+	char kept[200];
+	int fd = open(object.path, O_RDWR | O_CLOEXEC);
+
+	/* Behind the text, its second page once more. */
+	if (fd < 0 || pwrite(fd, file + PAGE, PAGE, PAGES * PAGE) != (ssize_t)PAGE)
+		bail("can't write %s", object.path);
+	from_outside(1, "*");
+	from_outside(0, "*");
+	move_page(0);
+	map_page(fd, PAGE, PAGES * PAGE, PROT_READ | PROT_EXEC);
+	map_page(fd, 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	is_int((long long)live_reclaim(), 1,
+		"of four pages one is given back: one was moved to memory without a file, one is of another place in the file, one may be written to");
+	ok(!memcmp(text, file, file_size), "and each is as it was");
+	for (uint64_t at = 0; at < 3 * PAGE; at += PAGE)
+		map_page(fd, at, at, PROT_READ | PROT_EXEC);
+	is_int((long long)live_reclaim(), 3, "where they are of the file again, these three are given back, too");
+	from_outside(1, "*");
+	from_outside(0, "*");
+	snprintf(kept, sizeof(kept), "%s.kept", object.path);
+	int other = rename(object.path, kept) ? -1 : open(object.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (other < 0 || write(other, file, file_size) != (ssize_t)file_size)
+		bail("can't replace %s", object.path);
+	is_int((long long)live_reclaim(), 0, "none where another file of the same bytes has the name now");
+	if (rename(kept, object.path))
+		bail("can't put %s back", object.path);
+	is_int((long long)live_reclaim(), 4, "all four when the mapped one has it again");
+	close(other);
+	close(fd);
+}
+
 static void test_remembered(void)
 {
 	struct object other = { .path = "/usr/lib/libother.so.1", .soname = "libother.so" };
@@ -376,6 +427,7 @@ int main(void)
 	make_load();
 	test_inside();
 	test_outside();
+	test_moved();
 	test_remembered();
 	test_bindings();
 	test_running();
