@@ -5,6 +5,7 @@
  * leaks per thread and may deadlock after fork, ctype tables are NULL on threads that the program made, pthread keys collide.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>    /* dladdr */
 #include <elf.h>      /* AT_BASE */
 #include <link.h>     /* la_objopen */
 #include <stdlib.h>   /* getenv */
@@ -34,6 +35,7 @@
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
 #include "runtime/handlers.h"
+#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot.h"
@@ -55,9 +57,35 @@ static int recorded;	 /* `xaudit record` started us: it reads the folder even if
 /* Namespaces of other auditors: announced before the program. */
 static uint64_t foreign;
 
+static uintptr_t loader_base; /* where ld.so is mapped */
+static char program[4096]; /* object_program; "" where /proc/self/exe is the program */
+
+/* The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program, whose file the kernel knows by its mapping. */
+static void find_loader(void)
+{
+	struct mapping mapping;
+	struct process_held held;
+	Dl_info info;
+
+	loader_base = getauxval(AT_BASE);
+	if (loader_base)
+		return;
+	/* By name: to be linked to ld.so for that would add a library to those that we need. */
+	void *own = dlsym(RTLD_DEFAULT, "_r_debug");
+	if (own && dladdr(own, &info))
+		loader_base = (uintptr_t)info.dli_fbase;
+	process_lock(&held);
+	/* ld.so has put the program's own entry there. */
+	if (maps_find(getauxval(AT_ENTRY), &mapping) == 1 && *mapping.name == '/' && strlen(mapping.name) < sizeof(program)) {
+		strcpy(program, mapping.name);
+		object_program = program;
+	}
+	process_unlock(&held);
+}
+
 EXPORT unsigned la_version(unsigned version)
 {
-	struct process_options options = { .version = PACKAGE_VERSION, .describe = describe_all, .begin = control_permit };
+	struct process_options options = { .version = PACKAGE_VERSION, .program = program, .describe = describe_all, .begin = control_permit };
 
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
@@ -77,6 +105,7 @@ EXPORT unsigned la_version(unsigned version)
 		sys_write(2, line, sizeof(line) - 1);
 		return 0;
 	}
+	find_loader();
 	recorder_init(&(struct recorder_options){
 		.mode = rules.mode, .ring = rules.ring, .size_limit = rules.size_limit, .throttle = rules.throttle });
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
@@ -95,7 +124,7 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 {
 	if (map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR))
 		return TRACE_OBJECT_VDSO;
-	if (map->l_addr && map->l_addr == getauxval(AT_BASE))
+	if (map->l_addr && map->l_addr == loader_base)
 		return TRACE_OBJECT_LOADER;
 	if (namespace == LM_ID_BASE && !program_seen && !*map->l_name)
 		return TRACE_OBJECT_PROGRAM;

@@ -363,7 +363,7 @@ size_t code_give_back(struct load *load)
 
 	if (!load->touched || load->textrel)
 		return 0;
-	long fd = sys_open(object->flags & TRACE_OBJECT_PROGRAM ? "/proc/self/exe" : object->path, O_RDONLY, 0);
+	long fd = sys_open(object_file(object), O_RDONLY, 0);
 	if (fd < 0)
 		return 0;
 	/*

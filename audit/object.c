@@ -17,6 +17,7 @@ struct load *loads;
 int object_selected;
 uint32_t object_count;
 const struct rules *object_rules;
+const char *object_program;
 
 static struct arena memory; /* objects and loads: for the life of the process */
 static uint32_t last_load;
@@ -38,6 +39,8 @@ static const char *absolute(const char *name, uint32_t flags)
 	char buffer[4096];
 	size_t length = 0;
 
+	if (flags & TRACE_OBJECT_PROGRAM && object_program)
+		return object_program;
 	if (flags & TRACE_OBJECT_PROGRAM) {
 		ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
 		if (n > 0)
@@ -121,7 +124,7 @@ static int same_identity(const struct object *known, const struct object *candid
 static struct object *identify(const struct link_map *map, const struct image *image, const struct rules *rules, uint32_t flags)
 {
 	const struct arena before = memory;
-	struct object candidate = { .flags = flags };
+	struct object candidate = { .flags = flags, .by_loader = flags & TRACE_OBJECT_PROGRAM && object_program };
 	const char *soname = image->soname;
 
 	candidate.path = absolute(map->l_name, flags);

@@ -61,6 +61,7 @@ struct object {
 	const char *path, *soname;	     /* soname may be NULL */
 	uint64_t dev, ino, size, mtime_ns;
 	uint64_t print; /* image_print() */
+	uint8_t by_loader; /* the program, of a process whose /proc/self/exe is ld.so (object_program) */
 	uint8_t build_id[64];
 	uint32_t build_id_len;
 	/* Compile-time sites. */
@@ -164,6 +165,17 @@ extern const struct rules *object_rules;
 
 /* How many identities there are; their numbers are 1 ... this. Lock held. */
 extern uint32_t object_count;
+
+/*
+ * The path of the program where somebody runs it by `ld.so PROGRAM`, so /proc/self/exe is ld.so; else NULL. Set in la_version.
+ */
+extern const char *object_program;
+
+/* What to open to read the object's file. */
+static inline const char *object_file(const struct object *object)
+{
+	return object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader ? "/proc/self/exe" : object->path;
+}
 
 /* Hash of a function name. */
 uint32_t object_hash(const char *name);

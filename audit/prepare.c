@@ -48,7 +48,7 @@ static int is_mapped_file(int fd, uint64_t address)
 
 static enum trace_reason scan_file(struct object *object, const struct image *image, unsigned kinds)
 {
-	long fd = sys_open(object->flags & TRACE_OBJECT_PROGRAM ? "/proc/self/exe" : object->path, O_RDONLY, 0);
+	long fd = sys_open(object_file(object), O_RDONLY, 0);
 	enum trace_reason reason = TRACE_REASON_TRACED;
 	struct site_set *set = &object->sites;
 

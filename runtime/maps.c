@@ -45,13 +45,14 @@ static int parse_line(const char *line, uint64_t low, uint64_t high, struct mapp
 	p = parse_number(p, 10, &m->inode);
 	p = skip_word(p);
 	m->is_heap = sys_same(p, "[heap]", 6);
+	m->name = p;
 	return 1;
 }
 
 long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room)
 {
 	static char buffer[4096];
-	static char line[160]; /* every field before the name, and the name's start */
+	static char line[4096 + 160]; /* a path, and every field before it */
 	size_t length = 0, found = 0;
 	long n, fd = sys_open("/proc/self/maps", O_RDONLY, 0);
 

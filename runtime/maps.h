@@ -16,6 +16,7 @@ struct mapping {
 	uint64_t offset; /* of low, in the file */
 	char rights[4];	 /* as the kernel prints them: "r-xp" */
 	int is_heap;
+	const char *name; /* of the file, as the kernel tells it, or ""; of maps_find() alone, until the next question */
 };
 
 /* The mapping that holds the address. Returns 1, 0 when there is none, -1 when the kernel's list can't be read. */

@@ -402,7 +402,9 @@ static void describe_command(void)
 	static char buffer[16384]; /* the lock guards it; longer command lines are cut */
 	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)buffer, sizeof(buffer), 0, 0);
 
-	if (n > 0)
+	if (options.program && *options.program)
+		append_text(TRACE_TEXT_EXE, options.program, sys_length(options.program));
+	else if (n > 0)
 		append_text(TRACE_TEXT_EXE, buffer, (size_t)n);
 	append_text(TRACE_TEXT_COMMAND, buffer, read_file("/proc/self/cmdline", buffer, sizeof(buffer)));
 }

@@ -30,6 +30,7 @@ struct process_options {
 	const char *output; /* absolute path, %p for the process id */
 	uint64_t chunk_size;
 	const char *version, *source; /* texts for meta */
+	const char *program; /* its path, looked at when a folder is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process makes its folder, before it; lock held. NULL: nothing to do */
 	/* Called with the lock held when a folder was begun: writes again every object, function and load that is known. */
 	void (*describe)(void);

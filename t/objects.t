@@ -44,6 +44,32 @@ record d ./count 1 1000
 is "$status/$out/$err" '7/1000/' 'so it is where nothing of it is to be traced'
 cp good.so libcounted.so
 
+# ---- ld.so as a command ----
+
+ld=$(readelf -lW count | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+program "$CC" own count.c "$sources/counted.c" -fpatchable-function-entry=5
+# by_loader SENTENCE: the trace in d names the program as it is, with its own functions.
+by_loader() {
+	report d
+	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
+	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted" or .function == "main") | "\(.calls) \(.function) \(.library)"' |
+		sort | tr '\n' ' ')" "1 main $tmp/own 1000 counted $tmp/own " "$1: its functions are recorded as its own"
+	is "$(info d '.processes[] | .program, (.objects[] | select(.role == "program" or .role == "loader") | .role, .path)' | tr '\n' ' ')" \
+		"\"$tmp/own\" \"program\" \"$tmp/own\" \"loader\" \"$ld\" " "$1: program and loader are what they are"
+}
+record d -k patchable -- ./own 1 1000
+by_loader 'a program that the kernel starts'
+record d -k patchable -- "$ld" ./own 1 1000
+by_loader 'ld.so PROGRAM'
+record d -k patchable -- "$ld" --inhibit-cache --argv0 other --library-path "$tmp" ./own 1 1000
+by_loader 'ld.so OPTION... PROGRAM'
+printf '[trace]\noutput = %s/d\nfollow = yes\n[program]\nkinds = patchable\n' "$tmp" >program.conf
+rm -rf d
+status=0
+out=$(XAUDIT_CONFIG=program.conf LD_AUDIT=$MODULE bounded 60 "$ld" ./own 1 1000 2>err) || status=$?
+err=$(cat err)
+by_loader 'ld.so PROGRAM with LD_AUDIT alone'
+
 # ---- one build-id, several files ----
 
 # named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the other.
