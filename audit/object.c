@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/object.h"
 
+#include <dlfcn.h>    /* dladdr1 */
 #include <string.h>   /* strlen */
 #include <sys/stat.h> /* struct stat */
 #include <unistd.h>   /* getcwd */
@@ -279,7 +280,6 @@ static void retire(struct load *load)
 	epoch_defer(&load->retired, free_load);
 }
 
-/* A newer glibc reports LA_ACT_DELETE before some objects are closed; then only the missing text tells. */
 static int is_unmapped(const struct load *load)
 {
 	unsigned char resident;
@@ -287,14 +287,43 @@ static int is_unmapped(const struct load *load)
 	return sys_call(__NR_mincore, (long)load->start, 4096, (long)&resident, 0, 0, 0) < 0;
 }
 
+static int is_open_again(const struct load *load)
+{
+	for (const struct load *l = loads; l; l = l->next)
+		if (l != load && l->state == LOAD_OPEN && l->map == load->map)
+			return 1;
+	return 0;
+}
+
+/*
+ * Does ld.so know it still? When the process exits, it closes one namespace after another, with the same callbacks as dlclose does, and unmaps nothing: threads
+ * go on in there. Takes ld.so's lock, so not under the process lock.
+ */
+static int is_loaded(const struct load *load)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	return dladdr1((const void *)(uintptr_t)load->start, &info, (void **)&map, RTLD_DL_LINKMAP) && map == load->map && !is_open_again(load);
+}
+
 void object_retire(void)
 {
 	struct process_held held;
+	struct load *gone = NULL;
 
+	/* A newer glibc reports LA_ACT_DELETE before some objects are closed; then only the missing text tells. */
+	for (struct load *load = loads; load; load = load->next) {
+		if (load->state != LOAD_DOOMED && load->state != LOAD_CLOSED)
+			continue;
+		if (is_unmapped(load) || (load->state == LOAD_DOOMED && !is_loaded(load))) {
+			load->gone = gone;
+			gone = load;
+		}
+	}
 	process_lock(&held);
-	for (struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_DOOMED || (load->state == LOAD_CLOSED && is_unmapped(load)))
-			retire(load);
+	for (struct load *load = gone; load; load = load->gone)
+		retire(load);
 	epoch_reclaim();
 	process_unlock(&held);
 }

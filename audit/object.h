@@ -10,7 +10,8 @@
  *
  * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED (LA_ACT_CONSISTENT: the text
  * is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: nobody who announced before can be looking at what belonged to it). Stubs and
- * bindings are freed in the last step, by whoever passes through a callback or the recorder's change of chunks. At exit nothing is retired.
+ * bindings are freed in the last step, by whoever passes through a callback or the recorder's change of chunks. At exit nothing is unmapped, so nothing is
+ * retired, although ld.so makes the same callbacks for each namespace but the program's: a load is retired only when its text is gone, or ld.so knows it no more.
  *
  * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit ld.so calls without its
  * lock, from several threads. la_symbind64 may come at any time, from signal handlers too.
@@ -107,6 +108,7 @@ struct load {
 	struct epoch_item retired; /* first: how the epoch knows it */
 	uint64_t magic; /* LOAD_MAGIC */
 	struct load *next; /* all loads ever, free ones too */
+	struct load *gone; /* next of those that object_retire() is just retiring */
 	enum load_state state;
 	struct object *object;
 	uint32_t number;

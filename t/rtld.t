@@ -34,6 +34,8 @@ all() {
 		'files that are not ELF, too short, of another machine or class, or want too much static TLS fail to open'
 	is "$(grep -cE '^(garbage|truncated|machine|class|static-tls): .*(invalid ELF header|too short|ELFCLASS32|static TLS|cannot open)' plain)" \
 		10 "$name: (they fail)"
+	does exit-with-namespaces "$both, one_work 2, $twos, two_work 5" 'the process ends while a thread works in the last of two namespaces'
+	shows '2 calls in the other namespace;3 calls in the other namespace;status 0;$' 'it works on when they are closed'
 	does exit-in-constructor "$both" 'a constructor calls exit()'
 	shows '^one: begins;one: ends;status 6;$' 'the destructor runs'
 	left_open='2 loads 1 unloads' # the process ends before what is being closed is
