@@ -10,8 +10,8 @@
  * nothing from handlers. Without handlers nothing of this runs.
  *
  * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask registers, mxcsr, and flags but for those of results,
- * which no function keeps. Where only SSE and AVX are in use, by moves; else by xsave of what XCR0 has (tramp_call_saved(); not AMX tiles and protection keys: a
- * handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer beside what the handler
+ * which no function keeps. Vector and mask registers by moves; where x87 is in use, or an exception of its is not masked, by xsave of what XCR0 has
+ * (tramp_call_saved(); not AMX tiles and protection keys: a handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer beside what the handler
  * itself uses; threads with tiny stacks (PTHREAD_STACK_MIN is 16 kB) have to allow for it. HANDLERS_GENERAL spares both cost and room.
  *
  * Recursion: events that are raised while the thread is in a handler (by what it calls, or by a signal handler that interrupts it) are recorded as ever, reach no

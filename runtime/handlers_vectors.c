@@ -8,8 +8,11 @@
 #define AVX	   2
 #define ZMM_HIGH   6
 #define ZMM_MORE   7
-#define MORE	   (1u << 5 | 1u << ZMM_HIGH | 1u << ZMM_MORE | 1u << 19)
+#define AVX512	   (1u << 5 | 1u << ZMM_HIGH | 1u << ZMM_MORE)
+#define MORE	   (AVX512 | 1u << 19)
 #define COMPONENTS (1u << 0 | 1u << 1 | 1u << AVX | MORE)
+
+#define GENUINE 0x756e6547 /* "Genu" of Intel's name: measured, see .Lempty in tramp_handlers.S */
 
 #define LEGACY_SIZE 512
 #define HEADER_SIZE 64
@@ -25,6 +28,17 @@ static void cpuid(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b, uint32_
 	__asm__ volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(d) : "a"(leaf), "c"(sub));
 }
 
+/* Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64 bits)? */
+static int moves_zmm(uint32_t mask)
+{
+	uint32_t a, b, c;
+
+	if ((mask & (AVX512 | 1u << AVX)) != (AVX512 | 1u << AVX))
+		return 0;
+	cpuid(7, 0, &a, &b, &c);
+	return b >> 16 & b >> 30 & 1;
+}
+
 static uint32_t xcr0(void)
 {
 	uint32_t a, d;
@@ -35,9 +49,9 @@ static uint32_t xcr0(void)
 
 void handlers_find_vectors(void)
 {
-	uint32_t a, b, c, at = LEGACY_SIZE + HEADER_SIZE, end = at, most;
+	uint32_t a, b, c, at = LEGACY_SIZE + HEADER_SIZE, end = at, most, vendor;
 
-	cpuid(0, 0, &most, &b, &c);
+	cpuid(0, 0, &most, &vendor, &c);
 	cpuid(1, 0, &a, &b, &c);
 	if (most < 0xd || !(c & 1u << 27)) /* OSXSAVE */
 		return;
@@ -56,11 +70,18 @@ void handlers_find_vectors(void)
 		if (at > end)
 			end = at;
 	}
-	if (end < sizeof(struct tramp_saved))
-		end = sizeof(struct tramp_saved);
-	tramp_vectors = (struct tramp_vectors){ .size = end, .mask = mask, .way = compact ? TRAMP_XSAVEC : TRAMP_XSAVE, .more = mask & MORE };
-	/* xgetbv that tells what is in use came with AVX-512, or before. */
-	tramp_vectors.quick = mask & 1u << AVX && (!tramp_vectors.more || tells_use);
+	enum tramp_vectors_quick quick = mask & 1u << AVX ? TRAMP_QUICK_YMM : TRAMP_QUICK_NONE;
+	uint32_t more = mask & MORE;
+	if (moves_zmm(mask)) {
+		quick = TRAMP_QUICK_ZMM;
+		more &= ~AVX512;
+		if (end < sizeof(struct tramp_saved))
+			end = sizeof(struct tramp_saved);
+	}
+	if (more && !tells_use)
+		quick = TRAMP_QUICK_NONE;
+	tramp_vectors = (struct tramp_vectors){ .size = end, .mask = mask, .way = compact ? TRAMP_XSAVEC : TRAMP_XSAVE,
+		.quick = quick, .more = more, .pushes = vendor == GENUINE };
 }
 
 /* What the area has of a component at an offset; zeros where the component was in its initial state. */
@@ -81,6 +102,11 @@ int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t valu
 	const struct tramp_saved *saved = event->vectors;
 	if (!saved || n >= (wide ? 32 : 16))
 		return 0;
+	if (tramp_vectors.quick && saved->is_quick == TRAMP_QUICK_ZMM) {
+		if (n < 16 || saved->in_use & TRAMP_USED_MORE)
+			sys_copy(value, saved->zmm[n], sizeof(saved->zmm[n]));
+		return 64;
+	}
 	if (tramp_vectors.quick && saved->is_quick) {
 		if (n < 16)
 			sys_copy(value, saved->ymm[n], sizeof(saved->ymm[n]));

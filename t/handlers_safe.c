@@ -88,16 +88,6 @@ __asm__("	.text\n"
 	"raise_custom:	RAISE handlers_custom, %rdi, %rsi, \"%rax, %rax\"\n"
 	"raise_typed:	RAISE handlers_typed, %rsi, %rdx, \"$70000, %rdi\"\n");
 
-static void spoil(const struct handlers_event *event, void *argument)
-{
-	const struct tramp_saved *saved = event->vectors;
-
-	outcome->result[(intptr_t)argument]++;
-	ways_taken[saved->is_quick == 1]++;
-	write_over_all();
-	/* The direction flag stays as it was left: the caller has to put it back. */
-}
-
 static uint32_t place(unsigned component, uint32_t *size)
 {
 	uint32_t b, c, d;
@@ -106,14 +96,58 @@ static uint32_t place(unsigned component, uint32_t *size)
 	return b;
 }
 
-/* What of a state is in use beside the general registers and SSE. */
-enum use { ALL, NO_X87, NO_X87_NO_AVX, PENDING };
+static int is_looked_at = 1; /* handlers_vector() finds components where they really are */
 
-/* A state in which each byte of each register is like no other's. */
-static void make_state(uint8_t *area, uint8_t seed, enum use use)
+/* What the handler is shown of vector register n: bytes first to end as state_in has them at `at`. */
+static void expect_shown(const uint8_t *value, size_t first, size_t end, size_t at)
 {
-	static const unsigned components[] = {2, 5, 6, 7};
-	uint64_t mask = use == NO_X87_NO_AVX ? 3 : state_mask;
+	expect(memcmp(value + first, state_in + at, end - first), 0);
+}
+
+static void expect_vectors(const struct handlers_event *event)
+{
+	uint32_t size, avx = place(2, &size), high = place(6, &size), more = place(7, &size);
+	uint8_t value[64];
+
+	for (unsigned n = 0; n < 32; n++) {
+		size_t got = handlers_vector(event, n, value);
+		expect((long)got, state_mask & 0x80 ? 64 : n > 15 ? 0 : state_mask & 4 ? 32 : 16);
+		if (n > 15 && got)
+			expect_shown(value, 0, 64, more + 64 * (n - 16));
+		if (n > 15)
+			continue;
+		expect_shown(value, 0, 16, 160 + 16 * n);
+		if (got >= 32)
+			expect_shown(value, 16, 32, avx + 16 * n);
+		if (got == 64)
+			expect_shown(value, 32, 64, high + 32 * n);
+	}
+}
+
+static void spoil(const struct handlers_event *event, void *argument)
+{
+	const struct tramp_saved *saved = event->vectors;
+
+	if (is_looked_at)
+		expect_vectors(event);
+	outcome->result[(intptr_t)argument]++;
+	ways_taken[tramp_vectors.quick && saved->is_quick]++;
+	write_over_all();
+	/* The direction flag stays as it was left: the caller has to put it back. */
+}
+
+/*
+ * What of a state is in use beside the general registers and SSE. STILL: x87's stack is empty as most programs have it. FULL: it has the same top, and no
+ * room.
+ */
+enum use { ALL, NO_X87, NO_X87_NO_AVX, PENDING, STILL, FULL, USES };
+
+static const unsigned components[] = {2, 5, 6, 7};
+
+/* A state in which each byte of each register is like no other's. wanted: of the components, those that are in use. */
+static void make_state(uint8_t *area, uint8_t seed, enum use use, uint64_t wanted)
+{
+	uint64_t mask = use == NO_X87_NO_AVX ? 3 : state_mask & (wanted | 3);
 
 	memset(area, 0, AREA);
 	for (unsigned i = 0; i < 256; i++)
@@ -127,11 +161,11 @@ static void make_state(uint8_t *area, uint8_t seed, enum use use)
 	}
 	const uint16_t control = use == PENDING ? 0x0f40 : seed & 1 ? 0x0f7f : 0x027f;
 	/* An exception that the next instruction of x87 would raise. Or: top is 5; inexact, invalid. */
-	const uint16_t status = use == PENDING ? 0x8081 : seed & 1 ? 0x2821 : 0;
+	const uint16_t status = use == PENDING ? 0x8081 : use >= STILL ? 0x20 : seed & 1 ? 0x2821 : 0;
 	const uint32_t mxcsr = seed & 1 ? 0x5f80 : 0x9fc0;
 	memcpy(area, &control, 2);
 	memcpy(area + 2, &status, 2);
-	area[4] = use != ALL ? 0 : seed & 1 ? 0xe0 : 0xff; /* which of them are in use */
+	area[4] = use == FULL ? 0xff : use != ALL ? 0 : seed & 1 ? 0xe0 : 0xff; /* which of them are in use */
 	memcpy(area + 24, &mxcsr, 4);
 	memcpy(area + 512, &mask, 8);
 	for (unsigned i = 0; i < 4; i++) {
@@ -154,14 +188,12 @@ static int is_kept(const char *what, size_t at, size_t size)
 }
 
 /* Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may change. */
-static void expect_kept_in(enum use use, uint64_t target, int skipped)
+static void expect_kept_in(enum use use, uint64_t wanted, uint64_t target, int skipped)
 {
-	static const unsigned components[] = {2, 5, 6, 7};
-
 	call_target = target;
 	for (unsigned i = 0; i < 15; i++)
 		general_in[i] = 0x1111111111111111ull * (i + 1) + 5;
-	make_state(state_in, 1, use);
+	make_state(state_in, 1, use, wanted);
 	memset(state_out, 0, AREA);
 	call_with_state();
 	for (int i = 0; i < 15; i++) {
@@ -176,7 +208,7 @@ static void expect_kept_in(enum use use, uint64_t target, int skipped)
 	expect(is_kept("mxcsr", 24, 4), 1);
 	/* st0 is the one that status says; the area has them from there on. */
 	for (size_t i = 0; i < 8; i++)
-		if (state_in[4] & 1u << ((i + 5) & 7))
+		if (state_in[4] & 1u << ((i + (state_in[3] >> 3)) & 7))
 			expect(is_kept("an x87 register", 32 + 16 * i, 10), 1);
 	expect(is_kept("xmm", 160, 256), 1);
 	for (unsigned i = 0; i < 4; i++) {
@@ -191,21 +223,48 @@ static void expect_kept_in(enum use use, uint64_t target, int skipped)
 		expect(state_out[512] & 4, 0);
 }
 
+#define STATES (USES * USES + 1)
+
 /* The same with and without registers in use that the quick way does not know. */
 static void expect_kept(uint64_t target, int skipped)
 {
-	for (enum use use = ALL; use <= PENDING; use++)
-		for (enum use others = ALL; others <= PENDING; others++) {
-			make_state(other_state, 0x40, others);
-			expect_kept_in(use, target, skipped);
+	for (enum use use = ALL; use < USES; use++)
+		for (enum use others = ALL; others < USES; others++) {
+			make_state(other_state, 0x40, others, ~0ull);
+			expect_kept_in(use, ~0ull, target, skipped);
 		}
 	/* A handler that leaves all as it is but the stack of x87, full. */
-	make_state(other_state, 1, NO_X87);
+	make_state(other_state, 1, NO_X87, ~0ull);
 	other_state[4] = 0xff;
-	expect_kept_in(NO_X87, target, skipped);
+	expect_kept_in(NO_X87, ~0ull, target, skipped);
 }
 
-#define STATES (4 * 4 + 1)
+#define COMBINATIONS (16 * 16)
+
+/* The n-th set of components. */
+static uint64_t set_of(unsigned n)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		if (n & 1u << i)
+			set |= 1ull << components[i];
+	return set & state_mask;
+}
+
+/* Each set of components in use when the handler is called, with each that it uses. What neither does stays unused. */
+static void expect_combinations_kept(uint64_t target)
+{
+	for (unsigned in = 0; in < 16; in++)
+		for (unsigned others = 0; others < 16; others++) {
+			make_state(other_state, 0x40, STILL, set_of(others));
+			expect_kept_in(STILL, set_of(in), target, -1);
+			uint8_t out = state_out[512];
+			if (!(set_of(in) & 0x44))
+				expect(out & 0x44, 0);
+			expect(out & 0xa0 & ~set_of(in) & ~set_of(others), 0);
+		}
+}
 
 static int all_registers(void *argument)
 {
@@ -243,14 +302,17 @@ static int all_registers(void *argument)
 		expect(handlers_remove(type), 0);
 	}
 	expect(ways_taken[0] > 0, 1);
-	expect(ways_taken[1] > 0, state_mask & 4 && tramp_vectors.quick);
+	expect(ways_taken[1] > 0, tramp_vectors.quick != TRAMP_QUICK_NONE);
 	return 0;
 }
 
-/* All at once, as on processors without xsavec, without xsave, and with registers that the quick way does not know: here AVX's and x87's pass for such. */
+/*
+ * All at once: by each quick way that the processor has; as on processors without xsavec, without xsave, and with registers
+ * that the quick way does not know: here AVX's and x87's pass for such.
+ */
 static int ways(void *argument)
 {
-	uint32_t size = 0, b, c, d;
+	uint32_t a, b, c, d, rounds = 0, combinations = 0;
 
 	(void)argument;
 	start_xray();
@@ -258,22 +320,37 @@ static int ways(void *argument)
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, just_return);
 	expect(handlers_set(HANDLERS_ENTRY, spoil, (void *)(intptr_t)0, 0), 0);
 	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)0, 0), 0);
-	__cpuid_count(0xd, 1, size, b, c, d);
-	if (tramp_vectors.quick && size & 1u << 2) { /* xgetbv tells what is in use */
-		uint32_t more = tramp_vectors.more; /* what of AVX-512 the processor has stays in it */
-		for (uint32_t also = 4; also < 8; also++) {
-			tramp_vectors.more = more | also;
-			ways_taken[0] = ways_taken[1] = 0;
-			expect_kept(f[1].call, -1);
-			expect(ways_taken[0] > 0, 1);
-			expect(ways_taken[1] > 0, also == 4 ? 1 : ways_taken[1] > 0);
-		}
-		outcome->result[1] = 1;
+	/* The best quick way that the processor's flags allow is the one that was chosen. */
+	int has_zmm = (state_mask & 0xe4) == 0xe4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+	expect(tramp_vectors.quick, has_zmm ? TRAMP_QUICK_ZMM : state_mask & 4 ? TRAMP_QUICK_YMM : TRAMP_QUICK_NONE);
+	__cpuid_count(0xd, 1, a, b, c, d);
+	int tells_use = a >> 2 & 1;
+	for (; tramp_vectors.quick != TRAMP_QUICK_NONE; tramp_vectors.quick--) {
+		/* What of AVX-512 the processor has is unknown to the way that knows AVX only. */
+		uint32_t more = tramp_vectors.quick == TRAMP_QUICK_YMM ? state_mask & 0xe0 : 0;
+		for (tramp_vectors.pushes = 0; tramp_vectors.pushes < 2; tramp_vectors.pushes++)
+			for (uint32_t also = 3; also < 8; also++) {
+				if ((also > 3 || more) && !tells_use)
+					continue;
+				tramp_vectors.more = more | (also > 3 ? also : 0);
+				ways_taken[0] = ways_taken[1] = 0;
+				expect_kept(f[1].call, -1);
+				rounds++;
+				expect(ways_taken[0] > 0, 1);
+				expect(ways_taken[1] > 0, also <= 4 ? 1 : ways_taken[1] > 0);
+				if (also > 3)
+					continue;
+				ways_taken[0] = ways_taken[1] = 0;
+				expect_combinations_kept(f[1].call);
+				combinations++;
+				expect(ways_taken[1], 2 * (more ? 16 * 2 : COMBINATIONS));
+			}
 	}
-	tramp_vectors.quick = 0;
 	ways_taken[1] = 0;
 	expect_kept(f[1].call, -1);
-	__cpuid_count(0xd, 0, size, b, c, d);
+	expect_combinations_kept(f[1].call);
+	is_looked_at = 0;
+	__cpuid_count(0xd, 0, a, b, c, d);
 	tramp_vectors.way = TRAMP_XSAVE;
 	tramp_vectors.size = c;
 	expect_kept(f[1].call, -1);
@@ -282,7 +359,7 @@ static int ways(void *argument)
 	tramp_vectors.size = 576; /* and room for spoil()'s look */
 	state_mask = 3;
 	expect_kept(f[1].call, -1);
-	expect(outcome->result[0], 2 * STATES * (outcome->result[1] ? 7 : 3));
+	expect(outcome->result[0], 2l * STATES * (rounds + 3) + 2l * COMBINATIONS * (combinations + 1));
 	return 0;
 }
 
@@ -418,7 +495,7 @@ int main(void)
 	diag("components of the processor's state: %#x", state_mask);
 	core_folder();
 	check_kept(all_registers, "handlers that write over all registers");
-	check_kept(ways, "without xsavec, and without xsave");
+	check_kept(ways, "each way that the processor has, without xsavec, and without xsave");
 	check_kept(general, "handlers of general registers only");
 
 	const char *soak = getenv("XAUDIT_SOAK");
