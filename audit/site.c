@@ -45,6 +45,7 @@ struct maps {
 	size_t entry_size;
 	struct site_map *first, *last;
 	size_t count; /* of entries */
+	uint64_t bytes;
 	int damaged;
 };
 
@@ -53,10 +54,12 @@ static int add_map(struct maps *maps, struct site_file *file, const Elf64_Shdr *
 	const uint8_t *bytes = site_section_bytes(file, section);
 	struct site_map *map;
 
-	if (!bytes || section->sh_size % maps->entry_size) {
+	/* Sections lie side by side. Those of a file that was made up may all be the same bytes, without end. */
+	if (!bytes || section->sh_size % maps->entry_size || section->sh_size > file->size - maps->bytes) {
 		maps->damaged = 1;
 		return 0;
 	}
+	maps->bytes += section->sh_size;
 	if (!section->sh_size)
 		return 0;
 	map = arena_alloc(&file->scratch, sizeof(*map));

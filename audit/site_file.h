@@ -30,6 +30,7 @@ struct site_symtab {
 	size_t count;
 	const uint8_t *text;
 	size_t text_size;
+	uint64_t given; /* bytes of the names that were asked for */
 };
 
 /* Functions by name: of .symtab when it has any, else of .dynsym. */
@@ -131,8 +132,11 @@ struct site_symtab site_dynsym(const struct site_file *file);
 /* Is it a function that is defined in this file? */
 int site_is_function(const Elf64_Sym *symbol);
 
-/* The symbol's name in the arena, or NULL: it has none. *r becomes -ENOMEM when there is no memory. */
-const char *site_symbol_name(const struct site_symtab *table, const Elf64_Sym *symbol, struct arena *arena, int *r);
+/*
+ * The symbol's name in the arena, or NULL: it has none, or the names that were asked for are many times as long as the
+ * strings of the file. *r becomes -ENOMEM when there is no memory.
+ */
+const char *site_symbol_name(struct site_symtab *table, const Elf64_Sym *symbol, struct arena *arena, int *r);
 
 /* Fills file->names and file->frames. Returns 0 or -ENOMEM. Call it before the three below. */
 int site_names_load(struct site_file *file);

@@ -41,7 +41,7 @@ static int in_plt(struct site_file *file, uint64_t address)
 static int gather(struct site_set *set, struct site_file *file, struct list *list)
 {
 	struct site_symtab dynsym = site_dynsym(file);
-	const struct site_names *names = &file->names;
+	struct site_names *names = &file->names;
 	size_t frames = names->all ? 0 : file->frames.count;
 	Elf64_Sym symbol;
 	int r = 0;

@@ -103,7 +103,7 @@ spoiled record
 bytes "$tmp/record/p100/meta" 4100 '\377\377\377\177'
 check record 'p100/meta: offset 4096: a record has an impossible size, so the names behind it are lost, and [0-9]+ more; the rest' \
 	'a record of impossible size'
-is "$(calls '\[unknown\]')" 15101 'events without names are counted'
+is "$(calls '[[]unknown[]]')" 15101 'events without names are counted'
 
 spoiled meta
 truncate -s 4200 "$tmp/meta/p100/meta"
@@ -123,6 +123,35 @@ mkdir -p "$tmp/empty/p1"
 bounded 20 "$XAUDIT" report "$tmp/empty" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 xaudit: no traced process in $tmp/empty; is it a folder that \`xaudit record\` made?" \
 	'a process folder in which nothing is, is no process'
+# Opening a FIFO waits for a writer.
+for file in p100/meta p100/t0 p100/c1 record; do
+	spoiled fifo
+	rm -f "$tmp/fifo/$file"
+	mkfifo "$tmp/fifo/$file"
+	for command in report replay dump info; do
+		bounded 20 "$XAUDIT" "$command" "$tmp/fifo" >/dev/null 2>"$tmp/err"
+		echo "$command $? $(sed "s|$tmp||" "$tmp/err")"
+	done >"$tmp/fifos"
+	case $file in
+	record) is "$(cut -d' ' -f2- "$tmp/fifos" | sort -u)" '0 ' "$file is a FIFO: what it would say is not there" ;;
+	p100/c1)
+		is "$(sed -n "s|^\([a-z]*\) 1 .*/$file: this is not a file.*|\1|p" "$tmp/fifos" | xargs)" 'report info' \
+		"$file is a FIFO: who reads counters says so" ;;
+	*) is "$(grep -c " 1 xaudit: /fifo/$file: this is not a file" "$tmp/fifos")" 4 \
+		"$file is a FIFO: that is said" ;;
+	esac
+done
+
+# A command without the NUL behind its last word. (What is read beyond it, a build with --enable-asan sees.)
+{
+	printf 'process p100 flags=1\npair first 1000 1000 5\npair last 9000 9000 8005\ntext command '
+	head -c 4000 /dev/zero | tr '\0' a
+	printf '\nthread 100 main\nentry 1 1000\n'
+} | "$make_trace" "$tmp/command" || bail 'make_trace failed'
+bounded 20 "$XAUDIT" info "$tmp/command" >"$tmp/out" 2>"$tmp/err"
+is "$(sed -n 's/^  Command *//p' "$tmp/out" | tr -d '\n' | wc -c)" 4000 \
+	'a command of one long word without an end is shown as it is'
+
 spoiled young
 mkdir "$tmp/young/p200"
 : >"$tmp/young/p200/meta"

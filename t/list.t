@@ -93,6 +93,38 @@ list "$odd" >"$tmp/odd.text"
 is "$(head -n 1 "$tmp/odd.text" | tr -d '\n' | LC_ALL=C tr -d ' -~' | wc -c)" 0 \
 	'no control character of a name reaches the table'
 
+# 1 MiB of sleds, in a file that says so 400 times, by sections that are all the same bytes; and a symbol table whose
+# names are all the ends of one text.
+python3 - "$tmp/same.so" "$tmp/ends.so" <<'END' || bail 'no python3 to write files with'
+import struct, sys
+pack = struct.pack
+def elf(path, data, sections):
+    names = b"\0" + b"\0".join(name for name, *_ in sections) + b"\0.shstrtab\0"
+    table = (4096 + len(data) + len(names) + 63) & ~63
+    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, table, 0, 64, 56, 1, 64,
+        len(sections) + 2, len(sections) + 1)
+    head += pack("<IIQQQQQQ", 1, 5, 0, 0, 0, table, table, 4096)
+    headers = b"\0" * 64
+    for name, type, flags, offset, size, link, entry in sections:
+        headers += pack("<IIQQQQIIQQ", names.index(b"\0" + name + b"\0") + 1, type, flags, 4096 + offset, 4096 + offset,
+            size, link, 0, 8, entry)
+    headers += pack("<IIQQQQIIQQ", names.index(b".shstrtab"), 3, 0, 0, 4096 + len(data), len(names), 0, 0, 1, 0)
+    with open(path, "wb") as f:
+        f.write((head.ljust(4096, b"\0") + data + names).ljust(table, b"\0") + headers)
+sled = pack("<QQBBB", 0, 0, 0, 1, 2).ljust(32, b"\0")
+elf(sys.argv[1], sled * 32768, [(b"xray_instr_map", 1, 2, 0, 1 << 20, 0, 0)] * 400)
+count, length = 20000, 500000
+symbols = b"".join(pack("<IBBHQQ", 1 + i, 0x12, 0, 1, 4096 + i * 16, 16) for i in range(count))
+elf(sys.argv[2], symbols + b"\0" + b"x" * length + b"\0",
+    [(b".symtab", 2, 0, 0, len(symbols), 2, 24), (b".strtab", 3, 0, len(symbols), length + 2, 0, 0)])
+END
+bounded 60 sh -c 'ulimit -v 300000; exec "$0" "$@"' "$XAUDIT" list "$tmp/same.so" >"$tmp/table" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(sed -n 's/.*: \([0-9]*\) functions, .*/\1/p' "$tmp/table")" '0  32768' \
+	'sections that are all the same bytes are read as often as the file has bytes for them'
+bounded 60 sh -c 'ulimit -v 300000; exec "$0" "$@"' "$XAUDIT" list "$tmp/ends.so" >"$tmp/table" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(grep -c '^0' "$tmp/table") $(grep -c ' x*$' "$tmp/table")" '0  20000 16' \
+	'names that are all the ends of one text take memory for as many bytes as 16 such texts have'
+
 list "$tmp/five.so" >"$tmp/table"
 is "$? $(cat "$tmp/err")" '0 ' 'a library is listed as a table'
 like "$(cat "$tmp/table")" '^patchable +5 +5 +100\.0 %$' 'the table has a line per kind'

@@ -145,9 +145,10 @@ is "$got" "$(cat <<'END'
     0.060 us [    100] |   inner();
              [    101] | outer() {
     0.010 us [    101] |   inner();
-             [    100] |   /* LOST 3 events */
+             [    100] | /* 1 calls unfinished */
+             [    100] | /* LOST 3 events */
     0.060 us [    101] | } /* outer */
-    0.200 us [    100] | } /* outer */
+             [    100] | /* end of outer, whose call is not in the trace */
     0.001 us [    103] | inner();
 END
 )" 'two threads are merged in time order, each with its own depth; losses stand in place; a thread takes a record over'

@@ -207,6 +207,58 @@ is "$(row "$r" /usr/lib/libfoo.so)" '2 100 70 10 10 100 100 100' 'by library, to
 is "$(row "$r" /opt/bar/libbar.so)" '1 40 30 40 40 40 40 40' 'the other library has what is between'
 like "$r" '^\{"lost":0,"unfinished":0,"libraries":\[$' 'the rows are called libraries'
 
+# outer calls inner, and itself, which calls inner twice; bar calls outer. Then the process is killed: both activations
+# of outer and bar never end.
+"$make_trace" "$tmp/killed" <<END
+$head
+thread 100 main
+entry 1 1000
+entry 2 1010
+exit 2 1020
+entry 1 1030
+entry 2 1040
+entry 2 1045
+exit 2 1050
+exit 2 1070
+entry 4 1080
+entry 1 1090
+exit 1 1100
+END
+r=$("$XAUDIT" report --format json "$tmp/killed")
+is "$(row "$r" outer)" '3 10 10 10 10 10 10 10' 'a call in one that never ended counts in the total of its function'
+is "$(row "$r" inner)" '3 40 40 5 10 30 30 30' 'calls within each other count once'
+is "$(row "$r" bar)" '1 0 0 null null null null null' 'what never ended has no time'
+r=$("$XAUDIT" report --by library --format json "$tmp/killed")
+is "$(row "$r" /usr/lib/libfoo.so)" '6 50 50 5 10 30 30 30' \
+	'by library, total is what is known of the calls in those that never ended'
+r=$("$XAUDIT" report --by thread --format json "$tmp/killed")
+is "$(row "$r" 100) $(sums "$r")" '7 50 50 5 10 30 30 30 0 3' 'and by thread'
+
+# inner is entered; its end and ten events more are lost; then it is called three times, of 10 each, and outer ends, or
+# another call of it.
+"$make_trace" "$tmp/swallow" <<END
+$head
+thread 100 main
+entry 1 1000
+entry 2 1010
+lost 11
+chunk 1000000
+loop 3 20
+entry 2 1000000
+exit 2 1000010
+end
+exit 1 1000100
+entry 1 1000200
+exit 1 1000230
+END
+r=$("$XAUDIT" report --format json "$tmp/swallow")
+is "$(row "$r" inner)" '4 30 30 10 10 10 10 10' \
+	'a call that is open where events are lost takes nothing of what follows'
+is "$(row "$r" outer) $(sums "$r")" '2 30 30 30 30 30 30 30 11 2' \
+	'an end behind the loss is not taken for the end of a call before it'
+r=$("$XAUDIT" report --by library --format json "$tmp/swallow")
+is "$(row "$r" /usr/lib/libfoo.so)" '6 60 60 10 10 30 30 30' 'nor by library'
+
 # bar 3 calls of 10; inner 1 of 25; outer 2 of 1 and 19, the second of which calls inner's sibling for 18.
 "$make_trace" "$tmp/sort" <<END
 $head

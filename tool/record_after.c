@@ -21,6 +21,7 @@
 #include "runtime/trace.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_folder.h"
 
 /* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
 #define OF_OBJECT(reason)                                                                                              \
@@ -210,7 +211,7 @@ static void take_process(struct found *found, int folder)
 {
 	struct trace_head head;
 	struct summary summary = { 0 };
-	int meta = openat(folder, "meta", O_RDONLY | O_CLOEXEC);
+	int meta = trace_open_file(folder, "meta", &(const char *){ NULL });
 
 	if (meta < 0)
 		return;

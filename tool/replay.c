@@ -231,11 +231,12 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_CUSTOM:
 		print_custom(r, source, event);
 		break;
+	case MERGE_LOST:
 	case MERGE_OVERWRITTEN: /* what was open may have ended there */
-		end_thread(r, source);
+		if (thread)
+			end_thread(r, source);
 		print_remark(r, source, event);
 		break;
-	case MERGE_LOST:
 	case MERGE_LOAD:
 	case MERGE_UNLOAD:
 	case MERGE_CHANGE:

@@ -120,8 +120,14 @@ static inline __attribute__((always_inline)) uint32_t row_of(struct counter *c, 
 
 /* ---- frames ---- */
 
+static inline __attribute__((always_inline)) struct count_frame *frame_at(struct counter *c, uint64_t offset)
+{
+	return (struct count_frame *)(void *)((char *)c->frame + offset);
+}
+
 static inline __attribute__((always_inline)) struct count_frame *end_top(struct counter *c, struct count_frame *top, uint64_t now)
 {
+	const struct count_frame *ended = top;
 	struct count_row *row = &c->row[top->row];
 	uint64_t time = now - top->start, self;
 
@@ -134,9 +140,24 @@ static inline __attribute__((always_inline)) struct count_frame *end_top(struct 
 	row->sum += time;
 	row->min = time < row->min ? time : row->min;
 	row->max = time > row->max ? time : row->max;
-	row->total += --row->open ? 0 : time;
+	row->frame = ended->outer;
+	if (ended->outer)
+		frame_at(c, ended->outer)->inner += time;
+	else
+		row->total += time;
 	histogram_add(&row->time, time);
 	return top;
+}
+
+/* Leaves the top frame, whose time is not known. What is known of calls in it counts for those further out. */
+static struct count_frame *leave_top(struct counter *c, struct count_frame *top)
+{
+	struct count_row *row = &c->row[top->row];
+
+	row->frame = top->outer;
+	*(top->outer ? &frame_at(c, top->outer)->inner : &row->total) += top->inner;
+	top[-1].child += top->child;
+	return top - 1;
 }
 
 /* Ends the top frame where it has no end of its own: its time is known unless recording ended in it. */
@@ -153,10 +174,8 @@ static struct count_frame *end_for_want(struct counter *c, struct count_frame *t
 	}
 	if (low == c->cuts || c->cut[low] > now)
 		return end_top(c, top, now);
-	c->row[top->row].open--;
 	c->no_end++;
-	top[-1].child += top->child;
-	return top - 1;
+	return leave_top(c, top);
 }
 
 /* An end that is not the top frame's. */
@@ -165,7 +184,7 @@ static void end_other(struct counter *c, const struct stream *s, size_t at, uint
 	struct count_frame *frame;
 
 	uint32_t row = row_of(c, s, at, id); /* may move the rows */
-	if (c->row[row].open)
+	if (c->row[row].frame)
 		for (frame = c->top; frame > c->frame; frame--)
 			if (frame->id == id) {
 				while (c->top > frame)
@@ -185,11 +204,11 @@ static void grow_frames(struct counter *c)
 	c->limit = c->frame + room;
 }
 
-/* The thread has no more events. */
+/* The thread has no more events, or some are missing here. */
 static void drop_frames(struct counter *c)
 {
-	for (; c->top > c->frame; c->top--) {
-		c->row[c->top->row].open--;
+	while (c->top > c->frame) {
+		c->top = leave_top(c, c->top);
 		c->unfinished++;
 	}
 	c->top->child = 0;
@@ -283,8 +302,10 @@ static void count_words(struct counter *c, struct stream *s)
 				grow_frames(c);
 				top = c->top;
 			}
-			c->row[row].open++;
-			*++top = (struct count_frame){ .start = now, .id = id, .row = row };
+			*++top = (struct count_frame){
+				.start = now, .id = id, .row = row, .outer = c->row[row].frame
+			};
+			c->row[row].frame = (uint64_t)((char *)top - (char *)c->frame);
 			at++;
 		} else if (likely(type == TRACE_EXIT && top->id == id)) {
 			time = stream_time(time, event);
@@ -337,6 +358,8 @@ static void count_stream(struct counter *c, struct stream *s)
 			break;
 		case STREAM_FINISH:
 			c->lost += s->head.lost;
+			if (s->head.lost)
+				drop_frames(c);
 			break;
 		case STREAM_END:
 			break;

@@ -5,13 +5,14 @@
  * What is counted
  *	calls	TRACE_ENTRY and TRACE_POINT, whether an end follows or not.
  *	total	from entry to end, of outermost activations: a call during which the same row is open in the same thread
- *		already is in that one's time.
+ *		already is in that one's time. Where that one's time is not known, since it never ended, it counts.
  *	self	from entry to end less the calls in between, of all that ended.
  *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
  * A call ends with its TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the top frame's ends the frames above it
  * too, at that time, if its function is open at all; otherwise it is an orphan: the call was before the trace, or was lost.
- * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time. So are those that are open where
- * chunks of the flight recorder were overwritten.
+ * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time. So are
+ * those that are open where events were lost or chunks of the flight recorder were overwritten: they may have ended
+ * there, and an end that follows may be another call's.
  * A frame that was ended for want of an end of its own (unwound, or by the end of one around it), and in whose time functions were switched off, has
  * no time either: it may have ended at any moment since.
  * Counters (c<n>) add to calls alone. Custom events are counted by their types (report_events.h).
@@ -40,7 +41,7 @@ struct count_row {
 	uint64_t sum; /* of all calls that ended, recursive ones too */
 	uint64_t min; /* UINT64_MAX: none ended */
 	uint64_t max;
-	uint64_t open; /* activations in the thread that is being counted */
+	uint64_t frame; /* the innermost open one of the thread at hand, in bytes from frame[0]; 0: none */
 	uint64_t counted; /* of the calls, those that were only counted */
 	struct histogram time;
 	char *name;    /* of the function or thread; NULL: by library */
@@ -53,9 +54,11 @@ struct count_row {
 
 struct count_frame {
 	uint64_t start; /* ticks */
-	uint64_t child; /* time of the calls in between */
 	uint32_t id;
 	uint32_t row;
+	uint64_t child; /* time of the calls in between */
+	uint64_t inner; /* time of its row's outermost calls that ended in it: the total, if its own is not known */
+	uint64_t outer; /* the next frame of the same row further out, in bytes from frame[0]; 0: none */
 };
 
 #define COUNT_PAGE_BITS 10

@@ -166,6 +166,9 @@ static void begin(struct top_thread *t, bool in_ring, uint64_t at, const struct 
 {
 	if (t->begun)
 		t->lost += t->head.lost;
+	/* What was open may have ended where events were lost. */
+	if (t->begun && t->head.lost)
+		t->depth = 0;
 	t->begun = true;
 	t->in_ring = in_ring;
 	t->at = at;
@@ -435,7 +438,7 @@ static void find_files(struct top *top)
 		}
 		int *to = &top->thread[n].fd[kind - kinds];
 		if (*to < 0)
-			*to = openat(top->process->fd, entry->d_name, O_RDONLY | O_CLOEXEC);
+			*to = trace_open_file(top->process->fd, entry->d_name, &(const char *){ NULL });
 	}
 	if (dir)
 		closedir(dir);

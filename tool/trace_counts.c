@@ -44,15 +44,13 @@ bool counts_open(struct counts *counts, struct process *process, unsigned number
 	counts->number = number;
 	counts->at = counts->have = 0;
 	snprintf(name, sizeof(name), "c%u", number);
-	counts->fd = openat(process->fd, name, O_RDONLY | O_CLOEXEC);
+	counts->fd = trace_open_file(process->fd, name, &wrong);
 	if (counts->fd < 0) {
-		if (errno != ENOENT)
-			damage_at(counts, DAMAGE_NOWHERE, strerror(errno));
+		if (wrong)
+			damage_at(counts, DAMAGE_NOWHERE, wrong);
 		return false;
 	}
-	if (fstat(counts->fd, &st) || !S_ISREG(st.st_mode)) {
-		wrong = "this is not a file";
-	} else {
+	if (!fstat(counts->fd, &st)) {
 		memset(&counts->head, 0, sizeof(counts->head));
 		ssize_t n = pread(counts->fd, &counts->head, sizeof(counts->head), 0);
 		/* Made, and not begun: killed then, or it is now. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h> /* setrlimit */
+#include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
 #include "tool/memory.h"
@@ -43,6 +44,22 @@ const char *path_base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+int trace_open_file(int at, const char *name, const char **why)
+{
+	struct stat st;
+	/* Not blocking: to open a FIFO would wait for a writer. */
+	int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	*why = fd >= 0 || errno == ENOENT ? NULL : strerror(errno);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	*why = "this is not a file";
+	close(fd);
+	return -1;
 }
 
 /* ---- heads ---- */
@@ -171,11 +188,12 @@ static struct process *open_process(struct folder *folder, const char *name)
 		goto bad;
 	}
 	list_files(process);
-	process->meta = openat(process->fd, "meta", O_RDONLY | O_CLOEXEC);
+	process->meta = trace_open_file(process->fd, "meta", &wrong);
 	if (process->meta < 0) {
 		/* Killed before it began, or about to begin. */
-		if (errno != ENOENT || process->threads)
-			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE, strerror(errno));
+		if (wrong || process->threads)
+			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE,
+				wrong ? wrong : strerror(ENOENT));
 		goto bad;
 	}
 	if (!process_read_head(process)) {
@@ -267,7 +285,8 @@ static void set_clocks(struct folder *folder)
 
 static void read_record(struct folder *folder)
 {
-	int fd = openat(folder->fd, "record", O_RDONLY | O_CLOEXEC);
+	const char *why;
+	int fd = trace_open_file(folder->fd, "record", &why);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char *line = NULL;
 	size_t size = 0;

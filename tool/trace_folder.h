@@ -128,6 +128,12 @@ struct folder {
 };
 
 /*
+ * Opens a file of a trace for reading, relative to the folder `at`. Only a regular file is one: a FIFO would make us
+ * wait for ever. Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file.
+ */
+int trace_open_file(int at, const char *name, const char **why);
+
+/*
  * Opens the trace folder `path` and reads DIR/record and the head of each process's meta; processes other than `pid` are
  * left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one line on stderr.
  */

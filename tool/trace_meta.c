@@ -312,7 +312,9 @@ static char *quote_words(const char *text, uint32_t length)
 	for (uint32_t at = 0; at < length;) {
 		uint32_t n = (uint32_t)strnlen(text + at, length - at);
 		const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
-		bool quote = !n || strspn(text + at, plain) < n;
+		bool quote = !n;
+		for (uint32_t i = 0; i < n && !quote; i++)
+			quote = !strchr(plain, text[at + i]);
 		if (to != line)
 			*to++ = ' ';
 		if (quote)

@@ -120,17 +120,15 @@ static void list_ring(struct stream *stream, uint64_t size)
 static int open_file(struct stream *stream, char kind, struct stat *st)
 {
 	char name[STREAM_NAME_SIZE];
+	const char *why;
 	int fd;
 
 	snprintf(name, sizeof(name), "%c%u", kind, stream->number);
-	fd = openat(stream->process->fd, name, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode))
+	fd = trace_open_file(stream->process->fd, name, &why);
+	if (fd >= 0 && !fstat(fd, st))
 		return fd;
-	if (fd >= 0 || errno != ENOENT)
-		damage_add(&stream->process->folder->damage, stream->process->path, name, DAMAGE_NOWHERE,
-			fd >= 0 ? "this is not a file" : strerror(errno));
-	if (fd >= 0)
-		close(fd);
+	if (why)
+		damage_add(&stream->process->folder->damage, stream->process->path, name, DAMAGE_NOWHERE, why);
 	return -1;
 }
 
