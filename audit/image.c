@@ -3,7 +3,7 @@
 #include "audit/image.h"
 
 #include <dlfcn.h>	/* dlinfo */
-#include <string.h>	/* strcmp */
+#include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
 #include "runtime/api_table.h" /* GUARD_NOTE */
@@ -247,7 +247,33 @@ static const char *imported(const struct tables *t, const Elf64_Rela *r)
 	return t->strings + t->symbols[index].st_name;
 }
 
-int image_has_blind_unwinder(const struct link_map *map)
+/*
+ * Does the code hold the number PT_GNU_EH_FRAME, or its negative, as compilers compare to it? Where code can't be
+ * read, it may.
+ */
+static int knows_unwind_tables(const struct image *image)
+{
+	static const uint32_t wanted[] = { PT_GNU_EH_FRAME, -(uint32_t)PT_GNU_EH_FRAME };
+	const uint8_t *headers = (const uint8_t *)image->phdr, *behind = (const uint8_t *)(image->phdr + image->phnum);
+
+	for (unsigned i = 0; i < image->phnum; i++) {
+		const Elf64_Phdr *p = &image->phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		if (!(p->p_flags & PF_R))
+			return 1;
+		const uint8_t *at = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr), *end = at + p->p_filesz;
+		for (; at + sizeof(*wanted) <= end; at++) {
+			/* The program headers themselves may lie with the code. */
+			if ((!memcmp(at, &wanted[0], sizeof(*wanted)) || !memcmp(at, &wanted[1], sizeof(*wanted))) &&
+				(at < headers || at >= behind))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+int image_has_blind_unwinder(const struct image *image, const struct link_map *map)
 {
 	struct tables t;
 	int fetches = 0, imports_unwinder = 0;
@@ -273,5 +299,5 @@ int image_has_blind_unwinder(const struct link_map *map)
 		const char *name = imported(&t, &t.plt[i]);
 		imports_unwinder = name && !strncmp(name, "_Unwind_", 8);
 	}
-	return !imports_unwinder;
+	return !imports_unwinder && knows_unwind_tables(image);
 }

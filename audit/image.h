@@ -47,7 +47,11 @@ int image_note_is(const struct image_note *note, const char *owner, uint32_t typ
 /* Is address ... address+size within a writable segment? */
 int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
 
-/* Does any non-PLT relocation of the object fetch the address of dl_iterate_phdr, in an object that brings its own unwinder? */
-int image_has_blind_unwinder(const struct link_map *map);
+/*
+ * Does the object bring an unwinder of its own that fetches the address of dl_iterate_phdr without a PLT? Others
+ * fetch it too: collectors that look for data (libgc), symbolizers. An unwinder's code compares p_type to
+ * PT_GNU_EH_FRAME; of objects that fetch it and import no unwinder, the code is searched for that.
+ */
+int image_has_blind_unwinder(const struct image *image, const struct link_map *map);
 
 #endif

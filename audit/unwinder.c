@@ -81,7 +81,7 @@ void unwinder_look(void)
 			continue;
 		load->unwinder_checked = 1;
 		if (image_read(&image, load->map, (load->object->flags & TRACE_OBJECT_PROGRAM) != 0) &&
-			image_has_blind_unwinder(load->map))
+			image_has_blind_unwinder(&image, load->map))
 			stop_intercepting(load->object->path);
 	}
 	process_unlock(&held);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls.h"
 
+#include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/handlers.h"
+#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
+#include "runtime/sys.h"
 #include "runtime/thread.h"
 
 /* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
@@ -110,6 +113,58 @@ enum tramp_answer tramp_slow_jump(uint64_t env)
 	struct stack *stack = calls_stack(thread, sp);
 	if (stack)
 		calls_unwind(thread, stack, sp - 8);
+	return TRAMP_AGAIN;
+}
+
+/*
+ * Gives all return labels in a range of a stack the other clock: also those of calls that are in no chain, which a
+ * forked child inherited. A word that only looks like one is none; it may be a neighbour's, whose thread runs: either
+ * label does for it.
+ */
+static void leave_tsc(uint64_t slot, uint64_t end)
+{
+	const uint64_t tsc = (uint64_t)(uintptr_t)tramp_return_tsc, mono = (uint64_t)(uintptr_t)tramp_return_mono;
+
+	for (; slot < end; slot += 8) {
+		uint64_t *at = (uint64_t *)(uintptr_t)slot, expected = tsc;
+		/* Relaxed, both: a word as good as the other. */
+		if (__atomic_load_n(at, __ATOMIC_RELAXED) == tsc)
+			__atomic_compare_exchange_n(at, &expected, mono, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	}
+}
+
+struct running {
+	uint64_t sp, end; /* of the calling thread's stack */
+};
+
+/*
+ * A stack of the thread's: the one that it runs on, or a coroutine's that is suspended, or the one below a signal
+ * handler's. The kernel says what of it is still there.
+ */
+static void leave_tsc_of(struct stack *stack, void *context)
+{
+	struct running *running = context;
+	struct mapping m;
+
+	if (running->sp >= stack->low && running->sp < stack->high)
+		running->end = stack->high;
+	else if (maps_find(stack->hot.top, &m) == 1 && !m.inode)
+		leave_tsc(stack->hot.top, m.high);
+}
+
+enum tramp_answer tramp_slow_prctl(uint64_t sp)
+{
+	struct running running = { sp, 0 };
+	struct process_held held;
+	struct mapping m;
+
+	process_lock(&held);
+	clock_leave_tsc();
+	recorder_clock_changed();
+	mirror_each((uint32_t)sys_gettid(), leave_tsc_of, &running);
+	/* A forked child may not have met its stack yet. */
+	leave_tsc(sp, maps_find(sp, &m) == 1 ? m.high : running.end);
+	process_unlock(&held);
 	return TRAMP_AGAIN;
 }
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of events, and pairs that convert it. clock_init() runs in la_version; after it everything is read-only.
+ * The clock of events, and pairs that convert it. clock_init() runs in la_version; after it everything is read-only
+ * but for clock_leave_tsc().
  * clock_now() and clock_pair() are async-signal-safe and call no libc (but for the vDSO's clock_gettime, by pointer).
+ *
+ * A process may have lost the TSC by prctl(PR_SET_TSC): rdtsc raises SIGSEGV there, also that of the vDSO. Where it
+ * is so from the start, the clock is CLOCK_MONOTONIC by the system call. A thread may lose it later, while the trace
+ * counts in ticks already: from then on ticks are computed from CLOCK_MONOTONIC, at the rate that was measured up to
+ * that moment, in all threads; and the trampolines ask tramp_clock() for them.
  */
 #ifndef XAUDIT_CLOCK_H
 #define XAUDIT_CLOCK_H
@@ -15,6 +21,16 @@
 enum trace_clock clock_init(enum trace_clock wanted, int (*gettime)(clockid_t, struct timespec *));
 
 enum trace_clock clock_kind(void);
+
+/* What the trampolines read: TRACE_CLOCK_TSC itself, or tramp_clock(). Any context. */
+enum trace_clock clock_source(void);
+
+/*
+ * The calling thread is about to lose the TSC. Afterwards nobody reads it; who was in the middle of reading it still
+ * may, for its own thread has it. Waits up to a millisecond, to know the rate. Lock held. The trampolines are to be
+ * changed next.
+ */
+void clock_leave_tsc(void);
 
 /* Ticks of the event clock. */
 uint64_t clock_now(void);

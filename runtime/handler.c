@@ -11,6 +11,7 @@ void handler_use(enum handler_set set, enum trace_clock clock)
 	void (*use[TRAMP_EVENTS])(void) = {
 		[TRAMP_LANDED] = tramp_landed,
 		[TRAMP_JUMP] = tramp_jump,
+		[TRAMP_PRCTL] = tramp_prctl,
 	};
 
 	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;

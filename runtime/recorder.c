@@ -440,7 +440,7 @@ static void apply(void)
 {
 	enum handler_set set = !recording ? HANDLER_IDLE : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT : HANDLER_RECORD;
 
-	handler_use(set, clock_kind());
+	handler_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
 	__atomic_store_n(&takes_events, set == HANDLER_RECORD, __ATOMIC_RELAXED);
 	recorder_describe();
@@ -480,6 +480,11 @@ void recorder_init(const struct recorder_options *wanted)
 {
 	options = *wanted;
 	throttle_init(options.throttle);
+	apply();
+}
+
+void recorder_clock_changed(void)
+{
 	apply();
 }
 

@@ -44,6 +44,9 @@ unsigned recorder_number(struct thread *thread);
 /* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */
 void recorder_set_recording(int on);
 
+/* The trampolines are to read clock_source() from now on. Lock held; any context. */
+void recorder_clock_changed(void);
+
 /*
  * Another mode, from now on: count at once; stream and ring when a thread's chunk is full, or at once when `stopped`: all other threads
  * are, by a tracer. Lock held; any context. Returns 0, or -EINVAL.

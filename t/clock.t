@@ -72,6 +72,44 @@ for clock in tsc monotonic; do
 done
 like "$(bounded 60 "$XAUDIT" info d)" '^Clock +CLOCK_MONOTONIC' 'clock = monotonic: info says so to people'
 
+# A program that disables the TSC in the middle of its calls (prctl), where the trace is in its ticks, and where libc
+# would read it for CLOCK_MONOTONIC.
+# left NAME INNER OPTION...: INNER: how many of the library's own calls of itself are seen.
+left() {
+	name=$1 inner=$2
+	shift 2
+	record d "$@" -l libleaving.so ./leaving
+	# The handler is called in the child too, which says nothing.
+	is "$status $out $err" "0 child 0
+sum 44856, handled $((305 + inner))
+rdtsc is trapped " \
+		"$name: a program that disables the TSC runs on"
+	report d
+	is "$(calls library_step) $(calls library_sleep) $(calls library_call) $(calls library_tail), $(sums)" \
+		"$((400 + inner)) 2 2 1, 0 lost 0 unfinished" "$name: all its calls are there"
+	dump d
+	is "$(jq -n '[inputs | select(.event == "entry" or .event == "exit")] | group_by(.tid) |
+		map([.[].time_ns] | . == sort) | all' d.json)" true "$name: no thread's times step back"
+	is "$(events d '.event == "custom" and .type == "mark"')" 2 "$name: events of the program are there"
+	printf '%s\n' "$report" | \
+		jq -c '.functions[] | select(.function == "library_sleep") | [.min_ns, .max_ns]' >slept
+	ok "$name: 20 ms are that long by both clocks" jq -e '.[0] >= 19990000 and .[1] < 2000000000' slept
+}
+library "$CC" libleaving.so leaving_tsc_library.c
+program "$CC" leaving leaving_tsc.c "-I$top_srcdir/runtime" -L. -lleaving "$top_builddir/libxaudit-api.a"
+for clock in tsc monotonic; do
+	printf '[trace]\nclock = %s\n' $clock >conf
+	library "$CC" libleaving.so leaving_tsc_library.c
+	left "clock = $clock, plt" 0 -c conf -k plt
+	patchable_library libleaving.so leaving_tsc_library.c
+	left "clock = $clock, patchable" 1 -c conf -k patchable
+	if xray_library libleaving.so leaving_tsc_library.c; then
+		left "clock = $clock, xray" 1 -c conf -k xray
+	else
+		skip 5 'no clang here'
+	fi
+done
+
 # Sleds take their own way through the recorder.
 patchable_library libbusy.so busy_library.c
 try -c conf -k patchable

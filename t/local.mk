@@ -127,6 +127,7 @@ t_text_t_LDADD = runtime/libruntime.la
 # Programs under the module.
 dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t
 EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
+EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
 dist_check_SCRIPTS += t/objects.t
 EXTRA_DIST += t/fixtures/elf_edit.c
@@ -144,7 +145,8 @@ dist_check_SCRIPTS += t/cow.t
 EXTRA_DIST += t/fixtures/cow.c
 
 # Programs that must not notice.
-dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t
+dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwinder.t
+EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
 EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_abi.c t/fixtures/transparent_flow.cc \
 	t/fixtures/transparent_main.cc t/fixtures/transparent_spin.c t/fixtures/transparent_threads.cc t/fixtures/throwing.cc \
 	t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c

@@ -4,6 +4,8 @@
 #include "t/tap.h"
 
 #include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,9 +135,54 @@ static void check_events(const char *name, enum trace_clock clock)
 	core_forget(&reading);
 }
 
+struct without {
+	enum trace_clock clock[2];
+	uint64_t before, ticks, pair, after;
+	uint64_t ns; /* as many ticks */
+};
+
+/* The kernel's own answer: libc's reads the TSC. */
+static uint64_t kernel_ns(void)
+{
+	struct timespec t;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int start_without_tsc(void *argument)
+{
+	struct without *without = argument;
+	struct trace_pair pair;
+
+	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV))
+		return 1;
+	without->clock[0] = clock_init(TRACE_CLOCK_TSC, clock_gettime);
+	without->clock[1] = clock_source();
+	without->before = kernel_ns();
+	without->ticks = clock_now();
+	clock_pair(&pair);
+	without->pair = pair.ticks == pair.mono ? pair.mono : 0;
+	without->after = kernel_ns();
+	without->ns = clock_ticks(12345);
+	return 0;
+}
+
+static void check_without_tsc(void)
+{
+	struct without *w = core_shared(sizeof(*w));
+
+	is_int(core_child(start_without_tsc, w, 10), 0, "where the TSC is disabled, nothing reads it");
+	ok(w->clock[0] == TRACE_CLOCK_MONOTONIC && w->clock[1] == TRACE_CLOCK_MONOTONIC,
+		"and the clock is CLOCK_MONOTONIC, whatever was asked for");
+	ok(w->before <= w->ticks && w->ticks <= w->pair && w->pair <= w->after, "which the kernel tells");
+	is_int((long long)w->ns, 12345, "and whose ticks are ns");
+}
+
 int main(void)
 {
 	core_folder();
+	check_without_tsc();
 	ok(clock_init(0, clock_gettime) == clock_kind(), "clock_init returns the clock that it chose");
 	is_int(clock_init(TRACE_CLOCK_MONOTONIC, clock_gettime), TRACE_CLOCK_MONOTONIC,
 		"a clock that is asked for is used");

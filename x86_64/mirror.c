@@ -92,6 +92,13 @@ void mirror_leave(struct stack *stack)
 	stack->owner = 0;
 }
 
+void mirror_each(uint32_t tid, void (*do_it)(struct stack *stack, void *context), void *context)
+{
+	for (struct stack *stack = stacks; stack; stack = stack->next)
+		if (stack->owner == tid && !stack->refused)
+			do_it(stack, context);
+}
+
 /* ---- stacks ---- */
 
 /*

@@ -37,6 +37,9 @@ _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack po
  */
 struct stack *mirror_stack(uint64_t slot, uint32_t tid);
 
+/* Calls do_it for every stack of thread tid. */
+void mirror_each(uint32_t tid, void (*do_it)(struct stack *stack, void *context), void *context);
+
 /*
  * The thread that ran on the stack ends: nobody's calls are open there. The mirror's pages stay: the next thread is likely to get the same
  * stack, and what else lies in the mapping may be in use.

@@ -4,6 +4,7 @@
  */
 #include <signal.h> /* SIG_SETMASK */
 #include <stddef.h>
+#include <sys/prctl.h>	 /* PR_SET_TSC */
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
 #include "runtime/control.h"
@@ -43,6 +44,9 @@ void offsets(void)
 	NUMBER(EVENT_XRAY_TAIL, TRAMP_XRAY_TAIL * sizeof(void *));
 	NUMBER(EVENT_LANDED, TRAMP_LANDED * sizeof(void *));
 	NUMBER(EVENT_JUMP, TRAMP_JUMP * sizeof(void *));
+	NUMBER(EVENT_PRCTL, TRAMP_PRCTL * sizeof(void *));
+	NUMBER(SET_TSC, PR_SET_TSC);
+	NUMBER(TSC_SIGSEGV, PR_TSC_SIGSEGV);
 	NUMBER(EVENT_CUSTOM, TRAMP_CUSTOM * sizeof(void *));
 	NUMBER(EVENT_TYPED, TRAMP_TYPED * sizeof(void *));
 	NUMBER(RED_ZONE, STUB_RED_ZONE);

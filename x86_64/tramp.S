@@ -37,7 +37,7 @@ slow_call:
 	.cfi_endproc
 	.size	slow_call, . - slow_call
 
-/* CLOCK_MONOTONIC into rdx:rax, as rdtsc would. Keeps rcx too. */
+/* The clock of events into rdx:rax, as rdtsc would. Keeps rcx too. */
 	.p2align 4
 	.globl	read_clock
 	.hidden	read_clock
@@ -59,7 +59,8 @@ read_clock:
 
 /*
  * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx   8 rcx   16 rax   24 body   32 word   40 A (slot S).
- * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf.
+ * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi = its first
+ * arguments.
  */
 	.p2align 4
 	.globl	tramp_landed
@@ -88,6 +89,20 @@ tramp_jump:
 	SELF	.Lgo_on
 	mov	%rdi, %rax
 	SLOW	tramp_slow_jump
+	jmp	.Lgo_on
+	.globl	tramp_prctl
+	.hidden	tramp_prctl
+tramp_prctl:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	cmp	$SET_TSC, %edi
+	jne	.Lgo_on
+	cmp	$TSC_SIGSEGV, %esi
+	jne	.Lgo_on
+	mov	%rsp, %rax
+	SLOW	tramp_slow_prctl
 .Lgo_on:
 	RESTORE	%rdx
 	RESTORE	%rcx
@@ -122,5 +137,6 @@ tramp_gate_\name:
 	GATE	xray_tail, EVENT_XRAY_TAIL, 8
 	GATE	landed, EVENT_LANDED, 24
 	GATE	jump, EVENT_JUMP, 24
+	GATE	prctl, EVENT_PRCTL, 24
 
 	.section .note.GNU-stack, "", @progbits

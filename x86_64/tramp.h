@@ -103,6 +103,7 @@ enum tramp_event {
 	TRAMP_CUSTOM, /* an event sled, of a custom event */
 	TRAMP_TYPED,  /* the same of a typed one */
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
+	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC from us */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_EVENTS
 };
@@ -131,15 +132,18 @@ void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
 void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
-void tramp_landed(void), tramp_jump(void);
+void tramp_landed(void), tramp_jump(void), tramp_prctl(void);
 
-/* Return labels of the two sets: what a slot of an intercepted call holds. */
+/*
+ * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
+ * when the trampolines are changed to the other clock, never the other way round.
+ */
 extern const char tramp_return_tsc[], tramp_return_mono[];
 
 /* Gates: `jmp *handler_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
-void tramp_gate_landed(void), tramp_gate_jump(void);
+void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
@@ -171,6 +175,12 @@ enum tramp_answer tramp_slow_leave(uint64_t slot);
 
 /* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
 enum tramp_answer tramp_slow_jump(uint64_t env);
+
+/*
+ * The thread is about to call prctl(PR_SET_TSC, PR_TSC_SIGSEGV) with its stack at sp: from then on no trampoline and
+ * no return label of it reads the TSC.
+ */
+enum tramp_answer tramp_slow_prctl(uint64_t sp);
 
 /* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
 enum tramp_answer tramp_slow_event(void);
@@ -265,7 +275,7 @@ struct handlers_event;
  */
 void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *), void *argument, const void **area);
 
-/* CLOCK_MONOTONIC in ns, for machines without an invariant TSC. */
+/* The event clock where it is not to be read by rdtsc. */
 uint64_t tramp_clock(void);
 
 #endif

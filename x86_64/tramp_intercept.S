@@ -27,12 +27,9 @@
 .ifc	\name, enter
 	test	$WANTED_TAIL, %eax		/* who tail-jumped here ends */
 	jz	.L\name\()_\clock
-	lea	tramp_return_\clock(%rip), %rax
-	cmp	%rax, 56(%rsp)
-	jne	.L\name\()_\clock
-.else
-	jmp	.L\name\()_\clock
+	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\clock, \clock
 .endif
+	jmp	.L\name\()_\clock
 .L\name\()_called_\clock:
 	HANDLERS_NOW \name, handler_call, \clock
 	test	%eax, %eax
@@ -63,9 +60,7 @@
 	cmp	STACK_SIZE(%r11), %rax
 	jae	.Lenter_slow_\clock
 	mov	(%rdx), %r10			/* A */
-	lea	tramp_return_\clock(%rip), %rax
-	cmp	%rax, %r10
-	je	.Ltail_\clock
+	IF_LABEL %r10, %rax, .Ltail_\clock, \clock
 	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */

@@ -66,6 +66,21 @@
 .endm
 
 /*
+ * Goes to \yes when \value is our return label of this clock; the one that is read when the TSC is gone finds labels
+ * of calls that were open before, too. Clobbers \reg.
+ */
+.macro	IF_LABEL value, reg, yes, clock
+	lea	tramp_return_\clock(%rip), \reg
+	cmp	\reg, \value
+	je	\yes
+.ifc	\clock, mono
+	lea	tramp_return_tsc(%rip), \reg
+	cmp	\reg, \value
+	je	\yes
+.endif
+.endm
+
+/*
  * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx = record.
  * Clobbers rax, rdx. Jumps to \slow when the span changed or the chunk is full; nothing was written then.
  */

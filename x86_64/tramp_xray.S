@@ -106,17 +106,13 @@ tramp_xray_entry_\clock:
 	jmp	.Lxenter_go_\clock
 	.cfi_adjust_cfa_offset 8
 .Lxenter_soon_same_\clock:
-	lea	tramp_return_\clock(%rip), %rcx
-	cmp	%rcx, 8(%rdx)
-	je	.Lxenter_soon_keep_\clock
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_soon_keep_\clock, \clock
 .Lxenter_late_\clock:
 	RESTORE	%r9
 	jmp	.Lxenter_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
-	lea	tramp_return_\clock(%rip), %rcx
-	cmp	%rcx, 8(%rdx)
-	je	.Lxenter_keep_\clock
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_keep_\clock, \clock
 .Lxenter_slow_\clock:
 	lea	32(%rsp), %rax
 	SLOW	tramp_slow_enter_xray
