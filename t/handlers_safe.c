@@ -188,12 +188,11 @@ static int is_kept(const char *what, size_t at, size_t size)
 }
 
 /* Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may change. */
-static void expect_kept_in(enum use use, uint64_t wanted, uint64_t target, int skipped)
+static void expect_state_kept(enum use use, uint64_t target, int skipped)
 {
 	call_target = target;
 	for (unsigned i = 0; i < 15; i++)
 		general_in[i] = 0x1111111111111111ull * (i + 1) + 5;
-	make_state(state_in, 1, use, wanted);
 	memset(state_out, 0, AREA);
 	call_with_state();
 	for (int i = 0; i < 15; i++) {
@@ -223,7 +222,13 @@ static void expect_kept_in(enum use use, uint64_t wanted, uint64_t target, int s
 		expect(state_out[512] & 4, 0);
 }
 
-#define STATES (USES * USES + 1)
+#define STATES (USES * USES + 2)
+
+static void expect_kept_in(enum use use, uint64_t wanted, uint64_t target, int skipped)
+{
+	make_state(state_in, 1, use, wanted);
+	expect_state_kept(use, target, skipped);
+}
 
 /* The same with and without registers in use that the quick way does not know. */
 static void expect_kept(uint64_t target, int skipped)
@@ -237,6 +242,8 @@ static void expect_kept(uint64_t target, int skipped)
 	make_state(other_state, 1, NO_X87, ~0ull);
 	other_state[4] = 0xff;
 	expect_kept_in(NO_X87, ~0ull, target, skipped);
+	make_state(other_state, 1, FULL, ~0ull);
+	expect_kept_in(STILL, ~0ull, target, skipped);
 }
 
 #define COMBINATIONS (16 * 16)
@@ -250,6 +257,25 @@ static uint64_t set_of(unsigned n)
 		if (n & 1u << i)
 			set |= 1ull << components[i];
 	return set & state_mask;
+}
+
+#define SINGLES (16 + 8 + 16 + 16)
+
+/* Only one bit of one register is in use, of all that are no SSE registers. */
+static void expect_singles_kept(uint64_t target)
+{
+	make_state(other_state, 0x40, STILL, ~0ull);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t size, at = place(components[i], &size), registers = components[i] == 5 ? 8 : 16;
+		for (unsigned n = 0; n < registers; n++) {
+			make_state(state_in, 1, STILL, 1ull << components[i]);
+			if (state_mask & 1u << components[i]) {
+				memset(state_in + at, 0, size);
+				state_in[at + (n + 1) * (size / registers) - 1] = 0x80;
+			}
+			expect_state_kept(STILL, target, -1);
+		}
+	}
 }
 
 /* Each set of components in use when the handler is called, with each that it uses. What neither does stays unused. */
@@ -343,12 +369,14 @@ static int ways(void *argument)
 				ways_taken[0] = ways_taken[1] = 0;
 				expect_combinations_kept(f[1].call);
 				combinations++;
-				expect(ways_taken[1], 2 * (more ? 16 * 2 : COMBINATIONS));
+				expect_singles_kept(f[1].call);
+				expect(ways_taken[1], 2 * (more ? 16 * 2 + 16 : COMBINATIONS + SINGLES));
 			}
 	}
 	ways_taken[1] = 0;
 	expect_kept(f[1].call, -1);
 	expect_combinations_kept(f[1].call);
+	expect_singles_kept(f[1].call);
 	is_looked_at = 0;
 	__cpuid_count(0xd, 0, a, b, c, d);
 	tramp_vectors.way = TRAMP_XSAVE;
@@ -359,7 +387,7 @@ static int ways(void *argument)
 	tramp_vectors.size = 576; /* and room for spoil()'s look */
 	state_mask = 3;
 	expect_kept(f[1].call, -1);
-	expect(outcome->result[0], 2l * STATES * (rounds + 3) + 2l * COMBINATIONS * (combinations + 1));
+	expect(outcome->result[0], 2l * STATES * (rounds + 3) + 2l * (COMBINATIONS + SINGLES) * (combinations + 1));
 	return 0;
 }
 
