@@ -18,6 +18,7 @@
 #include "audit/check.h"
 #include "audit/close.h"
 #include "audit/describe.h"
+#include "audit/dladdr.h"
 #include "audit/follow.h"
 #include "audit/image.h"
 #include "audit/imports.h"
@@ -174,6 +175,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	*cookie = (uintptr_t)load;
 	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return DLSYM_ALONE;
+	dladdr_note(load);
 	imports_look(&imports, load);
 	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
 		kinds &= rules_kinds(&rules);
@@ -258,6 +260,8 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
 	uintptr_t address = watched(bind(symbol, from, to, *flags, name), *flags);
+	if (address == symbol->st_value && kinds & BINDING_KINDS)
+		address = dladdr_through(to, name, address);
 	/* This may be the first function that is selected, and no LA_ACT_CONSISTENT need come any more. */
 	if (started && object_selected)
 		watch_thread_ends();

@@ -8,6 +8,7 @@
 #include "audit/close.h"
 #include "audit/code.h"
 #include "audit/describe.h"
+#include "audit/dladdr.h"
 #include "audit/live.h"
 #include "audit/never.h"
 #include "audit/unwinder.h"
@@ -124,7 +125,7 @@ static struct binding *make_stub(
 	b->rest = stub_rest(pages, n);
 	b->cell = stub_cell(pages, n);
 	b->cell->word = f && f->id ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
-	b->cell->body = close_through(body);
+	b->cell->body = f ? dladdr_through(to, f->name, close_through(body)) : close_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
 	b->next = to->bindings[bucket];

@@ -57,5 +57,9 @@ audit_libdescribe_la_SOURCES += audit/xray.c audit/xray.h
 audit_libaudit_la_SOURCES += audit/imports.c audit/imports.h audit/resolve.c audit/resolve.h
 audit_libdescribe_la_SOURCES += audit/resolve_targets.c
 
+# dladdr of stubs.
+audit_libaudit_la_SOURCES += audit/dladdr_bind.c
+audit_libdescribe_la_SOURCES += audit/dladdr.c audit/dladdr.h
+
 # dlclose from inside a handler.
 audit_libdescribe_la_SOURCES += audit/close.c audit/close.h audit/close_call.S

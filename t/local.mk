@@ -129,8 +129,8 @@ dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/tree.t t/reload.t t/fork.t t/
 EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
-dist_check_SCRIPTS += t/objects.t
-EXTRA_DIST += t/fixtures/elf_edit.c
+dist_check_SCRIPTS += t/objects.t t/dladdr.t
+EXTRA_DIST += t/fixtures/dladdr.c t/fixtures/elf_edit.c
 
 # Guards.
 dist_check_SCRIPTS += t/guard.t t/guard_live.t
