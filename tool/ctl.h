@@ -69,6 +69,7 @@ char *ctl_folder(const struct ctl_process *process);
 /* What /proc tells: a number behind a key of PID's status ("TracerPid"), or -1; the state, 0 when it is gone. */
 long ctl_status_number(pid_t pid, pid_t tid, const char *key);
 char ctl_state(pid_t pid, pid_t tid);
+uint64_t ctl_begin(pid_t pid); /* when it began: ns, CLOCK_BOOTTIME; 0: it is gone */
 void ctl_name(pid_t pid, char name[16]);
 
 /* Says why the kernel refuses to let us look into the process, or at its threads. error: errno. */

@@ -18,6 +18,7 @@
 
 #define MS		 1000000ull
 #define PATIENCE	 (2000 * MS)
+#define YOUTH		 (300 * MS)
 #define MOST_CANDIDATES	 16
 #define MOST_ENVIRONMENT (16u << 20)
 
@@ -139,6 +140,16 @@ static bool is_asked_for(pid_t pid)
 	return asked;
 }
 
+/* Has it begun only now? Then it may be a child that has yet to execute its program. */
+static bool is_young(pid_t pid)
+{
+	struct timespec now;
+	uint64_t begin = ctl_begin(pid);
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return begin && (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - begin < YOUTH;
+}
+
 /* Without a module: why, perhaps. */
 static void say_no_module(const struct ctl_process *process, enum found found, enum kind kind)
 {
@@ -238,7 +249,7 @@ static bool find_module(struct ctl_process *process)
 			kind = look_at_program(process->pid);
 		if (found == FOUND_OTHER || kind != KIND_UNKNOWN || !process->mappings ||
 			ctl_now() - begin > PATIENCE || ctl_limit_reached() ||
-			(found == FOUND_NOTHING && !is_asked_for(process->pid)))
+			(found == FOUND_NOTHING && !is_asked_for(process->pid) && !is_young(process->pid)))
 			break;
 		nanosleep(&wait, NULL);
 		/* It may have executed the program only now, and have other memory. */

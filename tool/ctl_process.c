@@ -53,6 +53,18 @@ char ctl_state(pid_t pid, pid_t tid)
 	return p && p[1] == ' ' ? p[2] : 0;
 }
 
+uint64_t ctl_begin(pid_t pid)
+{
+	enum { STARTTIME = 22, STATE = 3 };
+	char text[1024], *p;
+
+	read_proc(pid, 0, "stat", text, sizeof(text));
+	p = strrchr(text, ')');
+	for (int field = STATE - 1; p && field < STARTTIME; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK)) : 0;
+}
+
 void ctl_name(pid_t pid, char name[16])
 {
 	char text[64];
