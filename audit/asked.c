@@ -46,6 +46,13 @@ int asked_matches(const struct asked_rule *rule, const struct object *object, in
 	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
 }
 
+int asked_concerns(const struct asked_rule *rule, const struct object *object)
+{
+	const struct rules_pattern any = { .function = "*", .library = rule->library };
+
+	return rules_match(&any, "", object->path, object->soname);
+}
+
 /* What was asked, oldest first. Written with the process lock held. */
 struct asked {
 	struct asked *next;

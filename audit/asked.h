@@ -27,6 +27,9 @@ int asked_parse(struct asked_rule *rule, char *text);
 /* Does the rule name the function of this object? Pure. */
 int asked_matches(const struct asked_rule *rule, const struct object *object, int kind, const char *function);
 
+/* Is the object of the library that the rule names? Pure. */
+int asked_concerns(const struct asked_rule *rule, const struct object *object);
+
 /*
  * Puts the rule at the list's end; one that was asked before moves there, so a program that asks for ever needs no more memory. Returns 0 or -ENOMEM.
  */

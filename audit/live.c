@@ -33,15 +33,42 @@ struct batch {
 	size_t count;
 	uint32_t functions; /* that these belong to */
 	int selected;	    /* something raises events that did not */
+	unsigned kinds;	    /* of the functions in a load */
 };
 
-/* The rule that names the function, or -1. */
+/* The bit of a rule in the result. */
+static uint64_t rule_bit(size_t rule)
+{
+	return rule < 64 ? 1ull << rule : 0;
+}
+
+/* The rule that names the function, or -1. Notes all that do. */
 static int find_rule(const struct batch *batch, const struct object *object, int kind, const char *function)
 {
-	for (size_t i = 0; i < batch->rules; i++)
-		if (asked_matches(&batch->rule[i], object, kind, function))
-			return (int)i;
-	return -1;
+	uint64_t *named = &batch->result->rule_function;
+	int found = -1;
+
+	for (size_t i = 0; i < batch->rules; i++) {
+		if (found >= 0 && (*named & rule_bit(i) || !rule_bit(i)))
+			continue;
+		if (!asked_matches(&batch->rule[i], object, kind, function))
+			continue;
+		*named |= rule_bit(i);
+		found = found < 0 ? (int)i : found;
+	}
+	return found;
+}
+
+/* Which rules concern the load, so that whoever asked can be told why one named nothing. */
+static void note_rules(const struct batch *batch, const struct object *object)
+{
+	for (size_t i = 0; i < batch->rules; i++) {
+		if (!asked_concerns(&batch->rule[i], object))
+			continue;
+		batch->result->rule_library |= rule_bit(i);
+		if (batch->rule[i].kinds & batch->kinds)
+			batch->result->rule_sites |= rule_bit(i);
+	}
 }
 
 /* Does the batch concern the load at all? */
@@ -163,6 +190,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	if (!wanted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < set->functions; i++) {
+		batch->kinds |= set->function[i].reason == TRACE_REASON_TRACED ? 1u << set->function[i].kind : 0;
 		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name) : find_xray(batch, object, i);
 		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
 		wanted[i] = write != 0;
@@ -207,6 +235,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
 			struct bound_function *f = b->function;
+			batch->kinds |= f ? 1u << f->kind : 0;
 			int rule = f ? find_rule(batch, object, (int)f->kind, f->name) : -1;
 			if (rule < 0)
 				continue;
@@ -279,9 +308,12 @@ static int make_batch(struct batch *batch)
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
 		r = asked_remember(batch->on, &batch->rule[i]);
 	for (struct load *load = next_load(0); load && r == 0; load = next_load(load->start)) {
+		batch->kinds = 0;
 		r = is_meant(batch, load) ? judge_sleds(batch, load) : 0;
-		if (batch->rule)
+		if (batch->rule) {
 			switch_bindings(batch, load);
+			note_rules(batch, load->object);
+		}
 	}
 	/* The XRay interface asks for what is loaded alone, and often. */
 	for (struct object *object = batch->rule ? objects : NULL; object && r == 0; object = object->next)

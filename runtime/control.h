@@ -64,6 +64,10 @@ struct control_result {
 	uint32_t changed, already; /* sites */
 	uint32_t refused[32]; /* functions, by enum trace_reason */
 	uint32_t unused;
+	/* One bit for each of the first 64 rules. */
+	uint64_t rule_library;	/* an object that is loaded is of the library that it names */
+	uint64_t rule_sites;	/* and has functions of its kinds that can be switched */
+	uint64_t rule_function; /* and one of that name; or an object has that was loaded before */
 };
 _Static_assert(TRACE_REASON_COUNT <= 32, "one place per reason");
 

@@ -86,6 +86,42 @@ else
 	skip 8 'no clang here'
 fi
 
+# ---- rules that name nothing ----
+
+# names_nothing STATUS FUNCTIONS WHY SENTENCE COMMAND RULE...
+names_nothing() {
+	expected="$1 $2 functions: $3"
+	sentence=$4
+	shift 4
+	ctl "$pid" "$@"
+	is "$status $(printf '%s\n' "$out" | sed 's/:.*//'): $err" "$expected" "$sentence"
+}
+kinds=patchable
+rules 'enabled = no'
+begin patchable/controlled counters 0 0
+lost="xaudit ctl: process $pid:"
+later='(it holds for what is loaded later)'
+names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names $later" \
+	'a name that no function has: status 1, and why' enable 'typo*'
+names_nothing 1 0 "$lost '*@libnone.so' names nothing: no library of that name is loaded $later" 'a library that is not loaded: status 1, and why' \
+	enable '*@libnone.so'
+kinds_why='what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and `xaudit list FILE`'
+names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $later" 'a kind that nothing has: status 1, and why' enable xray:counted
+names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names" \
+	'the same for disable' disable 'typo*'
+ctl "$pid" enable counted typo
+is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $(printf '%s\n' "$err" | sed 's/.*: \(.*\) names nothing: .*/\1/')" "0 1 function 'typo'" \
+	'of several rules, the one that names nothing is said'
+ctl "$pid" enable 'count*' counted
+is "$status $err" '0 ' 'a function may be named twice'
+ctl "$pid" disable '*'
+finish
+rules 'enabled = no'
+begin ./helper sleep
+ctl "$pid" disable '*'
+is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $err" '0 0 functions ' 'where nothing can be on, all is off: status 0'
+finish
+
 # ---- in the middle of five one-byte NOPs ----
 
 kinds=patchable

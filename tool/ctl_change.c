@@ -102,6 +102,28 @@ static void print_result(const char *done, const struct control_request *request
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 }
 
+/* Says why, for each rule that names no function of the process. Returns how many there are. */
+static size_t say_unnamed(pid_t pid, bool on, const struct control_result *r, int argc, char **argv)
+{
+	size_t unnamed = 0;
+
+	for (int i = 1; i < argc && i <= 64; i++) {
+		uint64_t bit = 1ull << (i - 1);
+		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` shows their names";
+		/* Where nothing is, nothing is on: as it was asked for. */
+		if (r->rule_function & bit || (!on && !strcmp(argv[i], "*")))
+			continue;
+		if (!(r->rule_library & bit))
+			why = strchr(argv[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
+		else if (!(r->rule_sites & bit))
+			why = "what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and "
+			      "`xaudit list FILE`";
+		tool_error("ctl", "process %d: '%s' names nothing: %s%s", (int)pid, argv[i], why, on ? " (it holds for what is loaded later)" : "");
+		unnamed++;
+	}
+	return unnamed;
+}
+
 int ctl_rules(pid_t pid, int argc, char **argv)
 {
 	static struct control_request request;
@@ -123,10 +145,13 @@ int ctl_rules(pid_t pid, int argc, char **argv)
 	if (!ctl_open(&process, pid))
 		return TOOL_FAILED;
 	bool done = ctl_request(&process, &request, &written, &pause);
-	if (done)
+	size_t unnamed = 0;
+	if (done) {
 		print_result(on ? "on" : "off", &request, &written, pause);
+		unnamed = say_unnamed(process.pid, on, &request.result, argc, argv);
+	}
 	ctl_close(&process);
-	return done ? TOOL_OK : TOOL_FAILED;
+	return done && !(unnamed && request.result.functions == 0) ? TOOL_OK : TOOL_FAILED;
 }
 
 /* ---- start, stop, mode ---- */
