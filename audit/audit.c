@@ -251,7 +251,6 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 	(void)index;
 	if (!kinds && !check_mode())
 		return watched(symbol->st_value, *flags); /* the auditors behind us find the flags as they were */
-	*flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
 	if (to && !strcmp(name, "dl_iterate_phdr"))
 		return iterate_bind(to, symbol->st_value);

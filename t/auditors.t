@@ -77,6 +77,38 @@ for list in "$MODULE:" '$ORIGIN/module.so' './module.so' "$tmp/auditor.so::$MODU
 		"LD_AUDIT may be written as $(printf '%s' "$list" | sed "s,$tmp/,,; s,$MODULE,MODULE,")"
 done
 
+# ---- calls that another auditor takes part in ----
+# audited BYTES CPUFLAG [FLAG]: vectors of that size.
+audited() {
+	width=$1 feature=$2
+	shift 2
+	if ! grep -qw "$feature" /proc/cpuinfo; then
+		skip 5 "this processor has no $feature"
+		return
+	fi
+	library "$CC" libaudited.so audited.c -DWIDTH="$width" -DLIBRARY "$@"
+	library "$CC" auditor-calls.so audited.c -DWIDTH="$width" -DAUDITOR "$@"
+	program "$CC" audited audited.c -DWIDTH="$width" "$@" -L. -laudited
+	# Words that it changed, and the first and the last of vectors; then what it counted: three calls of three functions.
+	line="17 170 $((169 + width / 8)) 3.5 "
+	expected="$line$line${line}entered 9, left 9, wrong 0 status 0 "
+	end_of plain env LD_AUDIT="$tmp/auditor-calls.so" ./audited
+	is "$(tr '\n' ' ' <plain)" "$expected" "$feature: (an auditor sees and changes arguments and results)"
+	for order in "$MODULE:$tmp/auditor-calls.so" "$tmp/auditor-calls.so:$MODULE"; do
+		place=before
+		[ "${order%%:*}" = "$MODULE" ] || place=behind
+		rm -rf d
+		end_of traced env LD_AUDIT="$order" XAUDIT_CONFIG=plt.conf ./audited
+		is "$(tr '\n' ' ' <traced)" "$expected" "$feature, $place it: so it does when the calls are traced"
+		report d
+		is "$(calls audited_words)$(calls audited_vectors)$(calls audited_extended), $(sums)" \
+			'333, 0 lost 0 unfinished' "$feature, $place it: the calls are counted"
+	done
+}
+audited 16 sse2
+audited 32 avx -mavx
+audited 64 avx512f -mavx512f
+
 # ---- what another auditor is told ----
 auditor auditor-log.so -DLOG
 libraries library "$CC"
@@ -91,16 +123,33 @@ log() {
 	# Two threads: the order is theirs, and both may bind one slot.
 	case "$*" in *thread-local*) sort -u -o "$log_file" "$log_file" ;; esac
 }
+# traced COMMAND...: behind `log alone`. 16 among the flags tells that a value is ours.
+traced() {
+	log with plt.conf "$MODULE:$tmp/auditor-log.so" "$@"
+	sed 's/flags 16$/flags 0/; s/flags 19$/flags 3/; s/flags 24$/flags 8/; s/flags 27$/flags 11/' with >with-own
+	is "$(differences alone with-own)$(differences alone.out with.out)" '' "another auditor is told the same of $*, traced${LD_BIND_NOW:+, LD_BIND_NOW}"
+}
 for what in reopen again fails nested opens turns after constructor nodelete unique bound thread-local namespace namespace-fails choice \
 	caller late exit quick_exit execve; do
 	log alone none.conf "$tmp/auditor-log.so" ./loader $what
 	log with none.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
 	ok "another auditor is told something of $what" test "$(grep -cE '^(objopen|symbind|activity) ' alone)" -gt 20
 	is "$(differences alone with)$(differences alone.out with.out)" '' "another auditor is told the same of $what, nothing selected"
-	# Flags tell what we asked for: 16, a value of ours; 3, no calls for each call.
-	log with plt.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
-	sed 's/flags [0-9]*$/flags/' alone >masked-alone
-	sed 's/flags [0-9]*$/flags/' with >masked
-	is "$(differences masked-alone masked)$(differences alone.out with.out)" '' "another auditor is told the same of $what, traced"
+	traced ./loader $what
 done
+now() { # SYMBOLS COMMAND...: these are bound at the start, so nobody sees calls: flags 3, beside 8 for dlsym
+	symbols=$1
+	shift
+	log alone none.conf "$tmp/auditor-log.so" "$@"
+	is "$(sed -n "s/^symbind $symbols, .*flags //p" alone | sort -u | grep -vx 8)" 3 "($symbols of $* is bound now)"
+	traced "$@"
+}
+library "$CC" libcounted.so counted.c
+program "$CC" starts-now loader_starts.c -L. -lcounted -Wl,-z,now
+now counted ./starts-now
+LD_BIND_NOW=1
+export LD_BIND_NOW
+now '.*' ./starts
+now '.*' ./loader reopen
+unset LD_BIND_NOW
 done_testing

@@ -169,7 +169,7 @@ EXTRA_DIST += t/fixtures/auditor.c t/fixtures/starts_bare.c
 EXTRA_DIST += t/fixtures/leaving.cc t/fixtures/leaving_library.c
 EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_part.c t/fixtures/rtld_thousand.h
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
-	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/listed.cc t/fixtures/sanitized.c
+	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/listed.cc t/fixtures/sanitized.c
 
 # Looking into running processes.
 dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
