@@ -66,6 +66,7 @@ struct rules {
 	uint32_t depth;	     /* record so many levels of open calls; 0: all */
 	uint64_t time;	     /* ns: calls that are shorter leave nothing; 0: all stay */
 	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
+	struct rules_pattern *stack_copying; /* beside such libraries only entries are recorded */
 	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
 	int control_any; /* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */

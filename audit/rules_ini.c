@@ -34,7 +34,7 @@ struct parser {
 	enum where where;
 	int has_key; /* there is a key that a line may continue */
 	struct rules_section *section, **last_section;
-	struct rules_pattern **last_function, **last_exclude, **last_below;
+	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
 
@@ -254,6 +254,19 @@ static int add_pattern(struct parser *parser, struct rules_pattern ***last, cons
 	return 0;
 }
 
+/* Any function of such a library. */
+static int add_library(struct parser *parser, struct rules_pattern ***last, const char *word, size_t length)
+{
+	struct rules_pattern *pattern = arena_alloc(parser->arena, sizeof(*pattern));
+
+	if (!pattern || !(pattern->library = arena_string(parser->arena, word, length)))
+		return no_memory(parser);
+	pattern->function = "*";
+	**last = pattern;
+	*last = &pattern->next;
+	return 0;
+}
+
 static int add_word(struct parser *parser, enum rules_key_number key, const char *word, size_t length)
 {
 	char *copy;
@@ -277,6 +290,8 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 		return add_pattern(parser, &parser->last_exclude, word, length);
 	case RULES_KEY_BELOW:
 		return add_pattern(parser, &parser->last_below, word, length);
+	case RULES_KEY_STACK_COPYING:
+		return add_library(parser, &parser->last_copying, word, length);
 	default:
 		copy = arena_string(parser->arena, word, length);
 		if (!copy)
@@ -412,6 +427,7 @@ int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t 
 
 	parser.last_section = &out->sections;
 	parser.last_below = &rules->below;
+	parser.last_copying = &rules->stack_copying;
 	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))
 		parser.next += 3;
 	line = ini_parse_stream(read_line, &parser, take, &parser);

@@ -35,7 +35,8 @@ enum rules_key_number rules_key_find(int of_trace, const char *word)
 
 int rules_key_is_list(enum rules_key_number key)
 {
-	return key == RULES_KEY_BELOW || key == RULES_KEY_SNAPSHOT || key >= RULES_KEY_KINDS;
+	return key == RULES_KEY_BELOW || key == RULES_KEY_STACK_COPYING || key == RULES_KEY_SNAPSHOT ||
+	       key >= RULES_KEY_KINDS;
 }
 
 /* Which of the words it is, or -1. */
@@ -200,6 +201,8 @@ void rules_key_clear(struct rules *rules, enum rules_key_number key)
 {
 	if (key == RULES_KEY_BELOW)
 		rules->below = NULL;
+	if (key == RULES_KEY_STACK_COPYING)
+		rules->stack_copying = NULL;
 	if (key == RULES_KEY_SNAPSHOT)
 		rules->snapshot_signal = rules->snapshot_exit = rules->snapshot_crash = 0;
 }

@@ -29,6 +29,7 @@
 	X(DEPTH, "depth", "bad value ", "off, or from 1 to 1000000")                                                   \
 	X(TIME, "time", "bad value ", "off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms")                         \
 	X(BELOW, "below", "bad value ", RULES_PATTERN_ALLOWED)                                                         \
+	X(STACK_COPYING, "stack-copying", "bad value ", "names of libraries, as in _greenlet*")                        \
 	X(SNAPSHOT, "snapshot", "bad value ",                                                                          \
 		"exit, crash and one signal:NAME, where NAME is of " RULES_SIGNALS_ALLOWED)                            \
 	X(CONTROL, "control", "bad value ", "owner, any")                                                              \

@@ -4,6 +4,7 @@
 
 #include "audit/image.h"
 #include "audit/object.h"
+#include "audit/rules.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
@@ -50,14 +51,15 @@ static void intercept_no_more(void)
 }
 
 /* Lock held. */
-static void stop_intercepting(const char *object)
+static void stop_intercepting(const char *object, const char *why)
 {
 	char buffer[400];
 	struct text text = { buffer, sizeof(buffer), 0 };
 
 	intercept_no_more();
 	text_string(&text, object);
-	text_string(&text, ": its unwinder would not see intercepted calls; only entries are recorded from here on");
+	text_string(&text, why);
+	text_string(&text, "; only entries are recorded from here on");
 	process_say(buffer);
 }
 
@@ -70,6 +72,22 @@ void unwinder_stop(void)
 	process_unlock(&held);
 }
 
+static int copies_stacks(const struct object *object)
+{
+	/* greenlet, also before its version 1.0; Ruby's callcc. */
+	static const char *const known[] = { "_greenlet*", "greenlet.cpython*", "continuation.so" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct rules_pattern pattern = { .function = "*", .library = known[i] };
+		if (rules_match(&pattern, "", object->path, object->soname))
+			return 1;
+	}
+	for (const struct rules_pattern *p = object_rules->stack_copying; p; p = p->next)
+		if (rules_match(p, "", object->path, object->soname))
+			return 1;
+	return 0;
+}
+
 void unwinder_look(void)
 {
 	struct process_held held;
@@ -80,9 +98,11 @@ void unwinder_look(void)
 		if (load->state != LOAD_OPEN || load->unwinder_checked || load->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 			continue;
 		load->unwinder_checked = 1;
-		if (image_read(&image, load->map, (load->object->flags & TRACE_OBJECT_PROGRAM) != 0) &&
+		if (copies_stacks(load->object))
+			stop_intercepting(load->object->path, ": copies stacks away and back");
+		else if (image_read(&image, load->map, (load->object->flags & TRACE_OBJECT_PROGRAM) != 0) &&
 			image_has_blind_unwinder(&image, load->map))
-			stop_intercepting(load->object->path);
+			stop_intercepting(load->object->path, ": its unwinder would not see intercepted calls");
 	}
 	process_unlock(&held);
 }

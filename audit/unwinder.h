@@ -5,6 +5,10 @@
  * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see only their own
  * namespace: where they bind libc's through the PLT (or dlsym), la_symbind64 binds them to ours, which shows them this module too (iterate.h). An
  * unwinder that fetches the address without PLT can't be helped: intercepting stops for the process, entries go on.
+ *
+ * The same goes for code that copies parts of a stack away and others there, since real return addresses are kept by
+ * their place on the stack. It is known by the names of libraries. What it copies lies below where its first
+ * coroutine began, so calls that are open when it is loaded stay where they are, and end as ever.
  */
 #ifndef XAUDIT_UNWINDER_H
 #define XAUDIT_UNWINDER_H
@@ -25,7 +29,8 @@ static inline int unwinder_allows(void)
 }
 
 /*
- * Looks at every load that was not looked at yet. When one brings a blind unwinder, intercepting ends, in stubs that exist too, and one line says so. Under
+ * Looks at every load that was not looked at yet. When one brings a blind unwinder or copies stacks, intercepting
+ * ends, in stubs that exist too, and one line says so. Under
  * ld.so's lock; takes the process lock. To be called before the first return is intercepted, and for each load after it.
  */
 void unwinder_look(void);

@@ -355,7 +355,7 @@ enum trace_kind {
 	X(14, ENTRY_ONLY, "traced at the entry only: the return must not be intercepted")     \
 	X(15, SLED_TRACED, "a binding to a function that is traced by its own sled")          \
 	X(16, IDS_USED_UP, "all function ids are in use")                                     \
-	X(17, BLIND_UNWINDER, "entry only: an unwinder in the process would not see our frames") \
+	X(17, BLIND_UNWINDER, "entry only: code in the process would not see our frames, or moves stacks") \
 	X(18, LOADER, "belongs to the dynamic loader")                                        \
 	X(19, NO_SITES, "no compile-time sites in the file")                                  \
 	X(20, DISABLED, "switched off")                                                       \

@@ -147,6 +147,7 @@ EXTRA_DIST += t/fixtures/cow.c
 # Programs that must not notice.
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwinder.t
 EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
+EXTRA_DIST += t/fixtures/moving.c t/fixtures/moving.h t/fixtures/moving_part.c
 EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_abi.c t/fixtures/transparent_flow.cc \
 	t/fixtures/transparent_main.cc t/fixtures/transparent_spin.c t/fixtures/transparent_threads.cc t/fixtures/throwing.cc \
 	t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c

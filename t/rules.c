@@ -31,7 +31,7 @@ static void write_file(const char *path, const char *text)
 
 #define KEYS                                                                                                           \
 	"output, buffer, clock, follow, mode, ring, size-limit, enabled, prepare, throttle, depth, time, below, "      \
-	"snapshot, control, merge"
+	"stack-copying, snapshot, control, merge"
 #define RING	 "a power of two from 256k to 1G, as in 8M"
 #define LIMIT	 "off, or at least 1M, as in 500M or 2G"
 #define THROTTLE "off, or from 1% to 99%, as in 20%"
@@ -308,6 +308,7 @@ static void trace_keys(void)
 
 	write_file("keys.conf", "[trace]\nmode = ring\nring = 256k\nsize-limit = 1G\nenabled = no\nprepare = all\n"
 				"throttle = 20%\ndepth = 1000000\ntime = 1.5ms\nbelow = main foo@lib*\n  bar ; remark\n"
+				"stack-copying = a* b.so\n"
 				"merge = yes\nsnapshot = exit\n signal:SIGUSR2, crash\nbelow = last\n[program]\n");
 	no_environment();
 	is_int(read_rules(&rules, "keys.conf"), 0, "a file with all keys is read");
@@ -331,6 +332,9 @@ static void trace_keys(void)
 	is_str(rules.below->next->next->function, "bar", "the third, on a continuation line");
 	is_str(rules.below->next->next->next->function, "last", "the fourth, of the repeated key");
 	ok(!rules.below->next->next->next->next, "and no more");
+	is_str(rules.stack_copying->library, "a*", "stack-copying: the first library");
+	is_str(rules.stack_copying->next->library, "b.so", "the second");
+	ok(!rules.stack_copying->next->next, "and no more");
 	arena_free(&rules.arena);
 
 	env_config = "keys.conf";

@@ -147,6 +147,8 @@ static void put_trace(FILE *to, const char *output, const struct rules *rules)
 	put_number(to, "time", rules->time, "ns");
 	for (const struct rules_pattern *p = rules->below; p; p = p->next)
 		fprintf(to, "below = %s%s%s\n", p->function, p->library ? "@" : "", p->library ? p->library : "");
+	for (const struct rules_pattern *p = rules->stack_copying; p; p = p->next)
+		fprintf(to, "stack-copying = %s\n", p->library);
 	if (rules->snapshot_signal)
 		fprintf(to, "snapshot = signal:%s\n", rules_signal(rules->snapshot_signal));
 	if (rules->snapshot_exit)
