@@ -264,13 +264,22 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
+/*
+ * Can sites of it be switched? Not while it is in la_objopen, nor where it was when this process was forked: nobody goes on there, ld.so's part is
+ * not done either, so nothing of it ever runs.
+ */
+static int is_open(const struct load *load)
+{
+	return load->state == LOAD_OPEN && !load->preparing;
+}
+
 /* The open load that begins next behind this address. */
 static struct load *next_load(uint64_t start)
 {
 	struct load *next = NULL;
 
 	for (struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->start > start && (!next || load->start < next->start))
+		if (is_open(load) && load->start > start && (!next || load->start < next->start))
 			next = load;
 	return next;
 }
@@ -278,7 +287,7 @@ static struct load *next_load(uint64_t start)
 static int is_loaded(const struct object *object)
 {
 	for (const struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->object == object)
+		if (is_open(load) && load->object == object)
 			return 1;
 	return 0;
 }
@@ -286,7 +295,7 @@ static int is_loaded(const struct object *object)
 /* What an object that is not loaded now will be when it comes again: what is known of it is not asked for once more. */
 static void judge_absent(const struct batch *batch, struct object *object)
 {
-	for (uint32_t i = 0; object->marks && !object->refused && i < object->sites.functions; i++) {
+	for (uint32_t i = 0; object->scanned && object->marks && !object->refused && i < object->sites.functions; i++) {
 		const struct site_function *f = &object->sites.function[i];
 		if (f->reason != TRACE_REASON_TRACED || find_rule(batch, object, f->kind, f->name) < 0)
 			continue;
@@ -303,7 +312,7 @@ static int make_batch(struct batch *batch)
 	int r = 0;
 
 	for (const struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->preparing)
+		if (load->state == LOAD_OPEN && load->preparing == process_serial())
 			return -EAGAIN;
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
 		r = asked_remember(batch->on, &batch->rule[i]);
@@ -450,7 +459,7 @@ size_t live_reclaim(void)
 	size_t pages = 0;
 
 	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
-		if (!load->touched || load->preparing)
+		if (!load->touched)
 			continue;
 		pages += code_give_back(load);
 		code_count_pages(load);

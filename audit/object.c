@@ -201,13 +201,15 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->namespace = namespace;
 		load->map = map;
 		load->unwinder_checked = 0;
-		load->preparing = !(flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)); /* until prepare() is done */
+		/* Until prepare() is done. */
+		load->preparing = flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ? 0 : process_serial();
 		load->textrel = image->textrel;
 		load->pinned = 0;
 		load->closes = 0;
 		load->asked = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it finds the load whole, or not open */
 		load->state = LOAD_OPEN;
 		if (object->number > known)
 			describe_object(object);

@@ -84,7 +84,7 @@ struct object {
 	uint32_t counts[TRACE_KIND_COUNT][TRACE_REASON_COUNT];
 	uint32_t counts_told; /* their sum when the trace was told last */
 	uint32_t text_pages, site_pages, patched_pages; /* as TRACE_REC_PAGES tells */
-	int scanned; /* sites, marks ... are filled in, or never will be */
+	int scanned; /* sites, marks ... are filled in, or never will be; else a thread is at it, or was when it was left behind by a fork */
 };
 
 enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED };
@@ -118,7 +118,7 @@ struct load {
 	int64_t namespace;
 	const struct link_map *map;
 	int unwinder_checked;
-	int preparing; /* it is in la_objopen still */
+	uint32_t preparing; /* process_serial() while it is in la_objopen. Another number: a fork left its thread behind, it stays as it is. Lock */
 	int textrel;
 	int pinned; /* a handler of its own has called dlclose: it stays */
 	int asked; /* la_symbind64 is asked about what it binds */

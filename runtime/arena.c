@@ -18,7 +18,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + 15) & ~15ul;
-	if (arena->end - arena->next < size || !arena->blocks) {
+	if (arena->end < arena->next || arena->end - arena->next < size || !arena->blocks) {
 		/* Double what we have: a hundred thousand names cost a handful of mappings. */
 		size_t want = arena->mapped > FIRST_BLOCK ? arena->mapped : FIRST_BLOCK;
 		if (want < size + sizeof(struct arena_block) + 16)
@@ -30,9 +30,13 @@ void *arena_alloc(struct arena *arena, size_t size)
 		struct arena_block *block = p;
 		block->older = arena->blocks;
 		block->size = want;
+		/* A child that is forked here by another thread must find no room that is none: the fences order the stores for that alone. */
+		arena->end = 0;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		arena->blocks = block;
 		arena->mapped += want;
 		arena->next = ((uintptr_t)(block + 1) + 15) & ~15ul;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
 		arena->end = (uintptr_t)block + want;
 	}
 	void *p = (void *)arena->next;

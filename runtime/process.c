@@ -20,6 +20,7 @@ struct process {
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
+	uint32_t serial; /* 0: not asked for yet */
 	uint64_t chunk_size;
 	struct trace_head *head; /* first page of meta, mapped for good */
 	uint8_t *meta;		 /* its last part, mapped from meta_offset on */
@@ -103,6 +104,15 @@ struct trace_head *process_head(void)
 uint64_t process_chunk_size(void)
 {
 	return process->chunk_size;
+}
+
+uint32_t process_serial(void)
+{
+	static uint32_t last; /* fork keeps it */
+
+	if (!process->serial)
+		process->serial = ++last;
+	return process->serial;
 }
 
 uint32_t process_pid(void)

@@ -59,4 +59,21 @@ if [ -n "$CLANG" ]; then
 else
 	skip 65 'no clang here'
 fi
+
+# Each library is looked into the first time that it is opened, each time its stubs are made: the fork comes in the middle of all that.
+patchable_library libwithin.so within.c
+patchable_library libopen.so loader_part.c -DNAME=open -DMANY
+program "$CC" fork_open fork_open.c "-I$top_srcdir/runtime" -L. -lwithin "$top_builddir/libxaudit-api.a"
+i=0
+set --
+while [ $i -lt 100 ]; do
+	cp libopen.so libopen$i.so
+	set -- "$@" ./libopen$i.so
+	i=$((i + 1))
+done
+record d -k patchable -l 'lib*.so' --prepare=all ./fork_open 100 "$@"
+is "$status/$out" '0/100 right, 0 not off, 0 not on, 0 otherwise' \
+	'100 children that were forked while a thread opened libraries switch a function off and on'
+report d
+is "$(calls counted)" 200 'and what they call then is counted'
 done_testing

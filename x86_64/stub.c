@@ -196,12 +196,13 @@ static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t
 		p = map_near(low, high, size, prot);
 	if (!p)
 		return -ENOMEM;
-	pages->start = p;
 	pages->size = size;
 	pages->code_size = code_size(xray, events, functions);
 	pages->reserved = functions;
 	pages->events = events;
 	pages->xray = xray;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that another thread forks meanwhile: it finds all of it, or none */
+	pages->start = p;
 	return 0;
 }
 
