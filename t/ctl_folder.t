@@ -53,6 +53,20 @@ for command in replay dump info; do
 	is "$? $(cat err2)" '0 ' "so does $command"
 done
 
+# The folder of one process stands for that process alone.
+process=$(cd snap.5 && echo p*)
+for command in report replay dump info; do
+	bounded 60 "$XAUDIT" $command snap.5 >expected.$command 2>&1
+done
+mkdir "snap.5/$process.1"
+cp "snap.5/$process"/* "snap.5/$process.1/"
+for command in report replay dump info; do
+	bounded 60 "$XAUDIT" $command "snap.5/$process/" >got 2>&1
+	is "$? $(cksum <got)" "0 $(cksum <expected.$command)" "$command takes the folder of a process"
+	(cd "snap.5/$process" && bounded 60 "$XAUDIT" $command .) 2>&1 | sed "s,$tmp/snap.5,snap.5," >got
+	is "$(cksum <got)" "$(cksum <expected.$command)" "$command takes it as the current folder"
+done
+
 # Dead: from the folder. The last numbers are there.
 ctl "d/p$pid" snapshot -o dead
 is "$status $(newest dead counters 0 5000)" '0 ' 'a process that has ended: the snapshot of its folder has all that the recorder holds'

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h> /* setrlimit */
+#include <sys/stat.h>	  /* stat */
 #include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
@@ -357,21 +358,67 @@ static void raise_open_files(void)
 	}
 }
 
+/* The folder that a path lies in, and its last name behind a NUL; to be freed, as one. */
+static char *take_apart(const char *path, const char **name)
+{
+	char *own = memory_text(path, strlen(path)), *slash;
+
+	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
+		own[n - 1] = '\0';
+	slash = strrchr(own, '/');
+	if (slash && slash != own) {
+		*slash = '\0';
+		*name = slash + 1;
+		return own;
+	}
+	char *both = memory_format("%s%c%s", slash ? "/" : ".", 0, slash ? own + 1 : own);
+	*name = both + strlen(both) + 1;
+	free(own);
+	return both;
+}
+
+/* Where the path leads to the folder of one process: the trace folder, and that name; as take_apart(). NULL: it does not. */
+static char *find_process_folder(const char *path, const char **name)
+{
+	char *meta = memory_format("%s/meta", path), *real = NULL, *parent = NULL;
+	struct stat s;
+
+	if (stat(meta, &s) == 0) {
+		parent = take_apart(path, name);
+		/* Perhaps ".", or a link. */
+		if (!is_process(*name, 0) && (real = realpath(path, NULL))) {
+			free(parent);
+			parent = take_apart(real, name);
+		}
+		if (!is_process(*name, 0)) {
+			free(parent);
+			parent = NULL;
+		}
+	}
+	free(real);
+	free(meta);
+	return parent;
+}
+
 struct folder *folder_open(const char *path, uint32_t pid)
 {
 	struct folder *folder;
 	struct dirent *entry;
+	const char *only = NULL;
+	char *parent = find_process_folder(path, &only);
 	bool any = false;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(parent ? parent : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir;
 
 	if (fd < 0) {
 		tool_error(NULL, "can't open the trace %s: %s; `xaudit record COMMAND` makes one", path, strerror(errno));
+		free(parent);
 		return NULL;
 	}
 	raise_open_files();
 	folder = memory_zeroed(1, sizeof(*folder));
-	folder->path = path;
+	folder->path = parent ? parent : path;
+	folder->own_path = parent;
 	folder->fd = fd;
 	read_record(folder);
 	fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -379,7 +426,7 @@ struct folder *folder_open(const char *path, uint32_t pid)
 	while (dir && (entry = readdir(dir))) {
 		struct process *process;
 
-		if (!is_process(entry->d_name, 0))
+		if (!is_process(entry->d_name, 0) || (only && strcmp(entry->d_name, only)))
 			continue;
 		any = true;
 		if (!is_process(entry->d_name, pid) || !(process = open_process(folder, entry->d_name)))
@@ -407,15 +454,11 @@ struct folder *folder_open(const char *path, uint32_t pid)
 struct folder *folder_open_process(const char *command, const char *path)
 {
 	struct folder *folder = memory_zeroed(1, sizeof(*folder));
-	const char *name = path_base(path);
+	const char *name;
 	struct process *process = NULL;
 
 	raise_open_files();
-	folder->path = folder->own_path = memory_text(path, (size_t)(name - path));
-	if (!*folder->path) {
-		free(folder->own_path);
-		folder->path = folder->own_path = memory_text("./", 2);
-	}
+	folder->path = folder->own_path = take_apart(path, &name);
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0)
 		process = open_process(folder, name);

@@ -134,7 +134,7 @@ struct folder {
 int trace_open_file(int at, const char *name, const char **why);
 
 /*
- * Opens the trace folder `path` and reads DIR/record and the head of each process's meta; processes other than `pid` are
+ * Opens the trace folder `path`, or of it what the process folder `path` names, and reads DIR/record and the head of each process's meta; processes other than `pid` are
  * left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one line on stderr.
  */
 struct folder *folder_open(const char *path, uint32_t pid);
