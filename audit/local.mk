@@ -17,7 +17,8 @@ audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 
 # What audit/ does on threads of the program, in the middle of their calls.
 noinst_LTLIBRARIES += audit/libdescribe.la
-audit_libdescribe_la_SOURCES = audit/asked.c audit/asked.h audit/code.c audit/code.h audit/describe.c audit/describe.h audit/live.c audit/live.h
+audit_libdescribe_la_SOURCES = audit/asked.c audit/asked.h audit/code.c audit/code.h audit/describe.c audit/describe.h audit/live.c audit/live.h \
+	audit/retired.c audit/retired.h
 audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 lib_LTLIBRARIES += libxaudit.la

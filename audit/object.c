@@ -8,6 +8,7 @@
 #include <unistd.h>   /* getcwd */
 
 #include "audit/describe.h"
+#include "audit/retired.h"
 #include "audit/xray.h"
 #include "runtime/clock.h"
 #include "runtime/process.h"
@@ -257,29 +258,11 @@ void object_doom(void)
 	process_unlock(&held);
 }
 
-/* Nobody who announced a section before it was retired is in it still. Called back by the epoch. */
-static void free_load(struct epoch_item *item)
-{
-	struct load *load = (struct load *)item; /* its first member */
-
-	for (struct stub_block *block = load->blocks; block; block = block->next)
-		stub_unmap(&block->pages);
-	stub_unmap(&load->stubs);
-	arena_free(&load->arena);
-	load->blocks = NULL;
-	load->bindings = NULL;
-	load->touched = NULL;
-	xray_free(load);
-	load->state = LOAD_FREE;
-}
-
-_Static_assert(__builtin_offsetof(struct load, retired) == 0, "free_load() finds the load by its item");
-
 /* Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and is gone too. */
 static void retire(struct load *load)
 {
 	load->state = LOAD_RETIRED;
-	epoch_defer(&load->retired, free_load);
+	epoch_defer(&load->retired, retired_free);
 }
 
 static int is_unmapped(const struct load *load)

@@ -30,7 +30,7 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 EXTRA_DIST += t/tap.h t/tap.sh t/recorded.sh t/spoiled.sh
 dist_check_SCRIPTS += t/inventory.t t/bootstrap.t
 EXTRA_DIST += t/fixtures/inventory.c t/fixtures/inventory_library.c
-dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/runtime-imports.t t/source-rules.t
+dist_check_SCRIPTS += t/follow.t t/man-lint.t t/module-exports.t t/registers.t t/runtime-imports.t t/source-rules.t
 
 check_PROGRAMS += t/glob.t t/rules.t t/rules_lines.t
 t_glob_t_SOURCES = t/glob.c
