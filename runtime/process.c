@@ -9,6 +9,7 @@
 #include <sys/utsname.h>  /* struct utsname */
 
 #include "runtime/clock.h"
+#include "runtime/output.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
 
@@ -27,8 +28,8 @@ struct process {
 	uint64_t meta_offset;
 	uint64_t meta_size;	 /* of the file */
 	uint64_t used;
+	struct output_place place; /* of folder; from before the state is ON, then constant */
 	char folder[4160];
-	char path[4200]; /* of a file in it, while that is opened; the lock's holder's */
 };
 
 static struct process_options options;
@@ -205,23 +206,33 @@ static long grow(int fd, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-/* Opens a file of the folder. The path is put together in a buffer beside it: a thread's stack may be small, and others read the folder's name. */
-static int open_file(const char *name, int numbered, unsigned n, int flags)
+int process_open_folder(void)
 {
-	struct text text = { process->path, sizeof(process->path), 0 };
+	return (int)output_open_again(process->folder, &process->place);
+}
 
-	text_string(&text, process->folder);
-	text_string(&text, name);
-	if (numbered)
-		text_number(&text, n);
-	return (int)sys_open(process->path, flags, 0666);
+/* Opens a file of the folder; makes it if it is not there and `make` says so. */
+static int open_file(const char *name, int make)
+{
+	int folder = process_open_folder();
+
+	if (folder < 0)
+		return folder;
+	long fd = output_open_file(folder, name, O_RDWR);
+	if (fd == -ENOENT && make)
+		fd = output_make_file(folder, name);
+	sys_close(folder);
+	return (int)fd;
 }
 
 int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
 {
-	const char name[] = { '/', kind, '\0' };
-	int fd = open_file(name, 1, n, O_RDWR | O_CREAT);
+	char name[16];
+	struct text text = {name, sizeof(name), 0};
 
+	text_char(&text, kind);
+	text_number(&text, n);
+	int fd = open_file(name, 1);
 	if (fd < 0)
 		return fd;
 	long r = grow(fd, offset, size);
@@ -238,7 +249,7 @@ static int make_room(uint64_t size)
 	if (process->used + size <= process->meta_size)
 		return 1;
 	uint64_t wanted = (process->used + size + META_STEP - 1) & ~(META_STEP - 1);
-	int fd = open_file("/meta", 0, 0, O_RDWR);
+	int fd = open_file("meta", 0);
 	if (fd < 0)
 		return 0;
 	uint64_t offset = process->used & ~4095ul;
@@ -330,8 +341,8 @@ static size_t read_file(const char *path, char *buffer, size_t size)
 	return (size_t)n;
 }
 
-/* output with %p replaced, and its folder made. */
-static long make_output(struct text *text)
+/* output with %p replaced, its folder made or found. Returns a descriptor of it, or -errno. */
+static long open_output(struct text *text)
 {
 	for (const char *p = options.output; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
@@ -341,20 +352,20 @@ static long make_output(struct text *text)
 			text_char(text, *p);
 		}
 	}
-	long r = sys_mkdir(text->start, 0777);
-	return r == -EEXIST ? 0 : r;
+	long fd = output_make(AT_FDCWD, text->start, NULL);
+	return fd == -EEXIST ? output_open(AT_FDCWD, text->start, NULL) : fd;
 }
 
-/* p<pid>, or the first p<pid>.<n> that is free. */
+/* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
 static long make_folder(void)
 {
 	struct text text = { process->folder, sizeof(process->folder), 0 };
-	long r = make_output(&text);
+	long at = open_output(&text), fd = -EEXIST;
 	size_t output = text.length;
 
-	if (r)
-		return r;
-	for (unsigned n = 0; n < 1000000; n++) {
+	if (at < 0)
+		return at;
+	for (unsigned n = 0; n < 1000000 && fd == -EEXIST; n++) {
 		text.length = output;
 		text_string(&text, "/p");
 		text_number(&text, process->pid);
@@ -362,16 +373,15 @@ static long make_folder(void)
 			text_string(&text, ".");
 			text_number(&text, n);
 		}
-		r = sys_mkdir(process->folder, 0777);
-		if (r != -EEXIST)
-			return r;
+		fd = output_make((int)at, process->folder + output + 1, &process->place);
 	}
-	return r;
+	sys_close((int)at);
+	return fd;
 }
 
-static long make_meta(void)
+static long make_meta(int folder)
 {
-	int fd = open_file("/meta", 0, 0, O_RDWR | O_CREAT | O_EXCL);
+	int fd = (int)output_make_file(folder, "meta");
 	if (fd < 0)
 		return fd;
 	void *head = (void *)-ENOSPC, *meta = NULL;
@@ -427,11 +437,18 @@ enum process_state process_start(void)
 	process->chunk_size = options.chunk_size;
 	if (options.begin)
 		options.begin();
-	long r = make_folder();
-	if (r == 0)
-		r = make_meta();
-	if (r) {
+	long folder = make_folder(), r = folder;
+	if (folder >= 0) {
+		r = make_meta((int)folder);
+		sys_close((int)folder);
+	}
+	if (r == OUTPUT_FOREIGN)
+		process_off("can't make the trace folder: another user made", process->folder, 0);
+	else if (r == -ENOTDIR)
+		process_off("can't make the trace folder: a file or link is in the way at", process->folder, 0);
+	else if (r)
 		process_off("can't make the trace folder", process->folder, r);
+	if (r) {
 		process->folder[0] = '\0';
 		return process->state;
 	}

@@ -71,11 +71,14 @@ void process_append(struct trace_record *head, size_t head_size, const void *bod
 /* Notes a change of the recording; text may be NULL. Lock held. */
 void process_change(enum trace_change_what what, uint64_t value, const char *text);
 
-/*
- * Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. Under the lock it may be a file's for a
- * moment.
- */
+/* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
 const char *process_folder(void);
+
+/*
+ * Opens the process folder, to reach what is in it (runtime/output.h). Returns a descriptor to close, or -errno:
+ * -ESTALE when another folder has that path by now. For when there is one; any context.
+ */
+int process_open_folder(void);
 
 /* Where process_state() looks. */
 const uint32_t *process_state_place(void);

@@ -2,8 +2,10 @@
 #include "runtime/snapshot.h"
 
 #include <errno.h>  /* EBUSY */
+#include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
 
+#include "runtime/output.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot_copy.h"
@@ -34,7 +36,7 @@ static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 
 /* One snapshot at a time: they share these buffers. The process that is at it; a child that was forked in the middle is another one. */
 static uint32_t busy;
-static char folder[4200], copy[4300];
+static char folder[4200];
 static int complained;
 
 /* What a handler returns to: rt_sigreturn, with the frame on top of the stack. */
@@ -77,28 +79,50 @@ static void complain(const char *what, long error)
 	process_unlock(&held);
 }
 
-/* OUTPUT.snapshot.<n>, made now, and below it the name of the process folder. */
+/* Makes OUTPUT.snapshot.<n>, and in it a folder of the name of the process folder. Returns a descriptor of that, or
+ * -errno. */
 static long make_folder(const char *from)
 {
 	size_t name = sys_length(from);
-	long r = -EEXIST;
+	long output = -EEXIST;
 
 	while (name && from[name - 1] != '/')
 		name--;
 	if (name < 2 || sys_length(from) + 32 > sizeof(folder))
 		return -ENAMETOOLONG;
-	for (unsigned n = 1; n < FOLDERS_MAX && r == -EEXIST; n++) {
+	for (unsigned n = 1; n < FOLDERS_MAX && output == -EEXIST; n++) {
 		struct text text = { folder, sizeof(folder), 0 };
 		for (size_t i = 0; i + 1 < name; i++)
 			text_char(&text, from[i]);
 		text_string(&text, ".snapshot.");
 		text_number(&text, n);
-		r = sys_mkdir(folder, 0777);
+		output = output_make(AT_FDCWD, folder, NULL);
 	}
-	struct text text = { copy, sizeof(copy), 0 };
-	text_string(&text, folder);
-	text_char(&text, '/');
-	text_string(&text, from + name);
+	if (output < 0)
+		return output;
+	long fd = output_make((int)output, from + name, NULL);
+	sys_close((int)output);
+	return fd;
+}
+
+/* Copies the process folder. Returns 0 or -errno. */
+static long take(const char *path)
+{
+	struct snapshot_copied copied;
+	struct process_held held;
+	long from = process_open_folder(), to = from < 0 ? from : make_folder(path), r = to;
+
+	if (to >= 0) {
+		process_lock(&held);
+		process_change(TRACE_CHANGE_SNAPSHOT, 0, folder);
+		process_unlock(&held);
+		r = snapshot_copy((int)from, (int)to, &copied);
+		sys_close((int)to);
+	}
+	if (from >= 0)
+		sys_close((int)from);
+	if (r)
+		complain(from < 0 ? path : folder, r);
 	return r;
 }
 
@@ -106,8 +130,6 @@ int snapshot_take(void)
 {
 	const char *from = process_folder();
 	uint32_t self = (uint32_t)sys_getpid(), owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
-	struct snapshot_copied copied;
-	struct process_held held;
 
 	/* A forked child is known by its own folder, which comes with its first event. */
 	if (!*from)
@@ -117,17 +139,7 @@ int snapshot_take(void)
 		!__atomic_compare_exchange_n(&busy, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return -EBUSY;
 	process_clock();
-	long r = make_folder(from);
-	if (r) {
-		complain(folder, r);
-	} else {
-		process_lock(&held);
-		process_change(TRACE_CHANGE_SNAPSHOT, 0, folder);
-		process_unlock(&held);
-		r = snapshot_copy(from, copy, &copied);
-		if (r)
-			complain(copy, r);
-	}
+	long r = take(from);
 	/* Release; pairs with the acquire above. */
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 	return (int)r;

@@ -21,7 +21,10 @@ struct snapshot_copied {
 	uint64_t bytes;	  /* of all files, holes not counted */
 };
 
-/* Copies the process folder `from` into the folder `to`, which is made. Returns 0, or -errno of what could not be read or written. */
-long snapshot_copy(const char *from, const char *to, struct snapshot_copied *copied);
+/*
+ * Copies what is in the process folder `from` into the new folder `to`; both are descriptors (runtime/output.h), and
+ * stay open. Returns 0, or -errno of what could not be read or written.
+ */
+long snapshot_copy(int from, int to, struct snapshot_copied *copied);
 
 #endif

@@ -71,11 +71,6 @@ static inline long sys_write(int fd, const void *buffer, size_t size)
 	return sys_call(__NR_write, fd, (long)buffer, (long)size, 0, 0, 0);
 }
 
-static inline long sys_mkdir(const char *path, int mode)
-{
-	return sys_call(__NR_mkdirat, AT_FDCWD, (long)path, mode, 0, 0, 0);
-}
-
 static inline long sys_gettid(void)
 {
 	return sys_call(__NR_gettid, 0, 0, 0, 0, 0, 0);

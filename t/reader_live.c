@@ -201,7 +201,11 @@ static void check_reading(bool ring, bool snapshot)
 		usleep(20000);
 		if (snapshot) {
 			mkdir(copy, 0777);
-			failed += snapshot_copy(from, to, &copied) != 0;
+			mkdir(to, 0777);
+			int source = open(from, O_RDONLY | O_DIRECTORY), target = open(to, O_RDONLY | O_DIRECTORY);
+			failed += snapshot_copy(source, target, &copied) != 0;
+			close(source);
+			close(target);
 		}
 		struct seen seen = read_trace(snapshot ? copy : dir);
 		events += seen.events;

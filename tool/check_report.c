@@ -4,10 +4,12 @@
 #include "tool/check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool/memory.h"
@@ -210,16 +212,49 @@ void check_found(struct check_finding *f)
 
 /* ---- the whole ---- */
 
+/*
+ * Opens the file that the user named: a new one, or one that is there and no other user's; a link to it must not be
+ * another user's either, who would choose what we write over. NULL after one line on stderr.
+ */
+static FILE *open_report(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0 && errno == EEXIST && lstat(path, &st) == 0) {
+		if (!S_ISCHR(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0)
+			goto foreign;
+		fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | (S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW));
+		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+			if (st.st_uid != geteuid() && st.st_uid != 0)
+				goto foreign;
+			if (ftruncate(fd, 0) < 0) {
+				int error = errno;
+
+				close(fd);
+				fd = -1;
+				errno = error;
+			}
+		}
+	}
+	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!to) {
+		tool_error("check", "%s can't be written: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	return to;
+foreign:
+	tool_error("check", "%s can't be written: it belongs to another user; name another file with -o", path);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 int check_report_open(void)
 {
-	out = stderr;
-	if (!check_options.output)
-		return 0;
-	out = fopen(check_options.output, "we");
-	if (out)
-		return 0;
-	tool_error("check", "%s can't be written: %s", check_options.output, strerror(errno));
-	return -1;
+	out = check_options.output ? open_report(check_options.output) : stderr;
+	return out ? 0 : -1;
 }
 
 #define NOTES_MAX 7

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h> /* mkdir */
 #include <unistd.h>   /* unlinkat */
 
+#include "runtime/output.h"
 #include "runtime/snapshot_copy.h"
 #include "tool/ctl_folder.h"
 #include "tool/memory.h"
@@ -27,34 +27,40 @@ static const char help[] =
 	"  -o, --output=DIR  the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is free)\n"
 	"  --help            this text\n";
 
-/* Makes the folder. Returns its name, or NULL after one line on stderr. */
-static char *make_output(const char *wanted, const char *number)
+/* Makes the folder. Returns its name and a descriptor of it, or NULL after one line on stderr. */
+static char *make_output(const char *wanted, const char *number, int *fd)
 {
 	char *name = wanted ? memory_text(wanted, strlen(wanted)) : memory_format("xaudit.snapshot.%s", number);
+	long r;
 
-	for (unsigned n = 2; mkdir(name, 0777); n++) {
-		if (wanted || errno != EEXIST || n > FOLDERS_MAX) {
-			tool_error("ctl", "the folder %s can't be made: %s; -o names another one", name, strerror(errno));
+	for (unsigned n = 2; (r = output_make(AT_FDCWD, name, NULL)) < 0; n++) {
+		if (wanted || r != -EEXIST || n > FOLDERS_MAX) {
+			tool_error("ctl", "the folder %s can't be made: %s; -o names another one", name,
+				r == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-r));
 			free(name);
 			return NULL;
 		}
 		free(name);
 		name = memory_format("xaudit.snapshot.%s.%u", number, n);
 	}
+	*fd = (int)r;
 	return name;
 }
 
-/* Takes back what a copy that failed has left. */
-static void remove_output(const char *output, const char *process)
+/* Takes back what a copy that failed has left: files that we made, in a folder that we made. */
+static void remove_output(const char *output, int fd, const char *process, int to)
 {
-	DIR *dir = opendir(process);
+	int list = to < 0 ? -1 : openat(to, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = list < 0 ? NULL : fdopendir(list);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
+		unlinkat(to, entry->d_name, 0);
 	if (dir)
 		closedir(dir);
-	rmdir(process);
+	else if (list >= 0)
+		close(list);
+	unlinkat(fd, process, AT_REMOVEDIR);
 	rmdir(output);
 }
 
@@ -69,6 +75,32 @@ static void tell(const char *output, const struct snapshot_copied *copied)
 	if (copied->gone)
 		printf("; %" PRIu64 " older chunks were overwritten meanwhile", copied->gone);
 	putchar('\n');
+}
+
+/* Copies the process folder `from` into the new folder output/base. Returns the exit status. */
+static int copy(const char *from, const char *output, int fd, const char *base)
+{
+	int source = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC), to = -1, status = TOOL_FAILED;
+	struct snapshot_copied copied;
+	long r = source < 0 ? -errno : output_make(fd, base, NULL);
+
+	if (r >= 0) {
+		to = (int)r;
+		r = snapshot_copy(source, to, &copied);
+	}
+	if (r) {
+		remove_output(output, fd, base, to);
+		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from, output,
+			r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
+	} else {
+		tell(output, &copied);
+		status = TOOL_OK;
+	}
+	if (to >= 0)
+		close(to);
+	if (source >= 0)
+		close(source);
+	return status;
 }
 
 int ctl_snapshot(uint32_t pid, const char *folder, int argc, char **argv)
@@ -112,23 +144,12 @@ int ctl_snapshot(uint32_t pid, const char *folder, int argc, char **argv)
 		return TOOL_FAILED;
 	}
 	char *number = pid ? memory_format("%" PRIu32, pid) : memory_text(base + 1, strcspn(base + 1, "."));
-	char *output = make_output(wanted, number);
-	int status = TOOL_FAILED;
+	int fd, status = TOOL_FAILED;
+	char *output = make_output(wanted, number, &fd);
 
 	if (output) {
-		char *process = memory_format("%s/%s", output, base);
-		struct snapshot_copied copied;
-		long r = snapshot_copy(from, process, &copied);
-
-		if (r) {
-			remove_output(output, process);
-			tool_error("ctl", "the trace in %s can't be copied to %s: %s", from, output,
-				r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
-		} else {
-			tell(output, &copied);
-			status = TOOL_OK;
-		}
-		free(process);
+		status = copy(from, output, fd, base);
+		close(fd);
 	}
 	free(output);
 	free(number);

@@ -183,7 +183,8 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 	}
 }
 
-/* The files of threads. chunk 0: the process lives, and nothing is trimmed. Returns whether there is any. */
+/* The files of threads. chunk 0: nothing is trimmed, since the process lives or is another user's. Returns whether
+ * there is any. */
 static bool look_at_threads(int folder, uint64_t chunk)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -212,6 +213,9 @@ static void take_process(struct found *found, int folder)
 	struct trace_head head;
 	struct summary summary = { 0 };
 	int meta = trace_open_file(folder, "meta", &(const char *){ NULL });
+	/* Nothing is cut in a folder that another user made. */
+	struct stat st;
+	bool ours = fstat(folder, &st) == 0 && st.st_uid == geteuid();
 
 	if (meta < 0)
 		return;
@@ -223,7 +227,7 @@ static void take_process(struct found *found, int folder)
 		close(meta);
 		return;
 	}
-	found->recorded |= look_at_threads(folder, is_alive(head.pid) ? 0 : head.chunk_size);
+	found->recorded |= look_at_threads(folder, !ours || is_alive(head.pid) ? 0 : head.chunk_size);
 	read_meta(&summary, meta, &head);
 	if (!summary.selected && !found->empty++) {
 		found->exe = summary.exe;
@@ -321,7 +325,7 @@ void record_after(const struct record_folder *folder, const char *command, const
 		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
 			continue;
 		entries = true;
-		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (process < 0)
 			continue;
 		take_process(&found, process);

@@ -86,7 +86,7 @@ static long long trim(int fd, uint64_t chunk)
 
 long long record_trim(int folder, const char *name, unsigned long long chunk)
 {
-	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	long long cut;
 
 	if (fd < 0)

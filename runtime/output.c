@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_PATH */
+#include "runtime/output.h"
+
+#include <errno.h>    /* ESTALE */
+#include <sys/stat.h> /* struct stat */
+
+#include "runtime/sys.h"
+#include "runtime/text.h"
+
+/* The kernel's struct stat is glibc's on x86-64. */
+static long open_folder(int at, const char *path, struct stat *st)
+{
+	long fd = sys_call(__NR_openat, at, (long)path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	long r = sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
+	if (r < 0) {
+		sys_close((int)fd);
+		return r;
+	}
+	return fd;
+}
+
+/* Gives the descriptor back, with the place; or closes it and returns the error, if there is one. */
+static long opened(long fd, long error, const struct stat *st, struct output_place *place)
+{
+	if (error) {
+		sys_close((int)fd);
+		return error;
+	}
+	if (place)
+		*place = (struct output_place){st->st_dev, st->st_ino};
+	return fd;
+}
+
+static int is_ours(const struct stat *st)
+{
+	return st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+long output_open(int at, const char *path, struct output_place *place)
+{
+	struct stat st;
+	long fd = open_folder(at, path, &st);
+
+	if (fd < 0)
+		return fd;
+	return opened(fd, st.st_uid == 0 || is_ours(&st) ? 0 : OUTPUT_FOREIGN, &st, place);
+}
+
+long output_open_again(const char *path, const struct output_place *place)
+{
+	struct stat st;
+	long fd = open_folder(AT_FDCWD, path, &st);
+
+	if (fd < 0)
+		return fd;
+	return opened(fd, st.st_dev == place->device && st.st_ino == place->inode ? 0 : -ESTALE, &st, NULL);
+}
+
+/* A umask can only have taken rights away. A descriptor of O_PATH knows no fchmod(), but its name in /proc leads to the
+ * folder itself. */
+static void restore_mode(long fd)
+{
+	char path[32];
+	struct text text = {path, sizeof(path), 0};
+
+	text_string(&text, "/proc/self/fd/");
+	text_number(&text, (uint64_t)fd);
+	sys_call(__NR_fchmodat, AT_FDCWD, (long)path, 0700, 0, 0, 0);
+}
+
+long output_make(int at, const char *path, struct output_place *place)
+{
+	struct stat st;
+	long r = sys_call(__NR_mkdirat, at, (long)path, 0700, 0, 0, 0);
+
+	if (r < 0)
+		return r;
+	long fd = open_folder(at, path, &st);
+	if (fd < 0)
+		return fd;
+	/* Who may rename here may have put another one in its place meanwhile. */
+	if (!is_ours(&st))
+		return opened(fd, OUTPUT_FOREIGN, &st, NULL);
+	if ((st.st_mode & 0777) != 0700)
+		restore_mode(fd);
+	return opened(fd, 0, &st, place);
+}
+
+long output_make_file(int folder, const char *name)
+{
+	long fd = sys_call(
+		__NR_openat, folder, (long)name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
+	/* Whatever the umask took: it is opened again by name. */
+	if (fd >= 0)
+		sys_call(__NR_fchmod, fd, 0600, 0, 0, 0, 0);
+	return fd;
+}
+
+long output_open_file(int folder, const char *name, int flags)
+{
+	return sys_call(__NR_openat, folder, (long)name, flags | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
+}
