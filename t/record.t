@@ -73,6 +73,10 @@ record -o d ./script
 is "$end/$said" "exit 127/xaudit record: ./script can't be executed: the interpreter that it names is not there" \
 	'a script without its interpreter'
 like "$(cat d/record)" '^status: signal 3$' 'and the trace that was there is in its place again'
+is "$(diff -r d.old expected.old && echo d d.*)" 'd d.old' 'so is the one before it'
+mkdir empty
+record -o empty ./script
+is "$(ls -A empty)$(rmdir empty && echo there)" there 'an empty folder that was there stays, and is empty'
 printf 'exit 3\n' >noscript
 chmod +x noscript
 record -o d ./noscript
@@ -361,7 +365,18 @@ ok 'an older DIR.old is removed' grep -q '^command: sleep' d.old/record
 ok 'the new trace is in its place' grep -q '^command: true' d/record
 record -o d/ true
 is "$end/$said" 'exit 0/' 'a slash behind the folder does no harm'
-rm -rf d.old
+# All that a process may leave: meta, and files of threads: events, flight recorders, counters.
+for n in 1 2 3; do
+	mkdir d/p1 d/p1.2
+	touch d/p1/meta d/p1/t0 d/p1/r0 d/p1/c0 d/p1.2/meta d/p1.2/r17
+	record -o d true
+	is "$end/$said" 'exit 0/' "a trace with flight recorders and counters gives way, time $n"
+done
+is "$(ls d.old/p1)" 'c0
+meta
+r0
+t0' 'and is kept'
+rm -r d.old
 mkdir d.old
 : >d.old/thesis
 record -o d true
@@ -389,6 +404,33 @@ ok 'as it is' test -e empty/record -a ! -e empty.old
 record -o none/such true
 is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: No such file or directory" \
 	'a folder in a folder that is not there'
+
+# ---- two at a time ----
+rm -rf d d.old ready
+record -o d sh -c 'exit 1'
+record -o d sh -c 'exit 2'
+FAKE_TRACE=selected "$XAUDIT" record -o d sh -c ': >ready; i=0; while [ ! -e go ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.1; done
+	unset LD_AUDIT; sleep 60 >/dev/null 2>&1 & echo $! >stays; exit 3' 2>said.first &
+first=$!
+i=0
+while [ ! -e ready ] && [ $i -lt 200 ]; do i=$((i + 1)); sleep 0.1; done
+busy="exit 125/xaudit record: another xaudit record writes into $here/d; wait for its end, or name another folder with -o"
+for n in 1 2; do
+	record -o d true
+	is "$end/$said" "$busy" "a folder that another one records into is refused, time $n"
+done
+is "$(sed -n 's/^status: //p' d.old/record)/$(echo d d.*)" 'exit 2/d d.old' 'and the trace before it is there'
+mv d d.old.moved && mv d.old d && mv d.old.moved d.old
+record -o d true
+is "$end/$said" "$(echo "$busy" | sed "s,$here/d,&.old,")" 'so is one that it would remove'
+mv d d.old.moved && mv d.old d && mv d.old.moved d.old
+: >go
+status=0
+wait $first || status=$?
+is "$status/$(cat said.first)/$(sed -n 's/^status: //p' d/record)" '3//exit 3' 'the first one has noticed nothing'
+record -o d true
+is "$end/$said" 'exit 0/' 'and leaves no lock behind, though a program that it started goes on'
+kill "$(cat stays)"
 
 # ---- afterwards ----
 rm -rf d d.old

@@ -132,7 +132,7 @@ static int begin(pid_t pid)
 
 static int run(void)
 {
-	static const struct record_watcher watcher = {begin, check_trace_wait};
+	static const struct record_watcher watcher = {.begin = begin, .wait = check_trace_wait};
 	int status, wait_status;
 	char *path = record_find(check_options.command[0], &status);
 

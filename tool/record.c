@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/rules.h"
 #include "tool/memory.h"
@@ -204,9 +203,15 @@ static int parse(struct record_options *options, int argc, char **argv)
 	return 0;
 }
 
+static void begun(void *folder)
+{
+	record_folder_begun(folder);
+}
+
 static int run(const struct record_options *options)
 {
 	struct record_folder folder;
+	const struct record_watcher watcher = {.begun = begun, .context = &folder};
 	char *path, *output;
 	int status;
 	bool off;
@@ -224,7 +229,7 @@ static int run(const struct record_options *options)
 		goto out;
 	}
 
-	int wait_status, failure = record_run(options->command, NULL, &wait_status);
+	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
 	if (failure) {
 		record_folder_undo(&folder);
 		status = failure;
@@ -233,7 +238,7 @@ static int run(const struct record_options *options)
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
 	record_after(&folder, options->command[0], path, off);
-	close(folder.fd);
+	record_folder_close(&folder);
 	status = record_pass_on(wait_status);
 out:
 	free(output);

@@ -67,24 +67,36 @@ int record_environment(const char *path);
  */
 size_t record_tls(const char *path);
 
-/* ---- record_folder.c: the trace folder ---- */
+/* ---- record_folder.c, record_file.c: the trace folder ---- */
 
 struct record_folder {
-	char *path;
-	int fd;	   /* stays with the folder, even when somebody renames it meanwhile */
-	bool kept; /* an older trace is now at path + ".old" */
+	char *path;		 /* from the root */
+	const char *name;	 /* its last component */
+	int parent;		 /* the folder that it lies in */
+	int fd;			 /* stays with the folder, even when somebody renames it meanwhile */
+	int record;		 /* DIR/record, locked */
+	bool made;		 /* by us; else it was there, empty */
+	bool kept;		 /* an older trace is now at path + ".old" */
+	bool aside;		 /* one that was there before is now at path + ".old.PID" */
 	bool robbed;		 /* somebody removed it, or its file record, while the command ran: that is said */
 	struct timespec changed; /* when DIR/record came into it: only processes change its entries from then on */
 };
 
 /*
- * Makes the folder; a trace that is there is kept as path.old. A folder that is no trace and not empty is never touched.
- * Returns 0, or -1 after one line on stderr. path must outlive the folder.
+ * Makes the folder and locks it; a trace that is there is kept as path.old. A folder that is no trace and not empty, or
+ * another user's, is never touched, and one that somebody records into is refused. Returns 0, or -1 after one line on
+ * stderr: then all is as before. path must outlive the folder.
  */
 int record_folder_make(struct record_folder *folder, char *path);
 
+/* The command executes: removes what path.old was before. */
+void record_folder_begun(struct record_folder *folder);
+
 /* The command never ran: as if nothing had been made. */
 void record_folder_undo(struct record_folder *folder);
+
+/* Closes descriptors, and so gives the lock up. */
+void record_folder_close(struct record_folder *folder);
 
 /* Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on stderr. */
 int record_folder_begin(struct record_folder *folder, char **command);
@@ -95,10 +107,12 @@ int record_folder_end(struct record_folder *folder, int status);
 /* The subcommand that speaks: `xaudit check` runs commands the same way. */
 extern const char *record_speaker;
 
-/* Who follows the command from its first instruction on. */
+/* Who follows the command. Each may be NULL. */
 struct record_watcher {
 	int (*begin)(int pid); /* it has not begun; returns 0, or -1 after one line on stderr: then it never will */
+	void (*begun)(void *context);	    /* it executes; not called where wait is */
 	void (*wait)(int pid, int *status); /* until it has ended; *status as of waitpid, which it calls itself */
+	void *context;
 };
 
 /*
@@ -111,7 +125,7 @@ char *record_find(const char *command, int *status);
 char *record_search(const char *command, int *error);
 
 /*
- * Runs the command and waits. watcher may be NULL. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
+ * Runs the command and waits. Returns 0 and *status as of waitpid, or the record_status after one line on stderr.
  */
 int record_run(char **command, const struct record_watcher *watcher, int *status);
 

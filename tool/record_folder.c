@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace folder: making it without hurting anybody, and DIR/record (the format is at the end of runtime/trace.h).
+ * The trace folder: making it without hurting anybody.
  *
  * Only what a trace consists of is ever removed, name by name: a folder that holds anything else can't be lost by us.
+ * All is reached from the descriptor of the folder that DIR lies in, and no link is followed (runtime/output.h).
+ *
+ * Nothing is lost before the command executes. The new folder is made beside DIR, with its file `record` locked in it;
+ * then names change: DIR.old -> DIR.old.PID, DIR -> DIR.old, the new one -> DIR. When the command does not execute they
+ * change back; when it does, DIR.old.PID is removed. A folder that somebody records into is told by its lock, before
+ * all this.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -10,22 +16,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
-#include "config.h"
-#include "runtime/trace.h"
+#include "runtime/output.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 
-enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER, CONTENT_NONE /* no folder */ };
+enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER };
 
 static int is_dots(const char *name)
 {
@@ -43,29 +45,37 @@ static int is_process_name(const char *name)
 	return !*name || (*name == '.' && name[1] && !name[1 + strspn(name + 1, "0123456789")]);
 }
 
+/* "t0", "r0", "c0" */
 static int is_thread_name(const char *name)
 {
-	return name[0] == 't' && name[1] && !name[1 + strspn(name + 1, "0123456789")];
+	return name[0] && strchr("trc", name[0]) && name[1] && !name[1 + strspn(name + 1, "0123456789")];
 }
 
-static DIR *open_folder(int at, const char *name)
+/* Opens a folder for itself, not through a link. */
+static int open_folder(int at, const char *name)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
-	if (fd >= 0 && !dir)
-		close(fd);
+/* A stream of its own, from the beginning; fd stays open. */
+static DIR *open_list(int fd)
+{
+	int own = open_folder(fd, ".");
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+
+	if (own >= 0 && !dir)
+		close(own);
 	return dir;
 }
 
-/* What is in a folder: a trace is told by its file record, or by a process folder with a meta file. errno on CONTENT_NONE. */
-static enum content look(const char *path)
+/* What is in a folder: a trace is told by its file record, or by a process folder with a meta file. */
+static enum content look(int fd)
 {
 	enum content content = CONTENT_EMPTY;
-	DIR *dir = open_folder(AT_FDCWD, path);
+	DIR *dir = open_list(fd);
 
 	if (!dir)
-		return CONTENT_NONE;
+		return CONTENT_OTHER;
 	for (struct dirent *e; content != CONTENT_TRACE && (e = readdir(dir));) {
 		char meta[300];
 
@@ -74,257 +84,358 @@ static enum content look(const char *path)
 		content = CONTENT_OTHER;
 		snprintf(meta, sizeof(meta), "%s/meta", e->d_name);
 		if (!strcmp(e->d_name, "record") ||
-			(is_process_name(e->d_name) && faccessat(dirfd(dir), meta, F_OK, 0) == 0))
+			(is_process_name(e->d_name) && faccessat(fd, meta, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
 			content = CONTENT_TRACE;
 	}
 	closedir(dir);
 	return content;
 }
 
-/* Removes the files of a trace, then the folder. 0, or -1 with errno: ENOTEMPTY when it holds more than a trace. */
-static int remove_trace(const char *path)
+/* ---- removing a trace ---- */
+
+/* Goes through a process folder: removes its files, or only looks whether there are others. 0 or an errno. */
+static int clear_process(int at, const char *name, bool remove)
 {
-	DIR *dir = open_folder(AT_FDCWD, path);
+	int fd = open_folder(at, name), error = 0;
+	DIR *dir = fd < 0 ? NULL : open_list(fd);
 
 	if (!dir)
-		return -1;
-	for (struct dirent *e; (e = readdir(dir));) {
-		if (!is_process_name(e->d_name))
+		error = errno == ENOTDIR || errno == ELOOP ? ENOTEMPTY : errno;
+	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
+		if (is_dots(e->d_name))
 			continue;
-		DIR *process = open_folder(dirfd(dir), e->d_name);
-		if (!process)
-			continue;
-		for (struct dirent *file; (file = readdir(process));)
-			if (!strcmp(file->d_name, "meta") || is_thread_name(file->d_name))
-				unlinkat(dirfd(process), file->d_name, 0);
-		closedir(process);
-		unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+		if (strcmp(e->d_name, "meta") && !is_thread_name(e->d_name))
+			error = ENOTEMPTY;
+		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
+			error = errno;
 	}
-	unlinkat(dirfd(dir), "record", 0);
-	closedir(dir);
-	return rmdir(path);
+	if (dir)
+		closedir(dir);
+	if (fd >= 0)
+		close(fd);
+	if (remove && !error && unlinkat(at, name, AT_REMOVEDIR) < 0)
+		error = errno;
+	return error;
 }
 
-/* Makes way for a folder that becomes `old`. */
-static int clear_old(const char *old)
+/* The same with a trace folder; the folder itself stays. 0 or an errno: ENOTEMPTY when it holds more than a trace. */
+static int clear_trace(int fd, bool remove)
+{
+	DIR *dir = open_list(fd);
+	int error = dir ? 0 : errno;
+
+	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
+		if (is_dots(e->d_name))
+			continue;
+		if (is_process_name(e->d_name))
+			error = clear_process(fd, e->d_name, remove);
+		else if (strcmp(e->d_name, "record"))
+			error = ENOTEMPTY;
+		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
+			error = errno;
+	}
+	if (dir)
+		closedir(dir);
+	return error;
+}
+
+/* ---- what is there ---- */
+
+/* A folder that may be in the way. */
+struct there {
+	int fd;	    /* -1: there is none */
+	int record; /* its file record, locked by us if that can be; -1: none */
+	enum content content;
+};
+
+static void close_there(struct there *there)
+{
+	if (there->fd >= 0)
+		close(there->fd);
+	if (there->record >= 0)
+		close(there->record);
+}
+
+/* Does another command record into it? Where locks can't be had, nobody knows. */
+static bool is_busy(int record)
+{
+	return flock(record, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+static int refuse_busy(const char *path)
+{
+	tool_error("record", "another xaudit record writes into %s; wait for its end, or name another folder with -o",
+		path);
+	return -1;
+}
+
+static bool is_trusted(int fd)
 {
 	struct stat st;
-	enum content content;
 
-	if (lstat(old, &st) < 0) {
+	return fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
+}
+
+/* what: is wrong with the folder at path, which may be DIR or DIR.old. */
+static int refuse(const char *path, bool old, const char *what)
+{
+	if (old)
+		tool_error("record", "%s is in the way of the trace that was there before: it %s; move it away", path,
+			what);
+	else
+		tool_error("record", "%s exists and %s; name another one with -o", path, what);
+	return -1;
+}
+
+/* Looks at the folder `name`, whose path is for messages. 0, or -1 after one line on stderr; close_there() in both
+ * cases. */
+static int look_there(struct there *there, int parent, const char *name, const char *path, bool old)
+{
+	struct stat st;
+
+	*there = (struct there){.fd = -1, .record = -1};
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT)
 			return 0;
-	} else if (!S_ISDIR(st.st_mode)) {
-		tool_error("record",
-			"%s is in the way of the trace that was there before: it is no folder; move it away", old);
+		tool_error("record", "%s can't be used: %s", path, strerror(errno));
 		return -1;
 	}
-	content = look(old);
-	if (content == CONTENT_OTHER) {
-		tool_error("record",
-			"%s is in the way of the trace that was there before: it holds no trace; move it away", old);
+	if (!S_ISDIR(st.st_mode))
+		return refuse(path, old, S_ISLNK(st.st_mode) ? "is a link, which is not followed" : "is no folder");
+	there->fd = open_folder(parent, name);
+	if (there->fd < 0) {
+		char *what = memory_format("can't be read: %s", strerror(errno));
+
+		refuse(path, old, what);
+		free(what);
 		return -1;
 	}
-	if (content != CONTENT_NONE && (content == CONTENT_EMPTY ? rmdir(old) : remove_trace(old)) == 0)
+	if (!is_trusted(there->fd))
+		return refuse(path, old, "belongs to another user");
+	there->content = look(there->fd);
+	if (there->content == CONTENT_OTHER)
+		return refuse(path, old, old ? "holds no trace" : "is no trace, so it stays untouched");
+	there->record = openat(there->fd, "record", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return there->record >= 0 && is_busy(there->record) ? refuse_busy(path) : 0;
+}
+
+/* The folder that has to give way for the one that becomes DIR.old; all that could be said against it is said now. */
+static int look_at_old(struct there *there, int parent, const char *name, const char *path)
+{
+	if (look_there(there, parent, name, path, true) < 0)
+		return -1;
+	int error = there->fd < 0 ? 0 : clear_trace(there->fd, false);
+	if (!error)
 		return 0;
-	tool_error("record", "the older trace %s can't be removed: %s; remove it yourself", old,
-		errno == ENOTEMPTY || errno == EEXIST ? "it holds files of other origin" : strerror(errno));
+	tool_error("record", "the older trace %s can't be removed: %s; remove it yourself", path,
+		error == ENOTEMPTY ? "it holds files of other origin" : strerror(error));
 	return -1;
+}
+
+/* ---- names ---- */
+
+/* Never takes the place of anything. Not all file systems can promise that. 0 or an errno. */
+static int change_name(int parent, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(parent, from, parent, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (fstatat(parent, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return EEXIST;
+	return renameat(parent, from, parent, to) < 0 ? errno : 0;
+}
+
+static char *old_name(const struct record_folder *folder)
+{
+	return memory_format("%s.old", folder->name);
+}
+
+static char *aside_name(const struct record_folder *folder)
+{
+	return memory_format("%s.old.%d", folder->name, (int)getpid());
+}
+
+/* Gives older traces their names back. */
+static void restore_names(struct record_folder *folder)
+{
+	char *old = old_name(folder), *aside = aside_name(folder);
+	int error = folder->kept ? change_name(folder->parent, old, folder->name) : 0;
+
+	if (error)
+		tool_error("record", "%s.old can't become %s again: %s", folder->path, folder->path, strerror(error));
+	else if (folder->aside && (error = change_name(folder->parent, aside, old)))
+		tool_error("record", "%s.old.%d can't become %s.old again: %s", folder->path, (int)getpid(),
+			folder->path, strerror(error));
+	folder->kept = folder->aside = false;
+	free(old);
+	free(aside);
+}
+
+/* DIR becomes DIR.old, and that goes aside. 0, or -1 after one line on stderr. */
+static int keep_older(struct record_folder *folder, bool has_old)
+{
+	char *old = old_name(folder), *aside = aside_name(folder);
+	int error = has_old ? change_name(folder->parent, old, aside) : 0;
+
+	folder->aside = has_old && !error;
+	if (!error) {
+		error = change_name(folder->parent, folder->name, old);
+		folder->kept = !error;
+	}
+	if (error) {
+		tool_error("record", "the trace %s can't be kept as %s.old: %s", folder->path, folder->path,
+			strerror(error));
+		restore_names(folder);
+	}
+	free(old);
+	free(aside);
+	return error ? -1 : 0;
+}
+
+/* ---- making it ---- */
+
+static int cannot_make(const struct record_folder *folder, long error)
+{
+	tool_error("record", "the folder %s can't be made: %s", folder->path,
+		error == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-error));
+	return -1;
+}
+
+/* Makes the file record, and locks it. */
+static int make_record(struct record_folder *folder)
+{
+	long fd = output_make_file(folder->fd, "record");
+
+	if (fd == -EEXIST)
+		return refuse_busy(folder->path);
+	if (fd < 0) {
+		tool_error("record", "%s/record can't be written: %s", folder->path, strerror((int)-fd));
+		return -1;
+	}
+	folder->record = (int)fd;
+	return is_busy(folder->record) ? refuse_busy(folder->path) : 0;
+}
+
+/* A new folder beside DIR, which takes its name at the end. */
+static int make_new(struct record_folder *folder, bool trace, bool has_old)
+{
+	char *name = memory_format("%s.new.%d", folder->name, (int)getpid());
+	long fd = output_make(folder->parent, name, NULL);
+	int result = -1, error;
+
+	if (fd < 0) {
+		cannot_make(folder, fd);
+		goto out;
+	}
+	folder->fd = open_folder((int)fd, ".");
+	close((int)fd);
+	if (folder->fd < 0) {
+		cannot_make(folder, -errno);
+	} else if (make_record(folder) == 0 && (!trace || keep_older(folder, has_old) == 0)) {
+		error = change_name(folder->parent, name, folder->name);
+		if (!error)
+			result = 0;
+		else if (error == EEXIST || error == ENOTEMPTY)
+			refuse_busy(folder->path);
+		else
+			cannot_make(folder, -error);
+		if (error)
+			restore_names(folder);
+	}
+	if (result < 0) {
+		if (folder->fd >= 0)
+			unlinkat(folder->fd, "record", 0);
+		unlinkat(folder->parent, name, AT_REMOVEDIR);
+	}
+	folder->made = true;
+out:
+	free(name);
+	return result;
+}
+
+static int open_parent(struct record_folder *folder)
+{
+	const char *slash = strrchr(folder->path, '/');
+	char *parent = memory_format("%.*s", slash == folder->path ? 1 : (int)(slash - folder->path), folder->path);
+
+	folder->name = slash[1] ? slash + 1 : "."; /* the root */
+	folder->parent = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder->parent < 0)
+		tool_error("record", "the folder %s can't be made: %s", folder->path, strerror(errno));
+	free(parent);
+	return folder->parent < 0 ? -1 : 0;
 }
 
 int record_folder_make(struct record_folder *folder, char *path)
 {
-	struct stat st;
-	enum content content = CONTENT_NONE;
+	struct there there = {.fd = -1, .record = -1}, old = there;
+	int result = -1;
 
-	*folder = (struct record_folder){ .path = path, .fd = -1 };
-	if (stat(path, &st) == 0) {
-		if (!S_ISDIR(st.st_mode)) {
-			tool_error("record", "%s exists and is no folder; name another one with -o", path);
-			return -1;
-		}
-		content = look(path);
-		if (content == CONTENT_NONE) {
-			tool_error("record", "%s can't be read: %s; name another one with -o", path, strerror(errno));
-			return -1;
-		}
-		if (content == CONTENT_OTHER) {
-			tool_error("record",
-				"%s exists and is no trace, so it stays untouched; name another one with -o", path);
-			return -1;
-		}
-	} else if (errno != ENOENT) {
-		tool_error("record", "%s can't be used: %s", path, strerror(errno));
+	*folder = (struct record_folder){.path = path, .parent = -1, .fd = -1, .record = -1};
+	if (open_parent(folder) < 0)
 		return -1;
+	if (look_there(&there, folder->parent, folder->name, path, false) < 0)
+		goto out;
+	if (there.fd >= 0 && there.content == CONTENT_EMPTY) {
+		folder->fd = open_folder(there.fd, ".");
+		result = folder->fd < 0 ? cannot_make(folder, -errno) : make_record(folder);
+		goto out;
 	}
+	if (there.fd >= 0) {
+		char *name = old_name(folder), *old_path = memory_format("%s.old", path);
 
-	if (content == CONTENT_TRACE) {
-		char *old = memory_format("%s.old", path);
-		int result = clear_old(old);
-
-		if (result == 0 && rename(path, old) < 0) {
-			tool_error("record", "the trace %s can't be kept as %s: %s", path, old, strerror(errno));
-			result = -1;
-		}
-		free(old);
+		result = look_at_old(&old, folder->parent, name, old_path);
+		free(name);
+		free(old_path);
 		if (result < 0)
-			return -1;
-		folder->kept = true;
+			goto out;
 	}
-	if (content != CONTENT_EMPTY && mkdir(path, 0777) < 0) {
-		tool_error("record", "the folder %s can't be made: %s", path, strerror(errno));
-		return -1;
+	result = make_new(folder, there.fd >= 0, old.fd >= 0);
+out:
+	close_there(&there);
+	close_there(&old);
+	if (result < 0)
+		record_folder_close(folder);
+	return result;
+}
+
+void record_folder_close(struct record_folder *folder)
+{
+	int *const fd[] = {&folder->record, &folder->fd, &folder->parent};
+
+	for (size_t i = 0; i < sizeof(fd) / sizeof(*fd); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
 	}
-	folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder->fd < 0) {
-		tool_error("record", "the folder %s can't be opened: %s", path, strerror(errno));
-		return -1;
+}
+
+void record_folder_begun(struct record_folder *folder)
+{
+	char *aside = aside_name(folder);
+	int fd = folder->aside ? open_folder(folder->parent, aside) : -1, error = 0;
+
+	if (folder->aside) {
+		error = fd < 0 ? errno : clear_trace(fd, true);
+		if (!error && unlinkat(folder->parent, aside, AT_REMOVEDIR) < 0)
+			error = errno;
 	}
-	return 0;
+	if (error)
+		tool_error("record", "the older trace %s.old.%d can't be removed: %s; remove it yourself", folder->path,
+			(int)getpid(), strerror(error));
+	if (fd >= 0)
+		close(fd);
+	folder->aside = false;
+	free(aside);
 }
 
 void record_folder_undo(struct record_folder *folder)
 {
 	unlinkat(folder->fd, "record", 0);
-	close(folder->fd);
-	if (rmdir(folder->path) == 0 && folder->kept) {
-		char *old = memory_format("%s.old", folder->path);
-		if (rename(old, folder->path) < 0)
-			tool_error("record", "%s can't become %s again: %s", old, folder->path, strerror(errno));
-		free(old);
-	}
-}
-
-/* ---- DIR/record ---- */
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Reads all clocks as close together as can be had: an interrupt between two of them would bend the conversion. */
-static struct trace_pair read_pair(void)
-{
-	struct trace_pair best = { 0 };
-	uint64_t smallest = UINT64_MAX;
-
-	for (int i = 0; i < 32; i++) {
-		uint64_t before = __rdtsc();
-		uint64_t mono = now(CLOCK_MONOTONIC);
-		uint64_t between = __rdtsc();
-		uint64_t real = now(CLOCK_REALTIME);
-		uint64_t after = __rdtsc();
-
-		if (after - before < smallest) {
-			smallest = after - before;
-			best = (struct trace_pair){
-				.ticks = before + (between - before) / 2, .mono = mono, .real = real
-			};
-		}
-	}
-	return best;
-}
-
-/* As a shell would need it to be typed. */
-static void put_quoted(FILE *to, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, to);
-		return;
-	}
-	/* A line break would end the line of the file: such words go as $'...'. */
-	int dollar = 0;
-	for (const char *p = word; *p; p++)
-		dollar |= (unsigned char)*p < ' ' || *p == 127;
-	fputs(dollar ? "$'" : "'", to);
-	for (const char *p = word; *p; p++) {
-		if (dollar && ((unsigned char)*p < ' ' || *p == 127))
-			fprintf(to, "\\%03o", (unsigned char)*p);
-		else if (dollar && (*p == '\\' || *p == '\''))
-			fprintf(to, "\\%c", *p);
-		else if (*p == '\'')
-			fputs("'\\''", to);
-		else
-			putc(*p, to);
-	}
-	putc('\'', to);
-}
-
-static void put_pair(FILE *to)
-{
-	struct trace_pair pair = read_pair();
-
-	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
-}
-
-static FILE *open_record(const struct record_folder *folder, int flags)
-{
-	int fd = openat(folder->fd, "record", O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "a");
-
-	if (fd >= 0 && !to)
-		close(fd);
-	return to;
-}
-
-static int close_record(const struct record_folder *folder, FILE *to)
-{
-	int bad = !to || ferror(to);
-
-	if (to && fclose(to))
-		bad = 1;
-	if (bad)
-		tool_error("record", "%s/record can't be written: %s", folder->path, strerror(errno));
-	return bad ? -1 : 0;
-}
-
-int record_folder_begin(struct record_folder *folder, char **command)
-{
-	FILE *to = open_record(folder, O_CREAT);
-	struct stat st;
-
-	if (to) {
-		fputs("version: " PACKAGE_VERSION "\ncommand:", to);
-		for (; *command; command++) {
-			putc(' ', to);
-			put_quoted(to, *command);
-		}
-		putc('\n', to);
-		put_pair(to);
-		if (fstat(folder->fd, &st) == 0)
-			folder->changed = st.st_mtim;
-	}
-	return close_record(folder, to);
-}
-
-int record_folder_end(struct record_folder *folder, int status)
-{
-	FILE *to = open_record(folder, 0);
-
-	if (!to && (errno == ENOENT || errno == ESTALE)) {
-		folder->robbed = true;
-		to = open_record(folder, O_CREAT);
-		/* Nothing can be made in a folder that is gone; NFS calls it stale. */
-		if (!to && (errno == ENOENT || errno == ESTALE)) {
-			tool_error("record", "the trace folder %s was removed while the command ran, so there is no trace",
-				folder->path);
-			return -1;
-		}
-		tool_error("record", "%s/record was removed while the command ran, and perhaps more of the trace",
-			folder->path);
-	}
-
-	if (to) {
-		put_pair(to);
-		if (WIFSIGNALED(status))
-			fprintf(to, "status: signal %d\n", WTERMSIG(status));
-		else
-			fprintf(to, "status: exit %d\n", WEXITSTATUS(status));
-	}
-	return close_record(folder, to);
+	if (folder->made && unlinkat(folder->parent, folder->name, AT_REMOVEDIR) == 0)
+		restore_names(folder);
+	record_folder_close(folder);
 }

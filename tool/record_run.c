@@ -183,7 +183,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	close(report[1]);
 	close(go[0]);
-	if (!failure && watcher && watcher->begin(pid) < 0) {
+	if (!failure && watcher->begin && watcher->begin(pid) < 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, status, 0);
 		child = 0;
@@ -191,18 +191,21 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	}
 	close(go[1]);
 	if (!failure) {
-		if (watcher)
+		siginfo_t info;
+
+		if (watcher->wait)
 			watcher->wait(pid, status);
 		while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
 			;
 		if (n != sizeof(error))
 			error = 0;
+		if (!error && watcher->begun)
+			watcher->begun(watcher->context);
 		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
-		siginfo_t info;
-		while (!watcher && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
 		child = 0;
-		while (!watcher && waitpid(pid, status, 0) < 0 && errno == EINTR)
+		while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
 			;
 		if (error == ENOENT) {
 			/* record_find() saw the file: what is missing is the interpreter that it names. */
