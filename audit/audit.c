@@ -28,6 +28,7 @@
 #include "audit/resolve.h"
 #include "audit/rules.h"
 #include "audit/sanitizer.h"
+#include "audit/static_tls.h"
 #include "audit/symbol.h"
 #include "audit/unwinder.h"
 #include "config.h"
@@ -88,6 +89,7 @@ EXPORT unsigned la_version(unsigned version)
 {
 	struct process_options options = { .version = PACKAGE_VERSION, .program = program, .describe = describe_all, .begin = control_permit };
 
+	static_tls_start();
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
 	kinds = rules_kinds(&rules) & ~(1u << TRACE_KIND_GUARD); /* which needs nothing bound */
@@ -177,6 +179,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		return DLSYM_ALONE;
 	dladdr_note(load);
 	imports_look(&imports, load);
+	if (!started && namespace == LM_ID_BASE)
+		static_tls_look(map, &image, &imports, (flags & TRACE_OBJECT_PROGRAM) != 0);
 	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
 		kinds &= rules_kinds(&rules);
 	resolve(load, &imports);

@@ -36,11 +36,20 @@ static void note(struct imports *imports, const struct symbol_tables *t, int i, 
 	imports->index[i] = (uint32_t)(symbol - t->symbols);
 }
 
+/* libc's own thread-local variables, that its parts know. */
+static int is_libcs(const char *name)
+{
+	return !strcmp(name, "errno") || !strcmp(name, "__libc_errno") || !strcmp(name, "__h_errno") || !strcmp(name, "h_errno") ||
+	       !strcmp(name, "__resp");
+}
+
 static void consider(struct imports *imports, const struct symbol_tables *t, const Elf64_Sym *symbol)
 {
 	if (symbol->st_shndx != SHN_UNDEF || !symbol->st_name)
 		return;
 	const char *name = symbol_name(t, symbol);
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_TLS)
+		imports->foreign_tls |= !is_libcs(name);
 	if (!may_concern(name))
 		return;
 	for (int i = 0; i < IMPORTS; i++)

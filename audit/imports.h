@@ -37,6 +37,7 @@ struct imports {
 	const Elf64_Rela *relocation[2]; /* those that are not the PLT's, nor relative; the PLT's. NULL: none */
 	uint64_t relocations[2];
 	int defines_dlclose;
+	int foreign_tls; /* it imports a thread-local variable that is none of libc's */
 	int sanitizer; /* one of IMPORT_TSAN ... IMPORT_DFSAN that it imports or defines; 0: none */
 };
 

@@ -58,6 +58,9 @@ audit_libdescribe_la_SOURCES += audit/xray.c audit/xray.h
 audit_libaudit_la_SOURCES += audit/imports.c audit/imports.h audit/resolve.c audit/resolve.h
 audit_libdescribe_la_SOURCES += audit/resolve_targets.c
 
+# Static TLS.
+audit_libaudit_la_SOURCES += audit/static_tls.c audit/static_tls.h audit/tunables.h
+
 # dladdr of stubs.
 audit_libaudit_la_SOURCES += audit/dladdr_bind.c
 audit_libdescribe_la_SOURCES += audit/dladdr.c audit/dladdr.h

@@ -130,8 +130,8 @@ EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pag
 dist_check_SCRIPTS += t/rights.t
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
-dist_check_SCRIPTS += t/objects.t t/dladdr.t
-EXTRA_DIST += t/fixtures/dladdr.c t/fixtures/elf_edit.c
+dist_check_SCRIPTS += t/objects.t t/dladdr.t t/static_tls.t
+EXTRA_DIST += t/fixtures/start.c t/fixtures/dladdr.c t/fixtures/elf_edit.c
 
 # Guards.
 dist_check_SCRIPTS += t/guard.t t/guard_live.t

@@ -62,9 +62,10 @@ int record_environment(const char *path);
 /*
  * How many bytes of optional static TLS the program at path needs to be loaded, with its start-up libraries, under an
  * auditor. A script counts as its interpreter. Asks the program's dynamic linker in a child, with this process's
- * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than 8192, which is also what it returns when
- * the need can't be found out. Sets SIGCHLD's action while it waits.
+ * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than RECORD_TLS, which is also what it returns
+ * when the need can't be found out. Sets SIGCHLD's action while it waits.
  */
+#define RECORD_TLS 8192 /* room for libraries that the program loads later, and for what it starts */
 size_t record_tls(const char *path);
 
 /* ---- record_folder.c, record_file.c: the trace folder ---- */

@@ -14,15 +14,13 @@
 #include <unistd.h>
 
 #include "audit/rules.h"
+#include "audit/tunables.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 
 #ifndef XAUDIT_MODULE_DIR
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
 #endif
-
-/* The static TLS that ld.so sets aside beyond what it knows of when it starts; tool/record_tls.c tells how much. */
-#define TLS_TUNABLE "glibc.rtld.optional_static_tls"
 
 #define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
 
@@ -275,21 +273,28 @@ static int set_module(void)
 	return 0;
 }
 
-/* path: of the command. A size that the user has set is kept. */
+/* path: of the command. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for itself alone. */
 static void set_tunables(const char *path)
 {
 	const char *before = getenv("GLIBC_TUNABLES");
+	char *value, *more;
 
 	if (!before)
 		before = "";
 	for (const char *p = before; *p;) {
-		if (!strncmp(p, TLS_TUNABLE "=", strlen(TLS_TUNABLE "=")))
+		if (!strncmp(p, STATIC_TLS_TUNABLE "=", strlen(STATIC_TLS_TUNABLE "=")))
 			return;
 		p += strcspn(p, ":");
 		p += *p == ':';
 	}
-	set("GLIBC_TUNABLES",
-		memory_format("%s%s" TLS_TUNABLE "=%zu", before, *before ? ":" : "", record_tls(path)));
+	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_TLS);
+	size_t need = record_tls(path);
+	if (need > RECORD_TLS) {
+		more = memory_format("%s:" STATIC_TLS_ONCE "=1:" STATIC_TLS_TUNABLE "=%zu", value, need);
+		free(value);
+		value = more;
+	}
+	set("GLIBC_TUNABLES", value);
 }
 
 int record_environment(const char *path)

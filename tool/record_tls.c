@@ -3,7 +3,7 @@
  * How much static TLS the command needs. Any auditor makes ld.so fix its size before it knows the program's libraries;
  * what they need beyond some 1.8 kB (jemalloc, TSan, rustc's own) must be set aside by a tunable. It lies on each
  * thread's stack, so more than is needed does harm: from 12 kB on, threads of 16 kB can't be made. So ld.so is asked
- * which libraries there are.
+ * which libraries there are. The module finds it out, too (audit/static_tls.h), but then the program is started twice.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -22,11 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/tunables.h"
 #include "tool/memory.h"
 
-#define DEFAULT	  8192 /* room for libraries that the program loads later, and for what it starts */
-#define BASE	  512  /* what ld.so itself sets aside for libraries that are loaded later */
 #define MOST_TLS  (1ull << 30)
+#define MOST_TAGS 4096	     /* of a dynamic section */
 #define MOST_TEXT (1u << 20) /* of ld.so's list */
 #define PATIENCE  2000	     /* ms for ld.so to make it */
 
@@ -85,6 +85,20 @@ static int open_program(const char *path, char **program)
 	return -1;
 }
 
+/* Is it marked as needing static TLS? What is found by ld.so's functions for others needs none, however large. */
+static bool is_static(int fd, const Elf64_Phdr *dynamic)
+{
+	Elf64_Dyn d;
+
+	for (uint64_t i = 0; i < dynamic->p_filesz / sizeof(d) && i < MOST_TAGS; i++) {
+		if (pread(fd, &d, sizeof(d), (off_t)(dynamic->p_offset + i * sizeof(d))) != sizeof(d) || d.d_tag == DT_NULL)
+			return false;
+		if (d.d_tag == DT_FLAGS)
+			return d.d_un.d_val & DF_STATIC_TLS;
+	}
+	return false;
+}
+
 /*
  * Adds the file's static TLS to *sum, and writes the name of its loader to loader unless that is NULL; "" when it has
  * none. false: it is no file that can be understood.
@@ -93,6 +107,8 @@ static bool read_file(int fd, uint64_t *sum, char *loader, size_t size)
 {
 	Elf64_Ehdr head;
 	Elf64_Phdr segment;
+	uint64_t needed = 0;
+	bool counts = false;
 
 	if (loader)
 		*loader = '\0';
@@ -110,9 +126,9 @@ static bool read_file(int fd, uint64_t *sum, char *loader, size_t size)
 
 			if (segment.p_memsz > MOST_TLS || mask >= MOST_TLS || (mask & (mask + 1)))
 				return false;
-			*sum += (segment.p_memsz + mask) & ~mask;
-			if (*sum > MOST_TLS)
-				return false;
+			needed = (segment.p_memsz + mask) & ~mask;
+		} else if (segment.p_type == PT_DYNAMIC) {
+			counts = is_static(fd, &segment);
 		} else if (segment.p_type == PT_INTERP && loader) {
 			if (!segment.p_filesz || segment.p_filesz > size ||
 				pread(fd, loader, segment.p_filesz, (off_t)segment.p_offset) !=
@@ -121,7 +137,8 @@ static bool read_file(int fd, uint64_t *sum, char *loader, size_t size)
 				return false;
 		}
 	}
-	return true;
+	*sum += counts ? needed : 0;
+	return *sum <= MOST_TLS;
 }
 
 /* ---- its libraries ---- */
@@ -255,12 +272,12 @@ static bool add_libraries(char *list, uint64_t *sum)
 size_t record_tls(const char *path)
 {
 	char loader[PATH_MAX], *program, *list = NULL;
-	uint64_t sum = BASE;
+	uint64_t sum = STATIC_TLS_SPARE;
 	bool good;
 	int fd = open_program(path, &program);
 
 	if (fd < 0)
-		return DEFAULT;
+		return RECORD_TLS;
 	good = read_file(fd, &sum, loader, sizeof(loader));
 	close(fd);
 	const char *base = strrchr(loader, '/');
@@ -268,5 +285,5 @@ size_t record_tls(const char *path)
 	       add_libraries(list, &sum);
 	free(list);
 	free(program);
-	return good && sum > DEFAULT ? sum : DEFAULT;
+	return good && sum > RECORD_TLS ? sum : RECORD_TLS;
 }

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/static_tls.h"
+
+#include <string.h>   /* strncmp */
+#include <sys/auxv.h> /* getauxval */
+#include <sys/mman.h> /* PROT_READ */
+#include <sys/stat.h> /* struct stat */
+#include <unistd.h>   /* environ */
+
+#include "audit/object.h"
+#include "runtime/sys.h"
+#include "runtime/text.h"
+
+#define VARIABLE "GLIBC_TUNABLES="
+#define MOST	 (64ul << 20) /* of a command line: what the kernel takes */
+
+static uint64_t room = STATIC_TLS_SPARE; /* that ld.so keeps beyond what it needs itself, at least */
+static uint64_t marked, all;		 /* bytes that libraries need: those that say so; those with TLS */
+static int foreign;			 /* somebody refers to another object's TLS */
+static int never;			 /* this process is not executed again */
+
+/* ---- GLIBC_TUNABLES ---- */
+
+static char **find_tunables(void)
+{
+	char **e = environ;
+
+	while (e && *e && strncmp(*e, VARIABLE, strlen(VARIABLE)))
+		e++;
+	return e && *e ? e : NULL;
+}
+
+/* The number at text, up to `end`'s first character. Larger ones than any room: that room. */
+static uint64_t number(const char *text)
+{
+	uint64_t n = 0;
+	unsigned base = 10;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+	}
+	for (;; text++) {
+		unsigned digit = *text >= '0' && *text <= '9'			     ? (unsigned)(*text - '0')
+				 : base == 16 && (*text | 32) >= 'a' && (*text | 32) <= 'f' ? (unsigned)((*text | 32) - 'a' + 10)
+										     : base;
+		if (digit == base || n > 1ull << 40)
+			return n;
+		n = n * base + digit;
+	}
+}
+
+/* Takes off the suffix that a first start, or the command, has put there. Strings and list are the program's own, from the kernel or ld.so's copy of it. */
+static void take_off(char **entry, char *suffix)
+{
+	int was = suffix[strlen(STATIC_TLS_ONCE "=")] == '1';
+
+	if (was) {
+		suffix[suffix > *entry + strlen(VARIABLE) ? -1 : 0] = '\0';
+		return;
+	}
+	/* It was put at the end. */
+	for (; *entry; entry++)
+		entry[0] = entry[1];
+}
+
+void static_tls_start(void)
+{
+	char **entry = find_tunables();
+
+	never = getauxval(AT_SECURE) || getauxval(AT_EXECFD);
+	for (char **e = environ; e && *e; e++)
+		never |= !strncmp(*e, "LD_TRACE_LOADED_OBJECTS=", strlen("LD_TRACE_LOADED_OBJECTS="));
+	if (!entry)
+		return;
+	for (char *p = *entry + strlen(VARIABLE), *once = NULL;; p++) {
+		if (!strncmp(p, STATIC_TLS_TUNABLE "=", strlen(STATIC_TLS_TUNABLE "=")))
+			room = number(p + strlen(STATIC_TLS_TUNABLE "="));
+		if (!strncmp(p, STATIC_TLS_ONCE "=", strlen(STATIC_TLS_ONCE "=")))
+			once = p;
+		p += strcspn(p, ":");
+		if (*p)
+			continue;
+		if (once) {
+			never = 1;
+			take_off(entry, once);
+		}
+		return;
+	}
+}
+
+/* ---- is this the last one? ---- */
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *strings_of(const struct link_map *map)
+{
+	const Elf64_Dyn *d = map->l_ld;
+
+	while (d && d->d_tag != DT_NULL && d->d_tag != DT_STRTAB)
+		d++;
+	if (!d || d->d_tag == DT_NULL)
+		return NULL;
+	/* ld.so makes it an address, unless the section is read-only. */
+	return (const char *)(d->d_un.d_ptr < map->l_addr ? map->l_addr + d->d_un.d_ptr : d->d_un.d_ptr);
+}
+
+/* The kernel's own: its dynamic section holds no addresses, and it needs nothing. */
+static int is_vdso(const struct link_map *map)
+{
+	return map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR);
+}
+
+static int is_called(const struct link_map *map, const char *name)
+{
+	const char *strings = strings_of(map);
+
+	if (!strcmp(base_of(map->l_name), base_of(name)))
+		return 1;
+	for (const Elf64_Dyn *d = map->l_ld; strings && d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_SONAME)
+			return !strcmp(strings + d->d_un.d_val, name);
+	return 0;
+}
+
+/* Is all mapped that any object needs? ld.so goes on to the next library as long as one is missing. */
+static int is_complete(const struct link_map *map)
+{
+	const struct link_map *first = map, *m;
+
+	while (first->l_prev)
+		first = first->l_prev;
+	for (map = first; map; map = map->l_next) {
+		const char *strings = is_vdso(map) ? NULL : strings_of(map);
+
+		for (const Elf64_Dyn *d = map->l_ld; strings && d && d->d_tag != DT_NULL; d++) {
+			if (d->d_tag != DT_NEEDED)
+				continue;
+			const char *name = strings + d->d_un.d_val;
+			for (m = first; m; m = m->l_next)
+				if (!is_vdso(m) && is_called(m, name))
+					break;
+			if (!m)
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* ---- the second start ---- */
+
+static void *memory(size_t size)
+{
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return sys_is_error(p) ? NULL : p;
+}
+
+/* The arguments as the kernel laid them out: ld.so, run as a command, takes its own away from main()'s. NULL: not to be had. */
+static char **arguments(size_t *count)
+{
+	size_t length = 0, size = 1ul << 20;
+	char *text = NULL, **list;
+	long fd = sys_open("/proc/self/cmdline", O_RDONLY, 0), n = -1;
+
+	/* It tells no length before it is read; nobody's memory counts here. */
+	for (; fd >= 0 && size <= MOST && (text = memory(size)); size *= 4) {
+		for (length = 0; length < size && (n = sys_call(__NR_pread64, fd, (long)(text + length), (long)(size - length), (long)length, 0, 0)) > 0;)
+			length += (size_t)n;
+		if (n <= 0)
+			break;
+		sys_munmap(text, size);
+		text = NULL;
+	}
+	if (fd >= 0)
+		sys_close((int)fd);
+	if (!text || n < 0 || !length || text[length - 1])
+		return NULL;
+	*count = 0;
+	for (size_t i = 0; i < length; i++)
+		*count += !text[i];
+	list = memory((*count + 1) * sizeof(*list));
+	for (size_t i = 0; list && i < *count; i++, text += strlen(text) + 1)
+		list[i] = text;
+	return list;
+}
+
+/* The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES. NULL: no memory. */
+static char **environment(uint64_t wanted)
+{
+	char **entry = find_tunables(), **list;
+	size_t n = 0, length = entry ? strlen(*entry) : 0, size = length + 256;
+	struct text text = { memory(size), size, 0 };
+
+	while (environ[n])
+		n++;
+	list = memory((n + 2) * sizeof(*list));
+	if (!list || !text.start)
+		return NULL;
+	memcpy(list, environ, n * sizeof(*list));
+	text_string(&text, entry ? *entry : VARIABLE);
+	text_string(&text, entry && length > strlen(VARIABLE) ? ":" : "");
+	text_string(&text, entry ? STATIC_TLS_ONCE "=1:" : STATIC_TLS_ONCE "=0:");
+	text_string(&text, STATIC_TLS_TUNABLE "=");
+	text_number(&text, wanted);
+	list[entry ? (size_t)(entry - environ) : n] = text.start;
+	return list;
+}
+
+static int is_same_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+static int is_script(const char *path)
+{
+	char start[2] = { 0 };
+	long fd = path ? sys_open(path, O_RDONLY | O_NONBLOCK, 0) : -1;
+
+	if (fd < 0)
+		return 0;
+	long n = sys_read((int)fd, start, sizeof(start));
+	sys_close((int)fd);
+	return n == 2 && start[0] == '#' && start[1] == '!';
+}
+
+/*
+ * By the name that it was started by, so that it bears it: /proc/self/comm is its last part. A script is executed as the script that it is, since the kernel
+ * puts that name, too; the kernel has put interpreter and option before it and taken its first argument away.
+ */
+static void execute(char **argument, size_t count, char **variables)
+{
+	char *name = (char *)getauxval(AT_EXECFN), target[4096];
+	struct stat program;
+	size_t n = 0;
+
+	if (stat("/proc/self/exe", &program))
+		return;
+	if (!is_same_file(name, &program) && is_script(name)) {
+		for (n = 1; n < count && strcmp(argument[n], name); n++)
+			;
+		if (n < count)
+			sys_call(__NR_execve, (long)name, (long)(argument + n), (long)variables, 0, 0, 0);
+		return;
+	}
+	/* ld.so run as a command tells the program's name there. */
+	if (!is_same_file(name, &program) || object_program)
+		name = strchr(argument[0], '/') ? argument[0] : NULL;
+	if (!is_same_file(name, &program)) {
+		ssize_t length = readlink("/proc/self/exe", target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		name = target;
+	}
+	/* Deleted, or never in a folder. */
+	if (!is_same_file(name, &program))
+		name = (char *)"/proc/self/exe";
+	sys_call(__NR_execve, (long)name, (long)argument, (long)variables, 0, 0, 0);
+}
+
+static void start_again(uint64_t wanted)
+{
+	size_t count = 0;
+	char **argument = arguments(&count), **variables = environment(wanted);
+
+	never = 1;
+	if (argument && variables)
+		execute(argument, count, variables);
+	/* What is left of the memory is little, and the process will end soon. */
+}
+
+/* ---- how much ---- */
+
+static uint64_t tls_of(const struct image *image)
+{
+	for (unsigned i = 0; i < image->phnum; i++) {
+		const Elf64_Phdr *p = &image->phdr[i];
+		uint64_t align = p->p_align ? p->p_align : 1;
+		if (p->p_type == PT_TLS && p->p_memsz < 1ull << 40 && align < 1ull << 40)
+			return (p->p_memsz + 2 * align - 1) & ~(align - 1); /* wherever it begins */
+	}
+	return 0;
+}
+
+static int is_marked(const struct link_map *map)
+{
+	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_FLAGS)
+			return (d->d_un.d_val & DF_STATIC_TLS) != 0;
+	return 0;
+}
+
+void static_tls_look(const struct link_map *map, const struct image *image, const struct imports *imports, int program)
+{
+	int is = is_marked(map);
+
+	/* libc has its room, and the program was there when ld.so looked. */
+	if (!program && !(image->soname && !strcmp(image->soname, "libc.so.6"))) {
+		uint64_t size = tls_of(image);
+		all += size;
+		marked += is ? size : 0;
+	}
+	foreign |= (program || is) && imports->foreign_tls;
+	uint64_t wanted = foreign ? all : marked;
+	if (!never && wanted > room && is_complete(map))
+		start_again(wanted + STATIC_TLS_SPARE);
+}
