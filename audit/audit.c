@@ -167,6 +167,12 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		foreign |= 1ull << namespace;
 	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
 		return 0;
+	/*
+	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having been opened; since then it would be one more
+	 * load of the same memory, "unloaded" while ld.so runs.
+	 */
+	if (flags & TRACE_OBJECT_LOADER && namespace != LM_ID_BASE)
+		return DLSYM_ALONE;
 	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0)) {
 		say_unread(map);
 		return DLSYM_ALONE;

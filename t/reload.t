@@ -121,6 +121,7 @@ report d
 is "$(rows), $(sums)" 'one_begin 20, one_end 20, one_inner 100, one_work 100, 0 lost 0 unfinished' 'calls in both count'
 dump d
 is "$(loads libone.so)" '20 loads 20 unloads' 'with their loads'
+is "$(loads ld-linux-x86-64.so.2)" '1 loads 1 unloads' 'ld.so, which serves all namespaces, is loaded once'
 record d -k plt -l 'lib???.so' -l libc.so.6 ./reload 10 5 +./libone.so:one
 measured
 is "$status/$result/$err" '0/=200/' 'with a libc of its own, too, whose functions are traced'
