@@ -77,7 +77,7 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 		process_unlock(&held);
 		thread->count_failed = r ? now : 0;
 		if (r)
-			recorder_lose(thread);
+			recorder_lose_for(thread, r);
 	}
 	sys_set_signals(&before, NULL);
 	return r ? TRAMP_PASS : TRAMP_AGAIN;

@@ -303,6 +303,13 @@ unsigned recorder_number(struct thread *thread)
 	return thread->number;
 }
 
+void recorder_lose_for(struct thread *thread, long error)
+{
+	if (process_head())
+		process_head()->lost_error = (uint32_t)-error;
+	recorder_lose(thread);
+}
+
 void recorder_lose(struct thread *thread)
 {
 	if (thread->chunk)
@@ -347,7 +354,7 @@ enum tramp_answer tramp_slow_event(void)
 		if (r) {
 			thread->failed = now;
 			thread->hot.cursor = 0;
-			recorder_lose(thread);
+			recorder_lose_for(thread, r);
 		}
 	}
 	sys_set_signals(&before, NULL);

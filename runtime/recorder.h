@@ -78,6 +78,9 @@ void recorder_state(uint32_t *mode, uint32_t *is_recording);
 /* One event of the thread, or one call that should have been counted, could not be. */
 void recorder_lose(struct thread *thread);
 
+/* The same, since a file could not be made or grown: error (-errno) is remembered for whoever asks why. */
+void recorder_lose_for(struct thread *thread, long error);
+
 /* The same for its counters (count.c). Lock held. */
 void count_thread_changed(struct thread *thread);
 

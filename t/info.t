@@ -76,7 +76,7 @@ Process 100 (p100), child of 99: ended
       patchable        3  fewer than 5 bytes of NOPs
       plt              4  not selected by the rules
 
-Process 200 (p200), child of 1: is running, or was killed, switched off
+Process 200 (p200), child of 1: was killed, or executed what was not traced, switched off
   Mode        stream, recording
   Threads     0
   Events      0 in N bytes on disk
@@ -122,6 +122,54 @@ like "$got" 'of unknown frequency' 'and info says so'
 like "$(cat "$tmp/err")" "^xaudit: .*none/p100/meta: offset 48: the clock's pairs give no rate" 'as does the line of error'
 trace mono 'process p100 flags=1'
 like "$("$XAUDIT" info "$tmp/mono")" '^Clock +CLOCK_MONOTONIC' 'a clock that needs no pairs is named'
+
+# Processes 300 and 400 executed programs; the number 400 was given to another one later.
+"$make_trace" "$tmp/state" <<'END'
+process p300 flags=0 ppid=7
+pair first 1000 1000 5
+text exe /bin/sh
+process p300.1 flags=1 ppid=7
+pair first 2000 2000 1005
+text exe /bin/ls
+process p400 flags=0 ppid=7
+pair first 1500 1500 505
+text exe /bin/sh
+process p400.1 flags=1 ppid=300
+pair first 9500 9500 8505
+text exe /bin/ls
+END
+is "$("$XAUDIT" info "$tmp/state" 2>&1 | sed -n 's/^Process \([0-9]*\) (\(.*\)), child of [0-9]*: /\2 /p' | sort)" \
+	'p300 executed another program
+p300.1 ended
+p400 was killed, or executed what was not traced
+p400.1 ended' 'what became of a process is told by those that follow it'
+is "$("$XAUDIT" info --format=json "$tmp/state" | jq -r '.processes[] | .folder + " " + .state' | sort | xargs)" \
+	'p300 executed p300.1 ended p400 gone p400.1 ended' 'in JSON by one word'
+
+# Eleven processes of three programs.
+{
+	for p in 1 2 3 4 5 6 7 8 9 10 11; do
+		printf 'process p%s flags=%s lost=%s lost_error=28\npair first 1000 1000 5\n' $p $((p != 11)) $((p > 9))
+		case $p in
+		11) printf 'text exe /bin/odd\n' ;;
+		10) printf 'text exe /bin/make\ntext note full\n' ;;
+		*) printf 'text exe /bin/cc\ntext note slow\n' ;;
+		esac
+		printf 'object 1 /lib/a.so\nfunction 1 0 1 0x10 f\nthread %s t\nentry 1 1000\nexit 1 1010\n' $p
+	done
+} | "$make_trace" "$tmp/many" || bail 'make_trace failed'
+is "$("$XAUDIT" info "$tmp/many" | sed -n '/^ Processes/,$p')" ' Processes          Events        Lost  Program
+         9              18           0  /bin/cc
+         1               2           1  /bin/make
+         1               2           1  /bin/odd
+
+Processes that: 10 ended; 1 was killed, or executed what was not traced
+Note        9 times: slow
+Note        1 times: full
+`xaudit info -v` shows each process, `xaudit info --pid=N` one.' 'eleven processes are a line per program'
+is "$("$XAUDIT" info -v "$tmp/many" | grep -c '^Process [0-9]')" 11 'and with -v each has its own lines'
+is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'the disk is full' \
+	'why events were lost is told'
 
 # A trace of this boot whose process was killed at once: the reader takes a pair itself, half a second later.
 if grep -q constant_tsc /proc/cpuinfo; then

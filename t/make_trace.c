@@ -7,7 +7,7 @@
  *	record TEXT			a line of DIR/record
  *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID, and those of head
  *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
- *					ring_chunk ring_size mode recording taken_back
+ *					ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
@@ -337,6 +337,8 @@ static void set_head(char **word, int words)
 			head.recording = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "taken_back")))
 			head.taken_back = number(v);
+		else if ((v = value_of(word[i], "lost_error")))
+			head.lost_error = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "boot")))
 			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
 		else

@@ -325,6 +325,12 @@ is "$(rules)" "$default" 'a configuration without sections leaves the default on
 like "$environment" '^clock = monotonic$' 'its clock counts'
 like "$environment" '^buffer = 1048576$' 'its buffer counts'
 printf '[library libx*]\nkinds = plt\n[trace]\noutput = from-config\n' >xaudit.conf
+record -o d true
+is "$end/$said" \
+	"exit 0/xaudit record: the configuration $here/./xaudit.conf was found and counts; -c FILE names another, -c /dev/null none" \
+	'a configuration that was found is named'
+record -c xaudit.conf -o d true
+is "$end/$said" 'exit 0/' 'one that was given is not'
 environment
 is "$(rules)" '' 'a configuration with sections is left to decide'
 like "$environment" "^XAUDIT_CONFIG=$here/./xaudit.conf\$" 'and named, for processes in other folders'

@@ -3,9 +3,11 @@
 /* xaudit info: what was recorded, what was not, and why. */
 #include "tool/info.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "audit/rules.h"
@@ -13,6 +15,7 @@
 #include "tool/reader.h"
 #include "tool/tool.h"
 #include "tool/trace_counts.h"
+#include "tool/trace_state.h"
 #include "tool/trace_stream.h"
 
 static const char help[] =
@@ -20,7 +23,10 @@ static const char help[] =
 	"Shows what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
 	"\n"
 	"Options:\n"
+	"  -v, --verbose    each process, where they are more than 10: else a line per program\n"
 	"  --format=FORMAT  text (default) or json\n" READER_HELP_TEXT;
+
+#define FEW 10 /* processes that are shown one by one */
 
 const char *info_kind(unsigned kind)
 {
@@ -36,6 +42,23 @@ const char *info_reason(unsigned reason)
 	};
 
 	return reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL;
+}
+
+const char *info_lost_reason(uint32_t error)
+{
+	switch (error) {
+	case 0:
+		return NULL;
+	case EFBIG:
+		return "the trace reached its size limit (size-limit)";
+	case ENOSPC:
+	case EDQUOT:
+		return "the disk is full";
+	case ENOMEM:
+		return "no memory";
+	default:
+		return error < 4096 ? strerror((int)error) : NULL;
+	}
 }
 
 uint64_t info_began(const struct folder *folder)
@@ -306,7 +329,7 @@ static void print_process(const struct process *process, const struct info_sums 
 
 	printf("\n%sProcess %" PRIu32 "%s (", color->head, head->pid, color->off);
 	tool_text(stdout, process->name);
-	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, head->flags & TRACE_EXITED ? "ended" : "is running, or was killed",
+	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, process_state_phrase(process_state(process)),
 		head->flags & TRACE_OFF ? ", switched off" : "");
 	if (process->exe)
 		line("  Program", process->exe);
@@ -315,6 +338,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	line("  Rules", process->config);
 	print_mode(head);
 	print_sums(sums, "  ");
+	if (sums->lost && info_lost_reason(head->lost_error))
+		line("  Why lost", info_lost_reason(head->lost_error));
 	if (sums->crashes)
 		printf("  %sCrash       by signal %d%s\n", color->warn, sums->signal, color->off);
 	if (head->no_mirror)
@@ -335,7 +360,7 @@ static void print_process(const struct process *process, const struct info_sums 
 			print_object(process->object[i], color);
 }
 
-static void print_text(struct folder *folder, const struct info_sums *sums, const struct info_sums *all,
+static void print_text(struct folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,
 	const struct reader_colors *color)
 {
 	const struct process *first = folder->process[0];
@@ -355,23 +380,37 @@ static void print_text(struct folder *folder, const struct info_sums *sums, cons
 		line("Time", reader_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %u\n", folder->processes);
 	print_sums(all, "");
+	if (folder->processes > FEW && !verbose) {
+		info_many(folder, sums, color);
+		return;
+	}
 	for (unsigned i = 0; i < folder->processes; i++)
 		print_process(folder->process[i], &sums[i], color);
+}
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	(void)options;
+	(void)option;
+	*(bool *)context = true;
+	return true;
 }
 
 int info_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "verbose", no_argument, NULL, 'v' },
 		{ "format", required_argument, NULL, READER_FORMAT },
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
 	static const struct reader_syntax syntax = {
-		.command = "info", .help = help, .letters = ":", .options = long_options
+		.command = "info", .help = help, .letters = ":v", .options = long_options, .own = take_option
 	};
 	struct info_sums all = { .first = UINT64_MAX }, *sums;
 	struct reader_options options;
-	int status = reader_begin(&options, &syntax, NULL, argc, argv);
+	bool verbose = false;
+	int status = reader_begin(&options, &syntax, &verbose, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -397,7 +436,7 @@ int info_main(int argc, char **argv)
 	if (options.json)
 		info_json(folder, sums, &all);
 	else
-		print_text(folder, sums, &all, reader_colors(&options));
+		print_text(folder, sums, &all, verbose, reader_colors(&options));
 	free(sums);
 	return reader_end(folder);
 }

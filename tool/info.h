@@ -33,6 +33,11 @@ void info_count(struct info_sums *sums, struct process *process);
  */
 void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes);
 
+struct reader_colors;
+
+/* Writes what stands in place of each process where they are many: lines per program, what became of them, their notes. */
+void info_many(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color);
+
 /* Writes all as one JSON object. sums: one per process. */
 void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
 
@@ -47,6 +52,9 @@ const char *info_kind(unsigned kind);
 const char *info_reason(unsigned reason);
 
 /* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */
+/* Why events could not be recorded, by lost_error of the head; NULL: nobody knows. */
+const char *info_lost_reason(uint32_t error);
+
 uint64_t info_began(const struct folder *folder);
 
 #endif

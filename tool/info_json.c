@@ -4,6 +4,7 @@
 #include "tool/info.h"
 #include "tool/json.h"
 #include "tool/reader.h"
+#include "tool/trace_state.h"
 
 static void text(const char *key, const char *value, const char *behind)
 {
@@ -134,8 +135,10 @@ static void print_process(const struct process *process, const struct info_sums 
 	text("command", process->command, ",");
 	text("module", process->module, ",");
 	text("rules", process->config, ",");
-	printf("\"ended\":%s,\"off\":%s,", head->flags & TRACE_EXITED ? "true" : "false",
+	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->flags & TRACE_EXITED ? "true" : "false",
+		process_state_word(process_state(process)),
 		head->flags & TRACE_OFF ? "true" : "false");
+	text("lost_reason", info_lost_reason(head->lost_error), ",");
 	print_sums(sums);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64 ",\"notes\":[",
 		head->no_mirror, head->meta_lost, process->loads, process->unloads);

@@ -8,10 +8,11 @@ xaudit_SOURCES = \
 	tool/histogram.c tool/histogram.h tool/json.c tool/json.h tool/memory.c tool/memory.h tool/reader.c tool/reader.h \
 	tool/report.c tool/report_count.c tool/report_count.h tool/trace_clock.c tool/trace_clock.h tool/trace_folder.c \
 	tool/trace_folder.h tool/trace_merge.c tool/trace_merge.h tool/trace_meta.c tool/trace_meta.h tool/trace_stream.c \
-	tool/trace_stream.h tool/dump.c tool/info.c tool/info.h tool/info_json.c tool/replay.c
+	tool/trace_stream.h tool/trace_state.c tool/trace_state.h tool/dump.c tool/info.c tool/info.h tool/info_json.c \
+	tool/info_many.c tool/replay.c
 xaudit_SOURCES += \
-	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_rules.c tool/record_run.c \
-	tool/record_file.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
+	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_lost.c tool/record_rules.c \
+	tool/record_run.c tool/record_file.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)

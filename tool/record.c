@@ -212,7 +212,7 @@ static int run(const struct record_options *options)
 {
 	struct record_folder folder;
 	const struct record_watcher watcher = {.begun = begun, .context = &folder};
-	char *path, *output;
+	char *path, *output, *searched = NULL;
 	int status;
 	bool off;
 
@@ -221,7 +221,7 @@ static int run(const struct record_options *options)
 	if (!path)
 		return status;
 	status = RECORD_FAILED;
-	output = record_prepare(options, path, &off);
+	output = record_prepare(options, path, &off, &searched);
 	if (!output || record_folder_make(&folder, output) < 0)
 		goto out;
 	if (record_folder_begin(&folder, options->command) < 0) {
@@ -238,9 +238,13 @@ static int run(const struct record_options *options)
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
 	record_after(&folder, options->command[0], path, off);
+	if (searched)
+		tool_error("record", "the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
+			searched);
 	record_folder_close(&folder);
 	status = record_pass_on(wait_status);
 out:
+	free(searched);
 	free(output);
 	free(path);
 	return status;

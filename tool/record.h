@@ -4,6 +4,7 @@
 #define XAUDIT_RECORD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -51,8 +52,9 @@ struct record_options {
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
  * XAUDIT_CONFIG), which becomes that of this process. path: of the command, from record_find(). Returns the path of the
  * trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or NULL after one line on stderr.
+ * *searched becomes the path of a configuration that counts without having been named, or NULL; the caller frees it.
  */
-char *record_prepare(const struct record_options *options, const char *path, bool *off);
+char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched);
 
 /* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. Returns 0, or -1 after one line on stderr. */
 int record_environment(const char *path);
@@ -140,6 +142,24 @@ int record_pass_on(int status);
  * everything was off at first, that nobody switched anything on.
  */
 void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
+
+/* ---- record_lost.c ---- */
+
+struct trace_head;
+
+/* What processes lost, added up; zeros at first. */
+struct record_lost {
+	uint64_t lost, events; /* of the processes that lost some; events with the lost ones */
+	unsigned processes;
+	bool about;	/* events are an estimate */
+	uint32_t error; /* lost_error of one of them */
+};
+
+/* Adds what a process lost. fd: of its folder, whose path it is. */
+void record_lost_look(struct record_lost *lost, int fd, const char *path, const struct trace_head *head);
+
+/* Says it, in one line on stderr, if something was lost. processes: how many were traced. */
+void record_lost_say(const struct record_lost *lost, unsigned processes);
 
 /*
  * Cuts a thread file behind its last event. fd: of the process folder; name: of the file; chunk: size of its chunks.

@@ -22,6 +22,7 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 #include "tool/trace_folder.h"
+#include "tool/trace_state.h"
 
 /* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
 #define OF_OBJECT(reason)                                                                                              \
@@ -37,6 +38,7 @@ struct reasons {
 };
 
 struct found {
+	struct record_lost lost;
 	unsigned processes, empty; /* empty: nothing was selected */
 	bool recorded;		   /* somebody made a thread's file */
 	/* Of the first empty one. */
@@ -55,26 +57,6 @@ struct summary {
 	uint64_t *sites; /* by object: where its last TRACE_REC_SITES lies; 0: none */
 	uint32_t room;
 };
-
-static int is_alive(uint32_t pid)
-{
-	char path[64], stat[512];
-	ssize_t n = 0;
-	char *p;
-
-	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-		return 0;
-	/* A zombie that nobody has fetched yet writes nothing any more. */
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, stat, sizeof(stat) - 1);
-		close(fd);
-	}
-	stat[n > 0 ? n : 0] = '\0';
-	p = strrchr(stat, ')');
-	return !(p && (p[1] == ' ') && (p[2] == 'Z' || p[2] == 'X'));
-}
 
 static char *read_exe(int meta, uint64_t at, uint32_t size)
 {
@@ -208,7 +190,7 @@ static bool look_at_threads(int folder, uint64_t chunk)
 	return any;
 }
 
-static void take_process(struct found *found, int folder)
+static void take_process(struct found *found, int folder, const char *path)
 {
 	struct trace_head head;
 	struct summary summary = { 0 };
@@ -227,7 +209,8 @@ static void take_process(struct found *found, int folder)
 		close(meta);
 		return;
 	}
-	found->recorded |= look_at_threads(folder, !ours || is_alive(head.pid) ? 0 : head.chunk_size);
+	found->recorded |= look_at_threads(folder, !ours || process_is_alive(head.pid) ? 0 : head.chunk_size);
+	record_lost_look(&found->lost, folder, path, &head);
 	read_meta(&summary, meta, &head);
 	if (!summary.selected && !found->empty++) {
 		found->exe = summary.exe;
@@ -328,7 +311,9 @@ void record_after(const struct record_folder *folder, const char *command, const
 		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (process < 0)
 			continue;
-		take_process(&found, process);
+		char *path_of = memory_format("%s/%s", folder->path, e->d_name);
+		take_process(&found, process, path_of);
+		free(path_of);
 		close(process);
 	}
 	closedir(dir);
@@ -343,5 +328,6 @@ void record_after(const struct record_folder *folder, const char *command, const
 			folder->path);
 	else if (!found.processes && !folder->robbed)
 		record_why(command, path);
+	record_lost_say(&found.lost, found.processes);
 	free(found.exe);
 }

@@ -305,7 +305,7 @@ int record_environment(const char *path)
 	return 0;
 }
 
-char *record_prepare(const struct record_options *options, const char *path, bool *off)
+char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched)
 {
 	struct rules found = { 0 }, rules = { 0 };
 	const char *named = options->config ? options->config : getenv("XAUDIT_CONFIG");
@@ -331,6 +331,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	if (read_rules(&found, given, config) < 0)
 		goto out;
 	*off = found.disabled || found.prepare == RULES_PREPARE_NONE;
+	*searched = !config && found.file ? absolute(found.file) : NULL;
 
 	to = open_memstream(&sections, &size);
 	put_sections(to, options, &found);

@@ -219,7 +219,7 @@ bad:
 
 /* ---- clocks ---- */
 
-static bool this_boot(const char *boot_id)
+bool trace_is_of_this_boot(const char *boot_id)
 {
 	char now[sizeof(((struct trace_head *)0)->boot_id)] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -264,7 +264,8 @@ static void set_clock(struct folder *folder, unsigned first)
 		high = pair[i].mono > high ? pair[i].mono : high;
 	}
 	fresh |= high < low || high - low < CLOCK_SHORTEST_NS;
-	clock_setup(&process->clock, process->head.clock, pair, n, fresh && this_boot(process->head.boot_id));
+	fresh = fresh && trace_is_of_this_boot(process->head.boot_id);
+	clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)
 		damage_add(&folder->damage, process->path, "meta", offsetof(struct trace_head, first),
 			"the clock's pairs give no rate, so a tick is shown as 1 ns");

@@ -133,6 +133,9 @@ struct folder {
  */
 int trace_open_file(int at, const char *name, const char **why);
 
+/* Whether boot_id, of a head, is that of the running system. */
+bool trace_is_of_this_boot(const char *boot_id);
+
 /*
  * Opens the trace folder `path`, or of it what the process folder `path` names, and reads DIR/record and the head of each process's meta; processes other than `pid` are
  * left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one line on stderr.

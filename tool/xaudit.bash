@@ -90,7 +90,7 @@ _xaudit()
 	report) options='--sort= --by= --format= --pid= --color= --help' ;;
 	replay) options='--tid= --depth= --pid= --color= --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --help' ;;
-	info) options='--format= --pid= --color= --help' ;;
+	info) options='--verbose --format= --pid= --color= --help' ;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
 		if ((cword == 2)) && [[ $cur != -* ]]; then
