@@ -13,6 +13,7 @@
 #include <sys/auxv.h> /* getauxval */
 #include <time.h>     /* clock_gettime */
 
+#include "audit/altstack.h"
 #include "audit/api.h"
 #include "audit/bind.h"
 #include "audit/check.h"
@@ -154,39 +155,35 @@ static void say_unread(const struct link_map *map)
 	process_unlock(&held);
 }
 
-EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
+/* What la_objopen is told, and the load that it makes of it. */
+struct opening {
+	struct link_map *map;
+	Lmid_t namespace;
+	uint32_t flags;
+	struct load *load; /* NULL: none, or one that stays as it is */
+	uintptr_t *cookie;
+};
+
+/* Most of la_objopen. */
+static void open_object(void *argument)
 {
-	uint32_t flags = object_flags(map, namespace);
+	struct opening *opening = argument;
+	const uint32_t flags = opening->flags;
 	struct image image;
 	struct imports imports;
 
-	*cookie = 0;
-	if (flags & TRACE_OBJECT_PROGRAM)
-		program_seen = 1;
-	if (!program_seen && namespace > 0 && namespace < 64)
-		foreign |= 1ull << namespace;
-	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
-		return 0;
-	/*
-	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having been opened; since then it would be one more
-	 * load of the same memory, "unloaded" while ld.so runs.
-	 */
-	if (flags & TRACE_OBJECT_LOADER && namespace != LM_ID_BASE)
-		return DLSYM_ALONE;
-	if (!image_read(&image, map, (flags & TRACE_OBJECT_PROGRAM) != 0)) {
-		say_unread(map);
-		return DLSYM_ALONE;
+	if (!image_read(&image, opening->map, (flags & TRACE_OBJECT_PROGRAM) != 0)) {
+		say_unread(opening->map);
+		return;
 	}
-	struct load *load = object_open(map, namespace, &image, &rules, flags);
-	if (!load)
-		return DLSYM_ALONE;
-	*cookie = (uintptr_t)load;
-	if (flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
-		return DLSYM_ALONE;
+	struct load *load = object_open(opening->map, opening->namespace, &image, &rules, flags);
+	*opening->cookie = (uintptr_t)load;
+	if (!load || flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return;
 	dladdr_note(load);
 	imports_look(&imports, load);
-	if (!started && namespace == LM_ID_BASE)
-		static_tls_look(map, &image, &imports, (flags & TRACE_OBJECT_PROGRAM) != 0);
+	if (!started && opening->namespace == LM_ID_BASE)
+		static_tls_look(opening->map, &image, &imports, (flags & TRACE_OBJECT_PROGRAM) != 0);
 	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
 		kinds &= rules_kinds(&rules);
 	resolve(load, &imports);
@@ -197,6 +194,34 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
+	opening->load = load;
+}
+
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
+{
+	struct opening opening = { map, namespace, object_flags(map, namespace), NULL, cookie };
+
+	*cookie = 0;
+	if (opening.flags & TRACE_OBJECT_PROGRAM)
+		program_seen = 1;
+	if (!program_seen && namespace > 0 && namespace < 64)
+		foreign |= 1ull << namespace;
+	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
+		return 0;
+	/*
+	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having been opened; since then it would be one more
+	 * load of the same memory, "unloaded" while ld.so runs.
+	 */
+	if (opening.flags & TRACE_OBJECT_LOADER && namespace != LM_ID_BASE)
+		return DLSYM_ALONE;
+	/* The first thread's stack is large. */
+	if (started)
+		altstack_call(open_object, &opening);
+	else
+		open_object(&opening);
+	struct load *load = opening.load;
+	if (!load)
+		return DLSYM_ALONE;
 	handlers_loaded(HANDLERS_LOAD, load->object->number, load->base);
 	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
 	load->asked = kinds || check_mode() || (load->closes && close_is_watched());

@@ -10,7 +10,7 @@ audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
 audit_libcommon_la_LIBADD = audit/libglob.la runtime/libbase.la x86_64/libsled.la
 
 noinst_LTLIBRARIES += audit/libaudit.la
-audit_libaudit_la_SOURCES = audit/audit.c audit/bind.c audit/bind.h audit/follow.c audit/follow.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.c \
+audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/audit.c audit/bind.c audit/bind.h audit/follow.c audit/follow.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.c \
 	audit/iterate.h audit/never.c audit/never.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h \
 	audit/sanitizer.c audit/sanitizer.h audit/symbol.c audit/symbol.h audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec

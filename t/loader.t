@@ -218,6 +218,19 @@ else
 	skip 3 'no mounts of its own here'
 fi
 
+# ---- stacks ----
+program "$CC" depth loader_depth.c
+patchable_library libdeep.so loader_part.c -DNAME=deep -DMANY
+untraced=$(./depth ./libdeep.so)
+ok 'a thread opens and closes a library' test "$untraced" -gt 4000
+for kinds in none plt 'patchable, plt, calls'; do
+	printf '[trace]\noutput = %s\n[library *]\nkinds = %s\n' "$tmp/d" "$kinds" >deep.conf
+	rm -rf d
+	directly XAUDIT_CONFIG=deep.conf LD_AUDIT="$MODULE" ./depth ./libdeep.so
+	ok "it takes at most 2 kB more of its stack with kinds = $kinds" test "$((out - untraced))" -le 2048
+done
+is "$(object d libdeep.so '.sites.patchable.traced >= 1000')" true '(it has much to prepare)'
+
 # ---- where nothing is to be traced ----
 
 config plt,patchable plt.conf d

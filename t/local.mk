@@ -165,13 +165,16 @@ t_epoch_torture_t_SOURCES = t/epoch_torture.c
 t_epoch_torture_t_LDADD = runtime/libruntime.la runtime/libbase.la
 
 # Loading and unloading.
+check_PROGRAMS += t/altstack.t
+t_altstack_t_SOURCES = t/altstack.c audit/altstack.c
+t_altstack_t_LDADD = x86_64/libx86_64.la
 dist_check_SCRIPTS += t/host.t t/loader.t t/hostile.t t/sanitized.t
 dist_check_SCRIPTS += t/rtld.t t/leaving.t t/auditors.t t/untouched.t
 EXTRA_DIST += t/fixtures/auditor.c t/fixtures/starts_bare.c
 EXTRA_DIST += t/fixtures/leaving.cc t/fixtures/leaving_library.c
 EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_part.c t/fixtures/rtld_thousand.h
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
-	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/listed.cc t/fixtures/sanitized.c
+	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/loader_depth.c t/fixtures/listed.cc t/fixtures/sanitized.c
 
 # Looking into running processes.
 dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
