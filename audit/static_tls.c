@@ -54,7 +54,7 @@ static uint64_t number(const char *text)
 /* Takes off the suffix that a first start, or the command, has put there. Strings and list are the program's own, from the kernel or ld.so's copy of it. */
 static void take_off(char **entry, char *suffix)
 {
-	int was = suffix[strlen(STATIC_TLS_ONCE "=")] == '1';
+	int was = suffix[strlen(STATIC_TLS_ONCE "=")] != '0';
 
 	if (was) {
 		suffix[suffix > *entry + strlen(VARIABLE) ? -1 : 0] = '\0';
@@ -83,7 +83,7 @@ void static_tls_start(void)
 		if (*p)
 			continue;
 		if (once) {
-			never = 1;
+			never |= once[strlen(STATIC_TLS_ONCE "=")] != '2';
 			take_off(entry, once);
 		}
 		return;

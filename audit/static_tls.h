@@ -6,7 +6,7 @@
  *
  * It looks to the program as if it had been started so: same file, arguments, environment. The new value is a suffix of GLIBC_TUNABLES that the second start takes
  * off again, so that the programs it starts get what they had got otherwise: the room is taken out of each thread's stack. That suffix is also the mark
- * of a second start, which never executes a third time. `xaudit record` and `xaudit env` write the same suffix, to spare the first start.
+ * of a second start, which never executes a third time. `xaudit record` and `xaudit env` write one, too, to spare the first start.
  *
  * Counted are libraries that are marked to need static TLS (DF_STATIC_TLS); all with TLS, where one of these, or the program, refers to TLS of another object that
  * is not libc. Where the last library is not recognised (needed by a name that is neither its file's nor its own), where /proc is not there, a

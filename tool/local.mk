@@ -28,7 +28,7 @@ install-data-local:
 uninstall-local:
 	rm -f '$(DESTDIR)$(bashcompletiondir)/xaudit'
 
-xaudit_SOURCES += tool/list.c
+xaudit_SOURCES += tool/list.c tool/env.c
 
 # xaudit check; libdw unwinds stacks and names what lies there.
 xaudit_SOURCES += tool/check.c tool/check.h tool/check_growth.c tool/check_json.c tool/check_judge.c tool/check_kept.c tool/check_late.c \

@@ -23,6 +23,7 @@ static const struct {
 	{ "info", "what was recorded, what was not, and why", info_main },
 	{ "ctl", "look into a running process, and change what is traced there", ctl_main },
 	{ "check", "run a command and find out whether its unloading of libraries is safe", check_main },
+	{ "env", "the variables that have a program traced which somebody else starts", env_main },
 	{ "list", "what could be traced in an ELF file, without running it", list_main },
 };
 
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		if (!strcmp(argv[1], subcommand[i].name))
 			return flush(argv[1], subcommand[i].main(argc - 1, argv + 1));
-	tool_error(NULL, "unknown command '%s'; allowed: record, report, replay, dump, info, ctl, check, list, --help, --version",
+	tool_error(NULL, "unknown command '%s'; allowed: record, report, replay, dump, info, ctl, check, env, list, --help, --version",
 		argv[1]);
 	return TOOL_USAGE;
 }

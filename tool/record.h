@@ -56,7 +56,10 @@ struct record_options {
  */
 char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched);
 
-/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. Returns 0, or -1 after one line on stderr. */
+/* A path from the root, which the caller frees; NULL after one line on stderr. */
+char *record_absolute(const char *path);
+
+/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or -1 after one line on stderr. */
 int record_environment(const char *path);
 
 /* ---- record_tls.c: what the command's libraries need ---- */

@@ -43,8 +43,7 @@ static int read_rules(struct rules *rules, const char *text, const char *config)
 	return rules_read(rules, rules_environment);
 }
 
-/* A path from the root; NULL after a line on stderr. */
-static char *absolute(const char *path)
+char *record_absolute(const char *path)
 {
 	if (path[0] == '/')
 		return memory_format("%s", path);
@@ -209,7 +208,7 @@ static char *find_module(void)
 	ssize_t n;
 
 	if (named && *named) {
-		path = absolute(named);
+		path = record_absolute(named);
 		if (path && access(path, R_OK) < 0) {
 			tool_error(record_speaker, "XAUDIT_MODULE names %s, which can't be read: %s", path, strerror(errno));
 			free(path);
@@ -273,7 +272,7 @@ static int set_module(void)
 	return 0;
 }
 
-/* path: of the command. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for itself alone. */
+/* path: of the command, or NULL. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for itself alone. */
 static void set_tunables(const char *path)
 {
 	const char *before = getenv("GLIBC_TUNABLES");
@@ -288,9 +287,9 @@ static void set_tunables(const char *path)
 		p += *p == ':';
 	}
 	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_TLS);
-	size_t need = record_tls(path);
+	size_t need = path ? record_tls(path) : 0;
 	if (need > RECORD_TLS) {
-		more = memory_format("%s:" STATIC_TLS_ONCE "=1:" STATIC_TLS_TUNABLE "=%zu", value, need);
+		more = memory_format("%s:" STATIC_TLS_ONCE "=2:" STATIC_TLS_TUNABLE "=%zu", value, need);
 		free(value);
 		value = more;
 	}
@@ -323,7 +322,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 		(options->output && check("output", options->output) < 0))
 		return NULL;
 	/* Children may change their folder: every path must be from the root. */
-	if (named && *named && !(config = absolute(named)))
+	if (named && *named && !(config = record_absolute(named)))
 		return NULL;
 	to = open_memstream(&given, &size);
 	put_options(to, options);
@@ -336,7 +335,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	to = open_memstream(&sections, &size);
 	put_sections(to, options, &found);
 	fclose(to);
-	output = options->output ? absolute(options->output) : memory_format("%s", found.output);
+	output = options->output ? record_absolute(options->output) : memory_format("%s", found.output);
 	if (!output)
 		goto out;
 	for (size_t n = strlen(output); n > 1 && output[n - 1] == '/'; n--)
@@ -353,7 +352,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	fclose(to);
 	/* A configuration that was only found counts for all processes, wherever they are, but its sections only without ours. */
 	if (!config && found.file && !*sections)
-		config = absolute(found.file);
+		config = record_absolute(found.file);
 	if (read_rules(&rules, text, config) < 0 || record_environment(path) < 0)
 		goto bad;
 	set("XAUDIT_RULES", text);

@@ -20,6 +20,7 @@ enum tool_status {
 int record_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int ctl_main(int argc, char **argv);
+int env_main(int argc, char **argv);
 int list_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);

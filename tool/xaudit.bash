@@ -28,7 +28,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info ctl check list'
+	local commands='record report replay dump info ctl check env list'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -36,8 +36,11 @@ _xaudit()
 
 	local command=${words[1]} options= takes=
 	case $command in
-	record | check)
-		if [[ $command == record ]]; then
+	record | check | env)
+		if [[ $command == env ]]; then
+			options='--config= --format= --help'
+			takes='-c|-f|--config|--format'
+		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --depth= --time='
 			options+=' --below= --throttle= --start-disabled --prepare= --snapshot= --merge --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
@@ -66,7 +69,11 @@ _xaudit()
 		fi
 		case $prev in
 		-o | --output) [[ $command == check ]] && compopt -o default || compopt -o dirnames; return ;;
-		--format) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur"); return ;;
+		-f | --format)
+			[[ $command == env ]] && options='shell systemd plain' || options='text json'
+			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+			return
+			;;
 		--error-exitcode) return ;;
 		-c | --config) compopt -o default; return ;;
 		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
