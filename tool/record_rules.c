@@ -330,7 +330,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	if (read_rules(&found, given, config) < 0)
 		goto out;
 	*off = found.disabled || found.prepare == RULES_PREPARE_NONE;
-	*searched = !config && found.file ? absolute(found.file) : NULL;
+	*searched = !config && found.file ? record_absolute(found.file) : NULL;
 
 	to = open_memstream(&sections, &size);
 	put_sections(to, options, &found);
