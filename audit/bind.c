@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/bind.h"
 
+#include <errno.h>  /* ENOMEM */
 #include <string.h> /* strcmp */
 
 #include "audit/asked.h"
@@ -88,6 +89,8 @@ static struct bound_function *function_of(struct object *object, const char *nam
 
 typedef void gate_function(void);
 
+static enum trace_reason no_stub = TRACE_REASON_NO_ROOM; /* why the last block was not made. Lock */
+
 /* A stub of the load, where `expected` more will follow. */
 static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 {
@@ -95,7 +98,9 @@ static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 
 	if (!block || block->pages.used == block->pages.stubs) {
 		block = arena_alloc(&to->arena, sizeof(*block));
-		if (!block || stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected))
+		int r = block ? stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected) : -ENOMEM;
+		no_stub = r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
+		if (r)
 			return NULL;
 		block->next = to->blocks;
 		to->blocks = block;
@@ -239,7 +244,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, co
 	}
 	struct binding *b = stub_for(to, f, body, gate_for(f));
 	if (!b) {
-		*reason = TRACE_REASON_NO_ROOM;
+		*reason = no_stub;
 		return body;
 	}
 	live_switch(b, f->on && !sled);

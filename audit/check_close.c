@@ -11,6 +11,7 @@
 
 #include "audit/check_count.h"
 #include "audit/image.h"
+#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 
@@ -229,6 +230,9 @@ static void set_slot(uintptr_t *slot)
 	long n = sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
 	void *page = (void *)((uintptr_t)slot & ~4095ul);
 
+	/* A filter may refuse it. */
+	if (n != (long)sizeof(same) && n != -EFAULT)
+		n = maps_is_writable((uint64_t)(uintptr_t)slot) == 1 ? (long)sizeof(same) : -EFAULT;
 	if (n == (long)sizeof(same)) {
 		*slot = (uintptr_t)check_dlclose;
 	} else if (n == -EFAULT && !sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {

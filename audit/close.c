@@ -8,6 +8,7 @@
 #include <sys/uio.h>  /* struct iovec */
 
 #include "runtime/handlers.h"
+#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 
@@ -102,7 +103,12 @@ static long probe(uint64_t *slot)
 	uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: what is there, for the kernel to write */
 	struct iovec from = { &value, sizeof(value) }, to = { slot, sizeof(*slot) };
 
-	return sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
+	long r = sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
+	if (r == (long)sizeof(value) || r == -EFAULT)
+		return r;
+	/* A filter refuses it. */
+	int writable = maps_is_writable((uint64_t)(uintptr_t)slot);
+	return writable < 0 ? r : writable ? (long)sizeof(value) : -EFAULT;
 }
 
 /*

@@ -264,10 +264,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
-/*
- * Can sites of it be switched? Not while it is in la_objopen, nor where it was when this process was forked: nobody goes on there, ld.so's part is
- * not done either, so nothing of it ever runs.
- */
+/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, and nothing of it ever runs. */
 static int is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;

@@ -15,6 +15,7 @@
 #include "audit/xray.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
+#include "runtime/text.h"
 #include "x86_64/patch.h"
 
 #define SLED_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
@@ -353,6 +354,20 @@ static enum trace_reason patch_load(struct load *load)
 	return reason;
 }
 
+/* Lock held. */
+static void say_refused(const struct object *object)
+{
+	static int said;
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	if (said++)
+		return;
+	text_string(&text, object->path);
+	text_string(&text, ": the system lets nobody change code here (MemoryDenyWriteExecute, SELinux): its sleds and guards stay as they are");
+	process_say(buffer);
+}
+
 static void prepare_sleds(struct load *load)
 {
 	struct process_held held;
@@ -363,6 +378,8 @@ static void prepare_sleds(struct load *load)
 		return;
 	enum trace_reason reason = patch_load(load);
 	process_lock(&held);
+	if (reason == TRACE_REASON_PROTECTION)
+		say_refused(object);
 	if (reason != TRACE_REASON_TRACED)
 		refuse_all(object, reason);
 	else

@@ -79,6 +79,14 @@ long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room
 	return (long)found;
 }
 
+int maps_is_writable(uint64_t address)
+{
+	struct mapping m;
+	int found = maps_find(address, &m);
+
+	return found == 1 ? m.rights[1] == 'w' : found;
+}
+
 int maps_find(uint64_t address, struct mapping *mapping)
 {
 	return (int)maps_list(address, address + 1, mapping, 1);

@@ -103,6 +103,24 @@ is "$(audited none ./live reload $reloads)" \
 
 is "$(audited none ./live text one)/$(audited none ./live text two)" 'text r-xp;/text r-xp;' 'the text is protected as ever, and nothing is writable and executable'
 ok 'patched text is the same in every process' cmp one two
+# Where nothing that was writable may become executable, all is the same.
+program "$CC" deny deny.c
+denied() {
+	bounded 300 ./deny "$how" env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" "$@" 2>.err | tr '\n' ';'
+}
+for how in mdwe eperm kill; do
+	status=0
+	./deny "$how" true || status=$?
+	if [ "$status" -eq 77 ]; then
+		skip 3 "this kernel has no $how"
+		continue
+	fi
+	is "$(denied ./live rules)" "$(tr '\n' ';' <expected)" "where $how is in force: rules switch guards"
+	is "$(denied ./live threads 60)" '0 failed, 300 changed, own 300, wrong 0, sure of both;' \
+		"where $how is in force: under eight threads, too"
+	is "$(denied ./live text denied; cmp one denied)" 'text r-xp;' \
+		"where $how is in force: the text is protected as ever, and the same"
+done
 bounded 20 ./live text file >/dev/null
 is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5 { other++ } END { print n, other + 0 }')" '5 0' \
 	'it is the file but for five places, where a NOP of 0f became a jump of e9'

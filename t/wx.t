@@ -66,6 +66,51 @@ else
 	skip 8 'no clang here'
 fi
 
+# Where nothing that was writable may become executable: text, stubs and guards all the same.
+program "$CC" deny deny.c
+patchable_library libpages.so pages.c
+library "$CC" libother.so pages.c
+program "$CC" stay stay.c -L. -lpages
+# denied HOW ARG...: record, with these options, where that is in force.
+denied() {
+	how=$1
+	shift
+	rm -rf d
+	status=0
+	bounded 60 ./deny "$how" "$XAUDIT" record -o d "$@" ./stay ./libpages.so ./libother.so </dev/null >out 2>err || status=$?
+	err=$(cat err)
+}
+for how in mdwe eperm kill; do
+	status=0
+	./deny "$how" true || status=$?
+	if [ "$status" -eq 77 ]; then
+		skip 4 "this kernel has no $how"
+		continue
+	fi
+	for kinds in patchable plt xray; do
+		if [ "$kinds" = xray ] && [ -z "$CLANG" ]; then
+			skip 1 'no clang here'
+			continue
+		fi
+		if [ "$kinds" = xray ]; then xray_library libpages.so pages.c; else patchable_library libpages.so pages.c; fi
+		denied "$how" -k "$kinds" -l libpages.so -F 'page_[0-2]'
+		report d
+		is "$status/$err/$(calls page_0)/$(calls page_1)/$(calls page_2)/$(calls page_3)" "0//$calls" \
+			"where $how is in force: the program runs, and is traced by $kinds"
+	done
+	is "$(cat d/p*/meta | grep -ac 'refuses')" 0 "where $how is in force: nothing is refused"
+done
+patchable_library libpages.so pages.c
+if ./deny files true; then
+	denied files -k patchable,plt -l libpages.so -F 'page_[0-2]'
+	is "$status" 0 'where there is no file in memory either, the program runs'
+	is "$(printf '%s\n' "$err" | grep -c '^xaudit: .*libpages.so: the system lets nobody change code')" 1 'and it is said once why it is not traced'
+	is "$(object d libpages.so '.sites.patchable | keys[]' | grep -c 'refuses')" 1 'the trace tells, too'
+	is "$(object d libpages.so '.sites.plt | keys[]' | grep -c 'refuses')" 1 'of bindings as well'
+else
+	skip 4 'no filters here'
+fi
+
 # At rest is not all: nothing may be so for a moment either.
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
 	patchable_library libpages.so pages.c

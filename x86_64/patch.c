@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/sys.h"
+#include "x86_64/pages.h"
 
 #define PAGE 4096ul
 
@@ -18,10 +19,53 @@ static uint64_t last_page(const struct patch *p)
 	return page_of(p->address + p->size - 1);
 }
 
+/* One run of pages at load, by changing its protection. */
+static long write_run(const struct patch *patch, size_t count, uint64_t low, size_t size, int prot)
+{
+	long r = sys_mprotect((void *)(uintptr_t)low, size, PROT_READ | PROT_WRITE);
+
+	if (r) {
+		/* It may have been refused in the middle. */
+		sys_mprotect((void *)(uintptr_t)low, size, prot);
+		return r;
+	}
+	for (size_t i = 0; i < count; i++)
+		sys_copy((void *)(uintptr_t)patch[i].address, patch[i].bytes, patch[i].size);
+	r = sys_mprotect((void *)(uintptr_t)low, size, prot);
+	/* It was allowed on scratch memory, but may not be here. */
+	return r && prot & PROT_EXEC ? pages_make_code(low, size) : r;
+}
+
+/* The same where that is refused. */
+static long write_run_as_it_is(int memory, const struct patch *patch, size_t count, uint64_t low, size_t size, int prot)
+{
+	struct pages pages;
+	long r = memory < 0 ? memory : 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = pages_write(memory, patch[i].address, patch[i].bytes, patch[i].size);
+	if (r == 0)
+		return 0;
+	/* No /proc, or the kernel refuses to write through it (proc_mem.force_override). */
+	r = prot & PROT_WRITE ? -EACCES : pages_begin(&pages, low, size);
+	if (r)
+		return r;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = pages_put(&pages, patch[i].address, patch[i].bytes, patch[i].size);
+	if (r == 0)
+		return pages_end(&pages, prot);
+	pages_drop(&pages);
+	return r;
+}
+
 int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *done)
 {
+	int refused = count && prot & PROT_EXEC && !pages_may_change();
+	int memory = refused ? pages_open() : -1;
+	long r = 0;
+
 	*done = 0;
-	while (*done < count) {
+	while (*done < count && r == 0) {
 		/* One run: patches whose pages follow each other without a gap. */
 		uint64_t low = page_of(patch[*done].address), high = last_page(&patch[*done]);
 		size_t end = *done + 1;
@@ -31,24 +75,16 @@ int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *don
 			end++;
 		}
 		size_t size = high + PAGE - low;
-		long r = sys_mprotect((void *)(uintptr_t)low, size, PROT_READ | PROT_WRITE);
-		if (r) {
-			/* It may have been refused in the middle. */
-			sys_mprotect((void *)(uintptr_t)low, size, prot);
-			return (int)r;
-		}
-		for (size_t i = *done; i < end; i++)
-			sys_copy((void *)(uintptr_t)patch[i].address, patch[i].bytes, patch[i].size);
-		r = sys_mprotect((void *)(uintptr_t)low, size, prot);
-		if (r) {
-			/* Changed text may not run here (SELinux execmod): take the file's own pages back. */
-			sys_madvise((void *)(uintptr_t)low, size, MADV_DONTNEED);
-			sys_mprotect((void *)(uintptr_t)low, size, prot);
-			return (int)r;
-		}
-		*done = end;
+		if (refused)
+			r = write_run_as_it_is(memory, patch + *done, end - *done, low, size, prot);
+		else
+			r = write_run(patch + *done, end - *done, low, size, prot);
+		if (r == 0)
+			*done = end;
 	}
-	return 0;
+	if (memory >= 0)
+		sys_close(memory);
+	return (int)r;
 }
 
 /* ---- live ---- */
@@ -140,11 +176,8 @@ static long protect(const struct patch_site *site, size_t count)
 
 	for (size_t i = 0, end; i < count; i = end) {
 		end = find_run(site, count, i, &low, &size);
-		if (sys_mprotect((void *)(uintptr_t)low, size, site[i].prot) == 0)
-			continue;
-		sys_madvise((void *)(uintptr_t)low, size, MADV_DONTNEED);
-		sys_mprotect((void *)(uintptr_t)low, size, site[i].prot);
-		result = -EKEYREJECTED;
+		if (sys_mprotect((void *)(uintptr_t)low, size, site[i].prot) && pages_make_code(low, size))
+			result = -EKEYREJECTED;
 	}
 	return result;
 }
@@ -167,16 +200,51 @@ static long unprotect(const struct patch_site *site, size_t count)
 	return 0;
 }
 
+/* Puts what a site becomes, and no more, into the new pages. */
+static long put_site(const struct pages *pages, const struct patch_site *site)
+{
+	const struct patch *patch = &site->patch;
+
+	if (site->head_size == 1)
+		return pages_put(pages, patch->address + site->head, patch->bytes + site->head, 1);
+	return pages_put(pages, patch->address, patch->bytes, patch->size);
+}
+
+/* Where text can't be made writable while it is executable: a run of pages at a time, each at once. */
+static long replace_runs(const struct patch_site *site, size_t count)
+{
+	uint64_t low;
+	size_t size;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		struct pages pages;
+		end = find_run(site, count, i, &low, &size);
+		long r = site[i].prot & PROT_WRITE ? -EACCES : pages_begin(&pages, low, size);
+		if (r)
+			return r;
+		for (size_t n = i; n < end && r == 0; n++)
+			r = put_site(&pages, &site[n]);
+		if (r)
+			pages_drop(&pages);
+		else
+			r = pages_end(&pages, site[i].prot);
+		if (r)
+			return r;
+	}
+	core_sync();
+	return 0;
+}
+
 int patch_live(const struct patch_site *site, size_t count)
 {
 	/* Before anything is changed: afterwards it can't fail any more. */
 	long r = core_sync();
 	int guards = 0;
 
-	if (r == 0)
-		r = unprotect(site, count);
 	if (r)
 		return (int)r;
+	if (!pages_may_change() || unprotect(site, count))
+		return (int)replace_runs(site, count);
 	for (size_t i = 0; i < count; i++) {
 		patch_step(&site[i], 1);
 		guards |= site[i].guard;

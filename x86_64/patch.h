@@ -3,7 +3,8 @@
  * Changing code: at load, when nobody can run it yet, and live, while threads run it. Both take batches, in ascending order of address.
  *
  * At load: each run of neighbouring pages is made writable once, written, and gets its protection back. In between it is read+write, not
- * executable: no thread can be in it (la_objopen comes before any code of the object runs; DESIGN 3). Never read+write+execute.
+ * executable: no thread can be in it (la_objopen comes before any code of the object runs; DESIGN 3). Never read+write+execute. Where what was
+ * writable may not become executable (pages.h tells how that is known), it is written by way of /proc/self/mem, else the pages are replaced.
  *
  * Live. Every site is one whole instruction at `head` before and after, so no thread stands in its middle; what may change under a thread is only
  * what it fetches. Its first two bytes (of an XRay exit that is switched off: one) are the head; one naturally aligned quadword holds them, so
@@ -26,7 +27,9 @@
  * Without a guard the other bytes must not change once threads may have run them: a thread that was preempted in a sled behind its head executes
  * them later, though the head is off by then. So a sled's off state differs from its on state in the head alone.
  *
- * Pages are read+write+execute while a live batch is written (they must stay executable) and have their protection back afterwards, as at load: one
+ * Where text may not become writable and stay executable, its pages are replaced by new ones with the bytes of step 3, each run of neighbours at once
+ * (pages.h): who fetches an instruction finds all of it old or all of it new. The conditions above hold there, too.
+ * Elsewhere pages are read+write+execute while a live batch is written (they must stay executable) and have their protection back afterwards, as at load: one
  * mprotect pair per run. A process that forks in between leaves its child with whole instructions (a guard is one, too) on pages that stay
  * writable until the child's next batch there.
  *
@@ -55,7 +58,7 @@ struct patch_site {
 
 /*
  * Writes the patches, which are in ascending order of address and all inside text that has protection prot (PROT_*), while no thread can execute it.
- * Returns 0, or -errno of the first mprotect that was refused: then nothing of that run and the later ones was written,
+ * Returns 0, or -errno of the first run of pages that could not be written: then nothing of it and the later ones was, unless the kernel went out of memory;
  * *done says how many patches were.
  */
 int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *done);
@@ -66,8 +69,8 @@ int patch_may_store(uint64_t head, size_t head_size);
 /*
  * Changes the sites as described above, while threads run them. All of the heads must be such that patch_may_store().
  * Returns 0; -ENOSYS, -EPERM, -EINVAL: there is no core-sync here (Linux before 4.16, seccomp), and -EACCES, -ENOMEM ...: a protection could not be
- * changed; nothing was changed then. -EKEYREJECTED: the system refused the protection that the text had before, after the change (SELinux execmod):
- * these pages were given back, so they hold what the file holds.
+ * changed, nor pages be replaced; nothing was changed then of the first run of pages that fails, nor of later ones. -EKEYREJECTED: the system refused the
+ * protection that the text had before, after the change, and all else.
  */
 int patch_live(const struct patch_site *site, size_t count);
 

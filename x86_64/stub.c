@@ -6,6 +6,7 @@
 
 #include "runtime/sys.h"
 #include "runtime/trace.h" /* TRACE_WORD */
+#include "x86_64/pages.h"
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
 #define PAGE	  4096ul
@@ -138,7 +139,10 @@ static int write_pages(struct stub_pages *pages, uint32_t xray_base, void (*even
 	}
 	for (uint32_t i = 0; i < pages->reserved; i++)
 		write_cell_stub(stubs_start(pages) + (size_t)i * STUB_SIZE, stub_cell(pages, i));
-	int r = (int)sys_mprotect(p, pages->code_size, PROT_READ | PROT_EXEC);
+	/* Where memory that was written to may not become executable, it is taken from a file. */
+	int r = pages_may_ask() ? (int)sys_mprotect(p, pages->code_size, PROT_READ | PROT_EXEC) : -EACCES;
+	if (r)
+		r = (int)pages_make_code((uint64_t)(uintptr_t)p, pages->code_size);
 	if (r == 0) {
 		pages->stubs = pages->reserved;
 		pages->written = 1;

@@ -29,8 +29,9 @@
  *
  * The arguments are pushed from the registers that the sled names. `resume` lies behind the stub's code; the trampoline names it to unwinders.
  *
- * So code pages are written once, before anybody can reach them, and become read+execute; a cell is filled later by plain stores,
- * before its stub's address is given to anybody (release: by whoever publishes that address). No page is ever writable and executable.
+ * So code pages are written once, before anybody can reach them, and become read+execute, of a file in memory where the system refuses that otherwise
+ * (pages.h); a cell is filled later by plain stores, before its stub's address is given to anybody (release: by whoever publishes that address).
+ * No page is ever writable and executable.
  *
  * A thread that executes a stub is, seen from the program, inside the object: it has not left the call instruction or the
  * sled, and goes on in the object. So a stub may be freed when the object's text is gone (runtime keeps this promise).

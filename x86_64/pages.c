@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "x86_64/pages.h"
+
+#include <errno.h>	  /* EINVAL */
+#include <sys/mman.h>	  /* PROT_READ */
+#include <sys/resource.h> /* struct rlimit */
+
+#include "runtime/sys.h"
+
+#define PAGE 4096ul
+
+/* linux/memfd.h's, which old kernel headers lack. */
+#define MEMFD_CLOEXEC	  1u
+#define MEMFD_NOEXEC_SEAL 8u
+#define MEMFD_EXEC	  16u
+
+/* ---- what may be asked for ---- */
+
+/* Is there a line "Seccomp:" with 0 in the thread's status? A system call that asked the same may be what a filter kills for. */
+static int is_unfiltered(void)
+{
+	static const char wanted[] = "\nSeccomp:\t";
+	char buffer[256], mode = 0;
+	size_t matched = 0;
+	long n, fd = sys_open("/proc/thread-self/status", O_RDONLY, 0);
+
+	if (fd < 0)
+		return 0;
+	while (!mode && (n = sys_read((int)fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < n && !mode; i++) {
+			if (matched == sizeof(wanted) - 1)
+				mode = buffer[i];
+			else if (buffer[i] == wanted[matched])
+				matched++;
+			else
+				matched = buffer[i] == wanted[0];
+		}
+	}
+	sys_close((int)fd);
+	return mode == '0';
+}
+
+int pages_may_ask(void)
+{
+	static int filtered;
+
+	/* Relaxed, both: filters are never taken off. Another thread's counts for all. */
+	if (!__atomic_load_n(&filtered, __ATOMIC_RELAXED) && !is_unfiltered())
+		__atomic_store_n(&filtered, 1, __ATOMIC_RELAXED);
+	return !__atomic_load_n(&filtered, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
+int pages_may_change(void)
+{
+	if (!pages_may_ask())
+		return 0;
+	long fd = sys_open("/proc/self/exe", O_RDONLY, 0);
+	/* Without /proc, a page without a file tells less: SELinux makes a difference. */
+	volatile char *p = sys_mmap(NULL, PAGE, PROT_READ | PROT_EXEC, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE, (int)fd, 0);
+	int may = 0;
+
+	if (fd >= 0)
+		sys_close((int)fd);
+	if (sys_is_error((const void *)p))
+		return 0;
+	if (sys_mprotect((void *)(uintptr_t)p, PAGE, PROT_READ | PROT_WRITE) == 0) {
+		p[0] = p[0]; /* a page of our own from here on */
+		may = sys_mprotect((void *)(uintptr_t)p, PAGE, PROT_READ | PROT_EXEC) == 0;
+	}
+	sys_munmap((void *)(uintptr_t)p, PAGE);
+	return may;
+}
+
+/* ---- by /proc/self/mem ---- */
+
+static long write_all(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	for (size_t done = 0; done < size;) {
+		long r = sys_call(__NR_pwrite64, fd, (long)bytes + (long)done, (long)(size - done), (long)(offset + done), 0, 0);
+		if (r <= 0)
+			return r ? r : -EIO;
+		done += (size_t)r;
+	}
+	return 0;
+}
+
+int pages_open(void)
+{
+	return (int)sys_open("/proc/self/mem", O_RDWR, 0);
+}
+
+long pages_write(int fd, uint64_t address, const void *bytes, size_t size)
+{
+	return write_all(fd, bytes, size, address);
+}
+
+/* ---- by a memfd ---- */
+
+static long make_file(void)
+{
+	static const char name[] = "xaudit";
+	long fd = sys_call(__NR_memfd_create, (long)name, MEMFD_CLOEXEC | MEMFD_EXEC, 0, 0, 0, 0);
+
+	/* Linux before 6.3; and where vm.memfd_noexec wants them without the right to be run as programs. */
+	if (fd == -EINVAL)
+		fd = sys_call(__NR_memfd_create, (long)name, MEMFD_CLOEXEC, 0, 0, 0, 0);
+	else if (fd == -EACCES)
+		fd = sys_call(__NR_memfd_create, (long)name, MEMFD_CLOEXEC | MEMFD_NOEXEC_SEAL, 0, 0, 0, 0);
+	return fd;
+}
+
+long pages_begin(struct pages *pages, uint64_t low, size_t size)
+{
+	struct rlimit limit;
+
+	/* Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
+	long r = sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+	if (r == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+		return -EFBIG;
+	long fd = make_file();
+	if (fd < 0)
+		return fd;
+	*pages = (struct pages){ low, size, (int)fd };
+	r = write_all(pages->fd, (const void *)(uintptr_t)low, size, 0);
+	if (r)
+		pages_drop(pages);
+	return r;
+}
+
+long pages_put(const struct pages *pages, uint64_t address, const void *bytes, size_t size)
+{
+	if (address < pages->low || address - pages->low > pages->size || size > pages->size - (address - pages->low))
+		return -EINVAL;
+	return write_all(pages->fd, bytes, size, address - pages->low);
+}
+
+long pages_end(struct pages *pages, int prot)
+{
+	void *p = sys_mmap((void *)(uintptr_t)pages->low, pages->size, prot, MAP_PRIVATE | MAP_FIXED, pages->fd, 0);
+
+	pages_drop(pages);
+	return sys_is_error(p) ? (long)(intptr_t)p : 0;
+}
+
+void pages_drop(struct pages *pages)
+{
+	sys_close(pages->fd);
+	pages->fd = -1;
+}
+
+long pages_make_code(uint64_t low, size_t size)
+{
+	struct pages pages;
+	long r = pages_begin(&pages, low, size);
+
+	return r ? r : pages_end(&pages, PROT_READ | PROT_EXEC);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages of code where memory may not become executable: PR_SET_MDWE, the seccomp filter of systemd's MemoryDenyWriteExecute, SELinux. What was writable once
+ * stays without execution there, so text that was made writable for a patch would never run again: it is tried on scratch memory before. A filter may kill who
+ * tries; where the thread has one, nothing is tried.
+ *
+ * What works there: writing to text by way of /proc/self/mem, which changes no protection (the kernel makes the private copy of a page); and pages
+ * whose content was written into a file before they are mapped, read+execute, by a memfd that is closed at once. Nobody can write to those.
+ *
+ * pages_end() replaces whole pages at once: whoever runs them meets the old ones or the new ones, since mmap() with MAP_FIXED holds the kernel's lock
+ * of the mappings from the unmapping on, and other threads' page faults wait for it. An instruction of two pages is fetched again behind such a fault.
+ *
+ * General registers only, no libc, async-signal-safe; one thread at a time for each page (ld.so's lock, or the process lock).
+ */
+#ifndef XAUDIT_PAGES_H
+#define XAUDIT_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* May mprotect() give what was writable PROT_EXEC without risk? Asks for nothing where the thread has a seccomp filter. */
+int pages_may_ask(void);
+
+/* May text be made writable, and executable again? Tried on a private page of the program's file. */
+int pages_may_change(void);
+
+/* The process's memory, to be written whatever its protection is: a descriptor for pages_write() and sys_close(), or -errno. */
+int pages_open(void);
+
+/* Writes all of it. Returns 0 or -errno. */
+long pages_write(int fd, uint64_t address, const void *bytes, size_t size);
+
+/* New content for whole pages. */
+struct pages {
+	uint64_t low;
+	size_t size;
+	int fd;
+};
+
+/* Begins with what the pages hold, which must be readable. Returns 0 or -errno: then there is nothing to end. */
+long pages_begin(struct pages *pages, uint64_t low, size_t size);
+
+/* Other bytes at an address in them. Returns 0 or -errno. */
+long pages_put(const struct pages *pages, uint64_t address, const void *bytes, size_t size);
+
+/* Maps the new content in place of the old, with that protection (PROT_*, without PROT_WRITE). Returns 0 or -errno: then the old stays. */
+long pages_end(struct pages *pages, int prot);
+
+/* Begins, and gives it up. */
+void pages_drop(struct pages *pages);
+
+/* The same pages, with the same content, but executable: r-x. Returns 0 or -errno. */
+long pages_make_code(uint64_t low, size_t size);
+
+#endif
