@@ -4,6 +4,8 @@
 
 #include <errno.h>	 /* ENOENT */
 #include <limits.h>	 /* PATH_MAX */
+#include <string.h>	 /* strncmp */
+#include <sys/stat.h>	 /* S_ISREG */
 #include <sys/syscall.h> /* __NR_getcwd */
 
 #include "audit/rules_ini.h"
@@ -14,10 +16,21 @@
 
 #define DEFAULT_OUTPUT "xaudit.data"
 
+/* Why a file is not believed; beside -errno. */
+enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004 };
+
 /* strerror() must not be used here: it is broken in secondary namespaces up to glibc 2.40. */
 static const char *error_words(long error)
 {
 	switch (error) {
+	case NO_FILE:
+		return "it is no regular file";
+	case FOREIGN:
+		return "it belongs to another user";
+	case FOR_ALL:
+		return "every user may write to it";
+	case FOR_GROUP:
+		return "users of another group may write to it";
 	case -ENOENT:
 	case -ENOTDIR:
 		return "no such file";
@@ -65,16 +78,49 @@ static const char *absolute(struct arena *arena, const char *path)
 	return copy ? join(arena, here, here[1] ? "/" : "", copy) : NULL;
 }
 
+/*
+ * A file that nobody named may be somebody else's: whoever may write to the current folder could choose what is traced, and
+ * where to. One that the user named is what he says, if it can't make us wait for ever. 0, or an error.
+ */
+static long look(int fd, int searched)
+{
+	struct stat st;
+	long r = sys_call(__NR_fstat, fd, (long)&st, 0, 0, 0, 0);
+
+	if (r < 0)
+		return r;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return !searched && S_ISCHR(st.st_mode) ? 0 : NO_FILE; /* /dev/null */
+	if (!searched)
+		return 0;
+	if (st.st_uid != 0 && st.st_uid != (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0))
+		return FOREIGN;
+	if (st.st_mode & S_IWOTH)
+		return FOR_ALL;
+	/* Where each user has a group of his own, files are writable by it as a rule. */
+	if (st.st_mode & S_IWGRP && st.st_gid != (gid_t)sys_call(__NR_getegid, 0, 0, 0, 0, 0, 0))
+		return FOR_GROUP;
+	return 0;
+}
+
 /* Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said). */
-static long read_file(struct rules *rules, struct rules_text *out, const char *path)
+static long read_file(struct rules *rules, struct rules_text *out, const char *path, int searched)
 {
 	struct arena *arena = &rules->arena;
 	size_t length = 0, room = 4096;
 	char *text = arena_alloc(arena, room + 1);
-	long fd = sys_open(path, O_RDONLY | O_NOCTTY, 0), n = 0;
+	/* Not blocking: to open a FIFO would wait for a writer. */
+	long fd = sys_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), n = 0;
 
 	if (fd < 0)
 		return fd;
+	long wrong = look((int)fd, searched);
+	if (wrong) {
+		sys_close((int)fd);
+		return wrong;
+	}
 	while (text && (n = sys_read((int)fd, text + length, room - length)) != 0) {
 		if (n == -EINTR)
 			continue;
@@ -112,8 +158,32 @@ static int cannot_read(const char *path, long error)
 	return -1;
 }
 
-/* Finds and reads the configuration that counts. Returns 1 when there is one, 0 when there is none, -1 after a line on fd 2. */
-static int find_file(struct rules *rules, struct rules_text *out, char *(*environment)(const char *))
+static void say_skipped(const char *path, long error)
+{
+	rules_complain(path, 0,
+		&(struct rules_error){ .a = "the configuration is skipped: ", .c = error_words(error) });
+}
+
+/* Does the text hold a section about objects? Then those of a file that is searched are not used. */
+static int has_sections(const char *text)
+{
+	static const char library[] = "[library", program[] = "[program";
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, library, sizeof(library) - 1) || !strncmp(line, program, sizeof(program) - 1))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Finds and reads the configuration that counts. text: of XAUDIT_RULES, or NULL. A file that can't be read doesn't take
+ * these rules away; and where they say what is traced, as in each process of `xaudit record`, nothing is said of it.
+ * Returns 1 when there is one, 0 when there is none, -1 after a line on fd 2.
+ */
+static int find_file(
+	struct rules *rules, struct rules_text *out, const char *text, char *(*environment)(const char *))
 {
 	const char *named = environment("XAUDIT_CONFIG");
 	const char *xdg = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
@@ -121,7 +191,7 @@ static int find_file(struct rules *rules, struct rules_text *out, char *(*enviro
 	long result;
 
 	if (named && *named) {
-		result = read_file(rules, out, named);
+		result = read_file(rules, out, named, 0);
 		return result < 0 ? cannot_read(named, result) : result > 0 ? -1 : 1;
 	}
 	/* The XDG specification: a relative XDG_CONFIG_HOME is to be ignored. */
@@ -132,9 +202,14 @@ static int find_file(struct rules *rules, struct rules_text *out, char *(*enviro
 	for (int i = 0; i < 3; i++) {
 		if (!path[i])
 			continue;
-		result = read_file(rules, out, path[i]);
+		result = read_file(rules, out, path[i], 1);
 		if (result == -ENOENT || result == -ENOTDIR)
 			continue;
+		if (result < 0 && (text || result <= NO_FILE)) {
+			if (!text || !has_sections(text))
+				say_skipped(path[i], result);
+			continue;
+		}
 		return result < 0 ? cannot_read(path[i], result) : result > 0 ? -1 : 1;
 	}
 	return 0;
@@ -208,7 +283,7 @@ int rules_read(struct rules *rules, char *(*environment)(const char *))
 	int recorded = text && *text;
 
 	set_defaults(rules, recorded);
-	if (find_file(rules, &second, environment) < 0)
+	if (find_file(rules, &second, recorded ? text : NULL, environment) < 0)
 		return refuse(rules);
 	/* Behind the file, for its keys win. */
 	if (recorded) {
@@ -230,7 +305,7 @@ int rules_read_file(struct rules *rules, const char *path)
 	long result;
 
 	set_defaults(rules, 0);
-	result = read_file(rules, &text, path);
+	result = read_file(rules, &text, path, 0);
 	if (!result)
 		return merge(rules, &none, &text, 0);
 	if (result < 0)

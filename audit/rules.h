@@ -8,6 +8,8 @@
  *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config when
  *     unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
  *     sections, those of 2 are not used unless XAUDIT_CONFIG names it.
+ * A file that is searched, not named, is believed when it is a regular one of this user or root that nobody else may write
+ * to; else it is skipped, with a line. Where 1 is set, so is one that can't be read.
  * No section at all in either: [library *] and [program] with the default kinds.
  */
 #ifndef XAUDIT_RULES_H

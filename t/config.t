@@ -54,6 +54,60 @@ printf '[library libbeta.so]\nfunctions = beta_work\n' >named.conf
 XDG_CONFIG_HOME=$tmp/xdg XAUDIT_CONFIG=named.conf app
 is "$(rows xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
 
+# ---- whose file ----
+# skipped SENTENCE WHY: with ./xaudit.conf as it is, that of XDG_CONFIG_HOME decides, and a line says so.
+skipped() {
+	XDG_CONFIG_HOME=$tmp/xdg app
+	is "$status/$err/$(rows xaudit.data)" "5/xaudit: ./xaudit.conf: the configuration is skipped: $2/alpha_work 3" "$1"
+}
+printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
+chmod 606 xaudit.conf
+skipped 'a file that everybody may write to is skipped, with a line' 'every user may write to it'
+chmod 664 xaudit.conf
+chgrp "$(id -g)" xaudit.conf
+XDG_CONFIG_HOME=$tmp/xdg app
+is "$err/$(rows xaudit.data)" '/alpha_inner 4' "the user's own group may"
+other=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
+[ "$(id -u)" -ne 0 ] || other=65534
+if [ "$other" ]; then
+	chgrp "$other" xaudit.conf
+	skipped 'another group may not' 'users of another group may write to it'
+else
+	skip 1 'this user has no other group'
+fi
+chmod 644 xaudit.conf
+if [ "$(id -u)" -eq 0 ]; then
+	chown 65534 xaudit.conf
+	skipped "another user's file is skipped" 'it belongs to another user'
+else
+	skip 1 'not root'
+fi
+rm -f xaudit.conf
+mkfifo xaudit.conf
+skipped 'so is a FIFO, and nobody waits for it' 'it is no regular file'
+XAUDIT_CONFIG=xaudit.conf app
+is "$status/$out/$err" "5/app 15/xaudit: xaudit.conf: the configuration can't be read: it is no regular file" \
+	'one that is named is an error, and nobody waits for it, either'
+record d -k plt -l libalpha.so -F alpha_work ./app
+is "$status/$err/$(rows d)" '5/xaudit: ./xaudit.conf: the configuration is skipped: it is no regular file/alpha_work 3' \
+	'record says so once, and its options hold'
+rm xaudit.conf
+# Nobody can read a link to itself, root neither.
+ln -s xaudit.conf xaudit.conf
+app
+is "$status/$out/$err" "5/app 15/xaudit: ./xaudit.conf: the configuration can't be read: input/output error" \
+	'what is found but cannot be read ends the tracing where it alone would say what is traced'
+XAUDIT_RULES='[library libbeta.so]
+functions = beta_work
+' app
+is "$status/$err/$(rows xaudit.data)" '5//beta_work 2' 'but not where XAUDIT_RULES does'
+XAUDIT_RULES='[trace]
+output = d
+' app
+is "$status/$err/$(rows d)" "5/xaudit: ./xaudit.conf: the configuration is skipped: input/output error/$everything" \
+	'where that says nothing about objects, the line is said'
+rm xaudit.conf
+
 # ---- which section ----
 traced 'the first section that matches decides' \
 	'alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_work 2' <<'END'

@@ -151,6 +151,25 @@ mv shared/server.*.xaudit served
 report served
 is "$(cat err)$(calls counted)/$(wrong served)" '1000/' 'a folder in one that all may write to is made as ever'
 
+# ---- programs that run with rights of others ----
+# ld.so takes an auditor there only by a bare name, from the system's folders, and if it is set-user-ID itself. In mounts of
+# our own, the module takes the place of a library that nobody loads.
+place=$(ldconfig -p 2>/dev/null | sed -n 's,.*x86-64.* => \(/.*/libBrokenLocale\.so\.1\)$,\1,p' | head -n 1)
+install -m 4755 "$MODULE" libsecure.so
+program "$CC" secure count.c "$sources/counted.c"
+for mode in 755 4755; do
+	chmod $mode secure
+	mkdir -m 777 "made.$mode"
+	[ -z "$place" ] || unshare -m sh -c 'mount --bind libsecure.so "$1" && cd "$2" && shift 2 && exec "$@"' - \
+		"$place" "made.$mode" timeout 60 $nobody env LD_AUDIT="${place##*/}" \
+		XAUDIT_RULES="$(printf '[trace]\noutput = d\n[program]\nkinds = calls\n')" ../secure 1 10 >"out.$mode" 2>&1
+done
+if [ -e made.755/d ]; then
+	is "$(cat out.4755)/$(ls made.4755)" '10/' 'in a set-user-ID program the module makes nothing'
+else
+	skip 1 'no mounts of its own, or no library of that name here'
+fi
+
 # Someone without any privilege, whose umask leaves nothing.
 mkdir -m 755 reached
 install -m 755 "$MODULE" "$XAUDIT" count libcounted.so reached
