@@ -121,8 +121,11 @@ report d
 is "$(rows), $(sums)" 'one_begin 20, one_end 20, one_inner 100, one_work 100, 0 lost 0 unfinished' 'calls in both count'
 dump d
 is "$(loads libone.so)" '20 loads 20 unloads' 'with their loads'
-is "$(loads ld-linux-x86-64.so.2)" '1 loads 1 unloads' 'ld.so, which serves all namespaces, is loaded once'
-record d -k plt -l 'lib???.so' -l libc.so.6 ./reload 10 5 +./libone.so:one
+patchable_library libown.so plugin.c -DNAME=own -Wl,--no-as-needed -lc
+record d -k plt -l 'lib???.so' -l libc.so.6 ./reload 10 5 +./libown.so:own
 measured
 is "$status/$result/$err" '0/=200/' 'with a libc of its own, too, whose functions are traced'
+dump d
+is "$(loads libc.so.6)" '11 loads 11 unloads' '(there are eleven of them)'
+is "$(loads ld-linux-x86-64.so.2)" '1 loads 1 unloads' 'ld.so, which serves all namespaces, is loaded once'
 done_testing
