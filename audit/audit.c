@@ -287,6 +287,8 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refc
 	const char *name)
 {
 	(void)index;
+	if (!started && *flags & LA_SYMB_DLSYM && !strcmp(name, "calloc"))
+		return sanitizer_calloc(symbol->st_value);
 	if (!kinds && !check_mode())
 		return watched(symbol->st_value, *flags); /* the auditors behind us find the flags as they were */
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
@@ -368,6 +370,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (first && !rules.follow)
 		follow_nobody();
 	started = 1;
+	sanitizer_settled();
 	resolve_settled();
 	for (const struct load *load = first ? loads : NULL; load; load = load->next)
 		look_for_close(load);

@@ -20,4 +20,15 @@
  */
 int sanitizer_refuse(const struct load *load, int sanitizer, struct rules *rules);
 
+/*
+ * la_symbind64 for the calloc that ld.so itself uses from the end of relocation on, before it is done: the address to
+ * bind instead of real, or that. ld.so calls it at once, for what each auditor with la_symbind64 has it note of its own
+ * bindings; that of a TSan linked into the program (clang's) needs TSan's thread, which is made later, and crashes.
+ * Ours answers itself until relocation is over, of memory that ld.so never frees; from then on it calls the real one.
+ */
+uintptr_t sanitizer_calloc(uintptr_t real);
+
+/* The first LA_ACT_CONSISTENT: relocation is over. */
+void sanitizer_settled(void);
+
 #endif

@@ -60,15 +60,28 @@ sanitized() {
 	same "$sanitizer: the program does the same under all kinds" ./sanitized
 	is "$refused" "$wanted" "$sanitizer: one line says what is not recorded, if anything"
 	same "$sanitizer: the program has errors" ./sanitized 1
-	is "$(printf '%s\n' "$err" | grep -c "$error") $(grep -c "$error" plain-err)" '1 1' "$sanitizer: they are reported"
+	is "$(printf '%s\n' "$err" | grep -c "$error") $(grep -c "$error" plain-err)" '1 1' \
+		"$sanitizer: they are reported"
 }
 sanitized AddressSanitizer -fsanitize=address "$CC" 0 'ERROR: AddressSanitizer: heap-use-after-free'
 report d
 like "$(calls malloc)" '^[5-9]$' 'AddressSanitizer: calls of its functions are recorded'
 sanitized ThreadSanitizer -fsanitize=thread "$CC" 1 'SUMMARY: ThreadSanitizer: data race .*race$'
 if [ -n "$CLANG" ]; then
+	sanitized ThreadSanitizer -fsanitize=thread "$CLANG" 1 'SUMMARY: ThreadSanitizer: data race .*race$'
 	sanitized MemorySanitizer -fsanitize=memory "$CLANG" 1 'WARNING: MemorySanitizer: use-of-uninitialized-value'
+	# XRay functions have exits of their own.
+	xray_library libcounted.so counted.c
+	if $CC -fsanitize=thread -o starts "$sources/loader_starts.c" -L. -lcounted -Wl,-rpath,"$tmp" 2>.cc &&
+		./starts >plain 2>&1; then
+		record d -k xray,plt ./starts
+		report d
+		is "$out $(calls counted), $(sums)" "$(cat plain) 7, 0 lost 0 unfinished" \
+			'ThreadSanitizer: XRay functions are recorded'
+	else
+		skip 1 "$CC -fsanitize=thread makes no program that runs here"
+	fi
 else
-	skip 5 'no clang'
+	skip 11 'no clang'
 fi
 done_testing
