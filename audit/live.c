@@ -49,9 +49,7 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 	int found = -1;
 
 	for (size_t i = 0; i < batch->rules; i++) {
-		if (found >= 0 && (*named & rule_bit(i) || !rule_bit(i)))
-			continue;
-		if (!asked_matches(&batch->rule[i], object, kind, function))
+		if ((found >= 0 && (*named & rule_bit(i) || !rule_bit(i))) || !asked_matches(&batch->rule[i], object, kind, function))
 			continue;
 		*named |= rule_bit(i);
 		found = found < 0 ? (int)i : found;
@@ -63,11 +61,9 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 static void note_rules(const struct batch *batch, const struct object *object)
 {
 	for (size_t i = 0; i < batch->rules; i++) {
-		if (!asked_concerns(&batch->rule[i], object))
-			continue;
-		batch->result->rule_library |= rule_bit(i);
-		if (batch->rule[i].kinds & batch->kinds)
-			batch->result->rule_sites |= rule_bit(i);
+		uint64_t bit = asked_concerns(&batch->rule[i], object) ? rule_bit(i) : 0;
+		batch->result->rule_library |= bit;
+		batch->result->rule_sites |= batch->rule[i].kinds & batch->kinds ? bit : 0;
 	}
 }
 

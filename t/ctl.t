@@ -122,6 +122,58 @@ ctl "$pid" disable '*'
 is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $err" '0 0 functions ' 'where nothing can be on, all is off: status 0'
 finish
 
+# ---- several processes ----
+
+kinds=patchable
+rules 'enabled = no'
+cp patchable/helper patchable/ctl_tree_test
+begin patchable/ctl_tree_test master
+for n in 1 2; do
+	tell fork
+done
+first=$(pgrep -P "$pid" | sort -n | tr '\n' ' ')
+ctl "$pid" $first enable counted
+is "$status $(printf '%s\n' "$out" | sed 's/:.*//' | tr '\n' ' ') $err" \
+	"0 $(for each in $pid $first; do printf '%s ctl_tree_test ' "$each"; done) " 'three processes are named: each has its line'
+tell fork
+tell call
+ctl --tree "$pid" status --format=json
+is "$status $(printf '%s\n' "$out" | jq -c '[length, ([.[] | .objects[] | .kinds[].on] | add)]') $err" '0 [4,4] ' \
+	'a tree has four processes; the function is on in the one that was forked later, too'
+# Whoever looks by name finds those of other test runs, too, if there are any: the module of this one tells them.
+ctl --tree "$pid" disable counted typo
+is "$status $(printf '%s\n' "$out" | grep -c ': 1 function: 1 site switched off') $err" \
+	"0 4 xaudit ctl: 4 processes: 'typo' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names" \
+	'a tree is switched off; what names nothing in any of them is said once'
+tell call
+ctl --tree "$pid" enable counted
+tell call
+ctl --name 'ctl_tree_t[e]st' snapshot -o all
+is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" "0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
+	'a snapshot of those of a name is one folder'
+ctl --name 'ctl_tree_t[e]st' stop
+is "$status $(grep -c ' ctl_tree_test: paused ' ctl.out) $err" '0 4 ' 'recording is stopped in those of a name'
+ctl "$pid" $first top -b -n 1
+is "$status $err" '2 xaudit ctl: top shows one process: name one of the 3' 'top is of one process'
+ctl "d/p$pid" start
+like "$status $out $err" '^0 paused [0-9.]* ms $' 'the folder of a process that lives stands for it'
+finish
+is "$status $(cat err)" '5 ' 'the program goes on and ends'
+report d
+is "$(calls counted), $(sums)" "$((4 * 5 * 2)), 0 lost 0 unfinished" 'exactly the calls between are in the trace'
+report all
+is "$(calls counted)" "$((4 * 5 * 2))" 'and in the snapshot'
+ctl "d/p$pid" enable counted
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, has ended: status, snapshot and top show what it has left" \
+	'the folder of a process that has ended: one line says so'
+ctl "d/p$pid" status
+like "$out" "^Process     $pid, has ended\$" 'status of its folder says so, too'
+ctl --name ctl_tree_test enable counted
+is "$status $err" "1 xaudit ctl: no process of the name 'ctl_tree_test' runs under libxaudit.so, as far as may be seen" 'nobody has the name any more'
+ctl --tree $$ enable counted
+is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it runs under libxaudit.so, as far as may be seen" \
+	'a tree without the module'
+
 # ---- in the middle of five one-byte NOPs ----
 
 kinds=patchable
@@ -158,7 +210,7 @@ sleep 0 &
 gone=$!
 wait $gone
 fails 1 "^xaudit ctl: there is no process $gone\$" 'no such process' "$gone" enable x
-fails 2 "^xaudit ctl: 'abc' is no process id\$" 'no number' abc enable x
+fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'no number' abc enable x
 fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'neither number nor folder' abc status
 fails 2 "^xaudit ctl: unknown command 'halt'; allowed: status, enable, disable, start, stop, mode, snapshot, top\$" 'no command' 1 halt
 fails 2 '^xaudit ctl: what is to be done there\? usage: xaudit ctl PID COMMAND$' 'nothing to do' 1

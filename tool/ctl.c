@@ -16,6 +16,7 @@
 #include "tool/ctl_help.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_folder.h"
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)
@@ -126,7 +127,7 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, s
 
 static const struct {
 	const char *name;
-	int (*run)(pid_t pid, int argc, char **argv);
+	int (*run)(struct ctl_targets *targets, int argc, char **argv);
 } subcommand[] = {
 	{ "enable", ctl_rules },
 	{ "disable", ctl_rules },
@@ -140,7 +141,7 @@ static const struct {
 /* Those that only read the trace (ctl_folder.h). */
 static const struct {
 	const char *name;
-	int (*run)(uint32_t pid, const char *folder, int argc, char **argv);
+	int (*run)(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv);
 } reader[] = {
 	{ "snapshot", ctl_snapshot },
 	{ "top", ctl_top },
@@ -217,8 +218,8 @@ static char *process_folder_in(const char *path)
 	return NULL;
 }
 
-/* Of a living process. */
-static char *process_folder_of(pid_t *pid)
+/* Of a living process. NULL: it has none; said so, unless it is one of several. */
+static char *process_folder_of(const struct ctl_targets *targets, pid_t *pid)
 {
 	struct ctl_process process;
 	char *folder;
@@ -227,71 +228,203 @@ static char *process_folder_of(pid_t *pid)
 		return NULL;
 	*pid = process.pid;
 	folder = ctl_folder(&process);
-	if (!folder)
+	if (!folder && !ctl_targets_several(targets))
 		tool_error("ctl", "process %d has no trace yet: nothing is switched on in it", (int)*pid);
 	ctl_close(&process);
 	return folder;
 }
 
-static int run_reader(size_t i, pid_t pid, const char *where, int argc, char **argv)
+/* The process that writes to the folder, for commands that need it alive. 0 after saying why there is none. */
+static pid_t living(const char *path)
 {
-	char *folder;
-	int status;
+	char *name = process_folder_in(path);
+	struct folder *folder = name ? folder_open_process("ctl", name) : NULL;
+	pid_t pid = 0;
+
+	if (folder) {
+		const struct trace_head *head = &folder->process[0]->head;
+		char *other = NULL;
+		struct ctl_process process;
+		struct stat a, b;
+
+		pid = (pid_t)head->pid;
+		bool gone = head->flags & TRACE_EXITED || !ctl_state(pid, 0);
+		if (!gone && !ctl_open(&process, pid)) {
+			pid = 0;
+		} else {
+			/* Another process may have its number meanwhile. */
+			other = gone ? NULL : ctl_folder(&process);
+			if (!gone)
+				ctl_close(&process);
+			if (!other || stat(other, &a) || stat(name, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) {
+				tool_error("ctl", "process %d, whose trace is in %s, has ended: status, snapshot and top show what it has left", (int)pid, name);
+				pid = 0;
+			}
+		}
+		free(other);
+		folder_close(folder);
+	}
+	free(name);
+	return pid;
+}
+
+/* pid: the process that is read, if there is one. */
+static int run_reader(size_t i, struct ctl_targets *targets, const char *where, int argc, char **argv)
+{
+	char **folder = NULL;
+	size_t folders = 0, failed = 0;
+	pid_t pid = 0;
+	int status = TOOL_FAILED;
 
 	/* Its help needs no process. */
 	if (argc == 2 && !strcmp(argv[1], "--help"))
-		return reader[i].run(0, "", argc, argv);
-	folder = pid ? process_folder_of(&pid) : process_folder_in(where);
-	if (!folder)
-		return TOOL_FAILED;
-	status = reader[i].run((uint32_t)pid, folder, argc, argv);
+		return reader[i].run(0, NULL, 0, argc, argv);
+	if (reader[i].run == ctl_top && targets->count > 1) {
+		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
+		return TOOL_USAGE;
+	}
+	folder = memory_zeroed(targets->count + 1, sizeof(*folder));
+	for (size_t k = 0; k < targets->count; k++) {
+		pid_t each = targets->pid[k];
+		folder[folders] = process_folder_of(targets, &each);
+		failed += !folder[folders] && !ctl_targets_several(targets);
+		pid = folder[folders] && !folders ? each : pid;
+		folders += folder[folders] != NULL;
+	}
+	if (where && (folder[0] = process_folder_in(where)))
+		folders = 1;
+	if (folders)
+		status = reader[i].run((uint32_t)pid, folder, folders, argc, argv);
+	else if (!where && !failed)
+		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them", targets->count);
+	for (size_t k = 0; k < folders; k++)
+		free(folder[k]);
 	free(folder);
 	return status;
 }
 
-int ctl_main(int argc, char **argv)
+/* A process id, or 0. */
+static pid_t number(const char *word)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
-	unsigned long pid;
 	char *end;
+	unsigned long pid = strtoul(word, &end, 10);
+
+	return *word >= '0' && *word <= '9' && !*end && pid <= 0x7fffffff ? (pid_t)pid : 0;
+}
+
+static int run(struct ctl_targets *targets, const char *where, int argc, char **argv)
+{
+	if (!strcmp(argv[0], "status"))
+		return ctl_status(targets, where, argc, argv);
+	for (size_t i = 0; i < READERS; i++)
+		if (!strcmp(argv[0], reader[i].name))
+			return run_reader(i, targets, where, argc, argv);
+	for (size_t i = 0; i < SUBCOMMANDS; i++) {
+		if (strcmp(argv[0], subcommand[i].name))
+			continue;
+		pid_t pid = where ? living(where) : 0;
+		if (where && !pid)
+			return TOOL_FAILED;
+		if (pid)
+			ctl_targets_add(targets, pid);
+		return subcommand[i].run(targets, argc, argv);
+	}
+	return say_unknown(argv[0]);
+}
+
+/* Options before the processes. Returns 0, or why to end: status + 1. */
+static int take_options(struct ctl_targets *targets, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "tree", required_argument, NULL, 't' },
+		{ "name", required_argument, NULL, 'n' },
+		{ 0 },
+	};
 	int option;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
-		if (option == 'h') {
+		switch (option) {
+		case 'h':
 			fputs(ctl_help, stdout);
-			return TOOL_OK;
+			return TOOL_OK + 1;
+		case 't':
+			if (!number(optarg)) {
+				tool_error("ctl", "--tree takes a process id, not '%s'", optarg);
+				return TOOL_USAGE + 1;
+			}
+			ctl_targets_add_tree(targets, number(optarg));
+			break;
+		case 'n':
+			ctl_targets_add_name(targets, optarg);
+			break;
+		default:
+			tool_error("ctl", option == ':' ? "'%s' has no value: see xaudit ctl --help" : "unknown option '%s': see xaudit ctl --help",
+				argv[optind - 1]);
+			return TOOL_USAGE + 1;
 		}
-		tool_error("ctl", "unknown option '%s': see xaudit ctl --help", argv[optind - 1]);
-		return TOOL_USAGE;
 	}
-	argc -= optind;
-	argv += optind;
-	optind = 0;
-	if (argc < 2) {
+	return 0;
+}
+
+/* Nobody of those trees and names. */
+static int say_nobody(const struct ctl_targets *targets)
+{
+	for (size_t i = 0; i < targets->trees; i++)
+		if (!ctl_state(targets->tree[i], 0))
+			tool_error("ctl", "there is no process %d", (int)targets->tree[i]);
+		else
+			tool_error("ctl", "neither process %d nor what descends from it runs under libxaudit.so, as far as may be seen",
+				(int)targets->tree[i]);
+	for (size_t i = 0; i < targets->names; i++)
+		tool_error("ctl", "no process of the name '%s' runs under libxaudit.so, as far as may be seen", targets->name[i]);
+	return TOOL_FAILED;
+}
+
+static int obey(struct ctl_targets *targets, int argc, char **argv)
+{
+	const char *where = NULL;
+
+	if (!argc || (argc < 2 && !targets->trees && !targets->names)) {
 		tool_error("ctl", "%s: xaudit ctl PID COMMAND", argc ? "what is to be done there? usage" : "which process? usage");
 		return TOOL_USAGE;
 	}
-	pid = strtoul(argv[0], &end, 10);
-	bool number = *argv[0] >= '0' && *argv[0] <= '9' && !*end, takes_folder = !strcmp(argv[1], "status");
-	for (size_t i = 0; i < READERS; i++)
-		takes_folder |= !strcmp(argv[1], reader[i].name);
-	/* A folder of that name is ./NUMBER. */
-	if (number || !takes_folder || !is_folder(argv[0])) {
-		if (!number || !pid || pid > 0x7fffffff) {
-			tool_error("ctl", "'%s' is no process id%s", argv[0], takes_folder ? ", and no trace folder" : "");
+	for (; argc && number(argv[0]); argc--, argv++)
+		ctl_targets_add(targets, number(argv[0]));
+	if (!targets->named && !targets->trees && !targets->names) {
+		/* A folder whose name is a number is ./NUMBER. */
+		if (!is_folder(argv[0])) {
+			tool_error("ctl", "'%s' is no process id, and no trace folder", argv[0]);
 			return TOOL_USAGE;
 		}
-	} else {
-		pid = 0;
+		where = argv[0];
+		argc--;
+		argv++;
 	}
-	if (!strcmp(argv[1], "status"))
-		return ctl_status((pid_t)pid, argv[0], argc - 1, argv + 1);
-	for (size_t i = 0; i < READERS; i++)
-		if (!strcmp(argv[1], reader[i].name))
-			return run_reader(i, (pid_t)pid, argv[0], argc - 1, argv + 1);
-	for (size_t i = 0; i < SUBCOMMANDS; i++)
-		if (!strcmp(argv[1], subcommand[i].name))
-			return subcommand[i].run((pid_t)pid, argc - 1, argv + 1);
-	return say_unknown(argv[1]);
+	if (!argc) {
+		tool_error("ctl", "what is to be done there? usage: xaudit ctl PID COMMAND");
+		return TOOL_USAGE;
+	}
+	ctl_targets_look(targets);
+	if (!where && !targets->count)
+		return say_nobody(targets);
+	return run(targets, where, argc, argv);
+}
+
+int ctl_main(int argc, char **argv)
+{
+	struct ctl_targets targets = { 0 };
+	int status = take_options(&targets, argc, argv);
+
+	if (status) {
+		status--;
+	} else {
+		argc -= optind;
+		argv += optind;
+		optind = 0;
+		status = obey(&targets, argc, argv);
+	}
+	ctl_targets_free(&targets);
+	return status;
 }

@@ -21,6 +21,7 @@
 #include <sys/user.h>
 
 #include "runtime/control.h"
+#include "tool/ctl_targets.h"
 
 /* ---- a process ---- */
 
@@ -142,8 +143,8 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, s
 
 /* ---- subcommands: argv[0] is the name. They take their own options and answer the exit status. ---- */
 
-int ctl_status(pid_t pid, const char *where, int argc, char **argv); /* pid 0: where is a trace folder */
-int ctl_rules(pid_t pid, int argc, char **argv);		     /* enable, disable */
-int ctl_record(pid_t pid, int argc, char **argv);		     /* start, stop, mode */
+int ctl_status(const struct ctl_targets *targets, const char *where, int argc, char **argv); /* where: a trace folder instead, or NULL */
+int ctl_rules(struct ctl_targets *targets, int argc, char **argv);			       /* enable, disable */
+int ctl_record(struct ctl_targets *targets, int argc, char **argv);			       /* start, stop, mode */
 
 #endif

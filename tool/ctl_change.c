@@ -10,6 +10,9 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 
+/* A tree that grows for ever is left at some time. */
+#define MOST_PROCESSES 100000
+
 static void print_pause(uint64_t pause)
 {
 	printf("paused %.3f ms\n", (double)pause / 1e6);
@@ -102,11 +105,33 @@ static void print_result(const char *done, const struct control_request *request
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 }
 
-/* Says why, for each rule that names no function of the process. Returns how many there are. */
-static size_t say_unnamed(pid_t pid, bool on, const struct control_result *r, int argc, char **argv)
+/* What the rules have named in all processes. */
+struct named {
+	struct control_result sum; /* its masks of rules, and functions */
+	size_t processes;
+	pid_t last;
+	bool failed;
+};
+
+static void add(struct named *named, pid_t pid, const struct control_result *r)
 {
+	named->processes++;
+	named->last = pid;
+	named->sum.functions += r->functions;
+	named->sum.rule_library |= r->rule_library;
+	named->sum.rule_sites |= r->rule_sites;
+	named->sum.rule_function |= r->rule_function;
+}
+
+/* Says why, for each rule that names no function. Returns how many there are. */
+static size_t say_unnamed(const struct named *named, bool on, int argc, char **argv)
+{
+	const struct control_result *r = &named->sum;
+	char who[48];
 	size_t unnamed = 0;
 
+	snprintf(who, sizeof(who), named->processes == 1 ? "process %zu" : "%zu processes",
+		named->processes == 1 ? (size_t)named->last : named->processes);
 	for (int i = 1; i < argc && i <= 64; i++) {
 		uint64_t bit = 1ull << (i - 1);
 		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` shows their names";
@@ -118,19 +143,40 @@ static size_t say_unnamed(pid_t pid, bool on, const struct control_result *r, in
 		else if (!(r->rule_sites & bit))
 			why = "what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and "
 			      "`xaudit list FILE`";
-		tool_error("ctl", "process %d: '%s' names nothing: %s%s", (int)pid, argv[i], why, on ? " (it holds for what is loaded later)" : "");
+		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why, on ? " (it holds for what is loaded later)" : "");
 		unnamed++;
 	}
 	return unnamed;
 }
 
-int ctl_rules(pid_t pid, int argc, char **argv)
+static void change_rules(const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted, struct named *named)
 {
 	static struct control_request request;
 	struct ctl_written written = { 0 };
 	struct ctl_process process;
-	bool on = !strcmp(argv[0], "enable");
 	uint64_t pause;
+
+	if (!ctl_open(&process, pid)) {
+		named->failed = true;
+		return;
+	}
+	request = *wanted;
+	if (ctl_request(&process, &request, &written, &pause)) {
+		ctl_targets_print(targets, process.pid);
+		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
+		add(named, process.pid, &request.result);
+	} else {
+		named->failed = true;
+	}
+	ctl_close(&process);
+}
+
+int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
+{
+	static struct control_request wanted;
+	struct named named = { 0 };
+	bool on = !strcmp(argv[0], "enable");
+	size_t i = 0;
 	int status = no_options(argc, argv);
 
 	if (status)
@@ -139,30 +185,25 @@ int ctl_rules(pid_t pid, int argc, char **argv)
 		tool_error("ctl", "%s what? give rules: [KIND:]FUNCTION[@LIBRARY]", argv[0]);
 		return TOOL_USAGE;
 	}
-	request.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
-	if (!put_rules(&request, argc, argv))
+	wanted.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
+	if (!put_rules(&wanted, argc, argv))
 		return TOOL_USAGE;
-	if (!ctl_open(&process, pid))
-		return TOOL_FAILED;
-	bool done = ctl_request(&process, &request, &written, &pause);
-	size_t unnamed = 0;
-	if (done) {
-		print_result(on ? "on" : "off", &request, &written, pause);
-		unnamed = say_unnamed(process.pid, on, &request.result, argc, argv);
-	}
-	ctl_close(&process);
-	return done && !(unnamed && request.result.functions == 0) ? TOOL_OK : TOOL_FAILED;
+	do {
+		while (i < targets->count)
+			change_rules(targets, targets->pid[i++], &wanted, &named);
+	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
+	size_t unnamed = named.processes ? say_unnamed(&named, on, argc, argv) : 0;
+	return named.failed || (unnamed && !named.sum.functions) ? TOOL_FAILED : TOOL_OK;
 }
 
 /* ---- start, stop, mode ---- */
 
-int ctl_record(pid_t pid, int argc, char **argv)
+int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 {
 	static const char *const modes[] = { [TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count" };
-	static struct control_request request;
-	struct ctl_process process;
-	bool takes_word = !strcmp(argv[0], "mode");
-	uint64_t pause;
+	static struct control_request wanted, request;
+	bool takes_word = !strcmp(argv[0], "mode"), failed = false;
+	size_t at = 0;
 	int status = no_options(argc, argv);
 
 	if (status)
@@ -171,7 +212,7 @@ int ctl_record(pid_t pid, int argc, char **argv)
 		tool_error("ctl", takes_word ? "mode takes one word: stream, ring or count" : "%s takes no argument", argv[0]);
 		return TOOL_USAGE;
 	}
-	request.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;
+	wanted.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;
 	if (takes_word) {
 		size_t n = sizeof(modes) / sizeof(*modes), i = 0;
 		while (i < n && strcmp(argv[1], modes[i]))
@@ -180,13 +221,25 @@ int ctl_record(pid_t pid, int argc, char **argv)
 			tool_error("ctl", "unknown mode '%s'; allowed: stream, ring, count", argv[1]);
 			return TOOL_USAGE;
 		}
-		request.argument = i;
+		wanted.argument = i;
 	}
-	if (!ctl_open(&process, pid))
-		return TOOL_FAILED;
-	bool done = ctl_request(&process, &request, NULL, &pause);
-	if (done)
-		print_pause(pause);
-	ctl_close(&process);
-	return done ? TOOL_OK : TOOL_FAILED;
+	do {
+		while (at < targets->count) {
+			struct ctl_process process;
+			uint64_t pause;
+			request = wanted;
+			if (!ctl_open(&process, targets->pid[at++])) {
+				failed = true;
+				continue;
+			}
+			if (ctl_request(&process, &request, NULL, &pause)) {
+				ctl_targets_print(targets, process.pid);
+				print_pause(pause);
+			} else {
+				failed = true;
+			}
+			ctl_close(&process);
+		}
+	} while (at < MOST_PROCESSES && ctl_targets_look(targets));
+	return failed ? TOOL_FAILED : TOOL_OK;
 }

@@ -2,18 +2,19 @@
 /*
  * The commands of `xaudit ctl` that need nothing of the process but its folder: they read files, stop nobody, and work as well when the process has ended.
  *
- * pid: of the process, 0 if a folder was named in its place. folder: its process folder, DIR/p<pid>. argv[0] is the command's own word. They return the
+ * pid: of the (first) process, 0 if a folder was named in its place. folder: process folders, DIR/p<pid>. argv[0] is the command's own word. They return the
  * exit status: 0, 1 (said why), 2 for wrong usage.
  */
 #ifndef XAUDIT_CTL_FOLDER_H
 #define XAUDIT_CTL_FOLDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* snapshot [-o DIR]: copies the newest events to a trace folder of their own. */
-int ctl_snapshot(uint32_t pid, const char *folder, int argc, char **argv);
+/* snapshot [-o DIR]: copies the newest events to a trace folder of their own, one for all. */
+int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv);
 
-/* top [-b] [-n COUNT] [-d SECONDS]: functions by calls and self time since the last screen. */
-int ctl_top(uint32_t pid, const char *folder, int argc, char **argv);
+/* top [-b] [-n COUNT] [-d SECONDS]: functions by calls and self time since the last screen; of one folder. */
+int ctl_top(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv);
 
 #endif

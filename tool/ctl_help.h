@@ -3,8 +3,12 @@
 #define XAUDIT_CTL_HELP_H
 
 static const char ctl_help[] =
-	"Usage: xaudit ctl PID COMMAND [ARGUMENT]...\n"
-	"Looks into a process that runs under libxaudit.so, and changes what is traced there.\n"
+	"Usage: xaudit ctl [OPTION]... PID... COMMAND [ARGUMENT]...\n"
+	"Looks into processes that run under libxaudit.so, and changes what is traced there.\n"
+	"\n"
+	"Options, before the command, in place of PID or beside:\n"
+	"  --tree=PID      the process and all that descend from it\n"
+	"  --name=PATTERN  processes of that name, or whose program has it\n"
 	"\n"
 	"Commands:\n"
 	"  status                what is traced, what that costs; PID may be a trace folder, too\n"

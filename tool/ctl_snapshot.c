@@ -64,9 +64,24 @@ static void remove_output(const char *output, int fd, const char *process, int t
 	rmdir(output);
 }
 
-static void tell(const char *output, const struct snapshot_copied *copied)
+/* Why there are no events. */
+static const char *why_nothing(const char *from)
 {
-	printf("%s: %" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", output, copied->threads, copied->threads == 1 ? "" : "s", copied->chunks,
+	struct folder *folder = folder_open_process("ctl", from);
+	const char *why = "nothing that is switched on was called up to now";
+
+	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
+		why = "in mode count, calls are only counted";
+	else if (folder && !folder->process[0]->head.recording)
+		why = "recording is stopped";
+	if (folder)
+		folder_close(folder);
+	return why;
+}
+
+static void tell(const char *from, const struct snapshot_copied *copied)
+{
+	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s", copied->chunks,
 		copied->chunks == 1 ? "" : "s");
 	if (copied->bytes >= 1u << 20)
 		printf("%.1f MiB", (double)copied->bytes / (1u << 20));
@@ -74,11 +89,13 @@ static void tell(const char *output, const struct snapshot_copied *copied)
 		printf("%" PRIu64 " kB", (copied->bytes + 1023) / 1024);
 	if (copied->gone)
 		printf("; %" PRIu64 " older chunks were overwritten meanwhile", copied->gone);
+	if (!copied->chunks)
+		printf("; %s", why_nothing(from));
 	putchar('\n');
 }
 
 /* Copies the process folder `from` into the new folder output/base. Returns the exit status. */
-static int copy(const char *from, const char *output, int fd, const char *base)
+static int copy(const char *from, const char *output, int fd, const char *base, bool several)
 {
 	int source = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC), to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
@@ -93,7 +110,8 @@ static int copy(const char *from, const char *output, int fd, const char *base)
 		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from, output,
 			r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
 	} else {
-		tell(output, &copied);
+		printf("%s%s%s: ", output, several ? "/" : "", several ? base : "");
+		tell(from, &copied);
 		status = TOOL_OK;
 	}
 	if (to >= 0)
@@ -103,7 +121,7 @@ static int copy(const char *from, const char *output, int fd, const char *base)
 	return status;
 }
 
-int ctl_snapshot(uint32_t pid, const char *folder, int argc, char **argv)
+int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "output", required_argument, NULL, 'o' },
@@ -134,25 +152,29 @@ int ctl_snapshot(uint32_t pid, const char *folder, int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	/* DIR/p<pid>/ is the same folder. */
-	char *from = memory_text(folder, strlen(folder));
-	for (size_t n = strlen(from); n > 1 && from[n - 1] == '/'; n--)
-		from[n - 1] = '\0';
-	const char *base = path_base(from);
-	if (base[0] != 'p' || strspn(base + 1, "0123456789.") != strlen(base + 1) || !base[1]) {
-		tool_error("ctl", "%s is not the folder of a process, such as xaudit.data/p1234", folder);
-		free(from);
-		return TOOL_FAILED;
+	for (size_t i = 0; i < folders; i++)
+		for (size_t n = strlen(folder[i]); n > 1 && folder[i][n - 1] == '/'; n--)
+			folder[i][n - 1] = '\0';
+	for (size_t i = 0; i < folders; i++) {
+		const char *base = path_base(folder[i]);
+		if (base[0] != 'p' || strspn(base + 1, "0123456789.") != strlen(base + 1) || !base[1]) {
+			tool_error("ctl", "%s is not the folder of a process, such as xaudit.data/p1234", folder[i]);
+			return TOOL_FAILED;
+		}
 	}
+	const char *base = path_base(folder[0]);
 	char *number = pid ? memory_format("%" PRIu32, pid) : memory_text(base + 1, strcspn(base + 1, "."));
 	int fd, status = TOOL_FAILED;
 	char *output = make_output(wanted, number, &fd);
 
 	if (output) {
-		status = copy(from, output, fd, base);
+		status = TOOL_OK;
+		for (size_t i = 0; i < folders; i++)
+			if (copy(folder[i], output, fd, path_base(folder[i]), folders > 1) != TOOL_OK)
+				status = TOOL_FAILED;
 		close(fd);
 	}
 	free(output);
 	free(number);
-	free(from);
 	return status;
 }

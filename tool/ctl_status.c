@@ -57,7 +57,7 @@ static void print(const struct status *s)
 {
 	size_t shown = 0;
 
-	printf("Process     %" PRIu32 "%s\n", s->pid, s->switched_off ? ", xaudit has switched itself off" : "");
+	printf("Process     %" PRIu32 "%s%s\n", s->pid, s->ended ? ", has ended" : "", s->switched_off ? ", xaudit has switched itself off" : "");
 	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", mode_word(s->mode));
 	printf("Trace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");
@@ -201,17 +201,17 @@ static int take_options(int argc, char **argv, bool *as_json)
 	return -1;
 }
 
-int ctl_status(pid_t pid, const char *where, int argc, char **argv)
+int ctl_status(const struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
 	struct ctl_process process;
-	struct status one, *all;
+	struct status *all;
 	bool as_json;
 	size_t count = 0;
 	int damage = 0, status = take_options(argc, argv, &as_json);
 
 	if (status >= 0)
 		return status;
-	if (!pid) {
+	if (where) {
 		all = status_trace(where, &count, &damage);
 		if (!all)
 			return TOOL_FAILED;
@@ -220,14 +220,18 @@ int ctl_status(pid_t pid, const char *where, int argc, char **argv)
 		free(all);
 		return damage ? TOOL_FAILED : TOOL_OK;
 	}
-	if (!ctl_open(&process, pid))
-		return TOOL_FAILED;
-	bool done = status_live(&one, &process);
-	ctl_close(&process);
-	if (!done)
-		return TOOL_FAILED;
-	status_events(&one);
-	show(&one, 1, as_json, false);
-	forget(&one, 1);
-	return TOOL_OK;
+	all = memory_zeroed(targets->count, sizeof(*all));
+	for (size_t i = 0; i < targets->count; i++) {
+		if (!ctl_open(&process, targets->pid[i]))
+			continue;
+		if (status_live(&all[count], &process))
+			status_events(&all[count++]);
+		ctl_close(&process);
+	}
+	bool failed = count < targets->count;
+	if (count)
+		show(all, count, as_json, ctl_targets_several(targets));
+	forget(all, count);
+	free(all);
+	return failed ? TOOL_FAILED : TOOL_OK;
 }

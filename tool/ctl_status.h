@@ -31,6 +31,7 @@ struct status_object {
 struct status {
 	uint32_t pid;
 	bool alive;	  /* found in the process itself */
+	bool ended;	  /* its trace says so, or there is no such process */
 	char *folder;	  /* of the trace; NULL: none yet */
 	bool switched_off;
 	uint32_t mode;	  /* enum trace_mode */

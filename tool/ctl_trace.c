@@ -67,6 +67,7 @@ static void take(struct status *status, struct process *process)
 {
 	process_load(process);
 	*status = (struct status){ .pid = process->head.pid, .folder = memory_text(process->path, strlen(process->path)) };
+	status->ended = process->head.flags & TRACE_EXITED || !ctl_state((pid_t)process->head.pid, 0);
 	take_sums(status, process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		if (process->object[i])

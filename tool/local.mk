@@ -43,7 +43,7 @@ xaudit_SOURCES += tool/ctl_folder.h tool/ctl_snapshot.c tool/ctl_top.c tool/top_
 
 # The rest of xaudit ctl.
 xaudit_SOURCES += tool/ctl.c tool/ctl.h tool/ctl_call.c tool/ctl_change.c tool/ctl_help.h tool/ctl_live.c tool/ctl_open.c tool/ctl_patch.c tool/ctl_process.c \
-	tool/ctl_status.c tool/ctl_status.h tool/ctl_stop.c tool/ctl_trace.c
+	tool/ctl_status.c tool/ctl_status.h tool/ctl_stop.c tool/ctl_targets.c tool/ctl_targets.h tool/ctl_trace.c
 
 # The data of custom events.
 xaudit_SOURCES += tool/event_format.c tool/event_format.h tool/event_text.c tool/event_text.h tool/report_events.c tool/report_events.h

@@ -100,19 +100,24 @@ _xaudit()
 	info) options='--verbose --format= --pid= --color= --help' ;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
-		if ((cword == 2)) && [[ $cur != -* ]]; then
+		# What comes before the command: processes, or options that name them.
+		local at=2 pids
+		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) || ${words[at - 1]} =~ ^(--tree|--name|=)$ || -d ${words[at]} ]]; do
+			((at++))
+		done
+		if ((at == cword)) && [[ $cur == -* ]]; then
+			compopt -o nospace
+			mapfile -t COMPREPLY < <(compgen -W '--tree= --name= --help' -- "$cur")
+			return
+		fi
+		if ((at == cword)) && [[ $prev != --name ]]; then
 			# Processes that the module is in, as far as we may see; status takes a folder, too.
-			local pids
 			pids=$(grep -l libxaudit.so /proc/[0-9]*/maps 2>/dev/null | sed 's,/proc/\([0-9]*\)/.*,\1,')
-			compopt -o dirnames
+			((at > 2)) && pids="$pids $control" || compopt -o dirnames
 			mapfile -t COMPREPLY < <(compgen -W "$pids" -- "$cur")
 			return
 		fi
-		if ((cword == 3)); then
-			mapfile -t COMPREPLY < <(compgen -W "$control" -- "$cur")
-			return
-		fi
-		case ${words[3]-} in
+		case ${words[at]-} in
 		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
 		status) options='--format= --help' ;;
 		snapshot)
