@@ -38,7 +38,9 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 		}
 		if (take_top(&stack->hot, top, outer)) {
 			filter_left(stack, entry.word & TRACE_ID_MASK);
-			recorder_write(thread, entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
+			if (!filter_take_back(thread, entry.word, (uint32_t)clock_now()))
+				recorder_write(thread,
+					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
 			if (handled)
 				handlers_unwind(thread, entry.word & TRACE_ID_MASK);
 		}

@@ -73,6 +73,15 @@ static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t 
 	return stack;
 }
 
+/* A call whose time will not be known. */
+static enum tramp_answer without_end(void)
+{
+	if (!options.time)
+		return TRAMP_AGAIN;
+	process_count(&process_head()->taken_back, 1);
+	return TRAMP_POINTED;
+}
+
 static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 {
 	struct thread *thread = thread_get();
@@ -81,20 +90,20 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 		return TRAMP_PASS;
 	struct stack *stack = calls_stack(thread, slot);
 	if (!stack) /* depth can't be known; the trampoline will record an entry alone */
-		return options.below && !opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
+		return options.below && !opens(id) ? TRAMP_PASS : without_end();
 	if (calls_is_intercepted(slot)) {
 		/* A tail call of a function that is recorded: the new one takes its place, at its depth. */
 		calls_unwind(thread, stack, slot - 8);
 		if (has_end && stack->hot.top == slot)
 			stack->below += opens(id) - opens(mirror_entry(slot)->word & TRACE_ID_MASK);
-		return TRAMP_AGAIN;
+		return has_end ? TRAMP_AGAIN : without_end();
 	}
 	if (!admit(stack, thread, slot, id))
 		return TRAMP_PASS;
-	if (has_end) {
-		stack->depth++;
-		stack->below += opens(id);
-	}
+	if (!has_end)
+		return without_end();
+	stack->depth++;
+	stack->below += opens(id);
 	return TRAMP_AGAIN;
 }
 
@@ -131,9 +140,10 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 	return TRAMP_AGAIN;
 }
 
-/* Does the thread's chunk end with the entry of this call, and was that just now? Then takes it back. */
-static int take_back(struct thread *thread, uint32_t word)
+int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 {
+	if (!time_ticks)
+		return 0;
 	uint64_t end = thread->hot.cursor, at = end - 8, expected = end;
 	uint8_t taken;
 
@@ -141,7 +151,8 @@ static int take_back(struct thread *thread, uint32_t word)
 		return 0;
 	uint64_t *event = (uint64_t *)(uintptr_t)at, now = clock_now();
 	/* The event has half the clock: only in its own span or the next one is the difference what it seems. */
-	if (*event >> 32 != word || (uint32_t)(now >> 31) - thread->hot.span > 1 || (uint32_t)now - (uint32_t)*event >= time_ticks)
+	if (*event >> 32 != word || (uint32_t)(now >> 31) - thread->hot.span > 1 ||
+		clock - (uint32_t)*event >= time_ticks)
 		return 0;
 	/*
 	 * First a hole, then the cursor, each by one instruction: a handler that comes in between writes behind the hole, which then stays. The
@@ -151,10 +162,11 @@ static int take_back(struct thread *thread, uint32_t word)
 	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(thread->hot.cursor), "+a"(expected) : "r"(at) : "cc", "memory");
 	if (taken)
 		__asm__ volatile("subq $8, %0" : "+m"(*tramp_written(at)) : : "cc", "memory");
+	process_count(&process_head()->taken_back, 1);
 	return 1;
 }
 
-enum tramp_answer tramp_filter_leave(uint64_t slot)
+enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock)
 {
 	struct thread *thread = thread_get();
 	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
@@ -163,10 +175,20 @@ enum tramp_answer tramp_filter_leave(uint64_t slot)
 		return TRAMP_AGAIN;
 	const struct mirror_entry entry = *mirror_entry(slot);
 	filter_left(stack, entry.word & TRACE_ID_MASK);
-	if (!options.time || !take_back(thread, entry.word))
+	if (!filter_take_back(thread, entry.word, (uint32_t)clock))
 		return TRAMP_AGAIN;
-	process_count(&process_head()->taken_back, 1);
 	stack->hot.top = slot + 8ull * entry.link;
+	return TRAMP_PASS;
+}
+
+enum tramp_answer tramp_filter_tail(uint64_t slot)
+{
+	struct thread *thread = thread_self();
+	struct mirror_entry *entry = mirror_entry(slot);
+
+	if (!thread || !filter_take_back(thread, entry->word, (uint32_t)clock_now()))
+		return TRAMP_AGAIN;
+	entry->word = (uint32_t)((const uint64_t *)(uintptr_t)slot)[-1];
 	return TRAMP_PASS;
 }
 

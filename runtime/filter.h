@@ -14,7 +14,8 @@
 
 #include <stdint.h>
 
-#include "x86_64/mirror.h" /* struct stack */
+#include "runtime/thread.h" /* struct thread */
+#include "x86_64/mirror.h"  /* struct stack */
 
 /* Longer calls are never left out: the clock's low half must do to compare. */
 #define FILTER_TIME_MAX 100000000ull
@@ -33,6 +34,13 @@ void filter_below(uint32_t id);
 
 /* From now on, calls of this function are only counted. Returns 0 when they were before, or can't be. Lock held. */
 int filter_count_only(uint32_t id);
+
+/*
+ * The call whose entry had this word is over, at this clock (its low half): if the entry is the thread's last event and
+ * younger than the rules' time, it is taken back and counted as such. Returns 1, or 0: the end is to be recorded. By
+ * the thread itself.
+ */
+int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 
 /* A call of this function is open no more on the stack. By the stack's owner. */
 void filter_left(struct stack *stack, uint32_t id);

@@ -163,7 +163,7 @@ struct trace_head {
 	uint32_t mode;		 /* enum trace_mode, now */
 	uint32_t recording;	 /* 0: stopped */
 	uint64_t stream_bytes;	 /* of all t<n> together */
-	uint64_t taken_back;	 /* calls that were shorter than the rules' time: they left nothing */
+	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
 	uint32_t lost_error;	 /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t unused;
 };

@@ -1,63 +1,15 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* What is recorded in which mode, what filters leave out, and what changes of mode leave behind. */
+/* What is recorded in which mode, and what changes of mode leave behind. */
 #include "t/tap.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "runtime/clock.h"
-#include "runtime/filter.h"
 #include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "t/flow.h"
-#include "t/flow_xray.h"
-
-#define RING (512ul << 10)
-
-static void start_with(struct recorder_options recorder, struct filter_options filter)
-{
-	start_xray();
-	recorder.ring = RING;
-	recorder_init(&recorder);
-	if (filter_init(&filter))
-		_exit(98);
-}
-
-/* ---- functions ---- */
-
-static jmp_buf env;
-
-static long call_2(long x)
-{
-	return KEEP(F(2)(x));
-}
-
-static long call_3(long x)
-{
-	return KEEP(F(3)(x));
-}
-
-static long slow(long x)
-{
-	uint64_t until = core_now_ns() + 3000000;
-
-	while (core_now_ns() < until)
-		;
-	return x + 1;
-}
-
-static long leaf_then_slow(long x)
-{
-	return KEEP(F(3)(x)) + KEEP(F(4)(x));
-}
-
-static long jump(long x)
-{
-	longjmp(env, (int)x);
-}
+#include "t/flow_modes.h"
 
 static void locked(void (*do_it)(void))
 {
@@ -88,141 +40,6 @@ static long begin_inside(long x)
 {
 	locked(begin);
 	return x + 1;
-}
-
-/* 1 calls 2 calls 3; 4 takes 3 ms; 5 calls 3, then 4. */
-static void chain(void)
-{
-	f[1] = core_traced(TRAMP_INTERCEPT, 1, call_2);
-	f[2] = core_traced(TRAMP_INTERCEPT, 2, call_3);
-	f[3] = core_traced(TRAMP_INTERCEPT, 3, leaf);
-	f[4] = core_traced(TRAMP_INTERCEPT, 4, slow);
-	f[5] = core_traced(TRAMP_INTERCEPT, 5, leaf_then_slow);
-	f[6] = core_traced(TRAMP_POINT, 6, leaf);
-	xray_body = f[3].call;
-	xray_target = f[3].call;
-}
-
-static void calls(void)
-{
-	expect(F(1)(5), 6);
-	expect(F(6)(5), 6);
-	expect(xray_function(5), 6);
-	expect(xray_tail_function(5), 6);
-	expect(F(5)(5), 12);
-}
-
-#define ALL "E1 E2 E3 X3 X2 X1 P6 E20 E3 X3 X20 E21 T21 E3 X3 E5 E3 X3 E4 X4 X5"
-
-/* ---- filters ---- */
-
-static int no_filter(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){0});
-	chain();
-	calls();
-	return 0;
-}
-
-static int depth_two(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.depth = 2});
-	chain();
-	calls();
-	return 0;
-}
-
-static int depth_one(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.depth = 1});
-	chain();
-	calls();
-	return 0;
-}
-
-static int longer_than(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
-	chain();
-	calls();
-	expect((long)process_head()->taken_back, 8);
-	return 0;
-}
-
-static long leap(long x)
-{
-	/* As if it took 2^32 ticks of the clock, and a little more. */
-	tramp_self->span -= 2;
-	return x + 1;
-}
-
-static int much_longer(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
-	chain();
-	f[7] = core_traced(TRAMP_INTERCEPT, 7, leap);
-	expect(F(7)(5), 6);
-	expect((long)process_head()->taken_back, 0);
-	return 0;
-}
-
-static int below_two(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.below = 1});
-	filter_below(2);
-	chain();
-	calls();
-	expect(F(2)(5), 6);
-	expect(F(3)(5), 6);
-	return 0;
-}
-
-static int below_xray(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.below = 1});
-	filter_below(20);
-	chain();
-	calls();
-	return 0;
-}
-
-static int below_and_jump(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.below = 1, .depth = 2});
-	filter_below(1);
-	chain();
-	f[3] = core_traced(TRAMP_INTERCEPT, 3, jump);
-	f[7] = core_traced(TRAMP_INTERCEPT, 7, leaf);
-	for (int i = 0; i < 3; i++) {
-		int r = setjmp(env);
-		if (!r)
-			F(1)(33);
-		expect(r, 33);
-		expect(F(7)(1), 2);
-	}
-	return 0;
-}
-
-static int few_levels_deep(void *argument)
-{
-	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.depth = 3});
-	f[1] = core_traced(TRAMP_INTERCEPT, 1, call_2);
-	f[2] = core_traced(TRAMP_INTERCEPT, 2, call_3);
-	f[3] = core_traced(TRAMP_INTERCEPT, 3, xray_function);
-	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
-	xray_body = f[4].call;
-	for (int i = 0; i < 2; i++)
-		expect(F(1)(1), 2);
-	return 0;
 }
 
 /* ---- counters ---- */
@@ -561,15 +378,6 @@ int main(void)
 	if (!CORE_HAS_MIRROR)
 		skip_all("ThreadSanitizer keeps the addresses of mirrors for itself");
 	core_folder();
-	check(no_filter, "no filter", ALL);
-	check(depth_two, "two levels", "E1 E2 X2 X1 P6 E20 E3 X3 X20 E21 T21 E3 X3 E5 E3 X3 E4 X4 X5");
-	check(depth_one, "one level", "E1 X1 P6 E20 X20 E21 T21 E3 X3 E5 X5");
-	check(longer_than, "longer than a millisecond", "P6 E5 E4 X4 X5");
-	check(much_longer, "longer than half a clock", "E7 X7");
-	check(below_two, "below a function", "E2 E3 X3 X2 E2 E3 X3 X2");
-	check(below_xray, "below an XRay function", "E20 E3 X3 X20");
-	check(below_and_jump, "below a function, and longjmp", "E1 E2 U2 U1 E1 E2 U2 U1 E1 E2 U2 U1");
-	check(few_levels_deep, "three levels of both kinds", "E1 E2 E3 X3 X2 X1 E1 E2 E3 X3 X2 X1");
 	test_counts();
 	check(stopped_inside, "stopped in the middle of calls", "E7 X7 E20 E7 X7 X20");
 	check(begun_inside, "begun in the middle of a call", "E20 E3 X3 X20 X20 E3 X3");

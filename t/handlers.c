@@ -128,6 +128,19 @@ static int counted(void *argument)
 	return 0;
 }
 
+static int too_short(void *argument)
+{
+	(void)argument;
+	start();
+	filter_init(&(struct filter_options){.time = 100000000});
+	tell_all();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, call_2);
+	f[2] = core_traced(TRAMP_POINT, 2, leaf);
+	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
+	expect(F(1)(5), 12);
+	return 0;
+}
+
 static int others(void *argument)
 {
 	(void)argument;
@@ -547,6 +560,7 @@ int main(void)
 	check_told(kinds, "each kind of call", recorded, wanted);
 	check_told(jumps, "longjmp out of calls", "E1 E2 E3 U3 U2 U1 E4 X4", "E1 E2 E3 U3 U2 U1 E4 X4");
 	check_told(counted, "calls that are left out", "E1 X1", "E1 X1");
+	check_told(too_short, "calls that are too short, or have no time", "", "E1 E2 E4 X4 X1");
 	told = core_shared(TOLD);
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(others, NULL, 10), 0, "loads and custom events: the program runs to its end");

@@ -266,7 +266,8 @@ static void print_mode(const struct trace_head *head)
 	}
 	putchar('\n');
 	if (head->taken_back)
-		printf("  Taken back  %" PRIu64 " calls that were shorter than the rules' time\n", head->taken_back);
+		printf("  Taken back  %" PRIu64 " calls that were shorter than the rules' time, or have none\n",
+			head->taken_back);
 }
 
 static void print_changes(const struct process *process)

@@ -5,7 +5,8 @@
 	.text
 
 /*
- * rax = C function's argument, rcx = function; result in rax. Keeps everything but rax, rcx, rdx and flags. Aligns the stack.
+ * rax = C function's argument, r10 = its second one, for who wants it, rcx = function; result in rax. Keeps
+ * everything but rax, rcx, rdx and flags. Aligns the stack.
  */
 	.p2align 4
 	.globl	slow_call
@@ -21,6 +22,7 @@ slow_call:
 	push	%r10
 	push	%r11
 	mov	%rax, %rdi
+	mov	%r10, %rsi
 	and	$-16, %rsp
 	cld
 	call	*%rcx

@@ -197,14 +197,25 @@ enum tramp_answer tramp_slow_count(uint64_t id);
 /*
  * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes, and it is taken for open from now on
  * (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
+ * TRAMP_POINTED: no, since its time will not be known; but handlers are told of it.
  */
 enum tramp_answer tramp_filter_enter(uint64_t slot), tramp_filter_point(uint64_t slot);
 
 /* The same of an XRay call. at: address of its word; its slot X lies 5 words above. */
 enum tramp_answer tramp_filter_enter_xray(uint64_t at);
 
-/* The innermost open call, at slot, ends. TRAMP_PASS: it was too short; its entry is gone, and it is open no more. TRAMP_AGAIN: record its end. */
-enum tramp_answer tramp_filter_leave(uint64_t slot);
+/*
+ * The innermost open call, at slot, ends at this clock, of which the low half counts. TRAMP_PASS: it was too short;
+ * its entry is gone, and it is open no more. TRAMP_AGAIN: record its end.
+ */
+enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock);
+
+/*
+ * The innermost open call, at slot, ends by a jump to the function whose word lies in the 8 bytes below slot.
+ * TRAMP_PASS: it was too short; its entry is gone, and the other one is open in its place. TRAMP_AGAIN: record its
+ * end.
+ */
+enum tramp_answer tramp_filter_tail(uint64_t slot);
 
 /* An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see tramp_slow_leave(). */
 enum tramp_answer tramp_filter_gone(uint64_t slot);

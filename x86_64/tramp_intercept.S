@@ -20,6 +20,12 @@
 	SLOW	tramp_filter_\name
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
+	cmp	$ANSWER_POINTED, %eax
+	jne	.L\name\()_handled_\clock
+	testl	$WANTED_ENTRY, tramp_wanted(%rip)
+	jz	.Ljump_\clock
+	HANDLERS_NOW \name, handler_call, \clock
+	jmp	.Ljump_\clock
 .L\name\()_handled_\clock:
 	mov	tramp_wanted(%rip), %eax
 	test	$WANTED_ENTRY, %eax
@@ -307,6 +313,9 @@ tramp_return_\clock:
 .Ltail_\clock:
 	cmp	%rdx, STACK_TOP(%r11)
 	jne	.Ltail_slow_\clock
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jnz	.Ltail_filtered_\clock
+.Ltail_kept_\clock:
 	movabs	$MIRROR_BASE, %r11
 	lea	(%r11,%rdx,2), %r11
 	mov	ENTRY_WORD(%r11), %r10d
@@ -319,6 +328,14 @@ tramp_return_\clock:
 	or	%rax, %r10
 	WRITE	.Ltail_full_\clock
 	jmp	.Ljump_event_\clock
+.Ltail_filtered_\clock:
+	mov	%rdx, %rax
+	SLOW	tramp_filter_tail
+	lea	56(%rsp), %rdx
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_event_\clock
+	SELF_AGAIN
+	jmp	.Ltail_kept_\clock
 .Ltail_slow_\clock:
 	mov	%rdx, %rax
 	SLOW	tramp_slow_leave

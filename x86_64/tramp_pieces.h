@@ -158,7 +158,7 @@
 	HANDLERS \event, \way
 .endm
 
-/* Calls a C function off the fast path: rax = argument, result in eax. Clobbers rcx, rdx. */
+/* Calls a C function off the fast path: rax = argument, r10 = the second, result in eax. Clobbers rcx, rdx. */
 .macro	SLOW	function
 	lea	\function(%rip), %rcx
 	call	slow_call
