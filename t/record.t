@@ -455,6 +455,11 @@ like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+
 'try -k plt \(calls into libraries from outside\) or -k calls \(calls that an object makes\)$' \
 	'nothing selected: the counts per reason, and what would help'
 is "$(printf '%s\n' "$said" | wc -l)/$end" '1/exit 0' 'in one line'
+FAKE_TRACE=selected record -o d sh -c 'FAKE_TRACE=some sleep 20 >/dev/null 2>&1 & echo $!
+	i=0; while [ ! -s d/p$!/meta ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
+pid=$(head -n 1 out)
+is "$said/$(test -s "d/p$pid/meta" && echo there)" '/there' 'nothing is said of a process that still runs: it may select something yet'
+kill "$pid"
 FAKE_TRACE=plt record -o d sh -c 'true; exit 2'
 like "$said" '; try -k calls \(calls that an object makes\)$' 'what was asked for already is not proposed'
 is "$end" 'exit 2' 'the status stays'

@@ -39,7 +39,7 @@ struct reasons {
 
 struct found {
 	struct record_lost lost;
-	unsigned processes, empty; /* empty: nothing was selected */
+	unsigned processes, alive, empty; /* empty: it has ended, and nothing was selected */
 	bool recorded;		   /* somebody made a thread's file */
 	/* Of the first empty one. */
 	char *exe;
@@ -209,10 +209,17 @@ static void take_process(struct found *found, int folder, const char *path)
 		close(meta);
 		return;
 	}
-	found->recorded |= look_at_threads(folder, !ours || process_is_alive(head.pid) ? 0 : head.chunk_size);
+	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment ago. */
+	bool alive = process_is_alive(head.pid);
+	if (!alive && pread(meta, &head, sizeof(head), 0) != sizeof(head)) {
+		close(meta);
+		return;
+	}
+	found->alive += alive;
+	found->recorded |= look_at_threads(folder, !ours || alive ? 0 : head.chunk_size);
 	record_lost_look(&found->lost, folder, path, &head);
 	read_meta(&summary, meta, &head);
-	if (!summary.selected && !found->empty++) {
+	if (!alive && !summary.selected && !found->empty++) {
 		found->exe = summary.exe;
 		summary.exe = NULL;
 		found->pid = head.pid;
@@ -317,7 +324,7 @@ void record_after(const struct record_folder *folder, const char *command, const
 		close(process);
 	}
 	closedir(dir);
-	if (off && found.processes && !found.recorded)
+	if (off && found.processes && !found.alive && !found.recorded)
 		tool_error("record",
 			"nothing was recorded: the rules say that all begins switched off, and nobody switched anything on; while the "
 			"command runs, `xaudit ctl PID enable FUNCTION` does");
