@@ -225,6 +225,9 @@ alone ./helper sleep
 fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by \`xaudit record\`, or with LD_AUDIT=libxaudit.so\$" \
 	'no module there' "$pid" status
 finish
+alone "$(readelf -lW helper | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')" ./helper sleep
+fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by " 'a program that ld.so runs as a command' "$pid" status
+finish
 if $CC -static -O2 -o static "$sources/ctl_helper.c" 2>.err; then
 	alone ./static sleep
 	fails 1 "^xaudit ctl: process $pid is a static program: " 'a static program' "$pid" enable x

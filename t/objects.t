@@ -70,6 +70,10 @@ out=$(XAUDIT_CONFIG=program.conf LD_AUDIT=$MODULE bounded 60 "$ld" ./own 1 1000 
 err=$(cat err)
 by_loader 'ld.so PROGRAM with LD_AUDIT alone'
 
+record d -- "$ld" --list ./own
+like "$err" '^xaudit record: .* ran untraced: it is ld.so itself, which ran no program that takes audit modules$' \
+	'of ld.so that runs nothing, that is said'
+
 # ---- one build-id, several files ----
 
 # named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the other.

@@ -14,6 +14,7 @@
 
 #include "config.h"
 #include "tool/ctl.h"
+#include "tool/record.h" /* RECORD_LOADER */
 #include "tool/tool.h"
 
 #define MS		 1000000ull
@@ -98,9 +99,15 @@ static enum kind look_at_program(pid_t pid)
 {
 	enum kind kind = KIND_STATIC;
 	Elf64_Ehdr head;
-	char path[64];
+	char path[64], file[4096];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	/* `ld.so PROGRAM`: what it runs is not static, or it would not. */
+	ssize_t n = readlink(path, file, sizeof(file) - 1);
+	file[n > 0 ? n : 0] = '\0';
+	const char *slash = strrchr(file, '/');
+	if (slash && !strcmp(slash + 1, RECORD_LOADER))
+		return KIND_UNKNOWN;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return KIND_UNKNOWN;

@@ -77,6 +77,13 @@ static const char *reason(int fd, char *text, size_t size)
 	return "statically linked, so there is no dynamic linker to load xaudit; link it dynamically";
 }
 
+static bool is_loader(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, RECORD_LOADER);
+}
+
 void record_why(const char *command, const char *path)
 {
 	char name[4096], line[4096], text[512];
@@ -102,7 +109,7 @@ void record_why(const char *command, const char *path)
 			close(fd);
 			continue;
 		}
-		why = reason(fd, text, sizeof(text));
+		why = is_loader(name) ? "ld.so itself, which ran no program that takes audit modules" : reason(fd, text, sizeof(text));
 		close(fd);
 		break;
 	}
