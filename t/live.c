@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -412,9 +413,19 @@ static void test_refused(void)
 	if (mmap(text, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
 		bail("mmap: %s", strerror(errno));
 	close(fd);
-	is_int(apply(1, "*"), -EACCES, "where the system refuses to make one page writable the batch fails");
+	struct rlimit none = { 0, RLIM_INFINITY }, before;
+	getrlimit(RLIMIT_FSIZE, &before);
+	setrlimit(RLIMIT_FSIZE, &none);
+	is_int(apply(1, "*"), -EACCES, "where the system refuses to make one page writable, and files of memory, the batch fails");
 	ok(result.changed == 0 && result.refused[TRACE_REASON_PROTECTION] == 3 && on_mask() == 0, "nothing of it is on, and three functions are refused");
-	apply(0, "*");
+	setrlimit(RLIMIT_FSIZE, &before);
+	is_int(apply(1, "*"), 0, "where there may be such files, pages of them take the place");
+	ok(result.refused[TRACE_REASON_PROTECTION] == 0 && on_mask() == (1 << LONG_NOP | 1 << HOT | 1 << XRAY),
+		"all that can be switched is on");
+	is_int((long long)call_all(7), 0, "the functions do what they do");
+	is_str(core_protection(load.start), "r-xp", "and nothing is writable and executable");
+	is_int(apply(0, "*"), 0, "they can be switched off");
+	ok(on_mask() == 0 && !call_all(8), "and are off");
 	object.refused = TRACE_REASON_PROTECTION;
 	is_int(apply(1, "*"), 0, "an object whose text could not be patched at load");
 	ok(result.refused[TRACE_REASON_PROTECTION] == FUNCTIONS && on_mask() == 0, "is refused as a whole, with that reason");

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "t/core.h"
 #include "x86_64/stub.h"
@@ -316,27 +317,38 @@ static int without_execute(void *argument)
 
 	if (prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0))
 		return 1;
+	const struct rlimit none = { 0, 0 };
 	results[0] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
-	results[1] = all_pages_are(wanted, stub_size(1, 0, 3), "");
-	results[2] = stub_map_block(&pages, 3);
-	results[3] = !pages.start;
+	results[1] = !results[0] && all_pages_are(wanted, pages.code_size, "r-xp") &&
+		     all_pages_are(wanted + pages.code_size, pages.size - pages.code_size, "rw-p");
+	results[2] = !results[0] && is_cell_stub(stub_address(&pages, 2), stub_cell(&pages, 2));
+	stub_unmap(&pages);
+	if (setrlimit(RLIMIT_FSIZE, &none))
+		return 2;
+	results[3] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
+	results[4] = all_pages_are(wanted, stub_size(1, 0, 3), "");
+	results[5] = stub_map_block(&pages, 3);
+	results[6] = !pages.start;
 	return 0;
 }
 
 static void test_refused(void)
 {
-	int *results = core_shared(4 * sizeof(*results));
+	int *results = core_shared(7 * sizeof(*results));
 	int status = core_child(without_execute, results, 10);
 
 	if (status == 1) {
-		skip(5, "this kernel can't forbid executable memory");
+		skip(8, "this kernel can't forbid executable memory");
 		return;
 	}
 	is_int(status, 0, "a process that may make nothing executable goes on");
-	is_int(results[0], -EACCES, "its stub_map says so");
-	ok(results[1], "and keeps no mapping");
-	ok(results[2] < 0, "its stub_map_block fails too");
-	ok(results[3], "and keeps no mapping either");
+	is_int(results[0], 0, "its stubs are of a file in memory");
+	ok(results[1], "their code is read+execute, their cells are read+write");
+	ok(results[2], "and they are as ever");
+	is_int(results[3], -EACCES, "where there can be no such file, stub_map says so");
+	ok(results[4], "and keeps no mapping");
+	ok(results[5] < 0, "stub_map_block fails too");
+	ok(results[6], "and keeps no mapping either");
 }
 
 int main(void)

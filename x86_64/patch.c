@@ -243,8 +243,11 @@ int patch_live(const struct patch_site *site, size_t count)
 
 	if (r)
 		return (int)r;
-	if (!pages_may_change() || unprotect(site, count))
-		return (int)replace_runs(site, count);
+	r = pages_may_change() ? unprotect(site, count) : -EACCES;
+	if (r == -EACCES || r == -EPERM)
+		return replace_runs(site, count) == 0 ? 0 : (int)r;
+	if (r)
+		return (int)r;
 	for (size_t i = 0; i < count; i++) {
 		patch_step(&site[i], 1);
 		guards |= site[i].guard;
