@@ -179,8 +179,8 @@ EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fix
 	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/loader_depth.c t/fixtures/listed.cc t/fixtures/sanitized.c
 
 # Looking into running processes.
-dist_check_SCRIPTS += t/ctl.t t/ctl_kill.t t/ctl_soak.t
-EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
+dist_check_SCRIPTS += t/ctl.t t/ctl_hostile.t t/ctl_kill.t t/ctl_soak.t
+EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/forged.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
 soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t t/xray_events.t

@@ -20,6 +20,7 @@
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)
+#define MOST_PATCHES (1u << 22)
 
 /* ---- a request ---- */
 
@@ -31,7 +32,7 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	size_t count = request->patch_count, size = count * sizeof(*patch);
 	int r;
 
-	if (count > SIZE_MAX / sizeof(*patch) / 2) {
+	if (request->patch_count > MOST_PATCHES) {
 		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this", (int)world->process->pid);
 		return -1;
 	}
@@ -58,6 +59,7 @@ static int attempt(struct ctl_world *world, struct control_request *request, str
 
 	if (r)
 		return r;
+	ctl_limit_begin();
 	r = ctl_call(world, request);
 	if (r == 0 && request->error == -EAGAIN)
 		r = -EAGAIN;

@@ -24,6 +24,7 @@
 #define ROOM	  (16 << 10) /* below the stack pointer, where we like it */
 #define ROOM_LEAST 2048
 #define PATIENCE  2000000000ull
+#define LONGEST	  6000000000ull /* all of it: a thread that is not ours may make system calls for ever */
 
 /* ---- which thread ---- */
 
@@ -121,11 +122,14 @@ static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t 
 
 enum event { EVENT_SYSCALL, EVENT_STOP, EVENT_SIGNAL, EVENT_GONE, EVENT_NONE };
 
-/* Waits for the thread, for at most PATIENCE. signal: with EVENT_SIGNAL. */
-static enum event await(pid_t tid, int *signal)
+/* Waits for the thread, for at most PATIENCE; never beyond `until`. signal: with EVENT_SIGNAL. */
+static enum event await(pid_t tid, int *signal, uint64_t until)
 {
 	uint64_t begin = ctl_now();
 	int status;
+
+	if (begin > until)
+		return EVENT_NONE;
 
 	for (;;) {
 		pid_t r = waitpid(tid, &status, __WALL | WNOHANG);
@@ -167,12 +171,13 @@ static int say_lost(const struct ctl_world *world, enum event event)
 static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_t mask)
 {
 	pid_t tid = thread->tid;
+	uint64_t until = ctl_now() + LONGEST;
 
 	for (;;) {
 		int signal;
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0))
 			return say_lost(world, EVENT_GONE);
-		enum event event = await(tid, &signal);
+		enum event event = await(tid, &signal, until);
 		switch (event) {
 		case EVENT_SYSCALL:
 			if (is_done(world, tid))
@@ -206,11 +211,12 @@ static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
 	pid_t tid = thread->tid;
 	bool back = false;
 	int signal = 0;
+	uint64_t until = ctl_now() + LONGEST;
 
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || ptrace(PTRACE_CONT, tid, 0, 0))
 		return say_lost(world, EVENT_GONE);
 	for (;;) {
-		enum event event = await(tid, &signal);
+		enum event event = await(tid, &signal, until);
 		if (event == EVENT_GONE || event == EVENT_NONE)
 			return say_lost(world, event);
 		if (!back && ptrace(PTRACE_SETREGS, tid, 0, &thread->regs))

@@ -17,8 +17,10 @@
 #include "tool/tool.h"
 
 #define PAGE	    4096ull
-#define MOST_LISTED (1u << 20) /* objects, loads: more means that we follow garbage */
-#define MOST_SITES  (1u << 24)
+#define MOST_LISTED (1u << 16) /* objects, loads: more means that we follow garbage */
+#define MOST_SITES  (1u << 22) /* of an object */
+#define MOST_BOUND  (1u << 20) /* bindings */
+#define MOST_PATHS  (64u << 20)
 
 /* Where mirrors lie, for the places that stacks have (x86_64/mirror.h). */
 #define MIRROR_LOW  0x600000000000ull
@@ -38,8 +40,8 @@ struct usage {
 };
 
 struct usages {
-	struct usage *usage;
-	size_t count, room;
+	struct usage *usage; /* in order */
+	size_t count, room, path_bytes;
 };
 
 static void read_usages(struct usages *all, pid_t pid)
@@ -56,7 +58,8 @@ static void read_usages(struct usages *all, pid_t pid)
 		uint64_t kb;
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &u.start, &u.end, flags, &behind) == 3 && behind) {
 			line[strcspn(line, "\n")] = '\0';
-			u.path = memory_text(line + behind, strlen(line + behind));
+			all->path_bytes += strlen(line + behind);
+			u.path = memory_text(line + behind, all->path_bytes < MOST_PATHS ? strlen(line + behind) : 0);
 			u.executable = flags[2] == 'x';
 			if (all->count == all->room) {
 				all->room = all->room ? 2 * all->room : 256;
@@ -85,11 +88,26 @@ static void free_usages(struct usages *all)
 	free(all->usage);
 }
 
+/* The first mapping that begins there or behind. */
+static size_t first_from(const struct usages *all, uint64_t start)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (all->usage[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void add_pages(struct status_object *object, const struct usages *all, const struct load *load)
 {
-	for (size_t i = 0; i < all->count; i++) {
+	for (size_t i = first_from(all, load->start); i < all->count && all->usage[i].end <= load->end; i++) {
 		const struct usage *u = &all->usage[i];
-		if (!u->executable || u->start < load->start || u->end > load->end)
+		if (!u->executable)
 			continue;
 		object->has_pages = true;
 		object->text += (u->end - u->start) / PAGE;
@@ -123,9 +141,8 @@ static uint64_t rss_within(const struct usages *all, uint64_t start, uint64_t si
 {
 	uint64_t kb = 0;
 
-	for (size_t i = 0; i < all->count; i++)
-		if (all->usage[i].start >= start && all->usage[i].end <= start + size)
-			kb += all->usage[i].rss;
+	for (size_t i = first_from(all, start); i < all->count && all->usage[i].end - start <= size; i++)
+		kb += all->usage[i].rss;
 	return kb;
 }
 
@@ -263,8 +280,11 @@ static void add_bindings(const struct ctl_process *process, struct status *statu
 		return;
 	for (size_t i = 0; i < OBJECT_BUCKETS; i++) {
 		size_t bound = 0;
-		for (uint64_t p = at(bucket[i]); p && bound < MOST_LISTED; bound++) {
+		for (uint64_t p = at(bucket[i]); p; bound++) {
 			struct binding b;
+			status->cut |= bound == MOST_BOUND;
+			if (bound == MOST_BOUND)
+				break;
 			if (!ctl_read(process, p, &b, sizeof(b)))
 				break;
 			p = at(b.next);
@@ -277,15 +297,17 @@ static void add_bindings(const struct ctl_process *process, struct status *statu
 	}
 }
 
-static void count_functions(const struct ctl_process *process, struct status_object *to, const struct object *object, const struct tables *t)
+static void count_functions(
+	const struct ctl_process *process, struct status_object *to, const struct object *object, const struct tables *t, bool *cut)
 {
 	for (uint32_t i = 0; t && i < t->functions; i++)
 		if (t->function[i].kind < TRACE_KIND_COUNT && t->function[i].reason == TRACE_REASON_TRACED)
 			to->kind[t->function[i].kind].functions++;
 	size_t bound = 0;
-	for (uint64_t p = at(object->bound); p && bound < MOST_LISTED; bound++) {
+	for (uint64_t p = at(object->bound); p; bound++) {
 		struct bound_function f;
-		if (!ctl_read(process, p, &f, sizeof(f)))
+		*cut |= bound == MOST_BOUND;
+		if (bound == MOST_BOUND || !ctl_read(process, p, &f, sizeof(f)))
 			break;
 		if (f.kind < TRACE_KIND_COUNT)
 			to->kind[f.kind].functions++;
@@ -318,6 +340,7 @@ static void read_loads(const struct ctl_process *process, struct loads *loads, s
 		status->waiting += load.state == LOAD_CLOSED || load.state == LOAD_DOOMED || load.state == LOAD_RETIRED;
 		next = at(load.next);
 	}
+	status->cut |= loads->count == MOST_LISTED;
 }
 
 static void add_object(const struct ctl_process *process, struct status *status, const struct usages *all, const struct loads *loads,
@@ -330,7 +353,7 @@ static void add_object(const struct ctl_process *process, struct status *status,
 	status->object = memory_resize(status->object, status->objects + 1, sizeof(*to));
 	to = &status->object[status->objects++];
 	*to = (struct status_object){ .path = ctl_text(process, at(object->path)) };
-	count_functions(process, to, object, has_tables ? &tables : NULL);
+	count_functions(process, to, object, has_tables ? &tables : NULL, &status->cut);
 	for (size_t i = 0; i < loads->count; i++) {
 		const struct load *load = &loads->load[i];
 		if (load->state != LOAD_OPEN || at(load->object) != address)
@@ -378,6 +401,7 @@ bool status_live(struct status *status, const struct ctl_process *process)
 		add_object(process, status, &all, &loads, next, &object);
 		next = at(object.next);
 	}
+	status->cut |= status->objects == MOST_LISTED || ctl_limit_reached();
 	add_own_memory(status, &all, process);
 	free_usages(&all);
 	free(loads.load);

@@ -17,6 +17,7 @@
 
 #define PAGE	  4096ull
 #define HEAD_SIZE 2
+#define MOST_RANGES (1u << 14)
 #define STACK_MAX (64ull << 20) /* a coroutine's stack may lie in a mapping of any size */
 
 /* ---- positions ---- */
@@ -36,6 +37,7 @@ struct search {
 	} *range; /* of stacks: from a stack pointer to the end of its mapping */
 	size_t ranges, room;
 	size_t moved;
+	bool endless;
 };
 
 static int by_low(const void *a, const void *b)
@@ -79,6 +81,10 @@ static void add_stack(struct search *s, uint64_t rsp)
 	for (size_t i = 0; i < s->ranges; i++)
 		if (s->range[i].low > rsp && s->range[i].low < high)
 			high = s->range[i].low;
+	if (s->ranges == MOST_RANGES) {
+		s->endless = true;
+		return;
+	}
 	if (s->ranges == s->room) {
 		s->room = s->room ? 2 * s->room : 64;
 		s->range = memory_resize(s->range, s->room, sizeof(*s->range));
@@ -165,6 +171,10 @@ static int move_all(struct search *s)
 	/* The list grows while frames on other stacks are found. */
 	for (size_t i = 0; i < s->ranges; i++)
 		scan_stack(s, s->range[i]);
+	if (s->endless || ctl_limit_reached()) {
+		tool_error("ctl", "process %d: its stacks have no end; nothing was changed", (int)world->process->pid);
+		return -1;
+	}
 	return 0;
 }
 

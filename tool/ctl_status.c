@@ -231,6 +231,11 @@ int ctl_status(const struct ctl_targets *targets, const char *where, int argc, c
 	bool failed = count < targets->count;
 	if (count)
 		show(all, count, as_json, ctl_targets_several(targets));
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].cut)
+			tool_error("ctl", "process %" PRIu32 ": what is said to be libxaudit.so's there has no end; the rest of it was not read", all[i].pid);
+		failed |= all[i].cut;
+	}
 	forget(all, count);
 	free(all);
 	return failed ? TOOL_FAILED : TOOL_OK;

@@ -33,6 +33,7 @@ struct status {
 	bool alive;	  /* found in the process itself */
 	bool ended;	  /* its trace says so, or there is no such process */
 	char *folder;	  /* of the trace; NULL: none yet */
+	bool cut;	  /* there was no end of what the process shows: a part of it */
 	bool switched_off;
 	uint32_t mode;	  /* enum trace_mode */
 	bool recording;
