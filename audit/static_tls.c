@@ -129,6 +129,40 @@ static int is_called(const struct link_map *map, const char *name)
 	return 0;
 }
 
+static int is_same_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/*
+ * Is the library of that name a file that is mapped under another one (a link)? ld.so finds that out when it has opened it, and maps nothing. Looked for beside what
+ * is mapped; the first file that is there counts.
+ */
+static int is_link(const struct link_map *first, const char *name)
+{
+	char path[4096];
+	struct stat file;
+
+	for (const struct link_map *map = first; map; map = map->l_next) {
+		struct text text = { path, sizeof(path), 0 };
+		const char *base = base_of(map->l_name);
+		if (base == map->l_name || (size_t)(base - map->l_name) >= sizeof(path))
+			continue;
+		memcpy(path, map->l_name, (size_t)(base - map->l_name));
+		text.length = (size_t)(base - map->l_name);
+		text_string(&text, base_of(name));
+		if (stat(path, &file))
+			continue;
+		for (map = first; map; map = map->l_next)
+			if (is_same_file(map->l_name, &file))
+				return 1;
+		return 0;
+	}
+	return 0;
+}
+
 /* Is all mapped that any object needs? ld.so goes on to the next library as long as one is missing. */
 static int is_complete(const struct link_map *map)
 {
@@ -146,7 +180,7 @@ static int is_complete(const struct link_map *map)
 			for (m = first; m; m = m->l_next)
 				if (!is_vdso(m) && is_called(m, name))
 					break;
-			if (!m)
+			if (!m && !is_link(first, name))
 				return 0;
 		}
 	}
@@ -211,13 +245,6 @@ static char **environment(uint64_t wanted)
 	text_number(&text, wanted);
 	list[entry ? (size_t)(entry - environ) : n] = text.start;
 	return list;
-}
-
-static int is_same_file(const char *path, const struct stat *file)
-{
-	struct stat st;
-
-	return path && !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
 static int is_script(const char *path)

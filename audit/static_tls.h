@@ -9,7 +9,7 @@
  * of a second start, which never executes a third time. `xaudit record` and `xaudit env` write one, too, to spare the first start.
  *
  * Counted are libraries that are marked to need static TLS (DF_STATIC_TLS); all with TLS, where one of these, or the program, refers to TLS of another object that
- * is not libc. Where the last library is not recognised (needed by a name that is neither its file's nor its own), where /proc is not there, a
+ * is not libc. Where /proc is not there, a
  * filter forbids execve or the program has more rights than its user, all goes on, and ld.so says what fails.
  *
  * Main thread, in ld.so's start-up: nothing else runs in the process.

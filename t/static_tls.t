@@ -71,6 +71,15 @@ same 'ld.so as a command' /lib64/ld-linux-x86-64.so.2 --inhibit-cache ./start on
 same "another library's variable" other/start
 same 'TLS that is not static' late/start
 
+# The last library is known by its name; this one comes under two, and has none itself.
+mkdir links
+cp libbig.so links
+echo 'int plain(void) { return 1; }' >plain.c
+$CC -O2 -shared -fPIC -o links/libplain.so plain.c && ln -s libplain.so links/libalias.so &&
+	$CC -O2 -o links/start "$sources/start.c" -Llinks -Wl,--no-as-needed -lbig -lplain -lalias -Wl,-rpath,'$ORIGIN' || bail 'a library and a link to it'
+is "$(readelf -dW links/start | grep -cE 'NEEDED.*lib(plain|alias)[.]so')" 2 '(a library that is needed under two names)'
+same 'a library that is needed under two names' links/start
+
 # ---- children ----
 
 record d -k plt -l libbig.so -- sh -c './start >/dev/null; exit $?'
