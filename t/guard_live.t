@@ -202,4 +202,18 @@ END
 is "$(audited none ./live rules | tr ';' '\n' | head -n 5)" "$(cat expected)" 'in a stripped library, functions that are not exported have no name'
 is "$(audited none ./live table | tr ';' '\n' | awk -F '\t' '$1 == "function" { print $5, $9 }' | sort | tr '\n' ';')" 'on ;on guard_spin;on guard_three;' \
 	'but are known, by where they begin'
+status=0
+./deny kill true || status=$?
+if [ "$status" -eq 0 ]; then
+	cp none conf
+	begin ./deny kill env LD_AUDIT="$MODULE" ./live serve
+	ctl "$pid" disable 'guard:guard_three'
+	is "$(called)" 'called 1/10' 'ctl switches guards off where memory may not become executable'
+	ctl "$pid" enable 'guard:*'
+	is "$(called)" 'called 1/13' 'and on'
+	finish
+	is "$status" 0 'the program ends as ever'
+else
+	skip 3 'no filters here'
+fi
 done_testing

@@ -44,6 +44,18 @@ run() { # PROGRAM ARG...
 			is "$status $out $err" '0 20: closed and there ' "so where the dlclose is another: $host $what"
 		done
 	done
+	program "$CC" deny deny.c
+	for how in mdwe words; do
+		status=0
+		./deny "$how" true || status=$?
+		if [ "$status" -eq 77 ]; then
+			skip 1 "this kernel has no $how"
+			continue
+		fi
+		status=0
+		out=$(bounded 60 ./deny "$how" "$XAUDIT" record -o d -l libtick.so ./noplt own now $(copies now 20) 2>&1) || status=$?
+		is "$status $out" '0 20: closed and there' "so where $how is in force: words that are read-only once the program runs are found and written"
+	done
 	printf '[library *]\nkinds = none\n' >none.conf
 	record d -c none.conf --mode=ring --ring=256k ./closing custom lazy $(copies lazy 50)
 	is "$status $out" '0 50: closed and there' 'so in a process where nothing is traced, in a handler of custom events'
