@@ -4,10 +4,12 @@
 #include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/handlers.h"
+#include "runtime/identity.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "runtime/text.h"
 #include "runtime/thread.h"
 
 /* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
@@ -47,6 +49,36 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 	}
 }
 
+/* Does the thread wait in vfork, or in clone with CLONE_VFORK? A state of "D" in its stat; few other waits have it. */
+static int waits_for_child(uint32_t tid)
+{
+	char buffer[128];
+	struct text path = { buffer, sizeof(buffer), 0 };
+
+	text_string(&path, "/proc/");
+	text_number(&path, identity_pid());
+	text_string(&path, "/task/");
+	text_number(&path, tid);
+	text_string(&path, "/stat");
+	int fd = (int)sys_open(buffer, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	long n = sys_read(fd, buffer, sizeof(buffer)), name = 0;
+	sys_close(fd);
+	for (long i = 0; i < n; i++)
+		if (buffer[i] == ')')
+			name = i; /* its end; a name may hold such itself */
+	return name && name + 2 < n && buffer[name + 2] == 'D';
+}
+
+int calls_is_stranger(const struct thread *thread, uint64_t address)
+{
+	const struct stack *stack = (const struct stack *)thread->hot.stack;
+
+	return (!stack || address - stack->low >= stack->high - stack->low) && (uint32_t)sys_gettid() != thread->tid &&
+	       !waits_for_child(thread->tid);
+}
+
 struct stack *calls_stack(struct thread *thread, uint64_t slot)
 {
 	struct process_held held;
@@ -54,6 +86,8 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 
 	if (stack && slot - stack->hot.low < stack->hot.size)
 		return stack;
+	if (calls_is_stranger(thread, slot))
+		return NULL;
 	process_lock(&held);
 	stack = mirror_stack(slot, thread->tid);
 	if (stack)
@@ -77,6 +111,10 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 		return TRAMP_PASS;
 	struct stack *stack = calls_stack(thread, slot);
 	if (!stack) {
+		if (calls_is_stranger(thread, slot)) {
+			process_lose();
+			return TRAMP_PASS;
+		}
 		process_count(&process_head()->no_mirror, 1);
 		return TRAMP_POINTED;
 	}
@@ -156,6 +194,7 @@ static void leave_tsc_of(struct stack *stack, void *context)
 
 enum tramp_answer tramp_slow_prctl(uint64_t sp)
 {
+	const struct thread *thread = thread_self();
 	struct running running = { sp, 0 };
 	struct process_held held;
 	struct mapping m;
@@ -163,7 +202,7 @@ enum tramp_answer tramp_slow_prctl(uint64_t sp)
 	process_lock(&held);
 	clock_leave_tsc();
 	recorder_clock_changed();
-	mirror_each((uint32_t)sys_gettid(), leave_tsc_of, &running);
+	mirror_each(thread ? thread->tid : (uint32_t)sys_gettid(), leave_tsc_of, &running);
 	/* A forked child may not have met its stack yet. */
 	leave_tsc(sp, maps_find(sp, &m) == 1 ? m.high : running.end);
 	process_unlock(&held);
@@ -205,7 +244,7 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 		return TRAMP_PASS;
 	struct stack *stack = calls_stack(thread, slot);
 	if (!stack)
-		return TRAMP_POINTED;
+		return calls_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
 	if (stack->hot.top < slot)
 		calls_unwind(thread, stack, slot - 8);
 	if (stack->hot.top == slot)

@@ -4,6 +4,7 @@
 #include <errno.h>	      /* ESRCH */
 #include <linux/membarrier.h> /* MEMBARRIER_CMD_PRIVATE_EXPEDITED */
 
+#include "runtime/identity.h"
 #include "runtime/sys.h"
 
 /* Before epoch_init() announcing is safe, not cheap. */
@@ -52,16 +53,16 @@ static void heavy_fence(void)
 /* ---- slots ---- */
 
 /* The owner belongs to this process, and the kernel knows it no more: it runs no instruction again. */
-static int is_gone(const struct epoch_slot *slot, uint32_t pid)
+static int is_gone(const struct epoch_slot *slot, uint32_t generation)
 {
 	/*
 	 * Relaxed: numbers that orders nothing; an old owner's are those of a thread that is gone, and register()
 	 * cleared `seen`.
 	 */
-	uint32_t owner = __atomic_load_n(&slot->pid, __ATOMIC_RELAXED);
+	uint32_t owner = __atomic_load_n(&slot->generation, __ATOMIC_RELAXED);
 	uint32_t tid = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
 
-	return owner == pid && sys_call(__NR_tgkill, (long)pid, (long)tid, 0, 0, 0, 0) == -ESRCH;
+	return owner == generation && identity_thread_is_gone(tid);
 }
 
 /* What the slot holds: everything deferred with this count or a later one. */
@@ -83,7 +84,7 @@ static uint64_t holds(const struct epoch_slot *slot)
 static uint64_t oldest(uint64_t limit, const struct epoch_slot *except)
 {
 	uint64_t least = NOBODY;
-	uint32_t pid = 0;
+	uint32_t generation = 0;
 
 	/* Acquire; pairs with the release in epoch_register(): what announced before R1 is in the list. */
 	for (struct epoch_slot *slot = __atomic_load_n(&slots, __ATOMIC_ACQUIRE); slot; slot = slot->next) {
@@ -93,36 +94,41 @@ static uint64_t oldest(uint64_t limit, const struct epoch_slot *except)
 		/* Relaxed: nobody's slot has no thread that could announce; who registers it later comes behind R1. */
 		if (!__atomic_load_n(&slot->tid, __ATOMIC_RELAXED))
 			continue;
-		if (!pid)
-			pid = (uint32_t)sys_getpid();
-		if (!is_gone(slot, pid))
+		if (!generation)
+			generation = identity_generation();
+		if (!is_gone(slot, generation))
 			least = count;
 	}
 	return least;
 }
 
-static void set_owner(struct epoch_slot *slot, uint32_t pid, uint32_t tid)
+static void set_owner(struct epoch_slot *slot, uint32_t generation, uint32_t tid)
 {
 	/* Relaxed: see oldest() and is_gone(). */
-	__atomic_store_n(&slot->pid, pid, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->generation, generation, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->tid, tid, __ATOMIC_RELAXED);
 }
 
 void epoch_register(struct epoch_slot *slot)
 {
-	uint32_t pid = (uint32_t)sys_getpid(), tid = (uint32_t)sys_gettid();
+	epoch_register_for(slot, (uint32_t)sys_gettid());
+}
+
+void epoch_register_for(struct epoch_slot *slot, uint32_t tid)
+{
+	uint32_t generation = identity_generation();
 	struct epoch_slot *known = NULL;
 
 	for (struct epoch_slot *s = slots; s; s = s->next) {
 		if (s == slot)
 			known = s;
-		else if (s->tid == tid && s->pid == pid)
+		else if (s->tid == tid && s->generation == generation)
 			epoch_unregister(s); /* its thread died, and the kernel gave us its number */
 	}
 	epoch_withdraw(slot, 0);
 	/* Relaxed: having read 1 here, the thread never reads 0 again (coherence), so it announces with fences only. */
 	__atomic_store_n(&slot->fenced, __atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	set_owner(slot, pid, tid);
+	set_owner(slot, generation, tid);
 	if (!known) {
 		slot->next = slots;
 		/*
@@ -146,12 +152,12 @@ void epoch_unregister(struct epoch_slot *slot)
 
 void epoch_after_fork(struct epoch_slot *self)
 {
-	uint32_t pid = (uint32_t)sys_getpid();
+	uint32_t generation = identity_generation();
 
 	for (struct epoch_slot *slot = slots; slot; slot = slot->next) {
 		if (slot == self)
-			set_owner(slot, pid, (uint32_t)sys_gettid());
-		else if (slot->pid != pid)
+			set_owner(slot, generation, (uint32_t)sys_gettid());
+		else if (slot->generation != generation)
 			epoch_unregister(slot);
 	}
 }

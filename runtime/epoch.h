@@ -78,7 +78,7 @@ struct epoch_slot {
 	uint64_t seen;	 /* count at the outermost announcement; 0: in no section */
 	uint64_t frame;	 /* an address in the stack frame of that announcement; 0: not known */
 	uint32_t fenced; /* the thread pays for fences and has done so at least once */
-	uint32_t pid, tid; /* the owner's; 0: nobody's. Process lock */
+	uint32_t generation, tid; /* the owner's process (identity.h) and number; 0: nobody's. Process lock */
 	struct epoch_slot *next; /* all slots ever registered */
 	const void *inside; /* the owner's own note of what its section is for; stays when that is over */
 } __attribute__((aligned(64)));
@@ -209,6 +209,9 @@ int epoch_init(int fenced);
  * section. Lock held, in no section. The slot stays known for good.
  */
 void epoch_register(struct epoch_slot *slot);
+
+/* The same for a child that shares the memory of the thread tid, which is suspended meanwhile: that one is the owner. */
+void epoch_register_for(struct epoch_slot *slot, uint32_t tid);
 
 /* The owner goes: ends its section if there is one. Another thread may register the slot. Lock held. */
 void epoch_unregister(struct epoch_slot *slot);

@@ -6,6 +6,7 @@
 #include "runtime/clock.h"
 #include "runtime/epoch.h"
 #include "runtime/handlers_state.h"
+#include "runtime/identity.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
@@ -18,7 +19,7 @@ static struct handlers_entry *unused;
 static unsigned taken; /* of pool */
 static unsigned leaving; /* entries out of the table that somebody may be in. Lock */
 static int used;	 /* handlers were set once. Lock */
-static uint32_t enrolled; /* the process whose threads the epoch knows; 0: none yet. Lock */
+static uint32_t enrolled; /* the process (identity.h) whose threads the epoch knows; 0: none yet. Lock */
 static uint64_t nested;
 
 /* ---- who is in a handler ---- */
@@ -26,21 +27,22 @@ static uint64_t nested;
 /* After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h), its main thread. Lock held. */
 static void look_for_fork(void)
 {
-	uint32_t pid = (uint32_t)sys_getpid();
+	uint32_t generation = identity_generation();
 
-	if (enrolled == pid)
+	if (enrolled == generation)
 		return;
 	if (enrolled) {
-		if ((uint32_t)sys_gettid() != pid)
+		if ((uint32_t)sys_gettid() != identity_pid())
 			return;
 		epoch_after_fork(tramp_self ? thread_slot((struct thread *)tramp_self) : NULL);
 	}
-	enrolled = pid;
+	enrolled = generation;
 }
 
-static int is_owner(const struct epoch_slot *slot)
+/* Does the slot that lies beside the thread's record belong to it? Its record may have been wiped by fork. */
+static int is_owner(const struct epoch_slot *slot, const struct thread *thread)
 {
-	return slot->tid == (uint32_t)sys_gettid() && slot->pid == (uint32_t)sys_getpid();
+	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) && slot->generation == identity_generation();
 }
 
 static void enroll(struct thread *thread)
@@ -51,8 +53,8 @@ static void enroll(struct thread *thread)
 	process_lock(&held);
 	look_for_fork();
 	/* Who forked in a handler owns its slot already, and is in its section still. */
-	if (!is_owner(slot))
-		epoch_register(slot);
+	if (!is_owner(slot, thread))
+		epoch_register_for(slot, thread->tid);
 	thread->enrolled = 1;
 	process_unlock(&held);
 }
@@ -64,7 +66,7 @@ static struct epoch_slot *own_slot(void)
 	if (!tramp_self)
 		return NULL;
 	struct epoch_slot *slot = thread_slot((struct thread *)tramp_self);
-	return is_owner(slot) ? slot : NULL;
+	return is_owner(slot, (struct thread *)tramp_self) ? slot : NULL;
 }
 
 static int is_inside(const struct epoch_slot *slot)
@@ -138,7 +140,7 @@ static void raise(struct handlers_event *event)
 {
 	struct thread *thread = handlers_is_set(event->type) ? thread_get() : NULL;
 
-	if (thread)
+	if (thread && !calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
 		tell(thread, event);
 }
 

@@ -107,12 +107,17 @@ static ALWAYS int holds_label(const uint64_t *s)
 	return *s == (uint64_t)(uintptr_t)tramp_return_tsc || *s == (uint64_t)(uintptr_t)tramp_return_mono;
 }
 
+static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
+{
+	return stack && slot - stack->low < stack->size;
+}
+
 /* Is the stack as it has to be before an event at this slot: nothing to end, and known? As the trampolines look at it. */
 static inline int is_settled(const struct thread *thread, uint64_t slot)
 {
 	const struct tramp_stack *stack = thread->hot.stack;
 
-	return stack && slot - stack->low < stack->size && stack->top > slot;
+	return lies_on(stack, slot) && stack->top > slot;
 }
 
 /* Ends calls below the slot first, so that handlers hear of that in the order of the trace. Returns the stack or NULL. */
@@ -155,8 +160,11 @@ static ALWAYS uint32_t enter(struct handlers_registers *r, const uint64_t *frame
 		return 1;
 	const uint64_t state = state_of(thread);
 	r->rsp = slot;
-	if (SELDOM(!is_settled(thread, slot)) || SELDOM(holds_label(frame + 7)))
+	if (SELDOM(!is_settled(thread, slot)) || SELDOM(holds_label(frame + 7))) {
+		if (calls_is_stranger(thread, slot))
+			return 1;
 		caller = settle_enter(thread, frame + 7, clock, r, is_intercepted);
+	}
 	struct handlers_event event = describe(thread, (uint32_t)frame[6], frame[5], caller, clock, r);
 	uint32_t slow = tell_entry(thread, slot, &event);
 	return slow | (state != state_of(thread));
@@ -178,6 +186,8 @@ static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t ca
 	struct thread *thread = thread_self();
 
 	if ((SELDOM(!thread) && !(thread = thread_get())) || !handlers_is_set(type))
+		return 0;
+	if (SELDOM(!lies_on(thread->hot.stack, slot)) && calls_is_stranger(thread, slot))
 		return 0;
 	const uint64_t state = state_of(thread);
 	struct handlers_event event = describe(thread, word, 0, caller, clock, r);
@@ -220,8 +230,11 @@ uint32_t tramp_handle_xray_enter(struct handlers_registers *r, const uint64_t *f
 		return 1;
 	const uint64_t state = state_of(thread);
 	r->rsp = x + 8;
-	if (SELDOM(!is_settled(thread, x)) || SELDOM(thread->hot.stack->top == x + 8))
+	if (SELDOM(!is_settled(thread, x)) || SELDOM(thread->hot.stack->top == x + 8)) {
+		if (calls_is_stranger(thread, x))
+			return 1;
 		settle_xray(thread, x);
+	}
 	struct handlers_event event = describe(thread, (uint32_t)word, frame[4], caller_at(frame + 5), clock, r);
 	uint32_t slow = tell_entry(thread, x + 8, &event);
 	return slow | (state != state_of(thread));

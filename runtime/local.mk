@@ -16,7 +16,7 @@ runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: the ground for all, the command too.
 noinst_LTLIBRARIES += runtime/libbase.la
-runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/sys.h
+runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/identity.c runtime/identity.h runtime/sys.h
 runtime_libbase_la_SOURCES += runtime/output.c runtime/output.h
 runtime_libbase_la_SOURCES += runtime/snapshot_copy.c runtime/snapshot_copy.h
 runtime_libbase_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>  /* struct utsname */
 
 #include "runtime/clock.h"
+#include "runtime/identity.h"
 #include "runtime/output.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
@@ -21,13 +22,13 @@ struct process {
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
-	uint32_t serial; /* 0: not asked for yet */
 	uint64_t chunk_size;
 	struct trace_head *head; /* first page of meta, mapped for good */
 	uint8_t *meta;		 /* its last part, mapped from meta_offset on */
 	uint64_t meta_offset;
 	uint64_t meta_size;	 /* of the file */
 	uint64_t used;
+	uint64_t lost; /* events before there was a head to count them in */
 	struct output_place place; /* of folder; from before the state is ON, then constant */
 	char folder[4160];
 };
@@ -49,7 +50,7 @@ int process_init(const struct process_options *wanted)
 	}
 	options = *wanted;
 	process = p;
-	return 0;
+	return identity_init();
 }
 
 /* ---- lock ---- */
@@ -109,11 +110,7 @@ uint64_t process_chunk_size(void)
 
 uint32_t process_serial(void)
 {
-	static uint32_t last; /* fork keeps it */
-
-	if (!process->serial)
-		process->serial = ++last;
-	return process->serial;
+	return identity_generation();
 }
 
 uint32_t process_pid(void)
@@ -125,6 +122,11 @@ void process_count(uint64_t *counter, uint64_t n)
 {
 	/* Relaxed: a sum that orders nothing. */
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+void process_lose(void)
+{
+	process_count(process->head ? &process->head->lost : &process->lost, 1);
 }
 
 /* ---- saying things ---- */
@@ -433,7 +435,7 @@ enum process_state process_start(void)
 {
 	if (process->state != PROCESS_NONE)
 		return process->state;
-	process->pid = (uint32_t)sys_getpid();
+	process->pid = identity_pid();
 	process->chunk_size = options.chunk_size;
 	if (options.begin)
 		options.begin();
@@ -464,6 +466,7 @@ enum process_state process_start(void)
 	head->last = head->first;
 	read_file("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof(head->boot_id));
 	head->used = process->used;
+	head->lost = process->lost;
 	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
 	describe_command();
 	describe_host();

@@ -92,6 +92,9 @@ struct trace_head *process_head(void);
 /* Adds to a counter of process_head(), from any thread. */
 void process_count(uint64_t *counter, uint64_t n);
 
+/* Counts an event that is lost, of a thread without a chunk; also before there is a head. Any thread. */
+void process_lose(void);
+
 /*
  * Opens a file of thread n (kind: 't', 'r' or 'c'), making it if need be, and gives it blocks at offset...offset+size, so that no store there can raise SIGBUS (nor this call
  * SIGXFSZ). Returns a descriptor to close, or -errno. Lock held.

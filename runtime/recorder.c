@@ -327,6 +327,10 @@ enum tramp_answer tramp_slow_event(void)
 
 	if (!thread)
 		return TRAMP_PASS;
+	if (calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
+		process_lose();
+		return TRAMP_PASS;
+	}
 	uint64_t now = clock_now();
 	uint32_t span = (uint32_t)(now >> 31);
 	if (may_take(&thread->hot, thread->hot.cursor)) {

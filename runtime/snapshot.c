@@ -5,6 +5,7 @@
 #include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
 
+#include "runtime/identity.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -129,7 +130,7 @@ static long take(const char *path)
 int snapshot_take(void)
 {
 	const char *from = process_folder();
-	uint32_t self = (uint32_t)sys_getpid(), owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
+	uint32_t self = identity_generation(), owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
 
 	/* A forked child is known by its own folder, which comes with its first event. */
 	if (!*from)

@@ -87,12 +87,6 @@ static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
 	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
 }
 
-/* Has this process no thread of that number any more? */
-static inline int sys_thread_is_gone(uint32_t tid)
-{
-	return sys_call(__NR_tgkill, sys_getpid(), tid, 0, 0, 0, 0) == -ESRCH;
-}
-
 /*
  * memcpy and memset under names that the compiler does not turn into calls of libc's. Few bytes go by four words at a time: the instruction takes longer
  * to begin.

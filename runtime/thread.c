@@ -5,6 +5,7 @@
 
 #include "runtime/calls.h"
 #include "runtime/handlers.h"
+#include "runtime/identity.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -45,7 +46,7 @@ static struct thread *find(uint32_t tid)
 		if (!thread->tid && *thread_owner(thread))
 			continue;
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
-		if (!thread->tid || thread->tid == tid || sys_thread_is_gone(thread->tid)) {
+		if (!thread->tid || thread->tid == tid || identity_thread_is_gone(thread->tid)) {
 			start = n;
 			return thread;
 		}
@@ -122,6 +123,11 @@ struct thread *thread_get(void)
 		return thread;
 	if (process_state() == PROCESS_OFF)
 		return NULL;
+	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that thread's. */
+	if (!identity_is_ours()) {
+		process_lose();
+		return NULL;
+	}
 	process_lock(&held);
 	/* Signals are blocked now. A handler may have made the record in between. */
 	thread = thread_self();

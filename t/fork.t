@@ -7,18 +7,22 @@
 
 # wrong: processes whose calls in the trace are not what they told; "" if all is well.
 wrong() {
+	# Calls of children that run beside their parents, on its thread-local data, are left out, and counted.
 	printf '%s\n' "$out" | awk 'NF != 2 || $1 !~ /^[0-9]+$/ { print; next } { sum[$1] += $2 } END { for (p in sum) print p, sum[p] }' |
 		while read -r pid told rest; do
 			case $pid in *[!0-9]*) echo "$pid $told $rest"; continue ;; esac
 			report d --pid "$pid"
-			[ "$(calls counted)/$(sums)" = "$told/0 lost 0 unfinished" ] ||
+			[ "$(calls counted)/$(sums)" = "$((told - left_out))/$left_out lost 0 unfinished" ] ||
 				echo "process $pid told $told, the trace has $(calls counted), $(sums)"
 		done
 }
-# made NAME WHAT PROCESSES FOLDERS [CALLS]
+# made NAME WHAT PROCESSES FOLDERS [CALLS [LEFT-OUT]]
 made() {
+	left_out=${6:-0}
 	record d -k "$kind" -l libwithin.so ./forks "$2"
-	is "$status/$err" '0/' "$name, $1: the program runs as ever"
+	said=
+	[ "$left_out" = 0 ] || said="xaudit record: $left_out of $((2 * $5 + left_out)) events were lost"
+	is "$status/$(printf '%s' "$err" | sed 's/\(were lost\): .*/\1/')" "0/$said" "$name, $1: the program runs as ever"
 	is "$(printf '%s\n' "$out" | cut -d' ' -f1 | sort -u | wc -l)" "$3" \
 		"$name, $1: $3 processes tell of their calls"
 	is "$(wrong | head -n 5)" '' "$name, $1: each has exactly its own in the trace"
@@ -42,8 +46,8 @@ all() {
 	made 'vfork, and the child calls before it executes' vfork-calls 3 3 32
 	made 'clone and clone3, called by the program itself' clone 3 3 19
 	made 'clone with CLONE_VM and CLONE_VFORK, on another stack' clone-stack 1 1 11
-	made 'clone with CLONE_VM alone' clone-memory 1 1 11
-	made 'clone of a thread that libc does not know of' clone-thread 1 1 11
+	made 'clone with CLONE_VM alone' clone-memory 1 1 6 5
+	made 'clone of a thread that libc does not know of' clone-thread 1 1 6 5
 	made 'posix_spawn' spawn 4 4 45
 	made 'exec of itself, twice' exec 1 3 25
 	made 'a child that calls nothing' idle 1 1 6

@@ -4,6 +4,7 @@
 #include <sys/mman.h> /* MAP_NORESERVE */
 
 #include "runtime/arena.h"
+#include "runtime/identity.h"
 #include "runtime/maps.h"
 #include "runtime/sys.h"
 #include "x86_64/tramp.h" /* mirror_entry */
@@ -159,7 +160,7 @@ static struct stack *new_stack(uint64_t low, uint64_t high, uint32_t tid, int re
 /* Nobody's calls are open here. */
 static int is_free(const struct stack *stack)
 {
-	return !stack->owner || sys_thread_is_gone(stack->owner);
+	return !stack->owner || identity_thread_is_gone(stack->owner);
 }
 
 /* Asks the kernel for the mapping around slot, which no stack covers. */

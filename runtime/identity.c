@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/identity.h"
+
+#include <errno.h>    /* ESRCH */
+#include <sys/mman.h> /* MADV_WIPEONFORK */
+
+#include "runtime/sys.h"
+
+struct identity {
+	uint32_t generation; /* 0: this is a forked child that has not looked yet */
+	uint32_t pid;
+};
+
+static struct identity *wiped;
+static uint32_t generations; /* given so far, in this process and those that it was forked from */
+
+static struct identity *map(void)
+{
+	void *p = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_is_error(p))
+		return NULL;
+	if (sys_madvise(p, 4096, MADV_WIPEONFORK)) {
+		sys_munmap(p, 4096);
+		return NULL;
+	}
+	struct identity *known = NULL;
+	/* Release; pairs with the acquire in look(). */
+	if (!__atomic_compare_exchange_n(&wiped, &known, p, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		sys_munmap(p, 4096);
+		return known;
+	}
+	return p;
+}
+
+static struct identity *look(void)
+{
+	static struct identity unwiped;
+	/* Acquire; pairs with the release in map(). */
+	struct identity *self = __atomic_load_n(&wiped, __ATOMIC_ACQUIRE);
+	uint32_t none = 0;
+
+	if (!self && !(self = map())) {
+		self = &unwiped;
+		self->pid = self->generation = (uint32_t)sys_getpid();
+	}
+	/* Acquire; pairs with the release below: who sees a generation sees the pid. */
+	if (__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
+		return self;
+	/* Relaxed: the generation's store orders it. Who comes second leaves it alone. */
+	__atomic_compare_exchange_n(&self->pid, &none, (uint32_t)sys_getpid(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	/* Relaxed: a number. Taken before it is given, so that who forks in between gives another. */
+	uint32_t number = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
+	none = 0;
+	/* Release; pairs with the acquire above. */
+	__atomic_compare_exchange_n(&self->generation, &none, number, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	return self;
+}
+
+int identity_init(void)
+{
+	look();
+	/* Relaxed: there is one thread. */
+	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL;
+}
+
+uint32_t identity_generation(void)
+{
+	return __atomic_load_n(&look()->generation, __ATOMIC_RELAXED); /* relaxed: look() has seen it */
+}
+
+uint32_t identity_pid(void)
+{
+	return __atomic_load_n(&look()->pid, __ATOMIC_RELAXED); /* relaxed: look() has seen the generation */
+}
+
+int identity_is_ours(void)
+{
+	struct identity *self = look();
+	/* Relaxed: look() has seen the generation; later changes order nothing. */
+	uint32_t caller = (uint32_t)sys_getpid(), pid = __atomic_load_n(&self->pid, __ATOMIC_RELAXED);
+
+	if (caller == pid)
+		return 1;
+	/* Who shares our memory has us for a parent, which lives, unless it is the one that was noted. */
+	if (sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH)
+		return 0;
+	/* Relaxed, as above. */
+	return __atomic_compare_exchange_n(&self->pid, &pid, caller, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+int identity_thread_is_gone(uint32_t tid)
+{
+	return identity_is_ours() && sys_call(__NR_tgkill, (long)identity_pid(), (long)tid, 0, 0, 0, 0) == -ESRCH;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which process we are. Not what getpid() says: children of vfork, of posix_spawn and of clone(CLONE_VM) run in our
+ * memory under numbers of their own, mostly with the thread-local data of the thread that made them. So memory that
+ * fork wipes (MADV_WIPEONFORK) tells: a forked child finds zeros there, a child that shares the memory finds us.
+ *
+ * All functions: any thread, async-signal-safe, no libc, no lock. The first call in a process, or in a forked child,
+ * notes who it is; in the latter that may be a child of its own that shares its memory, which is believed until it
+ * is gone.
+ */
+#ifndef XAUDIT_IDENTITY_H
+#define XAUDIT_IDENTITY_H
+
+#include <stdint.h>
+
+/* Maps that memory. Returns 0, or -errno: then identities are those of getpid(). While there is one thread. */
+int identity_init(void);
+
+/* A number of the process, another one in each forked child. Never 0. */
+uint32_t identity_generation(void);
+
+/* The number of the process that has the memory. */
+uint32_t identity_pid(void);
+
+/* Does the calling thread belong to it? No: it is a child that shares the memory. */
+int identity_is_ours(void);
+
+/*
+ * Has the process no thread of that number any more? No, if the calling thread is not one of its own: under its number
+ * the kernel knows none of them.
+ */
+int identity_thread_is_gone(uint32_t tid);
+
+#endif
