@@ -35,9 +35,9 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 		return;
 	choice->counted = object;
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
-	/* With `prepare = none` nothing is bound for the rules' sake; what was asked for since is. */
+	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare = none`, too, which is off. */
 	choice->on = asked_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
-	if (choice->on || rules->prepare == RULES_PREPARE_ALL || (choice->selected && rules->prepare != RULES_PREPARE_NONE))
+	if (choice->on || choice->selected || rules->prepare == RULES_PREPARE_ALL)
 		choice->kind = kind;
 }
 
@@ -296,8 +296,6 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	}
 	process_lock(&held);
 	struct choice choice = choose(from, to, name);
-	if (choice.kind < 0 && choice.selected)
-		reason = TRACE_REASON_NOT_PREPARED;
 	/* An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never mind: the name does. */
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, &choice, &reason);

@@ -64,6 +64,7 @@ kind() {
 kind 'patchable, prepared' patchable patchable/controlled
 kind 'patchable, not prepared' patchable patchable/controlled 'prepare = none'
 kind plt plt plain/controlled
+kind 'plt, prepare = none' plt plain/controlled 'prepare = none'
 mkdir xray
 if xray_library xray/libcontrolled.so controlled_library.c -DDIGITS=2; then
 	program "$CC" xray/controlled controlled.c -Lxray -lcontrolled
