@@ -33,6 +33,13 @@ static uint32_t patchable_functions(const struct object *object)
 	return object->sites.first_guard - object->sites.first_patchable;
 }
 
+/*
+ * The stubs of a load lie as the load itself does, so far below: disjoint as loads are, for stubs are smaller than what they
+ * are for, and at a distance that is the same in every process. Right below a load something else lies as often as not: it is
+ * mapped into the highest gap that takes it. So far below there is nothing as a rule, for mappings begin at the top.
+ */
+#define STUBS_BELOW (1536ul << 20)
+
 enum trace_reason code_reserve(struct load *load)
 {
 	const struct object *object = load->object;
@@ -42,8 +49,10 @@ enum trace_reason code_reserve(struct load *load)
 	/* Guards need none. */
 	if (load->stubs.start || !object->sites.first_guard)
 		return TRACE_REASON_TRACED;
-	/* The place right below the object: ld.so maps downwards, so it is free as a rule, and its distance depends on the file alone. */
-	if (stub_reserve(&load->stubs, load->start - size, load->start, load->end, xray, object->sites.events, patchable_functions(object)))
+	/* A program of fixed addresses lies at the bottom. */
+	uint64_t wanted = load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
+	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events,
+		    patchable_functions(object)))
 		return TRACE_REASON_NO_ROOM;
 	return TRACE_REASON_TRACED;
 }

@@ -16,7 +16,7 @@
 /* Protection (PROT_*) and end of the executable segment that holds a link-time address; 0: none does. */
 int code_segment(const struct load *load, uint64_t address, uint64_t *end);
 
-/* Keeps the place of the load's stubs, right below it. Returns TRACED, or NO_ROOM. */
+/* Keeps the place of the load's stubs, below it. Returns TRACED, or NO_ROOM. */
 enum trace_reason code_reserve(struct load *load);
 
 /*

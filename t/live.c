@@ -431,6 +431,36 @@ static void test_refused(void)
 	ok(result.refused[TRACE_REASON_PROTECTION] == FUNCTIONS && on_mask() == 0, "is refused as a whole, with that reason");
 }
 
+/* Loads side by side: right below each but the first there is another one. */
+static void test_places(void)
+{
+	enum { LOADS = 4, SPAN = 32768, FUNCTIONS = 200 };
+	struct object many = { .sites = { .functions = FUNCTIONS, .first_guard = FUNCTIONS } };
+	struct load side[LOADS] = { 0 };
+	struct process_held held;
+	uint8_t *room = mmap(NULL, LOADS * SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int wrong = 0;
+
+	if (room == MAP_FAILED)
+		bail("no room for loads");
+	for (int i = 0; i < LOADS; i++) {
+		side[i].object = &many;
+		side[i].start = (uint64_t)(uintptr_t)room + (uint64_t)i * SPAN;
+		side[i].end = side[i].start + SPAN;
+		process_lock(&held);
+		wrong += code_reserve(&side[i]) != TRACE_REASON_TRACED;
+		process_unlock(&held);
+	}
+	is_int(wrong, 0, "the stubs of four loads side by side have their places");
+	for (int i = 1; i < LOADS; i++)
+		is_int((int64_t)((uint64_t)(uintptr_t)side[i].stubs.start - side[i].start),
+			(int64_t)((uint64_t)(uintptr_t)side[0].stubs.start - side[0].start),
+			"those of load %d lie as far from it as those of the first", i);
+	for (int i = 0; i < LOADS; i++)
+		stub_unmap(&side[i].stubs);
+	munmap(room, LOADS * SPAN);
+}
+
 int main(void)
 {
 	test_rules();
@@ -443,5 +473,6 @@ int main(void)
 	test_bindings();
 	test_running();
 	test_refused();
+	test_places();
 	return done_testing();
 }
