@@ -61,6 +61,7 @@ struct asked {
 };
 
 static struct asked *asked;
+static struct asked *spare; /* its memory is free */
 static struct arena asked_memory;
 
 static int same_text(const char *a, const char *b)
@@ -71,39 +72,58 @@ static int same_text(const char *a, const char *b)
 	return n == sys_length(b) && sys_same(a, b, n);
 }
 
+/*
+ * The same rule again: it becomes the last, by a copy that comes before it goes from its old place. So a child that another thread forks meanwhile has it
+ * once or twice, both as asked for. Returns 0 or -ENOMEM.
+ */
+static int ask_again(struct asked **found, struct asked **end, int on)
+{
+	struct asked *old = *found, *copy = spare;
+
+	old->on = on;
+	if (!old->next)
+		return 0;
+	if (!copy && !(copy = arena_alloc(&asked_memory, sizeof(*copy))))
+		return -ENOMEM;
+	*copy = (struct asked){ .rule = old->rule, .on = on };
+	spare = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but that child, this and the next two */
+	*end = copy;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
+	*found = old->next;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
+	spare = old;
+	return 0;
+}
+
 int asked_remember(int on, const struct asked_rule *rule)
 {
-	struct asked *found = NULL, **end = &asked;
+	struct asked **found = NULL, **end = &asked, *new;
 
 	if (rule->kinds == ASKED_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
 		/* Nothing that came before counts any more. The arena may hold the rule itself never: it is the caller's. */
-		asked = NULL;
+		asked = spare = NULL;
 		arena_free(&asked_memory);
 	}
-	while (*end) {
-		struct asked *a = *end;
-		if (a->rule.kinds == rule->kinds && same_text(a->rule.function, rule->function) &&
-			same_text(a->rule.library, rule->library)) {
-			found = a;
-			*end = a->next;
-		} else {
-			end = &a->next;
-		}
+	for (; *end; end = &(*end)->next) {
+		const struct asked_rule *r = &(*end)->rule;
+		if (r->kinds == rule->kinds && same_text(r->function, rule->function) && same_text(r->library, rule->library))
+			found = end;
 	}
-	if (!found) {
-		found = arena_alloc(&asked_memory, sizeof(*found));
-		if (!found)
-			return -ENOMEM;
-		found->rule.kinds = rule->kinds;
-		found->rule.function = arena_string(&asked_memory, rule->function, sys_length(rule->function));
-		if (rule->library)
-			found->rule.library = arena_string(&asked_memory, rule->library, sys_length(rule->library));
-		if (!found->rule.function || (rule->library && !found->rule.library))
-			return -ENOMEM;
-	}
-	found->on = on;
-	found->next = NULL;
-	*end = found;
+	if (found)
+		return ask_again(found, end, on);
+	new = arena_alloc(&asked_memory, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->rule.kinds = rule->kinds;
+	new->rule.function = arena_string(&asked_memory, rule->function, sys_length(rule->function));
+	if (rule->library)
+		new->rule.library = arena_string(&asked_memory, rule->library, sys_length(rule->library));
+	if (!new->rule.function || (rule->library && !new->rule.library))
+		return -ENOMEM;
+	new->on = on;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it has the whole rule, or not at all */
+	*end = new;
 	return 0;
 }
 

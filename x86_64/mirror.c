@@ -18,9 +18,14 @@ static struct arena memory;
 static struct stack *stacks;
 static int forbidden;
 
-/* Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by rebuilding. */
-static uint64_t *pieces;
-static uint32_t piece_slots, piece_count;
+/*
+ * Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by building another one, which takes its place by one store: a child that another
+ * thread forks meanwhile finds one of them whole.
+ */
+static struct piece_table {
+	uint32_t slots, count;
+	uint64_t piece[];
+} *pieces;
 
 static uint32_t piece_hash(uint64_t piece)
 {
@@ -29,10 +34,10 @@ static uint32_t piece_hash(uint64_t piece)
 
 static int piece_find(uint64_t piece)
 {
-	if (!piece_slots)
+	if (!pieces)
 		return 0;
 	for (uint32_t i = piece_hash(piece);; i++) {
-		uint64_t there = pieces[i & (piece_slots - 1)];
+		uint64_t there = pieces->piece[i & (pieces->slots - 1)];
 		if (there == piece)
 			return 1;
 		if (!there)
@@ -40,31 +45,31 @@ static int piece_find(uint64_t piece)
 	}
 }
 
-static void piece_put(uint64_t piece)
+static void piece_put(struct piece_table *table, uint64_t piece)
 {
 	uint32_t i = piece_hash(piece);
 
-	while (pieces[i & (piece_slots - 1)])
+	while (table->piece[i & (table->slots - 1)])
 		i++;
-	pieces[i & (piece_slots - 1)] = piece;
-	piece_count++;
+	table->piece[i & (table->slots - 1)] = piece;
+	table->count++;
 }
 
 static int piece_add(uint64_t piece)
 {
-	if (piece_count * 2 >= piece_slots) {
-		uint32_t slots = piece_slots ? piece_slots * 2 : 256, old_slots = piece_slots;
-		uint64_t *bigger = arena_alloc(&memory, slots * sizeof(*bigger)), *old = pieces;
+	if (!pieces || pieces->count * 2 >= pieces->slots) {
+		uint32_t slots = pieces ? pieces->slots * 2 : 256;
+		struct piece_table *bigger = arena_alloc(&memory, sizeof(*bigger) + slots * sizeof(*bigger->piece));
 		if (!bigger)
 			return 0;
+		bigger->slots = slots;
+		for (uint32_t i = 0; pieces && i < pieces->slots; i++)
+			if (pieces->piece[i])
+				piece_put(bigger, pieces->piece[i]);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but that child */
 		pieces = bigger;
-		piece_slots = slots;
-		piece_count = 0;
-		for (uint32_t i = 0; i < old_slots; i++)
-			if (old[i])
-				piece_put(old[i]);
 	}
-	piece_put(piece);
+	piece_put(pieces, piece);
 	return 1;
 }
 
