@@ -257,13 +257,13 @@ void code_count_pages(struct load *load)
 	describe_pages(object);
 }
 
-/* As what the kernel shows the file behind fd where it is mapped. */
+/* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be mapped. */
 static int find_file(int fd, struct mapping *file)
 {
 	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (sys_is_error(p))
-		return -1;
+		return -2;
 	int found = maps_find((uint64_t)(uintptr_t)p, file);
 	sys_munmap(p, PAGE);
 	return found;
@@ -274,7 +274,7 @@ int code_is_mapped_file(int fd, uint64_t address)
 	struct mapping object, file;
 	int found = find_file(fd, &file);
 
-	if (found < 0)
+	if (found == -2)
 		return 0;
 	/* Without /proc the build-id and the bytes of each site must do. */
 	return found != 1 || maps_find(address, &object) != 1 || (object.device == file.device && object.inode == file.inode);

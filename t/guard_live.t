@@ -121,6 +121,14 @@ for how in mdwe eperm kill; do
 	is "$(denied ./live text denied; cmp one denied)" 'text r-xp;' \
 		"where $how is in force: the text is protected as ever, and the same"
 done
+# Without /proc nobody can be asked, nor text be written through it.
+bare='mount -t tmpfs none /proc && exec "$@"'
+if ./deny eperm unshare -m sh -c "$bare" bare true 2>/dev/null; then
+	is "$(bounded 60 ./deny eperm unshare -m sh -c "$bare" bare env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" ./live rules 2>.err |
+		tr '\n' ';')" "$(tr '\n' ';' <expected)" 'so where there is no /proc either'
+else
+	skip 1 'no mount namespace here'
+fi
 bounded 20 ./live text file >/dev/null
 is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5 { other++ } END { print n, other + 0 }')" '5 0' \
 	'it is the file but for five places, where a NOP of 0f became a jump of e9'
