@@ -42,7 +42,7 @@ t_rules_lines_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
 t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
-dist_check_SCRIPTS += t/record.t t/record-options.t
+dist_check_SCRIPTS += t/record.t t/record-options.t t/record-signals.t
 EXTRA_DIST += t/record_fake.c
 
 check_PROGRAMS += t/sled.t t/site.t t/site_damage.t

@@ -90,26 +90,7 @@ is "$end/$(cat words)" 'exit 0/-l x --help -o -- y' 'what follows the command be
 record -o d sh -c 'cat' <five.c
 is "$(head -n 1 out)" "$(cat five.c)" 'standard input and output are those of the command'
 
-# ---- signals that record itself gets ----
-# The command says that it is ready, then waits for ten seconds at most.
-for signal in TERM HUP; do
-	if [ -n "$XAUDIT_TSAN" ]; then
-		skip 1 'ThreadSanitizer keeps a signal that comes during waitid() until that returns'
-		continue
-	fi
-	rm -f ready
-	"$XAUDIT" record -o d sh -c 'trap "exit 42" TERM HUP; : >ready; i=0; while [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done' \
-		2>said &
-	pid=$!
-	i=0
-	while [ ! -e ready ] && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done
-	kill -$signal $pid
-	status=0
-	wait $pid || status=$?
-	is "$status" 42 "SIG$signal is passed on to the command, and its end back"
-done
-record -o d sh -c 'kill -INT $PPID; kill -QUIT $PPID; exit 6'
-is "$end" 'exit 6' 'SIGINT and SIGQUIT are left to the command'
+# ---- signals: t/record-signals.t has those that record gets ----
 record -o d sh -c 'trap' sh
 is "$(sed '$d' out)" '' 'the command begins with no signal ignored'
 record -o d sh -c 'grep SigBlk /proc/self/status'

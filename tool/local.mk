@@ -12,7 +12,7 @@ xaudit_SOURCES = \
 	tool/info_many.c tool/replay.c
 xaudit_SOURCES += \
 	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_lost.c tool/record_rules.c \
-	tool/record_run.c tool/record_file.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
+	tool/record_run.c tool/record_file.c tool/record_signals.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)

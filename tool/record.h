@@ -3,6 +3,7 @@
 #ifndef XAUDIT_RECORD_H
 #define XAUDIT_RECORD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
@@ -107,6 +108,29 @@ void record_folder_close(struct record_folder *folder);
 /* Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on stderr. */
 int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
+
+/* ---- record_signals.c: signals while the command runs ---- */
+
+#define RECORD_SIGNALS 65 /* the highest, and one */
+
+/* How it was before. */
+struct record_signals {
+	sigset_t mask;
+	struct sigaction action[RECORD_SIGNALS];
+	bool taken[RECORD_SIGNALS];
+};
+
+/* Passes on what comes from now on; all stay blocked until there is a child that they could go to. */
+void record_signals_take(struct record_signals *before);
+
+/* Whom they go to; 0: nobody, they are dropped. As long as it is set the number must be the child's: not yet waited for. */
+void record_signals_send_to(pid_t pid);
+
+/* Lets those come that were not blocked before. */
+void record_signals_let_come(const struct record_signals *before);
+
+/* As if nothing had been; in the child too. A signal that was blocked meanwhile is delivered, to the old action. */
+void record_signals_give_back(const struct record_signals *before);
 
 /* ---- record_run.c: the command ---- */
 

@@ -84,64 +84,6 @@ char *record_find(const char *command, int *status)
 	return path;
 }
 
-/* ---- signals while the command runs ---- */
-
-static volatile pid_t child; /* 0: none yet, or no longer */
-
-static void forward(int signal)
-{
-	int keep = errno;
-
-	if (child > 0)
-		kill(child, signal);
-	errno = keep;
-}
-
-static const int watched[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD };
-#define WATCHED (sizeof(watched) / sizeof(*watched))
-
-struct signals {
-	sigset_t mask;
-	struct sigaction action[WATCHED];
-};
-
-/*
- * SIGINT and SIGQUIT come from the terminal, to the command as well: it decides. SIGTERM and SIGHUP come to us alone and are
- * passed on, unless we were told to ignore them (nohup). SIGCHLD: when ignored, the status would be lost. All stay blocked
- * until there is a child that they could go to.
- */
-static void take_signals(struct signals *before)
-{
-	sigset_t block;
-
-	sigemptyset(&block);
-	for (size_t i = 0; i < WATCHED; i++)
-		sigaddset(&block, watched[i]);
-	sigprocmask(SIG_BLOCK, &block, &before->mask);
-	for (size_t i = 0; i < WATCHED; i++) {
-		struct sigaction action = { .sa_flags = SA_RESTART };
-
-		sigaction(watched[i], NULL, &before->action[i]);
-		if (watched[i] == SIGINT || watched[i] == SIGQUIT)
-			action.sa_handler = SIG_IGN;
-		else if (watched[i] == SIGCHLD)
-			action.sa_handler = SIG_DFL;
-		else
-			action.sa_handler = forward;
-		if (watched[i] != SIGCHLD && before->action[i].sa_handler == SIG_IGN)
-			continue;
-		sigaction(watched[i], &action, NULL);
-	}
-}
-
-/* As if nothing had been; in the child too. A signal that was blocked meanwhile is delivered at the end, to the old action. */
-static void give_signals_back(const struct signals *before)
-{
-	for (size_t i = 0; i < WATCHED; i++)
-		sigaction(watched[i], &before->action[i], NULL);
-	sigprocmask(SIG_SETMASK, &before->mask, NULL);
-}
-
 /* Until the watcher has the child in hand, it does not begin. */
 static void await(int go)
 {
@@ -153,7 +95,7 @@ static void await(int go)
 
 int record_run(char **command, const struct record_watcher *watcher, int *status)
 {
-	struct signals before;
+	struct record_signals before;
 	int report[2], go[2], error = 0, failure = 0;
 	ssize_t n;
 	pid_t pid;
@@ -163,12 +105,12 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		tool_error(record_speaker, "no pipe to be had: %s", strerror(errno));
 		return RECORD_FAILED;
 	}
-	take_signals(&before);
+	record_signals_take(&before);
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
 		await(go[0]);
-		give_signals_back(&before);
+		record_signals_give_back(&before);
 		execvp(command[0], command);
 		error = errno;
 		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)
@@ -179,14 +121,14 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		tool_error(record_speaker, "no process to be had: %s", strerror(errno));
 		failure = RECORD_FAILED;
 	}
-	child = pid;
-	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	record_signals_send_to(pid);
+	record_signals_let_come(&before);
 	close(report[1]);
 	close(go[0]);
 	if (!failure && watcher->begin && watcher->begin(pid) < 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, status, 0);
-		child = 0;
+		record_signals_send_to(0);
 		failure = RECORD_FAILED;
 	}
 	close(go[1]);
@@ -204,7 +146,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
 		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
-		child = 0;
+		record_signals_send_to(0);
 		while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
 			;
 		if (error == ENOENT) {
@@ -218,7 +160,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	}
 	close(report[0]);
 	/* What comes now is meant for us. */
-	give_signals_back(&before);
+	record_signals_give_back(&before);
 	return failure;
 }
 
