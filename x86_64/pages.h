@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of code where memory may not become executable: PR_SET_MDWE, the seccomp filter of systemd's MemoryDenyWriteExecute, SELinux. What was writable once
- * stays without execution there, so text that was made writable for a patch would never run again: it is tried on scratch memory before. A filter may kill who
- * tries; where the thread has one, nothing is tried.
+ * Pages of code where memory may not become executable: PR_SET_MDWE, the seccomp filter of systemd's
+ * MemoryDenyWriteExecute, SELinux. What was writable once stays without execution there, so text that was made
+ * writable for a patch would never run again: it is tried on scratch memory before. A filter may kill who tries;
+ * where the thread has one, nothing is tried.
  *
- * What works there: writing to text by way of /proc/self/mem, which changes no protection (the kernel makes the private copy of a page); and pages
- * whose content was written into a file before they are mapped, read+execute, by a memfd that is closed at once. Nobody can write to those.
+ * What works there: writing to text by way of /proc/self/mem, which changes no protection (the kernel makes the
+ * private copy of a page); and pages whose content was written into a file before they are mapped, read+execute, by
+ * a memfd that is closed at once. Nobody can write to those.
  *
- * pages_end() replaces whole pages at once: whoever runs them meets the old ones or the new ones, since mmap() with MAP_FIXED holds the kernel's lock
- * of the mappings from the unmapping on, and other threads' page faults wait for it. An instruction of two pages is fetched again behind such a fault.
+ * pages_end() replaces whole pages at once: whoever runs them meets the old ones or the new ones, since mmap() with
+ * MAP_FIXED holds the kernel's lock of the mappings from the unmapping on, and other threads' page faults wait for
+ * it. An instruction of two pages is fetched again behind such a fault.
  *
- * General registers only, no libc, async-signal-safe; one thread at a time for each page (ld.so's lock, or the process lock).
+ * General registers only, no libc, async-signal-safe; one thread at a time for each page (ld.so's lock, or the
+ * process lock).
  */
 #ifndef XAUDIT_PAGES_H
 #define XAUDIT_PAGES_H
