@@ -75,6 +75,25 @@ static enum trace_reason check_sled(struct site_file *file, const struct entry *
 	return sled_check_xray((enum sled_type)type, entry->address, p, size < SLED_VIEW ? size : SLED_VIEW);
 }
 
+/*
+ * Where a function has an entry of another kind (the attribute patchable_function_entry), compilers write its exit
+ * sleds alone. Those would end calls that never began. Takes such sites away; returns whether there were some.
+ */
+static int drop_exits(struct site_set *set, uint32_t first)
+{
+	uint32_t kept = first;
+
+	for (uint32_t i = first; i < set->sites; i++)
+		if (set->site[i].type == SLED_XRAY_ENTRY)
+			return 0;
+	for (uint32_t i = first; i < set->sites; i++)
+		if (sled_is_event((enum sled_type)set->site[i].type))
+			set->site[kept++] = set->site[i];
+	int dropped = kept < set->sites;
+	set->sites = kept;
+	return dropped;
+}
+
 /* One function: entries [i, end). Appends its sites when all are good. */
 static void scan_function(struct site_set *set, struct site_file *file, const struct site_map *map, size_t i,
 	size_t end, struct site_function *function)
@@ -109,10 +128,13 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 			.function = number,
 		};
 	}
+	int exits = drop_exits(set, function->first);
 	set->events_left += (uint32_t)events;
 	function->count = (uint16_t)(set->sites - function->first);
 	if (!function->count)
-		function->reason = events ? TRACE_REASON_EVENT_SLED : TRACE_REASON_DAMAGED;
+		function->reason = exits    ? TRACE_REASON_NO_ENTRY_SLED
+				   : events ? TRACE_REASON_EVENT_SLED
+					    : TRACE_REASON_DAMAGED;
 	sort_sites(set->site + function->first, function->count);
 }
 

@@ -365,7 +365,9 @@ enum trace_kind {
 	X(22, NOT_PREPARED, "bound before it was selected: its callers go past xaudit")        \
 	X(23, STRADDLES, "its first two bytes cross an 8-byte boundary: only `xaudit ctl` can switch it on") \
 	/* The one that counts sleds, not functions. */                                       \
-	X(24, EVENT_LEFT, "event sleds left alone: not the bytes that compilers should write (clang before 17)")
+	X(24, EVENT_LEFT, "event sleds left alone: not the bytes that compilers should write (clang before 17)") \
+	/* Of functions again. */                                                             \
+	X(25, NO_ENTRY_SLED, "has exit sleds without an entry sled, as beside patchable_function_entry")
 
 enum trace_reason {
 #define X(number, NAME, phrase) TRACE_REASON_##NAME = number,

@@ -57,7 +57,25 @@ if xray_library xray/libcounted.so counted.c; then
 	kind 'patchable, clang =5' patchable clang/count
 	# Both ways into one function: it is traced once, by its own sled.
 	kind 'xray and plt' xray,plt xray/count
+
+	# Beside a patchable entry, the compiler writes exit sleds alone.
+	cat >mixed.c <<'END'
+__attribute__((patchable_function_entry(5), noinline)) int mixed_inner(int x) { return x + 1; }
+__attribute__((noinline)) int mixed_outer(int x) { return mixed_inner(x) + 1; }
+END
+	echo 'int mixed_outer(int); int main(void) { return mixed_outer(1) != 3; }' >mixed_main.c
+	$CLANG -O1 -fPIC -shared -fxray-instrument -fxray-instruction-threshold=1 -o libmixed.so mixed.c &&
+		$CC -o mixed mixed_main.c -L. -lmixed -Wl,-rpath,'$ORIGIN' || bail 'the mixed library does not compile'
+	for kinds in xray xray,patchable; do
+		record d -k $kinds ./mixed
+		report d
+		is "$status $(calls mixed_outer) $([ $kinds = xray ] || calls mixed_inner), $(sums)" \
+			"0 1 $([ $kinds = xray ] || echo 1), 0 lost 0 unfinished" "$kinds: calls have both ends or none"
+		is "$(printf '%s\n' "$report" | jq .orphans)" 0 "$kinds: no end without its entry"
+	done
+	like "$(object d libmixed.so .)" \
+		'has exit sleds without an entry sled' 'info says why such a function is no XRay function'
 else
-	skip 24 'no clang here'
+	skip 29 'no clang here'
 fi
 done_testing

@@ -118,6 +118,17 @@ like "$status $out" '^0 sum 18: number [12], handlers 0, same 1; found' 'beside 
 under ./host lazy 3 ./libapi.so
 like "$status $out" '^0 sum 18: number 1, handlers 0, same 1; found' 'as has itself'
 
+# A program that is linked with such a library needs definitions at once.
+for name in shared events; do
+	echo 'int resolve_work(int); int main(void) { return !resolve_work; }' >linked.c
+	ok "a program with the archive libxaudit-api.a can be linked with lib$name.so" \
+		$CC -o linked linked.c -L. -l$name "$top_builddir/libxaudit-api.a" -Wl,-rpath,.
+	bare ./linked
+	is "$status $out" '0 ' "and runs, $name"
+	under ./linked
+	is "$status $out" '0 ' "also under the module, $name"
+done
+
 # Programs with LLVM's runtime.
 if $CLANG -O2 -fxray-instrument -fxray-instruction-threshold=1 -o llvm "$sources/resolve_host.c" -ldl 2>llvm.err &&
 	$CLANG -O2 -fxray-instrument -fxray-instruction-threshold=1 -rdynamic -o rdynamic "$sources/resolve_host.c" -ldl; then

@@ -6,8 +6,12 @@
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 
+/* Libraries look for these in the program: in the archive, too, they are no object's own. */
+#define SHOWN __attribute__((visibility("default")))
+
 /* Answers the number that the module has given; -1: it has none, or there is no module. */
-int32_t __xray_register_dso(const void *sleds, const void *sleds_end, const void *index, const void *index_end, struct xray_trampolines trampolines)
+SHOWN int32_t __xray_register_dso(const void *sleds, const void *sleds_end, const void *index, const void *index_end,
+	struct xray_trampolines trampolines)
 {
 	(void)index;
 	(void)index_end;
@@ -18,7 +22,7 @@ int32_t __xray_register_dso(const void *sleds, const void *sleds_end, const void
 }
 
 /* The number goes with the load. */
-_Bool __xray_deregister_dso(int32_t object)
+SHOWN _Bool __xray_deregister_dso(int32_t object)
 {
 	return xaudit_api_table.xray_max_id && xaudit_api_table.xray_max_id(object) != 0;
 }
@@ -28,7 +32,7 @@ extern uintptr_t patched_function __asm__("_ZN6__xray19XRayPatchedFunctionE");
 extern uintptr_t arg_logger __asm__("_ZN6__xray13XRayArgLoggerE");
 extern uintptr_t patched_custom_event __asm__("_ZN6__xray22XRayPatchedCustomEventE");
 extern uintptr_t patched_typed_event __asm__("_ZN6__xray21XRayPatchedTypedEventE");
-uintptr_t patched_function, arg_logger, patched_custom_event, patched_typed_event;
+uintptr_t patched_function SHOWN, arg_logger SHOWN, patched_custom_event SHOWN, patched_typed_event SHOWN;
 
 /*
  * Called by event sleds that LLVM's runtime has patched, which is not there. In: rdi, rsi, for typed events rdx: the event; the stack may be misaligned, and
