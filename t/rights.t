@@ -120,7 +120,7 @@ swapped 'another folder in its place' folder_of_links
 
 # ---- another user's folders ----
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null 2>&1; then
-	skip 6 'not root, or no setpriv'
+	skip 8 'not root, or no setpriv'
 	done_testing
 fi
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -151,6 +151,17 @@ mv shared/server.*.xaudit served
 report served
 is "$(cat err)$(calls counted)/$(wrong served)" '1000/' 'a folder in one that all may write to is made as ever'
 
+# A folder that is there keeps its mode: programs that root starts as other users can write into one that all may write to.
+mkdir -m 755 reached
+install -m 755 "$MODULE" "$XAUDIT" count libcounted.so reached
+mkdir -m 1777 given
+status=0
+XAUDIT_MODULE=$tmp/reached/libxaudit.so bounded 60 "$XAUDIT" record -o given -k plt -l libcounted.so \
+	$nobody reached/count 1 1000 >out 2>err || status=$?
+report given
+is "$status/$(calls counted)/$(stat -c '%a %u' given/p* | sort -u | tr '\n' ' ')" '7/1000/700 0 700 65534 ' \
+	"a program that runs as another user writes into root's folder that is there, if that lets it"
+
 # ---- programs that run with rights of others ----
 # ld.so takes an auditor there only by a bare name, from the system's folders, and if it is set-user-ID itself. In mounts of
 # our own, the module takes the place of a library that nobody loads.
@@ -171,8 +182,6 @@ else
 fi
 
 # Someone without any privilege, whose umask leaves nothing.
-mkdir -m 755 reached
-install -m 755 "$MODULE" "$XAUDIT" count libcounted.so reached
 status=0
 (umask 0777 && XAUDIT_MODULE=$tmp/reached/libxaudit.so HOME=/nonexistent bounded 60 $nobody reached/xaudit record -b 64k -o shared/mine \
 	-k plt -l libcounted.so reached/count 1 40000 >out 2>err) || status=$?
