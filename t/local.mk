@@ -215,7 +215,8 @@ EXTRA_DIST += t/fixtures/resolve_host.c t/fixtures/resolve_library.c
 # XRay's interface, by LLVM's own headers.
 dist_check_SCRIPTS += t/xray_interface.t
 EXTRA_DIST += t/fixtures/xray_test.h t/fixtures/xray_part.c t/fixtures/xray_sends.c t/fixtures/xray_handlers.cc t/fixtures/xray_patch.cc t/fixtures/xray_many.cc \
-	t/fixtures/xray_log.cc t/fixtures/xray_none.cc t/fixtures/xray_auditor.c t/fixtures/xray_plugin.cc
+	t/fixtures/xray_log.cc t/fixtures/xray_none.cc t/fixtures/xray_options.cc \
+	t/fixtures/xray_auditor.c t/fixtures/xray_plugin.cc
 
 # Handlers that close libraries.
 dist_check_SCRIPTS += t/handlers_close.t

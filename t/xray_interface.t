@@ -48,6 +48,23 @@ for with in shared static; do
 	report d
 	is "$(calls part_leaf) $(calls part_logged), $(sums)" '14 5, 0 lost 0 unfinished' "$with: the recorder has the calls between init and finalize"
 done
+# XRAY_OPTIONS, and the program's own. 2 4 2: initialised, finalised, flushed.
+for with in shared static; do
+	if [ $with = shared ]; then link="$shared -rdynamic"; else link=$static; fi
+	program "$CLANGXX" options xray_options.cc $flags $link
+	program "$CLANGXX" own_options xray_options.cc $flags -DOWN $link
+	got=
+	for options in '' xray_mode=xray-fdr 'verbosity=1:patch_premain=true,xray_fdr_log=true' \
+		'xray_mode=xray-basic xray_mode=none'; do
+		XRAY_OPTIONS=$options off ./options
+		got="$got$out; "
+	done
+	is "$got" 'none 0 0 0; xray-fdr 2 4 2; xray-fdr 2 4 2; xray-basic 0 0 0; ' "$with: XRAY_OPTIONS selects a mode"
+	off ./own_options
+	got=$out
+	XRAY_OPTIONS=xray_mode=xray-fdr off ./own_options
+	is "$got; $out" 'xray-basic 0 0 0; xray-fdr 2 4 2' "$with: so do the program's own options, before those"
+done
 off ./own_patch ./libpart.so ./libtwo.so
 is "$out$err" '103 good, 0 bad' 'a program with functions of its own is object 0'
 

@@ -7,6 +7,7 @@
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 
+#include <stdlib.h>   /* getenv */
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/sys.h"
@@ -87,6 +88,84 @@ static const struct mode recorders[] = {
 	{ NULL, "xray-profiling", RECORDER },
 };
 
+/* ---- XRAY_OPTIONS ---- */
+
+/* LLVM's: options of the program itself, which the environment's come behind. */
+extern const char *__xray_default_options(void) __attribute__((weak, visibility("default")));
+
+/* If the option at `text`, of `length` characters, is `name`: its value, and that one's length. */
+static const char *value_of(const char *text, size_t length, const char *name, size_t *value_length)
+{
+	size_t n = sys_length(name);
+
+	if (length <= n || !sys_same(text, name, n) || text[n] != '=')
+		return NULL;
+	*value_length = length - n - 1;
+	return text + n + 1;
+}
+
+static int is_word(const char *text, size_t length, const char *word)
+{
+	return length == sys_length(word) && sys_same(text, word, length);
+}
+
+static int is_yes(const char *text, size_t length)
+{
+	return is_word(text, length, "true") || is_word(text, length, "yes") || is_word(text, length, "1");
+}
+
+static int is_separator(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':';
+}
+
+/* Of the options, the mode counts; also as old versions named it. NULL: they name none that is known. */
+static const struct mode *mode_of(const char *options)
+{
+	const struct mode *found = NULL;
+	size_t length, n;
+
+	for (; options && *options; options += length + (options[length] != '\0')) {
+		const char *value, *name = NULL;
+		for (length = 0; options[length] && !is_separator(options[length]);)
+			length++;
+		if ((value = value_of(options, length, "xray_mode", &n)))
+			name = value;
+		else if ((value = value_of(options, length, "xray_fdr_log", &n)) && is_yes(value, n))
+			name = "xray-fdr", n = 8;
+		else if ((value = value_of(options, length, "xray_naive_log", &n)) && is_yes(value, n))
+			name = "xray-basic", n = 10;
+		for (const struct mode *m = recorders; name && m; m = m->next)
+			if (is_word(name, n, m->name))
+				found = m;
+	}
+	return found;
+}
+
+/*
+ * Selects the mode that XRAY_OPTIONS names, once, before the program's own choice. Without the lock: it may call the
+ * program.
+ */
+static void obey_options(void)
+{
+	static int done;
+
+	/* Relaxed: who comes too early finds it done under the lock. */
+	if (__atomic_load_n(&done, __ATOMIC_RELAXED))
+		return;
+	const struct mode *mode = mode_of(getenv("XRAY_OPTIONS"));
+	if (!mode && __xray_default_options)
+		mode = mode_of(__xray_default_options());
+	lock();
+	if (!done && mode) {
+		current_mode = mode;
+		installed = mode->impl;
+		is_installed = 1;
+	}
+	__atomic_store_n(&done, 1, __ATOMIC_RELAXED); /* relaxed, as above */
+	unlock();
+}
+
 /* ---- modes ---- */
 
 static int same(const char *a, const char *b)
@@ -159,6 +238,7 @@ enum xray_log_register __xray_log_register_mode(const char *mode, struct xray_lo
 
 enum xray_log_register __xray_log_select_mode(const char *mode)
 {
+	obey_options();
 	lock();
 	const struct mode *m = find(mode);
 	if (m) {
@@ -175,6 +255,7 @@ enum xray_log_register __xray_log_select_mode(const char *mode)
 
 const char *__xray_log_get_current_mode(void)
 {
+	obey_options();
 	lock();
 	const char *name = current_mode ? current_mode->name : NULL;
 	unlock();
@@ -187,6 +268,7 @@ void __xray_set_log_impl(struct xray_log_impl impl)
 		__xray_remove_log_impl();
 		return;
 	}
+	obey_options();
 	lock();
 	installed = impl;
 	is_installed = 1;
@@ -196,6 +278,7 @@ void __xray_set_log_impl(struct xray_log_impl impl)
 
 void __xray_remove_log_impl(void)
 {
+	obey_options();
 	lock();
 	is_installed = 0;
 	current_mode = NULL;
@@ -209,6 +292,7 @@ void __xray_remove_log_impl(void)
 /* Copies it; returns 0 when there is none, or when it is not of this mode (NULL: any). */
 static int get(struct xray_log_impl *impl, const char *mode)
 {
+	obey_options();
 	lock();
 	int is = is_installed && (!mode || (current_mode && same(current_mode->name, mode)));
 	*impl = installed;
@@ -267,6 +351,7 @@ void __xray_log_remove_buffer_iterator(void)
 
 enum xray_log_flush __xray_log_process_buffers(void (*process)(const char *mode, struct xray_buffer buffer))
 {
+	obey_options();
 	lock();
 	int is = is_installed;
 	xray_buffer_iterator *next = iterator;
