@@ -10,6 +10,7 @@ program "$CC" host check_host.c
 library "$CC" plugin.so check_plugin.c
 library "$CC" nodelete.so check_plugin.c -Wl,-z,nodelete
 library "$CC" user.so check_user.c -L. -l:plugin.so
+library "$CC" bound.so check_user.c
 library "$CXX" unique.so check_unique.cc -std=c++17 -DUNIQUE
 library "$CXX" local.so check_unique.cc -std=c++17
 
@@ -25,6 +26,10 @@ ask() {
 }
 kinds() {
 	ask '[.findings[].kind] | join(" ")'
+}
+# Findings that change the status have the severity error.
+severity() {
+	ask '[.findings[].severity] | join(" ")'
 }
 # stack N: functions on a stack of the first finding.
 stack() {
@@ -130,7 +135,7 @@ reasons() {
 	ask '.findings[0].details | join("; ")'
 }
 check -- ./host stay ./unique.so
-is "$status $(kinds)" '1 stayed' 'a library that stays because of a unique symbol is found'
+is "$status $(severity) $(kinds)" '1 error stayed' 'a library that stays because of a unique symbol is found'
 is "$(reasons)" 'because it defines the unique symbol _ZN6unique18shared_between_allE' 'the symbol is named'
 for flags in -DCLOSE_BY_PLT '-DCLOSE_BY_PLT -Wl,-z,now' '-fno-plt -Wl,-z,relro,-z,now'; do
 	program "$CC" other check_host.c $flags
@@ -138,20 +143,36 @@ for flags in -DCLOSE_BY_PLT '-DCLOSE_BY_PLT -Wl,-z,now' '-fno-plt -Wl,-z,relro,-
 	is "$status $(kinds)" '1 stayed' "also in a program built with $flags"
 done
 check -- ./host stay ./local.so
-is "$(kinds): $(reasons)" 'stayed: because 1 destructor of its thread_local objects must still run' \
+is "$status $(severity) $(kinds): $(reasons)" '1 error stayed: because 1 destructor of its thread_local objects must still run' \
 	'a destructor of a thread_local object is the reason'
 check -- ./host stay ./nodelete.so
-is "$(kinds): $(reasons)" 'stayed: because it is marked NODELETE (-z nodelete)' 'a mark in the library is the reason'
+is "$status $(severity) $(kinds): $(reasons)" '0 note stayed: because it is marked NODELETE (-z nodelete)' \
+	'a mark in the library is the reason: a note, which leaves the status alone'
+check -- ./host exit ./nodelete.so 7
+is "$status $(severity) $(kinds)" '7 note stayed' 'beside a note, the status is the command'"'"'s'
+check -- ./host stay-flag ./plugin.so
+is "$status $(severity) $(kinds): $(reasons)" \
+	'0 note stayed: because it was opened with RTLD_NODELETE, or one that was needs it' 'so is RTLD_NODELETE'
+check -- ./host bound ./bound.so ./plugin.so
+is "$status $(severity) $(kinds): $(reasons)" \
+	'0 note stayed: because bound.so is bound to its symbol plugin_call' 'so is another library that is bound to a symbol of it'
+check -- ./host bound ./bound.so ./local.so
+is "$status $(severity) $(kinds)" '1 error stayed' 'one with destructors to run, too, is no note'
+bounded 60 "$XAUDIT" check -- sh -c './host stay ./nodelete.so; ./host stay ./nodelete.so; ./host handler ./plugin.so' >out 2>err
+is "$? $(grep '^xaudit check: ' err)" '1 xaudit check: note: stayed: nodelete.so was closed for the last time, but it stays
+xaudit check: signal-handler: the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded
+xaudit check: 2 times: note: stayed: nodelete.so was closed for the last time, but it stays
+xaudit check: 1 finding, 1 note; 1 unload in 4 processes checked' 'the text tells notes apart, and counts them'
 check -- ./host needed ./user.so ./plugin.so
-is "$(kinds): $(reasons)" 'stayed: because user.so still needs it' \
-	'another library that needs it to the end is the reason'
+is "$status $(severity) $(kinds): $(reasons)" '0 note stayed: because user.so still needs it' \
+	'another library that needs it to the end is the reason, and a note'
 check -- ./host needed-too ./user.so ./plugin.so
 is "$status $(kinds)" '0 ' 'when the other library goes too, nothing is said'
 
 # ---- options ----
 
 check --scan -- ./host pointer ./plugin.so
-is "$status $(kinds) $(ask '.findings[0].possible')" '0 pointer true' \
+is "$status $(severity) $(kinds) $(ask '.findings[0].possible')" '0 note pointer true' \
 	'--scan finds a pointer on the heap, as a possible one that does not change the status'
 like "$(ask '.findings[0].details[]')" ' points to plugin_callback$' 'the function that it points to is named'
 check --scan -- ./host pointers ./plugin.so

@@ -23,12 +23,12 @@ static const char help[] =
 	"Options:\n"
 	"      --scan              search the memory for addresses of unloaded functions (possible findings)\n"
 	"      --cycles            report memory that each cycle of opening and closing a library leaves behind\n"
-	"      --error-exitcode=N  the exit status when something was found (1); 0: the command's\n"
+	"      --error-exitcode=N  the exit status when an error was found (1); 0: the command's\n"
 	"      --format=FORMAT     text or json (text)\n"
 	"  -o, --output=FILE       write the report there instead of to standard error\n"
 	"  -h, --help              this text\n"
 	"\n"
-	"The exit status is that of the command when nothing was found; 125 xaudit failed, 126 the command can't be "
+	"The exit status is that of the command when no error was found; 125 xaudit failed, 126 the command can't be "
 	"executed,\n"
 	"127 it was not found.\n";
 

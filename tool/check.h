@@ -198,12 +198,19 @@ enum check_kind {
 	CHECK_KINDS
 };
 
+/* Only errors change the exit status. */
+enum check_severity {
+	CHECK_ERROR,
+	CHECK_NOTE, /* meant to be so, or only possible */
+};
+
 #define CHECK_STACKS 2
 
 struct check_finding {
 	struct check_finding *next;
 	enum check_kind kind;
-	bool possible;
+	enum check_severity severity; /* of an error, unless its maker says otherwise */
+	bool possible;		      /* a note, too */
 	char *library;
 	char *text; /* a sentence that is the same for the same mistake; findings are told apart by it and by their
 		       stacks' functions */
@@ -240,8 +247,7 @@ extern struct check_counts check_counts;
 
 /* Opens what the report goes to. 0, or -1 after one line on stderr. */
 int check_report_open(void);
-/* Says the rest. Returns the number of findings that are not just possible, or -1 when it could not be written (a line
- * is said). */
+/* Says the rest. Returns the number of errors, or -1 when it could not be written (a line is said). */
 int check_report_close(void);
 
 extern const char *const check_kind_name[CHECK_KINDS];

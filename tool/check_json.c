@@ -24,8 +24,9 @@ static void put_frame(FILE *to, const struct check_frame *frame)
 
 static void put_finding(FILE *to, const struct check_finding *f)
 {
-	fprintf(to, "{\"kind\":\"%s\",\"possible\":%s,\"times\":%u,\"text\":", check_kind_name[f->kind],
-		f->possible ? "true" : "false", f->times);
+	fprintf(to,
+		"{\"kind\":\"%s\",\"severity\":\"%s\",\"possible\":%s,\"times\":%u,\"text\":", check_kind_name[f->kind],
+		f->severity == CHECK_NOTE ? "note" : "error", f->possible ? "true" : "false", f->times);
 	json_string(to, f->text);
 	fputs(",\"more\":", to);
 	json_string(to, f->more);

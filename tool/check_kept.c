@@ -2,6 +2,10 @@
 /*
  * A library whose last dlclose has returned, and that is still there: why? That another open library needs it is in
  * order, as long as it goes with that one; so this is only said when the process has ended with it.
+ *
+ * Whoever marks a library NODELETE, or opens it so, means it to stay; what another is bound to or needs, is held by
+ * that one, and dlclose has done what it should. These are notes. What nobody asked for is an error: unique symbols,
+ * destructors that wait for a thread's end, an unknown reason.
  */
 #define _GNU_SOURCE
 #include "tool/check.h"
@@ -18,8 +22,8 @@
 /* So many symbols are named. */
 #define SYMBOLS 3
 
-/* Adds "symbol NAME" for the unique symbols that a dynamic symbol table defines. */
-static void take_unique(struct check_finding *f, Elf *elf, Elf_Scn *section, const Elf64_Shdr *header)
+/* Adds "symbol NAME" for the unique symbols that a dynamic symbol table defines. Returns whether there are any. */
+static bool take_unique(struct check_finding *f, Elf *elf, Elf_Scn *section, const Elf64_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0, found = 0;
@@ -36,11 +40,13 @@ static void take_unique(struct check_finding *f, Elf *elf, Elf_Scn *section, con
 	}
 	if (found > SYMBOLS)
 		check_finding_detail(f, memory_format("and %zu more unique symbols", found - SYMBOLS));
+	return found;
 }
 
-static void add_unique(struct check_finding *f, const char *path)
+static bool add_unique(struct check_finding *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
 	Elf *elf = NULL;
 
 	elf_version(EV_CURRENT);
@@ -51,24 +57,29 @@ static void add_unique(struct check_finding *f, const char *path)
 			Elf64_Shdr *header = elf64_getshdr(section);
 
 			if (header && header->sh_type == SHT_DYNSYM)
-				take_unique(f, elf, section, header);
+				found = take_unique(f, elf, section, header) || found;
 		}
 	}
 	if (elf)
 		elf_end(elf);
 	if (fd >= 0)
 		close(fd);
+	return found;
 }
 
-static void add_paths(struct check_finding *f, struct check_process *process, const struct check_message *message)
+/* Returns whether there was something to add. */
+static bool add_paths(struct check_finding *f, struct check_process *process, const struct check_message *message)
 {
 	char *by = message->bound_by ? check_read_text(process, message->bound_by) : NULL;
 	char *symbol = message->bound_name ? check_read_text(process, message->bound_name) : NULL;
 
-	if (by && symbol)
+	bool found = by && symbol;
+
+	if (found)
 		check_finding_detail(f, memory_format("because %s is bound to its symbol %s", check_base(by), symbol));
 	free(by);
 	free(symbol);
+	return found;
 }
 
 /* ---- needed by another ---- */
@@ -136,9 +147,10 @@ void check_kept(struct check_task *task, const struct check_message *message)
 		check_finding_detail(
 			f, memory_format("because %llu destructor%s of its thread_local objects must still run",
 				   (unsigned long long)message->destructors, message->destructors == 1 ? "" : "s"));
-	add_paths(f, process, message);
+	bool held_by_other = add_paths(f, process, message) || needed;
+	bool unique = false;
 	if (message->flags & CHECK_MARKED && !(message->flags & CHECK_NODELETE))
-		add_unique(f, path);
+		unique = add_unique(f, path);
 	/* Of what marks a library, only that is left. */
 	if (message->flags & CHECK_MARKED && !f->details)
 		check_finding_detail(
@@ -148,6 +160,9 @@ void check_kept(struct check_task *task, const struct check_message *message)
 	if (!f->details)
 		check_finding_detail(f, memory_format("because another library refers to it, perhaps, or a destructor "
 						      "of it is still running"));
+	bool meant = message->flags & (CHECK_NODELETE | CHECK_MARKED) && !unique;
+	if (meant || (held_by_other && !unique && !message->destructors))
+		f->severity = CHECK_NOTE;
 	struct check_snapshot *s = check_snapshot(task, 0);
 	if (s) {
 		struct check_names *names = check_names_begin(process, NULL);

@@ -46,6 +46,7 @@ struct check_finding *check_finding(enum check_kind kind, const struct check_pro
 
 	f->kind = kind;
 	f->possible = kind == CHECK_POINTER;
+	f->severity = f->possible ? CHECK_NOTE : CHECK_ERROR;
 	f->library = memory_format("%s", library);
 	f->pid = process->pid;
 	f->tid = tid;
@@ -149,9 +150,14 @@ static void put_frame(FILE *to, size_t number, const struct check_frame *frame, 
 	putc('\n', to);
 }
 
+static const char *prefix(const struct check_finding *f)
+{
+	return f->possible ? "possible " : f->severity == CHECK_NOTE ? "note: " : "";
+}
+
 static void put_text(FILE *to, const struct check_finding *f)
 {
-	fprintf(to, "xaudit check: %s%s: ", f->possible ? "possible " : "", check_kind_name[f->kind]);
+	fprintf(to, "xaudit check: %s%s: ", prefix(f), check_kind_name[f->kind]);
 	tool_text(to, f->text);
 	if (f->more) {
 		fputs(", ", to);
@@ -284,17 +290,17 @@ int check_report_close(void)
 {
 	const char *note[NOTES_MAX];
 	size_t notes = make_notes(note);
-	unsigned findings = 0, possible = 0;
+	unsigned errors = 0, others = 0, possible = 0;
 
 	for (const struct check_finding *f = check_findings; f; f = f->next)
-		(*(f->possible ? &possible : &findings))++;
+		(*(f->possible ? &possible : f->severity == CHECK_NOTE ? &others : &errors))++;
 	if (check_options.json) {
 		check_json(out, note, notes);
 	} else {
 		for (const struct check_finding *f = check_findings; f; f = f->next) {
 			if (f->times < 2)
 				continue;
-			fprintf(out, "xaudit check: %u times: %s: ", f->times, check_kind_name[f->kind]);
+			fprintf(out, "xaudit check: %u times: %s%s: ", f->times, prefix(f), check_kind_name[f->kind]);
 			tool_text(out, f->text);
 			putc('\n', out);
 		}
@@ -303,9 +309,11 @@ int check_report_close(void)
 			tool_text(out, note[i]);
 			putc('\n', out);
 		}
-		fprintf(out, "xaudit check: %u finding%s", findings, findings == 1 ? "" : "s");
+		fprintf(out, "xaudit check: %u finding%s", errors, errors == 1 ? "" : "s");
+		if (others)
+			fprintf(out, ", %u note%s", others, others == 1 ? "" : "s");
 		if (possible)
-			fprintf(out, " and %u possible", possible);
+			fprintf(out, ", %u possible", possible);
 		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads,
 			check_counts.unloads == 1 ? "" : "s", check_counts.processes,
 			check_counts.processes == 1 ? "" : "es");
@@ -317,5 +325,5 @@ int check_report_close(void)
 		tool_error("check", "%s can't be written", check_options.output ? check_options.output : "the report");
 		return -1;
 	}
-	return (int)findings;
+	return (int)errors;
 }
