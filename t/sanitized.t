@@ -66,9 +66,9 @@ sanitized() {
 sanitized AddressSanitizer -fsanitize=address "$CC" 0 'ERROR: AddressSanitizer: heap-use-after-free'
 report d
 like "$(calls malloc)" '^[5-9]$' 'AddressSanitizer: calls of its functions are recorded'
-sanitized ThreadSanitizer -fsanitize=thread "$CC" 1 'SUMMARY: ThreadSanitizer: data race .*race$'
+sanitized ThreadSanitizer -fsanitize=thread "$CC" 1 'WARNING: ThreadSanitizer: data race'
 if [ -n "$CLANG" ]; then
-	sanitized ThreadSanitizer -fsanitize=thread "$CLANG" 1 'SUMMARY: ThreadSanitizer: data race .*race$'
+	sanitized ThreadSanitizer -fsanitize=thread "$CLANG" 1 'WARNING: ThreadSanitizer: data race'
 	sanitized MemorySanitizer -fsanitize=memory "$CLANG" 1 'WARNING: MemorySanitizer: use-of-uninitialized-value'
 	# XRay functions have exits of their own.
 	xray_library libcounted.so counted.c
