@@ -158,7 +158,7 @@ EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_a
 	t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c
 
 # Unloading that goes wrong.
-dist_check_SCRIPTS += t/check.t
+dist_check_SCRIPTS += t/check.t t/check_suppress.t
 EXTRA_DIST += t/fixtures/check_host.c t/fixtures/check_plugin.c t/fixtures/check_unique.cc t/fixtures/check_user.c
 
 # Epochs.

@@ -24,6 +24,10 @@ static const char help[] =
 	"      --scan              search the memory for addresses of unloaded functions (possible findings)\n"
 	"      --cycles            report memory that each cycle of opening and closing a library leaves behind\n"
 	"      --error-exitcode=N  the exit status when an error was found (1); 0: the command's\n"
+	"      --suppressions=FILE don't report what a block of the file describes; may be given again\n"
+	"      --default-suppressions=WORD\n"
+	"                          yes or no: those that come with xaudit (yes)\n"
+	"      --gen-suppressions  write a block for each finding\n"
 	"      --format=FORMAT     text or json (text)\n"
 	"  -o, --output=FILE       write the report there instead of to standard error\n"
 	"  -h, --help              this text\n"
@@ -32,12 +36,23 @@ static const char help[] =
 	"executed,\n"
 	"127 it was not found.\n";
 
-enum { OPTION_SCAN = 256, OPTION_CYCLES, OPTION_STATUS, OPTION_FORMAT };
+enum {
+	OPTION_SCAN = 256,
+	OPTION_CYCLES,
+	OPTION_STATUS,
+	OPTION_FORMAT,
+	OPTION_SUPPRESS,
+	OPTION_DEFAULTS,
+	OPTION_GENERATE
+};
 
 static const struct option long_options[] = {
 	{"scan", no_argument, NULL, OPTION_SCAN},
 	{"cycles", no_argument, NULL, OPTION_CYCLES},
 	{"error-exitcode", required_argument, NULL, OPTION_STATUS},
+	{"suppressions", required_argument, NULL, OPTION_SUPPRESS},
+	{"default-suppressions", required_argument, NULL, OPTION_DEFAULTS},
+	{"gen-suppressions", no_argument, NULL, OPTION_GENERATE},
 	{"format", required_argument, NULL, OPTION_FORMAT},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
@@ -78,6 +93,21 @@ static int parse(struct check_options *options, int argc, char **argv)
 				return -1;
 			}
 			options->json = !strcmp(optarg, "json");
+			break;
+		case OPTION_SUPPRESS:
+			options->suppressions = memory_resize(options->suppressions,
+				options->suppression_count + 1, sizeof(*options->suppressions));
+			options->suppressions[options->suppression_count++] = optarg;
+			break;
+		case OPTION_DEFAULTS:
+			if (strcmp(optarg, "yes") && strcmp(optarg, "no")) {
+				tool_error("check", "bad word '%s' for --default-suppressions; allowed: yes, no", optarg);
+				return -1;
+			}
+			options->no_defaults = !strcmp(optarg, "no");
+			break;
+		case OPTION_GENERATE:
+			options->generate = true;
 			break;
 		case 'o':
 			options->output = optarg;
@@ -123,6 +153,14 @@ static int prepare(const char *path)
 	return 0;
 }
 
+static int read_suppressions(void)
+{
+	for (size_t i = 0; i < check_options.suppression_count; i++)
+		if (check_suppress_read(check_options.suppressions[i]) < 0)
+			return -1;
+	return check_options.no_defaults ? 0 : check_suppress_read_default();
+}
+
 static int begin(pid_t pid)
 {
 	/* For us alone: names are looked up while the program waits, so not over the network. */
@@ -138,7 +176,7 @@ static int run(void)
 
 	if (!path)
 		return status;
-	if (prepare(path) < 0 || check_report_open() < 0) {
+	if (read_suppressions() < 0 || prepare(path) < 0 || check_report_open() < 0) {
 		free(path);
 		return RECORD_FAILED;
 	}

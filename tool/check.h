@@ -7,7 +7,8 @@
  * Who does what: check.c options and result; check_trace.c the events of ptrace; check_stop.c threads and memory of a
  * process; check_judge.c what an unload leaves behind; check_late.c faults in what was unloaded; check_libc.c functions
  * that libc is to call; check_scan.c pointers in memory; check_kept.c libraries that stay; check_growth.c memory per
- * cycle; check_stack.c stacks and names; check_report.c and check_json.c findings.
+ * cycle; check_stack.c stacks and names; check_report.c and check_json.c findings; check_suppress.c those that are
+ * not to be told.
  */
 #ifndef XAUDIT_CHECK_TOOL_H
 #define XAUDIT_CHECK_TOOL_H
@@ -21,9 +22,11 @@
 #include "audit/check.h"
 
 struct check_options {
-	bool scan, cycles, json;
+	bool scan, cycles, json, generate, no_defaults;
 	int error_status;
 	const char *output; /* NULL: standard error */
+	const char **suppressions;
+	size_t suppression_count;
 	char **command;
 };
 
@@ -242,6 +245,8 @@ struct check_counts {
 	unsigned unloads, processes;
 	unsigned unstopped; /* threads that did not stop in time */
 	unsigned missed, blind, listless, unreserved;
+	unsigned suppressed;   /* times */
+	unsigned unsuppressed; /* the file with the defaults is not there */
 };
 extern struct check_counts check_counts;
 
@@ -252,6 +257,21 @@ int check_report_close(void);
 
 extern const char *const check_kind_name[CHECK_KINDS];
 extern struct check_finding *check_findings;
+
+/* ---- check_suppress.c ---- */
+
+/* Adds the suppressions of a file; that of xaudit itself. 0, or -1 after one line on stderr. */
+int check_suppress_read(const char *path);
+int check_suppress_read_default(void);
+
+/* Is the finding not to be told? Counts for the suppression. */
+bool check_suppressed(const struct check_finding *finding);
+
+/* A suppression of that finding, to be pasted. */
+void check_suppress_put(FILE *to, const struct check_finding *finding);
+
+/* "suppressions":[...], those that were of use. */
+void check_suppress_json(FILE *to);
 
 /* check_json.c */
 void check_json(FILE *to, const char **note, size_t notes);

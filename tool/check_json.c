@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as one JSON object. */
+#define _GNU_SOURCE
 #include "tool/check.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "tool/json.h"
 
@@ -52,12 +54,29 @@ static void put_finding(FILE *to, const struct check_finding *f)
 		}
 		fputs("]}", to);
 	}
-	fputs("]}", to);
+	fputs("]", to);
+	if (check_options.generate) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *block = open_memstream(&text, &size);
+
+		if (block) {
+			check_suppress_put(block, f);
+			fclose(block);
+			fputs(",\"suppression\":", to);
+			json_string(to, text);
+			free(text);
+		}
+	}
+	putc('}', to);
 }
 
 void check_json(FILE *to, const char **note, size_t notes)
 {
-	fprintf(to, "{\"unloads\":%u,\"processes\":%u,\"notes\":[", check_counts.unloads, check_counts.processes);
+	fprintf(to, "{\"unloads\":%u,\"processes\":%u,\"suppressed\":%u,", check_counts.unloads, check_counts.processes,
+		check_counts.suppressed);
+	check_suppress_json(to);
+	fputs(",\"notes\":[", to);
 	for (size_t i = 0; i < notes; i++) {
 		if (i)
 			putc(',', to);

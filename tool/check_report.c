@@ -182,6 +182,8 @@ static void put_text(FILE *to, const struct check_finding *f)
 		if (!f->stack[i].count)
 			fputs("    (can't be unwound)\n", to);
 	}
+	if (check_options.generate)
+		check_suppress_put(to, f);
 }
 
 /* The program writes to the same terminal: a finding goes out in one piece. */
@@ -203,6 +205,11 @@ static void say(const struct check_finding *f)
 
 void check_found(struct check_finding *f)
 {
+	if (check_suppressed(f)) {
+		check_counts.suppressed++;
+		check_finding_free(f);
+		return;
+	}
 	for (struct check_finding *other = check_findings; other; other = other->next) {
 		if (same(f, other)) {
 			other->times++;
@@ -263,7 +270,7 @@ int check_report_open(void)
 	return out ? 0 : -1;
 }
 
-#define NOTES_MAX 7
+#define NOTES_MAX 8
 
 static size_t make_notes(const char **note)
 {
@@ -283,6 +290,8 @@ static size_t make_notes(const char **note)
 		note[n++] = "some threads did not stop in time and were not looked at";
 	if (check_counts.unreserved)
 		note[n++] = "some unloaded ranges could not be reserved: late calls into them would not be seen";
+	if (check_counts.unsuppressed)
+		note[n++] = "the suppressions that come with xaudit, default.supp, were not found";
 	return n;
 }
 
@@ -314,6 +323,8 @@ int check_report_close(void)
 			fprintf(out, ", %u note%s", others, others == 1 ? "" : "s");
 		if (possible)
 			fprintf(out, ", %u possible", possible);
+		if (check_counts.suppressed)
+			fprintf(out, ", %u suppressed", check_counts.suppressed);
 		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads,
 			check_counts.unloads == 1 ? "" : "s", check_counts.processes,
 			check_counts.processes == 1 ? "" : "es");

@@ -13,7 +13,7 @@ xaudit_SOURCES = \
 xaudit_SOURCES += \
 	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_lost.c tool/record_rules.c \
 	tool/record_run.c tool/record_file.c tool/record_signals.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
-xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"'
+xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"' -DXAUDIT_DATA_DIR='"$(pkgdatadir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS) $(INIH_LIBS)
 
@@ -32,7 +32,16 @@ xaudit_SOURCES += tool/list.c tool/env.c
 
 # xaudit check; libdw unwinds stacks and names what lies there.
 xaudit_SOURCES += tool/check.c tool/check.h tool/check_growth.c tool/check_json.c tool/check_judge.c tool/check_kept.c tool/check_late.c \
-	tool/check_libc.c tool/check_report.c tool/check_scan.c tool/check_scan.h tool/check_stack.c tool/check_stop.c tool/check_trace.c
+	tool/check_libc.c tool/check_report.c tool/check_scan.c tool/check_scan.h tool/check_stack.c tool/check_stop.c tool/check_suppress.c \
+	tool/check_trace.c
+
+# What it does not report; installed, and in a build folder beside the command.
+pkgdata_DATA = default.supp
+EXTRA_DIST += tool/default.supp
+CLEANFILES += default.supp
+default.supp: $(srcdir)/tool/default.supp
+	$(AM_V_GEN)rm -f $@ && cp $(srcdir)/tool/default.supp $@ && chmod u+w $@
+
 xaudit_CFLAGS += $(DW_CFLAGS)
 xaudit_LDADD += $(DW_LIBS)
 

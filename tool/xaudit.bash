@@ -46,8 +46,9 @@ _xaudit()
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
 			takes+='|--size-limit|--depth|--time|--below|--throttle|--prepare|--snapshot|--config'
 		else
-			options='--scan --cycles --error-exitcode= --format= --output= --help'
-			takes='-o|--output|--error-exitcode|--format'
+			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions --error-exitcode= --format= --output='
+			options+=' --help'
+			takes='-o|--output|--error-exitcode|--format|--suppressions|--default-suppressions'
 		fi
 		# The first word that is neither option nor an option's value is the traced command.
 		local i
@@ -75,6 +76,8 @@ _xaudit()
 			return
 			;;
 		--error-exitcode) return ;;
+		--suppressions) compopt -o default; return ;;
+		--default-suppressions) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$cur"); return ;;
 		-c | --config) compopt -o default; return ;;
 		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
 		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;
