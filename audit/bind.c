@@ -218,8 +218,12 @@ static void count_binding(struct object *object, int kind, enum trace_reason rea
 	__atomic_fetch_add(&object->counts[kind][reason], 1, __ATOMIC_RELAXED);
 }
 
-/* The whole decision; the reason for the counts in *reason. */
-static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, const struct choice *choice, enum trace_reason *reason)
+/*
+ * The whole decision; the reason for the counts in *reason. through: a stub that is to come between the event and the
+ * function: a longjmp is an event of the frame that calls it, which is about to go. 0: none.
+ */
+static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, uint64_t through,
+	const struct choice *choice, enum trace_reason *reason)
 {
 	struct object *callee = to->object;
 	int blind = !unwinder_allows();
@@ -247,6 +251,9 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, co
 		*reason = no_stub;
 		return body;
 	}
+	/* Relaxed: an aligned word; who goes to the function itself meanwhile jumps unseen. */
+	if (through)
+		__atomic_store_n(&b->cell->body, through, __ATOMIC_RELAXED);
 	live_switch(b, f->on && !sled);
 	*reason = sled		   ? TRACE_REASON_SLED_TRACED
 		  : !f->on	   ? choice->selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED
@@ -296,16 +303,20 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	}
 	process_lock(&held);
 	struct choice choice = choose(from, to, name);
+	uintptr_t real = body;
+	uint64_t through = what == WATCH_JUMP && to->state == LOAD_OPEN ? watch(to, what, body) : 0;
 	/* An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never mind: the name does. */
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
-		body = bind_locked(to, name, body, &choice, &reason);
+		body = bind_locked(to, name, body, through, &choice, &reason);
 	if (choice.counted)
 		count_binding(choice.counted,
 			choice.kind >= 0	       ? choice.kind
 			: choice.counted == to->object ? TRACE_KIND_PLT
 						       : TRACE_KIND_CALLS,
 			reason);
-	if (what != WATCH_NONE && to->state == LOAD_OPEN)
+	if (through)
+		body = body == real ? through : body;
+	else if (what != WATCH_NONE && to->state == LOAD_OPEN)
 		body = watch(to, what, body);
 	process_unlock(&held);
 	return body;

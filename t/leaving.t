@@ -73,6 +73,18 @@ migrates() {
 }
 
 all plt plt '-l libleaving.so' library "$CC"
+for kind in plt calls; do
+	if [ $kind = plt ]; then rules="-l *"; else rules=; fi
+	set -f
+	record d -k $kind $rules -F f_down -F longjmp ./leaving longjmp
+	is "$status $(tree)" '5 d( d( d( n( d! d! d! d( d)' \
+		"$kind: longjmp is called by the innermost call that it leaves"
+	set +f
+	printf '[trace]\nenabled = no\nprepare = all\n[library *]\nkinds = %s\n[program]\nkinds = %s\n' \
+		$kind $kind >off.conf
+	record d -c off.conf ./leaving longjmp
+	is "$status $out" '5 done' "$kind: where that is off, it jumps as ever"
+done
 all calls calls '-F f_down -F f_leaf' library "$CC"
 all patchable patchable '-l libleaving.so' patchable_library
 if [ -n "$CLANG" ]; then
