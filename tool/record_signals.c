@@ -2,10 +2,12 @@
 /*
  * Signals that come to xaudit while the command runs: they are meant for the command, as if it ran in xaudit's place
  * (env, nice). Each that can be caught is passed on, but for
- *  - SIGCHLD, which is about us; what we were told to ignore (nohup), which the command ignores as well;
+ *  - SIGCHLD, which is about us;
  *  - what the terminal sends to its foreground group, as long as the command is in our group and so has it already;
  *  - what we did ourselves: a fault is ours, and a closed pipe makes the call fail that writes.
- * One that stops us (job control) stops the command first.
+ * That also holds for those that we are to ignore, as a shell's background jobs SIGINT and SIGQUIT: the command ignores
+ * them as well, unless it wants to hear of them (a server that SIGQUIT asks to end). One that stops us (job control) stops
+ * the command first.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -59,6 +61,11 @@ static bool is_fault(int signal)
 	       signal == SIGSYS || signal == SIGABRT;
 }
 
+static bool stops(int signal)
+{
+	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
 	int keep = errno;
@@ -74,7 +81,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 		sigqueue(child, signal, info->si_value);
 	else if (!others_have_it(signal, info))
 		kill(child, signal);
-	if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
+	if (stops(signal))
 		act_by_default(signal);
 	errno = keep;
 }
@@ -94,9 +101,10 @@ void record_signals_take(struct record_signals *before)
 		/* The C library keeps two for itself. */
 		if (signal == SIGKILL || signal == SIGSTOP || sigaction(signal, NULL, &before->action[signal]) < 0)
 			continue;
-		/* When SIGCHLD is ignored, the status would be lost. */
-		if (signal != SIGCHLD && before->action[signal].sa_handler == SIG_IGN)
+		/* What we were told to ignore stops nobody by job control, but the command may have its own mind about others. */
+		if (stops(signal) && before->action[signal].sa_handler == SIG_IGN)
 			continue;
+		/* When SIGCHLD is ignored, the status would be lost. */
 		before->taken[signal] = sigaction(signal, signal == SIGCHLD ? &plain : &action, NULL) == 0;
 	}
 }
