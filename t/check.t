@@ -247,6 +247,24 @@ like "$(grep late-call err)" \
 bounded 60 "$XAUDIT" check ./evil late ./plugin.so >out 2>err
 like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' 'no name of a source file steers the terminal'
 
+# LeakSanitizer ends a program with 23, AddressSanitizer's with 1, when it finds a leak, or a tracer.
+printf '%s\n' '#include <stdlib.h>' 'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
+for sanitizer in address leak; do
+	if ! "${CC%% *}" -fsanitize=$sanitizer -o leaky leaky.c 2>err || [ "$(bounded 20 ./leaky >out 2>&1; echo $?)" -eq 5 ]; then
+		skip 4 "-fsanitize=$sanitizer finds no leaks here"
+		continue
+	fi
+	check -- ./leaky
+	is "$status $(kinds)" '5 ' "a program with -fsanitize=$sanitizer has its own status"
+	for mine in LSAN_OPTIONS=exitcode=7 ASAN_OPTIONS=exitcode=7; do
+		status=0
+		bounded 60 env "$mine" "$XAUDIT" check -o report -- sh -c './leaky; echo $? $LSAN_OPTIONS $ASAN_OPTIONS' >out 2>err || status=$?
+		like "$status $(cat out)" '^0 5 (exitcode=7:detect_leaks=0|detect_leaks=0 exitcode=7)$' "also with $mine"
+	done
+	bounded 60 env LSAN_OPTIONS=log_threads=0,detect_leaks=1 "$XAUDIT" check -o report -- sh -c 'echo $LSAN_OPTIONS' >out 2>err
+	is "$(cat out)" 'log_threads=0,detect_leaks=1' 'who wants it, gets what it says'
+done
+
 # A daemon is let go with its modules silent.
 bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
 is "$?" 4 'the command is not waited for beyond its end'

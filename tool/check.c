@@ -137,6 +137,37 @@ static int parse(struct check_options *options, int argc, char **argv)
 	return 0;
 }
 
+/* Does a sanitizer's variable set the flag? */
+static bool has_flag(const char *variable, const char *flag)
+{
+	static const char between[] = " ,:\t\r\n";
+	const char *p = getenv(variable);
+	size_t n = strlen(flag);
+
+	for (; p && *p; p += strcspn(p, between)) {
+		p += strspn(p, between);
+		if (!strncmp(p, flag, n) && p[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * LeakSanitizer is a tracer itself: where there is one, it ends the program with a status of its own. It is part of
+ * AddressSanitizer, which reads its variable, too. Returns 0, or -1.
+ */
+static int leave_leaks(void)
+{
+	const char *before = getenv("LSAN_OPTIONS");
+
+	if (has_flag("ASAN_OPTIONS", "detect_leaks") || has_flag("LSAN_OPTIONS", "detect_leaks"))
+		return 0;
+	char *value = memory_format("%s%sdetect_leaks=0", before ? before : "", before && *before ? ":" : "");
+	int status = setenv("LSAN_OPTIONS", value, 1);
+	free(value);
+	return status;
+}
+
 /* Nothing is to be traced, whatever configurations say. */
 static int prepare(const char *path)
 {
@@ -146,7 +177,8 @@ static int prepare(const char *path)
 		return -1;
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	if (setenv(CHECK_VARIABLE, pid, 1) < 0 || setenv("XAUDIT_CONFIG", "/dev/null", 1) < 0 ||
-		setenv("XAUDIT_RULES", "[library *]\nkinds = none\n[program]\nkinds = none\n", 1) < 0) {
+		setenv("XAUDIT_RULES", "[library *]\nkinds = none\n[program]\nkinds = none\n", 1) < 0 ||
+		leave_leaks() < 0) {
 		tool_error("check", "out of memory");
 		return -1;
 	}
