@@ -17,7 +17,7 @@
 #define DEFAULT_OUTPUT "xaudit.data"
 
 /* Why a file is not believed; beside -errno. */
-enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004 };
+enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004, FOREIGN_LINK = -4005 };
 
 /* strerror() must not be used here: it is broken in secondary namespaces up to glibc 2.40. */
 static const char *error_words(long error)
@@ -31,6 +31,8 @@ static const char *error_words(long error)
 		return "every user may write to it";
 	case FOR_GROUP:
 		return "users of another group may write to it";
+	case FOREIGN_LINK:
+		return "it is a link of another user";
 	case -ENOENT:
 	case -ENOTDIR:
 		return "no such file";
@@ -78,6 +80,31 @@ static const char *absolute(struct arena *arena, const char *path)
 	return copy ? join(arena, here, here[1] ? "/" : "", copy) : NULL;
 }
 
+static int is_trusted(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+/*
+ * Opens a file that nobody named. A link that leads to it is believed as a file is: another user's would choose one among
+ * all files of this user and of root. Nor does it count that another user's can't be read. Returns a descriptor, or an
+ * error.
+ */
+static long open_searched(const char *path, int flags)
+{
+	struct stat st;
+	long fd = sys_open(path, flags | O_NOFOLLOW, 0), r;
+
+	if (fd >= 0 || fd == -ENOENT || fd == -ENOTDIR)
+		return fd;
+	r = sys_call(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW, 0, 0);
+	if (r < 0)
+		return r;
+	if (!is_trusted(&st))
+		return S_ISLNK(st.st_mode) ? FOREIGN_LINK : FOREIGN;
+	return fd == -ELOOP ? sys_open(path, flags, 0) : fd;
+}
+
 /*
  * A file that nobody named may be somebody else's: whoever may write to the current folder could choose what is traced, and
  * where to. One that the user named is what he says, if it can't make us wait for ever. 0, or an error.
@@ -95,7 +122,7 @@ static long look(int fd, int searched)
 		return !searched && S_ISCHR(st.st_mode) ? 0 : NO_FILE; /* /dev/null */
 	if (!searched)
 		return 0;
-	if (st.st_uid != 0 && st.st_uid != (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0))
+	if (!is_trusted(&st))
 		return FOREIGN;
 	if (st.st_mode & S_IWOTH)
 		return FOR_ALL;
@@ -112,7 +139,8 @@ static long read_file(struct rules *rules, struct rules_text *out, const char *p
 	size_t length = 0, room = 4096;
 	char *text = arena_alloc(arena, room + 1);
 	/* Not blocking: to open a FIFO would wait for a writer. */
-	long fd = sys_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), n = 0;
+	const int flags = O_RDONLY | O_NOCTTY | O_NONBLOCK;
+	long fd = searched ? open_searched(path, flags) : sys_open(path, flags, 0), n = 0;
 
 	if (fd < 0)
 		return fd;

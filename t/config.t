@@ -79,8 +79,20 @@ chmod 644 xaudit.conf
 if [ "$(id -u)" -eq 0 ]; then
 	chown 65534 xaudit.conf
 	skipped "another user's file is skipped" 'it belongs to another user'
+	rm -f xaudit.conf
+	printf '[library libalpha.so]\nfunctions = alpha_inner\n' >own.conf
+	ln -s own.conf xaudit.conf
+	XDG_CONFIG_HOME=$tmp/xdg app
+	is "$err/$(rows xaudit.data)" '/alpha_inner 4' "the user's own link is followed"
+	chown -h 65534 xaudit.conf
+	skipped "another user's link is not, wherever it leads" 'it is a link of another user'
+	ln -sfn xaudit.conf xaudit.conf
+	chown -h 65534 xaudit.conf
+	app
+	is "$err/$(rows xaudit.data)" "xaudit: ./xaudit.conf: the configuration is skipped: it is a link of another user/$everything" \
+		"another user's that leads nowhere does not end the tracing"
 else
-	skip 1 'not root'
+	skip 4 'not root'
 fi
 rm -f xaudit.conf
 mkfifo xaudit.conf
