@@ -162,6 +162,11 @@ tell call
 ctl --name 'ctl_tree_t[e]st' snapshot -o all
 is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" "0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
 	'a snapshot of those of a name is one folder'
+mv "d/p$pid/meta" meta
+ctl "$pid" $first snapshot -o part
+mv meta "d/p$pid/meta"
+is "$status $(cut -d: -f1 <ctl.out | tr '\n' ' ') $(wc -l <ctl.err)" "1 $(for each in $first; do echo "part/p$each"; done | tr '\n' ' ') 1" \
+	'one that cannot be copied leaves the others their snapshot'
 ctl --name 'ctl_tree_t[e]st' stop
 is "$status $(grep -c ' ctl_tree_test: paused ' ctl.out) $err" '0 4 ' 'recording is stopped in those of a name'
 ctl "$pid" $first top -b -n 1

@@ -59,6 +59,12 @@ is "$status $(newest dead counters 0 5000)" '0 ' 'a process that has ended: the 
 ctl "$tmp" snapshot -o nothing
 is "$status $(wc -l <ctl.err)" '1 1' 'a folder that is none is an error in one line'
 ok 'and leaves nothing behind' test ! -e nothing
+cp -R d broken
+: >broken/p$pid/meta
+ctl "broken/p$pid" snapshot -o nothing
+is "$status $(cat ctl.err)" "1 xaudit ctl: the trace in broken/p$pid can't be copied to nothing: its meta file is damaged" \
+	'nor can a damaged one be copied'
+ok 'which leaves nothing behind, too' test ! -e nothing
 
 # The folder of one process stands for that process alone.
 for command in report replay dump info; do

@@ -48,7 +48,7 @@ static char *make_output(const char *wanted, const char *number, int *fd)
 }
 
 /* Takes back what a copy that failed has left: files that we made, in a folder that we made. */
-static void remove_output(const char *output, int fd, const char *process, int to)
+static void remove_copy(int fd, const char *process, int to)
 {
 	int list = to < 0 ? -1 : openat(to, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = list < 0 ? NULL : fdopendir(list);
@@ -60,8 +60,8 @@ static void remove_output(const char *output, int fd, const char *process, int t
 		closedir(dir);
 	else if (list >= 0)
 		close(list);
-	unlinkat(fd, process, AT_REMOVEDIR);
-	rmdir(output);
+	if (to >= 0)
+		unlinkat(fd, process, AT_REMOVEDIR);
 }
 
 /* Why there are no events. */
@@ -106,7 +106,7 @@ static int copy(const char *from, const char *output, int fd, const char *base, 
 		r = snapshot_copy(source, to, &copied);
 	}
 	if (r) {
-		remove_output(output, fd, base, to);
+		remove_copy(fd, base, to);
 		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from, output,
 			r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
 	} else {
@@ -173,6 +173,9 @@ int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, ch
 			if (copy(folder[i], output, fd, path_base(folder[i]), folders > 1) != TOOL_OK)
 				status = TOOL_FAILED;
 		close(fd);
+		/* Only if nothing could be copied is it empty. */
+		if (status != TOOL_OK)
+			rmdir(output);
 	}
 	free(output);
 	free(number);
