@@ -87,7 +87,9 @@ static void print_states(const struct folder *folder, const struct info_sums *su
 	for (int state = 0; state < PROCESS_STATES; state++) {
 		if (!count[state])
 			continue;
-		printf("%s%" PRIu64 " %s", between, count[state], process_state_phrase((enum process_state)state));
+		printf("%s%" PRIu64 " %s", between, count[state],
+			count[state] == 1 ? process_state_phrase((enum process_state)state)
+					  : process_state_plural((enum process_state)state));
 		between = "; ";
 	}
 	if (crashed)

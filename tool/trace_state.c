@@ -116,17 +116,23 @@ enum process_state process_state(const struct process *process)
 }
 
 static const struct {
-	const char *phrase, *word;
+	const char *phrase, *plural, *word;
 } name[PROCESS_STATES] = {
-	[PROCESS_ENDED] = { "ended", "ended" },
-	[PROCESS_RUNNING] = { "is running", "running" },
-	[PROCESS_EXECUTED] = { "executed another program", "executed" },
-	[PROCESS_GONE] = { "was killed, or executed what was not traced", "gone" },
+	[PROCESS_ENDED] = { "ended", "ended", "ended" },
+	[PROCESS_RUNNING] = { "is running", "are running", "running" },
+	[PROCESS_EXECUTED] = { "executed another program", "executed another program", "executed" },
+	[PROCESS_GONE] = { "was killed, or executed what was not traced",
+		"were killed, or executed what was not traced", "gone" },
 };
 
 const char *process_state_phrase(enum process_state state)
 {
 	return name[state].phrase;
+}
+
+const char *process_state_plural(enum process_state state)
+{
+	return name[state].plural;
 }
 
 const char *process_state_word(enum process_state state)

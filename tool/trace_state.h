@@ -25,8 +25,9 @@ enum process_state {
 /* The process must be loaded (process_load()). */
 enum process_state process_state(const struct process *process);
 
-/* For people, behind "process N": "ended", "is running". And for JSON, one word: "ended", "running", "executed", "gone". */
+/* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one word: "ended", "running", "executed", "gone". */
 const char *process_state_phrase(enum process_state state);
+const char *process_state_plural(enum process_state state);
 const char *process_state_word(enum process_state state);
 
 /* Whether there is a process of this number that may still write: no zombie. */
