@@ -59,6 +59,8 @@ done
 like "$(cat d/record)" '^status: signal 3$' 'the status is in the trace: the signal'
 record -o d no-such-command-here
 is "$end/$said" 'exit 127/xaudit record: no-such-command-here is in no folder of PATH' 'a command that is not found'
+record -o d ''
+is "$end/$said" 'exit 127/xaudit record: the command is an empty word' 'a command without a name'
 record -o d ./none
 is "$end/$said" 'exit 127/xaudit record: ./none is not there' 'a path that is not there'
 record -o d ./five.c
@@ -308,13 +310,13 @@ like "$environment" '^buffer = 1048576$' 'its buffer counts'
 printf '[library libx*]\nkinds = plt\n[trace]\noutput = from-config\n' >xaudit.conf
 record -o d true
 is "$end/$said" \
-	"exit 0/xaudit record: the configuration $here/./xaudit.conf was found and counts; -c FILE names another, -c /dev/null none" \
+	"exit 0/xaudit record: the configuration $here/xaudit.conf was found and counts; -c FILE names another, -c /dev/null none" \
 	'a configuration that was found is named'
 record -c xaudit.conf -o d true
 is "$end/$said" 'exit 0/' 'one that was given is not'
 environment
 is "$(rules)" '' 'a configuration with sections is left to decide'
-like "$environment" "^XAUDIT_CONFIG=$here/./xaudit.conf\$" 'and named, for processes in other folders'
+like "$environment" "^XAUDIT_CONFIG=$here/xaudit.conf\$" 'and named, for processes in other folders'
 like "$environment" "^output = $here/from-config\$" 'its output counts'
 environment -k plt -o d
 is "$(rules)" '[library *]
@@ -389,8 +391,16 @@ record -o empty true
 is "$end/$said" 'exit 0/' 'an empty folder is used'
 ok 'as it is' test -e empty/record -a ! -e empty.old
 record -o none/such true
-is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: No such file or directory" \
+is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: the one that it lies in can't be opened: No such file or directory" \
 	'a folder in a folder that is not there'
+mkdir here
+cd here
+for n in 1 2; do
+	bounded 30 "$XAUDIT" record -o . true >../out 2>../err && status=0 || status=$?
+done
+cd ..
+is "$status/$(cat err)" "125/xaudit record: the trace $here/here/. can't be kept as $here/here/..old: Device or resource busy; name another folder with -o" \
+	'the current folder has no name that could change: the second trace is refused'
 
 # ---- two at a time ----
 rm -rf d d.old ready

@@ -286,8 +286,8 @@ static int keep_older(struct record_folder *folder, bool has_old)
 		folder->kept = !error;
 	}
 	if (error) {
-		tool_error("record", "the trace %s can't be kept as %s.old: %s", folder->path, folder->path,
-			strerror(error));
+		tool_error("record", "the trace %s can't be kept as %s.old: %s; name another folder with -o",
+			folder->path, folder->path, strerror(error));
 		restore_names(folder);
 	}
 	free(old);
@@ -299,7 +299,7 @@ static int keep_older(struct record_folder *folder, bool has_old)
 
 static int cannot_make(const struct record_folder *folder, long error)
 {
-	tool_error("record", "the folder %s can't be made: %s", folder->path,
+	tool_error("record", "the folder %s can't be made: %s; name another one with -o", folder->path,
 		error == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-error));
 	return -1;
 }
@@ -364,7 +364,8 @@ static int open_parent(struct record_folder *folder)
 	folder->name = slash[1] ? slash + 1 : "."; /* the root */
 	folder->parent = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder->parent < 0)
-		tool_error("record", "the folder %s can't be made: %s", folder->path, strerror(errno));
+		tool_error("record", "the folder %s can't be made: the one that it lies in can't be opened: %s",
+			folder->path, strerror(errno));
 	free(parent);
 	return folder->parent < 0 ? -1 : 0;
 }

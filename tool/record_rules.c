@@ -47,6 +47,8 @@ char *record_absolute(const char *path)
 {
 	if (path[0] == '/')
 		return memory_format("%s", path);
+	while (path[0] == '.' && path[1] == '/' && path[2] && path[2] != '/')
+		path += 2;
 	char *here = getcwd(NULL, 0);
 	if (!here) {
 		tool_error(record_speaker, "the current folder is unknown: %s", strerror(errno));

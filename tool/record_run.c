@@ -37,7 +37,11 @@ static void complain(const char *command, int error, int *status)
 {
 	if (error == ENOENT || error == ENOTDIR) {
 		*status = RECORD_NOT_FOUND;
-		tool_error(record_speaker, strchr(command, '/') ? "%s is not there" : "%s is in no folder of PATH", command);
+		tool_error(record_speaker,
+			!*command		? "the command%s is an empty word"
+			: strchr(command, '/') ? "%s is not there"
+					       : "%s is in no folder of PATH",
+			command);
 	} else {
 		*status = RECORD_NOT_EXECUTABLE;
 		tool_error(record_speaker, "%s can't be executed: %s", command, strerror(error));
