@@ -27,8 +27,8 @@
 
 enum found {
 	FOUND_NOTHING,
-	FOUND_PART,	 /* a file of its name that has no control block, or not yet */
-	FOUND_BEGINNING, /* its control block is not filled in */
+	FOUND_PART,	 /* a file of its name that has no control block */
+	FOUND_BEGINNING, /* it is not mapped in whole, or its control block is not filled in */
 	FOUND_OTHER,	 /* another version */
 	FOUND_MODULE,
 };
@@ -39,13 +39,17 @@ static uint64_t absolute(uint64_t base, uint64_t address)
 	return address < base ? base + address : address;
 }
 
-/* Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. */
-static uint64_t find_symbol(const struct ctl_process *process, uint64_t base)
+/*
+ * Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. *mapped: there are such symbols;
+ * ld.so maps what leads to them last, and something else is at its place before.
+ */
+static uint64_t find_symbol(const struct ctl_process *process, uint64_t base, bool *mapped)
 {
 	Elf64_Ehdr head;
 	Elf64_Phdr phdr[32];
 	uint64_t dynamic = 0, symbols = 0, strings = 0, strings_size = 0;
 
+	*mapped = false;
 	if (!ctl_read(process, base, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
 		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(*phdr) || head.e_phnum > 32 ||
 		!ctl_read(process, base + head.e_phoff, phdr, head.e_phnum * sizeof(*phdr)))
@@ -64,6 +68,7 @@ static uint64_t find_symbol(const struct ctl_process *process, uint64_t base)
 		if (entry.d_tag == DT_STRSZ)
 			strings_size = entry.d_un.d_val;
 	}
+	*mapped = symbols && strings;
 	/* The names follow the symbols; ours are few. */
 	for (uint64_t at = symbols;
 		symbols && strings > symbols && at + sizeof(Elf64_Sym) <= strings && at < symbols + (64 << 10);
@@ -224,9 +229,11 @@ static enum found look(struct ctl_process *process)
 		if (!is_module(process, i))
 			continue;
 		candidates++;
-		process->block_at = find_symbol(process, process->mapping[i].start);
+		bool mapped;
+		process->block_at = find_symbol(process, process->mapping[i].start, &mapped);
 		if (!process->block_at) {
-			found = found == FOUND_NOTHING ? FOUND_PART : found;
+			if (found == FOUND_NOTHING)
+				found = mapped ? FOUND_PART : FOUND_BEGINNING;
 			continue;
 		}
 		if (!ctl_read(process, process->block_at, &process->block, sizeof(process->block)) || !b->ready ||
