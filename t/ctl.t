@@ -190,6 +190,25 @@ ctl --tree $$ enable counted
 is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it runs under libxaudit.so, as far as may be seen" \
 	'a tree without the module'
 
+# A filter may kill for system calls that the process does not make itself.
+program "$CC" deny deny.c
+status=0
+./deny kill true || status=$?
+if [ "$status" -eq 0 ]; then
+	begin ./deny kill env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" patchable/ctl_tree_test master
+	ctl --tree "$pid" enable counted
+	said="process $pid (ctl_tree_test) is left as it is: it has a seccomp filter, which might kill it"
+	is "$status $out$err" "1 xaudit ctl: $said; \`xaudit ctl $pid\` does it" \
+		'in a tree, a process with a filter is left as it is'
+	ctl --tree "$pid" status
+	like "$status $out" "^0 Process +$pid" 'its status can be read'
+	ctl "$pid" enable counted
+	like "$status $out" '^0 1 function: 1 site switched on' 'named by its id, it is changed'
+	finish
+else
+	skip 3 'no seccomp filters here'
+fi
+
 # ---- in the middle of five one-byte NOPs ----
 
 kinds=patchable

@@ -408,7 +408,11 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "what is to be done there? usage: xaudit ctl PID COMMAND");
 		return TOOL_USAGE;
 	}
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		targets->change |= !strcmp(argv[0], subcommand[i].name);
 	ctl_targets_look(targets);
+	if (!where && !targets->count && targets->left_alone)
+		return TOOL_FAILED;
 	if (!where && !targets->count)
 		return say_nobody(targets);
 	return run(targets, where, argc, argv);

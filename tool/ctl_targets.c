@@ -154,6 +154,24 @@ static bool has_module(pid_t pid)
 	return found;
 }
 
+/* Whether it is to be left as it is, and said so. */
+static bool leave(struct ctl_targets *targets, pid_t pid)
+{
+	char name[16];
+
+	if (!targets->change || has(targets, pid) || ctl_status_number(pid, 0, "Seccomp") <= 0)
+		return false;
+	for (size_t i = 0; i < targets->left_alone; i++)
+		if (targets->left[i] == pid)
+			return true;
+	targets->left = memory_resize(targets->left, targets->left_alone + 1, sizeof(*targets->left));
+	targets->left[targets->left_alone++] = pid;
+	ctl_name(pid, name);
+	tool_error("ctl", "process %d (%s) is left as it is: it has a seccomp filter, which might kill it; `xaudit ctl %d` does it",
+		(int)pid, name, (int)pid);
+	return true;
+}
+
 bool ctl_targets_look(struct ctl_targets *targets)
 {
 	struct all all = { 0 };
@@ -165,7 +183,8 @@ bool ctl_targets_look(struct ctl_targets *targets)
 	mark_tree(&all, targets);
 	for (size_t i = 0; i < all.count; i++) {
 		pid_t pid = all.each[i].pid;
-		if ((all.each[i].meant || is_named(targets, pid)) && pid != getpid() && has_module(pid))
+		bool meant = all.each[i].meant || is_named(targets, pid);
+		if (meant && pid != getpid() && has_module(pid) && !leave(targets, pid))
 			add(targets, pid);
 	}
 	free(all.each);
@@ -194,4 +213,5 @@ void ctl_targets_free(struct ctl_targets *targets)
 	free(targets->pid);
 	free(targets->tree);
 	free(targets->name);
+	free(targets->left);
 }

@@ -17,6 +17,9 @@ struct ctl_targets {
 	pid_t *tree;	  /* and these with all their descendants */
 	const char **name; /* patterns (audit/rules.h), for the name of a process or of its program */
 	size_t trees, names;
+	bool change; /* something is to be changed in them, which takes system calls there */
+	pid_t *left; /* of trees and names, what was left as it is: under a seccomp filter */
+	size_t left_alone;
 };
 
 void ctl_targets_add(struct ctl_targets *targets, pid_t pid);
@@ -24,8 +27,10 @@ void ctl_targets_add_tree(struct ctl_targets *targets, pid_t pid);
 void ctl_targets_add_name(struct ctl_targets *targets, const char *pattern);
 
 /*
- * Looks for processes of the trees and names that are not in the list yet, and adds them. Returns whether there are some. Those that are forked off while others
- * are being changed are found by asking again.
+ * Looks for processes of the trees and names that are not in the list yet, and adds them. Returns whether there are some.
+ * Those that are forked off while others are being changed are found by asking again. Processes under a seccomp filter are
+ * not added where something is to be changed, and said, once each: the filter
+ * may kill them for a system call that they don't make themselves (sshd, browsers).
  */
 bool ctl_targets_look(struct ctl_targets *targets);
 
