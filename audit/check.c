@@ -152,9 +152,27 @@ static uint64_t cost(const struct link_map *map)
 	return (size ? (size + 8 + 15) & ~15ull : 0) + sizeof(struct range);
 }
 
+static uint64_t newest_libc(void)
+{
+	struct process_held held;
+	uint64_t newest = 0;
+
+	process_lock(&held);
+	for (const struct load *load = loads; load; load = load->next) {
+		const char *soname = load->object->soname;
+
+		if (load->state == LOAD_OPEN && soname && load->number > newest &&
+			(!strcmp(soname, "libc.so.6") || !strcmp(soname, "libpthread.so.0")))
+			newest = load->number;
+	}
+	process_unlock(&held);
+	return newest;
+}
+
 static void fill(struct check_message *message, const struct closing *c)
 {
 	message->cost = c->cost;
+	message->libc = newest_libc();
 	message->load = c->load;
 	message->base = c->base;
 	message->start = c->start;

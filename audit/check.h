@@ -55,6 +55,7 @@ struct check_message {
 	uint64_t base, start, end;     /* of the mapping */
 	uint64_t text_start, text_end; /* from the first to the last executable segment; 0: unknown */
 	uint64_t path;		       /* address of a string */
+	uint64_t libc; /* CLOSING, UNLOADED: number of the newest load that is a libc: namespaces have their own */
 	uint64_t cost;		       /* UNLOADED: bytes that this load left behind because there is an audit module */
 	/* CLOSING and UNLOADED: per signal (0: SIGHUP), its handler and what the handler returns to. */
 	uint64_t handler[CHECK_SIGNALS], restorer[CHECK_SIGNALS];

@@ -57,6 +57,13 @@ struct check_unload {
 	struct check_snapshot *by;	 /* NULL: no longer kept */
 };
 
+/* Where libc has its data; of each word, whether it can still be a pointer to a list of functions for exit. */
+struct check_libc_data {
+	uint64_t start;
+	size_t size; /* bytes */
+	uint8_t *may_be_list;
+};
+
 struct check_process {
 	struct check_process *next;
 	pid_t pid;
@@ -69,6 +76,13 @@ struct check_process {
 	uint64_t cost;	     /* memory that it lost to the checking */
 	int64_t thread_list; /* as in struct check_message */
 	enum check_event last_event;
+	uint64_t stack_end; /* of the first thread; 0: not known yet */
+	/* Mappings, in order: start and end of each, as read since the last stop. 0: not read. */
+	uint64_t *range;
+	size_t ranges, ranges_room;
+	struct check_libc_data *libc;
+	size_t libcs;
+	uint64_t libc_newest; /* as in struct check_message, when that was read; 0: it was not */
 };
 
 struct check_task {
@@ -115,11 +129,14 @@ void check_snapshot_free(struct check_snapshot *snapshot);
 struct check_mapping {
 	uint64_t start, end;
 	bool readable, writable, shared;
-	char path[4096]; /* or [heap] and the like; empty: anonymous */
+	const char *path; /* or [heap] and the like; empty: anonymous. Until each() returns */
 };
 
 /* Calls each() for the mappings in order until it returns non-zero; returns that, else 0. */
 int check_mappings(pid_t pid, int (*each)(const struct check_mapping *mapping, void *context), void *context);
+
+/* A message has come: what was read of the mappings may be so no longer. */
+void check_mappings_forget(struct check_process *process);
 
 uint64_t check_now(void); /* CLOCK_MONOTONIC, ns */
 
@@ -138,7 +155,10 @@ void check_kept_end(const struct check_process *process);
 /* A fault at an address: of a late call or access? check_late.c */
 void check_late(struct check_task *task, uint64_t address);
 /* check_scan.c: what points into an unloaded library. The process is stopped. */
-void check_scan(struct check_task *task, const struct check_unload *unload);
+void check_scan(struct check_task *task, const struct check_unload *unload, const struct check_message *message);
+/* check_libc.c: forgets what is known of a process's libc; takes it over from the parent. */
+void check_libc_drop(struct check_process *process);
+void check_libc_inherit(struct check_process *process, const struct check_process *parent);
 /* check_growth.c: one cycle has ended; at the end of the process. */
 void check_growth_sample(struct check_process *process, const struct check_unload *unload);
 void check_growth_judge(struct check_process *process);

@@ -233,7 +233,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	if (unload->at.text_end) {
 		judge_signals(task, unload, message);
 		check_stop_others(task);
-		check_scan(task, unload);
+		check_scan(task, unload, message);
 		check_go_others(task);
 	}
 	/* Of several libraries that go together, the first is the one that was closed. */

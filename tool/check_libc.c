@@ -11,7 +11,8 @@
  *   for fork: {used, room, address} of an array of {before, in the parent, in the child, library, rising number}.
  *
  * A false list does no harm beyond the time it takes: functions count only when they point into the text that was
- * unloaded.
+ * unloaded. Most of that time goes into words that point to no list of functions for exit; as those of the real lists
+ * always do, a word that once did not is not followed again in this process.
  */
 #define _GNU_SOURCE
 #include "tool/check_scan.h"
@@ -145,19 +146,28 @@ static void judge_block(struct check_scan *s, uint64_t list, uint64_t at, const 
 	}
 }
 
-/* A list's first pointer, if it is one. */
-static void follow_blocks(struct check_scan *s, uint64_t list)
+/*
+ * A list's first pointer, if it is one: false where what it leads to are no blocks, or where they lead back to
+ * themselves (in memory where pointers to pointers lie, that is common).
+ */
+static bool follow_blocks(struct check_scan *s, uint64_t list)
 {
-	uint64_t at = list;
+	uint64_t at = list, passed = 0;
 
 	for (int n = 0; n < BLOCKS_MAX && at; n++) {
 		struct exit_block block;
 
+		/* The place that was passed at the last power of two: a circle comes by again. */
+		if (at == passed)
+			return false;
+		if (!(n & (n - 1)))
+			passed = at;
 		if (check_read(process_of(s), at, &block, sizeof(block)) != sizeof(block) || !is_block(s, &block))
-			return;
+			return false;
 		judge_block(s, list, at, &block);
 		at = block.next;
 	}
+	return true;
 }
 
 /* ---- keys and fork ---- */
@@ -213,8 +223,10 @@ static size_t follow_fork(struct check_scan *s, uint64_t at, const uint64_t *wor
 
 /* ---- libc's data ---- */
 
-static void judge_words(struct check_scan *s, uint64_t at, const uint64_t *words, size_t count)
+static void judge_words(struct check_scan *s, struct check_libc_data *data, const uint64_t *words, size_t count)
 {
+	uint64_t at = data->start;
+
 	for (size_t i = 0; i < count;) {
 		size_t fork = follow_fork(s, at + 8 * i, words + i, count - i);
 
@@ -222,17 +234,19 @@ static void judge_words(struct check_scan *s, uint64_t at, const uint64_t *words
 			i += fork;
 			continue;
 		}
-		if (is_pointer(words[i]))
-			follow_blocks(s, words[i]);
+		/* The lists' own first pointers are variables that always point to good ones. */
+		if (is_pointer(words[i]) && data->may_be_list[i])
+			data->may_be_list[i] = follow_blocks(s, words[i]);
 		if (i)
 			judge_key(s, at + 8 * i, words[i - 1], words[i]);
 		i++;
 	}
 }
 
-static int judge_mapping(const struct check_mapping *m, void *context)
+static int take_mapping(const struct check_mapping *m, void *context)
 {
 	struct libc_lists *l = context;
+	struct check_process *process = process_of(l->scan);
 
 	if (m->start != l->before_end || *m->path)
 		snprintf(l->before, sizeof(l->before), "%s", m->path);
@@ -241,11 +255,57 @@ static int judge_mapping(const struct check_mapping *m, void *context)
 		return 0;
 	/* The kernel may join libc's zeroed data with whatever lies behind it. */
 	size_t size = m->end - m->start < LIBC_MAX ? m->end - m->start : LIBC_MAX;
-	uint64_t *words = memory_resize(NULL, size, 1);
-	size = check_read(process_of(l->scan), m->start, words, size);
-	judge_words(l->scan, m->start, words, size / 8);
-	free(words);
+	struct check_libc_data data = {.start = m->start, .size = size};
+	data.may_be_list = memory_resize(NULL, size / 8 + 1, 1);
+	memset(data.may_be_list, 1, size / 8 + 1);
+	process->libc = memory_resize(process->libc, process->libcs + 1, sizeof(data));
+	process->libc[process->libcs++] = data;
 	return 0;
+}
+
+void check_libc_drop(struct check_process *process)
+{
+	for (size_t i = 0; i < process->libcs; i++)
+		free(process->libc[i].may_be_list);
+	free(process->libc);
+	process->libc = NULL;
+	process->libcs = 0;
+	process->libc_newest = 0;
+}
+
+void check_libc_inherit(struct check_process *process, const struct check_process *parent)
+{
+	process->libc = memory_resize(NULL, parent->libcs, sizeof(*process->libc));
+	process->libcs = parent->libcs;
+	process->libc_newest = parent->libc_newest;
+	for (size_t i = 0; i < process->libcs; i++) {
+		const struct check_libc_data *from = &parent->libc[i];
+
+		process->libc[i] = *from;
+		process->libc[i].may_be_list = memory_resize(NULL, from->size / 8 + 1, 1);
+		memcpy(process->libc[i].may_be_list, from->may_be_list, from->size / 8 + 1);
+	}
+}
+
+static void judge_data(struct check_scan *s)
+{
+	struct check_process *process = process_of(s);
+
+	if (!process->libcs || process->libc_newest != s->message->libc) {
+		struct libc_lists lists = {.scan = s};
+
+		check_libc_drop(process);
+		check_mappings(process->pid, take_mapping, &lists);
+		process->libc_newest = s->message->libc;
+	}
+	for (size_t i = 0; i < process->libcs; i++) {
+		struct check_libc_data *data = &process->libc[i];
+		uint64_t *words = memory_resize(NULL, data->size, 1);
+		size_t size = check_read(process, data->start, words, data->size);
+
+		judge_words(s, data, words, size / 8);
+		free(words);
+	}
 }
 
 /* ---- for the end of a thread ---- */
@@ -287,9 +347,7 @@ static void judge_thread(struct check_scan *s, const struct check_task *task)
 
 void check_libc(struct check_scan *s)
 {
-	struct libc_lists lists = {.scan = s};
-
-	check_mappings(process_of(s)->pid, judge_mapping, &lists);
+	judge_data(s);
 	for (struct check_task *t = check_tasks; process_of(s)->thread_list && t; t = t->next)
 		if (t->process == process_of(s) && (t == s->task || t->stopped))
 			judge_thread(s, t);

@@ -325,10 +325,10 @@ static void scan_memory(struct check_scan *common)
 	free(s.piece);
 }
 
-void check_scan(struct check_task *task, const struct check_unload *unload)
+void check_scan(struct check_task *task, const struct check_unload *unload, const struct check_message *message)
 {
 	struct check_snapshot *snapshot = check_snapshot(task, 0);
-	struct check_scan s = {.task = task, .unload = unload};
+	struct check_scan s = {.task = task, .unload = unload, .message = message};
 
 	if (!snapshot)
 		return;

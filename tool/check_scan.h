@@ -14,6 +14,7 @@ enum { EF_FREE, EF_US, EF_ON, EF_AT, EF_CXA };
 struct check_scan {
 	struct check_task *task; /* that speaks */
 	const struct check_unload *unload;
+	const struct check_message *message;
 	struct check_names *made_names; /* see check_scan_names() */
 	uint64_t guard;			/* of mangled pointers */
 	/* Places in memory that a finding has told of. */

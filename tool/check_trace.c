@@ -45,6 +45,7 @@ static void on_message(struct check_task *task, const struct check_message *mess
 {
 	struct check_process *process = task->process;
 
+	check_mappings_forget(process);
 	switch (message->event) {
 	case CHECK_STARTED:
 		process->started = true;
@@ -76,8 +77,10 @@ static int on_signal(struct check_task *task, int signal)
 	}
 	/* The kernel's own faults have a positive code. */
 	if ((signal == SIGSEGV || signal == SIGBUS) && ptrace(PTRACE_GETSIGINFO, task->tid, 0, &info) == 0 &&
-		info.si_code > 0)
+		info.si_code > 0) {
+		check_mappings_forget(task->process);
 		check_late(task, (uint64_t)(uintptr_t)info.si_addr);
+	}
 	return signal;
 }
 
