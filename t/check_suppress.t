@@ -5,6 +5,7 @@
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
+need "${CXX%% *}"
 program "$CC" host check_host.c
 library "$CC" plugin.so check_plugin.c
 library "$CC" nodelete.so check_plugin.c -Wl,-z,nodelete
@@ -119,6 +120,11 @@ ok 'the command did not run' test ! -e ran
 check -- ./host stay ./LLVMgold.so
 is "$(result) $(ask -c '.suppressions[0] | [.name, .line > 0]') $(ask '.notes | length')" \
 	'0  1 ["binutils: the linker plugin of LLVM",true] 0' 'the file that comes with xaudit is read'
+library "$CXX" libstdc++.so.6.0.99 check_unique.cc -std=c++17 -DUNIQUE
+check -- ./host stay ./libstdc++.so.6.0.99
+is "$(result)" '0  1' 'unique symbols of the C++ library are nobody'"'"'s mistake'
+check --default-suppressions=no -- ./host stay ./libstdc++.so.6.0.99
+is "$(result)" '1 stayed 0' 'but for that file they are errors'
 check --default-suppressions=no -- ./host stay ./LLVMgold.so
 is "$(result)" '0 stayed 0' '--default-suppressions=no does without it'
 check -- ./host stay ./nodelete.so
