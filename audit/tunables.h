@@ -2,7 +2,7 @@
 /*
  * What the command writes into GLIBC_TUNABLES, and the module reads there.
  *
- *	BEFORE:glibc.rtld.optional_static_tls=8192:xaudit.once=2:glibc.rtld.optional_static_tls=24200
+ *	BEFORE:glibc.rtld.optional_static_tls=1024:xaudit.once=2:glibc.rtld.optional_static_tls=24200
  *
  * From STATIC_TLS_ONCE on, it is meant for one program alone, not for those that it starts: the module takes it off (audit/static_tls.h). The last value counts for
  * ld.so, which passes over names that it does not know.

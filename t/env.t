@@ -14,7 +14,7 @@ env_of() {
 	out=$(bounded 60 "$XAUDIT" env "$@" 2>err) || status=$?
 	err=$(cat err)
 }
-room=glibc.rtld.optional_static_tls=8192
+room=glibc.rtld.optional_static_tls=1024
 env_of
 is "$status/$out/$err" "0/export LD_AUDIT='$MODULE'
 export GLIBC_TUNABLES='$room'/" 'a shell gets commands'

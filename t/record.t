@@ -130,7 +130,7 @@ ok 'nothing was made by all this' test ! -e xaudit.data
 # ---- the environment ----
 environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'LD_AUDIT is the module'
-like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192$' 'GLIBC_TUNABLES asks for static TLS'
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1024$' 'GLIBC_TUNABLES asks for static TLS'
 like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolute'
 like "$environment" '^buffer = 4194304$' 'the default buffer'
 unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
@@ -150,7 +150,7 @@ fi
 XAUDIT_MODULE=fake.so environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'a relative path of the module is made absolute'
 GLIBC_TUNABLES=glibc.malloc.check=0 environment
-like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=8192$' 'other tunables are kept'
+like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=1024$' 'other tunables are kept'
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
@@ -190,7 +190,7 @@ size() {
 	size=$(sed -n 's/^GLIBC_TUNABLES=.*glibc\.rtld\.optional_static_tls=//p' environment | sort -u)
 }
 # Initial-exec TLS of start-up libraries is what takes the room that the tunable sets aside.
-for n in 6000 20000 40000; do
+for n in 300 20000 40000; do
 	mkdir "tls$n"
 	cat >big.c <<END
 static __thread char big[$n] __attribute__((aligned(32)));
@@ -202,8 +202,8 @@ END
 		bail 'a library with much TLS does not compile'
 done
 # From here on: libc, and 512 bytes for libraries that are loaded later. The program has none.
-size tls6000/big
-is "$size/$end" '8192/exit 8' 'a program that needs less than 8192 bytes of static TLS gets 8192'
+size tls300/big
+is "$size/$end" '1024/exit 8' 'a program that needs less than 1024 bytes of static TLS gets 1024'
 size tls20000/big
 need=$size
 ok 'one that needs more gets that, with what the C library needs and 512 bytes' test "$need" -gt 20512 -a "$need" -lt 21536
@@ -230,9 +230,9 @@ size ./tls-split
 is "$size/$end" "$need/exit 8" 'with the option -S of env too'
 PATH=$path
 size ./tls-none
-is "$size/$end" '8192/exit 127' 'a script for env of a program that is not there gets 8192'
+is "$size/$end" '1024/exit 127' 'a script for env of a program that is not there gets 1024'
 size ./noscript
-is "$size/$end" '8192/exit 3' 'what is neither script nor ELF is a script of sh'
+is "$size/$end" '1024/exit 3' 'what is neither script nor ELF is a script of sh'
 record -o tls ./tls-loop
 is "$end" 'exit 126' 'a script that is its own interpreter is left to the kernel'
 if [ -n "$XAUDIT_ASAN" ]; then
@@ -295,10 +295,10 @@ liar() {
 }
 $CC -Wl,--dynamic-linker="$here/ld-linux-x86-64.so.2" -o lied five.c || bail 'a program for it does not compile'
 liar 'what the dynamic linker of the program says is what counts' $((20000 + 512)) 1 '(void)0'
-liar 'when it fails, the value is 8192' 8192 2 '(void)0'
-liar 'when it closes its output and stays, the value is 8192' 8192 0 'call(3, 1, 0, 0)'
+liar 'when it fails, the value is 1024' 1024 2 '(void)0'
+liar 'when it closes its output and stays, the value is 1024' 1024 0 'call(3, 1, 0, 0)'
 ok 'at once' test "$took" -lt 10
-liar 'when it does not answer, the value is 8192' 8192 0 '(void)0'
+liar 'when it does not answer, the value is 1024' 1024 0 '(void)0'
 ok 'after two seconds' test "$took" -ge 1 -a "$took" -lt 15
 
 # ---- configurations ----

@@ -91,7 +91,7 @@ for how in './start' 'sh -c "./start; exit \$?"'; do
 	is "$status" 8 "$how: what it starts can make threads with a stack of 16 kB"
 done
 record d -k plt -l libbig.so -- late/start
-is "$(printf '%s\n' "$out" | sed -n 's/^GLIBC_TUNABLES=//p')" glibc.rtld.optional_static_tls=8192 'TLS that is not static asks for nothing'
+is "$(printf '%s\n' "$out" | sed -n 's/^GLIBC_TUNABLES=//p')" glibc.rtld.optional_static_tls=1024 'TLS that is not static asks for nothing'
 THEN=./thread record d -k plt -l libbig.so -- late/start
 is "$status" 8 'nor do its threads lose anything'
 

@@ -71,7 +71,7 @@ int record_environment(const char *path);
  * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than RECORD_TLS, which is also what it returns
  * when the need can't be found out. Sets SIGCHLD's action while it waits.
  */
-#define RECORD_TLS 8192 /* room for libraries that the program loads later, and for what it starts */
+#define RECORD_TLS 1024 /* room for libraries that are loaded later, as much as untraced; each thread's stack pays for it */
 size_t record_tls(const char *path);
 
 /* ---- record_folder.c, record_file.c: the trace folder ---- */
