@@ -9,6 +9,7 @@
 struct identity {
 	uint32_t generation; /* 0: this is a forked child that has not looked yet */
 	uint32_t pid;
+	uint32_t is_sure; /* that is our number, not that of a child that shares the memory */
 };
 
 static struct identity *wiped;
@@ -59,8 +60,8 @@ static struct identity *look(void)
 
 int identity_init(void)
 {
-	look();
-	/* Relaxed: there is one thread. */
+	/* Relaxed, both: there is one thread. */
+	__atomic_store_n(&look()->is_sure, 1, __ATOMIC_RELAXED);
 	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL;
 }
 
@@ -82,8 +83,12 @@ int identity_is_ours(void)
 
 	if (caller == pid)
 		return 1;
-	/* Who shares our memory has us for a parent, which lives, unless it is the one that was noted. */
-	if (sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH)
+	/*
+	 * Who shares our memory has us for a parent, which lives, unless it is the one that was noted. In a namespace of
+	 * processes that is not ours, the child does not see us, and has no parent either.
+	 */
+	if (__atomic_load_n(&self->is_sure, __ATOMIC_RELAXED) || /* relaxed: constant since there was one thread */
+		sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH || !sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0))
 		return 0;
 	/* Relaxed, as above. */
 	return __atomic_compare_exchange_n(&self->pid, &pid, caller, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

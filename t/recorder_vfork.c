@@ -331,12 +331,57 @@ static int who(void *argument)
 	return status ? 10 + WEXITSTATUS(status) : identity_generation() != first;
 }
 
+/* What a child in a namespace of processes of its own does to its parent. In a process of identity_init()'s, or forked. */
+static int shared_far_away(void)
+{
+	static pid_t pid;
+	int status = 0;
+
+	identity_generation();
+	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID))
+		return 100;
+	pid = vfork();
+	if (!pid)
+		_exit(getpid() == 1 && !identity_is_ours() ? 0 : 1);
+	if (pid < 0)
+		return 100;
+	if (waitpid(pid, &status, 0) != pid || status)
+		return 1;
+	return identity_is_ours() && identity_pid() == (uint32_t)getpid() ? 0 : 2;
+}
+
+static int far_away(void *is_forked)
+{
+	int status = 0;
+
+	if (identity_init())
+		return 3;
+	if (!is_forked)
+		return shared_far_away();
+	pid_t pid = fork();
+	if (!pid)
+		_exit(shared_far_away());
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+}
+
+static void test_far_away(void *is_forked, const char *what)
+{
+	int status = core_child(far_away, is_forked, 10);
+
+	if (status == 100)
+		skip(1, "no namespaces of processes can be made here");
+	else
+		is_int(status, 0, "%s keeps its number beside a child in another namespace of processes", what);
+}
+
 int main(void)
 {
 	if (!CORE_HAS_MIRROR)
 		skip_all("ThreadSanitizer makes a fork of vfork, and keeps the addresses of mirrors for itself");
 	core_folder();
 	is_int(core_child(who, NULL, 10), 0, "a forked child is another process, one that shares the memory is not");
+	test_far_away(NULL, "a program");
+	test_far_away(&outcome, "a forked child");
 	test_children(0, "vfork in a thread without calls, beside three with some");
 	test_children(1, "vfork in a thread with calls");
 	test_handlers();
