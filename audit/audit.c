@@ -45,6 +45,7 @@
 #include "runtime/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "x86_64/pages.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -113,6 +114,7 @@ EXPORT unsigned la_version(unsigned version)
 		return 0;
 	}
 	find_loader();
+	pages_may_ask(); /* before the program makes a filter of its own */
 	recorder_init(&(struct recorder_options){
 		.mode = rules.mode, .ring = rules.ring, .size_limit = rules.size_limit, .throttle = rules.throttle });
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });

@@ -42,12 +42,15 @@ static int is_unfiltered(void)
 
 int pages_may_ask(void)
 {
-	static int filtered;
+	static int known; /* 1: there was no filter; -1: there was one */
 
-	/* Relaxed, both: filters are never taken off. Another thread's counts for all. */
-	if (!__atomic_load_n(&filtered, __ATOMIC_RELAXED) && !is_unfiltered())
-		__atomic_store_n(&filtered, 1, __ATOMIC_RELAXED);
-	return !__atomic_load_n(&filtered, __ATOMIC_RELAXED); /* relaxed, as above */
+	/* Relaxed: a number. */
+	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	if (!answer) {
+		answer = is_unfiltered() ? 1 : -1;
+		__atomic_store_n(&known, answer, __ATOMIC_RELAXED); /* relaxed, as above */
+	}
+	return answer > 0;
 }
 
 int pages_may_change(void)

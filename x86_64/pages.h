@@ -3,7 +3,8 @@
  * Pages of code where memory may not become executable: PR_SET_MDWE, the seccomp filter of systemd's
  * MemoryDenyWriteExecute, SELinux. What was writable once stays without execution there, so text that was made
  * writable for a patch would never run again: it is tried on scratch memory before. A filter may kill who tries;
- * where the thread has one, nothing is tried.
+ * where the process was started with one, nothing is tried. One that the program makes for itself later is another
+ * matter: it allows what tracing is documented to need (xaudit-record(1)), mprotect() among it, no memfd.
  *
  * What works there: writing to text by way of /proc/self/mem, which changes no protection (the kernel makes the
  * private copy of a page); and pages whose content was written into a file before they are mapped, read+execute, by
@@ -22,7 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* May mprotect() give what was writable PROT_EXEC without risk? Asks for nothing where the thread has a seccomp filter. */
+/*
+ * May mprotect() be asked to give what was writable PROT_EXEC? No, where a thread had a seccomp filter at the first call, which is to come when the
+ * process starts. It may refuse later.
+ */
 int pages_may_ask(void);
 
 /* May text be made writable, and executable again? Tried on a private page of the program's file. */
