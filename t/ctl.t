@@ -171,6 +171,9 @@ ctl --name 'ctl_tree_t[e]st' stop
 is "$status $(grep -c ' ctl_tree_test: paused ' ctl.out) $err" '0 4 ' 'recording is stopped in those of a name'
 ctl "$pid" $first top -b -n 1
 is "$status $err" '2 xaudit ctl: top shows one process: name one of the 3' 'top is of one process'
+ctl "all/p$pid" start
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in all/p$pid, writes to another folder now: status, snapshot and top show what it has left" \
+	'a snapshot of it does not'
 ctl "d/p$pid" start
 like "$status $out $err" '^0 paused [0-9.]* ms $' 'the folder of a process that lives stands for it'
 finish
@@ -208,6 +211,21 @@ if [ "$status" -eq 0 ]; then
 else
 	skip 3 'no seccomp filters here'
 fi
+
+# ---- the process executed another program ----
+
+rules 'follow = yes'
+sed -i 's/none/plt/' conf
+begin sh -c 'exec patchable/helper master'
+wait_until 20 test -e "d/p$pid.1/meta"
+ctl "d/p$pid" enable counted
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, executed another program: status, snapshot and top show what it has left" \
+	'the folder of what it was before: one line says so'
+ctl "d/p$pid" status
+like "$out" "^Process     $pid, executed another program\$" 'status of that folder says so, too'
+ctl "d/p$pid.1" enable counted
+is "$status $err" '0 ' 'the folder of what it is now stands for it'
+finish
 
 # ---- in the middle of five one-byte NOPs ----
 

@@ -17,6 +17,7 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 #include "tool/trace_folder.h"
+#include "tool/trace_state.h"
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)
@@ -244,24 +245,27 @@ static pid_t living(const char *path)
 	pid_t pid = 0;
 
 	if (folder) {
-		const struct trace_head *head = &folder->process[0]->head;
 		char *other = NULL;
 		struct ctl_process process;
 		struct stat a, b;
 
-		pid = (pid_t)head->pid;
-		bool gone = head->flags & TRACE_EXITED || !ctl_state(pid, 0);
-		if (!gone && !ctl_open(&process, pid)) {
+		pid = (pid_t)folder->process[0]->head.pid;
+		process_load(folder->process[0]);
+		const char *end = process_state_end(process_state(folder->process[0]));
+		if (!end && !ctl_open(&process, pid)) {
 			pid = 0;
-		} else {
-			/* Another process may have its number meanwhile. */
-			other = gone ? NULL : ctl_folder(&process);
-			if (!gone)
-				ctl_close(&process);
-			if (!other || stat(other, &a) || stat(name, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) {
-				tool_error("ctl", "process %d, whose trace is in %s, has ended: status, snapshot and top show what it has left", (int)pid, name);
-				pid = 0;
-			}
+		} else if (!end) {
+			other = ctl_folder(&process);
+			ctl_close(&process);
+			/* A copy of a trace, or a process that has got the number meanwhile. */
+			if (!other || stat(other, &a) || stat(name, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+				end = "writes to another folder now";
+		}
+		if (end) {
+			tool_error("ctl",
+				"process %d, whose trace is in %s, %s: status, snapshot and top show what it has left",
+				(int)pid, name, end);
+			pid = 0;
 		}
 		free(other);
 		folder_close(folder);

@@ -57,7 +57,7 @@ static void print(const struct status *s)
 {
 	size_t shown = 0;
 
-	printf("Process     %" PRIu32 "%s%s\n", s->pid, s->ended ? ", has ended" : "", s->switched_off ? ", xaudit has switched itself off" : "");
+	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "", s->switched_off ? ", xaudit has switched itself off" : "");
 	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", mode_word(s->mode));
 	printf("Trace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");

@@ -31,7 +31,7 @@ struct status_object {
 struct status {
 	uint32_t pid;
 	bool alive;	  /* found in the process itself */
-	bool ended;	  /* its trace says so, or there is no such process */
+	const char *end;  /* for people, what became of it: "has ended"; NULL: it runs */
 	char *folder;	  /* of the trace; NULL: none yet */
 	bool cut;	  /* there was no end of what the process shows: a part of it */
 	bool switched_off;

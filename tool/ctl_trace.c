@@ -9,6 +9,7 @@
 #include "tool/ctl_status.h"
 #include "tool/info.h"
 #include "tool/memory.h"
+#include "tool/trace_state.h"
 
 #define EVENT_BYTES (64ul << 20) /* to be read, of each process: a tenth of a second */
 
@@ -67,7 +68,7 @@ static void take(struct status *status, struct process *process)
 {
 	process_load(process);
 	*status = (struct status){ .pid = process->head.pid, .folder = memory_text(process->path, strlen(process->path)) };
-	status->ended = process->head.flags & TRACE_EXITED || !ctl_state((pid_t)process->head.pid, 0);
+	status->end = process_state_end(process_state(process));
 	take_sums(status, process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		if (process->object[i])

@@ -139,3 +139,15 @@ const char *process_state_word(enum process_state state)
 {
 	return name[state].word;
 }
+
+const char *process_state_end(enum process_state state)
+{
+	switch (state) {
+	case PROCESS_RUNNING:
+		return NULL;
+	case PROCESS_EXECUTED:
+		return name[state].phrase;
+	default:
+		return "has ended";
+	}
+}

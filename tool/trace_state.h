@@ -30,6 +30,9 @@ const char *process_state_phrase(enum process_state state);
 const char *process_state_plural(enum process_state state);
 const char *process_state_word(enum process_state state);
 
+/* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
+const char *process_state_end(enum process_state state);
+
 /* Whether there is a process of this number that may still write: no zombie. */
 bool process_is_alive(uint32_t pid);
 
