@@ -225,8 +225,10 @@ static void print_clock(const struct clock *clock)
 		puts("of unknown frequency: a tick is shown as 1 ns");
 		return;
 	}
-	printf("%.6f GHz by %u pairs%s, within %.2g ppm\n", (double)(1ull << CLOCK_SHIFT) / (double)clock->mult, clock->pairs,
-		clock->fresh ? " (one taken now)" : "", clock->ppm);
+	printf("%.6f GHz by %u pairs%s, within ", (double)(1ull << CLOCK_SHIFT) / (double)clock->mult, clock->pairs,
+		clock->fresh ? " (one taken now)" : "");
+	/* %g goes over to exponents where digits are too few. */
+	printf(clock->ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", clock->ppm);
 }
 
 static void print_sums(const struct info_sums *sums, const char *indent)

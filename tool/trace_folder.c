@@ -412,7 +412,9 @@ struct folder *folder_open(const char *path, uint32_t pid)
 	DIR *dir;
 
 	if (fd < 0) {
-		tool_error(NULL, "can't open the trace %s: %s; `xaudit record COMMAND` makes one", path, strerror(errno));
+		tool_error(NULL, "can't open the trace %s: %s; %s", path, strerror(errno),
+			errno == EACCES ? "only the user who made it, and root, can read it"
+					: "`xaudit record COMMAND` makes one");
 		free(parent);
 		return NULL;
 	}
