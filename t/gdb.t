@@ -72,4 +72,23 @@ seen plt
 seen calls
 build -fpatchable-function-entry=5
 seen patchable
+
+# The module's own stack, which the first dlopen left: above that of a thread which came later, so gdb has to go down.
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+static void *opens(void *name) { return dlopen(name, RTLD_NOW); }
+int main(void)
+{
+	pthread_t thread;
+	return !dlopen("./one.so", RTLD_NOW) || pthread_create(&thread, NULL, opens, "./two.so") || pthread_join(thread, NULL);
+}
+END
+echo 'int one;' >one.c
+$CC -fPIC -shared -o one.so one.c && cp one.so two.so && $CC -g -pthread -o opens opens.c -ldl || bail 'no compiler'
+kinds=plt
+said=$(debug "$MODULE" -ex 'break opens' -ex run -ex 'break image_read' -ex continue -ex bt --args ./opens)
+named='s/^#[0-9]* .*\<\(image_read\|la_objopen\|_*dlopen\|opens\) (.*/\1/p'
+is "$(printf '%s\n' "$said" | sed -n "$named" | tr -d _ | tr '\n' ' ')" \
+	'imageread laobjopen dlopen opens ' 'a backtrace from a stack of ours reaches the function that opens a library'
 done_testing
