@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/static_tls.h"
 
+#include <signal.h>   /* SIGTRAP */
 #include <string.h>   /* strncmp */
 #include <sys/auxv.h> /* getauxval */
 #include <sys/mman.h> /* PROT_READ */
@@ -83,6 +84,8 @@ void static_tls_start(void)
 		if (*p)
 			continue;
 		if (once) {
+			if (once[strlen(STATIC_TLS_ONCE "=") + 1] == *STATIC_TLS_TRAP)
+				signal(SIGTRAP, SIG_DFL);
 			never |= once[strlen(STATIC_TLS_ONCE "=")] != '2';
 			take_off(entry, once);
 		}
@@ -225,8 +228,8 @@ static char **arguments(size_t *count)
 	return list;
 }
 
-/* The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES. NULL: no memory. */
-static char **environment(uint64_t wanted)
+/* The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES; trap: "", or STATIC_TLS_TRAP. NULL: no memory. */
+static char **environment(uint64_t wanted, const char *trap)
 {
 	char **entry = find_tunables(), **list;
 	size_t n = 0, length = entry ? strlen(*entry) : 0, size = length + 256;
@@ -240,8 +243,9 @@ static char **environment(uint64_t wanted)
 	memcpy(list, environ, n * sizeof(*list));
 	text_string(&text, entry ? *entry : VARIABLE);
 	text_string(&text, entry && length > strlen(VARIABLE) ? ":" : "");
-	text_string(&text, entry ? STATIC_TLS_ONCE "=1:" : STATIC_TLS_ONCE "=0:");
-	text_string(&text, STATIC_TLS_TUNABLE "=");
+	text_string(&text, entry ? STATIC_TLS_ONCE "=1" : STATIC_TLS_ONCE "=0");
+	text_string(&text, trap);
+	text_string(&text, ":" STATIC_TLS_TUNABLE "=");
 	text_number(&text, wanted);
 	list[entry ? (size_t)(entry - environ) : n] = text.start;
 	return list;
@@ -292,14 +296,24 @@ static void execute(char **argument, size_t count, char **variables)
 	sys_call(__NR_execve, (long)name, (long)argument, (long)variables, 0, 0, 0);
 }
 
+/*
+ * Whoever traces us by PTRACE_TRACEME alone gets a SIGTRAP for each execve, and passes on those that it did not expect: it is ignored till the second start
+ * begins. What is ignored stays so over execve.
+ */
 static void start_again(uint64_t wanted)
 {
 	size_t count = 0;
-	char **argument = arguments(&count), **variables = environment(wanted);
+	struct sigaction trap;
+	int is_default = !sigaction(SIGTRAP, NULL, &trap) && trap.sa_handler == SIG_DFL;
+	char **argument = arguments(&count), **variables = environment(wanted, is_default ? STATIC_TLS_TRAP : "");
 
 	never = 1;
+	if (is_default)
+		signal(SIGTRAP, SIG_IGN);
 	if (argument && variables)
 		execute(argument, count, variables);
+	if (is_default)
+		signal(SIGTRAP, SIG_DFL);
 	/* What is left of the memory is little, and the process will end soon. */
 }
 

@@ -17,6 +17,7 @@
  * environment, and goes.
  */
 #define STATIC_TLS_ONCE "xaudit.once"
+#define STATIC_TLS_TRAP "t" /* behind that value: SIGTRAP is ignored, and not by who started the program */
 
 #define STATIC_TLS_SPARE 512 /* what ld.so itself keeps for libraries that are loaded later */
 

@@ -103,6 +103,41 @@ out=$(bounded 60 env LD_AUDIT="$MODULE" LD_TRACE_LOADED_OBJECTS=1 ./start | grep
 is "$out" 1 'ldd lists the libraries'
 "$XAUDIT" check ./start >/dev/null 2>err
 is "$?/$(cat err)" '8/xaudit check: 0 findings; 0 unloads in 1 process checked' 'under xaudit check it runs too'
+
+# Who traces a program the simple way gets a SIGTRAP for each execve; all but the first are passed on here.
+cat >tracer.c <<'end'
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int status = 0, stops = 0;
+	pid_t pid = fork();
+	if (!pid) {
+		setenv("LD_AUDIT", argv[argc - 1], 1);
+		if (!ptrace(PTRACE_TRACEME, 0, 0, 0))
+			execv(argv[1], argv + 1);
+		_exit(77);
+	}
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
+		ptrace(PTRACE_CONT, pid, 0, stops++ ? WSTOPSIG(status) : 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+end
+cat >trap.c <<'end'
+#include <signal.h>
+int big_add(int i);
+int main(void) { return signal(SIGTRAP, SIG_DFL) == SIG_DFL ? 6 + big_add(0) : 9; }
+end
+$CC -o tracer tracer.c && $CC -o trap trap.c -L. -lbig -Wl,-rpath,'$ORIGIN' || bail tracer
+status=0
+XAUDIT_CONFIG=follow.conf bounded 60 ./tracer ./trap "$MODULE" >out 2>&1 || status=$?
+if [ "$status" -eq 77 ]; then
+	skip 1 'nobody may trace here'
+else
+	is "$status" 8 'a tracer that passes on the SIGTRAP of the second start does not end the program, which finds its default action'
+fi
 if command -v strace >/dev/null 2>&1; then
 	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve ./start 2>&1 >/dev/null | grep -c '^execve.* = 0$')" 2 \
 		'it is executed twice'
