@@ -73,8 +73,8 @@ static int same_text(const char *a, const char *b)
 }
 
 /*
- * The same rule again: it becomes the last, by a copy that comes before it goes from its old place. So a child that another thread forks meanwhile has it
- * once or twice, both as asked for. Returns 0 or -ENOMEM.
+ * The same rule again: it becomes the last, by a copy that comes before it goes from its old place. So a child that
+ * another thread forks meanwhile has it once or twice, both as asked for. Returns 0 or -ENOMEM.
  */
 static int ask_again(struct asked **found, struct asked **end, int on)
 {
@@ -107,7 +107,8 @@ int asked_remember(int on, const struct asked_rule *rule)
 	}
 	for (; *end; end = &(*end)->next) {
 		const struct asked_rule *r = &(*end)->rule;
-		if (r->kinds == rule->kinds && same_text(r->function, rule->function) && same_text(r->library, rule->library))
+		if (r->kinds == rule->kinds && same_text(r->function, rule->function) &&
+			same_text(r->library, rule->library))
 			found = end;
 	}
 	if (found)
@@ -122,7 +123,8 @@ int asked_remember(int on, const struct asked_rule *rule)
 	if (!new->rule.function || (rule->library && !new->rule.library))
 		return -ENOMEM;
 	new->on = on;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it has the whole rule, or not at all */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it has the whole
+						    rule, or not at all */
 	*end = new;
 	return 0;
 }

@@ -64,7 +64,8 @@ static uint64_t foreign;
 static uintptr_t loader_base; /* where ld.so is mapped */
 static char program[4096]; /* object_program; "" where /proc/self/exe is the program */
 
-/* The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program, whose file the kernel knows by its mapping. */
+/* The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program,
+ * whose file the kernel knows by its mapping. */
 static void find_loader(void)
 {
 	struct mapping mapping;
@@ -80,7 +81,8 @@ static void find_loader(void)
 		loader_base = (uintptr_t)info.dli_fbase;
 	process_lock(&held);
 	/* ld.so has put the program's own entry there. */
-	if (maps_find(getauxval(AT_ENTRY), &mapping) == 1 && *mapping.name == '/' && strlen(mapping.name) < sizeof(program)) {
+	if (maps_find(getauxval(AT_ENTRY), &mapping) == 1 && *mapping.name == '/' &&
+		strlen(mapping.name) < sizeof(program)) {
 		strcpy(program, mapping.name);
 		object_program = program;
 	}
@@ -89,7 +91,8 @@ static void find_loader(void)
 
 EXPORT unsigned la_version(unsigned version)
 {
-	struct process_options options = { .version = PACKAGE_VERSION, .program = program, .describe = describe_all, .begin = control_permit };
+	struct process_options options = {
+		.version = PACKAGE_VERSION, .program = program, .describe = describe_all, .begin = control_permit};
 
 	/* Rights are changing, and the environment is not the program's owner's: nothing is read, made or said. */
 	if (getauxval(AT_SECURE))
@@ -214,8 +217,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
 		return 0;
 	/*
-	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having been opened; since then it would be one more
-	 * load of the same memory, "unloaded" while ld.so runs.
+	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having
+	 * been opened; since then it would be one more load of the same memory, "unloaded" while ld.so runs.
 	 */
 	if (opening.flags & TRACE_OBJECT_LOADER && namespace != LM_ID_BASE)
 		return DLSYM_ALONE;

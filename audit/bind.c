@@ -35,7 +35,8 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 		return;
 	choice->counted = object;
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
-	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare = none`, too, which is off. */
+	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare =
+	 * none`, too, which is off. */
 	choice->on = asked_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
 	if (choice->on || choice->selected || rules->prepare == RULES_PREPARE_ALL)
 		choice->kind = kind;
@@ -98,7 +99,8 @@ static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 
 	if (!block || block->pages.used == block->pages.stubs) {
 		block = arena_alloc(&to->arena, sizeof(*block));
-		int r = block ? stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected) : -ENOMEM;
+		int r = block ? stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected)
+			      : -ENOMEM;
 		no_stub = r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
 		if (r)
 			return NULL;

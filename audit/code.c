@@ -34,9 +34,10 @@ static uint32_t patchable_functions(const struct object *object)
 }
 
 /*
- * The stubs of a load lie as the load itself does, so far below: disjoint as loads are, for stubs are smaller than what they
- * are for, and at a distance that is the same in every process. Right below a load something else lies as often as not: it is
- * mapped into the highest gap that takes it. So far below there is nothing as a rule, for mappings begin at the top.
+ * The stubs of a load lie as the load itself does, so far below: disjoint as loads are, for stubs are smaller than what
+ * they are for, and at a distance that is the same in every process. Right below a load something else lies as often as
+ * not: it is mapped into the highest gap that takes it. So far below there is nothing as a rule, for mappings begin at
+ * the top.
  */
 #define STUBS_BELOW (1536ul << 20)
 
@@ -257,7 +258,8 @@ void code_count_pages(struct load *load)
 	describe_pages(object);
 }
 
-/* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be mapped. */
+/* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be
+ * mapped. */
 static int find_file(int fd, struct mapping *file)
 {
 	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -277,7 +279,8 @@ int code_is_mapped_file(int fd, uint64_t address)
 	if (found == -2)
 		return 0;
 	/* Without /proc the build-id and the bytes of each site must do. */
-	return found != 1 || maps_find(address, &object) != 1 || (object.device == file.device && object.inode == file.inode);
+	return found != 1 || maps_find(address, &object) != 1 ||
+	       (object.device == file.device && object.inode == file.inode);
 }
 
 /* By words: sys_same() takes a byte at a time. */
@@ -293,8 +296,8 @@ static int is_same_page(const void *a, const void *b)
 }
 
 /*
- * What is mapped where the load is. A program may have moved its text to other memory since (onto large pages, as a rule), all of it or a part. The lock
- * guards it.
+ * What is mapped where the load is. A program may have moved its text to other memory since (onto large pages, as a
+ * rule), all of it or a part. The lock guards it.
  */
 static struct {
 	struct mapping file; /* the file that was opened */
@@ -317,7 +320,8 @@ static int is_mapped_from(uint64_t address, uint64_t offset)
 	for (long i = 0; i < view.mappings; i++) {
 		const struct mapping *m = &view.mapping[i];
 		if (address >= m->low && address < m->high)
-			return m->device == view.file.device && m->inode == view.file.inode && m->offset + (address - m->low) == offset &&
+			return m->device == view.file.device && m->inode == view.file.inode &&
+			       m->offset + (address - m->low) == offset &&
 			       sys_same(m->rights, "r-xp", sizeof(m->rights));
 	}
 	return 0;

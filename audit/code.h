@@ -50,9 +50,10 @@ void code_touch(struct load *load, uint64_t address, size_t size);
 void code_count_pages(struct load *load);
 
 /*
- * Gives back (MADV_DONTNEED) the touched pages whose bytes are the file's again: the kernel maps the file's own then, in its place and while threads
- * execute them. Only where that very page still is mapped from the file that has the object's name, and from its place there: a program may
- * have moved its text to memory without a file, where this would give zeros. Never of an object with text relocations. Returns how many.
+ * Gives back (MADV_DONTNEED) the touched pages whose bytes are the file's again: the kernel maps the file's own then,
+ * in its place and while threads execute them. Only where that very page still is mapped from the file that has the
+ * object's name, and from its place there: a program may have moved its text to memory without a file, where this would
+ * give zeros. Never of an object with text relocations. Returns how many.
  */
 size_t code_give_back(struct load *load);
 

@@ -33,7 +33,8 @@ struct dladdr_pair dladdr_pairs[DLADDR_PAIRS] = {
 
 /* ---- what lies behind an address ---- */
 
-/* The body of the cell stub that the address lies in; 0: in none of these. *first: the address is that of the stub, not within it. */
+/* The body of the cell stub that the address lies in; 0: in none of these. *first: the address is that of the stub, not
+ * within it. */
 static uint64_t body_in(const struct stub_pages *pages, uint64_t address, int *first)
 {
 	uint64_t start = pages->stubs ? stub_address(pages, 0) : 0;
@@ -126,7 +127,8 @@ static int dladdr1_here(const void *address, Dl_info *info, void **extra, int fl
 	return r;
 }
 
-/* A copy of the addresses where some lie in stubs, with the functions behind these; NULL: none does, or there is no memory. */
+/* A copy of the addresses where some lie in stubs, with the functions behind these; NULL: none does, or there is no
+ * memory. */
 static void **copy(void *const *address, int n, size_t *size)
 {
 	void **copied = NULL;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dladdr() of a stub. Where bindings of a function are traced, dlsym() answers its stub, which lies in no object that ld.so knows. So calls of libc's dladdr,
- * dladdr1, backtrace_symbols and backtrace_symbols_fd go to ours, which ask the real ones about the function behind the stub. To the program the stub is the function: of the
- * stub's own address, dladdr says that the symbol lies there (dli_saddr). Of ours, and of dlclose (close.h), they tell of the real ones.
+ * dladdr() of a stub. Where bindings of a function are traced, dlsym() answers its stub, which lies in no object that
+ * ld.so knows. So calls of libc's dladdr, dladdr1, backtrace_symbols and backtrace_symbols_fd go to ours, which ask the
+ * real ones about the function behind the stub. To the program the stub is the function: of the stub's own address,
+ * dladdr says that the symbol lies there (dli_saddr). Of ours, and of dlclose (close.h), they tell of the real ones.
  *
- * Only libc's are replaced, where la_symbind64 is asked: PLT slots and dlsym(). Who interposes one of them looks for libc's behind its own, and gets ours. In all
- * namespaces those of the base namespace are called: they know the objects of all, and stay.
+ * Only libc's are replaced, where la_symbind64 is asked: PLT slots and dlsym(). Who interposes one of them looks for
+ * libc's behind its own, and gets ours. In all namespaces those of the base namespace are called: they know the objects
+ * of all, and stay.
  *
- * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process lock for addresses that ld.so does not
- * know, never while they call the real one. General registers only, no libc.
+ * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process
+ * lock for addresses that ld.so does not know, never while they call the real one. General registers only, no libc.
  */
 #ifndef XAUDIT_DLADDR_H
 #define XAUDIT_DLADDR_H

@@ -36,7 +36,8 @@ static void find_range(struct image *image)
 	}
 }
 
-/* Are these bytes mapped from the file, and may they be read? ld.so looks at no segment but those that it maps; others may say anything. */
+/* Are these bytes mapped from the file, and may they be read? ld.so looks at no segment but those that it maps; others
+ * may say anything. */
 static int is_readable(const struct image *image, uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < image->phnum; i++) {
@@ -137,8 +138,9 @@ static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
 }
 
 /*
- * ld.so knows where they are, and has a copy of those that no segment holds (patchelf moves them to the end of the file). It answers from glibc 2.36 on: a
- * question that it does not know would have it allocate an error message each time.
+ * ld.so knows where they are, and has a copy of those that no segment holds (patchelf moves them to the end of the
+ * file). It answers from glibc 2.36 on: a question that it does not know would have it allocate an error message each
+ * time.
  */
 static void ask_headers(struct image *image, const struct link_map *map)
 {

@@ -25,8 +25,9 @@ struct image {
 int image_read(struct image *image, const struct link_map *map, int main);
 
 /*
- * A number that other contents of the file hardly have: of its program headers and of what 4 kB of its symbols' hash table hold, that is, of names. Cheap: pages
- * that ld.so reads anyway. Before anything of ours is written into the object.
+ * A number that other contents of the file hardly have: of its program headers and of what 4 kB of its symbols' hash
+ * table hold, that is, of names. Cheap: pages that ld.so reads anyway. Before anything of ours is written into the
+ * object.
  */
 uint64_t image_print(const struct image *image, const struct link_map *map);
 

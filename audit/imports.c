@@ -39,8 +39,8 @@ static void note(struct imports *imports, const struct symbol_tables *t, int i, 
 /* libc's own thread-local variables, that its parts know. */
 static int is_libcs(const char *name)
 {
-	return !strcmp(name, "errno") || !strcmp(name, "__libc_errno") || !strcmp(name, "__h_errno") || !strcmp(name, "h_errno") ||
-	       !strcmp(name, "__resp");
+	return !strcmp(name, "errno") || !strcmp(name, "__libc_errno") || !strcmp(name, "__h_errno") ||
+	       !strcmp(name, "h_errno") || !strcmp(name, "__resp");
 }
 
 static void consider(struct imports *imports, const struct symbol_tables *t, const Elf64_Sym *symbol)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object imports that concerns us: XRay's runtime symbols, dlclose, and those that tell a sanitizer. One look at
- * the undefined symbols of its dynamic symbol table, in la_objopen, under
- * ld.so's lock; also whether an object defines such a symbol. Pure reading; of a damaged table, what lies outside of the object is not looked at.
+ * What an object imports that concerns us: XRay's runtime symbols, dlclose, and those that tell a sanitizer. One look
+ * at the undefined symbols of its dynamic symbol table, in la_objopen, under ld.so's lock; also whether an object
+ * defines such a symbol. Pure reading; of a damaged table, what lies outside of the object is not looked at.
  *
- * Who wants to know how many symbols there are has three ways, and takes the first there is: undefined symbols come before those that DT_GNU_HASH lists; DT_HASH
- * has the number; relocations name them. (GNU ld says 1 for the first listed symbol where none is, as in most programs.)
+ * Who wants to know how many symbols there are has three ways, and takes the first there is: undefined symbols come
+ * before those that DT_GNU_HASH lists; DT_HASH has the number; relocations name them. (GNU ld says 1 for the first
+ * listed symbol where none is, as in most programs.)
  */
 #ifndef XAUDIT_IMPORTS_H
 #define XAUDIT_IMPORTS_H

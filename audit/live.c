@@ -49,7 +49,8 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 	int found = -1;
 
 	for (size_t i = 0; i < batch->rules; i++) {
-		if ((found >= 0 && (*named & rule_bit(i) || !rule_bit(i))) || !asked_matches(&batch->rule[i], object, kind, function))
+		if ((found >= 0 && (*named & rule_bit(i) || !rule_bit(i))) ||
+			!asked_matches(&batch->rule[i], object, kind, function))
 			continue;
 		*named |= rule_bit(i);
 		found = found < 0 ? (int)i : found;
@@ -260,7 +261,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
-/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, and nothing of it ever runs. */
+/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, and nothing of it ever
+ * runs. */
 static int is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;

@@ -91,8 +91,8 @@ static int same_bytes(int a, int b)
 }
 
 /*
- * A build-id can be given to anything (--build-id=0x...), and stripped or edited copies keep theirs. Where the file that was seen first is still there, the
- * bytes say whether this is a copy of it.
+ * A build-id can be given to anything (--build-id=0x...), and stripped or edited copies keep theirs. Where the file
+ * that was seen first is still there, the bytes say whether this is a copy of it.
  */
 static int same_content(const struct object *known, const struct object *candidate)
 {
@@ -102,7 +102,8 @@ static int same_content(const struct object *known, const struct object *candida
 		return 0;
 	if (same_file(known, candidate) || !stat_file(&now) || !same_file(&now, known))
 		return 1;
-	long a = sys_open(known->path, O_RDONLY | O_NONBLOCK, 0), b = sys_open(candidate->path, O_RDONLY | O_NONBLOCK, 0);
+	long a = sys_open(known->path, O_RDONLY | O_NONBLOCK, 0),
+	     b = sys_open(candidate->path, O_RDONLY | O_NONBLOCK, 0);
 	int same = a < 0 || b < 0 || same_bytes((int)a, (int)b);
 	if (a >= 0)
 		sys_close((int)a);
@@ -117,7 +118,8 @@ static int same_identity(const struct object *known, const struct object *candid
 		known->build_id_len != candidate->build_id_len)
 		return 0;
 	if (known->build_id_len)
-		return !memcmp(known->build_id, candidate->build_id, known->build_id_len) && same_content(known, candidate);
+		return !memcmp(known->build_id, candidate->build_id, known->build_id_len) &&
+		       same_content(known, candidate);
 	if (!known->ino)
 		return !strcmp(known->path, candidate->path);
 	return same_file(known, candidate);
@@ -210,7 +212,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->asked = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it finds the load whole, or not open */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it finds
+							    the load whole, or not open */
 		load->state = LOAD_OPEN;
 		if (object->number > known)
 			describe_object(object);
@@ -281,15 +284,16 @@ static int is_open_again(const struct load *load)
 }
 
 /*
- * Does ld.so know it still? When the process exits, it closes one namespace after another, with the same callbacks as dlclose does, and unmaps nothing: threads
- * go on in there. Takes ld.so's lock, so not under the process lock.
+ * Does ld.so know it still? When the process exits, it closes one namespace after another, with the same callbacks as
+ * dlclose does, and unmaps nothing: threads go on in there. Takes ld.so's lock, so not under the process lock.
  */
 static int is_loaded(const struct load *load)
 {
 	struct link_map *map = NULL;
 	Dl_info info;
 
-	return dladdr1((const void *)(uintptr_t)load->start, &info, (void **)&map, RTLD_DL_LINKMAP) && map == load->map && !is_open_again(load);
+	return dladdr1((const void *)(uintptr_t)load->start, &info, (void **)&map, RTLD_DL_LINKMAP) &&
+	       map == load->map && !is_open_again(load);
 }
 
 void object_retire(void)

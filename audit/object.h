@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects and loads. An object is an identity: one file content under one section of the rules: the same device, inode, size and mtime; or a copy: the same
- * build-id, size and print (image.h), and bytes, as long as the first file is there. It lives as long as the process, with its function ids and site tables, so a reload continues both. A load is one mapping of it,
- * from la_objopen to la_objclose.
+ * Objects and loads. An object is an identity: one file content under one section of the rules: the same device, inode,
+ * size and mtime; or a copy: the same build-id, size and print (image.h), and bytes, as long as the first file is
+ * there. It lives as long as the process, with its function ids and site tables, so a reload continues both. A load is
+ * one mapping of it, from la_objopen to la_objclose.
  *
- * Cookies are pointers to struct load. They are not to be believed: ld.so hands us raw link_map pointers for objects that it
- * never announced, and cookies of loads already closed. object_load() checks them. The memory of a load is used again for a later
- * load, never given back.
+ * Cookies are pointers to struct load. They are not to be believed: ld.so hands us raw link_map pointers for objects
+ * that it never announced, and cookies of loads already closed. object_load() checks them. The memory of a load is used
+ * again for a later load, never given back.
  *
- * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED (LA_ACT_CONSISTENT: the text
- * is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: nobody who announced before can be looking at what belonged to it). Stubs and
- * bindings are freed in the last step, by whoever passes through a callback or the recorder's change of chunks. At exit nothing is unmapped, so nothing is
- * retired, although ld.so makes the same callbacks for each namespace but the program's: a load is retired only when its text is gone, or ld.so knows it no more.
+ * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED
+ * (LA_ACT_CONSISTENT: the text is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: nobody who
+ * announced before can be looking at what belonged to it). Stubs and bindings are freed in the last step, by whoever
+ * passes through a callback or the recorder's change of chunks. At exit nothing is unmapped, so nothing is retired,
+ * although ld.so makes the same callbacks for each namespace but the program's: a load is retired only when its text is
+ * gone, or ld.so knows it no more.
  *
- * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit ld.so calls without its
- * lock, from several threads. la_symbind64 may come at any time, from signal handlers too.
+ * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit
+ * ld.so calls without its lock, from several threads. la_symbind64 may come at any time, from signal handlers too.
  */
 #ifndef XAUDIT_OBJECT_H
 #define XAUDIT_OBJECT_H
@@ -84,7 +87,8 @@ struct object {
 	uint32_t counts[TRACE_KIND_COUNT][TRACE_REASON_COUNT];
 	uint32_t counts_told; /* their sum when the trace was told last */
 	uint32_t text_pages, site_pages, patched_pages; /* as TRACE_REC_PAGES tells */
-	int scanned; /* sites, marks ... are filled in, or never will be; else a thread is at it, or was when it was left behind by a fork */
+	int scanned; /* sites, marks ... are filled in, or never will be; else a thread is at it, or was when it was
+			left behind by a fork */
 };
 
 enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED };
@@ -118,7 +122,8 @@ struct load {
 	int64_t namespace;
 	const struct link_map *map;
 	int unwinder_checked;
-	uint32_t preparing; /* process_serial() while it is in la_objopen. Another number: a fork left its thread behind, it stays as it is. Lock */
+	uint32_t preparing; /* process_serial() while it is in la_objopen. Another number: a fork left its thread
+			       behind, it stays as it is. Lock */
 	int textrel;
 	int pinned; /* a handler of its own has called dlclose: it stays */
 	int asked; /* la_symbind64 is asked about what it binds */
@@ -169,7 +174,8 @@ extern const struct rules *object_rules;
 extern uint32_t object_count;
 
 /*
- * The path of the program where somebody runs it by `ld.so PROGRAM`, so /proc/self/exe is ld.so; else NULL. Set in la_version.
+ * The path of the program where somebody runs it by `ld.so PROGRAM`, so /proc/self/exe is ld.so; else NULL. Set in
+ * la_version.
  */
 extern const char *object_program;
 

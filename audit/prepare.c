@@ -164,8 +164,9 @@ static void plan(struct object *object)
 static uint32_t scanning; /* process_serial() of whoever is in scan(). ld.so's lock */
 
 /*
- * The thread that looks at files, under ld.so's lock, was left behind by a fork. Its half of the work is forgotten. It may also have been in libelf or in our malloc,
- * which nobody can enter any more: then no file is looked at in this process.
+ * The thread that looks at files, under ld.so's lock, was left behind by a fork. Its half of the work is forgotten. It
+ * may also have been in libelf or in our malloc, which nobody can enter any more: then no file is looked at in this
+ * process.
  */
 static int is_left_behind(struct object *object)
 {
@@ -176,7 +177,8 @@ static int is_left_behind(struct object *object)
 	if (left) {
 		static uint32_t said;
 		if (said != scanning)
-			process_say("forked while a thread was opening a library: sleds of libraries that are opened now are not traced");
+			process_say("forked while a thread was opening a library: sleds of libraries that are opened "
+				    "now are not traced");
 		said = scanning;
 	} else {
 		scanning = process_serial();
@@ -198,7 +200,9 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 {
 	struct process_held held;
 	int left = is_left_behind(object);
-	enum trace_reason reason = image->textrel ? TRACE_REASON_TEXTREL : left ? TRACE_REASON_UNREADABLE : scan_file(object, image, kinds);
+	enum trace_reason reason = image->textrel ? TRACE_REASON_TEXTREL
+				   : left	  ? TRACE_REASON_UNREADABLE
+						  : scan_file(object, image, kinds);
 	struct site_set *set = &object->sites;
 
 	/* Ids and counts are shared with bindings, which other threads may make now. */
@@ -364,7 +368,8 @@ static void say_refused(const struct object *object)
 	if (said++)
 		return;
 	text_string(&text, object->path);
-	text_string(&text, ": the system lets nobody change code here (MemoryDenyWriteExecute, SELinux): its sleds and guards stay as they are");
+	text_string(&text, ": the system lets nobody change code here (MemoryDenyWriteExecute, SELinux): its sleds and "
+			   "guards stay as they are");
 	process_say(buffer);
 }
 

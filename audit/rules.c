@@ -86,9 +86,9 @@ static int is_trusted(const struct stat *st)
 }
 
 /*
- * Opens a file that nobody named. A link that leads to it is believed as a file is: another user's would choose one among
- * all files of this user and of root. Nor does it count that another user's can't be read. Returns a descriptor, or an
- * error.
+ * Opens a file that nobody named. A link that leads to it is believed as a file is: another user's would choose one
+ * among all files of this user and of root. Nor does it count that another user's can't be read. Returns a descriptor,
+ * or an error.
  */
 static long open_searched(const char *path, int flags)
 {
@@ -106,8 +106,8 @@ static long open_searched(const char *path, int flags)
 }
 
 /*
- * A file that nobody named may be somebody else's: whoever may write to the current folder could choose what is traced, and
- * where to. One that the user named is what he says, if it can't make us wait for ever. 0, or an error.
+ * A file that nobody named may be somebody else's: whoever may write to the current folder could choose what is traced,
+ * and where to. One that the user named is what he says, if it can't make us wait for ever. 0, or an error.
  */
 static long look(int fd, int searched)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules: what the configuration and the command line ask for. Read once, in la_version (one thread, nothing traced yet),
- * then never written again: any thread may read them at any time, signal handlers too.
+ * The rules: what the configuration and the command line ask for. Read once, in la_version (one thread, nothing traced
+ * yet), then never written again: any thread may read them at any time, signal handlers too.
  *
  * Sources, in order; the first section that matches an object decides:
  *  1. XAUDIT_RULES in the environment: INI text that `xaudit record` makes of its options;
- *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config when
- *     unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
+ *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config
+ * when unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
  *     sections, those of 2 are not used unless XAUDIT_CONFIG names it.
- * A file that is searched, not named, is believed when it is a regular one of this user or root that nobody else may write
- * to; else it is skipped, with a line. Where 1 is set, so is one that can't be read.
- * No section at all in either: [library *] and [program] with the default kinds.
+ * A file that is searched, not named, is believed when it is a regular one of this user or root that nobody else may
+ * write to; else it is skipped, with a line. Where 1 is set, so is one that can't be read. No section at all in either:
+ * [library *] and [program] with the default kinds.
  */
 #ifndef XAUDIT_RULES_H
 #define XAUDIT_RULES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inih has a buffer of 200 bytes for a line, and cuts section names after 50. What does not fit was the next line until
- * release 55; since then it is thrown away, as an error. So our reader, which hands it the lines, keeps each line whole: it
- * reads section lines itself (inih sees "[s]" in their place; a glob such as lib[ab].so* would end at its first ']' too), and
- * where inih gets the start of a line alone, the value is taken from the whole line. It never fills the buffer: that is how
- * inih knows a line that is too long.
+ * release 55; since then it is thrown away, as an error. So our reader, which hands it the lines, keeps each line
+ * whole: it reads section lines itself (inih sees "[s]" in their place; a glob such as lib[ab].so* would end at its
+ * first ']' too), and where inih gets the start of a line alone, the value is taken from the whole line. It never fills
+ * the buffer: that is how inih knows a line that is too long.
  */
 #include "audit/rules_ini.h"
 

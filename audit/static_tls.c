@@ -43,16 +43,18 @@ static uint64_t number(const char *text)
 		text += 2;
 	}
 	for (;; text++) {
-		unsigned digit = *text >= '0' && *text <= '9'			     ? (unsigned)(*text - '0')
-				 : base == 16 && (*text | 32) >= 'a' && (*text | 32) <= 'f' ? (unsigned)((*text | 32) - 'a' + 10)
-										     : base;
+		unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0')
+				 : base == 16 && (*text | 32) >= 'a' && (*text | 32) <= 'f'
+					 ? (unsigned)((*text | 32) - 'a' + 10)
+					 : base;
 		if (digit == base || n > 1ull << 40)
 			return n;
 		n = n * base + digit;
 	}
 }
 
-/* Takes off the suffix that a first start, or the command, has put there. Strings and list are the program's own, from the kernel or ld.so's copy of it. */
+/* Takes off the suffix that a first start, or the command, has put there. Strings and list are the program's own, from
+ * the kernel or ld.so's copy of it. */
 static void take_off(char **entry, char *suffix)
 {
 	int was = suffix[strlen(STATIC_TLS_ONCE "=")] != '0';
@@ -140,8 +142,8 @@ static int is_same_file(const char *path, const struct stat *file)
 }
 
 /*
- * Is the library of that name a file that is mapped under another one (a link)? ld.so finds that out when it has opened it, and maps nothing. Looked for beside what
- * is mapped; the first file that is there counts.
+ * Is the library of that name a file that is mapped under another one (a link)? ld.so finds that out when it has opened
+ * it, and maps nothing. Looked for beside what is mapped; the first file that is there counts.
  */
 static int is_link(const struct link_map *first, const char *name)
 {
@@ -199,7 +201,8 @@ static void *memory(size_t size)
 	return sys_is_error(p) ? NULL : p;
 }
 
-/* The arguments as the kernel laid them out: ld.so, run as a command, takes its own away from main()'s. NULL: not to be had. */
+/* The arguments as the kernel laid them out: ld.so, run as a command, takes its own away from main()'s. NULL: not to be
+ * had. */
 static char **arguments(size_t *count)
 {
 	size_t length = 0, size = 1ul << 20;
@@ -208,7 +211,8 @@ static char **arguments(size_t *count)
 
 	/* It tells no length before it is read; nobody's memory counts here. */
 	for (; fd >= 0 && size <= MOST && (text = memory(size)); size *= 4) {
-		for (length = 0; length < size && (n = sys_call(__NR_pread64, fd, (long)(text + length), (long)(size - length), (long)length, 0, 0)) > 0;)
+		for (length = 0; length < size && (n = sys_call(__NR_pread64, fd, (long)(text + length),
+							   (long)(size - length), (long)length, 0, 0)) > 0;)
 			length += (size_t)n;
 		if (n <= 0)
 			break;
@@ -264,8 +268,9 @@ static int is_script(const char *path)
 }
 
 /*
- * By the name that it was started by, so that it bears it: /proc/self/comm is its last part. A script is executed as the script that it is, since the kernel
- * puts that name, too; the kernel has put interpreter and option before it and taken its first argument away.
+ * By the name that it was started by, so that it bears it: /proc/self/comm is its last part. A script is executed as
+ * the script that it is, since the kernel puts that name, too; the kernel has put interpreter and option before it and
+ * taken its first argument away.
  */
 static void execute(char **argument, size_t count, char **variables)
 {

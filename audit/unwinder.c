@@ -95,7 +95,8 @@ void unwinder_look(void)
 
 	process_lock(&held);
 	for (struct load *load = loads; load && unwinder_allows(); load = load->next) {
-		if (load->state != LOAD_OPEN || load->unwinder_checked || load->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		if (load->state != LOAD_OPEN || load->unwinder_checked ||
+			load->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 			continue;
 		load->unwinder_checked = 1;
 		if (copies_stacks(load->object))

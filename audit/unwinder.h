@@ -2,9 +2,10 @@
 /*
  * Making our return label visible to the program's unwinders, and finding out when that fails.
  *
- * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see only their own
- * namespace: where they bind libc's through the PLT (or dlsym), la_symbind64 binds them to ours, which shows them this module too (iterate.h). An
- * unwinder that fetches the address without PLT can't be helped: intercepting stops for the process, entries go on.
+ * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see
+ * only their own namespace: where they bind libc's through the PLT (or dlsym), la_symbind64 binds them to ours, which
+ * shows them this module too (iterate.h). An unwinder that fetches the address without PLT can't be helped:
+ * intercepting stops for the process, entries go on.
  *
  * The same goes for code that copies parts of a stack away and others there, since real return addresses are kept by
  * their place on the stack. It is known by the names of libraries. What it copies lies below where its first

@@ -30,7 +30,8 @@ void *arena_alloc(struct arena *arena, size_t size)
 		struct arena_block *block = p;
 		block->older = arena->blocks;
 		block->size = want;
-		/* A child that is forked here by another thread must find no room that is none: the fences order the stores for that alone. */
+		/* A child that is forked here by another thread must find no room that is none: the fences order the
+		 * stores for that alone. */
 		arena->end = 0;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		arena->blocks = block;

@@ -14,16 +14,16 @@
 #include "runtime/thread.h"
 
 /*
- * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's. The caller goes on with what it got here: a handler may make
- * another one the thread's at any moment.
+ * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's. The caller goes
+ * on with what it got here: a handler may make another one the thread's at any moment.
  */
 struct stack *calls_stack(struct thread *thread, uint64_t slot);
 
 /*
  * Is the caller, whose frames lie at that address, none that may use the record that its tramp_self names? So it is for
- * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM), threads
- * that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does posix_spawn's. One
- * system call for others, none where the thread's last stack is there.
+ * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM),
+ * threads that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does
+ * posix_spawn's. One system call for others, none where the thread's last stack is there.
  */
 int calls_is_stranger(const struct thread *thread, uint64_t address);
 

@@ -210,7 +210,8 @@ int epoch_init(int fenced);
  */
 void epoch_register(struct epoch_slot *slot);
 
-/* The same for a child that shares the memory of the thread tid, which is suspended meanwhile: that one is the owner. */
+/* The same for a child that shares the memory of the thread tid, which is suspended meanwhile: that one is the
+ * owner. */
 void epoch_register_for(struct epoch_slot *slot, uint32_t tid);
 
 /* The owner goes: ends its section if there is one. Another thread may register the slot. Lock held. */

@@ -42,7 +42,8 @@ static void look_for_fork(void)
 /* Does the slot that lies beside the thread's record belong to it? Its record may have been wiped by fork. */
 static int is_owner(const struct epoch_slot *slot, const struct thread *thread)
 {
-	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) && slot->generation == identity_generation();
+	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) &&
+	       slot->generation == identity_generation();
 }
 
 static void enroll(struct thread *thread)

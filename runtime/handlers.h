@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers: functions of the program that are called on events, beside the recorder. One entry per type of event, for the process.
+ * Handlers: functions of the program that are called on events, beside the recorder. One entry per type of event, for
+ * the process.
  *
- * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS, and tramp_wanted a bit for its type. The trampolines then take their checked path; where
- * the event's type is wanted, they read the clock, save the general registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (handlers_calls.c). The
- * recorder's event follows the handler. Its time is what the handler was told; but behind a handler of an entry without HANDLERS_GENERAL, and behind one
- * that raised events, it is read again, so that times ascend.
- * Functions that are only counted, or left out by a depth or `below`, reach no handler; recording has to be on, not in mode count. The rules' time takes
- * nothing from handlers. Without handlers nothing of this runs.
+ * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS, and tramp_wanted a bit for its type. The
+ * trampolines then take their checked path; where the event's type is wanted, they read the clock, save the general
+ * registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (handlers_calls.c). The recorder's event follows the
+ * handler. Its time is what the handler was told; but behind a handler of an entry without HANDLERS_GENERAL, and behind
+ * one that raised events, it is read again, so that times ascend. Functions that are only counted, or left out by a
+ * depth or `below`, reach no handler; recording has to be on, not in mode count. The rules' time takes nothing from
+ * handlers. Without handlers nothing of this runs.
  *
- * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask registers, mxcsr, and flags but for those of results,
- * which no function keeps. Vector and mask registers by moves; where x87 is in use, or an exception of its is not masked, by xsave of what XCR0 has
- * (tramp_call_saved(); not AMX tiles and protection keys: a handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer beside what the handler
- * itself uses; threads with tiny stacks (PTHREAD_STACK_MIN is 16 kB) have to allow for it. HANDLERS_GENERAL spares both cost and room.
+ * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask
+ * registers, mxcsr, and flags but for those of results, which no function keeps. Vector and mask registers by moves;
+ * where x87 is in use, or an exception of its is not masked, by xsave of what XCR0 has (tramp_call_saved(); not AMX
+ * tiles and protection keys: a handler leaves them alone). That needs up to 2.7 kB below the program's stack pointer
+ * beside what the handler itself uses; threads with tiny stacks (PTHREAD_STACK_MIN is 16 kB) have to allow for it.
+ * HANDLERS_GENERAL spares both cost and room.
  *
- * Recursion: events that are raised while the thread is in a handler (by what it calls, or by a signal handler that interrupts it) are recorded as ever, reach no
- * handler, and are counted: handlers_nested().
+ * Recursion: events that are raised while the thread is in a handler (by what it calls, or by a signal handler that
+ * interrupts it) are recorded as ever, reach no handler, and are counted: handlers_nested().
  *
- * Removal: the entry is loaded, called and done with in one section of the epoch (runtime/epoch.h); remove unpublishes it and waits until all sections are left
- * that were open then. The slot of a thread lies in the part of the records' mappings that fork does not wipe (thread.h): who forks in a handler is in it in the
- * child, too. A section that siglongjmp or an exception leaves ends with the unwinding that the recorder learns of, or with the thread's next event from the same or a
- * higher frame.
+ * Removal: the entry is loaded, called and done with in one section of the epoch (runtime/epoch.h); remove unpublishes
+ * it and waits until all sections are left that were open then. The slot of a thread lies in the part of the records'
+ * mappings that fork does not wipe (thread.h): who forks in a handler is in it in the child, too. A section that
+ * siglongjmp or an exception leaves ends with the unwinding that the recorder learns of, or with the thread's next
+ * event from the same or a higher frame.
  *
- * The table is written with the process lock held; remove waits without it. All functions: any thread, async-signal-safe, no libc, unless said otherwise.
+ * The table is written with the process lock held; remove waits without it. All functions: any thread,
+ * async-signal-safe, no libc, unless said otherwise.
  */
 #ifndef XAUDIT_HANDLERS_H
 #define XAUDIT_HANDLERS_H

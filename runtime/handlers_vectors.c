@@ -28,7 +28,8 @@ static void cpuid(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b, uint32_
 	__asm__ volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(d) : "a"(leaf), "c"(sub));
 }
 
-/* Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64 bits)? */
+/* Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64
+ * bits)? */
 static int moves_zmm(uint32_t mask)
 {
 	uint32_t a, b, c;

@@ -84,11 +84,12 @@ int identity_is_ours(void)
 	if (caller == pid)
 		return 1;
 	/*
-	 * Who shares our memory has us for a parent, which lives, unless it is the one that was noted. In a namespace of
-	 * processes that is not ours, the child does not see us, and has no parent either.
+	 * Who shares our memory has us for a parent, which lives, unless it is the one that was noted. In a namespace
+	 * of processes that is not ours, the child does not see us, and has no parent either.
 	 */
 	if (__atomic_load_n(&self->is_sure, __ATOMIC_RELAXED) || /* relaxed: constant since there was one thread */
-		sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH || !sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0))
+		sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH ||
+		!sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0))
 		return 0;
 	/* Relaxed, as above. */
 	return __atomic_compare_exchange_n(&self->pid, &pid, caller, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -6,8 +6,8 @@
  *
  * All functions: any thread, async-signal-safe, no libc, no lock. The first call in a process, or in a forked child,
  * notes who it is; in the latter that may be a child of its own that shares its memory, which is believed until it
- * is gone. identity_init() notes it for good: a child in a new namespace of processes does not see its parent, and would
- * think it gone.
+ * is gone. identity_init() notes it for good: a child in a new namespace of processes does not see its parent, and
+ * would think it gone.
  */
 #ifndef XAUDIT_IDENTITY_H
 #define XAUDIT_IDENTITY_H

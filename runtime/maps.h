@@ -16,7 +16,8 @@ struct mapping {
 	uint64_t offset; /* of low, in the file */
 	char rights[4];	 /* as the kernel prints them: "r-xp" */
 	int is_heap;
-	const char *name; /* of the file, as the kernel tells it, or ""; of maps_find() alone, until the next question */
+	const char
+		*name; /* of the file, as the kernel tells it, or ""; of maps_find() alone, until the next question */
 };
 
 /* The mapping that holds the address. Returns 1, 0 when there is none, -1 when the kernel's list can't be read. */
@@ -25,7 +26,8 @@ int maps_find(uint64_t address, struct mapping *mapping);
 /* May the program write to this address? 1 or 0; -1 as above. */
 int maps_is_writable(uint64_t address);
 
-/* The first `room` mappings that have a part in low...high-1, in order. Returns their number, or -1 when the kernel's list can't be read. */
+/* The first `room` mappings that have a part in low...high-1, in order. Returns their number, or -1 when the kernel's
+ * list can't be read. */
 long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room);
 
 #endif

@@ -105,8 +105,9 @@ uint64_t process_chunk_size(void);
 uint32_t process_pid(void);
 
 /*
- * Which process this is among its forefathers. A thread that is in the middle of something notes it in memory that fork keeps: where that is
- * another number, it was left so by a thread that this process has not. Never 0; of a vfork child its parent's. Lock held.
+ * Which process this is among its forefathers. A thread that is in the middle of something notes it in memory that fork
+ * keeps: where that is another number, it was left so by a thread that this process has not. Never 0; of a vfork child
+ * its parent's. Lock held.
  */
 uint32_t process_serial(void);
 

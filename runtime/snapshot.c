@@ -130,7 +130,8 @@ static long take(const char *path)
 int snapshot_take(void)
 {
 	const char *from = process_folder();
-	uint32_t self = identity_generation(), owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
+	uint32_t self = identity_generation(),
+		 owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
 
 	/* A forked child is known by its own folder, which comes with its first event. */
 	if (!*from)

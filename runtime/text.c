@@ -3,7 +3,8 @@
 
 #include <errno.h> /* EPERM */
 
-/* What the system calls of the module may answer. libc's own table must not be asked: it translates, by malloc and files. */
+/* What the system calls of the module may answer. libc's own table must not be asked: it translates, by malloc and
+ * files. */
 static const struct {
 	int error;
 	const char *words;

@@ -42,12 +42,13 @@ static inline void text_number(struct text *text, uint64_t n)
 		text_char(text, digits[--i]);
 }
 
-/* What an error of the kernel means, in libc's words ("Permission denied"); of one that nothing here meets as a rule, "errno 74". error: errno or -errno. */
+/* What an error of the kernel means, in libc's words ("Permission denied"); of one that nothing here meets as a rule,
+ * "errno 74". error: errno or -errno. */
 void text_error(struct text *text, long error);
 
 /*
- * Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: none there. It looks no
- * further than the first zero byte, so one must lie behind the text. A NUL has length 1.
+ * Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: none there. It looks
+ * no further than the first zero byte, so one must lie behind the text. A NUL has length 1.
  */
 static inline size_t text_utf8(const unsigned char *p)
 {
@@ -97,9 +98,9 @@ static inline int text_is_control(const unsigned char *p, size_t length)
 }
 
 /*
- * The next character of a text for people to read: sets *shown to what is to be shown, which is "?" in place of a control
- * character or of a byte that is no UTF-8, and *length to its length. Returns how many bytes of the text it stands for.
- * *p must not be NUL.
+ * The next character of a text for people to read: sets *shown to what is to be shown, which is "?" in place of a
+ * control character or of a byte that is no UTF-8, and *length to its length. Returns how many bytes of the text it
+ * stands for. *p must not be NUL.
  */
 static inline size_t text_next(const char *p, const char **shown, size_t *length)
 {
@@ -115,7 +116,8 @@ static inline size_t text_next(const char *p, const char **shown, size_t *length
 	return n ? n : 1;
 }
 
-/* Makes a text in place one that people can read on a terminal (text_next()); it does not get longer. Returns its length. */
+/* Makes a text in place one that people can read on a terminal (text_next()); it does not get longer. Returns its
+ * length. */
 static inline size_t text_clean(char *text)
 {
 	const char *from = text, *shown;

@@ -123,7 +123,8 @@ struct thread *thread_get(void)
 		return thread;
 	if (process_state() == PROCESS_OFF)
 		return NULL;
-	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that thread's. */
+	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that
+	 * thread's. */
 	if (!identity_is_ours()) {
 		process_lose();
 		return NULL;

@@ -154,7 +154,7 @@ struct trace_head {
 	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
 	uint32_t threads;	 /* thread files begun: t0 ... t<threads-1> */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
-	uint64_t lost;		 /* events of threads that never had a chunk, and of children that share the memory (vfork) */
+	uint64_t lost; /* events of threads that never had a chunk, and of children that share the memory (vfork) */
 	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
 	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
@@ -164,7 +164,7 @@ struct trace_head {
 	uint32_t recording;	 /* 0: stopped */
 	uint64_t stream_bytes;	 /* of all t<n> together */
 	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
-	uint32_t lost_error;	 /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
+	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t unused;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");

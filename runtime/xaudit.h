@@ -197,13 +197,16 @@ struct xaudit_handler_event {
 typedef void xaudit_handler(const struct xaudit_handler_event *event, void *arg);
 
 /*
- * Calls handler(event, arg) on every event of this type from now on, on the thread that makes it, instead of the handler that was
- * set before; one per type and process. While recording is on, not in mode count. The program finds all registers as
- * they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up to 2.7 kB of the thread's stack beside what
- * the handler uses, and 20 to 30 ns (130 to 190 where x87 registers are in use); with XAUDIT_GENERAL neither, and a handler costs 11 ns per event. The
- * trace has a call or return with event->clock as its time; but with a later one behind an entry's handler without XAUDIT_GENERAL, and behind one that made events.
- * So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, and as its caller's else. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of
- * an entry, exit, tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where the function was called.
+ * Calls handler(event, arg) on every event of this type from now on, on the thread that makes it, instead of the
+ * handler that was set before; one per type and process. While recording is on, not in mode count. The program finds
+ * all registers as they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up
+ * to 2.7 kB of the thread's stack beside what the handler uses, and 20 to 30 ns (130 to 190 where x87 registers are in
+ * use); with XAUDIT_GENERAL neither, and a handler costs 11 ns per event. The trace has a call or return with
+ * event->clock as its time; but with a later one behind an entry's handler without XAUDIT_GENERAL, and behind one that
+ * made events. So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, and as its caller's
+ * else. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of an
+ * entry, exit, tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where
+ * the function was called.
  *
  * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; where one was replaced, what
  * xaudit_remove_handler() would have answered for that; -ENOSYS. Thread-safe, async-signal-safe.

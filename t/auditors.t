@@ -89,7 +89,8 @@ audited() {
 	library "$CC" libaudited.so audited.c -DWIDTH="$width" -DLIBRARY "$@"
 	library "$CC" auditor-calls.so audited.c -DWIDTH="$width" -DAUDITOR "$@"
 	program "$CC" audited audited.c -DWIDTH="$width" "$@" -L. -laudited
-	# Words that it changed, and the first and the last of vectors; then what it counted: three calls of three functions.
+	# Words that it changed, and the first and the last of vectors; then what it counted: three calls of three
+	# functions.
 	line="17 170 $((169 + width / 8)) 3.5 "
 	expected="$line$line${line}entered 9, left 9, wrong 0 status 0 "
 	end_of plain env LD_AUDIT="$tmp/auditor-calls.so" ./audited
@@ -127,7 +128,8 @@ log() {
 traced() {
 	log with plt.conf "$MODULE:$tmp/auditor-log.so" "$@"
 	sed 's/flags 16$/flags 0/; s/flags 19$/flags 3/; s/flags 24$/flags 8/; s/flags 27$/flags 11/' with >with-own
-	is "$(differences alone with-own)$(differences alone.out with.out)" '' "another auditor is told the same of $*, traced${LD_BIND_NOW:+, LD_BIND_NOW}"
+	is "$(differences alone with-own)$(differences alone.out with.out)" '' \
+		"another auditor is told the same of $*, traced${LD_BIND_NOW:+, LD_BIND_NOW}"
 }
 for what in reopen again fails nested opens turns after constructor nodelete unique bound thread-local namespace namespace-fails choice \
 	caller late exit quick_exit execve; do

@@ -251,7 +251,8 @@ like "$(grep late-call err)" \
 } >evil.c
 "${CC%% *}" -O2 -g -pthread -o evil evil.c -ldl || bail 'evil.c does not compile'
 bounded 60 "$XAUDIT" check ./evil late ./plugin.so >out 2>err
-like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' 'no name of a source file steers the terminal'
+like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' \
+	'no name of a source file steers the terminal'
 
 # LeakSanitizer ends a program with 23, AddressSanitizer's with 1, when it finds a leak, or a tracer.
 printf '%s\n' '#include <stdlib.h>' 'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
@@ -265,7 +266,8 @@ for sanitizer in address leak; do
 	for mine in LSAN_OPTIONS=exitcode=7 ASAN_OPTIONS=exitcode=7; do
 		status=0
 		bounded 60 env "$mine" "$XAUDIT" check -o report -- sh -c './leaky; echo $? $LSAN_OPTIONS $ASAN_OPTIONS' >out 2>err || status=$?
-		like "$status $(cat out)" '^0 5 (exitcode=7:detect_leaks=0|detect_leaks=0 exitcode=7)$' "also with $mine"
+		like "$status $(cat out)" '^0 5 (exitcode=7:detect_leaks=0|detect_leaks=0 exitcode=7)$' \
+			"also with $mine"
 	done
 	bounded 60 env LSAN_OPTIONS=log_threads=0,detect_leaks=1 "$XAUDIT" check -o report -- sh -c 'echo $LSAN_OPTIONS' >out 2>err
 	is "$(cat out)" 'log_threads=0,detect_leaks=1' 'who wants it, gets what it says'
@@ -288,7 +290,8 @@ is "$? $(ls configured)" '3 xaudit.conf' 'a configuration is not followed: nothi
 
 # ---- what it costs ----
 
-# Reading system calls, of host, module and xaudit check together; they were 826 once, and 5000 where a word leads in a circle.
+# Reading system calls, of host, module and xaudit check together; they were 826 once, and 5000 where a word leads in
+# a circle.
 # A shell has read what the processes have that it waited for.
 reads() {
 	bounded 60 sh -c '"$XAUDIT" check -o report -- ./host "$@" >out 2>err; cat /proc/$$/io' sh "$@" | awk '/^syscr/ { print $2 }'

@@ -43,7 +43,8 @@ fi
 block Xaudit:signal-handler lib:plugin.so
 check --suppressions=supp -- ./host handler ./plugin.so
 is "$(result)" '0  1' 'a finding that a file names by kind and library is not told, and does not change the status'
-is "$(ask -c .suppressions)" '[{"name":"of a test","file":"supp","line":2,"times":1}]' 'the report says which suppression it was'
+is "$(ask -c .suppressions)" '[{"name":"of a test","file":"supp","line":2,"times":1}]' \
+	'the report says which suppression it was'
 bounded 60 "$XAUDIT" check --suppressions=supp ./host handler ./plugin.so >out 2>err
 is "$? $(cat err)" '0 xaudit check: 0 findings, 1 suppressed; 1 unload in 1 process checked' 'the text counts it'
 
@@ -108,7 +109,8 @@ bad 1 "expected '{': Xaudit:atexit;" 'a file of something else'
 printf '{\nname\nXaudit:atexit\n' >supp
 bad 3 "the last suppression has no '}';" 'a block without end'
 bounded 10 "$XAUDIT" check --suppressions=none touch ran >out 2>err
-is "$? $(cat err)" "125 xaudit check: suppressions none can't be read: No such file or directory" 'so is a file that is not there'
+is "$? $(cat err)" "125 xaudit check: suppressions none can't be read: No such file or directory" \
+	'so is a file that is not there'
 bounded 10 "$XAUDIT" check --suppressions=. touch ran >out 2>err
 is "$? $(wc -l <err)" '125 1' 'or a folder'
 bounded 10 "$XAUDIT" check --default-suppressions=perhaps touch ran >out 2>err
@@ -147,7 +149,8 @@ for mistake in handler inside late atexit key; do
 	sed -n '/^{$/,/^}$/p' err >generated
 	told=$(grep -c '^{$' generated)
 	check --suppressions=generated -- ./host $mistake ./plugin.so
-	is "$told $(ask '.findings | length') $(ask .suppressed)" '1 0 1' "what is generated for the mistake '$mistake' suppresses it"
+	is "$told $(ask '.findings | length') $(ask .suppressed)" '1 0 1' \
+		"what is generated for the mistake '$mistake' suppresses it"
 done
 bounded 60 "$XAUDIT" check --gen-suppressions ./host handler ./plugin.so >out 2>err
 sed -n '/^{$/,/^}$/p' err >generated

@@ -58,7 +58,8 @@ is "$(rows xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
 # skipped SENTENCE WHY: with ./xaudit.conf as it is, that of XDG_CONFIG_HOME decides, and a line says so.
 skipped() {
 	XDG_CONFIG_HOME=$tmp/xdg app
-	is "$status/$err/$(rows xaudit.data)" "5/xaudit: ./xaudit.conf: the configuration is skipped: $2/alpha_work 3" "$1"
+	is "$status/$err/$(rows xaudit.data)" "5/xaudit: ./xaudit.conf: the configuration is skipped: $2/alpha_work 3" \
+		"$1"
 }
 printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
 chmod 606 xaudit.conf

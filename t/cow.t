@@ -33,7 +33,8 @@ kind() {
 	if [ "$(printf '%s\n' $bases | sort -u | wc -l)" -eq 1 ]; then
 		skip 1 'every process has its libraries at the same addresses here'
 	else
-		is "$differ" '' "$name: text that is patched in six processes, at other addresses, is the same byte by byte"
+		is "$differ" '' \
+			"$name: text that is patched in six processes, at other addresses, is the same byte by byte"
 	fi
 	bounded 60 ./cow untraced >/dev/null
 	unlike "$(cmp -l one untraced | head -n 1)" '^$' "$name: and it is not the file's"

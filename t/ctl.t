@@ -116,21 +116,26 @@ is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $(printf '%s\n' "$err" | sed
 ctl "$pid" enable 'count*' counted
 is "$status $err" '0 ' 'a function may be named twice'
 ctl "$pid" snapshot -o empty.1
-like "$status $out $err" '^0 empty\.1: 0 threads, 0 chunks, [0-9]* kB; nothing that is switched on was called up to now $' 'an empty snapshot says why'
+like "$status $out $err" \
+	'^0 empty\.1: 0 threads, 0 chunks, [0-9]* kB; nothing that is switched on was called up to now $' \
+	'an empty snapshot says why'
 ctl "$pid" stop
 ctl "$pid" snapshot -o empty.2
-like "$status $out $err" '^0 empty\.2: 0 threads, 0 chunks, [0-9]* kB; recording is stopped $' 'also where recording is stopped'
+like "$status $out $err" '^0 empty\.2: 0 threads, 0 chunks, [0-9]* kB; recording is stopped $' \
+	'also where recording is stopped'
 ctl "$pid" mode count
 ctl "$pid" start
 tell 'call 3'
 ctl "$pid" snapshot -o empty.3
-like "$status $out $err" '^0 empty\.3: 1 thread, 0 chunks, [0-9]* kB; in mode count, calls are only counted $' 'and in mode count'
+like "$status $out $err" '^0 empty\.3: 1 thread, 0 chunks, [0-9]* kB; in mode count, calls are only counted $' \
+	'and in mode count'
 ctl "$pid" disable '*'
 finish
 rules 'enabled = no'
 begin ./helper sleep
 ctl "$pid" disable '*'
-is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $err" '0 0 functions ' 'where nothing can be on, all is off: status 0'
+is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $err" '0 0 functions ' \
+	'where nothing can be on, all is off: status 0'
 finish
 
 # ---- several processes ----
@@ -188,7 +193,9 @@ is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, has en
 ctl "d/p$pid" status
 like "$out" "^Process     $pid, has ended\$" 'status of its folder says so, too'
 ctl --name ctl_tree_test enable counted
-is "$status $err" "1 xaudit ctl: no process of the name 'ctl_tree_test' runs under libxaudit.so, as far as may be seen" 'nobody has the name any more'
+is "$status $err" \
+	"1 xaudit ctl: no process of the name 'ctl_tree_test' runs under libxaudit.so, as far as may be seen" \
+	'nobody has the name any more'
 ctl --tree $$ enable counted
 is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it runs under libxaudit.so, as far as may be seen" \
 	'a tree without the module'
@@ -316,7 +323,8 @@ for calls in 1 4 9 16 40 120; do
 	echo go >&3
 	asked=0
 	wait $asking || asked=$?
-	is "$asked $(jq -c '[.pid, .alive]' begun) $(cat begun.err)" "0 [$pid,true] " "a process that is starting ($calls) is waited for"
+	is "$asked $(jq -c '[.pid, .alive]' begun) $(cat begun.err)" "0 [$pid,true] " \
+		"a process that is starting ($calls) is waited for"
 	finish
 done
 XAUDIT_CONFIG=$tmp/conf alone ./helper begin 2 ./plain/controlled counters 0 0

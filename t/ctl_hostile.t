@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl at a process that forges what it shows: lists without an end, impossible counts, pages that vanish, a thread that never answers. The command ends, in
-# bounded memory, and says so in one line.
+# xaudit ctl at a process that forges what it shows: lists without an end, impossible counts, pages that vanish, a
+# thread that never answers. The command ends, in bounded memory, and says so in one line.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/ctl.sh"
@@ -55,6 +55,7 @@ for what in deaf calls; do
 done
 forged patches
 ctl "$pid" enable x
-is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so gives a damaged answer; please report this" 'an answer of 2^40 patches is refused'
+is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so gives a damaged answer; please report this" \
+	'an answer of 2^40 patches is refused'
 gone
 done_testing

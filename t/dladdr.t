@@ -21,7 +21,8 @@ same() {
 	sentence=$1
 	shift
 	record d "$@" -- ./asks
-	is "$status/$(printf '%s\n' "$out" | diff plain - | head -n 20)/$err" '7//' "$sentence: dladdr and backtrace_symbols say the same"
+	is "$status/$(printf '%s\n' "$out" | diff plain - | head -n 20)/$err" '7//' \
+		"$sentence: dladdr and backtrace_symbols say the same"
 	report d
 	is "$(calls counted)" 2 "$sentence: and both calls of the function are recorded"
 }
@@ -29,7 +30,8 @@ same 'one library' -k plt -l libcounted.so
 same 'everything' -k plt,calls
 same 'mode count' -k plt -m count
 record d -k plt env LD_PRELOAD="$tmp/libwrap.so" ./asks
-is "$status/$(printf '%s\n' "$out" | diff wrapped.plain - | head -n 20)/$err" '7//' 'so it is with a library that interposes dladdr'
+is "$status/$(printf '%s\n' "$out" | diff wrapped.plain - | head -n 20)/$err" '7//' \
+	'so it is with a library that interposes dladdr'
 is "$(printf '%s\n' "$out" | grep -c wrapped)" "$(grep -c wrapped wrapped.plain)" 'which is called as often'
 ok '(it is called)' grep -q wrapped wrapped.plain
 config='[trace]

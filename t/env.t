@@ -50,7 +50,8 @@ lines"
 cp some.conf "$broken"
 for format in shell systemd plain; do
 	env_of -c "$broken" -f $format
-	is "$status/$out/$(printf '%s\n' "$err" | wc -l)" '1//1' "$format: a value with a line break is refused in one line"
+	is "$status/$out/$(printf '%s\n' "$err" | wc -l)" '1//1' \
+		"$format: a value with a line break is refused in one line"
 done
 
 # ---- what is there already ----
@@ -72,10 +73,12 @@ $CC -O2 -shared -fPIC -ftls-model=initial-exec -Wl,-soname,libbig.so -o libbig.s
 program "$CC" start start.c -L. -lbig
 printf '[trace]\noutput = %s/d\nfollow = yes\n[library libbig.so]\nkinds = plt\n' "$tmp" >big.conf
 env_of -c big.conf -- ./start
-like "$out" "^export GLIBC_TUNABLES='$room:xaudit.once=2:glibc.rtld.optional_static_tls=2[01][0-9]{3}'\$" 'what it needs is asked for'
+like "$out" "^export GLIBC_TUNABLES='$room:xaudit.once=2:glibc.rtld.optional_static_tls=2[01][0-9]{3}'\$" \
+	'what it needs is asked for'
 rm -rf d
 seen=$(eval "$out"; ./start; echo "status $?")
-is "$(printf '%s\n' "$seen" | grep -e GLIBC_TUNABLES -e status | tr '\n' ' ')" "GLIBC_TUNABLES=$room status 8 " 'it runs, and hands on the usual room'
+is "$(printf '%s\n' "$seen" | grep -e GLIBC_TUNABLES -e status | tr '\n' ' ')" "GLIBC_TUNABLES=$room status 8 " \
+	'it runs, and hands on the usual room'
 report d
 is "$(calls big_add)" 3 'and is traced'
 env_of -c big.conf -- ./count
@@ -99,5 +102,6 @@ like "$status $err" '^1 xaudit: .*wrong[.]conf:2: ' 'a configuration that is wro
 env_of -f xml
 is "$status/$out/$err" "2//xaudit env: unknown format 'xml'; allowed: shell, systemd, plain" 'an unknown format'
 out=$(XAUDIT_MODULE=/no/such.so bounded 60 "$XAUDIT" env 2>&1)
-is "$?/$out" "1/xaudit env: XAUDIT_MODULE names /no/such.so, which can't be read: No such file or directory" 'a module that is not there'
+is "$?/$out" "1/xaudit env: XAUDIT_MODULE names /no/such.so, which can't be read: No such file or directory" \
+	'a module that is not there'
 done_testing

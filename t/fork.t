@@ -22,7 +22,8 @@ made() {
 	record d -k "$kind" -l libwithin.so ./forks "$2"
 	said=
 	[ "$left_out" = 0 ] || said="xaudit record: $left_out of $((2 * $5 + left_out)) events were lost"
-	is "$status/$(printf '%s' "$err" | sed 's/\(were lost\): .*/\1/')" "0/$said" "$name, $1: the program runs as ever"
+	is "$status/$(printf '%s' "$err" | sed 's/\(were lost\): .*/\1/')" "0/$said" \
+		"$name, $1: the program runs as ever"
 	is "$(printf '%s\n' "$out" | cut -d' ' -f1 | sort -u | wc -l)" "$3" \
 		"$name, $1: $3 processes tell of their calls"
 	is "$(wrong | head -n 5)" '' "$name, $1: each has exactly its own in the trace"
@@ -64,7 +65,8 @@ else
 	skip 65 'no clang here'
 fi
 
-# Each library is looked into the first time that it is opened, each time its stubs are made: the fork comes in the middle of all that.
+# Each library is looked into the first time that it is opened, each time its stubs are made: the fork comes in the
+# middle of all that.
 patchable_library libwithin.so within.c
 patchable_library libopen.so loader_part.c -DNAME=open -DMANY
 program "$CC" fork_open fork_open.c "-I$top_srcdir/runtime" -L. -lwithin "$top_builddir/libxaudit-api.a"

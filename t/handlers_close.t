@@ -54,7 +54,8 @@ run() { # PROGRAM ARG...
 		fi
 		status=0
 		out=$(bounded 60 ./deny "$how" "$XAUDIT" record -o d -l libtick.so ./noplt own now $(copies now 20) 2>&1) || status=$?
-		is "$status $out" '0 20: closed and there' "so where $how is in force: words that are read-only once the program runs are found and written"
+		is "$status $out" '0 20: closed and there' \
+			"so where $how is in force: words that are read-only once the program runs are found and written"
 	done
 	printf '[library *]\nkinds = none\n' >none.conf
 	record d -c none.conf --mode=ring --ring=256k ./closing custom lazy $(copies lazy 50)

@@ -137,8 +137,8 @@ static void spoil(const struct handlers_event *event, void *argument)
 }
 
 /*
- * What of a state is in use beside the general registers and SSE. STILL: x87's stack is empty as most programs have it. FULL: it has the same top, and no
- * room.
+ * What of a state is in use beside the general registers and SSE. STILL: x87's stack is empty as most programs have it.
+ * FULL: it has the same top, and no room.
  */
 enum use { ALL, NO_X87, NO_X87_NO_AVX, PENDING, STILL, FULL, USES };
 
@@ -333,8 +333,8 @@ static int all_registers(void *argument)
 }
 
 /*
- * All at once: by each quick way that the processor has; as on processors without xsavec, without xsave, and with registers
- * that the quick way does not know: here AVX's and x87's pass for such.
+ * All at once: by each quick way that the processor has; as on processors without xsavec, without xsave, and with
+ * registers that the quick way does not know: here AVX's and x87's pass for such.
  */
 static int ways(void *argument)
 {
@@ -347,7 +347,8 @@ static int ways(void *argument)
 	expect(handlers_set(HANDLERS_ENTRY, spoil, (void *)(intptr_t)0, 0), 0);
 	expect(handlers_set(HANDLERS_EXIT, spoil, (void *)(intptr_t)0, 0), 0);
 	/* The best quick way that the processor's flags allow is the one that was chosen. */
-	int has_zmm = (state_mask & 0xe4) == 0xe4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+	int has_zmm =
+		(state_mask & 0xe4) == 0xe4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
 	expect(tramp_vectors.quick, has_zmm ? TRAMP_QUICK_ZMM : state_mask & 4 ? TRAMP_QUICK_YMM : TRAMP_QUICK_NONE);
 	__cpuid_count(0xd, 1, a, b, c, d);
 	int tells_use = a >> 2 & 1;

@@ -35,7 +35,8 @@ hostile() {
 	shift 2
 	run "$@"
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile "$@"
-	is "$(printf '%s\n%s\nstatus %s\n' "$out" "$err" "$status" | of_program)" "$(cat plain)" "$sentence: the program behaves as ever"
+	is "$(printf '%s\n%s\nstatus %s\n' "$out" "$err" "$status" | of_program)" "$(cat plain)" \
+		"$sentence: the program behaves as ever"
 	like "$(accounts "$calls")" "^($expected)\$" "$sentence: all calls are accounted for"
 }
 
@@ -114,7 +115,8 @@ all() {
 	if [ -n "$namespaces" ]; then
 		run namespaces
 		record d -b 64k -k "$kind" -l libcounted.so ./hostile namespaces
-		is "$(printf '%s\n%s\nstatus %s\n' "$out" "$err" "$status" | of_program)" "$(cat plain)" "$name: namespaces of its own: the program behaves as ever"
+		is "$(printf '%s\n%s\nstatus %s\n' "$out" "$err" "$status" | of_program)" "$(cat plain)" \
+			"$name: namespaces of its own: the program behaves as ever"
 		like "$(accounts 202000)" '^(none lost|some lost)$' "$name: all calls of both processes are accounted for"
 	else
 		skip 2 'no user namespaces here'

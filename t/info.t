@@ -111,7 +111,8 @@ trace() { # NAME CLOCK-LINES...: a trace of two events 2500000 ticks apart
 	} | "$make_trace" "$tmp/$name"
 }
 trace far 'process p100 flags=1 clock=tsc boot=another' 'pair first 2000000000 800000000 1' 'pair last 2000000250 800000100 1'
-like "$("$XAUDIT" info "$tmp/far")" '^Clock .*2\.500000 GHz by 2 pairs, within 2000000 ppm' 'pairs of 0.1 us give a rate that is told to be bad'
+like "$("$XAUDIT" info "$tmp/far")" '^Clock .*2\.500000 GHz by 2 pairs, within 2000000 ppm' \
+	'pairs of 0.1 us give a rate that is told to be bad'
 trace odd 'process p100 flags=1 clock=tsc last_seq=7' 'pair first 2000000000 800000000 1' 'pair last 77 88 99' \
 	'record clock: 4500000000 1800000000 1'
 like "$("$XAUDIT" info "$tmp/odd")" '2\.500000 GHz by 2 pairs, within 0.2 ppm' 'a last pair whose writer was killed in it is not used'

@@ -194,7 +194,8 @@ static void move_page(uint64_t at)
 	if (copy == MAP_FAILED)
 		bail("mmap: %s", strerror(errno));
 	memcpy(copy, text + at, PAGE);
-	if (mprotect(copy, PAGE, PROT_READ | PROT_EXEC) || mremap(copy, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, text + at) != text + at)
+	if (mprotect(copy, PAGE, PROT_READ | PROT_EXEC) ||
+		mremap(copy, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, text + at) != text + at)
 		bail("a page can't be moved: %s", strerror(errno));
 }
 
@@ -218,7 +219,8 @@ static void test_moved(void)
 	map_page(fd, PAGE, PAGES * PAGE, PROT_READ | PROT_EXEC);
 	map_page(fd, 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
 	is_int((long long)live_reclaim(), 1,
-		"of four pages one is given back: one was moved to memory without a file, one is of another place in the file, one may be written to");
+		"of four pages one is given back: one was moved to memory without a file, one is of another place in "
+		"the file, one may be written to");
 	ok(!memcmp(text, file, file_size), "and each is as it was");
 	for (uint64_t at = 0; at < 3 * PAGE; at += PAGE)
 		map_page(fd, at, at, PROT_READ | PROT_EXEC);
@@ -416,7 +418,8 @@ static void test_refused(void)
 	struct rlimit none = { 0, RLIM_INFINITY }, before;
 	getrlimit(RLIMIT_FSIZE, &before);
 	setrlimit(RLIMIT_FSIZE, &none);
-	is_int(apply(1, "*"), -EACCES, "where the system refuses to make one page writable, and files of memory, the batch fails");
+	is_int(apply(1, "*"), -EACCES,
+		"where the system refuses to make one page writable, and files of memory, the batch fails");
 	ok(result.changed == 0 && result.refused[TRACE_REASON_PROTECTION] == 3 && on_mask() == 0, "nothing of it is on, and three functions are refused");
 	setrlimit(RLIMIT_FSIZE, &before);
 	is_int(apply(1, "*"), 0, "where there may be such files, pages of them take the place");

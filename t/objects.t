@@ -29,7 +29,8 @@ has_headers_outside() {
 ok '(program headers behind all segments)' has_headers_outside
 counted 'program headers at the end of the file, in no segment'
 patchable_library libcounted.so counted.c -Wl,-Ttext-segment=0x200000
-is "$(readelf -lW libcounted.so | awk '$1 == "LOAD" { print $3; exit }')" 0x0000000000200000 '(a first segment at 2 MiB)'
+is "$(readelf -lW libcounted.so | awk '$1 == "LOAD" { print $3; exit }')" 0x0000000000200000 \
+	'(a first segment at 2 MiB)'
 counted 'a first segment that is not at 0'
 
 # ---- notes where nothing is mapped ----
@@ -39,7 +40,8 @@ is "$(readelf -lW libcounted.so | grep -c '^ *NOTE .* 0x0*40000000 ')" "$(readel
 	'(notes at an address that no segment has)'
 record d -k plt -l libcounted.so -- ./count 1 1000
 report d
-is "$status/$out/$err $(calls counted)" '7/1000/ 1000' 'a library whose notes lie outside of its segments is loaded and traced'
+is "$status/$out/$err $(calls counted)" '7/1000/ 1000' \
+	'a library whose notes lie outside of its segments is loaded and traced'
 record d ./count 1 1000
 is "$status/$out/$err" '7/1000/' 'so it is where nothing of it is to be traced'
 cp good.so libcounted.so
@@ -76,7 +78,8 @@ like "$err" '^xaudit record: .* ran untraced: it is ld.so itself, which ran no p
 
 # ---- one build-id, several files ----
 
-# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the other.
+# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the
+# other.
 named() {
 	record d -k "$kind" -l 'lib[ab].so' -- ./both
 	report d

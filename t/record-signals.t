@@ -47,8 +47,8 @@ int main(void)
 	return 1;
 }
 END
-# terminal terminal COMMAND...: runs it in the foreground of a terminal of its own, types ^C five times, then ^\, and sends
-# it SIGTERM. terminal group COMMAND...: in a process group of its own, as a shell does. Both print how it ended.
+# terminal terminal COMMAND...: runs it in the foreground of a terminal of its own, types ^C five times, then ^\, and
+# sends it SIGTERM. terminal group COMMAND...: in a process group of its own, as a shell does. Both print how it ended.
 cat >terminal.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -118,7 +118,8 @@ int main(int argc, char **argv)
 END
 for p in signalled terminal queue; do $CC -o $p $p.c || bail 'a helper of this test does not compile'; done
 
-# Signals to record alone. sh starts a background job with SIGINT and SIGQUIT ignored; the command hears of them all the same.
+# Signals to record alone. sh starts a background job with SIGINT and SIGQUIT ignored; the command hears of them all
+# the same.
 await() {
 	i=0
 	until "$@" 2>/dev/null || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.1; done

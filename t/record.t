@@ -150,7 +150,8 @@ fi
 XAUDIT_MODULE=fake.so environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'a relative path of the module is made absolute'
 GLIBC_TUNABLES=glibc.malloc.check=0 environment
-like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=1024$' 'other tunables are kept'
+like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=1024$' \
+	'other tunables are kept'
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
@@ -449,7 +450,8 @@ is "$(printf '%s\n' "$said" | wc -l)/$end" '1/exit 0' 'in one line'
 FAKE_TRACE=selected record -o d sh -c 'FAKE_TRACE=some sleep 20 >/dev/null 2>&1 & echo $!
 	i=0; while [ ! -s d/p$!/meta ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
 pid=$(head -n 1 out)
-is "$said/$(test -s "d/p$pid/meta" && echo there)" '/there' 'nothing is said of a process that still runs: it may select something yet'
+is "$said/$(test -s "d/p$pid/meta" && echo there)" '/there' \
+	'nothing is said of a process that still runs: it may select something yet'
 kill "$pid"
 FAKE_TRACE=plt record -o d sh -c 'true; exit 2'
 like "$said" '; try -k calls \(calls that an object makes\)$' 'what was asked for already is not proposed'

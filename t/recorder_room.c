@@ -209,7 +209,8 @@ static void test_no_folder(void)
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
 	snprintf(expected, sizeof(expected),
-		"xaudit: can't make the trace folder %s/not/there: No such file or directory; the program runs on, untraced\n",
+		"xaudit: can't make the trace folder %s/not/there: No such file or directory; the program runs on, "
+		"untraced\n",
 		core_folder());
 	ok(!strncmp(line, "xaudit: can't make the trace folder ", 36) &&
 			strstr(line, "/not/there: No such file or directory; the program runs on") &&

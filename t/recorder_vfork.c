@@ -331,7 +331,8 @@ static int who(void *argument)
 	return status ? 10 + WEXITSTATUS(status) : identity_generation() != first;
 }
 
-/* What a child in a namespace of processes of its own does to its parent. In a process of identity_init()'s, or forked. */
+/* What a child in a namespace of processes of its own does to its parent. In a process of identity_init()'s, or
+ * forked. */
 static int shared_far_away(void)
 {
 	static pid_t pid;

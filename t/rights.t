@@ -46,7 +46,8 @@ wrong() {
 
 # ---- whatever the umask ----
 (umask 0 && bounded 60 "$XAUDIT" record -o open -m ring --snapshot=exit -k plt -l libcounted.so ./count 1 1000 >/dev/null 2>err)
-is "$(cat err)$(wrong open open.snapshot.1)" '' 'with umask 0, folders are 0700 and files 0600: of a trace, and of a snapshot that the process takes'
+is "$(cat err)$(wrong open open.snapshot.1)" '' \
+	'with umask 0, folders are 0700 and files 0600: of a trace, and of a snapshot that the process takes'
 is "$(find open open.snapshot.1 -type f | sed 's/[0-9]*$//; s,/p[0-9]*/,/p/,' | sort | tr '\n' ' ')" \
 	'open.snapshot.1/p/meta open.snapshot.1/p/r open/p/meta open/p/r open/record ' 'and these are they'
 (umask 0 && bounded 60 "$XAUDIT" ctl open/p* snapshot -o outside && bounded 60 "$XAUDIT" check -o check.txt ./count 1 1) >out 2>err
@@ -105,7 +106,8 @@ t0' "$sentence: nothing is written there, and the program runs as ever"
 	rm -rf "swapped/$name"
 	mv away "swapped/$name"
 	report swapped
-	is "$(calls counted) and $(printf '%s\n' "$report" | jq .lost)" '1 and 2000' "$sentence: the calls are counted as lost"
+	is "$(calls counted) and $(printf '%s\n' "$report" | jq .lost)" '1 and 2000' \
+		"$sentence: the calls are counted as lost"
 }
 link_to_safe() {
 	ln -s "$tmp/safe" "$1"
@@ -151,7 +153,8 @@ mv shared/server.*.xaudit served
 report served
 is "$(cat err)$(calls counted)/$(wrong served)" '1000/' 'a folder in one that all may write to is made as ever'
 
-# A folder that is there keeps its mode: programs that root starts as other users can write into one that all may write to.
+# A folder that is there keeps its mode: programs that root starts as other users can write into one that all may
+# write to.
 mkdir -m 755 reached
 install -m 755 "$MODULE" "$XAUDIT" count libcounted.so reached
 mkdir -m 1777 given
@@ -163,7 +166,8 @@ is "$status/$(calls counted)/$(stat -c '%a %u' given/p* | sort -u | tr '\n' ' ')
 	"a program that runs as another user writes into root's folder that is there, if that lets it"
 
 # ---- programs that run with rights of others ----
-# ld.so takes an auditor there only by a bare name, from the system's folders, and if it is set-user-ID itself. In mounts of
+# ld.so takes an auditor there only by a bare name, from the system's folders, and if it is set-user-ID itself. In
+# mounts of
 # our own, the module takes the place of a library that nobody loads.
 place=$(ldconfig -p 2>/dev/null | sed -n 's,.*x86-64.* => \(/.*/libBrokenLocale\.so\.1\)$,\1,p' | head -n 1)
 install -m 4755 "$MODULE" libsecure.so
@@ -185,7 +189,8 @@ fi
 status=0
 (umask 0777 && XAUDIT_MODULE=$tmp/reached/libxaudit.so HOME=/nonexistent bounded 60 $nobody reached/xaudit record -b 64k -o shared/mine \
 	-k plt -l libcounted.so reached/count 1 40000 >out 2>err) || status=$?
-is "$status/$(cat err)/$(wrong shared/mine)" '7//' 'a user who is not root and whose umask is 0777 has folders of 0700 and files of 0600'
+is "$status/$(cat err)/$(wrong shared/mine)" '7//' \
+	'a user who is not root and whose umask is 0777 has folders of 0700 and files of 0600'
 report shared/mine
 is "$(calls counted)/$(sums)" '40000/0 lost 0 unfinished' 'with all calls, in pieces that were opened again'
 done_testing

@@ -87,27 +87,25 @@ static const struct expectation expectations[] = {
 		SLED_CUSTOM_SIZE, EVENT},
 };
 
-/* Those that differ by the compiler's version: the condition is of the shell about $gcc and $clang, the major numbers. */
+/* Those that differ by the compiler's version: the condition is of the shell about $gcc and $clang, the major
+ * numbers. */
 static const struct {
 	const char *when;
 	struct expectation expectation;
 } by_version[] = {
-	{"[ $clang -lt 15 ]",
-		{"clang before 15 =12", "clang " SHARED PATCH "12", P, 5, 5, 0, SLED_PATCHABLE, 10, RUN}},
+	{"[ $clang -lt 15 ]", {"clang before 15 =12", "clang " SHARED PATCH "12", P, 5, 5, 0, SLED_PATCHABLE, 10, RUN}},
 	{"[ $clang -ge 15 ]",
 		{"clang from 15 on =12", "clang " SHARED PATCH "12", P, 5, 5, 0, SLED_PATCHABLE, 12, RUN}},
-	/* There, one table of a file keeps all its functions; since then each function has its own, which goes with it. */
-	{"[ $gcc -lt 13 ]",
-		{"gcc before 13 =5, functions dropped by the linker",
-			"gcc -DWITH_MAIN -no-pie -ffunction-sections -Wl,--gc-sections " PATCH "5", P, 6, 6, 0, SLED_PATCHABLE,
-			5, 0}},
-	{"[ $gcc -ge 13 ]",
-		{"gcc from 13 on =5, functions dropped by the linker",
-			"gcc -DWITH_MAIN -no-pie -ffunction-sections -Wl,--gc-sections " PATCH "5", P, 4, 4, 0, SLED_PATCHABLE,
-			5, 0}},
-	{"[ $clang -lt 17 ]",
-		{"clang before 17 xray -Os", "clang -Os " SHARED XRAY, X, 5, 4, TRACE_REASON_CONDITIONAL_TAIL, -1,
-			SLED_XRAY_SIZE, RUN}},
+	/* There, one table of a file keeps all its functions; since then each function has its own, which goes with
+	 * it. */
+	{"[ $gcc -lt 13 ]", {"gcc before 13 =5, functions dropped by the linker",
+				    "gcc -DWITH_MAIN -no-pie -ffunction-sections -Wl,--gc-sections " PATCH "5", P, 6, 6,
+				    0, SLED_PATCHABLE, 5, 0}},
+	{"[ $gcc -ge 13 ]", {"gcc from 13 on =5, functions dropped by the linker",
+				    "gcc -DWITH_MAIN -no-pie -ffunction-sections -Wl,--gc-sections " PATCH "5", P, 4, 4,
+				    0, SLED_PATCHABLE, 5, 0}},
+	{"[ $clang -lt 17 ]", {"clang before 17 xray -Os", "clang -Os " SHARED XRAY, X, 5, 4,
+				      TRACE_REASON_CONDITIONAL_TAIL, -1, SLED_XRAY_SIZE, RUN}},
 	{"[ $clang -ge 17 ]",
 		{"clang from 17 on xray -Os", "clang -Os " SHARED XRAY, X, 5, 5, 0, -1, SLED_XRAY_SIZE, RUN}},
 };
@@ -295,7 +293,8 @@ static int compilers_are(const char *condition)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		"exec 2>$out/error; gcc=$(gcc -dumpversion); clang=$(test \"$CLANG\" && $CLANG -dumpversion || echo 0); "
+		"exec 2>$out/error; gcc=$(gcc -dumpversion); clang=$(test \"$CLANG\" && $CLANG -dumpversion || echo "
+		"0); "
 		"gcc=${gcc%%%%.*} clang=${clang%%%%.*}; %s",
 		condition);
 	return system(text) == 0;

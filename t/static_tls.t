@@ -5,7 +5,8 @@
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
-# Initial-exec: 20000 bytes of what ld.so sets aside. Once more with the way of libraries that are loaded later: none of it.
+# Initial-exec: 20000 bytes of what ld.so sets aside. Once more with the way of libraries that are loaded later: none
+# of it.
 cat >big.c <<'end'
 static __thread char big[20000] __attribute__((aligned(32)));
 int big_add(int i) { return big[i] += 2; }
@@ -54,14 +55,17 @@ same() {
 	status=$?
 	is "$plain/$status" 8/8 "$sentence: it runs"
 	# LD_AUDIT and XAUDIT_CONFIG are two more.
-	is "$(printf '%s\n' "$out" | awk '/ variables, next/ { $1 -= 2 } { print }' | diff plain -)" '' "$sentence: it sees the same"
+	is "$(printf '%s\n' "$out" | awk '/ variables, next/ { $1 -= 2 } { print }' | diff plain -)" '' \
+		"$sentence: it sees the same"
 	report d
 	is "$(calls big_add)" 3 "$sentence: it is traced"
 }
 printf '[trace]\noutput = %s/d\nfollow = yes\n[library libbig.so]\nkinds = plt\n' "$tmp" >follow.conf
 same 'a program' ./start one 'two words' ''
 out=$(bounded 60 env -i XAUDIT_CONFIG=follow.conf LD_AUDIT="$MODULE" ./start)
-is "$?/$(printf '%s\n' "$out" | tail -n 2 | sed 's/, next.*//' | tr '\n' ' ')" '8/XAUDIT_CONFIG=follow.conf 2 variables ' 'without tunables, there are none for the program either'
+is "$?/$(printf '%s\n' "$out" | tail -n 2 | sed 's/, next.*//' | tr '\n' ' ')" \
+	'8/XAUDIT_CONFIG=follow.conf 2 variables ' \
+	'without tunables, there are none for the program either'
 same 'with tunables of the user' GLIBC_TUNABLES=glibc.malloc.check=0 ./start
 same 'with empty tunables' GLIBC_TUNABLES= ./start
 same 'with less than it needs' GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0x1000:glibc.malloc.check=0 ./start
@@ -77,7 +81,8 @@ cp libbig.so links
 echo 'int plain(void) { return 1; }' >plain.c
 $CC -O2 -shared -fPIC -o links/libplain.so plain.c && ln -s libplain.so links/libalias.so &&
 	$CC -O2 -o links/start "$sources/start.c" -Llinks -Wl,--no-as-needed -lbig -lplain -lalias -Wl,-rpath,'$ORIGIN' || bail 'a library and a link to it'
-is "$(readelf -dW links/start | grep -cE 'NEEDED.*lib(plain|alias)[.]so')" 2 '(a library that is needed under two names)'
+is "$(readelf -dW links/start | grep -cE 'NEEDED.*lib(plain|alias)[.]so')" 2 \
+	'(a library that is needed under two names)'
 same 'a library that is needed under two names' links/start
 
 # ---- children ----
@@ -91,14 +96,16 @@ for how in './start' 'sh -c "./start; exit \$?"'; do
 	is "$status" 8 "$how: what it starts can make threads with a stack of 16 kB"
 done
 record d -k plt -l libbig.so -- late/start
-is "$(printf '%s\n' "$out" | sed -n 's/^GLIBC_TUNABLES=//p')" glibc.rtld.optional_static_tls=1024 'TLS that is not static asks for nothing'
+is "$(printf '%s\n' "$out" | sed -n 's/^GLIBC_TUNABLES=//p')" glibc.rtld.optional_static_tls=1024 \
+	'TLS that is not static asks for nothing'
 THEN=./thread record d -k plt -l libbig.so -- late/start
 is "$status" 8 'nor do its threads lose anything'
 
 # ---- not for ever ----
 
 bounded 60 env GLIBC_TUNABLES=xaudit.once=1:glibc.rtld.optional_static_tls=1024 LD_AUDIT="$MODULE" ./start >/dev/null 2>err
-is "$?/$(grep -c 'cannot allocate memory in static TLS block' err)" 127/1 'a second start that has not enough either says so, and ends'
+is "$?/$(grep -c 'cannot allocate memory in static TLS block' err)" 127/1 \
+	'a second start that has not enough either says so, and ends'
 out=$(bounded 60 env LD_AUDIT="$MODULE" LD_TRACE_LOADED_OBJECTS=1 ./start | grep -c 'libbig.so =>')
 is "$out" 1 'ldd lists the libraries'
 "$XAUDIT" check ./start >/dev/null 2>err

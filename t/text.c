@@ -61,7 +61,8 @@ int main(void)
 		marks += all[i] == '?';
 	is_int((long long)marks, 31 + 1 + 1 + 128, "and so do control characters; letters stay");
 
-	char names[] = "a\x1b[31m \xc2\x9b" "31m\xc2\xa0\xc3\xa4\xe2\x86\x92\xf0\x9f\x8c\xb3\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8.";
+	char names[] = "a\x1b[31m \xc2\x9b"
+		       "31m\xc2\xa0\xc3\xa4\xe2\x86\x92\xf0\x9f\x8c\xb3\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8.";
 	text_clean(names);
 	is_str(names, "a?[31m ?31m\xc2\xa0\xc3\xa4\xe2\x86\x92\xf0\x9f\x8c\xb3???.",
 		"U+0080 to U+009F and what turns the direction of writing become '?'; umlauts, arrows and trees stay");

@@ -104,7 +104,8 @@ patchable_library libpages.so pages.c
 if ./deny files true; then
 	denied files -k patchable,plt -l libpages.so -F 'page_[0-2]'
 	is "$status" 0 'where there is no file in memory either, the program runs'
-	is "$(printf '%s\n' "$err" | grep -c '^xaudit: .*libpages.so: the system lets nobody change code')" 1 'and it is said once why it is not traced'
+	is "$(printf '%s\n' "$err" | grep -c '^xaudit: .*libpages.so: the system lets nobody change code')" 1 \
+		'and it is said once why it is not traced'
 	is "$(object d libpages.so '.sites.patchable | keys[]' | grep -c 'refuses')" 1 'the trace tells, too'
 	is "$(object d libpages.so '.sites.plt | keys[]' | grep -c 'refuses')" 1 'of bindings as well'
 else

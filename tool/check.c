@@ -101,7 +101,8 @@ static int parse(struct check_options *options, int argc, char **argv)
 			break;
 		case OPTION_DEFAULTS:
 			if (strcmp(optarg, "yes") && strcmp(optarg, "no")) {
-				tool_error("check", "bad word '%s' for --default-suppressions; allowed: yes, no", optarg);
+				tool_error(
+					"check", "bad word '%s' for --default-suppressions; allowed: yes, no", optarg);
 				return -1;
 			}
 			options->no_defaults = !strcmp(optarg, "no");

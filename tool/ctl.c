@@ -302,7 +302,8 @@ static int run_reader(size_t i, struct ctl_targets *targets, const char *where, 
 	if (folders)
 		status = reader[i].run((uint32_t)pid, folder, folders, argc, argv);
 	else if (!where && !failed)
-		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them", targets->count);
+		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them",
+			targets->count);
 	for (size_t k = 0; k < folders; k++)
 		free(folder[k]);
 	free(folder);
@@ -366,7 +367,9 @@ static int take_options(struct ctl_targets *targets, int argc, char **argv)
 			ctl_targets_add_name(targets, optarg);
 			break;
 		default:
-			tool_error("ctl", option == ':' ? "'%s' has no value: see xaudit ctl --help" : "unknown option '%s': see xaudit ctl --help",
+			tool_error("ctl",
+				option == ':' ? "'%s' has no value: see xaudit ctl --help"
+					      : "unknown option '%s': see xaudit ctl --help",
 				argv[optind - 1]);
 			return TOOL_USAGE + 1;
 		}
@@ -381,10 +384,13 @@ static int say_nobody(const struct ctl_targets *targets)
 		if (!ctl_state(targets->tree[i], 0))
 			tool_error("ctl", "there is no process %d", (int)targets->tree[i]);
 		else
-			tool_error("ctl", "neither process %d nor what descends from it runs under libxaudit.so, as far as may be seen",
+			tool_error("ctl",
+				"neither process %d nor what descends from it runs under libxaudit.so, as far as may "
+				"be seen",
 				(int)targets->tree[i]);
 	for (size_t i = 0; i < targets->names; i++)
-		tool_error("ctl", "no process of the name '%s' runs under libxaudit.so, as far as may be seen", targets->name[i]);
+		tool_error("ctl", "no process of the name '%s' runs under libxaudit.so, as far as may be seen",
+			targets->name[i]);
 	return TOOL_FAILED;
 }
 

@@ -41,7 +41,8 @@ struct ctl_process {
 	size_t mappings, path_bytes;
 };
 
-/* Finds the process and the module in it; waits up to two seconds for one that is just starting. Returns whether it did; said why not. */
+/* Finds the process and the module in it; waits up to two seconds for one that is just starting. Returns whether it
+ * did; said why not. */
 bool ctl_open(struct ctl_process *process, pid_t pid);
 void ctl_close(struct ctl_process *process);
 
@@ -51,8 +52,9 @@ void ctl_maps_free(struct ctl_process *process);
 const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_t address);
 
 /*
- * What a process shows of itself may be forged: lists without an end, counts of any size. So all that is read of it is bounded, in reads, bytes and time, from
- * ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request() call; behind that, ctl_read() fails.
+ * What a process shows of itself may be forged: lists without an end, counts of any size. So all that is read of it is
+ * bounded, in reads, bytes and time, from ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request()
+ * call; behind that, ctl_read() fails.
  */
 void ctl_limit_begin(void);
 bool ctl_limit_reached(void);
@@ -143,7 +145,8 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, s
 
 /* ---- subcommands: argv[0] is the name. They take their own options and answer the exit status. ---- */
 
-int ctl_status(const struct ctl_targets *targets, const char *where, int argc, char **argv); /* where: a trace folder instead, or NULL */
+int ctl_status(const struct ctl_targets *targets, const char *where, int argc,
+	char **argv); /* where: a trace folder instead, or NULL */
 int ctl_rules(struct ctl_targets *targets, int argc, char **argv);			       /* enable, disable */
 int ctl_record(struct ctl_targets *targets, int argc, char **argv);			       /* start, stop, mode */
 

@@ -134,22 +134,26 @@ static size_t say_unnamed(const struct named *named, bool on, int argc, char **a
 		named->processes == 1 ? (size_t)named->last : named->processes);
 	for (int i = 1; i < argc && i <= 64; i++) {
 		uint64_t bit = 1ull << (i - 1);
-		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` shows their names";
+		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` "
+				  "shows their names";
 		/* Where nothing is, nothing is on: as it was asked for. */
 		if (r->rule_function & bit || (!on && !strcmp(argv[i], "*")))
 			continue;
 		if (!(r->rule_library & bit))
 			why = strchr(argv[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
 		else if (!(r->rule_sites & bit))
-			why = "what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and "
+			why = "what is loaded of that has no function of these kinds that can be switched; see kinds "
+			      "in man xaudit.conf, and "
 			      "`xaudit list FILE`";
-		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why, on ? " (it holds for what is loaded later)" : "");
+		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why,
+			on ? " (it holds for what is loaded later)" : "");
 		unnamed++;
 	}
 	return unnamed;
 }
 
-static void change_rules(const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted, struct named *named)
+static void change_rules(
+	const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted, struct named *named)
 {
 	static struct control_request request;
 	struct ctl_written written = { 0 };

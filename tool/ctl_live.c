@@ -297,8 +297,8 @@ static void add_bindings(const struct ctl_process *process, struct status *statu
 	}
 }
 
-static void count_functions(
-	const struct ctl_process *process, struct status_object *to, const struct object *object, const struct tables *t, bool *cut)
+static void count_functions(const struct ctl_process *process, struct status_object *to, const struct object *object,
+	const struct tables *t, bool *cut)
 {
 	for (uint32_t i = 0; t && i < t->functions; i++)
 		if (t->function[i].kind < TRACE_KIND_COUNT && t->function[i].reason == TRACE_REASON_TRACED)

@@ -40,8 +40,8 @@ static uint64_t absolute(uint64_t base, uint64_t address)
 }
 
 /*
- * Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. *mapped: there are such symbols;
- * ld.so maps what leads to them last, and something else is at its place before.
+ * Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. *mapped: there are such
+ * symbols; ld.so maps what leads to them last, and something else is at its place before.
  */
 static uint64_t find_symbol(const struct ctl_process *process, uint64_t base, bool *mapped)
 {

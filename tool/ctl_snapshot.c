@@ -81,8 +81,8 @@ static const char *why_nothing(const char *from)
 
 static void tell(const char *from, const struct snapshot_copied *copied)
 {
-	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s", copied->chunks,
-		copied->chunks == 1 ? "" : "s");
+	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s",
+		copied->chunks, copied->chunks == 1 ? "" : "s");
 	if (copied->bytes >= 1u << 20)
 		printf("%.1f MiB", (double)copied->bytes / (1u << 20));
 	else

@@ -57,7 +57,8 @@ static void print(const struct status *s)
 {
 	size_t shown = 0;
 
-	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "", s->switched_off ? ", xaudit has switched itself off" : "");
+	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "",
+		s->switched_off ? ", xaudit has switched itself off" : "");
 	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", mode_word(s->mode));
 	printf("Trace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");
@@ -233,7 +234,10 @@ int ctl_status(const struct ctl_targets *targets, const char *where, int argc, c
 		show(all, count, as_json, ctl_targets_several(targets));
 	for (size_t i = 0; i < count; i++) {
 		if (all[i].cut)
-			tool_error("ctl", "process %" PRIu32 ": what is said to be libxaudit.so's there has no end; the rest of it was not read", all[i].pid);
+			tool_error("ctl",
+				"process %" PRIu32
+				": what is said to be libxaudit.so's there has no end; the rest of it was not read",
+				all[i].pid);
 		failed |= all[i].cut;
 	}
 	forget(all, count);

@@ -74,7 +74,8 @@ static int by_begin(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Parents come before their children, but for those that were forked in the same hundredth of a second as their parent and have a lower id. */
+/* Parents come before their children, but for those that were forked in the same hundredth of a second as their parent
+ * and have a lower id. */
 static void list(struct all *all)
 {
 	DIR *dir = opendir("/proc");
@@ -167,7 +168,9 @@ static bool leave(struct ctl_targets *targets, pid_t pid)
 	targets->left = memory_resize(targets->left, targets->left_alone + 1, sizeof(*targets->left));
 	targets->left[targets->left_alone++] = pid;
 	ctl_name(pid, name);
-	tool_error("ctl", "process %d (%s) is left as it is: it has a seccomp filter, which might kill it; `xaudit ctl %d` does it",
+	tool_error("ctl",
+		"process %d (%s) is left as it is: it has a seccomp filter, which might kill it; `xaudit ctl %d` does "
+		"it",
 		(int)pid, name, (int)pid);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes `xaudit ctl` is to look into: process ids, those of a tree, those of a name. Of a tree and of a name only those that run under the module
- * are meant. One thread.
+ * Which processes `xaudit ctl` is to look into: process ids, those of a tree, those of a name. Of a tree and of a name
+ * only those that run under the module are meant. One thread.
  */
 #ifndef XAUDIT_CTL_TARGETS_H
 #define XAUDIT_CTL_TARGETS_H
@@ -27,10 +27,10 @@ void ctl_targets_add_tree(struct ctl_targets *targets, pid_t pid);
 void ctl_targets_add_name(struct ctl_targets *targets, const char *pattern);
 
 /*
- * Looks for processes of the trees and names that are not in the list yet, and adds them. Returns whether there are some.
- * Those that are forked off while others are being changed are found by asking again. Processes under a seccomp filter are
- * not added where something is to be changed, and said, once each: the filter
- * may kill them for a system call that they don't make themselves (sshd, browsers).
+ * Looks for processes of the trees and names that are not in the list yet, and adds them. Returns whether there are
+ * some. Those that are forked off while others are being changed are found by asking again. Processes under a seccomp
+ * filter are not added where something is to be changed, and said, once each: the filter may kill them for a system
+ * call that they don't make themselves (sshd, browsers).
  */
 bool ctl_targets_look(struct ctl_targets *targets);
 

@@ -35,7 +35,8 @@ void info_estimate(struct info_sums *sums, struct process *process, uint64_t byt
 
 struct reader_colors;
 
-/* Writes what stands in place of each process where they are many: lines per program, what became of them, their notes. */
+/* Writes what stands in place of each process where they are many: lines per program, what became of them, their
+ * notes. */
 void info_many(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color);
 
 /* Writes all as one JSON object. sums: one per process. */

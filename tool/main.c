@@ -125,7 +125,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		if (!strcmp(argv[1], subcommand[i].name))
 			return flush(argv[1], subcommand[i].main(argc - 1, argv + 1));
-	tool_error(NULL, "unknown command '%s'; allowed: record, report, replay, dump, info, ctl, check, env, list, --help, --version",
+	tool_error(NULL,
+		"unknown command '%s'; allowed: record, report, replay, dump, info, ctl, check, env, list, --help, "
+		"--version",
 		argv[1]);
 	return TOOL_USAGE;
 }

@@ -239,7 +239,8 @@ static int run(const struct record_options *options)
 	record_folder_end(&folder, wait_status);
 	record_after(&folder, options->command[0], path, off);
 	if (searched)
-		tool_error("record", "the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
+		tool_error("record",
+			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
 			searched);
 	record_folder_close(&folder);
 	status = record_pass_on(wait_status);

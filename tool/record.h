@@ -60,7 +60,8 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 /* A path from the root, which the caller frees; NULL after one line on stderr. */
 char *record_absolute(const char *path);
 
-/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or -1 after one line on stderr. */
+/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or -1 after one line on
+ * stderr. */
 int record_environment(const char *path);
 
 /* ---- record_tls.c: what the command's libraries need ---- */
@@ -71,7 +72,8 @@ int record_environment(const char *path);
  * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than RECORD_TLS, which is also what it returns
  * when the need can't be found out. Sets SIGCHLD's action while it waits.
  */
-#define RECORD_TLS 1024 /* room for libraries that are loaded later, as much as untraced; each thread's stack pays for it */
+#define RECORD_TLS                                                                                                     \
+	1024 /* room for libraries that are loaded later, as much as untraced; each thread's stack pays for it */
 size_t record_tls(const char *path);
 
 /* ---- record_folder.c, record_file.c: the trace folder ---- */
@@ -123,7 +125,8 @@ struct record_signals {
 /* Passes on what comes from now on; all stay blocked until there is a child that they could go to. */
 void record_signals_take(struct record_signals *before);
 
-/* Whom they go to; 0: nobody, they are dropped. As long as it is set the number must be the child's: not yet waited for. */
+/* Whom they go to; 0: nobody, they are dropped. As long as it is set the number must be the child's: not yet waited
+ * for. */
 void record_signals_send_to(pid_t pid);
 
 /* Lets those come that were not blocked before. */

@@ -209,7 +209,8 @@ static void take_process(struct found *found, int folder, const char *path)
 		close(meta);
 		return;
 	}
-	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment ago. */
+	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment
+	 * ago. */
 	bool alive = process_is_alive(head.pid);
 	if (!alive && pread(meta, &head, sizeof(head), 0) != sizeof(head)) {
 		close(meta);

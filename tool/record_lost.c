@@ -90,8 +90,10 @@ void record_lost_say(const struct record_lost *lost, unsigned processes)
 		tool_error("record", "%s, and what came later is not in it; --size-limit=SIZE sets another", why);
 		return;
 	}
-	char *of = processes > 1 ? memory_format(" in %u of %u processes", lost->processes, processes) : memory_format("%s", "");
-	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s: %s", lost->lost, lost->about ? "about " : "", lost->events,
-		of, why ? why : "`xaudit info` tells what was said meanwhile");
+	char *of = processes > 1 ? memory_format(" in %u of %u processes", lost->processes, processes)
+				 : memory_format("%s", "");
+	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s: %s", lost->lost,
+		lost->about ? "about " : "", lost->events, of,
+		why ? why : "`xaudit info` tells what was said meanwhile");
 	free(of);
 }

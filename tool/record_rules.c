@@ -274,7 +274,8 @@ static int set_module(void)
 	return 0;
 }
 
-/* path: of the command, or NULL. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for itself alone. */
+/* path: of the command, or NULL. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for
+ * itself alone. */
 static void set_tunables(const char *path)
 {
 	const char *before = getenv("GLIBC_TUNABLES");

@@ -6,8 +6,8 @@
  *  - what the terminal sends to its foreground group, as long as the command is in our group and so has it already;
  *  - what we did ourselves: a fault is ours, and a closed pipe makes the call fail that writes.
  * That also holds for those that we are to ignore, as a shell's background jobs SIGINT and SIGQUIT: the command ignores
- * them as well, unless it wants to hear of them (a server that SIGQUIT asks to end). One that stops us (job control) stops
- * the command first.
+ * them as well, unless it wants to hear of them (a server that SIGQUIT asks to end). One that stops us (job control)
+ * stops the command first.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -101,7 +101,8 @@ void record_signals_take(struct record_signals *before)
 		/* The C library keeps two for itself. */
 		if (signal == SIGKILL || signal == SIGSTOP || sigaction(signal, NULL, &before->action[signal]) < 0)
 			continue;
-		/* What we were told to ignore stops nobody by job control, but the command may have its own mind about others. */
+		/* What we were told to ignore stops nobody by job control, but the command may have its own mind about
+		 * others. */
 		if (stops(signal) && before->action[signal].sa_handler == SIG_IGN)
 			continue;
 		/* When SIGCHLD is ignored, the status would be lost. */

@@ -91,7 +91,8 @@ static bool is_static(int fd, const Elf64_Phdr *dynamic)
 	Elf64_Dyn d;
 
 	for (uint64_t i = 0; i < dynamic->p_filesz / sizeof(d) && i < MOST_TAGS; i++) {
-		if (pread(fd, &d, sizeof(d), (off_t)(dynamic->p_offset + i * sizeof(d))) != sizeof(d) || d.d_tag == DT_NULL)
+		if (pread(fd, &d, sizeof(d), (off_t)(dynamic->p_offset + i * sizeof(d))) != sizeof(d) ||
+			d.d_tag == DT_NULL)
 			return false;
 		if (d.d_tag == DT_FLAGS)
 			return d.d_un.d_val & DF_STATIC_TLS;

@@ -109,7 +109,8 @@ void record_why(const char *command, const char *path)
 			close(fd);
 			continue;
 		}
-		why = is_loader(name) ? "ld.so itself, which ran no program that takes audit modules" : reason(fd, text, sizeof(text));
+		why = is_loader(name) ? "ld.so itself, which ran no program that takes audit modules"
+				      : reason(fd, text, sizeof(text));
 		close(fd);
 		break;
 	}

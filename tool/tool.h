@@ -34,9 +34,9 @@ int info_main(int argc, char **argv);
 void tool_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Writes a name or path, or what else comes from files and other processes, for people: what a terminal would obey instead
- * of showing it, and what is no UTF-8, becomes '?' (text_next() in runtime/text.h). All such texts go through this function,
- * tool_error() or json_string().
+ * Writes a name or path, or what else comes from files and other processes, for people: what a terminal would obey
+ * instead of showing it, and what is no UTF-8, becomes '?' (text_next() in runtime/text.h). All such texts go through
+ * this function, tool_error() or json_string().
  */
 void tool_text(FILE *file, const char *text);
 

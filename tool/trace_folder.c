@@ -378,7 +378,8 @@ static char *take_apart(const char *path, const char **name)
 	return both;
 }
 
-/* Where the path leads to the folder of one process: the trace folder, and that name; as take_apart(). NULL: it does not. */
+/* Where the path leads to the folder of one process: the trace folder, and that name; as take_apart(). NULL: it does
+ * not. */
 static char *find_process_folder(const char *path, const char **name)
 {
 	char *meta = memory_format("%s/meta", path), *real = NULL, *parent = NULL;

@@ -137,8 +137,9 @@ int trace_open_file(int at, const char *name, const char **why);
 bool trace_is_of_this_boot(const char *boot_id);
 
 /*
- * Opens the trace folder `path`, or of it what the process folder `path` names, and reads DIR/record and the head of each process's meta; processes other than `pid` are
- * left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one line on stderr.
+ * Opens the trace folder `path`, or of it what the process folder `path` names, and reads DIR/record and the head of
+ * each process's meta; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when
+ * there is nothing to read, after one line on stderr.
  */
 struct folder *folder_open(const char *path, uint32_t pid);
 void folder_close(struct folder *folder);

@@ -90,15 +90,17 @@ static bool runs_the_same(const struct process *process)
 	return !strcmp(exe, process->exe) || !strncmp(path_base(exe), "ld-linux", 8);
 }
 
-/* The program that was executed is another process of the trace. A number that was given anew has another parent as a rule. */
+/* The program that was executed is another process of the trace. A number that was given anew has another parent as a
+ * rule. */
 static bool has_successor(const struct process *process)
 {
 	const struct folder *folder = process->folder;
 
 	for (unsigned i = 0; i < folder->processes; i++) {
 		const struct trace_head *head = &folder->process[i]->head;
-		if (folder->process[i] != process && head->pid == process->head.pid && head->ppid == process->head.ppid &&
-			head->first.mono > process->head.first.mono && !strcmp(head->boot_id, process->head.boot_id))
+		if (folder->process[i] != process && head->pid == process->head.pid &&
+			head->ppid == process->head.ppid && head->first.mono > process->head.first.mono &&
+			!strcmp(head->boot_id, process->head.boot_id))
 			return true;
 	}
 	return false;
@@ -110,7 +112,8 @@ enum process_state process_state(const struct process *process)
 		return PROCESS_ENDED;
 	if (has_successor(process))
 		return PROCESS_EXECUTED;
-	if (!trace_is_of_this_boot(process->head.boot_id) || !process_is_alive(process->head.pid) || is_another(process))
+	if (!trace_is_of_this_boot(process->head.boot_id) || !process_is_alive(process->head.pid) ||
+		is_another(process))
 		return PROCESS_GONE;
 	return runs_the_same(process) ? PROCESS_RUNNING : PROCESS_EXECUTED;
 }

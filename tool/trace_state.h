@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What became of a traced process, as far as its trace and this system tell. Only exit() leaves a mark in the trace. A
- * program that was executed makes a process folder of its own, if it is traced; of a process that lives, the kernel knows
- * since when and what it runs.
+ * program that was executed makes a process folder of its own, if it is traced; of a process that lives, the kernel
+ * knows since when and what it runs.
  *
  * One thread.
  */
@@ -25,7 +25,8 @@ enum process_state {
 /* The process must be loaded (process_load()). */
 enum process_state process_state(const struct process *process);
 
-/* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one word: "ended", "running", "executed", "gone". */
+/* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one
+ * word: "ended", "running", "executed", "gone". */
 const char *process_state_phrase(enum process_state state);
 const char *process_state_plural(enum process_state state);
 const char *process_state_word(enum process_state state);

@@ -19,8 +19,8 @@ static struct stack *stacks;
 static int forbidden;
 
 /*
- * Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by building another one, which takes its place by one store: a child that another
- * thread forks meanwhile finds one of them whole.
+ * Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by building another one, which
+ * takes its place by one store: a child that another thread forks meanwhile finds one of them whole.
  */
 static struct piece_table {
 	uint32_t slots, count;

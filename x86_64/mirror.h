@@ -46,7 +46,8 @@ void mirror_each(uint32_t tid, void (*do_it)(struct stack *stack, void *context)
  */
 void mirror_leave(struct stack *stack);
 
-/* From now on no stack has a mirror: somebody else has a use for those addresses. One thread, before the program runs. */
+/* From now on no stack has a mirror: somebody else has a use for those addresses. One thread, before the program
+ * runs. */
 void mirror_forbid(void);
 
 #endif

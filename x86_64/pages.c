@@ -16,7 +16,8 @@
 
 /* ---- what may be asked for ---- */
 
-/* Is there a line "Seccomp:" with 0 in the thread's status? A system call that asked the same may be what a filter kills for. */
+/* Is there a line "Seccomp:" with 0 in the thread's status? A system call that asked the same may be what a filter
+ * kills for. */
 static int is_unfiltered(void)
 {
 	static const char wanted[] = "\nSeccomp:\t";
@@ -59,7 +60,8 @@ int pages_may_change(void)
 		return 0;
 	long fd = sys_open("/proc/self/exe", O_RDONLY, 0);
 	/* Without /proc, a page without a file tells less: SELinux makes a difference. */
-	volatile char *p = sys_mmap(NULL, PAGE, PROT_READ | PROT_EXEC, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE, (int)fd, 0);
+	volatile char *p = sys_mmap(
+		NULL, PAGE, PROT_READ | PROT_EXEC, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE, (int)fd, 0);
 	int may = 0;
 
 	if (fd >= 0)
@@ -79,7 +81,8 @@ int pages_may_change(void)
 static long write_all(int fd, const void *bytes, size_t size, uint64_t offset)
 {
 	for (size_t done = 0; done < size;) {
-		long r = sys_call(__NR_pwrite64, fd, (long)bytes + (long)done, (long)(size - done), (long)(offset + done), 0, 0);
+		long r = sys_call(
+			__NR_pwrite64, fd, (long)bytes + (long)done, (long)(size - done), (long)(offset + done), 0, 0);
 		if (r <= 0)
 			return r ? r : -EIO;
 		done += (size_t)r;

@@ -24,15 +24,16 @@
 #include <stdint.h>
 
 /*
- * May mprotect() be asked to give what was writable PROT_EXEC? No, where a thread had a seccomp filter at the first call, which is to come when the
- * process starts. It may refuse later.
+ * May mprotect() be asked to give what was writable PROT_EXEC? No, where a thread had a seccomp filter at the first
+ * call, which is to come when the process starts. It may refuse later.
  */
 int pages_may_ask(void);
 
 /* May text be made writable, and executable again? Tried on a private page of the program's file. */
 int pages_may_change(void);
 
-/* The process's memory, to be written whatever its protection is: a descriptor for pages_write() and sys_close(), or -errno. */
+/* The process's memory, to be written whatever its protection is: a descriptor for pages_write() and sys_close(), or
+ * -errno. */
 int pages_open(void);
 
 /* Writes all of it. Returns 0 or -errno. */
@@ -51,7 +52,8 @@ long pages_begin(struct pages *pages, uint64_t low, size_t size);
 /* Other bytes at an address in them. Returns 0 or -errno. */
 long pages_put(const struct pages *pages, uint64_t address, const void *bytes, size_t size);
 
-/* Maps the new content in place of the old, with that protection (PROT_*, without PROT_WRITE). Returns 0 or -errno: then the old stays. */
+/* Maps the new content in place of the old, with that protection (PROT_*, without PROT_WRITE). Returns 0 or -errno:
+ * then the old stays. */
 long pages_end(struct pages *pages, int prot);
 
 /* Begins, and gives it up. */

@@ -205,7 +205,8 @@ static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t
 	pages->reserved = functions;
 	pages->events = events;
 	pages->xray = xray;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that another thread forks meanwhile: it finds all of it, or none */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that another thread forks meanwhile: it finds
+						    all of it, or none */
 	pages->start = p;
 	return 0;
 }

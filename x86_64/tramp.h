@@ -248,8 +248,10 @@ struct tramp_vectors {
 	uint64_t size;	/* of the area, whichever way it is filled */
 	uint32_t mask;	/* components of the extended state */
 	uint32_t way;	/* enum tramp_vectors_way */
-	uint32_t quick; /* enum tramp_vectors_quick. Not none where `more` is not 0, but xgetbv does not tell what is in use */
-	uint32_t more;	/* components that the quick way does not know: r16-r31; AVX-512's, unless quick is TRAMP_QUICK_ZMM */
+	uint32_t quick; /* enum tramp_vectors_quick. Not none where `more` is not 0, but xgetbv does not tell what is in
+			   use */
+	uint32_t more;	/* components that the quick way does not know: r16-r31; AVX-512's, unless quick is
+			   TRAMP_QUICK_ZMM */
 	uint32_t pushes; /* whether x87's stack is empty is told by pushing onto it, not by fxam */
 };
 
