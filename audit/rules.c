@@ -112,7 +112,7 @@ static long open_searched(const char *path, int flags)
 static long look(int fd, int searched)
 {
 	struct stat st;
-	long r = sys_call(__NR_fstat, fd, (long)&st, 0, 0, 0, 0);
+	long r = sys_fstat(fd, &st);
 
 	if (r < 0)
 		return r;

@@ -14,7 +14,7 @@ static long open_folder(int at, const char *path, struct stat *st)
 	long fd = sys_call(__NR_openat, at, (long)path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return fd;
-	long r = sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
+	long r = sys_fstat(fd, st);
 	if (r < 0) {
 		sys_close((int)fd);
 		return r;

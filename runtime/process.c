@@ -36,6 +36,31 @@ struct process {
 static struct process_options options;
 static struct process *process;
 
+/* What fd 2 was at the start; nothing if it was closed. */
+static struct {
+	dev_t dev;
+	ino_t ino;
+	int open;
+} at_start;
+
+static void look_at_stderr(void)
+{
+	struct stat st;
+
+	at_start.open = !sys_fstat(2, &st);
+	at_start.dev = at_start.open ? st.st_dev : 0;
+	at_start.ino = at_start.open ? st.st_ino : 0;
+}
+
+/* The program may have made fd 2 a file of its own, such as a database; and nobody may read the pipe that it is. */
+static void write_to_stderr(const char *line, size_t length)
+{
+	struct stat st;
+
+	if (at_start.open && !sys_fstat(2, &st) && st.st_dev == at_start.dev && st.st_ino == at_start.ino && sys_may_write(2))
+		sys_write(2, line, length);
+}
+
 int process_init(const struct process_options *wanted)
 {
 	size_t size = (sizeof(struct process) + 4095) & ~4095ul;
@@ -50,6 +75,7 @@ int process_init(const struct process_options *wanted)
 	}
 	options = *wanted;
 	process = p;
+	look_at_stderr();
 	return identity_init();
 }
 
@@ -147,7 +173,7 @@ void process_say(const char *line)
 	text_string(&text, line);
 	text.length = text_clean(buffer);
 	text_string(&text, "\n");
-	sys_write(2, buffer, text.length);
+	write_to_stderr(buffer, text.length);
 	append_text(TRACE_TEXT_NOTE, line, sys_length(line));
 }
 

@@ -11,8 +11,10 @@
 
 #include <errno.h>	 /* ESRCH */
 #include <fcntl.h>	 /* AT_FDCWD */
+#include <poll.h>	 /* struct pollfd */
 #include <stddef.h>	 /* size_t */
 #include <stdint.h>	 /* int64_t */
+#include <sys/stat.h>	 /* struct stat */
 #include <sys/syscall.h> /* __NR_mmap */
 #include <time.h>	 /* struct timespec */
 
@@ -69,6 +71,19 @@ static inline long sys_read(int fd, void *buffer, size_t size)
 static inline long sys_write(int fd, const void *buffer, size_t size)
 {
 	return sys_call(__NR_write, fd, (long)buffer, (long)size, 0, 0, 0);
+}
+
+static inline long sys_fstat(int fd, struct stat *st)
+{
+	return sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
+}
+
+/* Whether the file takes a short write now: it would neither wait nor end in SIGPIPE. */
+static inline int sys_may_write(int fd)
+{
+	struct pollfd file = { .fd = fd, .events = POLLOUT };
+
+	return sys_call(__NR_poll, (long)&file, 1, 0, 0, 0, 0) == 1 && file.revents == POLLOUT;
 }
 
 static inline long sys_gettid(void)
