@@ -150,9 +150,27 @@ void process_count(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
+/* What was lost before there was a head goes into it, once. */
+static void count_earlier(struct trace_head *head)
+{
+	/* Sequentially consistent, with the store of head before it: pairs with the addition in process_lose(). */
+	uint64_t n = __atomic_exchange_n(&process->lost, 0, __ATOMIC_SEQ_CST);
+
+	if (n)
+		process_count(&head->lost, n);
+}
+
 void process_lose(void)
 {
-	process_count(process->head ? &process->head->lost : &process->lost, 1);
+	if (process->head) {
+		process_count(&process->head->lost, 1);
+		return;
+	}
+	/* A head that comes meanwhile has taken the sum with this in it, or is seen here: this pairs with count_earlier(). */
+	__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
+	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* behind the addition, as above */
+	if (head)
+		count_earlier(head);
 }
 
 /* ---- saying things ---- */
@@ -492,7 +510,7 @@ enum process_state process_start(void)
 	head->last = head->first;
 	read_file("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof(head->boot_id));
 	head->used = process->used;
-	head->lost = process->lost;
+	count_earlier(head);
 	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
 	describe_command();
 	describe_host();
