@@ -192,7 +192,13 @@ soak: all
 bench: all t/make_trace t/bench/handler_cost
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
-.PHONY: bench soak
+# Programs that Debian installs, in five ways; FARM='nginx perl' names some of them.
+farm: all
+	@$(test_environment) $(srcdir)/t/farm/run.sh
+dist_check_SCRIPTS += t/farm.t
+EXTRA_DIST += t/farm/known.supp t/farm/programs.sh t/farm/run.sh t/farm/servers.sh
+
+.PHONY: bench farm soak
 
 # Flight recorders, counters and changes.
 dist_check_SCRIPTS += t/modes.t t/ring.t t/ctl_folder.t
