@@ -66,7 +66,7 @@ done
 # A figure is of worth only if all sites were traced, by all.
 for kind in $pair_kinds; do
 	sites=1000
-	"$XAUDIT" info "$tmp/pair_$kind" >"$tmp/output" || fail "the traces of libpair_$kind.so are damaged"
+	"$XAUDIT" info -v "$tmp/pair_$kind" >"$tmp/output" || fail "the traces of libpair_$kind.so are damaged"
 	# Functions of the object, but each binding of each load.
 	case $kind in
 	xray) sites=500 ;;
