@@ -57,7 +57,9 @@ static void write_to_stderr(const char *line, size_t length)
 {
 	struct stat st;
 
-	if (at_start.open && !sys_fstat(2, &st) && st.st_dev == at_start.dev && st.st_ino == at_start.ino && sys_may_write(2))
+	if (!at_start.open || sys_fstat(2, &st) || st.st_dev != at_start.dev || st.st_ino != at_start.ino)
+		return;
+	if (sys_may_write(2))
 		sys_write(2, line, length);
 }
 

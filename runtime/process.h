@@ -60,8 +60,8 @@ enum process_state process_start(void);
 void process_off(const char *what, const char *where, long error);
 
 /*
- * Says a line on fd 2 ("xaudit: " is put before it), if that is still what it was at the start and takes it at once, and
- * notes it in meta. Lock held.
+ * Says a line on fd 2 ("xaudit: " is put before it), if that is still what it was at the start and takes it at once,
+ * and notes it in meta. Lock held.
  */
 void process_say(const char *line);
 

@@ -135,6 +135,7 @@ dist_check_SCRIPTS += t/rights.t
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
 dist_check_SCRIPTS += t/objects.t t/dladdr.t t/static_tls.t t/env.t
+EXTRA_DIST += t/fixtures/small_thread.c
 EXTRA_DIST += t/fixtures/start.c t/fixtures/dladdr.c t/fixtures/elf_edit.c
 
 # Guards.

@@ -533,23 +533,7 @@ if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then
 	skip 8 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
 else
 	XAUDIT_MODULE=$MODULE
-	cat >thread.c <<'END'
-#include <pthread.h>
-static void *body(void *p) { return p; }
-int main(void)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 16 << 10))
-		return 99;
-	error = pthread_create(&thread, &attributes, body, 0);
-	if (!error)
-		pthread_join(thread, 0);
-	return error;
-}
-END
-	$CC -pthread -o thread thread.c || bail 'the program with a thread does not compile'
+	$CC -pthread -o thread "$top_srcdir/t/fixtures/small_thread.c" || bail 'the program with a thread does not compile'
 	tls20000/big
 	is "$?" 8 'untraced, the program with much static TLS runs'
 	record -k plt -o real tls20000/big

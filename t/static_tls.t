@@ -25,23 +25,7 @@ mkdir other
 $CC -O2 -shared -fPIC -Wl,-soname,libvariable.so -o other/libvariable.so variable.c &&
 	$CC -O2 -shared -fPIC -Wl,-soname,libbig.so -o other/libbig.so user.c -Lother -lvariable -Wl,-rpath,'$ORIGIN' || bail 'two libraries'
 cp start other
-cat >thread.c <<'end'
-#include <pthread.h>
-static void *body(void *p) { return p; }
-int main(void)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 16 << 10))
-		return 99;
-	error = pthread_create(&thread, &attributes, body, 0);
-	if (!error)
-		pthread_join(thread, 0);
-	return error;
-}
-end
-$CC -pthread -o thread thread.c || bail thread
+$CC -pthread -o thread "$top_srcdir/t/fixtures/small_thread.c" || bail thread
 
 # same SENTENCE COMMAND...: the command prints the same, and ends with 8, with LD_AUDIT alone.
 same() {
