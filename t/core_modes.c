@@ -304,9 +304,12 @@ static const char *chunk_text(const char *path, uint64_t at, uint64_t seq)
 		return "lost events";
 	for (size_t i = head->head_size; i + 8 <= head->size && i + 8 <= (size_t)n && length < sizeof(text) - 20; i += 8) {
 		uint64_t event = *(uint64_t *)(chunk + i);
-		if (event)
+		uint32_t id = (uint32_t)(event >> 32) & TRACE_ID_MASK;
+		if (event >> 60 == TRACE_CONTROL && (id & 0xff) == TRACE_SYNC)
+			i += (id >> 8) * 8; /* one may come at any time */
+		else if (event)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%c%u", length ? " " : "",
-				"?EXTUP"[event >> 60], (uint32_t)(event >> 32) & TRACE_ID_MASK);
+				"?EXTUP"[event >> 60], id);
 	}
 	return text;
 }
