@@ -168,10 +168,8 @@ static bool leave(struct ctl_targets *targets, pid_t pid)
 	targets->left = memory_resize(targets->left, targets->left_alone + 1, sizeof(*targets->left));
 	targets->left[targets->left_alone++] = pid;
 	ctl_name(pid, name);
-	tool_error("ctl",
-		"process %d (%s) is left as it is: it has a seccomp filter, which might kill it; `xaudit ctl %d` does "
-		"it",
-		(int)pid, name, (int)pid);
+	tool_error("ctl", "process %d (%s) is left as it is: it has a seccomp filter, which might kill it; "
+		"`xaudit ctl %d` does it", (int)pid, name, (int)pid);
 	return true;
 }
 

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,8 +164,7 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary, 
 	}
 }
 
-/* The files of threads. chunk 0: nothing is trimmed, since the process lives or is another user's. Returns whether
- * there is any. */
+/* The files of threads. chunk 0: the process lives, or is another user's, and nothing is trimmed. Is there any? */
 static bool look_at_threads(int folder, uint64_t chunk)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
