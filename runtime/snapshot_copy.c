@@ -241,11 +241,10 @@ static void close_files(struct files *f)
 }
 
 /* Lists the places of a flight recorder. Returns the newest number, NO_SEQ if there is none. */
-static uint64_t list_ring(struct copy *c, struct files *f)
+static uint64_t look_at_ring(struct copy *c, const struct files *f)
 {
-	uint64_t newest = NO_SEQ, places = f->size / f->chunk;
+	uint64_t newest = NO_SEQ;
 
-	f->places = places < PLACES_MAX ? (unsigned)places : PLACES_MAX;
 	for (unsigned i = 0; i < f->places; i++) {
 		c->seq[i] = NO_SEQ;
 		if (read_chunk(f->from, i * f->chunk, f->chunk, &c->chunk) <= 0)
@@ -254,6 +253,21 @@ static uint64_t list_ring(struct copy *c, struct files *f)
 		if (newest == NO_SEQ || c->chunk.seq > newest)
 			newest = c->chunk.seq;
 	}
+	return newest;
+}
+
+/*
+ * The same, so that the list lacks none from the newest back to the first that is gone. Twice: while the places are
+ * looked at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the newer. What
+ * is not newer than the newest of the first look was all there when the second began.
+ */
+static uint64_t list_ring(struct copy *c, struct files *f)
+{
+	uint64_t places = f->size / f->chunk;
+
+	f->places = places < PLACES_MAX ? (unsigned)places : PLACES_MAX;
+	uint64_t newest = look_at_ring(c, f);
+	look_at_ring(c, f);
 	return newest;
 }
 
@@ -344,7 +358,8 @@ static long copy_thread(struct copy *c, unsigned n)
 		 * that is luck.
 		 */
 		for (int again = 0; again < LOOKS && !bad; again++) {
-			if (again > (c->copied->chunks == chunks ? LOOKS : FEW) || (again && (c->copied->gone - gone) * 2 <= r.places))
+			int nothing = c->copied->chunks == chunks;
+			if (again > (nothing ? LOOKS : FEW) || (again && !nothing && (c->copied->gone - gone) * 2 <= r.places))
 				break;
 			if (again && ((has_t && (bad = take_size(&t))) || (has_r && (bad = take_size(&r)))))
 				break;
