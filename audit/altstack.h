@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A stack of our own for what ld.so's callbacks do at length. They run on threads of the program, whose stacks may have
- * 16 kB; a dlopen takes 8 of them without us, and reading an object's file by libelf would take 13 more.
+ * 16 kB; a dlopen takes 8 of them without us, and ours took 5 to 13 more.
  *
  * Each call has a stack for itself: the spare one, else a new one. A stack that is done with becomes the spare one, or
  * is unmapped where there is one. So calls may be nested and concurrent, at exit too; a fork or the end of the thread

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A first look at a file's section names, without libelf: nearly every library has no compile-time sites, and the look at those
- * must cost a few system calls, not a library. Pure function of the file; no heap; any thread.
+ * A first look at a file's section names: nearly every library has no compile-time sites, and the look at those must cost
+ * a few system calls, not a mapping. Pure function of the file; no heap; any thread.
  */
 #ifndef XAUDIT_GLANCE_H
 #define XAUDIT_GLANCE_H

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # audit/libcommon.la: what the module and the command share; files go into audit_libcommon_la_SOURCES.
-# audit/libsites.la: site discovery, for both too, with libelf; files go into audit_libsites_la_SOURCES.
+# audit/libsites.la: site discovery, for both too; files go into audit_libsites_la_SOURCES.
 # audit/libaudit.la: the module's part that ld.so calls; files go into audit_libaudit_la_SOURCES.
 # libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
 noinst_LTLIBRARIES += audit/libcommon.la
@@ -24,7 +24,7 @@ audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =
 libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la \
-	audit/libsites.la $(ELF_LIBS) $(INIH_MODULE_LIBS)
+	audit/libsites.la $(INIH_MODULE_LIBS)
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
 	-Wl,--version-script=$(srcdir)/audit/audit.map

@@ -161,49 +161,31 @@ static void plan(struct object *object)
 	sort(object->functions, object->usable_functions, &set->function->address, sizeof(*set->function));
 }
 
-static uint32_t scanning; /* process_serial() of whoever is in scan(). ld.so's lock */
-
-/*
- * The thread that looks at files, under ld.so's lock, was left behind by a fork. Its half of the work is forgotten. It
- * may also have been in libelf or in our malloc, which nobody can enter any more: then no file is looked at in this
- * process.
- */
-static int is_left_behind(struct object *object)
+/* A thread that was looking at the object's file was left behind by a fork: its half of the work is forgotten. */
+static void forget_half(struct object *object)
 {
 	struct process_held held;
 
+	if (!object->marks && !object->sites.functions && !object->sites.arena.blocks)
+		return;
 	process_lock(&held);
-	int left = scanning && scanning != process_serial();
-	if (left) {
-		static uint32_t said;
-		if (said != scanning)
-			process_say("forked while a thread was opening a library: sleds of libraries that are opened "
-				    "now are not traced");
-		said = scanning;
-	} else {
-		scanning = process_serial();
-	}
-	if (object->marks || object->sites.functions) {
-		sys_fill(&object->sites, 0, sizeof(object->sites));
-		object->marks = NULL;
-		object->usable = object->usable_functions = 0;
-		sys_fill(object->counts[TRACE_KIND_XRAY], 0, sizeof(object->counts[TRACE_KIND_XRAY]));
-		sys_fill(object->counts[TRACE_KIND_PATCHABLE], 0, sizeof(object->counts[TRACE_KIND_PATCHABLE]));
-		sys_fill(object->counts[TRACE_KIND_GUARD], 0, sizeof(object->counts[TRACE_KIND_GUARD]));
-	}
+	sys_fill(&object->sites, 0, sizeof(object->sites));
+	object->marks = NULL;
+	object->usable = object->usable_functions = 0;
+	sys_fill(object->counts[TRACE_KIND_XRAY], 0, sizeof(object->counts[TRACE_KIND_XRAY]));
+	sys_fill(object->counts[TRACE_KIND_PATCHABLE], 0, sizeof(object->counts[TRACE_KIND_PATCHABLE]));
+	sys_fill(object->counts[TRACE_KIND_GUARD], 0, sizeof(object->counts[TRACE_KIND_GUARD]));
 	process_unlock(&held);
-	return left;
 }
 
 /* Fills in the object's sites and plan. */
 static void scan(struct object *object, const struct image *image, unsigned kinds)
 {
 	struct process_held held;
-	int left = is_left_behind(object);
-	enum trace_reason reason = image->textrel ? TRACE_REASON_TEXTREL
-				   : left	  ? TRACE_REASON_UNREADABLE
-						  : scan_file(object, image, kinds);
 	struct site_set *set = &object->sites;
+
+	forget_half(object);
+	enum trace_reason reason = image->textrel ? TRACE_REASON_TEXTREL : scan_file(object, image, kinds);
 
 	/* Ids and counts are shared with bindings, which other threads may make now. */
 	process_lock(&held);
@@ -229,8 +211,6 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 		site_free(set);
 	}
 	object->scanned = 1;
-	if (!left)
-		scanning = 0;
 	process_unlock(&held);
 }
 

@@ -3,7 +3,7 @@
  * Site discovery: which functions of an ELF file have compile-time sites, and where. Pure function of the file.
  *
  * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`.
- * Reads with libelf: section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the
+ * Reads section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the
  * object's own relocations (.rela.dyn, RELR), the table of guards that a note names (no section headers needed),
  * symbols, and function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
  * link-time addresses (add the load address).
@@ -86,8 +86,8 @@ struct site_symbols {
  * Scans the file behind fd (not closed, its position untouched) for the kinds in the mask (1 << TRACE_KIND_...).
  * Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno (the set is empty
  * then). A file whose tables make no sense is no error: kind_reason and each function's reason say so. The set must
- * be zero or freed before. No stdio, no locale, no abort; memory from the set's arena and, for section headers,
- * libelf's malloc.
+ * be zero or freed before. No stdio, no locale, no abort; memory from the set's arena and one that is
+ * gone when it returns.
  */
 int site_scan(struct site_set *set, int fd, unsigned kinds);
 

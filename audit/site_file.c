@@ -3,7 +3,10 @@
 
 #include <errno.h>    /* ENOEXEC */
 #include <string.h>   /* memcmp, strlen */
+#include <sys/mman.h> /* PROT_READ */
 #include <sys/stat.h> /* fstat */
+
+#include "runtime/sys.h" /* sys_mmap */
 
 static void read_dynamic(struct site_file *file)
 {
@@ -61,55 +64,83 @@ static void read_dynamic(struct site_file *file)
 	}
 }
 
+/* The first section header: it holds the numbers that are too large for the ELF header. */
+static int first_section(const struct site_file *file, Elf64_Shdr *section)
+{
+	const uint8_t *p = file->header->e_shoff && file->header->e_shentsize == sizeof(*section)
+				   ? site_file_bytes(file, file->header->e_shoff, sizeof(*section))
+				   : NULL;
+
+	if (p)
+		site_read(section, p);
+	return p != NULL;
+}
+
+static void read_sections(struct site_file *file)
+{
+	Elf64_Shdr first;
+
+	if (!first_section(file, &first))
+		return;
+	uint64_t count = file->header->e_shnum ? file->header->e_shnum : first.sh_size;
+	if (count <= (file->size - file->header->e_shoff) / sizeof(first))
+		file->sections = count;
+}
+
 static int read_segments(struct site_file *file)
 {
 	Elf64_Phdr *copy = file->few_segments;
-	const void *p = NULL;
-	size_t count;
+	uint64_t count = file->header->e_phnum, size;
+	Elf64_Shdr first;
 
-	if (!elf_getphdrnum(file->elf, &count) && count)
-		p = elf64_getphdr(file->elf);
-	if (!p)
+	if (count == PN_XNUM && first_section(file, &first))
+		count = first.sh_info;
+	const uint8_t *p = NULL;
+	if (file->header->e_phoff && file->header->e_phentsize == sizeof(*copy) &&
+		!__builtin_mul_overflow(count, sizeof(*copy), &size))
+		p = site_file_bytes(file, file->header->e_phoff, size);
+	if (!p || !count)
 		return 0;
 	if (count > sizeof(file->few_segments) / sizeof(*file->few_segments))
-		copy = arena_alloc(&file->scratch, count * sizeof(*copy));
+		copy = arena_alloc(&file->scratch, size);
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, p, count * sizeof(*copy));
+	memcpy(copy, p, size);
 	file->segment = copy;
 	file->segments = count;
 	return 0;
 }
 
+/* Is this the header of a file that we know? Not of 32-bit ones, x32 among them. */
+static int is_known(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&
+	       header->e_machine == EM_X86_64 && (header->e_type == ET_EXEC || header->e_type == ET_DYN);
+}
+
 int site_file_open(struct site_file *file, int fd)
 {
 	struct stat stat;
-	size_t count;
 	int r = -ENOEXEC;
 
 	*file = (struct site_file){0};
 	if (fstat(fd, &stat))
 		return -errno;
-	if (!S_ISREG(stat.st_mode))
+	if (!S_ISREG(stat.st_mode) || (uint64_t)stat.st_size < sizeof(*file->header))
 		return -ENOEXEC;
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOEXEC;
-	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!file->elf)
-		return -ENOEXEC;
-	if (elf_kind(file->elf) != ELF_K_ELF)
-		goto out;
-	file->base = (const uint8_t *)elf_rawfile(file->elf, &file->size);
-	file->header = elf64_getehdr(file->elf); /* NULL for 32-bit files, x32 among them */
-	if (!file->base || !file->header || file->header->e_ident[EI_DATA] != ELFDATA2LSB ||
-		file->header->e_machine != EM_X86_64 ||
-		(file->header->e_type != ET_EXEC && file->header->e_type != ET_DYN))
+	const void *p = sys_mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (sys_is_error(p))
+		return (int)(intptr_t)p;
+	file->base = p;
+	file->size = (size_t)stat.st_size;
+	file->header = p;
+	if (!is_known(file->header))
 		goto out;
 	r = read_segments(file);
 	if (r)
 		goto out;
-	if (elf_getshdrnum(file->elf, &count) == 0)
-		file->sections = count;
+	read_sections(file);
 	read_dynamic(file);
 	return 0;
 out:
@@ -119,8 +150,8 @@ out:
 
 void site_file_close(struct site_file *file)
 {
-	if (file->elf)
-		elf_end(file->elf);
+	if (file->base)
+		sys_munmap((void *)(uintptr_t)file->base, file->size);
 	arena_free(&file->scratch);
 	*file = (struct site_file){0};
 }
@@ -210,12 +241,11 @@ int site_next_note(struct site_note *note)
 
 int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section)
 {
-	/* libelf points into the file where it can, and there a header may lie at any address. */
-	const void *p = i < file->sections ? elf64_getshdr(elf_getscn(file->elf, i)) : NULL;
-
-	if (p)
-		memcpy(section, p, sizeof(*section));
-	return p != NULL;
+	if (i >= file->sections)
+		return 0;
+	/* All of them lie in the file. */
+	memcpy(section, file->base + file->header->e_shoff + i * sizeof(*section), sizeof(*section));
+	return 1;
 }
 
 const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section)
@@ -229,11 +259,13 @@ const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr
 int site_section_named(struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix)
 {
 	size_t length = strlen(name) + !prefix; /* with its NUL */
-	size_t index;
+	size_t index = file->header->e_shstrndx;
 
 	if (!file->section_text) {
 		Elf64_Shdr names;
-		if (elf_getshdrstrndx(file->elf, &index) || !site_section(file, index, &names) ||
+		if (index == SHN_XINDEX && first_section(file, &names))
+			index = names.sh_link;
+		if (!index || !site_section(file, index, &names) ||
 			!(file->section_text = site_section_bytes(file, &names)))
 			return 0;
 		file->section_text_size = names.sh_size;

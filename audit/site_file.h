@@ -12,7 +12,7 @@
 #ifndef XAUDIT_SITE_FILE_H
 #define XAUDIT_SITE_FILE_H
 
-#include <libelf.h>
+#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,8 +60,7 @@ struct site_dynamic {
 };
 
 struct site_file {
-	Elf *elf;
-	const uint8_t *base; /* the whole file */
+	const uint8_t *base; /* the whole file, mapped */
 	size_t size;
 	const Elf64_Ehdr *header;
 	const Elf64_Phdr *segment; /* a copy: in the file it may lie at any address */

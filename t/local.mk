@@ -49,9 +49,9 @@ check_PROGRAMS += t/sled.t t/site.t t/site_damage.t
 t_sled_t_SOURCES = t/sled.c
 t_sled_t_LDADD = audit/libcommon.la
 t_site_t_SOURCES = t/site.c t/site_fixture.h
-t_site_t_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS)
+t_site_t_LDADD = audit/libsites.la audit/libcommon.la
 t_site_damage_t_SOURCES = t/site_damage.c t/site_fixture.h
-t_site_damage_t_LDADD = audit/libsites.la audit/libcommon.la $(ELF_LIBS)
+t_site_damage_t_LDADD = audit/libsites.la audit/libcommon.la
 EXTRA_DIST += t/site_functions.c
 dist_check_SCRIPTS += t/list.t
 
