@@ -12,6 +12,9 @@
 #include <string.h>   /* strcmp */
 #include <sys/auxv.h> /* getauxval */
 #include <time.h>     /* clock_gettime */
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h> /* x86_cpu_present: glibc 2.33 */
+#endif
 
 #include "audit/altstack.h"
 #include "audit/api.h"
@@ -89,6 +92,17 @@ static void find_loader(void)
 	process_unlock(&held);
 }
 
+/* What the processor says of its TSC, as ld.so has read it: the clock asks a file of the kernel's else, or the processor
+ * itself, which leaves a virtual machine for it. */
+static int tsc_is_invariant(void)
+{
+#if __has_include(<sys/platform/x86.h>)
+	return x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
+#else
+	return 0;
+#endif
+}
+
 EXPORT unsigned la_version(unsigned version)
 {
 	struct process_options options = {
@@ -109,6 +123,8 @@ EXPORT unsigned la_version(unsigned version)
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
+	if (!wanted && tsc_is_invariant())
+		wanted = TRACE_CLOCK_TSC;
 	clock_init(wanted, clock_gettime);
 	unwinder_init();
 	if (process_init(&options)) {
@@ -128,6 +144,7 @@ EXPORT unsigned la_version(unsigned version)
 		.objects = &objects,
 		.loads = &loads,
 		.any = rules.control_any && !check_mode() });
+	process_quiet(1);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
@@ -372,6 +389,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
 		return;
 	int first = !started;
+	process_quiet(0);
 	if (first && !rules.follow)
 		follow_nobody();
 	started = 1;

@@ -145,7 +145,7 @@ static struct object *identify(const struct link_map *map, const struct image *i
 	candidate.print = image_print(image, map);
 	for (struct object *o = objects; o; o = o->next) {
 		if (same_identity(o, &candidate)) {
-			if (memory.blocks == before.blocks) {
+			if (memory.blocks == before.blocks && before.next) {
 				sys_fill((void *)before.next, 0, memory.next - before.next); /* the path, again */
 				memory = before;
 			}

@@ -13,12 +13,46 @@ struct arena_block {
 
 #define FIRST_BLOCK (64ul << 10)
 
+#define WINDOW	(8ul << 10)
+#define WINDOWS 16
+
+static uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(4096)));
+static unsigned taken; /* windows; atomic */
+
+static void take_window(struct arena *arena)
+{
+	/* Relaxed: a look. */
+	unsigned n = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+
+	do {
+		if (n >= WINDOWS)
+			return;
+		/* Acquire on success; pairs with the release in give_window(): the memory is zero again. Relaxed: another look. */
+	} while (!__atomic_compare_exchange_n(&taken, &n, n + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	arena->window = n + 1;
+	arena->next = (uintptr_t)window[n];
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in arena_alloc(), of a child that is forked here */
+	arena->end = (uintptr_t)window[n] + WINDOW;
+}
+
+static void give_window(unsigned n, size_t used)
+{
+	/* Relaxed: a look. The others' windows stay between ours and the end. */
+	if (__atomic_load_n(&taken, __ATOMIC_RELAXED) != n)
+		return;
+	sys_fill(window[n - 1], 0, used);
+	/* Release; pairs with the acquire in take_window(). */
+	__atomic_compare_exchange_n(&taken, &n, n - 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + 15) & ~15ul;
-	if (arena->end < arena->next || arena->end - arena->next < size || !arena->blocks) {
+	if (!arena->next && size <= WINDOW)
+		take_window(arena);
+	if (arena->end < arena->next || arena->end - arena->next < size || !arena->next) {
 		/* Double what we have: a hundred thousand names cost a handful of mappings. */
 		size_t want = arena->mapped > FIRST_BLOCK ? arena->mapped : FIRST_BLOCK;
 		if (want < size + sizeof(struct arena_block) + 16)
@@ -56,6 +90,8 @@ char *arena_string(struct arena *arena, const char *text, size_t length)
 void arena_free(struct arena *arena)
 {
 	struct arena_block *block = arena->blocks, *older;
+	unsigned n = arena->window;
+	size_t used = block || !n ? WINDOW : arena->next - (uintptr_t)window[n - 1];
 
 	/* First: another thread may fork in the middle, and the child must not come here for the same blocks again. */
 	*arena = (struct arena){ 0 };
@@ -64,4 +100,6 @@ void arena_free(struct arena *arena)
 		older = block->older;
 		sys_munmap(block, block->size);
 	}
+	if (n)
+		give_window(n, used);
 }

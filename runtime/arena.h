@@ -4,6 +4,9 @@
  *
  * An arena belongs to whoever holds it; no lock. Built on raw mmap, so it never enters a malloc (DESIGN: the audit
  * namespace's malloc leaks per thread and can deadlock after fork). Memory is zero. Async-signal-safe.
+ *
+ * The first arenas begin in windows of 8 KiB of static memory: a start makes half a dozen that stay small, and each mapping
+ * would cost it 5 us. A window is used again if its arena is freed before another one has begun, else never.
  */
 #ifndef XAUDIT_ARENA_H
 #define XAUDIT_ARENA_H
@@ -16,6 +19,7 @@ struct arena {
 	struct arena_block *blocks; /* newest first */
 	size_t next, end;	    /* free part of the newest block, as addresses */
 	size_t mapped;		    /* bytes in all blocks */
+	unsigned window;	    /* number of the window that it began in, from 1; 0: none */
 };
 
 /* Returns zeroed memory, aligned to 16, or NULL when the system has none. */

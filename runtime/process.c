@@ -35,6 +35,7 @@ struct process {
 
 static struct process_options options;
 static struct process *process;
+static int quiet; /* see process_quiet(). Written by the only thread that there is */
 
 /* What fd 2 was at the start; nothing if it was closed. */
 static struct {
@@ -83,12 +84,32 @@ int process_init(const struct process_options *wanted)
 
 /* ---- lock ---- */
 
-void process_lock(struct process_held *held)
+void process_quiet(int is)
+{
+	quiet = is;
+}
+
+/* While ld.so starts a program it binds hundreds of functions, and each lock would cost two system calls. */
+static void block_signals(struct process_held *held)
 {
 	static const uint64_t all = ~0ull;
+
+	held->blocked = !quiet;
+	if (held->blocked)
+		sys_set_signals(&all, &held->signals);
+}
+
+static void restore_signals(const struct process_held *held)
+{
+	if (held->blocked)
+		sys_set_signals(&held->signals, NULL);
+}
+
+void process_lock(struct process_held *held)
+{
 	uint32_t free = 0;
 
-	sys_set_signals(&all, &held->signals);
+	block_signals(held);
 	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
 	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
@@ -99,14 +120,13 @@ void process_lock(struct process_held *held)
 
 int process_trylock(struct process_held *held)
 {
-	static const uint64_t all = ~0ull;
 	uint32_t free = 0;
 
-	sys_set_signals(&all, &held->signals);
+	block_signals(held);
 	/* Acquire on success, as in process_lock(). */
 	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return 1;
-	sys_set_signals(&held->signals, NULL);
+	restore_signals(held);
 	return 0;
 }
 
@@ -115,7 +135,7 @@ void process_unlock(const struct process_held *held)
 	/* Release; pairs with the acquires in process_lock() and process_trylock(). */
 	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
 		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-	sys_set_signals(&held->signals, NULL);
+	restore_signals(held);
 }
 
 /* ---- small questions ---- */

@@ -7,7 +7,7 @@
  * (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock, and makes a folder of its own.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
- * thread can leave it held. Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists
+ * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are. Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists
  * of audit/ or of stacks and threads holds it, unless said otherwise there.
  *
  * Contexts: any thread, async-signal-safe, no libc.
@@ -39,9 +39,13 @@ struct process_options {
 /* Strings must stay. Returns 0 or -errno. One thread. */
 int process_init(const struct process_options *options);
 
+/* No code of the program has run yet (1), or is about to (0). One thread; lock not held. 0 until told. */
+void process_quiet(int is);
+
 /* A mask of blocked signals to restore. */
 struct process_held {
 	uint64_t signals;
+	int blocked; /* 0: they were left as they are */
 };
 
 void process_lock(struct process_held *held);
