@@ -62,6 +62,7 @@ like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight r
 	'info tells mode, size and chunks of the flight recorder'
 like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 chunks' 'and how many chunks are gone'
 like "$("$XAUDIT" replay "$tmp/ring")" '6 chunks were overwritten' 'replay shows where they were'
+like "$("$XAUDIT" dump "$tmp/ring")" ' 100  gap .* 6 chunks were overwritten' 'dump shows in which thread'
 rm "$tmp/ring/p100/t0"
 report ring
 is "$status $(row foo)" '0 4 210 210 0' 'a thread that has only a flight recorder is read'

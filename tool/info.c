@@ -15,8 +15,8 @@
 #include "tool/reader.h"
 #include "tool/tool.h"
 #include "tool/trace_counts.h"
+#include "tool/trace_events.h"
 #include "tool/trace_state.h"
-#include "tool/trace_stream.h"
 
 static const char help[] =
 	"Usage: xaudit info [OPTION]... [DIR]\n"
@@ -70,78 +70,87 @@ uint64_t info_began(const struct folder *folder)
 
 struct scan {
 	struct info_sums *sums;
-	uint64_t time, now, first;
-	uint32_t tid;
+	struct events *source;
+	uint64_t most;	     /* words, of all finished chunks, that are to be read */
+	uint64_t first, now; /* ticks, of events */
 };
 
-static void scan_words(struct scan *scan, struct stream *s)
+DECODE_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
-	while (s->at < s->have) {
-		uint64_t event = s->words[s->at];
-		uint32_t type = (uint32_t)(event >> 32) >> TRACE_ID_BITS;
+	struct scan *scan = user;
 
-		if (type >= TRACE_ENTRY && type <= TRACE_POINT) {
-			scan->sums->events++;
-			scan->time = stream_time(scan->time, event);
-			scan->now = scan->time > scan->now ? scan->time : scan->now;
-			scan->first = scan->first < scan->time ? scan->first : scan->time;
-		} else if (type == TRACE_CONTROL) {
-			switch (stream_control(s, &scan->time, &scan->tid)) {
-			case STREAM_CONTROL_MORE:
-				return;
-			case STREAM_CONTROL_THREAD:
-				scan->sums->threads++;
-				continue;
-			case STREAM_CONTROL_CRASH:
-				scan->sums->crashes++;
-				scan->sums->signal = s->signal;
-				continue;
-			case STREAM_CONTROL_CUSTOM:
-				scan->sums->custom++;
-				scan->sums->custom_bytes += s->custom.size;
-				scan->now = scan->time > scan->now ? scan->time : scan->now;
-				scan->first = scan->first < scan->time ? scan->first : scan->time;
-				continue;
-			case STREAM_CONTROL_NOTHING:
-				continue;
-			}
-		} else if (type != TRACE_HOLE) {
-			stream_damage(s, s->at, "an event of unknown type");
-		}
-		s->at++;
+	(void)type;
+	(void)id;
+	(void)now;
+	(void)at;
+	scan->sums->events++;
+	scan->now = time > scan->now ? time : scan->now;
+	scan->first = scan->first < time ? scan->first : time;
+	return false;
+}
+
+/* Leaves out a chunk that is more than is to be read. */
+static void scan_chunk(struct info_sums *sums, struct events *source, uint64_t most)
+{
+	uint64_t words = source->stream.head.used ? events_chunk_words(source) : 0;
+
+	if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
+		sums->skipped += words;
+		events_skip_chunk(source);
+	} else {
+		sums->words += words;
 	}
 }
 
-/* most: words, of all finished chunks, that are to be read. */
-static void scan_stream(struct info_sums *sums, struct stream *s, uint64_t most)
+static bool scan_other(void *user, enum decoded what)
 {
-	struct scan scan = { .sums = sums, .first = UINT64_MAX };
-	enum stream_step step;
-	bool begun = false;
+	struct scan *scan = user;
+	struct info_sums *sums = scan->sums;
+	const struct decoder *d = &scan->source->decoder;
 
-	while ((step = stream_step(s)) != STREAM_END) {
-		if (step == STREAM_CHUNK) {
-			scan.time = s->head.clock;
-			if (!begun || s->head.tid != scan.tid)
-				sums->threads++;
-			begun = true;
-			scan.tid = s->head.tid;
-			uint64_t words = s->head.used ? (s->end - s->pos) / sizeof(uint64_t) : 0;
-			if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
-				sums->skipped += words;
-				stream_skip(s, words);
-			} else {
-				sums->words += words;
-			}
-		} else if (step == STREAM_WORDS) {
-			scan_words(&scan, s);
-		} else if (step == STREAM_FINISH) {
-			sums->lost += s->head.lost;
-		}
+	switch (what) {
+	case DECODED_THREAD:
+		sums->threads++;
+		break;
+	case DECODED_CRASH:
+		sums->crashes++;
+		sums->signal = d->signal;
+		break;
+	case DECODED_CUSTOM:
+		sums->custom++;
+		sums->custom_bytes += d->custom.size;
+		scan->now = d->time > scan->now ? d->time : scan->now;
+		scan->first = scan->first < d->time ? scan->first : d->time;
+		break;
+	case DECODED_CHUNK:
+		scan_chunk(sums, scan->source, scan->most);
+		break;
+	case DECODED_LOST:
+		sums->lost += scan->source->stream.head.lost;
+		break;
+	case DECODED_GAP:
+	case DECODED_NOTHING:
+	case DECODED_MORE:
+		break;
 	}
+	return false;
+}
+
+static void scan_events(struct info_sums *sums, struct process *process, unsigned number, uint64_t most)
+{
+	struct events source;
+	struct scan scan = { .sums = sums, .source = &source, .most = most, .first = UINT64_MAX };
+
+	if (!events_open(&source, process, number, STREAM_BLOCK))
+		return;
+	events_read(&source, scan_event, scan_other, &scan);
+	sums->disk += source.stream.disk;
+	sums->overwritten += source.stream.overwritten;
+	sums->unfinished += source.decoder.unfinished;
+	events_close(&source);
 	if (scan.first == UINT64_MAX)
 		return;
-	uint64_t first = clock_time(&s->process->clock, scan.first), last = clock_time(&s->process->clock, scan.now);
+	uint64_t first = clock_time(&process->clock, scan.first), last = clock_time(&process->clock, scan.now);
 	sums->first = first < sums->first ? first : sums->first;
 	sums->last = last > sums->last ? last : sums->last;
 }
@@ -171,17 +180,10 @@ static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
 
 void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes)
 {
-	struct stream s;
-
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
 	for (unsigned i = 0; i < process->threads; i++) {
-		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
-			scan_stream(sums, &s, bytes / sizeof(uint64_t));
-			sums->disk += s.disk;
-			sums->overwritten += s.overwritten;
-			sums->unfinished += s.unfinished;
-			stream_close(&s);
-		}
+		if (process->files[i] & (FILE_EVENTS | FILE_RING))
+			scan_events(sums, process, i, bytes / sizeof(uint64_t));
 		if (process->files[i] & FILE_COUNTS)
 			scan_counters(sums, process, i);
 	}

@@ -3,8 +3,8 @@
 /*
  * xaudit replay: the calls as an indented tree, all threads merged in time order.
  *
- * A call whose end is the next event of its thread is one line (a leaf). So each thread needs one event of lookahead, and
- * nothing is kept but the open calls.
+ * A call whose end is the next event of its thread is one line (a leaf). So each thread needs one event of lookahead,
+ * and nothing is kept but the open calls.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include "tool/memory.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
+#include "tool/trace_calls.h"
 #include "tool/trace_merge.h"
 
 static const char help[] =
@@ -25,15 +26,11 @@ static const char help[] =
 	"  --tid=N          only the thread with this id\n"
 	"  -D, --depth=N    only calls with less than N open calls above them\n" READER_HELP_TEXT;
 
-struct frame {
-	uint64_t start; /* ns */
-	uint32_t id;
-};
-
-/* The open calls of a thread file's present thread. */
+/* The open calls of a thread record's present thread; times are ns. */
 struct thread {
-	struct frame *frame;
-	uint32_t depth, room;
+	struct replay *replay;
+	struct merge_source *source;
+	struct calls calls;
 	uint32_t tid;
 };
 
@@ -45,13 +42,13 @@ struct replay {
 	uint32_t depth;
 };
 
-static bool wanted(const struct replay *r, uint32_t tid, uint32_t depth)
+static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
 {
 	return (!r->tid || r->tid == tid) && depth < r->depth;
 }
 
 /* What stands before the text of a line. ns: UINT64_MAX for none. */
-static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, uint32_t depth)
+static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
 {
 	char buf[READER_TIME_SIZE];
 
@@ -69,92 +66,130 @@ static void print_name(const struct replay *r, struct process *process, uint32_t
 	fputs(r->color->off, stdout);
 }
 
-static const char *how(enum merge_type type)
+/* ---- calls ---- */
+
+/* A phrase for people; NULL: it returned. */
+static const char *phrase(enum call_end how)
 {
-	return type == MERGE_UNWIND ? "unwound" : type == MERGE_TAIL ? "tail call" : NULL;
+	return how == CALL_JUMPED ? "tail call" : how == CALL_RETURNED ? NULL : "unwound";
 }
 
-/* Ends the top frame. */
-static void close_frame(struct replay *r, struct merge_source *source, enum merge_type type, uint64_t time)
+/* The line of a call that has lines in it, or what remains of one. */
+static void print_open(const struct thread *thread, uint32_t id, size_t depth)
 {
-	struct thread *thread = source->user;
-	struct frame *frame = &thread->frame[--thread->depth];
+	const struct replay *r = thread->replay;
 
-	if (!wanted(r, thread->tid, thread->depth))
+	if (!wanted(r, thread->tid, depth))
 		return;
-	begin_line(r, time - frame->start, thread->tid, thread->depth);
+	begin_line(r, UINT64_MAX, thread->tid, depth);
+	print_name(r, thread->source->process, id);
+	puts("() {");
+}
+
+static void enter(void *user, struct call *call, size_t at)
+{
+	const struct thread *thread = user;
+
+	(void)at;
+	print_open(thread, call->id, (size_t)(call - thread->calls.frame) - 1);
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	(void)at;
+	print_open(user, id, CALLS_MOST);
+}
+
+static void end(void *user, struct call *call, enum call_end how, uint64_t time)
+{
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+	size_t depth = (size_t)(call - thread->calls.frame) - 1;
+
+	if (!wanted(r, thread->tid, depth))
+		return;
+	begin_line(r, time - call->start, thread->tid, depth);
 	printf("} %s/* ", r->color->dim);
-	print_name(r, source->process, frame->id);
-	printf("%s%s%s */%s\n", r->color->dim, how(type) ? ": " : "", how(type) ? how(type) : "", r->color->off);
+	print_name(r, thread->source->process, call->id);
+	printf("%s%s%s */%s\n", r->color->dim, phrase(how) ? ": " : "", phrase(how) ? phrase(how) : "", r->color->off);
 }
 
-static void open_frame(struct replay *r, struct merge_source *source, const struct merge_event *event)
+static void orphan(void *user, uint32_t id, uint64_t time)
 {
-	struct thread *thread = source->user;
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+
+	(void)time;
+	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
+	printf("%s/* end of ", r->color->dim);
+	print_name(r, thread->source->process, id);
+	printf("%s, whose call is not in the trace */%s\n", r->color->dim, r->color->off);
+}
+
+static void point(void *user, uint32_t id, uint64_t time, size_t at)
+{
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+
+	(void)time;
+	(void)at;
+	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
+	print_name(r, thread->source->process, id);
+	printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
+}
+
+static const struct calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
+};
+
+/* A call whose end is the next event of its thread is one line. Returns false if this one is none. */
+static bool print_leaf(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	const struct thread *thread = source->user;
 	const struct merge_event *next = &source->head;
-	bool leaf = source->more && next->id == event->id &&
-		(next->type == MERGE_EXIT || next->type == MERGE_TAIL || next->type == MERGE_UNWIND);
-	bool show = wanted(r, thread->tid, thread->depth);
+	size_t depth = calls_depth(&thread->calls);
 
-	if (show) {
-		begin_line(r, leaf ? next->time - event->time : UINT64_MAX, thread->tid, thread->depth);
+	if (event->type != MERGE_ENTRY || !source->more || next->id != event->id ||
+		(next->type != MERGE_EXIT && next->type != MERGE_TAIL && next->type != MERGE_UNWIND))
+		return false;
+	if (wanted(r, thread->tid, depth)) {
+		const char *how = phrase((enum call_end)next->type);
+		begin_line(r, next->time - event->time, thread->tid, depth);
 		print_name(r, source->process, event->id);
-		if (leaf && how(next->type))
-			printf("(); %s/* %s */%s\n", r->color->dim, how(next->type), r->color->off);
+		if (how)
+			printf("(); %s/* %s */%s\n", r->color->dim, how, r->color->off);
 		else
-			puts(leaf ? "();" : "() {");
+			puts("();");
 	}
-	if (leaf) {
-		merge_skip(&r->merge, source);
-		return;
-	}
-	if (thread->depth == thread->room) {
-		thread->room = thread->room ? thread->room * 2 : 64;
-		thread->frame = memory_resize(thread->frame, thread->room, sizeof(*thread->frame));
-	}
-	thread->frame[thread->depth++] = (struct frame){ event->time, event->id };
+	merge_skip(&r->merge, source);
+	return true;
 }
 
-static void end_frame(struct replay *r, struct merge_source *source, const struct merge_event *event)
+/* The thread has no more events, or some are missing here. */
+static void end_thread(struct replay *r, struct thread *thread)
 {
-	struct thread *thread = source->user;
-	uint32_t at = thread->depth;
+	size_t depth = calls_depth(&thread->calls);
 
-	while (at && thread->frame[at - 1].id != event->id)
-		at--;
-	if (!at) {
-		if (!wanted(r, thread->tid, thread->depth))
-			return;
-		begin_line(r, UINT64_MAX, thread->tid, thread->depth);
-		printf("%s/* end of ", r->color->dim);
-		print_name(r, source->process, event->id);
-		printf("%s, whose call is not in the trace */%s\n", r->color->dim, r->color->off);
-		return;
-	}
-	while (thread->depth > at)
-		close_frame(r, source, MERGE_UNWIND, event->time);
-	close_frame(r, source, event->type, event->time);
-}
-
-/* The thread has no more events. */
-static void end_thread(struct replay *r, struct merge_source *source)
-{
-	struct thread *thread = source->user;
-
-	if (thread->depth && wanted(r, thread->tid, 0)) {
+	if (depth && wanted(r, thread->tid, 0)) {
 		begin_line(r, UINT64_MAX, thread->tid, 0);
-		printf("%s/* %" PRIu32 " calls unfinished */%s\n", r->color->dim, thread->depth, r->color->off);
+		printf("%s/* %zu calls unfinished */%s\n", r->color->dim, depth, r->color->off);
 	}
-	thread->depth = 0;
+	calls_drop(&thread->calls, &hooks, thread);
 }
+
+/* ---- remarks ---- */
 
 /* A remark of no thread file: at the depth of the thread that it is about. */
-static uint32_t depth_of(const struct replay *r, const struct process *process, uint32_t tid)
+static size_t depth_of(const struct replay *r, const struct process *process, uint32_t tid)
 {
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
 		if (r->merge.source[i]->process == process && thread && thread->tid == tid)
-			return thread->depth < r->depth ? thread->depth : r->depth;
+			return calls_depth(&thread->calls) < r->depth ? calls_depth(&thread->calls) : r->depth;
 	}
 	return 0;
 }
@@ -194,9 +229,9 @@ static void print_custom(struct replay *r, struct merge_source *source, const st
 	struct thread *thread = source->user;
 	const char *name = process_type_now(source->process, event->id);
 
-	if (!wanted(r, thread->tid, thread->depth))
+	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
 		return;
-	begin_line(r, UINT64_MAX, thread->tid, thread->depth);
+	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
 	printf("%s/* %s", r->color->dim, r->color->name);
 	event_type(stdout, name, event->id);
 	printf("%s%s: ", r->color->off, r->color->dim);
@@ -210,23 +245,16 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 
 	switch (event->type) {
 	case MERGE_THREAD:
-		end_thread(r, source);
+		end_thread(r, thread);
 		thread->tid = event->tid;
 		break;
 	case MERGE_ENTRY:
-		open_frame(r, source, event);
-		break;
 	case MERGE_POINT:
-		if (!wanted(r, thread->tid, thread->depth))
-			break;
-		begin_line(r, UINT64_MAX, thread->tid, thread->depth);
-		print_name(r, source->process, event->id);
-		printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
-		break;
 	case MERGE_EXIT:
 	case MERGE_TAIL:
 	case MERGE_UNWIND:
-		end_frame(r, source, event);
+		if (!print_leaf(r, source, event))
+			calls_take(&thread->calls, &hooks, thread, (enum trace_type)event->type, event->id, event->time);
 		break;
 	case MERGE_CUSTOM:
 		print_custom(r, source, event);
@@ -234,7 +262,7 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_LOST:
 	case MERGE_OVERWRITTEN: /* what was open may have ended there */
 		if (thread)
-			end_thread(r, source);
+			end_thread(r, thread);
 		print_remark(r, source, event);
 		break;
 	case MERGE_LOAD:
@@ -246,6 +274,16 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	}
 }
 
+static void begin_thread(struct replay *r, struct merge_source *source)
+{
+	struct thread *thread = memory_zeroed(1, sizeof(*thread));
+
+	thread->replay = r;
+	thread->source = source;
+	calls_open(&thread->calls);
+	source->user = thread;
+}
+
 static void replay(struct replay *r, struct folder *folder)
 {
 	struct merge_source *source;
@@ -254,15 +292,16 @@ static void replay(struct replay *r, struct folder *folder)
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
 	merge_open(&r->merge, folder);
 	for (unsigned i = 0; i < r->merge.sources; i++)
-		r->merge.source[i]->user = r->merge.source[i]->is_meta ? NULL : memory_zeroed(1, sizeof(struct thread));
+		if (!r->merge.source[i]->is_meta)
+			begin_thread(r, r->merge.source[i]);
 	while (!reader_output_broken() && (source = merge_next(&r->merge, &event)))
 		take(r, source, &event);
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
 		if (!thread)
 			continue;
-		end_thread(r, r->merge.source[i]);
-		free(thread->frame);
+		end_thread(r, thread);
+		calls_close(&thread->calls);
 		free(thread);
 	}
 	merge_close(&r->merge);

@@ -7,14 +7,12 @@
 
 #include "tool/memory.h"
 #include "tool/trace_counts.h"
-#include "tool/trace_stream.h"
 
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
+#define likely(x)   decode_likely(x)
+#define unlikely(x) decode_unlikely(x)
 
 #define PAGE_MASK   ((1u << COUNT_PAGE_BITS) - 1)
 #define SCALE_SHIFT 4		/* the unit is ns/16 then */
-#define DEPTH_MAX   (1u << 24) /* calls deeper than that have no time; no stack is so deep */
 
 /* ---- rows ---- */
 
@@ -99,273 +97,232 @@ static uint32_t row_of_function(struct counter *c, const struct function *functi
 }
 
 /* First event of a function in this process. */
-static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, size_t at, uint32_t id)
 {
 	struct process *process = c->process;
 	const struct function *function = process_function_now(process, id);
 
 	if (!function && !process->head.meta_lost)
-		stream_damage(s, at, "an event of a function that meta does not name");
+		events_damage(&c->source, at, "an event of a function that meta does not name");
 	return row_of_function(c, function, id);
 }
 
-static inline __attribute__((always_inline)) uint32_t row_of(struct counter *c, const struct stream *s, size_t at, uint32_t id)
+DECODE_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
 {
 	if (c->by == COUNT_BY_THREAD)
 		return c->thread_row;
 	const uint32_t *page = c->page[id >> COUNT_PAGE_BITS];
 	uint32_t row = likely(page) ? page[id & PAGE_MASK] : 0;
-	return likely(row) ? row : row_of_new_id(c, s, at, id);
+	return likely(row) ? row : row_of_new_id(c, at, id);
 }
 
-/* ---- frames ---- */
+/* ---- calls ---- */
 
-static inline __attribute__((always_inline)) struct count_frame *frame_at(struct counter *c, uint64_t offset)
+DECODE_INLINE struct call *call_at(struct counter *c, uint64_t offset)
 {
-	return (struct count_frame *)(void *)((char *)c->frame + offset);
+	return (struct call *)(void *)((char *)c->calls.frame + offset);
 }
 
-static inline __attribute__((always_inline)) struct count_frame *end_top(struct counter *c, struct count_frame *top, uint64_t now)
+DECODE_INLINE void enter(void *user, struct call *call, size_t at)
 {
-	const struct count_frame *ended = top;
-	struct count_row *row = &c->row[top->row];
-	uint64_t time = now - top->start, self;
+	struct counter *c = user;
+	uint32_t row = row_of(c, at, call->id); /* may move the rows */
+
+	c->row[row].calls++;
+	call->row = row;
+	call->child = call->inner = 0;
+	call->outer = c->row[row].frame;
+	c->row[row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	struct counter *c = user;
+	uint32_t row = row_of(c, at, id);
+
+	c->row[row].calls++;
+	c->unfinished++;
+}
+
+DECODE_INLINE void end_timed(struct counter *c, struct call *call, uint64_t now)
+{
+	struct count_row *row = &c->row[call->row];
+	uint64_t time = now - call->start;
 
 	if (unlikely(c->scale))
 		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >> (CLOCK_SHIFT - SCALE_SHIFT));
-	self = time - top->child;
-	top--;
-	top->child += time;
-	row->self += self;
+	call[-1].child += time;
+	row->self += time - call->child;
 	row->sum += time;
 	row->min = time < row->min ? time : row->min;
 	row->max = time > row->max ? time : row->max;
-	row->frame = ended->outer;
-	if (ended->outer)
-		frame_at(c, ended->outer)->inner += time;
+	row->frame = call->outer;
+	if (call->outer)
+		call_at(c, call->outer)->inner += time;
 	else
 		row->total += time;
 	histogram_add(&row->time, time);
-	return top;
 }
 
-/* Leaves the top frame, whose time is not known. What is known of calls in it counts for those further out. */
-static struct count_frame *leave_top(struct counter *c, struct count_frame *top)
+/* Its time is not known. What is known of calls in it counts for those further out. */
+static void end_untimed(struct counter *c, struct call *call)
 {
-	struct count_row *row = &c->row[top->row];
+	struct count_row *row = &c->row[call->row];
 
-	row->frame = top->outer;
-	*(top->outer ? &frame_at(c, top->outer)->inner : &row->total) += top->inner;
-	top[-1].child += top->child;
-	return top - 1;
+	row->frame = call->outer;
+	*(call->outer ? &call_at(c, call->outer)->inner : &row->total) += call->inner;
+	call[-1].child += call->child;
 }
 
-/* Ends the top frame where it has no end of its own: its time is known unless recording ended in it. */
-static struct count_frame *end_for_want(struct counter *c, struct count_frame *top, uint64_t now)
+/* Ends a call that has no end of its own: its time is known unless recording ended in it. */
+static __attribute__((noinline)) void end_for_want(struct counter *c, struct call *call, uint64_t now)
 {
 	uint32_t low = 0, high = c->cuts;
 
 	while (low < high) { /* the first behind its start */
 		uint32_t middle = low + (high - low) / 2;
-		if (c->cut[middle] <= top->start)
+		if (c->cut[middle] <= call->start)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == c->cuts || c->cut[low] > now)
-		return end_top(c, top, now);
+	if (low == c->cuts || c->cut[low] > now) {
+		end_timed(c, call, now);
+		return;
+	}
 	c->no_end++;
-	return leave_top(c, top);
+	end_untimed(c, call);
 }
 
-/* An end that is not the top frame's. */
-static void end_other(struct counter *c, const struct stream *s, size_t at, uint32_t type, uint32_t id)
+DECODE_INLINE void end(void *user, struct call *call, enum call_end how, uint64_t now)
 {
-	struct count_frame *frame;
+	if (how == CALL_UNWOUND || how == CALL_CUT)
+		end_for_want(user, call, now);
+	else
+		end_timed(user, call, now);
+}
 
-	uint32_t row = row_of(c, s, at, id); /* may move the rows */
-	if (c->row[row].frame)
-		for (frame = c->top; frame > c->frame; frame--)
-			if (frame->id == id) {
-				while (c->top > frame)
-					c->top = end_for_want(c, c->top, c->now);
-				c->top = type == TRACE_UNWIND ? end_for_want(c, frame, c->now) : end_top(c, frame, c->now);
-				return;
-			}
+static void drop(void *user, struct call *call)
+{
+	struct counter *c = user;
+
+	end_untimed(c, call);
+	c->unfinished++;
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	struct counter *c = user;
+	uint32_t row = row_of(c, at, id); /* may move the rows */
+
+	(void)now;
+	c->row[row].calls++;
+	c->points++;
+}
+
+static bool may_be_open(void *user, uint32_t id, size_t at)
+{
+	struct counter *c = user;
+	uint32_t row = row_of(c, at, id); /* may move the rows */
+
+	return c->row[row].frame != 0;
+}
+
+static void orphan(void *user, uint32_t id, uint64_t now)
+{
+	struct counter *c = user;
+
+	(void)id;
+	(void)now;
 	c->orphans++;
 }
 
-static void grow_frames(struct counter *c)
-{
-	size_t depth = (size_t)(c->top - c->frame), room = (size_t)(c->limit - c->frame) * 2;
-
-	c->frame = memory_resize(c->frame, room, sizeof(*c->frame));
-	c->top = c->frame + depth;
-	c->limit = c->frame + room;
-}
+static const struct calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point, .orphan = orphan,
+	.may_be_open = may_be_open,
+};
 
 /* The thread has no more events, or some are missing here. */
-static void drop_frames(struct counter *c)
+static void drop_calls(struct counter *c)
 {
-	while (c->top > c->frame) {
-		c->top = leave_top(c, c->top);
-		c->unfinished++;
-	}
-	c->top->child = 0;
-}
-
-static void begin_thread(struct counter *c, uint32_t tid)
-{
-	drop_frames(c);
-	c->tid = tid;
-	if (c->by == COUNT_BY_THREAD)
-		c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, tid);
+	calls_drop(&c->calls, &hooks, c);
+	c->calls.frame->child = 0;
 }
 
 /* ---- events ---- */
 
-/* Everything that is neither an entry nor the exit of the top frame: the word at s->at. Returns false for more words. */
-static __attribute__((noinline)) bool count_rare(struct counter *c, struct stream *s)
-{
-	uint64_t event = s->words[s->at];
-	uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS, id = word & TRACE_ID_MASK;
-	uint32_t tid = c->tid;
+/* What the loop keeps in registers. */
+struct loop {
+	struct counter *c;
+	struct call *top;
+};
 
-	switch (type) {
-	case TRACE_HOLE:
-		break;
-	case TRACE_CONTROL:
-		switch (stream_control(s, &c->time, &tid)) {
-		case STREAM_CONTROL_MORE:
-			return false;
-		case STREAM_CONTROL_THREAD:
-			begin_thread(c, tid);
-			return true;
-		case STREAM_CONTROL_CRASH:
-			c->crashes++;
-			c->signal = s->signal;
-			return true;
-		case STREAM_CONTROL_CUSTOM:
-			event_count(&c->events, c->process, s->custom.type, s->custom.size);
-			return true;
-		case STREAM_CONTROL_NOTHING:
-			return true;
-		}
-		break;
-	case TRACE_EXIT:
-	case TRACE_TAIL:
-	case TRACE_UNWIND:
-	case TRACE_POINT:
-		c->time = stream_time(c->time, event);
-		c->now = c->time > c->now ? c->time : c->now;
-		if (type == TRACE_POINT) {
-			uint32_t row = row_of(c, s, s->at, id);
-			c->row[row].calls++;
-			c->points++;
-		} else if (c->top > c->frame && c->top->id == id) {
-			c->top = type == TRACE_UNWIND ? end_for_want(c, c->top, c->now) : end_top(c, c->top, c->now);
-		} else {
-			end_other(c, s, s->at, type, id);
-		}
-		break;
-	default:
-		stream_damage(s, s->at, "an event of unknown type");
-	}
-	s->at++;
-	return true;
+DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct loop *loop = user;
+
+	(void)time;
+	calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
+	return false;
 }
 
-/* Takes the words of the block, all or up to a control word that needs more. */
-static void count_words(struct counter *c, struct stream *s)
+static __attribute__((noinline)) void count_other(struct counter *c, enum decoded what)
 {
-	const uint64_t *words = s->words;
-	uint64_t time = c->time, now = c->now;
-	struct count_frame *top = c->top;
-	size_t at = s->at, have = s->have;
+	const struct decoder *d = &c->source.decoder;
+	const struct trace_chunk *head = &c->source.stream.head;
 
-	while (at < have) {
-		uint64_t event = words[at];
-		uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS, id = word & TRACE_ID_MASK;
-
-		if (type == TRACE_ENTRY) {
-			uint32_t row = row_of(c, s, at, id);
-			c->row[row].calls++;
-			time = stream_time(time, event);
-			now = time > now ? time : now;
-			if (unlikely(top + 1 == c->limit)) {
-				if ((size_t)(c->limit - c->frame) >= DEPTH_MAX) {
-					c->unfinished++;
-					at++;
-					continue;
-				}
-				c->top = top;
-				grow_frames(c);
-				top = c->top;
-			}
-			*++top = (struct count_frame){
-				.start = now, .id = id, .row = row, .outer = c->row[row].frame
-			};
-			c->row[row].frame = (uint64_t)((char *)top - (char *)c->frame);
-			at++;
-		} else if (likely(type == TRACE_EXIT && top->id == id)) {
-			time = stream_time(time, event);
-			now = time > now ? time : now;
-			top = end_top(c, top, now);
-			at++;
-		} else if (!event) {
-			at++;
-		} else {
-			s->at = at;
-			c->time = time;
-			c->now = now;
-			c->top = top;
-			if (!count_rare(c, s))
-				return;
-			time = c->time;
-			now = c->now;
-			top = c->top;
-			at = s->at;
-			have = s->have;
-		}
+	switch (what) {
+	case DECODED_THREAD:
+		drop_calls(c);
+		if (c->by == COUNT_BY_THREAD)
+			c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, d->tid);
+		break;
+	case DECODED_CHUNK:
+		if (c->by == COUNT_BY_THREAD && !c->row[c->thread_row].name && head->comm[0])
+			c->row[c->thread_row].name = memory_text(head->comm, sizeof(head->comm));
+		break;
+	case DECODED_GAP:
+		drop_calls(c);
+		break;
+	case DECODED_LOST:
+		c->lost += head->lost;
+		drop_calls(c);
+		break;
+	case DECODED_CRASH:
+		c->crashes++;
+		c->signal = d->signal;
+		break;
+	case DECODED_CUSTOM:
+		event_count(&c->events, c->process, d->custom.type, d->custom.size);
+		break;
+	case DECODED_NOTHING:
+	case DECODED_MORE:
+		break;
 	}
-	s->at = at;
-	c->time = time;
-	c->now = now;
-	c->top = top;
 }
 
-static void count_stream(struct counter *c, struct stream *s)
+DECODE_INLINE bool take_other(void *user, enum decoded what)
 {
-	enum stream_step step;
-	bool begun = false;
+	struct loop *loop = user;
 
-	while ((step = stream_step(s)) != STREAM_END) {
-		switch (step) {
-		case STREAM_CHUNK:
-			if (!begun || s->head.tid != c->tid)
-				begin_thread(c, s->head.tid);
-			else if (s->gap)
-				drop_frames(c);
-			if (!begun)
-				c->now = s->head.clock;
-			begun = true;
-			if (c->by == COUNT_BY_THREAD && !c->row[c->thread_row].name && s->head.comm[0])
-				c->row[c->thread_row].name = memory_text(s->head.comm, sizeof(s->head.comm));
-			c->time = s->head.clock;
-			break;
-		case STREAM_WORDS:
-			count_words(c, s);
-			break;
-		case STREAM_FINISH:
-			c->lost += s->head.lost;
-			if (s->head.lost)
-				drop_frames(c);
-			break;
-		case STREAM_END:
-			break;
-		}
-	}
-	drop_frames(c);
+	loop->c->calls.top = loop->top;
+	count_other(loop->c, what);
+	loop->top = loop->c->calls.top;
+	return false;
+}
+
+static void count_events(struct counter *c, unsigned number)
+{
+	struct loop loop = { c, c->calls.top };
+
+	if (!events_open(&c->source, c->process, number, STREAM_BLOCK))
+		return;
+	events_read(&c->source, take_event, take_other, &loop);
+	c->calls.top = loop.top;
+	drop_calls(c);
+	c->overwritten += c->source.stream.overwritten;
+	c->events.unfinished += c->source.decoder.unfinished;
+	events_close(&c->source);
 }
 
 /* ---- counters ---- */
@@ -454,19 +411,13 @@ static void mark_throttled(struct counter *c)
 
 static void count_process(struct counter *c, struct process *process)
 {
-	struct stream s;
-
 	process_load(process);
 	c->process = process;
 	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
 	find_cuts(c);
 	for (unsigned i = 0; i < process->threads; i++) {
-		if (process->files[i] & (FILE_EVENTS | FILE_RING) && stream_open(&s, process, i, STREAM_BLOCK)) {
-			count_stream(c, &s);
-			c->overwritten += s.overwritten;
-			c->events.unfinished += s.unfinished;
-			stream_close(&s);
-		}
+		if (process->files[i] & (FILE_EVENTS | FILE_RING))
+			count_events(c, i);
 		if (process->files[i] & FILE_COUNTS)
 			count_counters(c, i);
 	}
@@ -489,10 +440,7 @@ void count_folder(struct counter *c, struct folder *folder, enum count_by by)
 		c->unit.mult = 1ull << (CLOCK_SHIFT - SCALE_SHIFT);
 	c->row = memory_zeroed(c->room, sizeof(*c->row));
 	rehash(c);
-	c->frame = memory_zeroed(1024, sizeof(*c->frame));
-	c->limit = c->frame + 1024;
-	c->top = c->frame;
-	c->frame->id = UINT32_MAX; /* the sentinel: no event has this id */
+	calls_open(&c->calls);
 	for (unsigned i = 0; i < folder->processes; i++)
 		count_process(c, folder->process[i]);
 	event_count_sort(&c->events);
@@ -507,6 +455,6 @@ void count_free(struct counter *c)
 	}
 	free(c->row);
 	free(c->hash);
-	free(c->frame);
+	calls_close(&c->calls);
 	event_count_free(&c->events);
 }

@@ -8,18 +8,15 @@
  *		already is in that one's time. Where that one's time is not known, since it never ended, it counts.
  *	self	from entry to end less the calls in between, of all that ended.
  *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
- * A call ends with its TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the top frame's ends the frames above it
- * too, at that time, if its function is open at all; otherwise it is an orphan: the call was before the trace, or was lost.
- * Frames that are open when the events of their thread end are unfinished: counted as calls, but without time. So are
- * those that are open where events were lost or chunks of the flight recorder were overwritten: they may have ended
- * there, and an end that follows may be another call's.
- * A frame that was ended for want of an end of its own (unwound, or by the end of one around it), and in whose time functions were switched off, has
- * no time either: it may have ended at any moment since.
- * Counters (c<n>) add to calls alone. Custom events are counted by their types (report_events.h).
+ * What ends a call is said in trace_calls.h. Calls that are open when the events of their thread end, or where some
+ * are missing, are unfinished: counted as calls, but without time. A call that was ended for want of an end of its
+ * own (unwound, or by the end of one around it), and in whose time functions were switched off, has no time either:
+ * it may have ended at any moment since. Counters (c<n>) add to calls alone. Custom events are counted by their types
+ * (report_events.h).
  *
- * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two array
- * lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a histogram), and
- * the open frames of one thread. Nothing grows with the length of the trace.
+ * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two
+ * array lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a
+ * histogram), and the open calls of one thread. Nothing grows with the length of the trace.
  */
 #ifndef XAUDIT_REPORT_COUNT_H
 #define XAUDIT_REPORT_COUNT_H
@@ -29,6 +26,8 @@
 
 #include "tool/histogram.h"
 #include "tool/report_events.h"
+#include "tool/trace_calls.h"
+#include "tool/trace_events.h"
 #include "tool/trace_folder.h"
 
 enum count_by { COUNT_BY_FUNCTION, COUNT_BY_LIBRARY, COUNT_BY_THREAD };
@@ -41,7 +40,7 @@ struct count_row {
 	uint64_t sum; /* of all calls that ended, recursive ones too */
 	uint64_t min; /* UINT64_MAX: none ended */
 	uint64_t max;
-	uint64_t frame; /* the innermost open one of the thread at hand, in bytes from frame[0]; 0: none */
+	uint64_t frame; /* the innermost open one of the thread at hand, in bytes from calls.frame[0]; 0: none */
 	uint64_t counted; /* of the calls, those that were only counted */
 	struct histogram time;
 	char *name;    /* of the function or thread; NULL: by library */
@@ -50,15 +49,6 @@ struct count_row {
 	uint64_t throttled; /* ns, CLOCK_MONOTONIC: since then its calls are only counted; 0: they are not */
 	uint64_t throttled_after; /* the same, from the start of its process on */
 	uint32_t next; /* row with the same hash, 0: none */
-};
-
-struct count_frame {
-	uint64_t start; /* ticks */
-	uint32_t id;
-	uint32_t row;
-	uint64_t child; /* time of the calls in between */
-	uint64_t inner; /* time of its row's outermost calls that ended in it: the total, if its own is not known */
-	uint64_t outer; /* the next frame of the same row further out, in bytes from frame[0]; 0: none */
 };
 
 #define COUNT_PAGE_BITS 10
@@ -80,12 +70,15 @@ struct counter {
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;
 
-	/* The thread. */
-	uint32_t tid;
+	/* The thread record. */
+	struct events source;
 	uint32_t thread_row;
-	uint64_t time; /* of the last event, as it says */
-	uint64_t now;  /* the latest so far */
-	struct count_frame *frame, *top, *limit; /* frame[0] is a sentinel */
+	/*
+	 * Of each call, child is the time of the calls in between; inner that of its row's outermost calls that ended
+	 * in it: the total, if its own is not known; outer the next one of the same row further out, in bytes from
+	 * frame[0]; 0: none.
+	 */
+	struct calls calls;
 
 	/* Sums over all. */
 	uint64_t lost;

@@ -13,9 +13,9 @@
 #include <x86intrin.h> /* __rdtsc */
 
 #include "tool/memory.h"
+#include "tool/trace_calls.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
-#define DEPTH_MAX (1u << 20)
 #define NO_SEQ	  UINT64_MAX
 #define FIRST_NS  1000000000u /* for the first look */
 #define LAPS	  3 /* samples of a flight recorder in one look */
@@ -30,10 +30,9 @@ struct top_thread {
 	struct trace_chunk head;
 	unsigned laps; /* in this look */
 	uint64_t lost; /* of the chunks that were left */
-	uint64_t time; /* as the last event says */
 	uint64_t last; /* up to where self time was given out */
-	uint32_t *open; /* ids */
-	uint32_t depth, room;
+	struct decoder decoder;
+	struct calls calls;
 	uint64_t *count; /* counters at the last look, by id */
 	uint32_t counts;
 };
@@ -69,81 +68,123 @@ static struct top_row *row_of(struct top *top, uint32_t id)
 	return &top->row[index];
 }
 
-/* The time up to `time` is the innermost call's. */
-static void run_to(struct top *top, struct top_thread *t, uint64_t time)
+/* ---- events ---- */
+
+struct taker {
+	struct top *top;
+	struct top_thread *thread;
+	struct call *innermost;
+};
+
+/* The time up to `time` is that of `call`, the innermost one. */
+static void run_to(struct top *top, struct top_thread *t, const struct call *call, uint64_t time)
 {
 	if (time <= t->last)
 		return;
-	if (t->depth) {
-		struct top_row *row = row_of(top, t->open[t->depth - 1]);
+	if (call != t->calls.frame) {
+		struct top_row *row = row_of(top, call->id);
 		if (row)
 			row->self += time - t->last;
 	}
 	t->last = time;
 }
 
-/* ---- events ---- */
-
-static void enter(struct top_thread *t, uint32_t id)
+static void count_call(struct top *top, uint32_t id)
 {
-	if (t->depth == DEPTH_MAX)
-		return;
-	if (t->depth == t->room) {
-		t->room = t->room ? t->room * 2 : 64;
-		t->open = memory_resize(t->open, t->room, sizeof(*t->open));
-	}
-	t->open[t->depth++] = id;
+	struct top_row *row = row_of(top, id);
+
+	top->events++;
+	if (row)
+		row->calls++;
 }
 
-static void leave(struct top_thread *t, uint32_t id)
+static void enter(void *user, struct call *call, size_t at)
 {
-	for (uint32_t at = t->depth; at; at--) {
-		if (t->open[at - 1] == id) {
-			t->depth = at - 1;
-			return;
-		}
-	}
+	struct taker *taker = user;
+
+	(void)at;
+	run_to(taker->top, taker->thread, call - 1, call->start);
+	count_call(taker->top, call->id);
 }
 
-/* Takes the words; returns how many: not those of a control word whose payload is not there. */
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	struct taker *taker = user;
+
+	(void)at;
+	count_call(taker->top, id);
+}
+
+static void end(void *user, struct call *call, enum call_end how, uint64_t now)
+{
+	struct taker *taker = user;
+
+	run_to(taker->top, taker->thread, call, now);
+	taker->top->events += how != CALL_CUT;
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	struct taker *taker = user;
+
+	(void)at;
+	run_to(taker->top, taker->thread, taker->thread->calls.top, now);
+	count_call(taker->top, id);
+}
+
+static void orphan(void *user, uint32_t id, uint64_t now)
+{
+	struct taker *taker = user;
+
+	(void)id;
+	run_to(taker->top, taker->thread, taker->thread->calls.top, now);
+	taker->top->events++;
+}
+
+static const struct calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
+};
+
+static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct taker *taker = user;
+
+	(void)time;
+	calls_event(&taker->thread->calls, &taker->innermost, &hooks, taker, type, id, now, at);
+	return false;
+}
+
+static void forget_calls(struct top_thread *t)
+{
+	calls_drop(&t->calls, &hooks, NULL);
+}
+
+static bool take_other(void *user, enum decoded what)
+{
+	struct taker *taker = user;
+
+	if (what == DECODED_THREAD) {
+		taker->thread->calls.top = taker->innermost;
+		forget_calls(taker->thread);
+		taker->innermost = taker->thread->calls.top;
+	}
+	return false;
+}
+
+/* Takes the words; returns how many, with payloads behind them: not those of a control word whose payload is not there. */
 static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *words, size_t n)
 {
-	size_t at = 0;
+	struct taker taker = { top, t, t->calls.top };
+	struct decoder *d = &t->decoder;
 
-	while (at < n) {
-		uint32_t word = (uint32_t)(words[at] >> 32), type = word >> TRACE_ID_BITS, id = word & TRACE_ID_MASK;
-		struct top_row *row;
-
-		if (type == TRACE_CONTROL) {
-			size_t payload = id >> 8;
-			if (at + payload >= n)
-				return payload >= BLOCK / 8 ? n : at; /* damage is no reason to stay here for ever */
-			if ((id & 0xff) == TRACE_CUSTOM)
-				t->time += (uint64_t)(int64_t)(int32_t)((uint32_t)words[at] - (uint32_t)t->time);
-			if ((id & 0xff) == TRACE_SYNC && payload && words[at + 1])
-				t->time = words[at + 1];
-			if ((id & 0xff) == TRACE_THREAD)
-				t->depth = 0;
-			at += 1 + payload;
-			continue;
-		}
-		if (type >= TRACE_ENTRY && type <= TRACE_POINT) {
-			t->time += (uint64_t)(int64_t)(int32_t)((uint32_t)words[at] - (uint32_t)t->time);
-			run_to(top, t, t->time);
-			top->events++;
-			if (type == TRACE_ENTRY || type == TRACE_POINT) {
-				row = row_of(top, id);
-				if (row)
-					row->calls++;
-			}
-			if (type == TRACE_ENTRY)
-				enter(t, id);
-			else if (type != TRACE_POINT)
-				leave(t, id);
-		}
-		at++;
-	}
-	return at;
+	d->words = words;
+	d->at = 0;
+	d->have = n;
+	d->skip = 0;
+	d->rest = UINT64_MAX; /* they may come */
+	decode_block(d, take_event, take_other, &taker);
+	t->calls.top = taker.innermost;
+	return d->at + d->skip;
 }
 
 /* ---- chunks ---- */
@@ -168,14 +209,15 @@ static void begin(struct top_thread *t, bool in_ring, uint64_t at, const struct 
 		t->lost += t->head.lost;
 	/* What was open may have ended where events were lost. */
 	if (t->begun && t->head.lost)
-		t->depth = 0;
+		forget_calls(t);
 	t->begun = true;
 	t->in_ring = in_ring;
 	t->at = at;
 	t->head = *head;
 	t->pos = head->head_size;
 	t->hole = 0;
-	t->time = head->clock;
+	t->decoder.time = head->clock;
+	t->decoder.now = 0; /* self time never goes back */
 }
 
 /* Looks for the chunk of number seq; NO_SEQ: the newest. Returns whether there is one, which then is the one at hand. */
@@ -262,7 +304,7 @@ static bool resume_in_ring(struct top *top, struct top_thread *t)
 			best = head.seq;
 	if (best == NO_SEQ || !find_chunk(top, t, best))
 		return false;
-	t->depth = 0;
+	forget_calls(t);
 	t->last = t->head.clock;
 	count_skipped(top, t, from);
 	return true;
@@ -276,7 +318,7 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 	if (!find_chunk(top, t, NO_SEQ))
 		return;
 	t->pos = end_of_words(t);
-	t->depth = 0;
+	forget_calls(t);
 	t->last = now_ticks(top);
 	if (!top->live)
 		t->last = t->head.clock;
@@ -284,7 +326,7 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 		count_skipped(top, t, seq);
 	/* The whole clock is needed to go on from here: any time near is good enough, since the next event tells its low half. */
 	if (top->live)
-		t->time = t->last;
+		t->decoder.time = t->last;
 }
 
 /* Reads one block of the chunk at hand. Returns whether there may be more now. */
@@ -318,8 +360,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 	if (t->head.used || newer)
 		good = have;
 	while (good < have) {
-		uint32_t word = (uint32_t)(words[good] >> 32);
-		size_t payload = word >> TRACE_ID_BITS == TRACE_CONTROL ? (word & TRACE_ID_MASK) >> 8 : 0;
+		size_t payload = decode_payload(words[good]);
 		/* A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the first word tells. */
 		if ((!words[good] || (payload && good + 1 < whole && !words[good + 1])) && t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
@@ -335,7 +376,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 	top->words += taken;
 	if (t->head.used || newer) {
 		if (whole == BLOCK / 8 && taken) {
-			t->pos += taken == have ? (whole - have) * 8 : 0;
+			t->pos += taken >= have && taken < whole ? (whole - taken) * 8 : 0;
 			return true;
 		}
 		if (!find_chunk(top, t, seq + 1)) {
@@ -372,7 +413,7 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 		if (t->laps) /* a sample ends with its last event: what is behind it must not be multiplied */
 			t->last = now_ticks(top);
 		else
-			run_to(top, t, now_ticks(top));
+			run_to(top, t, t->calls.top, now_ticks(top));
 	}
 }
 
@@ -432,9 +473,11 @@ static void find_files(struct top *top)
 		if (n >= top->threads) {
 			top->thread = memory_resize(top->thread, n + 1, sizeof(*top->thread));
 			memset(top->thread + top->threads, 0, (n + 1 - top->threads) * sizeof(*top->thread));
-			for (; top->threads <= n; top->threads++)
+			for (; top->threads <= n; top->threads++) {
+				calls_open(&top->thread[top->threads].calls);
 				for (int i = 0; i < 3; i++)
 					top->thread[top->threads].fd[i] = -1;
+			}
 		}
 		int *to = &top->thread[n].fd[kind - kinds];
 		if (*to < 0)
@@ -449,7 +492,7 @@ static void find_files(struct top *top)
 static void forget_open_calls(struct top *top)
 {
 	for (unsigned n = 0; n < top->threads; n++)
-		top->thread[n].depth = 0;
+		forget_calls(&top->thread[n]);
 }
 
 /* Calls whose end is switched off would seem to run for ever. */
@@ -516,7 +559,7 @@ void top_close(struct top *top)
 		for (int i = 0; i < 3; i++)
 			if (top->thread[n].fd[i] >= 0)
 				close(top->thread[n].fd[i]);
-		free(top->thread[n].open);
+		calls_close(&top->thread[n].calls);
 		free(top->thread[n].count);
 	}
 	free(top->thread);

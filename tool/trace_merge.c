@@ -19,129 +19,76 @@ struct merge_load {
 
 /* ---- thread files ---- */
 
-static void set_head(struct merge_source *source, enum merge_type type)
+/* now: ticks. */
+static void set_head(struct merge_source *source, enum merge_type type, uint32_t tid, uint64_t now)
 {
 	source->head = (struct merge_event){
 		.type = type,
-		.tid = source->tid,
+		.tid = tid,
 		.index = UINT32_MAX,
-		.time = clock_time(&source->process->clock, source->now),
+		.time = clock_time(&source->process->clock, now),
 	};
 }
 
-static void set_event(struct merge_source *source, uint64_t event, uint32_t type, uint32_t id)
+static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
+	struct merge_source *source = user;
 	struct process *process = source->process;
 	const struct function *function = process_function_now(process, id);
 
-	source->time = stream_time(source->time, event);
-	source->now = source->time > source->now ? source->time : source->now;
-	set_head(source, (enum merge_type)type);
+	(void)time;
+	set_head(source, (enum merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
 	if (function)
 		source->head.index = (uint32_t)(function - process->function);
 	else if (!process->head.meta_lost)
-		stream_damage(&source->stream, source->stream.at, "an event of a function that meta does not name");
+		events_damage(&source->events, at, "an event of a function that meta does not name");
+	return true;
 }
 
 #define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
 
-static void set_custom(struct merge_source *source)
+static void take_custom(struct merge_source *source, const struct decode_custom *custom)
 {
-	const struct stream_custom *custom = &source->stream.custom;
-
-	source->now = source->time > source->now ? source->time : source->now;
 	if (!source->data)
 		source->data = memory_zeroed(2, DATA_ROOM);
 	source->second = !source->second;
 	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
 	memcpy(data, custom->data, custom->size);
 	data[custom->size] = 0;
-	set_head(source, MERGE_CUSTOM);
 	source->head.id = custom->type;
 	source->head.count = custom->size;
 	source->head.data = data;
 }
 
-/* The next event of the block. Returns false when the block is used up. */
-static bool next_in_block(struct merge_source *source)
+static bool take_other(void *user, enum decoded what)
 {
-	struct stream *s = &source->stream;
+	static const enum merge_type types[] = {
+		[DECODED_THREAD] = MERGE_THREAD, [DECODED_CRASH] = MERGE_CRASH, [DECODED_CUSTOM] = MERGE_CUSTOM,
+		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST,
+	};
+	struct merge_source *source = user;
+	const struct decoder *d = &source->events.decoder;
 
-	while (s->at < s->have) {
-		uint64_t event = s->words[s->at];
-		uint32_t word = (uint32_t)(event >> 32), type = word >> TRACE_ID_BITS;
-
-		if (type >= TRACE_ENTRY && type <= TRACE_POINT) {
-			set_event(source, event, type, word & TRACE_ID_MASK);
-			s->at++;
-			return true;
-		}
-		if (type == TRACE_CONTROL) {
-			switch (stream_control(s, &source->time, &source->tid)) {
-			case STREAM_CONTROL_MORE:
-				return false;
-			case STREAM_CONTROL_THREAD:
-				set_head(source, MERGE_THREAD);
-				return true;
-			case STREAM_CONTROL_CRASH:
-				set_head(source, MERGE_CRASH);
-				source->head.count = (uint64_t)s->signal;
-				return true;
-			case STREAM_CONTROL_CUSTOM:
-				set_custom(source);
-				return true;
-			case STREAM_CONTROL_NOTHING:
-				continue;
-			}
-		}
-		if (type != TRACE_HOLE)
-			stream_damage(s, s->at, "an event of unknown type");
-		s->at++;
-	}
-	return false;
+	if (!types[what])
+		return false;
+	set_head(source, types[what], d->tid, d->now);
+	if (what == DECODED_CRASH)
+		source->head.count = (uint64_t)d->signal;
+	else if (what == DECODED_LOST)
+		source->head.count = source->events.stream.head.lost;
+	else if (what == DECODED_CUSTOM)
+		take_custom(source, &d->custom);
+	else if (what == DECODED_GAP && source->events.missing)
+		source->head.count = source->events.missing;
+	else if (what == DECODED_GAP) /* nobody knows what is missing, but no call is open any more */
+		source->head.type = MERGE_THREAD;
+	return true;
 }
 
 static bool next_of_thread(struct merge_source *source)
 {
-	struct stream *s = &source->stream;
-
-	for (;;) {
-		if (source->overwritten) {
-			source->overwritten = false;
-			set_head(source, MERGE_OVERWRITTEN);
-			source->head.count = s->overwritten;
-			s->overwritten = 0;
-			return true;
-		}
-		if (next_in_block(source))
-			return true;
-		switch (stream_step(s)) {
-		case STREAM_END:
-			return false;
-		case STREAM_WORDS:
-			break;
-		case STREAM_CHUNK:
-			source->time = s->head.clock;
-			source->overwritten = s->gap && s->overwritten;
-			if (source->overwritten && source->time > source->now)
-				source->now = source->time;
-			if (source->begun && source->tid == s->head.tid)
-				break;
-			if (!source->begun)
-				source->now = source->time;
-			source->begun = true;
-			source->tid = s->head.tid;
-			set_head(source, MERGE_THREAD);
-			return true;
-		case STREAM_FINISH:
-			if (!s->head.lost)
-				break;
-			set_head(source, MERGE_LOST);
-			source->head.count = s->head.lost;
-			return true;
-		}
-	}
+	return events_read(&source->events, take_event, take_other, source);
 }
 
 /* ---- meta ---- */
@@ -154,8 +101,7 @@ static bool take_load(struct merge_source *source, const struct trace_load *reco
 	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object), record->base };
 	*slot = load;
 	source->now = record->clock > source->now ? record->clock : source->now;
-	source->tid = record->tid;
-	set_head(source, MERGE_LOAD);
+	set_head(source, MERGE_LOAD, record->tid, source->now);
 	source->head.load = record->load;
 	source->head.object = load->object;
 	source->head.base = load->base;
@@ -176,8 +122,7 @@ static bool take_unload(struct merge_source *source, const struct trace_unload *
 		return false;
 	}
 	source->now = record->clock > source->now ? record->clock : source->now;
-	source->tid = record->tid;
-	set_head(source, MERGE_UNLOAD);
+	set_head(source, MERGE_UNLOAD, record->tid, source->now);
 	source->head.load = load->number;
 	source->head.object = load->object;
 	source->head.base = load->base;
@@ -198,8 +143,7 @@ static bool take_change(struct merge_source *source, const struct trace_change *
 	if (source->changes >= process->changes)
 		return false;
 	source->now = record->clock > source->now ? record->clock : source->now;
-	source->tid = record->tid;
-	set_head(source, MERGE_CHANGE);
+	set_head(source, MERGE_CHANGE, record->tid, source->now);
 	source->head.count = source->changes++;
 	return true;
 }
@@ -225,8 +169,7 @@ static bool next_of_meta(struct merge_source *source)
 	/* They belong to no thread file, so they stand at the end, where the sum of all is right. */
 	source->lost_said = true;
 	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
-	source->tid = 0;
-	set_head(source, MERGE_LOST);
+	set_head(source, MERGE_LOST, 0, source->now);
 	source->head.count = process->head.lost;
 	return true;
 }
@@ -371,9 +314,9 @@ void merge_open(struct merge *merge, struct folder *folder)
 		meta->is_meta = true;
 		meta_begin(&meta->meta, process, 0);
 		for (unsigned n = 0; n < process->threads; n++) {
-			struct stream stream;
-			if (process->files[n] & (FILE_EVENTS | FILE_RING) && stream_open(&stream, process, n, MERGE_BLOCK))
-				add_source(merge, process)->stream = stream;
+			struct events events;
+			if (process->files[n] & (FILE_EVENTS | FILE_RING) && events_open(&events, process, n, MERGE_BLOCK))
+				add_source(merge, process)->events = events;
 		}
 	}
 	merge->heap = memory_zeroed(merge->sources, sizeof(*merge->heap));
@@ -401,7 +344,7 @@ void merge_close(struct merge *merge)
 		if (source->is_meta)
 			meta_end(&source->meta);
 		else
-			stream_close(&source->stream);
+			events_close(&source->events);
 		free(source->data);
 		free(source);
 	}

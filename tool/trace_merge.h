@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads, unloads and changes.
+ * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads,
+ * unloads and changes.
  *
- * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the latest time
- * so far of that file stands for the event, so what merge_next() returns never steps back within a file. Memory: per thread
- * file (a block of words), function and load in force.
+ * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the
+ * latest time so far of that file stands for the event, so what merge_next() returns never steps back within a file.
+ * Memory: per thread file (a block of words), function and load in force.
  */
 #ifndef XAUDIT_TRACE_MERGE_H
 #define XAUDIT_TRACE_MERGE_H
@@ -12,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/trace_events.h"
 #include "tool/trace_folder.h"
 #include "tool/trace_meta.h"
-#include "tool/trace_stream.h"
 
 enum merge_type {
 	MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
@@ -54,15 +55,12 @@ struct merge_source {
 	uint32_t at;		 /* place in the heap */
 	void *user;		 /* the command's own */
 
-	struct stream stream; /* of a thread file */
-	bool begun;
-	uint32_t tid;
-	uint64_t time, now; /* as the last event says, and the latest so far */
-	bool overwritten;   /* MERGE_OVERWRITTEN comes next */
+	struct events events; /* of a thread record */
 	uint8_t *data;	    /* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
 	bool second;	    /* the last one is in the second half */
 
 	struct meta meta; /* of meta */
+	uint64_t now;	  /* ticks, the latest so far */
 	uint32_t changes;	      /* that were taken */
 	struct merge_load *load[64]; /* loads in force where the file is read, by number */
 	bool lost_said;
@@ -80,8 +78,8 @@ struct merge {
 void merge_open(struct merge *merge, struct folder *folder);
 
 /*
- * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more. Keeps
- * object->load: a load is in force from its event on, until before the unload's.
+ * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more.
+ * Keeps object->load: a load is in force from its event on, until before the unload's.
  */
 struct merge_source *merge_next(struct merge *merge, struct merge_event *event);
 

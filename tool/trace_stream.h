@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of one thread record: chunk by chunk, in blocks of words. Its two files, t<n> and r<n> (the flight recorder), are read as
- * one, in the order of the chunks' numbers.
+ * The words of one thread record: chunk by chunk, in blocks. trace_events.h makes events of them. Its two files, t<n>
+ * and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
  *
  *	stream_open(&s, process, number, STREAM_BLOCK);
  *	while ((step = stream_step(&s)) != STREAM_END)
  *		switch (step) {
- *		case STREAM_CHUNK:  a chunk begins: s.head; decode from s.head.clock
+ *		case STREAM_CHUNK:  a chunk begins: s.head
  *		case STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
  *		case STREAM_FINISH: the chunk's words end; s.head.lost events were lost after them
  *		}
@@ -15,10 +15,11 @@
  * A control word whose payload is not in the block any more is left in place (s.at is not moved over it); the next step
  * brings it again with more behind it. If a step brings nothing new, the chunk ends in the middle of it.
  *
- * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end. A chunk
- * of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is the same behind it. Of a chunk that is
- * not finished, words count as far as they were there when its reading began, and up to the first that changed between two readings; newer
- * chunks count if they were there by then. So all is what was there at one moment. A control word whose payload was not whole then is not there either.
+ * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an
+ * end. A chunk of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is
+ * the same behind it. Of a chunk that is not finished, words count as far as they were there when its reading began,
+ * and up to the first that changed between two readings; newer chunks count if they were there by then. So all is
+ * what was there at one moment. A control word whose payload was not whole then is not there either.
  */
 #ifndef XAUDIT_TRACE_STREAM_H
 #define XAUDIT_TRACE_STREAM_H
@@ -40,12 +41,6 @@ struct ring_place {
 	uint64_t at;
 };
 
-/* A custom event. */
-struct stream_custom {
-	uint32_t type, size;
-	const uint8_t *data; /* in the block: until the next step */
-};
-
 struct stream {
 	struct process *process;
 	unsigned number; /* of the thread record */
@@ -65,9 +60,6 @@ struct stream {
 	uint64_t there; /* of a chunk that is not finished: behind it there was nothing but zeros when its reading began */
 	bool changing;	/* the chunk's words end where they were being written when we read them */
 	uint64_t begin; /* in_ring: where the chunk begins */
-	int signal; /* of the last STREAM_CONTROL_CRASH */
-	struct stream_custom custom; /* of the last STREAM_CONTROL_CUSTOM */
-	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 	struct trace_chunk head; /* of this chunk */
 	uint64_t *words;
 	size_t at, have, room;
@@ -88,27 +80,7 @@ uint64_t stream_offset(const struct stream *stream, size_t at);
 /* Notes damage at word `at` of the block. */
 void stream_damage(const struct stream *stream, size_t at, const char *what);
 
-/* Moves over that many words, which need not be in the block. */
+/* Moves over so many words of the chunk behind the block. */
 void stream_skip(struct stream *stream, uint64_t words);
-
-enum stream_control {
-	STREAM_CONTROL_NOTHING, /* nothing that concerns the reader, or *time was set */
-	STREAM_CONTROL_THREAD,	/* the events that follow are of thread *tid, which has no open calls */
-	STREAM_CONTROL_CRASH,	/* the process was about to end by signal s.signal */
-	STREAM_CONTROL_CUSTOM,	/* s.custom, at *time */
-	STREAM_CONTROL_MORE,	/* the payload is not in the block: take another step */
-};
-
-/* Takes the control word at s.at and moves s.at over it and its payload, unless it says STREAM_CONTROL_MORE. */
-enum stream_control stream_control(struct stream *stream, uint64_t *time, uint32_t *tid);
-
-/*
- * Time of the word `event`, which must not be a hole or control word, given the time of the one before it: its low half is the
- * clock's, and it lies less than 2^31 ticks away in either direction.
- */
-static inline uint64_t stream_time(uint64_t before, uint64_t event)
-{
-	return before + (uint64_t)(int64_t)(int32_t)((uint32_t)event - (uint32_t)before);
-}
 
 #endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of one thread record, from its first chunk to its last: the words that trace_stream.h reads, decoded by
+ * trace_decode.h.
+ *
+ *	if (events_open(&events, process, number, STREAM_BLOCK)) {
+ *		events_read(&events, event, other, user);	to the end, or until a hook returns true; then again
+ *		events_close(&events);
+ *	}
+ *
+ * What the hook `other` is told beyond control words, in this order where a chunk begins:
+ *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
+ *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
+ *begins DECODED_CHUNK	events.stream.head. The hook may leave it out: events_skip_chunk() and where one ends:
+ *	DECODED_LOST	events.stream.head.lost events were lost after those that were read
+ * decoder.now is the time of all these.
+ */
+#ifndef XAUDIT_TRACE_EVENTS_H
+#define XAUDIT_TRACE_EVENTS_H
+
+#include "tool/trace_decode.h"
+#include "tool/trace_stream.h"
+
+struct events {
+	struct stream stream;
+	struct decoder decoder;
+	uint64_t missing; /* with DECODED_GAP */
+	uint64_t told;	  /* of stream.overwritten, those that were in a DECODED_GAP */
+	bool begun;
+	bool thread, gap, chunk; /* are to be told next */
+};
+
+/* As stream_open(). */
+bool events_open(struct events *events, struct process *process, unsigned number, size_t block);
+void events_close(struct events *events);
+
+/* Notes damage at word `at` of the block, as the hook `event` was told it. */
+void events_damage(const struct events *events, size_t at, const char *what);
+
+/* Goes to the next block, or what else comes next; sets thread, gap and chunk. STREAM_END: there is nothing more. */
+enum stream_step events_step(struct events *events);
+
+/* Words of the chunk that begins, and from a hook's DECODED_CHUNK on: leaves them all out. */
+uint64_t events_chunk_words(const struct events *events);
+void events_skip_chunk(struct events *events);
+
+/*
+ * Returns false at the end, true where a hook said stop. To be called with hooks that the compiler knows, as
+ * decode_block().
+ */
+DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_other other, void *user)
+{
+	for (;;) {
+		if (decode_unlikely(events->thread)) {
+			events->thread = false;
+			events->decoder.tid = events->stream.head.tid;
+			if (other(user, DECODED_THREAD))
+				return true;
+		}
+		if (decode_unlikely(events->gap)) {
+			events->gap = false;
+			if (other(user, DECODED_GAP))
+				return true;
+		}
+		if (decode_unlikely(events->chunk)) {
+			events->chunk = false;
+			if (other(user, DECODED_CHUNK))
+				return true;
+		}
+		if (decode_block(&events->decoder, take, other, user))
+			return true;
+		switch (events_step(events)) {
+		case STREAM_END:
+			return false;
+		case STREAM_FINISH:
+			if (events->stream.head.lost && other(user, DECODED_LOST))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+#endif
