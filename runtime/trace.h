@@ -6,15 +6,18 @@
  *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
  *	  p<pid>[.<n>]/		one process folder: one program image in one process; .<n> when exec or a new process met the name
  *	    meta		struct trace_head, then records (struct trace_record), each 8-byte aligned
- *	    t<n>		the events of thread record n: chunks, at multiples of trace_head.chunk_size
- *	    r<n>		its flight recorder (mode ring): chunks of one size, at multiples of it, in no order: their `seq` tells;
- *				the next one takes the place of the oldest
+ *	    r<n>		the newest events of thread record n: chunks of one size, at odd multiples of it, in no order: their
+ *				`seq` tells. The next one takes the place of the oldest
+ *	    t<n>		in mode stream, its chunks that were full: at multiples of the size, in no certain order
  *	    c<n>		its counters (mode count, and functions that are only counted): struct trace_counts
  *
- * One thread record may have all three; `seq` goes on from t<n> to r<n> and back, when the mode changes.
+ * One thread record may have all three. A chunk may be in r<n> and t<n>: it is the same, but that r<n> knows of events that
+ * were lost behind it.
  *
- * Everything is little endian and naturally aligned. All files are shared mappings while the process lives, so a killed
- * process leaves whatever it had written. Files are sparse or zero behind what was written.
+ * Version 1: t<n> is what was newest in mode stream, its chunk seq at seq times the size, and r<n> was in mode ring alone.
+ *
+ * Everything is little endian and naturally aligned. meta, r<n> and c<n> are shared mappings while the process lives, so a
+ * killed process leaves whatever it had written. Files are sparse or zero behind what was written.
  *
  * Writers: `meta` is written under the process lock (runtime/process.h); its reader believes the first trace_head.used bytes
  * (release store there, acquire load in the reader). A thread file is written by the thread that owns the record alone, and
@@ -22,9 +25,10 @@
  *
  * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
  * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit difference
- * to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more away. A zero word is
- * a hole: reserved by somebody who was interrupted, or killed, before writing. Skip it. Times may step back a little where a
- * signal handler interrupted the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them.
+ * to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more away. A word of type
+ * TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a signal handler interrupted
+ * the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a first payload word that is 0, or
+ * a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good, or killed.
  */
 #ifndef XAUDIT_TRACE_H
 #define XAUDIT_TRACE_H
@@ -32,7 +36,8 @@
 #include <stdint.h> /* uint64_t */
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION 1
+#define TRACE_VERSION	   1 /* that is written */
+#define TRACE_VERSION_NEXT 2 /* that readers take as well; described here */
 
 /* ---- events ---- */
 
@@ -43,6 +48,7 @@ enum trace_type {
 	TRACE_TAIL = 3,	    /* id: the function that ended by jumping to another one */
 	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
+	TRACE_ENTRY_KEPT = 7, /* the same as TRACE_ENTRY (runtime/filter.c says what for) */
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
 
@@ -50,7 +56,8 @@ enum trace_control {
 	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
 	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
 	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
-	TRACE_CUSTOM = 4, /* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. First word 0: it was never finished, skip it */
+	/* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. */
+	TRACE_CUSTOM = 4,
 };
 
 /* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
@@ -90,20 +97,29 @@ static inline uint64_t trace_chunk_at(uint64_t chunk_size, uint64_t seq)
 	return seq * chunk_size;
 }
 
+/* Low half of the words that a chunk of version 2 holds where no event is: no custom event has that size. */
+#define TRACE_TOKEN 0xffffffffu
+
 /* Start of each chunk. Suffices to decode the chunk alone. */
 struct trace_chunk {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t head_size; /* of this struct: events begin here */
-	uint64_t seq;	    /* 0, 1, ... in this file */
+	uint64_t seq;	    /* 0, 1, ... of this thread record */
 	uint32_t pid, tid;  /* of the thread that began it; TRACE_THREAD may change the tid */
 	uint64_t clock;	    /* whole clock when it was begun */
 	uint64_t size;	    /* of the chunk, header and slack included */
 	uint64_t used;	    /* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
 	uint64_t lost;	    /* events of this thread that were lost when this chunk was full and no other was to be had */
 	char comm[16];	    /* name of the thread, or empty */
-	uint64_t written;  /* bytes of events that are in place; for the writer's own use */
-	uint8_t reserved[48];
+	union {
+		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
+		uint64_t token;	  /* version 2: a hole: no event was written there */
+	};
+	uint64_t copied;    /* r<n>: t<n> has the chunk, as its chunk of this number (from 1). t<n>: 0 */
+	uint32_t mode;	    /* enum trace_mode, when it was begun */
+	uint32_t unused;
+	uint8_t reserved[32];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 
@@ -158,8 +174,8 @@ struct trace_head {
 	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
 	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
-	uint64_t ring_chunk;	 /* size of the chunks of r<n>; 0: there never was one */
-	uint64_t ring_size;	 /* of each r<n>: ring_size / ring_chunk places */
+	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 where there never was one */
+	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that never was on */
 	uint32_t mode;		 /* enum trace_mode, now */
 	uint32_t recording;	 /* 0: stopped */
 	uint64_t stream_bytes;	 /* of all t<n> together */
