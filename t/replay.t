@@ -176,6 +176,21 @@ is "$got" "    0.001 us [    100] | a?[2Jb();
 like "$("$XAUDIT" report --format=json "$tmp/evil")" "$(printf '"a\\\\u009b2J\303\244"')" \
 	'in JSON, U+009B is written as its number'
 
+# Ten processes with more events than a block holds, and 190 with fewer; all at the same time.
+i=99
+while [ $((i += 1)) -le 299 ]; do
+	printf 'process p%s flags=1\n%s\nthread %s\n' "$i" "$(echo "$head" | sed 1d)" "$i"
+	[ $((i % 20)) -eq 0 ] && echo 'loop 2500 2'
+	printf 'entry 1 1000\nexit 1 1001\n'
+	[ $((i % 20)) -ne 0 ] || echo end
+done | "$make_trace" "$tmp/many" || bail 'make_trace failed'
+bounded 60 sh -c 'ulimit -n 24; exec "$0" "$@"' "$XAUDIT" replay "$tmp/many" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' '200 processes are read with 24 descriptors'
+is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep -c '\[    121\]' "$tmp/out")" '25190 2500 1' \
+	'all their calls are shown'
+"$XAUDIT" replay "$tmp/many" >"$tmp/enough"
+ok 'and the same as with many descriptors' cmp "$tmp/out" "$tmp/enough"
+
 "$make_trace" "$tmp/long" <<END
 $head
 thread 100 main

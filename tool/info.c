@@ -92,7 +92,7 @@ DECODE_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uin
 /* Leaves out a chunk that is more than is to be read. */
 static void scan_chunk(struct info_sums *sums, struct events *source, uint64_t most)
 {
-	uint64_t words = source->stream.head.used ? events_chunk_words(source) : 0;
+	uint64_t words = source->stream.chunk.head.used ? events_chunk_words(source) : 0;
 
 	if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
 		sums->skipped += words;
@@ -126,7 +126,7 @@ static bool scan_other(void *user, enum decoded what)
 		scan_chunk(sums, scan->source, scan->most);
 		break;
 	case DECODED_LOST:
-		sums->lost += scan->source->stream.head.lost;
+		sums->lost += scan->source->stream.chunk.head.lost;
 		break;
 	case DECODED_GAP:
 	case DECODED_NOTHING:
@@ -144,8 +144,8 @@ static void scan_events(struct info_sums *sums, struct process *process, unsigne
 	if (!events_open(&source, process, number, STREAM_BLOCK))
 		return;
 	events_read(&source, scan_event, scan_other, &scan);
-	sums->disk += source.stream.disk;
-	sums->overwritten += source.stream.overwritten;
+	sums->disk += source.stream.chunks.disk;
+	sums->overwritten += source.stream.chunks.overwritten;
 	sums->unfinished += source.decoder.unfinished;
 	events_close(&source);
 	if (scan.first == UINT64_MAX)

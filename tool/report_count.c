@@ -269,7 +269,7 @@ DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uin
 static __attribute__((noinline)) void count_other(struct counter *c, enum decoded what)
 {
 	const struct decoder *d = &c->source.decoder;
-	const struct trace_chunk *head = &c->source.stream.head;
+	const struct trace_chunk *head = &c->source.stream.chunk.head;
 
 	switch (what) {
 	case DECODED_THREAD:
@@ -320,7 +320,7 @@ static void count_events(struct counter *c, unsigned number)
 	events_read(&c->source, take_event, take_other, &loop);
 	c->calls.top = loop.top;
 	drop_calls(c);
-	c->overwritten += c->source.stream.overwritten;
+	c->overwritten += c->source.stream.chunks.overwritten;
 	c->events.unfinished += c->source.decoder.unfinished;
 	events_close(&c->source);
 }

@@ -2,32 +2,27 @@
 #define _GNU_SOURCE
 #include "tool/top_read.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 #include <x86intrin.h> /* __rdtsc */
 
 #include "tool/memory.h"
 #include "tool/trace_calls.h"
+#include "tool/trace_chunks.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
-#define NO_SEQ	  UINT64_MAX
 #define FIRST_NS  1000000000u /* for the first look */
 #define LAPS	  3 /* samples of a flight recorder in one look */
 
 struct top_thread {
-	int fd[3]; /* t, r, c; -1: not there, or not yet */
+	struct chunks chunks;
+	struct trace_file *counters; /* c<n>; NULL: not there, or not yet */
 	bool begun;
-	bool in_ring;
-	uint64_t at;   /* where the chunk at hand begins in its file */
-	uint64_t pos;  /* of the next word, from there */
-	uint64_t hole; /* position of a zero that words came behind; 0: none */
-	struct trace_chunk head;
+	struct chunk chunk; /* the one at hand */
+	uint64_t pos;	    /* of the next word, from where it begins */
+	uint64_t hole;	    /* position of a zero that words came behind; 0: none */
 	unsigned laps; /* in this look */
 	uint64_t lost; /* of the chunks that were left */
 	uint64_t last; /* up to where self time was given out */
@@ -189,102 +184,62 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 
 /* ---- chunks ---- */
 
-static bool read_head(int fd, uint64_t at, uint64_t limit, struct trace_chunk *head)
-{
-	return fd >= 0 && pread(fd, head, sizeof(*head), (off_t)at) == sizeof(*head) && head->magic == TRACE_CHUNK_MAGIC &&
-		head->version == TRACE_VERSION && head->head_size >= sizeof(*head) && head->head_size % 8 == 0 &&
-		head->head_size <= head->size && head->size <= limit && head->used <= head->size;
-}
-
-static uint64_t size_of(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
-}
-
-static void begin(struct top_thread *t, bool in_ring, uint64_t at, const struct trace_chunk *head)
+static void begin(struct top_thread *t, const struct chunk *chunk)
 {
 	if (t->begun)
-		t->lost += t->head.lost;
+		t->lost += t->chunk.head.lost;
 	/* What was open may have ended where events were lost. */
-	if (t->begun && t->head.lost)
+	if (t->begun && t->chunk.head.lost)
 		forget_calls(t);
 	t->begun = true;
-	t->in_ring = in_ring;
-	t->at = at;
-	t->head = *head;
-	t->pos = head->head_size;
+	t->chunk = *chunk;
+	t->pos = chunk->head.head_size;
 	t->hole = 0;
-	t->decoder.time = head->clock;
+	t->decoder.time = chunk->head.clock;
 	t->decoder.now = 0; /* self time never goes back */
 }
 
-/* Looks for the chunk of number seq; NO_SEQ: the newest. Returns whether there is one, which then is the one at hand. */
-static bool find_chunk(struct top *top, struct top_thread *t, uint64_t seq)
+/* Goes to the chunk of number seq, or CHUNKS_NEWEST, if there is one. */
+static bool go_to(struct top_thread *t, uint64_t seq)
 {
-	uint64_t chunk = top->process->head.chunk_size, ring = top->process->head.ring_chunk, best_at = 0;
-	struct trace_chunk head, best = { 0 };
-	bool found = false, in_ring = false;
+	struct chunk chunk;
 
-	if (seq != NO_SEQ && seq < UINT64_MAX / chunk && read_head(t->fd[0], seq * chunk, chunk, &head) && head.seq == seq) {
-		begin(t, false, seq * chunk, &head);
-		return true;
-	}
-	for (uint64_t n = seq == NO_SEQ ? (size_of(t->fd[0]) + chunk - 1) / chunk : 0; n-- > 0 && !found;) {
-		found = read_head(t->fd[0], n * chunk, chunk, &head);
-		best = head;
-		best_at = n * chunk;
-	}
-	for (uint64_t at = 0, size = ring ? size_of(t->fd[1]) : 0; at < size; at += ring) {
-		if (!read_head(t->fd[1], at, ring, &head) || (seq != NO_SEQ && head.seq != seq) || (found && head.seq <= best.seq))
-			continue;
-		found = in_ring = true;
-		best = head;
-		best_at = at;
-	}
-	if (found)
-		begin(t, in_ring, best_at, &best);
-	return found;
+	if (!chunks_find(&t->chunks, seq, &chunk))
+		return false;
+	begin(t, &chunk);
+	return true;
 }
 
-/* Is the chunk at hand what it was? Reads its head again. */
-static bool same_chunk(struct top *top, struct top_thread *t)
+/* Bytes of the chunk at hand. */
+static size_t read_words(const struct top_thread *t, uint64_t *words, size_t size, uint64_t pos)
 {
-	struct trace_chunk head;
-	uint64_t limit = t->in_ring ? top->process->head.ring_chunk : top->process->head.chunk_size;
-
-	if (!read_head(t->fd[t->in_ring], t->at, limit, &head) || head.seq != t->head.seq)
-		return false;
-	t->head = head;
-	return true;
+	return file_read(t->chunk.file, words, size, t->chunk.begin + pos, NULL);
 }
 
 /* Where the words that are there end. */
 static uint64_t end_of_words(struct top_thread *t)
 {
-	uint64_t words[512], end = t->head.head_size;
+	uint64_t words[512], end = t->chunk.head.head_size;
 
-	if (t->head.used)
-		return t->head.used;
-	for (uint64_t pos = end; pos < t->head.size; pos += sizeof(words)) {
-		ssize_t n = pread(t->fd[t->in_ring], words, sizeof(words), (off_t)(t->at + pos));
-		ssize_t last = n / 8;
-		while (last > 0 && !words[last - 1])
+	if (t->chunk.head.used)
+		return t->chunk.head.used;
+	for (uint64_t pos = end; pos < t->chunk.head.size; pos += sizeof(words)) {
+		size_t last = read_words(t, words, sizeof(words), pos) / 8;
+		while (last > 0 && decode_is_hole(words[last - 1]))
 			last--;
-		if (last <= 0)
+		if (!last)
 			break;
-		end = pos + (uint64_t)last * 8;
+		end = pos + last * 8;
 	}
-	return end < t->head.size ? end : t->head.size;
+	return end < t->chunk.head.size ? end : t->chunk.head.size;
 }
 
 static void count_skipped(struct top *top, const struct top_thread *t, uint64_t from)
 {
-	uint64_t chunks = t->head.seq > from ? t->head.seq - from : 1;
+	uint64_t chunks = t->chunk.head.seq > from ? t->chunk.head.seq - from : 1;
 
 	top->skipped += chunks;
-	top->words_skipped += chunks * (t->head.size / 8);
+	top->words_skipped += chunks * (t->chunk.head.size / 8);
 }
 
 /*
@@ -292,20 +247,14 @@ static void count_skipped(struct top *top, const struct top_thread *t, uint64_t 
  */
 static bool resume_in_ring(struct top *top, struct top_thread *t)
 {
-	uint64_t from = t->head.seq, newest, best = NO_SEQ, ring = top->process->head.ring_chunk, size = size_of(t->fd[1]);
-	struct top_thread last = *t;
-	struct trace_chunk head;
+	uint64_t from = t->chunk.head.seq;
+	struct chunk chunk;
 
-	if (++t->laps > LAPS || !ring || !find_chunk(top, &last, NO_SEQ) || !last.in_ring)
+	if (++t->laps > LAPS || !chunks_find_above(&t->chunks, from, &chunk))
 		return false;
-	newest = last.head.seq;
-	for (uint64_t at = 0; at < size; at += ring)
-		if (read_head(t->fd[1], at, ring, &head) && head.seq > from && head.seq + size / ring / 2 >= newest && head.seq < best)
-			best = head.seq;
-	if (best == NO_SEQ || !find_chunk(top, t, best))
-		return false;
+	begin(t, &chunk);
 	forget_calls(t);
-	t->last = t->head.clock;
+	t->last = t->chunk.head.clock;
 	count_skipped(top, t, from);
 	return true;
 }
@@ -313,16 +262,16 @@ static bool resume_in_ring(struct top *top, struct top_thread *t)
 /* Goes to the end of the newest chunk. What lies before is not read. */
 static void skip_to_end(struct top *top, struct top_thread *t)
 {
-	uint64_t seq = t->begun ? t->head.seq : NO_SEQ;
+	uint64_t seq = t->begun ? t->chunk.head.seq : CHUNKS_NEWEST;
 
-	if (!find_chunk(top, t, NO_SEQ))
+	if (!go_to(t, CHUNKS_NEWEST))
 		return;
 	t->pos = end_of_words(t);
 	forget_calls(t);
 	t->last = now_ticks(top);
 	if (!top->live)
-		t->last = t->head.clock;
-	if (seq != NO_SEQ)
+		t->last = t->chunk.head.clock;
+	if (seq != CHUNKS_NEWEST)
 		count_skipped(top, t, seq);
 	/* The whole clock is needed to go on from here: any time near is good enough, since the next event tells its low half. */
 	if (top->live)
@@ -333,31 +282,30 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 static bool read_block(struct top *top, struct top_thread *t)
 {
 	static uint64_t words[BLOCK / 8];
-	uint64_t seq = t->head.seq, end;
-	struct top_thread next = *t;
+	uint64_t seq = t->chunk.head.seq, end;
+	struct chunk other;
 
 	/* Is there a newer one already? To be asked before the words are read: then what is not there will not come. */
-	bool newer = !t->head.used && (next.begun = false, find_chunk(top, &next, seq + 1));
-	if (!same_chunk(top, t)) {
+	bool newer = !t->chunk.head.used && chunks_find(&t->chunks, seq + 1, &other);
+	if (!chunk_again(&t->chunk)) {
 		if (resume_in_ring(top, t))
 			return true;
 		skip_to_end(top, t);
 		return false;
 	}
-	end = t->head.used ? t->head.used : t->head.size;
+	end = t->chunk.head.used ? t->chunk.head.used : t->chunk.head.size;
 	uint64_t want = end > t->pos ? end - t->pos : 0;
 	bool wait = false;
-	ssize_t n = want ? pread(t->fd[t->in_ring], words, want < BLOCK ? want : BLOCK, (off_t)(t->at + t->pos)) : 0;
-	if (t->in_ring && !same_chunk(top, t)) {
+	size_t have = read_words(t, words, want < BLOCK ? want : BLOCK, t->pos) / 8, good = 0, whole = have;
+	if (t->chunk.reused && !chunk_again(&t->chunk)) {
 		if (resume_in_ring(top, t))
 			return true;
 		skip_to_end(top, t);
 		return false;
 	}
-	size_t have = n > 0 ? (size_t)n / 8 : 0, good = 0, whole = have;
 	while (have && !words[have - 1]) /* not yet written */
 		have--;
-	if (t->head.used || newer)
+	if (t->chunk.head.used || newer)
 		good = have;
 	while (good < have) {
 		size_t payload = decode_payload(words[good]);
@@ -374,15 +322,14 @@ static bool read_block(struct top *top, struct top_thread *t)
 	size_t taken = take_words(top, t, words, good);
 	t->pos += taken * 8;
 	top->words += taken;
-	if (t->head.used || newer) {
+	if (t->chunk.head.used || newer) {
 		if (whole == BLOCK / 8 && taken) {
 			t->pos += taken >= have && taken < whole ? (whole - taken) * 8 : 0;
 			return true;
 		}
-		if (!find_chunk(top, t, seq + 1)) {
+		if (!go_to(t, seq + 1)) {
 			/* Not begun yet; or overwritten already, then a later one is there. */
-			struct top_thread newest = *t;
-			if (!find_chunk(top, &newest, NO_SEQ) || newest.head.seq <= seq + 1)
+			if (!chunks_find(&t->chunks, CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
 				return false;
 			if (resume_in_ring(top, t))
 				return true;
@@ -399,9 +346,9 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 	t->laps = 0;
 	if (!t->begun) {
 		/* A thread that began since the last look is read from its beginning, as far as that is there. */
-		if (!find_chunk(top, t, 0))
+		if (!go_to(t, 0))
 			skip_to_end(top, t);
-		t->last = t->begun ? t->head.clock : 0;
+		t->last = t->begun ? t->chunk.head.clock : 0;
 	}
 	while (t->begun && read_block(top, t)) {
 		if (now_ns() > until) {
@@ -422,9 +369,9 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 static void read_counts(struct top *top, struct top_thread *t, bool first)
 {
 	struct trace_counts head;
-	uint64_t size = size_of(t->fd[2]);
+	uint64_t size = t->counters ? file_size(t->counters) : 0;
 
-	if (size < sizeof(head) || pread(t->fd[2], &head, sizeof(head), 0) != sizeof(head) || head.magic != TRACE_COUNTS_MAGIC ||
+	if (size < sizeof(head) || file_read(t->counters, &head, sizeof(head), 0, NULL) != sizeof(head) || head.magic != TRACE_COUNTS_MAGIC ||
 		head.head_size < sizeof(head) || head.head_size > size)
 		return;
 	uint64_t most = (size - head.head_size) / 8;
@@ -437,10 +384,10 @@ static void read_counts(struct top *top, struct top_thread *t, bool first)
 	for (uint32_t id = 0; id < t->counts;) {
 		uint64_t now[512];
 		uint32_t want = t->counts - id < 512 ? t->counts - id : 512;
-		ssize_t n = pread(t->fd[2], now, want * 8ul, (off_t)(head.head_size + id * 8ull));
-		if (n < 8)
+		size_t n = file_read(t->counters, now, want * 8ul, head.head_size + id * 8ull, NULL) / 8;
+		if (!n)
 			break;
-		for (uint32_t i = 0; i < (uint32_t)n / 8; i++, id++) {
+		for (uint32_t i = 0; i < n; i++, id++) {
 			if (now[i] <= t->count[id])
 				continue;
 			struct top_row *row = first ? NULL : row_of(top, id);
@@ -458,35 +405,26 @@ static void read_counts(struct top *top, struct top_thread *t, bool first)
 /* Opens the files that are there now. */
 static void find_files(struct top *top)
 {
-	static const char kinds[] = "trc";
-	int fd = openat(top->process->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	struct process *process = top->process;
 
-	while (dir && (entry = readdir(dir))) {
-		const char *kind = strchr(kinds, entry->d_name[0]);
-		char *end;
-		unsigned long n = strtoul(entry->d_name + 1, &end, 10);
-
-		if (!kind || !*kind || end == entry->d_name + 1 || *end || n >= 1u << 20)
-			continue;
-		if (n >= top->threads) {
-			top->thread = memory_resize(top->thread, n + 1, sizeof(*top->thread));
-			memset(top->thread + top->threads, 0, (n + 1 - top->threads) * sizeof(*top->thread));
-			for (; top->threads <= n; top->threads++) {
-				calls_open(&top->thread[top->threads].calls);
-				for (int i = 0; i < 3; i++)
-					top->thread[top->threads].fd[i] = -1;
-			}
-		}
-		int *to = &top->thread[n].fd[kind - kinds];
-		if (*to < 0)
-			*to = trace_open_file(top->process->fd, entry->d_name, &(const char *){ NULL });
+	process_list_files(process);
+	if (process->threads > top->threads) {
+		top->thread = memory_resize(top->thread, process->threads, sizeof(*top->thread));
+		memset(top->thread + top->threads, 0, (process->threads - top->threads) * sizeof(*top->thread));
 	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	for (; top->threads < process->threads; top->threads++) {
+		calls_open(&top->thread[top->threads].calls);
+		chunks_follow(&top->thread[top->threads].chunks, process, top->threads);
+	}
+	for (unsigned n = 0; n < top->threads; n++) {
+		struct top_thread *t = &top->thread[n];
+		char name[16];
+
+		chunks_look(&t->chunks);
+		snprintf(name, sizeof(name), "c%u", n);
+		if (process->files[n] & FILE_COUNTS && !t->counters)
+			t->counters = file_open(process->folder->fd, process->name, name, NULL, &(const char *){ NULL });
+	}
 }
 
 static void forget_open_calls(struct top *top)
@@ -521,9 +459,9 @@ void top_open(struct top *top, struct folder *folder, bool live)
 	uint64_t until = now_ns() + FIRST_NS;
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
-		if (find_chunk(top, t, NO_SEQ)) {
-			top->lost_before += t->head.lost;
-			t->last = t->head.clock;
+		if (go_to(t, CHUNKS_NEWEST)) {
+			top->lost_before += t->chunk.head.lost;
+			t->last = t->chunk.head.clock;
 			read_thread(top, t, until);
 		}
 		read_counts(top, t, true);
@@ -547,7 +485,7 @@ void top_look(struct top *top, uint64_t ns)
 		struct top_thread *t = &top->thread[n];
 		read_thread(top, t, until);
 		read_counts(top, t, false);
-		top->lost += t->lost + t->head.lost;
+		top->lost += t->lost + t->chunk.head.lost;
 	}
 	top->scale = top->words ? 1 + (double)top->words_skipped / (double)top->words : 1;
 	top->lost = top->lost > top->lost_before ? top->lost - top->lost_before : 0;
@@ -556,9 +494,8 @@ void top_look(struct top *top, uint64_t ns)
 void top_close(struct top *top)
 {
 	for (unsigned n = 0; n < top->threads; n++) {
-		for (int i = 0; i < 3; i++)
-			if (top->thread[n].fd[i] >= 0)
-				close(top->thread[n].fd[i]);
+		chunks_close(&top->thread[n].chunks);
+		file_close(top->thread[n].counters);
 		calls_close(&top->thread[n].calls);
 		free(top->thread[n].count);
 	}

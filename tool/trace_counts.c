@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "tool/trace_counts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h> /* pread, lseek */
 
 static void damage_at(const struct counts *counts, uint64_t offset, const char *what)
 {
@@ -39,37 +35,36 @@ bool counts_open(struct counts *counts, struct process *process, unsigned number
 	const char *wrong = NULL;
 	struct stat st;
 	char name[16];
+	int error;
 
 	counts->process = process;
 	counts->number = number;
 	counts->at = counts->have = 0;
 	snprintf(name, sizeof(name), "c%u", number);
-	counts->fd = trace_open_file(process->fd, name, &wrong);
-	if (counts->fd < 0) {
+	counts->file = file_open(process->folder->fd, process->name, name, &st, &wrong);
+	if (!counts->file) {
 		if (wrong)
 			damage_at(counts, DAMAGE_NOWHERE, wrong);
 		return false;
 	}
-	if (!fstat(counts->fd, &st)) {
-		memset(&counts->head, 0, sizeof(counts->head));
-		ssize_t n = pread(counts->fd, &counts->head, sizeof(counts->head), 0);
-		/* Made, and not begun: killed then, or it is now. */
-		bool begun = n > 0 && memcmp(&counts->head, &nothing, sizeof(nothing));
-		wrong = n < 0 ? strerror(errno) :
-			!begun ? NULL :
-			n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head);
-		if (!wrong && begun) {
-			counts->disk = (uint64_t)st.st_blocks * 512;
-			counts->pos = counts->head.head_size;
-			counts->end = (uint64_t)st.st_size;
-			uint64_t most = counts->pos + (TRACE_ID_MASK + 1ull) * sizeof(uint64_t);
-			counts->end = counts->end < most ? counts->end : most;
-			return true;
-		}
+	memset(&counts->head, 0, sizeof(counts->head));
+	size_t n = file_read(counts->file, &counts->head, sizeof(counts->head), 0, &error);
+	/* Made, and not begun: killed then, or it is now. */
+	bool begun = memcmp(&counts->head, &nothing, sizeof(nothing));
+	wrong = error ? strerror(error) :
+		!begun ? NULL :
+		n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head);
+	if (!wrong && begun) {
+		counts->disk = (uint64_t)st.st_blocks * 512;
+		counts->pos = counts->head.head_size;
+		counts->end = (uint64_t)st.st_size;
+		uint64_t most = counts->pos + (TRACE_ID_MASK + 1ull) * sizeof(uint64_t);
+		counts->end = counts->end < most ? counts->end : most;
+		return true;
 	}
 	if (wrong)
 		damage_at(counts, 0, wrong);
-	close(counts->fd);
+	file_close(counts->file);
 	return false;
 }
 
@@ -77,22 +72,22 @@ bool counts_open(struct counts *counts, struct process *process, unsigned number
 static bool fill(struct counts *counts)
 {
 	uint64_t head = counts->head.head_size;
-	off_t data;
+	int error;
 
 	if (counts->pos + sizeof(uint64_t) > counts->end)
 		return false;
-	data = lseek(counts->fd, (off_t)counts->pos, SEEK_DATA);
-	if (data < 0 && errno == ENXIO)
+	uint64_t data = file_data(counts->file, counts->pos);
+	if (data == UINT64_MAX)
 		return false;
-	if (data > 0 && (uint64_t)data > counts->pos)
-		counts->pos = head + ((uint64_t)data - head) / 8 * 8;
+	if (data > counts->pos)
+		counts->pos = head + (data - head) / 8 * 8;
 	if (counts->pos + sizeof(uint64_t) > counts->end)
 		return false;
 	uint64_t want = counts->end - counts->pos;
 	want = want < sizeof(counts->block) ? want / 8 * 8 : sizeof(counts->block);
-	ssize_t n = pread(counts->fd, counts->block, want, (off_t)counts->pos);
-	if (n < (ssize_t)sizeof(uint64_t)) {
-		damage_at(counts, counts->pos, n < 0 ? strerror(errno) : "the file is cut off");
+	size_t n = file_read(counts->file, counts->block, want, counts->pos, &error);
+	if (n < sizeof(uint64_t)) {
+		damage_at(counts, counts->pos, error ? strerror(error) : "the file is cut off");
 		return false;
 	}
 	counts->at = 0;
@@ -120,5 +115,5 @@ bool counts_next(struct counts *counts)
 
 void counts_close(struct counts *counts)
 {
-	close(counts->fd);
+	file_close(counts->file);
 }

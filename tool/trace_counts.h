@@ -22,7 +22,7 @@
 struct counts {
 	struct process *process;
 	unsigned number; /* of the thread record */
-	int fd;
+	struct trace_file *file;
 	uint64_t disk;	 /* bytes that the file takes */
 	uint64_t end;	 /* of the counters */
 	uint64_t pos;	 /* where those behind the block begin */

@@ -37,13 +37,13 @@ static void begin_chunk(struct events *events)
 	struct stream *s = &events->stream;
 	struct decoder *d = &events->decoder;
 
-	d->time = s->head.clock;
-	events->gap = s->gap;
-	events->missing = s->overwritten - events->told;
-	events->told = s->overwritten;
-	if (!events->begun || (s->gap && d->time > d->now))
+	d->time = s->chunk.head.clock;
+	events->gap = s->chunks.gap;
+	events->missing = s->chunks.overwritten - events->told;
+	events->told = s->chunks.overwritten;
+	if (!events->begun || (s->chunks.gap && d->time > d->now))
 		d->now = d->time;
-	events->thread = !events->begun || d->tid != s->head.tid;
+	events->thread = !events->begun || d->tid != s->chunk.head.tid;
 	events->chunk = true;
 	events->begun = true;
 }

@@ -11,8 +11,8 @@
  * What the hook `other` is told beyond control words, in this order where a chunk begins:
  *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
  *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
- *begins DECODED_CHUNK	events.stream.head. The hook may leave it out: events_skip_chunk() and where one ends:
- *	DECODED_LOST	events.stream.head.lost events were lost after those that were read
+ *begins DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: events_skip_chunk() and where one ends:
+ *	DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read
  * decoder.now is the time of all these.
  */
 #ifndef XAUDIT_TRACE_EVENTS_H
@@ -25,7 +25,7 @@ struct events {
 	struct stream stream;
 	struct decoder decoder;
 	uint64_t missing; /* with DECODED_GAP */
-	uint64_t told;	  /* of stream.overwritten, those that were in a DECODED_GAP */
+	uint64_t told;	  /* of stream.chunks.overwritten, those that were in a DECODED_GAP */
 	bool begun;
 	bool thread, gap, chunk; /* are to be told next */
 };
@@ -53,7 +53,7 @@ DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_
 	for (;;) {
 		if (decode_unlikely(events->thread)) {
 			events->thread = false;
-			events->decoder.tid = events->stream.head.tid;
+			events->decoder.tid = events->stream.chunk.head.tid;
 			if (other(user, DECODED_THREAD))
 				return true;
 		}
@@ -73,7 +73,7 @@ DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_
 		case STREAM_END:
 			return false;
 		case STREAM_FINISH:
-			if (events->stream.head.lost && other(user, DECODED_LOST))
+			if (events->stream.chunk.head.lost && other(user, DECODED_LOST))
 				return true;
 			break;
 		default:

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h> /* setrlimit */
 #include <sys/stat.h>	  /* stat */
 #include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_file.h"
 
 void damage_add(struct damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
 {
@@ -47,22 +47,6 @@ const char *path_base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-int trace_open_file(int at, const char *name, const char **why)
-{
-	struct stat st;
-	/* Not blocking: to open a FIFO would wait for a writer. */
-	int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	*why = fd >= 0 || errno == ENOENT ? NULL : strerror(errno);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	*why = "this is not a file";
-	close(fd);
-	return -1;
-}
-
 /* ---- heads ---- */
 
 /* `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it has
@@ -73,12 +57,11 @@ bool process_read_head(struct process *process)
 
 	for (int try = 0; try < 1000; try++) {
 		struct trace_head again;
-		ssize_t n = pread(process->meta, head, sizeof(*head), 0);
-		if (n != sizeof(*head))
+		if (file_read(process->meta, head, sizeof(*head), 0, NULL) != sizeof(*head))
 			return false;
 		if (head->last_seq & 1)
 			continue;
-		if (pread(process->meta, &again, sizeof(again), 0) != sizeof(again))
+		if (file_read(process->meta, &again, sizeof(again), 0, NULL) != sizeof(again))
 			return false;
 		if (again.last_seq == head->last_seq && !memcmp(&again.last, &head->last, sizeof(again.last)))
 			return true;
@@ -127,20 +110,17 @@ static void note_file(struct process *process, const char *name)
 	process->files[n] |= (uint8_t)(1u << (kind - kinds));
 }
 
-static void list_files(struct process *process)
+bool process_list_files(struct process *process)
 {
-	int fd = openat(process->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = file_list(process->folder->fd, process->name);
 	struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
+	if (!dir)
+		return false;
 	while ((entry = readdir(dir)))
 		note_file(process, entry->d_name);
 	closedir(dir);
+	return true;
 }
 
 /* A process that came to its end has a file of each thread record. */
@@ -163,10 +143,7 @@ static void find_missing(struct process *process)
 static void close_process(struct process *process)
 {
 	process_unload(process);
-	if (process->meta >= 0)
-		close(process->meta);
-	if (process->fd >= 0)
-		close(process->fd);
+	file_close(process->meta);
 	free(process->name);
 	free(process->path);
 	free(process->files);
@@ -182,15 +159,12 @@ static struct process *open_process(struct folder *folder, const char *name)
 	process->folder = folder;
 	process->name = memory_text(name, strlen(name));
 	process->path = memory_format("%s/%s", folder->path, name);
-	process->meta = -1;
-	process->fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (process->fd < 0) {
+	if (!process_list_files(process)) {
 		damage_add(&folder->damage, process->path, NULL, DAMAGE_NOWHERE, strerror(errno));
 		goto bad;
 	}
-	list_files(process);
-	process->meta = trace_open_file(process->fd, "meta", &wrong);
-	if (process->meta < 0) {
+	process->meta = file_open(folder->fd, name, "meta", NULL, &wrong);
+	if (!process->meta) {
 		/* Killed before it began, or about to begin. */
 		if (wrong || process->threads)
 			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE,
@@ -198,7 +172,7 @@ static struct process *open_process(struct folder *folder, const char *name)
 		goto bad;
 	}
 	if (!process_read_head(process)) {
-		if (process->threads || lseek(process->meta, 0, SEEK_END) > 0)
+		if (process->threads || file_size(process->meta))
 			damage_add(&folder->damage, process->path, "meta", 0, "the file ends within its head");
 		goto bad;
 	}
@@ -348,17 +322,6 @@ static bool is_process(const char *name, uint32_t pid)
 	return !*end && (!pid || number == pid);
 }
 
-/* Readers that merge keep all thread files open. */
-static void raise_open_files(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* The folder that a path lies in, and its last name behind a NUL; to be freed, as one. */
 static char *take_apart(const char *path, const char **name)
 {
@@ -419,7 +382,6 @@ struct folder *folder_open(const char *path, uint32_t pid)
 		free(parent);
 		return NULL;
 	}
-	raise_open_files();
 	folder = memory_zeroed(1, sizeof(*folder));
 	folder->path = parent ? parent : path;
 	folder->own_path = parent;
@@ -461,7 +423,6 @@ struct folder *folder_open_process(const char *command, const char *path)
 	const char *name;
 	struct process *process = NULL;
 
-	raise_open_files();
 	folder->path = folder->own_path = take_apart(path, &name);
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0)

@@ -17,6 +17,7 @@
 
 #include "runtime/trace.h"
 #include "tool/trace_clock.h"
+#include "tool/trace_file.h"
 
 /* What could not be read: the first place, as text, and how many places followed. */
 struct damage {
@@ -86,8 +87,7 @@ struct process {
 	struct folder *folder;
 	char *name; /* of the process folder */
 	char *path; /* DIR/name */
-	int fd;	    /* of the process folder */
-	int meta;   /* of the file meta; -1: can't be read */
+	struct trace_file *meta;
 	struct trace_head head;
 	struct clock clock;
 	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
@@ -127,12 +127,6 @@ struct folder {
 	struct damage damage;
 };
 
-/*
- * Opens a file of a trace for reading, relative to the folder `at`. Only a regular file is one: a FIFO would make us
- * wait for ever. Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file.
- */
-int trace_open_file(int at, const char *name, const char **why);
-
 /* Whether boot_id, of a head, is that of the running system. */
 bool trace_is_of_this_boot(const char *boot_id);
 
@@ -148,6 +142,9 @@ void folder_close(struct folder *folder);
  * The same of one process folder alone, DIR/p<pid>, without what DIR/record says. command: who says so when there is nothing to read.
  */
 struct folder *folder_open_process(const char *command, const char *path);
+
+/* Takes note of thread records that came meanwhile. Returns false, and errno, if the process folder can't be read. */
+bool process_list_files(struct process *process);
 
 /* Reads the head of meta again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
 bool process_read_head(struct process *process);

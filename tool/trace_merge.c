@@ -76,7 +76,7 @@ static bool take_other(void *user, enum decoded what)
 	if (what == DECODED_CRASH)
 		source->head.count = (uint64_t)d->signal;
 	else if (what == DECODED_LOST)
-		source->head.count = source->events.stream.head.lost;
+		source->head.count = source->events.stream.chunk.head.lost;
 	else if (what == DECODED_CUSTOM)
 		take_custom(source, &d->custom);
 	else if (what == DECODED_GAP && source->events.missing)

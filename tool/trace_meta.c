@@ -2,12 +2,10 @@
 #define _GNU_SOURCE
 #include "tool/trace_meta.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h> /* pread */
 
 #include "tool/memory.h"
 
@@ -22,15 +20,15 @@ static void complain_at(const struct meta *meta, const char *what)
 void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 {
 	uint64_t used = 0;
-	off_t size = lseek(process->meta, 0, SEEK_END);
+	uint64_t size = file_size(process->meta);
 
 	*meta = (struct meta){ .process = process, .pos = pos ? pos : process->head.head_size };
 	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
-	if (pread(process->meta, &used, sizeof(used), offsetof(struct trace_head, used)) != sizeof(used))
+	if (file_read(process->meta, &used, sizeof(used), offsetof(struct trace_head, used), NULL) != sizeof(used))
 		used = 0;
 	meta->end = used;
-	if (size < 0 || used > (uint64_t)size) {
-		meta->end = size < 0 ? 0 : (uint64_t)size;
+	if (used > size) {
+		meta->end = size;
 		if (!process->loaded)
 			damage_add(&process->folder->damage, process->path, "meta", meta->end, "the file is cut off");
 	}
@@ -59,16 +57,7 @@ static bool fill(struct meta *meta, size_t size)
 		meta->room = want;
 	}
 	meta->buf_pos = meta->pos;
-	meta->have = 0;
-	while (meta->have < want) {
-		ssize_t n = pread(meta->process->meta, meta->buf + meta->have, want - meta->have,
-			(off_t)(meta->pos + meta->have));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		meta->have += (size_t)n;
-	}
+	meta->have = file_read(meta->process->meta, meta->buf, want, meta->pos, NULL);
 	return meta->have >= size;
 }
 

@@ -6,9 +6,9 @@
  *	stream_open(&s, process, number, STREAM_BLOCK);
  *	while ((step = stream_step(&s)) != STREAM_END)
  *		switch (step) {
- *		case STREAM_CHUNK:  a chunk begins: s.head
+ *		case STREAM_CHUNK:  a chunk begins: s.chunk.head
  *		case STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
- *		case STREAM_FINISH: the chunk's words end; s.head.lost events were lost after them
+ *		case STREAM_FINISH: the chunk's words end; s.chunk.head.lost events were lost after them
  *		}
  *	stream_close(&s);
  *
@@ -29,38 +29,20 @@
 #include <stdint.h>
 
 #include "runtime/trace.h"
-#include "tool/trace_folder.h"
+#include "tool/trace_chunks.h"
 
 #define STREAM_BLOCK (256u << 10) /* bytes: stays in the level 2 cache */
 
 enum stream_step { STREAM_END, STREAM_CHUNK, STREAM_WORDS, STREAM_FINISH };
 
-/* Where in r<n> a chunk is. */
-struct ring_place {
-	uint64_t seq;
-	uint64_t at;
-};
-
 struct stream {
-	struct process *process;
-	unsigned number; /* of the thread record */
-	int file, ring;	 /* t<n> and r<n>; -1: there is none */
-	int fd;		 /* of these, the one with the chunk at hand */
-	uint64_t size;	 /* of t<n>, when it was opened */
-	uint64_t disk;	 /* bytes that both take on disk */
-	uint64_t next;	 /* where the next chunk of t<n> may begin */
-	struct ring_place *place; /* the flight recorder's chunks, by number; as they were when it was opened */
-	unsigned places, next_place;
-	uint64_t seq;	      /* of the chunk that should come next */
-	uint64_t overwritten; /* chunks before the one at hand that the flight recorder has not any more */
-	bool gap;	      /* some of them were right before it: calls may have begun or ended meanwhile */
-	uint64_t pos;	  /* where the words behind the block begin */
-	uint64_t end;	  /* of the chunk's words */
-	bool in_chunk, in_ring;
-	uint64_t there; /* of a chunk that is not finished: behind it there was nothing but zeros when its reading began */
-	bool changing;	/* the chunk's words end where they were being written when we read them */
-	uint64_t begin; /* in_ring: where the chunk begins */
-	struct trace_chunk head; /* of this chunk */
+	struct chunks chunks;
+	struct chunk chunk; /* the one at hand */
+	bool in_chunk;
+	bool changing;	/* its words end where they were being written when we read them */
+	uint64_t pos;	/* in its file: where the words behind the block begin */
+	uint64_t end;	/* of its words */
+	uint64_t there; /* if it is not finished: behind it there was nothing but zeros when its reading began */
 	uint64_t *words;
 	size_t at, have, room;
 };
@@ -69,10 +51,6 @@ struct stream {
 bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block);
 enum stream_step stream_step(struct stream *stream);
 void stream_close(struct stream *stream);
-
-/* "t<n>" or "r<n>": the file with the chunk at hand. */
-#define STREAM_NAME_SIZE 16
-const char *stream_name(const struct stream *stream, char name[STREAM_NAME_SIZE]);
 
 /* Where in the file word `at` of the block lies. */
 uint64_t stream_offset(const struct stream *stream, size_t at);
