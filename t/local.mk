@@ -63,7 +63,8 @@ dist_check_SCRIPTS += t/damaged.t t/dump.t t/help-man.t t/info.t t/man-examples.
 	t/report.t
 EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh \
 	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
-	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c
+	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
+	t/bench/limit_sites.S t/bench/hold_cost.c t/bench/threads_cost.c t/bench/stacks_cost.c
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
 check_DATA += t/make_trace t/max_rss t/spoil
 CLEANFILES += t/make_trace t/max_rss t/spoil
@@ -133,13 +134,13 @@ t_text_t_SOURCES = t/text.c
 t_text_t_LDADD = runtime/libruntime.la
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/wx.t t/kill.t t/lost.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t
+dist_check_SCRIPTS += t/counts.t t/lines.t t/wx.t t/kill.t t/lost.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t
 EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/deny.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/fork_open.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
 dist_check_SCRIPTS += t/rights.t
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
 dist_check_SCRIPTS += t/objects.t t/dladdr.t t/static_tls.t t/env.t
-EXTRA_DIST += t/fixtures/small_thread.c
+EXTRA_DIST += t/fixtures/small_thread.c t/fixtures/lines.c t/fixtures/lines_library.c
 EXTRA_DIST += t/fixtures/start.c t/fixtures/dladdr.c t/fixtures/elf_edit.c
 
 # Guards.
