@@ -92,8 +92,8 @@ static void find_loader(void)
 	process_unlock(&held);
 }
 
-/* What the processor says of its TSC, as ld.so has read it: the clock asks a file of the kernel's else, or the processor
- * itself, which leaves a virtual machine for it. */
+/* What the processor says of its TSC, as ld.so has read it. The clock asks a file of the kernel's else, or the
+ * processor itself, which leaves a virtual machine for it. */
 static int tsc_is_invariant(void)
 {
 #if __has_include(<sys/platform/x86.h>)

@@ -27,7 +27,7 @@ static void take_window(struct arena *arena)
 	do {
 		if (n >= WINDOWS)
 			return;
-		/* Acquire on success; pairs with the release in give_window(): the memory is zero again. Relaxed: another look. */
+		/* Acquire; pairs with the release in give_window(): the memory is zero again. Relaxed: another look. */
 	} while (!__atomic_compare_exchange_n(&taken, &n, n + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
 	arena->window = n + 1;
 	arena->next = (uintptr_t)window[n];

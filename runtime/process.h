@@ -7,8 +7,9 @@
  * (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock, and makes a folder of its own.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
- * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are. Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists
- * of audit/ or of stacks and threads holds it, unless said otherwise there.
+ * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are.
+ * Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists of
+ * audit/ or of stacks and threads holds it, unless said otherwise there.
  *
  * Contexts: any thread, async-signal-safe, no libc.
  */

@@ -28,7 +28,7 @@ for kind in $kinds; do
 			least=${least%% *}
 			ok "$kind, $mode${way:+, }$way: each thread writes" test "${least:-0}" -ge 1
 			is "$err${out##* shared}" ' 0 read 0' \
-				"$kind, $mode${way:+, }$way: no cache line is written by two threads, or by one and read by another"
+				"$kind, $mode${way:+, }$way: no line is written by two, or by one and read by another"
 		done
 	done
 	record d -m stream -k "$kind" -l liblines.so "$program" shared

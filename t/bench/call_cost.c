@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...: prints, for each WAY of calling,
+ * call_cost [-c CPU] [-n CALLS] [-r ROUNDS] [-m] WAY...: prints, for each WAY of calling,
  *
  *	WAY WITHIN SUSTAINED
  *
- * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls. The ways
+ * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls, with -m the median of
+ * their turns. The ways
  * take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the machine disturbs
  * all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of the time
  * stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
@@ -29,9 +30,9 @@
 #ifdef BENCH_LOCAL
 #define FUNCTIONS(X) X(local)
 #elif defined(BENCH_CLANG)
-#define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(clang5) X(xray)
+#define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)
 #else
-#define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16)
+#define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray)
 #endif
 
 /* The loops differ in the callee alone, and begin alike in their cache lines. */
@@ -102,20 +103,29 @@ static const struct way *find_way(const char *name)
 	errx(2, "no way of calling is named %s", name);
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 int main(int argc, char **argv)
 {
 	long calls = 5000000, rounds = 50;
 	const struct way *way[16];
-	double within[16], sustained[16];
-	int cpu = -1, n;
+	double within[16], sustained[16], *turns[16];
+	int cpu = -1, n, medians = 0;
 
-	for (int c; (c = getopt(argc, argv, "c:n:r:")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "c:mn:r:")) != -1;) {
 		if (c == 'c')
 			cpu = atoi(optarg);
 		else if (c == 'n')
 			calls = atol(optarg);
 		else if (c == 'r')
 			rounds = atol(optarg);
+		else if (c == 'm')
+			medians = 1;
 		else
 			return 2;
 	}
@@ -128,12 +138,15 @@ int main(int argc, char **argv)
 	}
 	n = argc - optind;
 	if (n < 1 || n > 16 || calls < 1 || rounds < 1)
-		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...");
+		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] [-m] WAY...");
 	for (int i = 0; i < n; i++) {
 		way[i] = find_way(argv[optind + i]);
 		ns_per_call(way[i], SHORT); /* binds, maps, warms up */
 		within[i] = 1e9;
 		sustained[i] = 0;
+		turns[i] = calloc((size_t)(calls / TURN + 1), sizeof(double));
+		if (!turns[i])
+			err(1, "calloc");
 	}
 	for (long r = 0; r < rounds; r++) {
 		for (int i = 0; i < n; i++) {
@@ -142,12 +155,18 @@ int main(int argc, char **argv)
 				within[i] = ns;
 		}
 	}
-	for (long done = 0, turn; done < calls; done += turn) {
+	size_t taken = 0;
+	for (long done = 0, turn; done < calls; done += turn, taken++) {
 		turn = calls - done < TURN ? calls - done : TURN;
-		for (int i = 0; i < n; i++)
-			sustained[i] += ns_per_call(way[i], turn) * (double)turn;
+		for (int i = 0; i < n; i++) {
+			turns[i][taken] = ns_per_call(way[i], turn);
+			sustained[i] += turns[i][taken] * (double)turn;
+		}
 	}
-	for (int i = 0; i < n; i++)
-		printf("%s %.3f %.3f\n", way[i]->name, within[i], sustained[i] / (double)calls);
+	for (int i = 0; i < n; i++) {
+		qsort(turns[i], taken, sizeof(double), compare);
+		printf("%s %.3f %.3f\n", way[i]->name, within[i],
+			medians ? turns[i][taken / 2] : sustained[i] / (double)calls);
+	}
 	return 0;
 }

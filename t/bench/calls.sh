@@ -22,6 +22,8 @@ if [ -n "$CLANG" ]; then
 	library clang xray -fxray-instrument -fxray-instruction-threshold=1
 	kinds='plt calls gcc5 clang5 gcc16 xray'
 fi
+build gcc libbench_limit.so -shared -nostdlib limit_sites.S
+libraries="$libraries $tmp/libbench_limit.so"
 # shellcheck disable=SC2086
 build gcc call_cost ${CLANG:+-DBENCH_CLANG} call_cost.c $libraries "-Wl,-rpath,$tmp"
 
@@ -29,6 +31,8 @@ cat >"$tmp/calls.conf" <<END
 [library libbench_none.so]
 kinds = none
 [library libbench_calls.so]
+kinds = none
+[library libbench_limit.so]
 kinds = none
 [library libbench_plt.so]
 kinds = plt
@@ -56,6 +60,15 @@ if command -v uftrace >/dev/null; then
 	uftrace=1
 	own gcc own_patchable -fpatchable-function-entry=5
 	own gcc own_pg -pg
+fi
+# funtrace, where FUNTRACE names a folder with its source: linked in, as its wrapper for gcc does.
+funtrace=
+if [ -n "$FUNTRACE" ]; then
+	build gcc own_funtrace.o -c -DNAME=local -pg -mfentry -minstrument-return=call bench_function.c
+	build gcc own_funtrace.main.o -c -DBENCH_LOCAL call_cost.c
+	build gcc own_funtrace -pthread "$tmp/own_funtrace.main.o" "$tmp/own_funtrace.o" "$FUNTRACE/funtrace.cpp" \
+		"$FUNTRACE/funtrace_pg.S" "-Wl,--dynamic-list=$FUNTRACE/funtrace.dyn" -lstdc++ -lm -ldl
+	funtrace=1
 fi
 xray=
 if [ -n "$CLANG" ] && (own clang own_xray -fxray-instrument -fxray-instruction-threshold=1) 2>/dev/null; then xray=1; fi
@@ -96,6 +109,10 @@ while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ "$(elapsed)" -lt 2
 	if [ -n "$uftrace" ]; then
 		uftrace_record uftrace_patchable own_patchable -P .
 		uftrace_record uftrace_pg own_pg
+	fi
+	if [ -n "$funtrace" ]; then
+		FUNTRACE_FTRACE_EVENTS_IN_BUF=0 run "$tmp/own_funtrace" -c "$cpu" -n "$((CALLS / 5))" local
+		add funtrace
 	fi
 	if [ -n "$xray" ]; then
 		export XRAY_FDR_OPTIONS=func_duration_threshold_us=0 XRAY_BASIC_OPTIONS=func_duration_threshold_us=0
@@ -175,6 +192,7 @@ if [ -n "$uftrace" ]; then
 else
 	echo '  no uftrace here'
 fi
+[ -z "$funtrace" ] || call_row funtrace 'funtrace, ring in memory of 1 MiB' own
 if [ -n "$xray" ]; then
 	call_row xray_basic "XRay's own runtime, basic mode" own
 	call_row xray_fdr "XRay's own runtime, FDR mode" own

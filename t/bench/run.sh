@@ -6,7 +6,8 @@
 # judged here: the exit status says whether everything ran, and recorded what it was made to. What is not
 # installed (clang, uftrace) is left out with a remark. doc/measurements.md explains the figures.
 #
-# ROUNDS, CALLS and EVENTS in the environment change the sizes; TMPDIR is where traces are written.
+# ROUNDS, CALLS, EVENTS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written. FUNTRACE
+# names a folder with funtrace's source, BASE the build folder of another xaudit: they are measured, too. PARTS chooses.
 : "${top_srcdir:=.}" "${top_builddir:=.}" "${CC:=gcc}" "${CLANG=clang}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}"
 : "${ROUNDS:=7}" "${CALLS:=5000000}" "${EVENTS:=20000000}"
@@ -26,13 +27,10 @@ row 'compilers' "$($CC --version | head -n 1)${CLANG:+; $($CLANG --version | hea
 row 'traces on' "$(stat -f -c %T "$tmp")"
 row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 
-. "$top_srcdir/t/bench/calls.sh"
-. "$top_srcdir/t/bench/modes.sh"
-. "$top_srcdir/t/bench/handlers.sh"
-. "$top_srcdir/t/bench/starts.sh"
-. "$top_srcdir/t/bench/pairs.sh"
-. "$top_srcdir/t/bench/pause.sh"
-. "$top_srcdir/t/bench/reading.sh"
+# modes.sh and limit.sh continue calls.sh, pairs.sh starts.sh.
+for table in ${PARTS:-calls modes limit handlers starts pairs pause reading}; do
+	. "$top_srcdir/t/bench/$table.sh"
+done
 
 echo
 row 'this run took' "$(elapsed) s"

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+#
+# Part of run.sh: how near a call is to the limit, sites of the same kind whose hook reads the clock and does nothing
+# else (limit_sites.S); how fast much is written; for how long calls are held up; many threads; many stacks. Continues
+# calls.sh: its programs, libraries and rules. With BASE, the build folder of another xaudit, that one writes much, too.
+
+other=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+beside=
+if [ -n "$pin" ]; then beside="taskset -c $other"; fi
+pairs='plt:limitplt gcc5:limitpatchable'
+[ -z "$CLANG" ] || pairs="$pairs xray:limitxray"
+
+# file_system FOLDER: its type.
+file_system() {
+	df --output=fstype "$1" | tail -n 1
+}
+
+# Folders for traces: on disk, and in memory where there is one.
+folders=$tmp
+memory=
+if [ "$(file_system /dev/shm 2>/dev/null)" = tmpfs ] &&
+	memory=$(mktemp -d /dev/shm/xaudit-bench.XXXXXX 2>/dev/null); then
+	trap 'rm -rf "$tmp" "$memory"' EXIT
+	folders="$folders $memory"
+fi
+
+# traced WAY FOLDER COMMAND...: runs it on its own processor, `xaudit record` on the other one.
+traced() {
+	way=$1 folder=$2
+	shift 2
+	rm -rf "$folder/limit"
+	case $way in
+	alone)
+		{
+			printf '[trace]\noutput = %s\nmode = stream\n' "$folder/limit"
+			cat "$tmp/calls.conf"
+		} >"$tmp/alone.conf"
+		run env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/alone.conf" "$@"
+		;;
+	coarse)
+		{
+			printf '[trace]\nclock = coarse\n'
+			cat "$tmp/calls.conf"
+		} >"$tmp/coarse.conf"
+		# shellcheck disable=SC2086
+		run $beside "$XAUDIT" record -c "$tmp/coarse.conf" -o "$folder/limit" "$@"
+		;;
+	*)
+		# shellcheck disable=SC2086
+		run $beside "$XAUDIT" record -c "$tmp/calls.conf" -m "$way" -o "$folder/limit" "$@"
+		;;
+	esac
+}
+
+# median <NUMBERS
+median() {
+	sort -n | awk '{ a[NR] = $1 } END { if (NR) print a[int((NR + 1) / 2)] }'
+}
+
+# ---- the limit ----
+
+limit_modes='ring stream alone count'
+printf '[trace]\nclock = coarse\n' >"$tmp/coarse.conf"
+# shellcheck disable=SC2086
+if timeout 20 "$XAUDIT" record -c "$tmp/coarse.conf" -o "$tmp/limit" true >/dev/null 2>&1; then
+	limit_modes="$limit_modes coarse"
+fi
+ways=none
+for pair in $pairs; do ways="$ways ${pair%:*} ${pair#*:}"; done
+: >"$tmp/limits"
+round=0
+part=$(elapsed)
+while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - part)) -lt 30 ]; }; do
+	round=$((round + 1))
+	for folder in $folders; do
+		for mode in $limit_modes; do
+			# shellcheck disable=SC2086
+			traced "$mode" "$folder" "$tmp/call_cost" -c "$cpu" -m -r 20 -n "$((CALLS / 5))" $ways
+			grep '^[a-z][a-z0-9]* [0-9.]* [0-9.]*$' "$tmp/output" |
+				sed "s|^|$round $folder $mode |" >>"$tmp/limits"
+			if [ "$mode" != count ]; then
+				run "$XAUDIT" info --format=json "$folder/limit"
+				bytes=$(grep -o '"bytes_per_event":[0-9.]*' "$tmp/output" | head -n 1 | cut -d : -f 2)
+				echo "$round $folder $mode bytes 0 $bytes" >>"$tmp/limits"
+			fi
+			rm -rf "$folder/limit"
+		done
+	done
+	ways="${ways#* } ${ways%% *}"
+done
+
+# Of each round what ours adds to the untraced call, and that over what the limit adds.
+limit_rows() {
+	awk -v pairs="$pairs" -v folder="$1" -v mode="$2" '
+		$2 == folder && $3 == mode {
+			ns[$1, $4] = $6
+			if ($4 != "bytes" && (!($4 in within) || $5 < within[$4])) within[$4] = $5
+			rounds[$1] = 1
+		}
+		END {
+			n = split(pairs, pair, " ")
+			for (i = 1; i <= n; i++) {
+				split(pair[i], side, ":")
+				for (r in rounds) {
+					ours = ns[r, side[1]] - ns[r, "none"]
+					limit = ns[r, side[2]] - ns[r, "none"]
+					print side[1], ours, limit, (limit > 0 ? ours / limit : 0)
+				}
+				limit = within[side[2]] - within["none"]
+				print side[1] "-within", (limit > 0 ? (within[side[1]] - within["none"]) / limit : 0)
+			}
+			for (r in rounds) if ((r, "bytes") in ns) print "bytes", ns[r, "bytes"]
+		}' "$tmp/limits" >"$tmp/limit_rows"
+}
+column() {
+	awk -v name="$1" -v n="$2" '$1 == name { print $n }' "$tmp/limit_rows" | median
+}
+heading "what a call adds: ours, the limit, their ratio ($round rounds; medians of turns), and within a chunk (best)"
+printf '  %-28s' ''
+for pair in $pairs; do printf ' %27s' "${pair%:*}"; done
+echo '  bytes per event'
+for folder in $folders; do
+	for mode in $limit_modes; do
+		limit_rows "$folder" "$mode"
+		case $mode in
+		stream) label='stream, record beside' ;;
+		alone) label='stream alone' ;;
+		coarse) label='coarse, record beside' ;;
+		*) label=$mode ;;
+		esac
+		printf '  %-28s' "$(file_system "$folder"), $label"
+		for pair in $pairs; do
+			ours=${pair%:*}
+			printf ' %6.2f %6.2f %6.3f %6.3f' "$(column "$ours" 2)" "$(column "$ours" 3)" \
+				"$(column "$ours" 4)" "$(column "$ours-within" 2)"
+		done
+		echo "  $(column bytes 2)"
+	done
+done
+
+# ---- much, to disk ----
+
+: "${GIGABYTES:=5}"
+room=$(df -k --output=avail "$tmp" | tail -n 1)
+if [ "$GIGABYTES" -gt 0 ] && [ "$room" -gt $((GIGABYTES * 2000000)) ]; then
+	heading "$GIGABYTES GB of events to disk, seconds to the end of the command, and until they are on the disk"
+	calls=$((GIGABYTES * 62500000))
+	: >"$tmp/large"
+	# large NAME XAUDIT: adds "NAME SECONDS SECONDS".
+	large() {
+		name=$1
+		rm -rf "$tmp/large.trace"
+		sync -f "$tmp"
+		start=$(now)
+		# shellcheck disable=SC2086
+		timeout -k 5 300 $beside "$2" record -c "$tmp/calls.conf" -o "$tmp/large.trace" \
+			"$tmp/call_cost" -c "$cpu" -r 1 -n "$calls" plt >"$tmp/output" 2>&1 || {
+			cat "$tmp/output" >&2
+			fail "$2 record failed"
+		}
+		end=$(now)
+		find "$tmp/large.trace" -type f -exec sync -d {} +
+		drained=$(now)
+		run "$2" info --format=json "$tmp/large.trace"
+		events=$(json_number events <"$tmp/output")
+		echo "$name $(((end - start) / 1000000)) $(((drained - start) / 1000000)) $events" >>"$tmp/large"
+		rm -rf "$tmp/large.trace"
+	}
+	for round in 1 2 3; do
+		[ -z "$BASE" ] || large base "$BASE/xaudit"
+		large ours "$XAUDIT"
+	done
+	for name in base ours; do
+		grep -q "^$name " "$tmp/large" || continue
+		label='this one'
+		[ "$name" != base ] || label=$BASE
+		for field in 2 3 4; do
+			awk -v n="$name" -v f="$field" '$1 == n { print $f }' "$tmp/large" | median
+		done | awk -v label="$label" -v made="$((2 * calls + 40000))" '
+			{ v[NR] = $1 }
+			END { printf "  %-44s %8.2f %8.2f  events %d of %d\n",
+				label, v[1] / 1000, v[2] / 1000, v[3], made }'
+	done
+else
+	heading "$GIGABYTES GB to disk: left out (GIGABYTES is 0, or there is no room)"
+fi
+
+# ---- how long calls are held up ----
+
+build gcc hold_cost hold_cost.c "$tmp/libbench_none.so" "$tmp/libbench_plt.so" "-Wl,-rpath,$tmp"
+heading "for how long a call was held up: $((CALLS * 2)) calls, in turns with untraced ones"
+printf '  %-34s %9s %8s %8s %8s %10s %12s\n' '' 'longest' '>50us' '>300us' '>1ms' 'preempted' 'untraced, us'
+for folder in $folders; do
+	for mode in ring stream alone; do
+		traced "$mode" "$folder" "$tmp/hold_cost" "$cpu" "$((CALLS * 2))"
+		awk -v label="$(file_system "$folder"), $mode" '
+			$1 == "plt" { held = sprintf("%9.1f %8d %8d %8d %10d", $2, $3, $4, $5, $6) }
+			$1 == "none" { free = $2 }
+			END { printf "  %-34s %s %12.1f\n", label, held, free }' "$tmp/output"
+		rm -rf "$folder/limit"
+	done
+done
+
+# ---- many threads ----
+
+build gcc threads_cost threads_cost.c -pthread "$tmp/libbench_none.so" "$tmp/libbench_plt.so" "-Wl,-rpath,$tmp"
+: >"$tmp/threads"
+round=0
+two=
+if [ -n "$pin" ] && [ "$other" != "$cpu" ]; then two="taskset -c $other,$cpu"; fi
+while [ $((round += 1)) -le 5 ]; do
+	for threads in 1 64; do
+		rm -rf "$tmp/limit"
+		# shellcheck disable=SC2086
+		run "$XAUDIT" record -c "$tmp/calls.conf" -m ring -o "$tmp/limit" \
+			$two "$tmp/threads_cost" "$threads" "$((CALLS * 2))"
+		sed "s/^/$threads /" "$tmp/output" | grep '^[0-9]* [0-9.]* [0-9.]*$' >>"$tmp/threads"
+		rm -rf "$tmp/limit"
+	done
+done
+heading 'mode ring, many threads on two processors: processor time that a call adds, ns (median of 5)'
+for threads in 1 64; do
+	row "$threads threads" "$(awk -v n="$threads" '$1 == n { printf "%.2f\n", $2 - $3 }' "$tmp/threads" | median)"
+done
+
+# ---- many stacks ----
+
+build gcc stacks_cost stacks_cost.c "$tmp/libbench_plt.so" "-Wl,-rpath,$tmp"
+: >"$tmp/stacks"
+round=0
+while [ $((round += 1)) -le 3 ]; do
+	for stacks in 10 4000; do
+		# shellcheck disable=SC2086
+		run $pin "$tmp/stacks_cost" "$stacks"
+		sed "s/^/$stacks untraced /" "$tmp/output" >>"$tmp/stacks"
+		# shellcheck disable=SC2086
+		run $pin "$XAUDIT" record -c "$tmp/calls.conf" -o "$tmp/limit" "$tmp/stacks_cost" "$stacks"
+		grep '^[0-9.]* [0-9.]*$' "$tmp/output" | sed "s/^/$stacks traced /" >>"$tmp/stacks"
+		rm -rf "$tmp/limit"
+	done
+done
+heading 'coroutines that take turns, each calls a traced function once: ns added per switch; per stack that is new'
+for stacks in 10 4000; do
+	for field in 3 4; do
+		for way in traced untraced; do
+			awk -v n="$stacks" -v w="$way" -v f="$field" '$1 == n && $2 == w { print $f }' "$tmp/stacks" |
+				median
+		done
+	done | awk -v n="$stacks" '
+		{ v[NR] = $1 }
+		END { printf "  %-44s %9.1f %12.1f\n", n " stacks", v[1] - v[2], v[3] - v[4] }'
+done
+[ -z "$memory" ] || rm -rf "$memory"

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_limitplt, bench_limitpatchable and bench_limitxray: what sites like ours could cost at best. The way to the
+ * hook is that of a traced call (a bound slot or a patched site, a stub, a gate, a table), the return is intercepted
+ * likewise; but the hooks read the clock at entry and exit and keep nothing. One thread, no recursion.
+ *
+ * All are unsigned long f(unsigned long a), return a + 1, and change no other register than such a function may.
+ */
+	.text
+
+/* As a binding stub: the slot leads here. The stub of a patchable site is entered at its rest. */
+.macro	STUB	name
+	.p2align 5
+.Lstub_\name:
+	jmp	*.Ltarget_\name(%rip)
+.Lrest_\name:
+	push	.Lword_\name(%rip)
+	push	.Lbody_\name(%rip)
+	jmp	*.Lgate_\name(%rip)
+	.data
+	.p2align 5
+.Lword_\name:
+	.quad	0
+.Lbody_\name:
+	.quad	.Lfunction_\name
+.Lgate_\name:
+	.quad	.Lgate_intercept
+.Ltarget_\name:
+	.quad	.Lrest_\name
+	.text
+.endm
+
+	.globl	bench_limitplt
+	.type	bench_limitplt, @function
+	.set	bench_limitplt, .Lstub_plt
+	STUB	plt
+
+	STUB	patchable
+
+	.p2align 4
+.Lfunction_plt:
+	lea	1(%rdi), %rax
+	ret
+
+	.p2align 4
+	.globl	bench_limitpatchable
+	.type	bench_limitpatchable, @function
+bench_limitpatchable:
+	.byte	0xe9				/* jmp with 32 bits, in the place of five NOPs */
+	.long	.Lrest_patchable - .Lfunction_patchable
+.Lfunction_patchable:
+	lea	1(%rdi), %rax
+	ret
+
+	.p2align 4
+.Lgate_intercept:
+	jmp	*.Ltable(%rip)
+.Lgate_xray:
+	jmp	*.Ltable + 8(%rip)
+	.data
+	.p2align 4
+.Ltable:
+	.quad	.Lintercept, .Lread
+	.p2align 6
+.Lkept:
+	.quad	0				/* return address of the call that is open; alone in its line */
+	.p2align 6
+	.text
+
+/*
+ *	in	0(%rsp) body, 8(%rsp) word, 16(%rsp) return address A; changes no register
+ *	stack	0 rdx   8 rax  16 body  24 word  32 A
+ */
+	.p2align 6
+.Lintercept:
+	push	%rax
+	push	%rdx
+	rdtsc
+	mov	32(%rsp), %rax
+	mov	%rax, .Lkept(%rip)
+	pop	%rdx
+	pop	%rax
+	lea	24(%rsp), %rsp
+	call	*-24(%rsp)
+	/* stack: 0 rdx   8 rax  16 A again */
+	lea	-8(%rsp), %rsp
+	push	%rax
+	push	%rdx
+	rdtsc
+	mov	.Lkept(%rip), %rax
+	mov	%rax, 16(%rsp)
+	pop	%rdx
+	pop	%rax
+	ret
+
+/* stack: 0 rdx   8 rax  16 where to go on; changes nothing but r10 */
+	.p2align 6
+.Lread:
+	push	%rax
+	push	%rdx
+	rdtsc
+	pop	%rdx
+	pop	%rax
+	ret
+
+/* Two sleds as patched: a call at the entry, a jump in the place of the return. */
+	.p2align 4
+	.globl	bench_limitxray
+	.type	bench_limitxray, @function
+bench_limitxray:
+	mov	$1, %r10d
+	call	.Lxray_entry
+	lea	1(%rdi), %rax
+	mov	$1, %r10d
+	jmp	.Lxray_exit
+
+	.p2align 4
+.Lxray_entry:
+	lea	0x10000000(%r10), %r10d
+	jmp	*.Lxray_gate(%rip)
+	.p2align 4
+.Lxray_exit:
+	lea	0x20000000(%r10), %r10d
+	jmp	*.Lxray_gate(%rip)
+	.data
+	.p2align 3
+.Lxray_gate:
+	.quad	.Lgate_xray
+
+	.section .note.GNU-stack, "", @progbits
