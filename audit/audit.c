@@ -48,6 +48,7 @@
 #include "runtime/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "x86_64/mirror.h"
 #include "x86_64/pages.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -112,6 +113,7 @@ EXPORT unsigned la_version(unsigned version)
 	if (getauxval(AT_SECURE))
 		return 0;
 	static_tls_start();
+	mirror_main(getauxval(AT_RANDOM)); /* behind its end */
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
 	kinds = rules_kinds(&rules) & ~(1u << TRACE_KIND_GUARD); /* which needs nothing bound */

@@ -5,14 +5,21 @@
 #include "runtime/filter.h"
 #include "runtime/handlers.h"
 #include "runtime/identity.h"
-#include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
 
-/* Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another or none. */
+static int lies_on(const struct stack *stack, uint64_t slot)
+{
+	return slot - stack->low < stack->high - stack->low;
+}
+
+/*
+ * Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another
+ * or none.
+ */
 static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 {
 	uint64_t expected = slot;
@@ -22,24 +29,37 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	return taken;
 }
 
-void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+/*
+ * Ends the open calls at or below the slot: as unwound, or in silence, where readers have ended them with a call
+ * around them.
+ */
+static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, int silent)
 {
 	uint64_t top;
 	/* Relaxed: see filter.h. */
-	int handled = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
+	int handled = !silent && __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 
 	if (handled)
 		handlers_frames_gone(thread, stack->low, slot);
 	while ((top = stack->hot.top) <= slot) {
+		if (!lies_on(stack, top)) {
+			stack->hot.top = stack->end;
+			return;
+		}
 		const struct mirror_entry entry = *mirror_entry(top);
 		uint64_t outer = top + 8ull * entry.link;
-		if (outer == top || outer > stack->high) {
-			/* Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow it. */
-			stack->hot.top = stack->high;
+		if (outer == top || outer > stack->end) {
+			/*
+			 * Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow
+			 * it.
+			 */
+			stack->hot.top = stack->end;
 			return;
 		}
 		if (take_top(&stack->hot, top, outer)) {
 			filter_left(stack, entry.word & TRACE_ID_MASK);
+			if (silent)
+				continue;
 			if (!filter_take_back(thread, entry.word, (uint32_t)clock_now()))
 				recorder_write(thread,
 					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
@@ -47,6 +67,107 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 				handlers_unwind(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
+}
+
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	end_calls(thread, stack, slot, 0);
+}
+
+/*
+ * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
+ * since, but for the page that the thread is seen to use.
+ */
+static int is_held(uint64_t slot, uint64_t here)
+{
+	if ((slot ^ here) >> 12 && !mirror_is_readable(slot))
+		return 0;
+	if (calls_is_intercepted(slot))
+		return 1;
+	const struct mirror_entry *entry = mirror_entry(slot);
+	return !(slot & 8) && entry->address && ((slot & 4095) != 4088 || !((slot ^ here) >> 12)) &&
+	       ((const uint64_t *)(uintptr_t)slot)[1] == entry->address;
+}
+
+/* The outermost open call at or below the slot, which the top is; 0: the chain is none. */
+static uint64_t outermost(const struct stack *stack, uint64_t slot)
+{
+	uint64_t at = stack->hot.top;
+
+	for (;;) {
+		if (!lies_on(stack, at))
+			return 0;
+		uint64_t outer = at + 8ull * mirror_entry(at)->link;
+		if (outer <= at)
+			return 0;
+		if (outer > slot)
+			return at;
+		at = outer;
+	}
+}
+
+/* The thread comes to a stack that another one may have run on. */
+static void take(struct thread *thread, struct stack *stack)
+{
+	stack->tid = thread->tid;
+	stack->generation = identity_generation();
+	__atomic_store_n(&stack->runner, thread, __ATOMIC_RELAXED); /* relaxed: it is compared only */
+}
+
+/* What was open there is another stack's. Returns the one that `here` lies on. */
+static struct stack *part(struct thread *thread, struct stack *stack, uint64_t here)
+{
+	struct process_held held;
+	struct stack *upper = NULL;
+
+	process_lock(&held);
+	/* Signals are blocked now. A handler may have parted them in between. */
+	if (here - stack->low < stack->high - stack->low && stack->hot.top <= here) {
+		uint64_t slot = outermost(stack, here);
+		if (slot)
+			upper = mirror_split(stack, slot, here);
+		if (upper) {
+			filter_count(stack);
+			filter_count(upper);
+			take(thread, upper);
+		}
+	} else {
+		upper = mirror_find(here);
+	}
+	if (upper)
+		thread->hot.stack = &upper->hot;
+	process_unlock(&held);
+	return upper;
+}
+
+/* Was another thread seen there last, and nowhere else since? Then calls there may begin and end at this moment. */
+static int is_anothers(const struct stack *stack, const struct thread *thread)
+{
+	/* Relaxed: records stay; it is a guess. */
+	const struct thread *runner = __atomic_load_n(&stack->runner, __ATOMIC_RELAXED);
+
+	return runner && runner != thread && runner->tid && runner->hot.stack == &stack->hot;
+}
+
+struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	if (stack->hot.top > slot) {
+		end_calls(thread, stack, slot, 0); /* handlers hear of frames that had no calls */
+		return stack;
+	}
+	uint64_t last = outermost(stack, slot);
+	/*
+	 * Between here and the slot nobody else's frames can be. In the slot itself a call has just begun: the XRay
+	 * call there before is over, whatever its return address.
+	 */
+	if (last && last < (uint64_t)(uintptr_t)__builtin_frame_address(0) &&
+		(is_held(last, slot) || is_anothers(stack, thread))) {
+		struct stack *upper = part(thread, stack, slot);
+		if (upper)
+			return upper;
+	}
+	end_calls(thread, stack, slot, 0);
+	return stack;
 }
 
 /* Does the thread wait in vfork, or in clone with CLONE_VFORK? A state of "D" in its stat; few other waits have it. */
@@ -75,24 +196,97 @@ int calls_is_stranger(const struct thread *thread, uint64_t address)
 {
 	const struct stack *stack = (const struct stack *)thread->hot.stack;
 
-	return (!stack || address - stack->low >= stack->high - stack->low) && (uint32_t)sys_gettid() != thread->tid &&
-	       !waits_for_child(thread->tid);
+	if (stack && lies_on(stack, address))
+		return 0;
+	stack = mirror_find(address);
+	/* Relaxed: it was stored by this thread. */
+	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
+		return 0;
+	return (uint32_t)sys_gettid() != thread->tid && !waits_for_child(thread->tid);
+}
+
+/*
+ * Comes to a stack that was parted from the one above it. What was open there may have been left meanwhile: then
+ * slots were written over. Ends these, from the outermost one inwards.
+ */
+static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t here)
+{
+	uint64_t gone = 0, at = stack->hot.top;
+
+	if (is_anothers(stack, thread))
+		return;
+	for (uint64_t outer; lies_on(stack, at); at = outer) {
+		outer = at + 8ull * mirror_entry(at)->link;
+		if (outer <= at)
+			return;
+		if (at != here && !is_held(at, here))
+			gone = at;
+	}
+	if (!gone)
+		return;
+	/* While the call around them is open, readers wait for their ends. */
+	const struct stack *upper = mirror_find(stack->parent);
+	end_calls(thread, stack, gone, !upper || upper->hot.top > stack->parent || !is_held(stack->parent, here));
+}
+
+/* The thread goes from one stack to another. */
+static struct stack *change(struct thread *thread, struct stack *from, struct stack *to, uint64_t slot)
+{
+	struct process_held held;
+
+	if (from && from->parent && from->above == to && !stack_has_calls(from) && to->hot.top == from->parent) {
+		process_lock(&held);
+		if (from->high && from->above == to)
+			mirror_join(from, to);
+		process_unlock(&held);
+	}
+	if (to->parent && stack_has_calls(to))
+		look_at_parted(thread, to, slot);
+	thread->hot.stack = &to->hot;
+	return to;
+}
+
+/*
+ * A thread that begins on its own stack: what is open there is of one before it that is gone, unless both are one
+ * that forked.
+ */
+static void begin(struct thread *thread, struct stack *stack)
+{
+	struct process_held held;
+
+	if (stack->tid == thread->tid || stack->generation != identity_generation() || !mirror_is_own(stack))
+		return;
+	process_lock(&held);
+	mirror_leave(stack);
+	process_unlock(&held);
 }
 
 struct stack *calls_stack(struct thread *thread, uint64_t slot)
 {
 	struct process_held held;
-	struct stack *stack = (struct stack *)thread->hot.stack;
+	struct stack *from = (struct stack *)thread->hot.stack, *stack = from;
 
 	if (stack && slot - stack->hot.low < stack->hot.size)
 		return stack;
+	/* Of a stack that was not used for long: it comes while the others are waited for. */
+	__builtin_prefetch(mirror_entry(slot), 1);
+	stack = mirror_find(slot);
+	/* Relaxed: this thread stored it. */
+	if (from && stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
+		return change(thread, from, stack, slot);
 	if (calls_is_stranger(thread, slot))
 		return NULL;
-	process_lock(&held);
-	stack = mirror_stack(slot, thread->tid);
-	if (stack)
-		thread->hot.stack = &stack->hot;
-	process_unlock(&held);
+	if (!stack) {
+		process_lock(&held);
+		stack = mirror_claim(slot, from);
+		process_unlock(&held);
+	}
+	if (!stack)
+		return NULL;
+	if (!from)
+		begin(thread, stack);
+	stack = change(thread, from, stack, slot);
+	take(thread, stack);
 	return stack;
 }
 
@@ -119,7 +313,7 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 		return TRAMP_POINTED;
 	}
 	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
-	calls_unwind(thread, stack, calls_is_intercepted(slot) ? slot - 8 : slot);
+	calls_settle(thread, stack, calls_is_intercepted(slot) ? slot - 8 : slot);
 	return TRAMP_AGAIN;
 }
 
@@ -131,6 +325,16 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 	if (stack && stack->hot.top == x + 8 && !calls_is_intercepted(x + 8))
 		calls_unwind(thread, stack, x + 8);
 	return tramp_slow_enter(x);
+}
+
+enum tramp_answer tramp_slow_landed(uint64_t slot)
+{
+	struct thread *thread = thread_self();
+	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
+
+	if (stack)
+		calls_unwind(thread, stack, slot);
+	return TRAMP_AGAIN;
 }
 
 /* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */
@@ -149,7 +353,10 @@ enum tramp_answer tramp_slow_jump(uint64_t env)
 	if (!thread)
 		return TRAMP_PASS;
 	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
-	/* The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may come back. */
+	/*
+	 * The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may
+	 * come back.
+	 */
 	struct stack *stack = calls_stack(thread, sp);
 	if (stack)
 		calls_unwind(thread, stack, sp - 8);
@@ -157,54 +364,47 @@ enum tramp_answer tramp_slow_jump(uint64_t env)
 }
 
 /*
- * Gives all return labels in a range of a stack the other clock: also those of calls that are in no chain, which a
- * forked child inherited. A word that only looks like one is none; it may be a neighbour's, whose thread runs: either
- * label does for it.
+ * Gives all return labels in a range of a stack the other clock, as far as it can be read. A word that only looks
+ * like one is none; it may be a neighbour's, whose thread runs: either label does for it.
  */
 static void leave_tsc(uint64_t slot, uint64_t end)
 {
 	const uint64_t tsc = (uint64_t)(uintptr_t)tramp_return_tsc, mono = (uint64_t)(uintptr_t)tramp_return_mono;
 
-	for (; slot < end; slot += 8) {
+	for (uint64_t first = slot; slot < end; slot += 8) {
 		uint64_t *at = (uint64_t *)(uintptr_t)slot, expected = tsc;
+		if ((slot == first || !(slot & 4095)) && !mirror_is_readable(slot)) {
+			slot |= 4088;
+			continue;
+		}
 		/* Relaxed, both: a word as good as the other. */
 		if (__atomic_load_n(at, __ATOMIC_RELAXED) == tsc)
 			__atomic_compare_exchange_n(at, &expected, mono, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	}
 }
 
-struct running {
-	uint64_t sp, end; /* of the calling thread's stack */
-};
-
 /*
- * A stack of the thread's: the one that it runs on, or a coroutine's that is suspended, or the one below a signal
- * handler's. The kernel says what of it is still there.
+ * Any stack that has open calls: one of the thread's, a coroutine's that is suspended, or another thread's, who has
+ * no use for the TSC either.
  */
 static void leave_tsc_of(struct stack *stack, void *context)
 {
-	struct running *running = context;
-	struct mapping m;
+	uint64_t sp = *(const uint64_t *)context, top = stack->hot.top;
 
-	if (running->sp >= stack->low && running->sp < stack->high)
-		running->end = stack->high;
-	else if (maps_find(stack->hot.top, &m) == 1 && !m.inode)
-		leave_tsc(stack->hot.top, m.high);
+	if (lies_on(stack, sp))
+		top = sp;
+	if (lies_on(stack, top))
+		leave_tsc(top, stack->high);
 }
 
 enum tramp_answer tramp_slow_prctl(uint64_t sp)
 {
-	const struct thread *thread = thread_self();
-	struct running running = { sp, 0 };
 	struct process_held held;
-	struct mapping m;
 
 	process_lock(&held);
 	clock_leave_tsc();
 	recorder_clock_changed();
-	mirror_each(thread ? thread->tid : (uint32_t)sys_gettid(), leave_tsc_of, &running);
-	/* A forked child may not have met its stack yet. */
-	leave_tsc(sp, maps_find(sp, &m) == 1 ? m.high : running.end);
+	mirror_each(leave_tsc_of, &sp);
 	process_unlock(&held);
 	return TRAMP_AGAIN;
 }
@@ -214,7 +414,7 @@ static int is_open(const struct stack *stack, uint64_t slot)
 {
 	uint64_t at = stack->hot.top;
 
-	while (at < slot) {
+	while (at < slot && lies_on(stack, at)) {
 		uint64_t outer = at + 8ull * mirror_entry(at)->link;
 		if (outer == at)
 			return 0;
@@ -229,8 +429,9 @@ static int is_genuine(const struct stack *stack, uint64_t slot)
 	const struct mirror_entry *entry = mirror_entry(slot);
 
 	/*
-	 * An XRay call: kept below its slot, with the return address that lies in the slot. A sled may have been switched on in the
-	 * middle of the call; then the entry is of an earlier call from the same place, and its outer call not open any more.
+	 * An XRay call: kept below its slot, with the return address that lies in the slot. A sled may have been
+	 * switched on in the middle of the call; then the entry is of an earlier call from the same place, and its
+	 * outer call not open any more.
 	 */
 	return calls_is_intercepted(slot) ||
 	       (((const uint64_t *)(uintptr_t)slot)[1] == entry->address && is_open(stack, slot + 8ull * entry->link));
@@ -246,13 +447,10 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 	if (!stack)
 		return calls_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
 	if (stack->hot.top < slot)
-		calls_unwind(thread, stack, slot - 8);
+		stack = calls_settle(thread, stack, slot - 8);
 	if (stack->hot.top == slot)
 		return TRAMP_AGAIN;
-	/*
-	 * Open, but not in the chain: a forked child inherited the call, or several stacks share one mapping. Its own link is
-	 * as good as any.
-	 */
+	/* Open, but not in the chain: it was taken for left, or the chain was lost. Its own link is as good as any. */
 	if (!is_genuine(stack, slot))
 		return TRAMP_POINTED;
 	stack->hot.top = slot;

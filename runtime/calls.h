@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open calls: the chain of mirror entries of each stack (x86_64/mirror.h), as the trampolines' slow paths see it (x86_64/tramp.h): beginning one
- * on a stack that is not known yet, ending those whose frames are gone.
+ * Open calls: the chain of mirror entries of each stack (x86_64/mirror.h), as the trampolines' slow paths see it
+ * (x86_64/tramp.h): beginning one on a stack that is not known yet, ending those whose frames are gone.
  *
- * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction, so a handler
- * finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a stack has to be found.
+ * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one
+ * instruction, so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a
+ * stack was never met there, or is parted from another one.
+ *
+ * An event at a slot says that the frames below it are gone, if they are the same stack's. Whether they are is told
+ * by the outermost call that was open there: its slot was written over since (whoever goes on calling does that), so
+ * it was left, with all inside; or it still holds our label (an XRay call's: the return address that its entry found
+ * there), so it may return yet, is taken for another stack's, and parted from this one without a word
+ * (mirror_split()). Who was left all the same is met when its slot was written over, or ended by readers with the
+ * call around it. An exception's landing pad and longjmp are not asked: they tell that frames are gone.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H
@@ -27,10 +35,19 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot);
  */
 int calls_is_stranger(const struct thread *thread, uint64_t address);
 
-/* Ends every open call on the stack at or below the slot as unwound: its frame is gone. */
+/*
+ * An event happens at the slot: open calls at or below it have been left, and are ended as unwound; or are another
+ * stack's, and parted from this one. Returns the stack that the slot lies on by then.
+ */
+struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/* Ends every open call on the stack at or below the slot as unwound: its frame is gone for certain. */
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot);
 
-/* The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or NULL. */
+/*
+ * The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or
+ * NULL.
+ */
 struct stack *calls_unwind_all(struct thread *thread);
 
 /* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */

@@ -60,11 +60,24 @@ void filter_left(struct stack *stack, uint32_t id)
 		stack->below--;
 }
 
-/* Ends what is dead at or below slot, and says whether a call of this function may be recorded there. NULL: no. */
+void filter_count(struct stack *stack)
+{
+	stack->depth = stack->below = 0;
+	for (uint64_t at = stack->hot.top, outer; at < stack->high; at = outer) {
+		const struct mirror_entry *entry = mirror_entry(at);
+		stack->depth++;
+		stack->below += opens(entry->word & TRACE_ID_MASK);
+		outer = at + 8ull * entry->link;
+		if (outer == at)
+			return;
+	}
+}
+
+/* Ends what is dead at or below slot, and says whether a call of this function may be recorded there. Returns the stack; NULL: no. */
 static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t dead, uint32_t id)
 {
-	calls_unwind(thread, stack, dead);
-	if (stack->hot.top == stack->high)
+	stack = calls_settle(thread, stack, dead);
+	if (!stack_has_calls(stack))
 		stack->depth = stack->below = 0;
 	if (options.below && !stack->below && !opens(id))
 		return NULL;
@@ -93,12 +106,13 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 		return options.below && !opens(id) ? TRAMP_PASS : without_end();
 	if (calls_is_intercepted(slot)) {
 		/* A tail call of a function that is recorded: the new one takes its place, at its depth. */
-		calls_unwind(thread, stack, slot - 8);
+		stack = calls_settle(thread, stack, slot - 8);
 		if (has_end && stack->hot.top == slot)
 			stack->below += opens(id) - opens(mirror_entry(slot)->word & TRACE_ID_MASK);
 		return has_end ? TRAMP_AGAIN : without_end();
 	}
-	if (!admit(stack, thread, slot, id))
+	stack = admit(stack, thread, slot, id);
+	if (!stack)
 		return TRAMP_PASS;
 	if (!has_end)
 		return without_end();
@@ -133,7 +147,8 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 	struct stack *stack = calls_stack(thread, x);
 	if (!stack)
 		return options.below && !opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
-	if (!admit(stack, thread, x, id))
+	stack = admit(stack, thread, x, id);
+	if (!stack)
 		return TRAMP_PASS;
 	stack->depth++;
 	stack->below += opens(id);

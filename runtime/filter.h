@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left out while recording: functions that are only counted (throttle), calls deeper than a depth, outside of certain functions, or shorter
- * than a time.
+ * What is left out while recording: functions that are only counted (throttle), calls deeper than a depth, outside of
+ * certain functions, or shorter than a time.
  *
- * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte per function id, and, where the
- * rules have filters, they ask here. The filters of the rules are set in la_version and stay; functions become counted one by one, while
- * threads run: single bytes, relaxed; who sees one late records a call more.
+ * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte
+ * per function id, and, where the rules have filters, they ask here. The filters of the rules are set in la_version
+ * and stay; functions become counted one by one, while threads run: single bytes, relaxed; who sees one late records
+ * a call more.
  *
- * Depth and being below a function are counted per stack (mirror.h), by its owner alone.
+ * Depth and being below a function are counted per stack (mirror.h), by whoever runs on it.
  */
 #ifndef XAUDIT_FILTER_H
 #define XAUDIT_FILTER_H
@@ -41,6 +42,9 @@ int filter_count_only(uint32_t id);
  * the thread itself.
  */
 int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
+
+/* Counts the stack's open calls anew: it was parted. Lock held. */
+void filter_count(struct stack *stack);
 
 /* A call of this function is open no more on the stack. By the stack's owner. */
 void filter_left(struct stack *stack, uint32_t id);

@@ -125,9 +125,7 @@ static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
 {
 	struct stack *stack = calls_stack(thread, slot);
 
-	if (stack)
-		calls_unwind(thread, stack, dead);
-	return stack;
+	return stack ? calls_settle(thread, stack, dead) : NULL;
 }
 
 /*

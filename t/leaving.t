@@ -46,21 +46,8 @@ all() {
 	leaves 'exit within three calls' 6 'd( d( d( d! d! d!' exit
 	leaves 'a coroutine on a static stack' 5 "$on_stack" static-stack
 	leaves 'a coroutine on a stack that malloc mapped' 5 "$on_stack" heap-stack
-	if [ "$kind" != xray ]; then
-		brk_stack
-	else
-		leaves 'a coroutine on a stack in the heap' 5 "$on_stack" brk-stack
-	fi
+	leaves 'a coroutine on a stack in the heap' 5 "$on_stack" brk-stack
 	migrates
-}
-
-# Returns are not intercepted where other data may lie: entries alone, and it is said how many.
-brk_stack() {
-	record d -k "$kind" $rules ./leaving brk-stack
-	is "$status/$out/$err" '5/done/' "$name, a coroutine on a stack in the heap: the program ends as untraced"
-	is "$(tree)" 'l( l) l( l) d( d( d( l( l( l) l( d( d( l( l( l) l( d( d)' \
-		"$name, a coroutine on a stack in the heap: its calls are there, without an end"
-	is "$(info d '[.processes[].no_mirror]')" '[9]' "$name, a coroutine on a stack in the heap: they are counted"
 }
 
 # Which thread a call belongs to is not to be told; that each is there, is.

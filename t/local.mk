@@ -107,6 +107,9 @@ t_bench_handler_cost_SOURCES = t/bench/handler_cost.c
 t_bench_handler_cost_LDADD = t/libcore.la
 t_mirror_stacks_t_SOURCES = t/mirror_stacks.c t/flow.h
 t_mirror_stacks_t_LDADD = t/libcore.la
+check_PROGRAMS += t/stacks.t
+t_stacks_t_SOURCES = t/stacks.c t/flow.h
+t_stacks_t_LDADD = t/libcore.la
 t_patch_t_SOURCES = t/patch.c
 t_patch_t_LDADD = t/libcore.la
 check_PROGRAMS += t/patch_live.t
@@ -156,6 +159,8 @@ dist_check_SCRIPTS += t/cow.t
 EXTRA_DIST += t/fixtures/cow.c
 
 # Programs that must not notice.
+dist_check_SCRIPTS += t/coroutines.t
+EXTRA_DIST += t/fixtures/coroutines.cc t/fixtures/coroutines.h
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwinder.t
 EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
 EXTRA_DIST += t/fixtures/moving.c t/fixtures/moving.h t/fixtures/moving_part.c

@@ -4,229 +4,474 @@
 #include <sys/mman.h> /* MAP_NORESERVE */
 
 #include "runtime/arena.h"
-#include "runtime/identity.h"
 #include "runtime/maps.h"
 #include "runtime/sys.h"
-#include "x86_64/tramp.h" /* mirror_entry */
+#include "x86_64/stack_pages.h"
 
-#define PIECE	      (1ul << 20)	/* of stack; its mirror has twice that */
-#define USER_END      0x7ffffffff000ul
-#define LOWEST	      (0x480000000000ul + PIECE) /* below this a mirror would begin under address 0 */
-#define MAPPED_AT_ONCE (64 * PIECE)	/* a mapping may be larger than any stack: don't bridge more than this */
+#define PAGE	   STACK_PAGE
+#define FAR	   (8ul << 30) /* from a stack's first slot to `end`: a distance that a link can hold */
+#define NEAR	   (4 * PAGE)
+#define NEAR_LAST  (16 * PAGE)	/* of the stack that the thread used last */
+#define PROBED	   (64 * PAGE)	/* up to here each page is tried; beyond, the kernel's list is asked */
+#define GROWN_MAX  (64ul << 20) /* no stack's frame is larger */
+#define LOOKED_AT  4		/* stacks, for each new one */
+#define MAIN_STACK 1
+
+_Static_assert(FAR / 8 <= UINT32_MAX, "a link holds it");
 
 static struct arena memory;
-static struct stack *stacks;
 static int forbidden;
+static uint64_t main_address;
 
-/*
- * Pieces whose mirror is mapped: an open hash of piece numbers, zero is free. Grown by building another one, which
- * takes its place by one store: a child that another thread forks meanwhile finds one of them whole.
- */
-static struct piece_table {
-	uint32_t slots, count;
-	uint64_t piece[];
-} *pieces;
-
-static uint32_t piece_hash(uint64_t piece)
+struct stack *mirror_find(uint64_t slot)
 {
-	return (uint32_t)(piece * 0x9e3779b97f4a7c15ull >> 40);
+	struct stack *stack = stack_pages_owner(slot);
+
+	/* Acquire; pairs with the release in put_above(). A few share a page; more steps are those of somebody who was
+	 * overtaken. */
+	for (int steps = 0; stack && steps < 256; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
+		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED)) /* relaxed, both: trampolines look at hot */
+			return slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED) ? stack : NULL;
+	return NULL;
 }
 
-static int piece_find(uint64_t piece)
+/* ---- structs ---- */
+
+#define BLOCK_STACKS 32
+#define MAX_BLOCKS   65536 /* two million stacks at once */
+
+static struct stack *blocks[MAX_BLOCKS];
+static uint32_t stack_count, hand;
+static uint64_t round_now = 1;
+static struct stack *unused; /* by above */
+
+static struct stack *stack_at(uint32_t n)
 {
-	if (!pieces)
-		return 0;
-	for (uint32_t i = piece_hash(piece);; i++) {
-		uint64_t there = pieces->piece[i & (pieces->slots - 1)];
-		if (there == piece)
-			return 1;
-		if (!there)
+	return &blocks[n / BLOCK_STACKS][n % BLOCK_STACKS];
+}
+
+void mirror_each(void (*do_it)(struct stack *stack, void *context), void *context)
+{
+	for (uint32_t n = 0; n < stack_count; n++)
+		if (!stack_at(n)->freed)
+			do_it(stack_at(n), context);
+}
+
+/* One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, the
+ * fence has the compiler keep it. */
+static void put(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED); /* relaxed, as said */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);	 /* no partner */
+}
+
+/* Who has what lies above. Release; pairs with the acquire in mirror_find(): that one's range is set. */
+static void put_above(struct stack *stack, struct stack *above)
+{
+	__atomic_store_n(&stack->above, above, __ATOMIC_RELEASE);
+}
+
+/* See the top of mirror.h for the order. */
+static void set_range(struct stack *stack, uint64_t low, uint64_t high)
+{
+	uint64_t least = high > low ? high - low : 0;
+
+	if (least < stack->hot.size)
+		put(&stack->hot.size, least);
+	put(&stack->hot.low, low);
+	put(&stack->low, low);
+	put(&stack->high, high);
+	put(&stack->hot.size, least);
+}
+
+/* Nothing is the stack's any more. */
+static void give_back(struct stack *stack, struct stack *heir)
+{
+	put(&stack->hot.size, 0);
+	put(&stack->hot.low, ~0ull);
+	put(&stack->low, 0);
+	put(&stack->high, 0);
+	put_above(stack, heir);
+	stack->freed = round_now;
+}
+
+static struct stack *new_stack(void)
+{
+	struct stack *stack = unused;
+
+	if (stack) {
+		unused = stack->above;
+		stack->above = NULL;
+		stack->parent = stack->native = stack->freed = 0;
+		stack->depth = stack->below = 0;
+		stack->runner = NULL;
+		return stack;
+	}
+	if (stack_count == MAX_BLOCKS * BLOCK_STACKS)
+		return NULL;
+	struct stack **block = &blocks[stack_count / BLOCK_STACKS];
+	if (!*block) {
+		uintptr_t p = (uintptr_t)arena_alloc(&memory, (BLOCK_STACKS + 1) * sizeof(**block));
+		if (!p)
+			return NULL;
+		*block = (struct stack *)((p + sizeof(**block) - 1) &
+					  ~(sizeof(**block) - 1)); /* two lines of one's own */
+	}
+	stack = stack_at(stack_count++);
+	stack->hot.low = ~0ull;
+	return stack;
+}
+
+/* The first range of a struct that nobody knows yet: size first, then low. */
+static void begin_range(struct stack *stack, uint64_t low, uint64_t high)
+{
+	put(&stack->hot.size, high - low);
+	put(&stack->low, low);
+	put(&stack->high, high);
+	put(&stack->hot.low, low);
+}
+
+/* ---- giving back ---- */
+
+/* Is anything of these pages mapped? The kernel tells how much is in memory, or that a part is no mapping. */
+static int is_mapped(uint64_t low, uint64_t high)
+{
+	uint8_t in_memory[256];
+
+	for (; low < high; low += sizeof(in_memory) * PAGE) {
+		uint64_t size = high - low < sizeof(in_memory) * PAGE ? high - low : sizeof(in_memory) * PAGE;
+		if (sys_call(__NR_mincore, (long)low, (long)size, (long)in_memory, 0, 0, 0) == -ENOMEM)
 			return 0;
 	}
-}
-
-static void piece_put(struct piece_table *table, uint64_t piece)
-{
-	uint32_t i = piece_hash(piece);
-
-	while (table->piece[i & (table->slots - 1)])
-		i++;
-	table->piece[i & (table->slots - 1)] = piece;
-	table->count++;
-}
-
-static int piece_add(uint64_t piece)
-{
-	if (!pieces || pieces->count * 2 >= pieces->slots) {
-		uint32_t slots = pieces ? pieces->slots * 2 : 256;
-		struct piece_table *bigger = arena_alloc(&memory, sizeof(*bigger) + slots * sizeof(*bigger->piece));
-		if (!bigger)
-			return 0;
-		bigger->slots = slots;
-		for (uint32_t i = 0; pieces && i < pieces->slots; i++)
-			if (pieces->piece[i])
-				piece_put(bigger, pieces->piece[i]);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but that child */
-		pieces = bigger;
-	}
-	piece_put(pieces, piece);
 	return 1;
 }
 
-static int map_piece(uint64_t piece)
+/* Takes the stack out of the page's entry; others that have a part of it stay. */
+static void leave_page(struct stack *stack, uint64_t page)
 {
-	if (piece_find(piece))
+	struct stack *first = stack_pages_owner(page);
+
+	if (first == stack) {
+		struct stack *next = stack->above;
+		stack_pages_set(page, next && next->low < page + PAGE && next->high > page ? next : NULL);
+		return;
+	}
+	for (int steps = 0; first && steps < 256; steps++, first = first->above)
+		if (first->above == stack) {
+			put_above(first, stack->above);
+			return;
+		}
+}
+
+/* Pages low ... high-1 at one end of the stack are not mapped any more, as it seems. */
+static void cut(struct stack *stack, uint64_t low, uint64_t high)
+{
+	uint64_t old_low = stack->low, old_high = stack->high;
+	int all = low <= old_low && high >= old_high, kept = 0;
+
+	if (all) {
+		put(&stack->hot.size, 0);
+		put(&stack->low, old_high); /* nothing is found there */
+	} else {
+		set_range(stack, low <= old_low ? high : old_low, low <= old_low ? old_high : low);
+	}
+	for (uint64_t page = low; page < high; page += PAGE)
+		leave_page(stack, page);
+	/* Pairs with the kernel's lock of the address space: who maps these pages after our question sees what was
+	 * stored before it. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint64_t page = low; page < high; page += PAGE) {
+		if (stack_pages_owner(page))
+			continue;
+		if (!is_mapped(page, page + PAGE)) {
+			stack_pages_drop(page);
+			continue;
+		}
+		/* Somebody was quicker than we: it stays a stack, the same or another one. */
+		stack_pages_set(page, stack);
+		kept = 1;
+	}
+	if (kept)
+		set_range(stack, old_low, old_high);
+	else if (all)
+		give_back(stack, NULL);
+	if (stack->hot.top >= stack->high)
+		stack->hot.top = stack->end;
+}
+
+static void look_at(struct stack *stack)
+{
+	uint64_t low = stack->low & ~(PAGE - 1), high = (stack->high + PAGE - 1) & ~(PAGE - 1), at;
+
+	if (is_mapped(low, high))
+		return;
+	for (at = low; at < high && !is_mapped(at, at + PAGE); at += PAGE)
+		;
+	if (at > low)
+		cut(stack, low, at);
+	if (at == high)
+		return;
+	for (at = high; at > low && !is_mapped(at - PAGE, at); at -= PAGE)
+		;
+	if (at < high)
+		cut(stack, at, high);
+}
+
+static void look_at_some(void)
+{
+	for (int i = 0; i < LOOKED_AT && stack_count; i++) {
+		if (hand >= stack_count) {
+			hand = 0;
+			round_now++;
+		}
+		struct stack *stack = stack_at(hand++);
+		if (!stack->freed) {
+			look_at(stack);
+		} else if (stack->freed != ~0ull && round_now - stack->freed >= 2) {
+			stack->freed = ~0ull; /* in the list */
+			stack->above = unused;
+			unused = stack;
+		}
+	}
+}
+
+/* ---- which stack ---- */
+
+int mirror_is_readable(uint64_t address)
+{
+	/* The kernel reads the mask before it looks at the first argument, which is none that it knows. */
+	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
+/* No guard page between the pages of two slots? Those can be read. */
+static int is_contiguous(uint64_t low, uint64_t high)
+{
+	low = (low & ~(PAGE - 1)) + PAGE;
+	high &= ~(PAGE - 1);
+	if (low >= high)
 		return 1;
-	void *at = mirror_entry(piece * PIECE);
-	void *p = sys_mmap(at, 2 * PIECE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (sys_is_error(p))
+	if (high - low > GROWN_MAX)
 		return 0;
-	if (p != at || !piece_add(piece)) {
-		sys_munmap(p, 2 * PIECE);
-		return 0;
-	}
-	/* A few words per frame are used: no huge pages. In core dumps it must be, or a backtrace ends at the first intercepted call. */
-	sys_madvise(p, 2 * PIECE, MADV_NOHUGEPAGE);
+	if (high - low > PROBED)
+		return maps_reaches(low, high) == 1;
+	for (; low < high; low += PAGE)
+		if (!mirror_is_readable(low))
+			return 0;
 	return 1;
+}
+
+/* %fs base of the calling thread, which glibc keeps in its first word too. */
+static uint64_t thread_block(void)
+{
+	uint64_t at;
+
+	__asm__("mov %%fs:0, %0" : "=r"(at));
+	return at;
+}
+
+/* What struct stack.native is to be of a new one. */
+static uint64_t native(uint64_t slot, uint64_t block)
+{
+	if (slot < block && block - slot <= PROBED && is_contiguous(slot, block))
+		return block;
+	if (slot < main_address && main_address - slot <= GROWN_MAX && is_contiguous(slot, main_address))
+		return MAIN_STACK;
+	return 0;
+}
+
+/* So far a stack may reach from what is known of it. */
+static uint64_t reach(const struct stack *stack, const struct stack *last, uint64_t block, uint64_t near_last)
+{
+	if (stack->native == MAIN_STACK || (stack->native && stack->native == block))
+		return GROWN_MAX;
+	return stack == last ? near_last : NEAR;
+}
+
+/* The lowest stack above the slot's page that may have the slot; the one below. So far away as any may be. */
+static struct stack *above(uint64_t slot, const struct stack *last, uint64_t block)
+{
+	uint64_t page = slot & ~(PAGE - 1), own = slot < block && block - slot <= GROWN_MAX ? block - slot : 0;
+	uint64_t far = last && last->low > slot && last->low - slot <= GROWN_MAX ? last->low - slot : NEAR;
+
+	if (own > far)
+		far = own;
+	if (slot < main_address && main_address - slot <= GROWN_MAX)
+		far = main_address - slot;
+	for (uint64_t at = page + PAGE; at <= page + far + PAGE; at += PAGE) {
+		struct stack *stack = stack_pages_owner(at);
+		if (!stack)
+			continue;
+		/* Behind our own thread control block begins somebody else's. */
+		if (slot < block && block < stack->low)
+			return NULL;
+		return stack->low - slot <= reach(stack, last, block, NEAR_LAST) && is_contiguous(slot, stack->low)
+			       ? stack
+			       : NULL;
+	}
+	return NULL;
+}
+
+static struct stack *below(uint64_t slot, const struct stack *last, uint64_t block)
+{
+	uint64_t page = slot & ~(PAGE - 1);
+	uint64_t far =
+		last && last->native && last->high <= slot && slot - last->high <= GROWN_MAX ? slot - last->high : NEAR;
+
+	for (uint64_t at = page - PAGE; at + far + PAGE >= page; at -= PAGE) {
+		struct stack *stack = stack_pages_owner(at);
+		if (!stack)
+			continue;
+		while (stack->above && stack->above->high > stack->high)
+			stack = stack->above;
+		if (stack->native > MAIN_STACK && slot > stack->native)
+			return NULL;
+		return slot - stack->high <= reach(stack, last, block, NEAR) && is_contiguous(stack->high - 8, slot)
+			       ? stack
+			       : NULL;
+	}
+	return NULL;
+}
+
+/* Gives the stack all pages from low up to high, that are nobody's, and their mirror. */
+static int take_pages(struct stack *stack, uint64_t low, uint64_t high)
+{
+	for (uint64_t page = low; page < high; page += PAGE)
+		if (!stack_pages_make(page) || !stack_pages_map(page))
+			return 0;
+	for (uint64_t page = low; page < high; page += PAGE)
+		if (!stack_pages_owner(page))
+			stack_pages_set(page, stack);
+	return 1;
+}
+
+struct stack *mirror_claim(uint64_t slot, const struct stack *last)
+{
+	uint64_t page = slot & ~(PAGE - 1), block = thread_block();
+	struct stack *stack = mirror_find(slot), *neighbour;
+
+	if (stack)
+		return stack;
+	if (forbidden || stack_pages_are_refused(slot))
+		return NULL;
+	stack = stack_pages_owner(page);
+	if (stack) {
+		/* Where two shared a page, and one's part was given back. */
+		set_range(stack, stack->low < page ? stack->low : page,
+			stack->high > page + PAGE ? stack->high : page + PAGE);
+		return stack;
+	}
+	neighbour = above(slot, last, block);
+	if (neighbour) {
+		if (!take_pages(neighbour, page, neighbour->low & ~(PAGE - 1)))
+			return NULL;
+		set_range(neighbour, page, neighbour->high);
+		return neighbour;
+	}
+	neighbour = below(slot, last, block);
+	if (neighbour) {
+		if (!take_pages(neighbour, (neighbour->high + PAGE - 1) & ~(PAGE - 1), page + PAGE))
+			return NULL;
+		set_range(neighbour, neighbour->low, page + PAGE);
+		return neighbour;
+	}
+	look_at_some();
+	stack = new_stack();
+	if (!stack)
+		return NULL;
+	stack->end = page + FAR;
+	stack->hot.top = stack->end;
+	stack->native = native(slot, block);
+	if (!stack_pages_make(page) || !stack_pages_map(page)) {
+		give_back(stack, NULL);
+		return NULL;
+	}
+	begin_range(stack, page, page + PAGE);
+	stack_pages_set(page, stack);
+	return stack;
+}
+
+struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here)
+{
+	struct mirror_entry *entry = mirror_entry(slot);
+	uint64_t page = here & ~(PAGE - 1), from = slot < page ? (slot & ~(PAGE - 1)) + PAGE : slot + 8;
+	uint64_t outer = slot + 8ull * entry->link;
+	struct stack *upper = new_stack();
+
+	if (!upper)
+		return NULL;
+	upper->end = stack->end;
+	upper->hot.top = outer < stack->high ? outer : stack->end;
+	upper->native = stack->native;
+	upper->parent = stack->parent;
+	upper->above = stack->above;
+	begin_range(upper, from, stack->high);
+	put_above(stack, upper);
+	stack->parent = upper->hot.top;
+	entry->link = (uint32_t)((stack->end - slot) / 8);
+	uint64_t high = stack->high;
+	set_range(stack, stack->low, from);
+	for (uint64_t at = (from + PAGE - 1) & ~(PAGE - 1); at < high; at += PAGE)
+		if (stack_pages_owner(at) == stack)
+			stack_pages_set(at, upper);
+	return upper;
+}
+
+void mirror_join(struct stack *lower, struct stack *upper)
+{
+	uint64_t low = lower->low;
+
+	if (!lower->parent || lower->high != upper->low || stack_has_calls(lower) || upper->hot.top != lower->parent)
+		return;
+	upper->parent = 0;
+	for (uint64_t page = low & ~(PAGE - 1); page < upper->low; page += PAGE) {
+		struct stack *first = stack_pages_owner(page);
+		if (first == lower) {
+			stack_pages_set(page, upper);
+			continue;
+		}
+		for (int steps = 0; first && steps < 256; steps++, first = first->above)
+			if (first->above == lower)
+				put_above(first, upper);
+	}
+	set_range(upper, low, upper->high);
+	give_back(lower, upper);
+}
+
+static void leave(struct stack *stack)
+{
+	stack->hot.top = stack->end;
+	stack->depth = stack->below = 0;
+	__atomic_store_n(&stack->runner, NULL, __ATOMIC_RELAXED); /* relaxed: it is compared only */
 }
 
 void mirror_leave(struct stack *stack)
 {
-	stack->hot.top = stack->high;
-	stack->depth = stack->below = 0;
-	stack->owner = 0;
+	uint64_t at = stack->native <= MAIN_STACK ? 0 : stack->low & ~(PAGE - 1), end = stack->native;
+	struct stack *other;
+
+	leave(stack);
+	if (!at)
+		return;
+	/* And what was parted from it, was a stack in one of its frames, or lies beyond a large frame. */
+	for (uint64_t down = at - PAGE; (other = stack_pages_owner(down)) && other->native == end; down -= PAGE)
+		leave(other);
+	for (; at < end; at += PAGE)
+		for (other = stack_pages_owner(at); other && other->low < at + PAGE && other->native == end;
+			other = other->above)
+			leave(other);
 }
 
-void mirror_each(uint32_t tid, void (*do_it)(struct stack *stack, void *context), void *context)
+int mirror_is_own(const struct stack *stack)
 {
-	for (struct stack *stack = stacks; stack; stack = stack->next)
-		if (stack->owner == tid && !stack->refused)
-			do_it(stack, context);
+	return stack->native > MAIN_STACK && stack->native == thread_block();
 }
 
-/* ---- stacks ---- */
-
-/*
- * What of the stack has a mirror. Low first, then size: while low sinks, size may fall short, never reach too far.
- */
-static void set_range(struct stack *stack)
+void mirror_main(uint64_t address)
 {
-	uint64_t low = stack->low > stack->mapped_low ? stack->low : stack->mapped_low;
-	uint64_t high = stack->high < stack->mapped_high ? stack->high : stack->mapped_high;
-
-	stack->hot.low = low;
-	stack->hot.size = high > low ? high - low : 0;
-}
-
-/* Maps the mirror from what is mapped already to slot's piece. */
-static int cover(struct stack *stack, uint64_t slot)
-{
-	uint64_t low = slot & ~(PIECE - 1), high = low + PIECE;
-
-	if (stack->mapped_low < stack->mapped_high) {
-		if (low > stack->mapped_high + MAPPED_AT_ONCE || high + MAPPED_AT_ONCE < stack->mapped_low)
-			return 0;
-		if (low > stack->mapped_low)
-			low = stack->mapped_low;
-		if (high < stack->mapped_high)
-			high = stack->mapped_high;
-	}
-	for (uint64_t at = low; at < high; at += PIECE)
-		if ((at < stack->mapped_low || at >= stack->mapped_high) && !map_piece(at / PIECE))
-			return 0;
-	/* Who is about to leave what is mapped gets the next piece now, if it can be had: a program in its steady state maps nothing new. */
-	if (slot - low < PIECE / 8 && low > LOWEST && low > stack->low && map_piece(low / PIECE - 1))
-		low -= PIECE;
-	if (high - slot < PIECE / 8 && high < stack->high && map_piece(high / PIECE))
-		high += PIECE;
-	stack->mapped_low = low;
-	stack->mapped_high = high;
-	set_range(stack);
-	return 1;
-}
-
-static struct stack *new_stack(uint64_t low, uint64_t high, uint32_t tid, int refused)
-{
-	struct stack *stack = arena_alloc(&memory, sizeof(*stack));
-
-	if (!stack)
-		return NULL;
-	stack->low = low;
-	stack->high = high;
-	stack->hot.top = high;
-	stack->owner = tid;
-	stack->refused = refused;
-	stack->next = stacks;
-	stacks = stack;
-	return stack;
-}
-
-/* Nobody's calls are open here. */
-static int is_free(const struct stack *stack)
-{
-	return !stack->owner || identity_thread_is_gone(stack->owner);
-}
-
-/* Asks the kernel for the mapping around slot, which no stack covers. */
-static struct stack *find_stack(uint64_t slot, uint32_t tid)
-{
-	struct mapping m = { 0 };
-
-	if (maps_find(slot, &m) != 1) {
-		/* No /proc: all we know is that the piece around the slot is in use. */
-		m.low = slot & ~(PIECE - 1);
-		m.high = m.low + PIECE;
-	}
-	int refused = m.inode || m.is_heap || slot < LOWEST || m.high > USER_END;
-	for (struct stack *stack = stacks; stack; stack = stack->next) {
-		if (stack->low >= m.high || m.low >= stack->high)
-			continue;
-		if (stack->owner == tid && stack->high == m.high && !refused) {
-			stack->low = m.low; /* it has grown */
-			set_range(stack);
-			return stack;
-		}
-		if (is_free(stack))
-			stack->low = stack->high = stack->hot.size = 0; /* was replaced: covers nothing any more */
-	}
-	return new_stack(m.low, m.high, tid, refused);
+	main_address = address;
 }
 
 void mirror_forbid(void)
 {
 	forbidden = 1;
-}
-
-struct stack *mirror_stack(uint64_t slot, uint32_t tid)
-{
-	struct stack *stack = NULL, *others = NULL;
-
-	if (forbidden)
-		return NULL;
-	for (struct stack *s = stacks; s && !stack; s = s->next) {
-		if (slot < s->low || slot >= s->high)
-			continue;
-		if (s->refused)
-			return NULL;
-		others = s;
-		if (s->owner == tid)
-			stack = s;
-	}
-	for (struct stack *s = stacks; s && others && !stack; s = s->next) {
-		if (slot >= s->low && slot < s->high && is_free(s)) {
-			stack = s;
-			stack->hot.top = stack->high;
-			stack->owner = tid;
-		}
-	}
-	if (!stack)
-		stack = others ? new_stack(others->low, others->high, tid, 0) : find_stack(slot, tid);
-	if (!stack || stack->refused)
-		return NULL;
-	if ((slot < stack->mapped_low || slot >= stack->mapped_high) && !cover(stack, slot)) {
-		stack->refused = 1;
-		return NULL;
-	}
-	return stack;
 }

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks and their mirrors: which range of addresses a thread runs on, and the memory that keeps its open calls (tramp.h).
+ * Stacks and their mirrors: which addresses are one stack, and the memory that keeps its open calls (tramp.h).
  *
- * A stack is what one thread uses of what /proc/self/maps shows as one mapping: the kernel shows neighbouring stacks without a guard page
- * between them as one (a JVM's are such). Each has its own chain of open calls, so switching stacks confuses nothing. A coroutine that goes on
- * in another thread is on another struct stack then, but its calls link to each other in the mirror all the same. Several stacks
- * of one thread inside one mapping can't be told apart; memory that is plainly no stack (heap, files) is refused: entries only.
+ * A stack is found from a slot's address alone. It belongs to no thread: whoever runs on it next goes on with its open
+ *calls, so coroutines may be resumed by any thread. What is known of it is the pages where its slots were met: a table
+ *leads from each of these to its struct stack. Two stacks may share a page; then their ranges part it.
  *
- * The mirror is mapped in aligned pieces of 1 MiB of stack when a slot there is first met, and stays.
+ * Which stack a slot in a page lies on that was never met before:
+ *  - the one above it, if that is near (64 KiB for the stack that the thread used last, else 16) and the pages in
+ *between can be read: no guard page is there. On a thread's own stack any distance will do: that one reaches up to %fs,
+ *where glibc has the thread's control block, or is the main thread's.
+ *  - the one below it, likewise (16 KiB);
+ *  - else a new one. No list of the kernel's is read for that: /proc may be missing, and it shows neighbours as one.
+ * That may be wrong: a stack without a guard page, an array in a frame, the heap. Then an event finds open calls at
+ *lower addresses than its own, which were left without a word, or are another stack's. runtime/calls.c decides by
+ *looking whether the slot still holds our label, and parts the range by mirror_split(): what lies below keeps its
+ *struct. Once empty, and nothing new is open above, it is joined again by mirror_join(): signal handlers on a stack
+ *inside a frame come and go.
  *
- * All functions: process lock held (runtime/process.h), any thread, async-signal-safe. struct stack never goes away, so a
- * thread may keep its pointer; its hot part belongs to whoever runs on the stack.
+ * Who writes what:
+ *	hot.top, depth, below	whoever runs on the stack, and handlers on it; each change is one instruction. By
+ *mirror_leave() and while stacks are parted and given back, whoever holds the lock
+ *	runner			whoever found himself to be a thread of the process while he ran there. Relaxed,
+ *compared only all else		whoever holds the process lock mirror_find() takes no lock: tables only grow,
+ *entries are stored with release, and its answer is checked against the range that the struct has by then. Trampolines
+ *look at hot.low and hot.size alone, in this order: every slot in them has a mirror. So low sinks before size grows,
+ *size shrinks before low rises, and a struct that is used again gets its size before its low.
+ *
+ * Giving back. With each new stack some others are looked at (mincore: the kernel's answer needs no /proc): pages that
+ *are not mapped any more leave the table first; if they are still not mapped then, nobody runs there, and who comes
+ *there later sees the table as it is now (the kernel's lock of the address space orders it). Then their part of the
+ *mirror goes. A struct is used again two rounds later at the earliest, so that a trampoline that was interrupted
+ *between the loads of low and size meets no mixture.
+ *
+ * A forked child has its parent's stacks, and goes on with the calls that are open on its own.
+ *
+ * All functions: any thread, async-signal-safe, no libc; process lock held (runtime/process.h) but for mirror_find().
  */
 #ifndef XAUDIT_MIRROR_H
 #define XAUDIT_MIRROR_H
@@ -21,30 +46,66 @@
 
 struct stack {
 	struct tramp_stack hot; /* first: tramp_state.stack points at it */
-	struct stack *next;
-	uint64_t low, high;		  /* of the mapping */
-	uint64_t mapped_low, mapped_high; /* the part whose mirror is mapped; equal: none */
-	uint32_t owner;			  /* tid that runs on it; 0: nobody */
-	int refused;
-	uint32_t depth, below; /* runtime/filter.h's: open calls, and those of them that others are recorded below. Of whoever runs on it. */
+	uint64_t low, high;	/* slots of its own: low ... high-1. Both 0: none any more */
+	struct stack
+		*above; /* who has what lies above high in the same page, or everything, where this one has nothing */
+	const void *runner;    /* record of the thread that ran on it last; NULL: a thread that is gone */
+	uint32_t depth, below; /* runtime/filter.h's: open calls, and those of them that others are recorded below */
+	/* ---- a cache line ---- */
+	uint64_t end;	 /* top, and what the outermost call links to, when no call is open: above all of its slots, for
+			    good */
+	uint64_t parent; /* of what mirror_split() left below: innermost call above when that was; else 0 */
+	uint64_t native; /* it is a thread's own: %fs base of that; 1: of the main thread; 0: any other */
+	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
+	uint64_t freed;		  /* round in which it was given back; 0: in use */
 };
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
+_Static_assert(__builtin_offsetof(struct stack, end) == 64, "a switch between stacks loads one line of each");
+
+/* Is a call open there? */
+static inline int stack_has_calls(const struct stack *stack)
+{
+	return stack->hot.top < stack->high;
+}
+
+/* Whose the slot is, or NULL: not known yet. No lock. */
+struct stack *mirror_find(uint64_t slot);
 
 /*
- * The stack of thread tid that slot lies on, with its mirror mapped there; NULL when there is none to be had. Asks the kernel only
- * for a slot that no known stack covers.
+ * The same, made or extended if need be, with a mirror there. last: the stack that the calling thread used last, or
+ * NULL. NULL: there is no mirror to be had; asked again for the same MiB, it says so at once.
  */
-struct stack *mirror_stack(uint64_t slot, uint32_t tid);
-
-/* Calls do_it for every stack of thread tid. */
-void mirror_each(uint32_t tid, void (*do_it)(struct stack *stack, void *context), void *context);
+struct stack *mirror_claim(uint64_t slot, const struct stack *last);
 
 /*
- * The thread that ran on the stack ends: nobody's calls are open there. The mirror's pages stay: the next thread is likely to get the same
- * stack, and what else lies in the mapping may be in use.
+ * Parts the stack: open calls up to the one at `slot`, the outermost of them, stay with it; those outside that one and
+ * all addresses from `here` on, which lies above, are another one's, who is returned. NULL: no memory; nothing has
+ * changed.
  */
+struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here);
+
+/* Gives all that the lower one has to the upper one, if they were one, the lower one has no open calls, and the upper
+ * one none that are new. */
+void mirror_join(struct stack *lower, struct stack *upper);
+
+/* Calls do_it for every stack. */
+void mirror_each(void (*do_it)(struct stack *stack, void *context), void *context);
+
+/* The thread that ran on the stack has ended: nobody's calls are open there, nor on what else was that thread's own. */
 void mirror_leave(struct stack *stack);
+
+/* Is it the stack that libc made for the calling thread? No lock. */
+int mirror_is_own(const struct stack *stack);
+
+/*
+ * Can the word at this address be read? Asks the kernel in a way that needs nothing but a system call that the lock
+ * needs anyway: another thread may unmap what it likes in between.
+ */
+int mirror_is_readable(uint64_t address);
+
+/* An address on the main thread's stack. One thread, before the program runs. */
+void mirror_main(uint64_t address);
 
 /* From now on no stack has a mirror: somebody else has a use for those addresses. One thread, before the program
  * runs. */

@@ -79,7 +79,7 @@ tramp_landed:
 	lea	40(%rsp), %rax
 	cmp	%rax, STACK_TOP(%rcx)
 	ja	.Lgo_on
-	SLOW	tramp_slow_enter
+	SLOW	tramp_slow_landed
 	jmp	.Lgo_on
 	.globl	tramp_jump
 	.hidden	tramp_jump

@@ -173,6 +173,9 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x);
  */
 enum tramp_answer tramp_slow_leave(uint64_t slot);
 
+/* An exception has landed in the frame that makes a call at slot: open calls at or below it are gone, whatever their slots hold. */
+enum tramp_answer tramp_slow_landed(uint64_t slot);
+
 /* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
 enum tramp_answer tramp_slow_jump(uint64_t env);
 

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Calls on coroutines' stacks, wherever these lie and whoever goes on with them; on a handler's stack in a frame; on
+# threads' stacks side by side.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+need g++
+
+# events_of: the events of each thread in a line, letter and function: E entry, X exit, U unwound.
+events_of() {
+	dump d
+	jq -rn '{ main_call: "m", first_call: "1", second_call: "2", leaf_call: "l" } as $letter |
+		[inputs | select(.function)] | group_by(.tid) | sort_by(.[0].time_ns) | .[] |
+		map((if .event == "exit" then "X" else .event[0:1] | ascii_upcase end) + $letter[.function]) | join(" ")' d.json
+}
+
+# One turn of a coroutine each, from the source: second_call(body): first_call(yield) | second_call(jump) with
+# first_call unwound, and yield | second_call(catch_it), with first_call unwound, and first_call(yield) | the ends.
+turn1='Em E2 E1 Xm'
+turn2='Em X1 E2 E1 U1 El Xl X2 Xm'
+turn3='Em E2 E1 U1 El Xl X2 E1 Xm'
+turn4='Em X1 X2 Xm'
+both="$turn1 $turn1 $turn2 $turn2 $turn3 $turn3 $turn4 $turn4 El Xl"
+handler='E2 E1 El Xl X1 El Xl X2'
+round='Em E1 E1 E1 E1 E1 X1 X1 X1 X1 X1 Xm'
+
+# runs KIND FOLDER
+runs() {
+	kind=$1 folder=$2
+	set -- -k "$kind" -l libco.so --
+	untraced=$(bounded 20 "$folder/co" frame)
+	for where in frame heap data; do
+		record d "$@" "$folder/co" "$where"
+		is "$status $out$err" "0 $untraced" "$kind, coroutines in $where: the results are the untraced program's"
+		expected=$both
+		[ "$where" != frame ] || expected="E2 $both X2"
+		is "$(events_of)" "$expected" "$kind, coroutines in $where: each call ends once, where it ends"
+	done
+	record d "$@" "$folder/co" threads
+	is "$(events_of)" "$turn1
+$turn2
+$turn3
+$turn4" "$kind, a coroutine that goes on in four threads: each ends what the others began"
+	record d "$@" "$folder/co" handler
+	is "$(events_of)" "Em $handler $handler $handler Xm" "$kind, a handler on a stack in a frame: nothing below it is unwound"
+	record d "$@" "$folder/co" neighbours
+	is "$status $out" '0 done 0' "$kind, threads side by side: the program runs to its end"
+	is "$(events_of | sed "s/$round/R/g; s/^R\( R\)\{999\}\$/1000 rounds/")" '1000 rounds
+1000 rounds
+1000 rounds
+1000 rounds' "$kind, threads side by side: the calls of each nest"
+}
+
+# kind NAME COMPILER [FLAG]...
+kind() {
+	name=$1 compiler=$2
+	shift 2
+	mkdir "$name"
+	library "$compiler" "$name/libco.so" coroutines.cc -I"$sources" "$@" -DPART
+	program g++ "$name/co" coroutines.cc -I"$sources" -L"$name" -lco
+	runs "$name" "$name"
+}
+
+kind plt g++
+kind patchable g++ -fpatchable-function-entry=5
+[ -z "$CLANG" ] || kind xray "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
+done_testing

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "x86_64/stack_pages.h"
+
+#include <sys/mman.h> /* MAP_NORESERVE */
+
+#include "runtime/sys.h"
+#include "x86_64/tramp.h" /* mirror_entry */
+
+#define PAGE	 STACK_PAGE
+#define PIECE	 (1ul << 20) /* of stack, whose mirror is mapped at once; that has twice the size */
+#define USER_END 0x7ffffffff000ul
+#define LOWEST	 (0x480000000000ul + PIECE) /* below this a mirror would begin under address 0 */
+
+#define LEAF_PAGES 4096
+#define PIECES	   (LEAF_PAGES * PAGE / PIECE)
+
+struct leaf {
+	struct stack *stack[LEAF_PAGES]; /* the lowest that has a part of the page */
+};
+
+/* What is known beside of a leaf's 16 MiB. */
+struct leaf_state {
+	uint16_t mapped, refused; /* a bit per piece: its mirror is mapped; can't be */
+	uint16_t pages[PIECES];	  /* of each piece that are somebody's */
+};
+
+struct middle {
+	struct leaf *leaf[4096];
+	struct leaf_state state[4096];
+};
+
+static struct middle *table[2048];
+
+static void *map_zeros(size_t size)
+{
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return sys_is_error(p) ? NULL : p;
+}
+
+/* Where the page's entry is, or NULL. */
+static struct stack **find_entry(uint64_t slot)
+{
+	if (slot >= USER_END)
+		return NULL;
+	/* Acquire, here and below; pairs with the releases in stack_pages_make(): what is found is filled. */
+	struct middle *middle = __atomic_load_n(&table[slot >> 36], __ATOMIC_ACQUIRE);
+	struct leaf *leaf = middle ? __atomic_load_n(&middle->leaf[slot >> 24 & 4095], __ATOMIC_ACQUIRE) : NULL;
+	return leaf ? &leaf->stack[slot >> 12 & 4095] : NULL;
+}
+
+int stack_pages_make(uint64_t slot)
+{
+	struct middle **middle = &table[slot >> 36];
+
+	if (!*middle) {
+		struct middle *new_middle = map_zeros(sizeof(*new_middle));
+		if (!new_middle)
+			return 0;
+		/* Release, here and below; pairs with the acquires in find_entry(). */
+		__atomic_store_n(middle, new_middle, __ATOMIC_RELEASE);
+	}
+	struct leaf **leaf = &(*middle)->leaf[slot >> 24 & 4095];
+	if (!*leaf) {
+		struct leaf *new_leaf = map_zeros(sizeof(*new_leaf));
+		if (!new_leaf)
+			return 0;
+		__atomic_store_n(leaf, new_leaf, __ATOMIC_RELEASE); /* as above */
+	}
+	return 1;
+}
+
+/* Of a slot whose entry there is. */
+static struct leaf_state *state_of(uint64_t slot)
+{
+	return &table[slot >> 36]->state[slot >> 24 & 4095];
+}
+
+static unsigned piece_of(uint64_t slot)
+{
+	return slot >> 20 & (PIECES - 1);
+}
+
+struct stack *stack_pages_owner(uint64_t slot)
+{
+	struct stack **entry = find_entry(slot);
+
+	/* Acquire; pairs with the release in stack_pages_set(): the struct is filled. */
+	return entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* The slot's entry there is. Counts the page. */
+void stack_pages_set(uint64_t slot, struct stack *stack)
+{
+	struct stack **entry = find_entry(slot);
+
+	state_of(slot)->pages[piece_of(slot)] += (stack != NULL) - (*entry != NULL);
+	__atomic_store_n(entry, stack, __ATOMIC_RELEASE); /* release; pairs with the acquire in stack_pages_owner() */
+}
+
+/* Of the slot's piece, whose entry there is. Returns whether it is mapped. */
+int stack_pages_map(uint64_t slot)
+{
+	struct leaf_state *state = state_of(slot);
+	uint16_t bit = (uint16_t)(1u << piece_of(slot));
+
+	if (state->mapped & bit)
+		return 1;
+	if (state->refused & bit)
+		return 0;
+	void *at = mirror_entry(slot & ~(PIECE - 1));
+	void *p = sys_mmap(at, 2 * PIECE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (!sys_is_error(p) && p != at) {
+		sys_munmap(p, 2 * PIECE);
+		p = (void *)-EEXIST;
+	}
+	if (sys_is_error(p)) {
+		state->refused |= bit;
+		return 0;
+	}
+	/* A few words per frame are used: no huge pages. In core dumps it must be, or a backtrace ends at the first
+	 * intercepted call. */
+	sys_madvise(p, 2 * PIECE, MADV_NOHUGEPAGE);
+	state->mapped |= bit;
+	return 1;
+}
+
+int stack_pages_are_refused(uint64_t slot)
+{
+	const struct middle *middle;
+
+	if (slot < LOWEST || slot >= USER_END - PAGE)
+		return 1;
+	middle = table[slot >> 36];
+	return middle && middle->state[slot >> 24 & 4095].refused >> piece_of(slot) & 1;
+}
+
+/* The page is nobody's any more: gives its mirror back, or that of the whole piece. */
+void stack_pages_drop(uint64_t slot)
+{
+	struct leaf_state *state = state_of(slot);
+	uint16_t bit = (uint16_t)(1u << piece_of(slot));
+
+	if (!(state->mapped & bit))
+		return;
+	if (state->pages[piece_of(slot)]) {
+		sys_madvise(mirror_entry(slot & ~(PAGE - 1)), 2 * PAGE, MADV_DONTNEED);
+		return;
+	}
+	sys_munmap(mirror_entry(slot & ~(PIECE - 1)), 2 * PIECE);
+	state->mapped &= (uint16_t)~bit;
+	for (unsigned i = 0; i < PIECES; i++)
+		if (state->pages[i])
+			return;
+	/* Of the table, too: zeros as before. */
+	sys_madvise(table[slot >> 36]->leaf[slot >> 24 & 4095], sizeof(struct leaf), MADV_DONTNEED);
+}
