@@ -43,8 +43,9 @@
  * Sections nest, on one thread and in its signal handlers: announce answers what was announced before, withdraw puts
  * that back; inner ones store nothing. So a handler may come at any instruction, and an inner section that is left by
  * siglongjmp is ended by its outer one. An outermost one that is left so would hold everything: whoever learns that
- * frames are gone says so by epoch_unwound(). A thread that dies inside holds nothing: the kernel is asked about each
- * slot that stands in the way.
+ * frames are gone says so by epoch_unwound(). The frame is stored before the announcement and taken away before its
+ * end, so a jump at any instruction leaves either no section, or one whose frame is known, or one without a frame. A
+ * thread that dies inside holds nothing: the kernel is asked about each slot that stands in the way.
  *
  * Slots are the caller's: never freed, and not in memory that fork wipes. The thread that forks in a section (in a
  * signal handler) is in the section still in the child, where it may reclaim. Slots of the threads that the child has
@@ -140,17 +141,19 @@ static inline void epoch_order_announcement(struct epoch_slot *slot)
  */
 static inline void epoch_announce_outermost(struct epoch_slot *slot, uint64_t frame)
 {
-	/*
-	 * A1: acquire, pairs with D2 in epoch_defer(). A2: release, pairs with R2 in oldest(). x86: plain mov
-	 * both.
-	 */
-	__atomic_store_n(&slot->seen, __atomic_load_n(&epoch_shared.count, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-	/*
-	 * Relaxed: for our own thread. Behind A2, so that a handler's section in between doesn't leave its
-	 * frame here.
-	 */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&slot->frame, frame, __ATOMIC_RELAXED);
+	/* Relaxed, seen and frame, where our own thread and its handlers alone are meant; the fences are for these. */
+	do {
+		__atomic_store_n(&slot->frame, frame, __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		/*
+		 * A1: acquire, pairs with D2 in epoch_defer(). A2: release, pairs with R2 in oldest(). x86: plain mov
+		 * both.
+		 */
+		__atomic_store_n(&slot->seen, __atomic_load_n(&epoch_shared.count, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		/* A handler's section has taken the frame away, or has found us without one and ended ours. */
+	} while (__builtin_expect(__atomic_load_n(&slot->frame, __ATOMIC_RELAXED) != frame ||
+			!__atomic_load_n(&slot->seen, __ATOMIC_RELAXED), 0));
 	epoch_order_announcement(slot);
 }
 
@@ -172,10 +175,23 @@ static inline void epoch_withdraw(struct epoch_slot *slot, uint64_t outer)
 {
 	if (outer)
 		return;
-	/* Relaxed: our own thread's. First, so that no announcement ever stands beside another section's frame. */
+	/*
+	 * Relaxed: our own thread's. First, so that no announcement ever stands beside another section's frame: who is
+	 * left by a jump between the two has none, which epoch_has_left() knows.
+	 */
 	__atomic_store_n(&slot->frame, 0, __ATOMIC_RELAXED);
 	/* A5: release, pairs with R2 in oldest(). */
 	__atomic_store_n(&slot->seen, 0, __ATOMIC_RELEASE);
+}
+
+/*
+ * Has the calling thread's section no frame? Then it was left by a jump in its very first or last instructions; or who
+ * begins it was interrupted and looks again, so that it may be ended here: nothing of it is in use.
+ */
+static inline int epoch_has_left(const struct epoch_slot *slot)
+{
+	/* Relaxed, both: our own thread's. */
+	return __atomic_load_n(&slot->seen, __ATOMIC_RELAXED) && !__atomic_load_n(&slot->frame, __ATOMIC_RELAXED);
 }
 
 /*
@@ -187,7 +203,7 @@ static inline void epoch_unwound(struct epoch_slot *slot, uint64_t low, uint64_t
 	/* Relaxed: our own thread's. */
 	uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED);
 
-	if (frame >= low && frame < high)
+	if ((frame >= low && frame < high) || epoch_has_left(slot))
 		epoch_withdraw(slot, 0);
 }
 
