@@ -376,19 +376,30 @@ const uint32_t *process_state_place(void)
 
 void process_clock(void)
 {
+	static const uint64_t all = ~0ull;
 	uint32_t idle = 0;
-	struct trace_head *head = process->head;
-
-	/* Acquire; pairs with the release at the end: one writer at a time. Not awaited: a signal handler may be the second. */
-	if (!head || !__atomic_compare_exchange_n(&process->clock_busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
+	uint64_t before;
 	struct trace_pair pair;
+
 	clock_pair(&pair);
+	/* A handler that jumps away would leave it busy for ever. */
+	sys_set_signals(&all, &before);
+	/* Here: a handler may have forked before, and this be the child, which has no head yet. */
+	struct trace_head *head = process->head;
+	/* Acquire; pairs with the release at the end: one writer at a time. Not awaited: whoever has it is as good. */
+	if (!head ||
+		!__atomic_compare_exchange_n(&process->clock_busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		sys_set_signals(&before, NULL);
+		return;
+	}
 	/* Odd before, even behind. Acquire: the stores of the pair stay behind it; pairs with the reader's second look. */
 	uint32_t seq = __atomic_fetch_add(&head->last_seq, 1, __ATOMIC_ACQUIRE);
-	head->last = pair;
+	/* Not where a handler of this thread, or another thread, has been faster. */
+	if (pair.ticks > head->last.ticks)
+		head->last = pair;
 	__atomic_store_n(&head->last_seq, seq + 2, __ATOMIC_RELEASE); /* pairs with the reader's first look, an acquire */
 	__atomic_store_n(&process->clock_busy, 0, __ATOMIC_RELEASE);		 /* pairs with the acquire above */
+	sys_set_signals(&before, NULL);
 }
 
 /* ---- start ---- */
