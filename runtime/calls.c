@@ -202,7 +202,9 @@ int calls_is_stranger(const struct thread *thread, uint64_t address)
 	/* Relaxed: it was stored by this thread. */
 	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
 		return 0;
-	return (uint32_t)sys_gettid() != thread->tid && !waits_for_child(thread->tid);
+	/* Its number first: where it is wiped meanwhile, this is the thread that forked. */
+	uint32_t tid = thread->tid;
+	return tid && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
 }
 
 /*
@@ -287,6 +289,18 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 		begin(thread, stack);
 	stack = change(thread, from, stack, slot);
 	take(thread, stack);
+	/* Else a handler has forked, and the child has taken it without its own number: once more. */
+	return thread_is_wiped(thread) ? NULL : stack;
+}
+
+struct stack *calls_own_stack(struct thread **thread, uint64_t slot)
+{
+	struct stack *stack;
+
+	do {
+		*thread = thread_get();
+		stack = *thread ? calls_stack(*thread, slot) : NULL;
+	} while (*thread && !stack && thread_is_wiped(*thread));
 	return stack;
 }
 
@@ -299,17 +313,17 @@ int calls_is_intercepted(uint64_t slot)
 
 enum tramp_answer tramp_slow_enter(uint64_t slot)
 {
-	struct thread *thread = thread_get();
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 
 	if (!thread)
 		return TRAMP_PASS;
-	struct stack *stack = calls_stack(thread, slot);
 	if (!stack) {
 		if (calls_is_stranger(thread, slot)) {
 			process_lose();
 			return TRAMP_PASS;
 		}
-		process_count(&process_head()->no_mirror, 1);
+		PROCESS_COUNT(no_mirror, 1);
 		return TRAMP_POINTED;
 	}
 	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
@@ -319,8 +333,8 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 
 enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 {
-	struct thread *thread = thread_get();
-	struct stack *stack = thread ? calls_stack(thread, x) : NULL;
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, x);
 
 	if (stack && stack->hot.top == x + 8 && !calls_is_intercepted(x + 8))
 		calls_unwind(thread, stack, x + 8);
@@ -439,11 +453,11 @@ static int is_genuine(const struct stack *stack, uint64_t slot)
 
 enum tramp_answer tramp_slow_leave(uint64_t slot)
 {
-	struct thread *thread = thread_get();
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 
 	if (!thread)
 		return TRAMP_PASS;
-	struct stack *stack = calls_stack(thread, slot);
 	if (!stack)
 		return calls_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
 	if (stack->hot.top < slot)

@@ -28,6 +28,12 @@
 struct stack *calls_stack(struct thread *thread, uint64_t slot);
 
 /*
+ * The same for the calling thread, whose record it gets: *thread, NULL where nothing is recorded. A handler may have
+ * forked since thread_get(): then this is the child, and begins anew.
+ */
+struct stack *calls_own_stack(struct thread **thread, uint64_t slot);
+
+/*
  * Is the caller, whose frames lie at that address, none that may use the record that its tramp_self names? So it is for
  * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM),
  * threads that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does

@@ -71,7 +71,8 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 		return TRAMP_PASS;
 	}
 	sys_set_signals(&all, &before);
-	if (id >= thread->hot.count_limit) {
+	/* Wiped: a handler has forked, and this is the child. It comes again with a record. */
+	if (!thread_is_wiped(thread) && id >= thread->hot.count_limit) {
 		process_lock(&held);
 		r = extend(thread, id);
 		process_unlock(&held);

@@ -91,17 +91,17 @@ static enum tramp_answer without_end(void)
 {
 	if (!options.time)
 		return TRAMP_AGAIN;
-	process_count(&process_head()->taken_back, 1);
+	PROCESS_COUNT(taken_back, 1);
 	return TRAMP_POINTED;
 }
 
 static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 {
-	struct thread *thread = thread_get();
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 
 	if (!thread)
 		return TRAMP_PASS;
-	struct stack *stack = calls_stack(thread, slot);
 	if (!stack) /* depth can't be known; the trampoline will record an entry alone */
 		return options.below && !opens(id) ? TRAMP_PASS : without_end();
 	if (calls_is_intercepted(slot)) {
@@ -140,11 +140,11 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 {
 	uint32_t id = *(const uint32_t *)(uintptr_t)at & TRACE_ID_MASK;
 	uint64_t x = at + 40;
-	struct thread *thread = thread_get();
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, x);
 
 	if (!thread)
 		return TRAMP_PASS;
-	struct stack *stack = calls_stack(thread, x);
 	if (!stack)
 		return options.below && !opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
 	stack = admit(stack, thread, x, id);
@@ -177,14 +177,14 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(thread->hot.cursor), "+a"(expected) : "r"(at) : "cc", "memory");
 	if (taken)
 		__asm__ volatile("subq $8, %0" : "+m"(*tramp_written(at)) : : "cc", "memory");
-	process_count(&process_head()->taken_back, 1);
+	PROCESS_COUNT(taken_back, 1);
 	return 1;
 }
 
 enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock)
 {
-	struct thread *thread = thread_get();
-	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 
 	if (!stack || stack->hot.top != slot)
 		return TRAMP_AGAIN;
@@ -209,8 +209,8 @@ enum tramp_answer tramp_filter_tail(uint64_t slot)
 
 enum tramp_answer tramp_filter_gone(uint64_t slot)
 {
-	struct thread *thread = thread_get();
-	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 
 	return stack && stack->hot.top > slot ? TRAMP_PASS : TRAMP_AGAIN;
 }

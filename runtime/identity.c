@@ -65,24 +65,39 @@ int identity_init(void)
 	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL;
 }
 
+/* Behind look() a handler may have forked: then this is the child, and the memory is wiped. */
+
 uint32_t identity_generation(void)
 {
-	return __atomic_load_n(&look()->generation, __ATOMIC_RELAXED); /* relaxed: look() has seen it */
+	uint32_t generation;
+
+	do
+		generation = __atomic_load_n(&look()->generation, __ATOMIC_RELAXED); /* relaxed: look() has seen it */
+	while (!generation);
+	return generation;
 }
 
 uint32_t identity_pid(void)
 {
-	return __atomic_load_n(&look()->pid, __ATOMIC_RELAXED); /* relaxed: look() has seen the generation */
+	uint32_t pid;
+
+	do
+		pid = __atomic_load_n(&look()->pid, __ATOMIC_RELAXED); /* relaxed: look() has seen the generation */
+	while (!pid);
+	return pid;
 }
 
 int identity_is_ours(void)
 {
 	struct identity *self = look();
-	/* Relaxed: look() has seen the generation; later changes order nothing. */
-	uint32_t caller = (uint32_t)sys_getpid(), pid = __atomic_load_n(&self->pid, __ATOMIC_RELAXED);
+	/* The number first: a child that is forked behind it finds its own beside that of its parent, and looks anew. */
+	uint32_t pid = identity_pid(), caller = (uint32_t)sys_getpid();
 
 	if (caller == pid)
 		return 1;
+	/* Acquire, as in look(): wiped by now. */
+	if (!__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
+		return identity_is_ours();
 	/*
 	 * Who shares our memory has us for a parent, which lives, unless it is the one that was noted. In a namespace
 	 * of processes that is not ours, the child does not see us, and has no parent either.

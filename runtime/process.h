@@ -100,6 +100,14 @@ struct trace_head *process_head(void);
 /* Adds to a counter of process_head(), from any thread. */
 void process_count(uint64_t *counter, uint64_t n);
 
+/* The same for a counter of the head, where there is one: a child that was forked a moment ago has none. */
+#define PROCESS_COUNT(counter, n)                                                                                      \
+	do {                                                                                                           \
+		struct trace_head *head_ = process_head();                                                             \
+		if (head_)                                                                                             \
+			process_count(&head_->counter, n);                                                             \
+	} while (0)
+
 /* Counts an event that is lost, of a thread without a chunk; also before there is a head. Any thread. */
 void process_lose(void);
 

@@ -350,7 +350,8 @@ enum tramp_answer tramp_slow_event(void)
 	/* From before the last look at the cursor to the end no handler may come in between. */
 	sys_set_signals(&all, &before);
 	long r = 0;
-	if (!may_take(&thread->hot, thread->hot.cursor)) {
+	/* Wiped: a handler has forked, and this is the child. It comes again with a record. */
+	if (!thread_is_wiped(thread) && !may_take(&thread->hot, thread->hot.cursor)) {
 		process_lock(&held);
 		r = next_chunk(thread);
 		epoch_reclaim(); /* what was held when it was retired: a program may close nothing more for long */

@@ -66,6 +66,15 @@ static inline struct thread *thread_self(void)
 }
 
 /*
+ * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child? It gets it
+ * again by thread_get(); the same memory. Constant while signals are blocked.
+ */
+static inline int thread_is_wiped(const struct thread *thread)
+{
+	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
+}
+
+/*
  * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes the process
  * lock. Async-signal-safe, no libc.
  */

@@ -111,14 +111,17 @@
 
 /*
  * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx, rdx. A handler that makes the
- * counters more leaves those that we may have loaded where they are: they are the same pages of the file.
+ * counters more leaves those that we may have loaded where they are: they are the same pages of the file. A child that
+ * is forked behind the last comparison counts this one call in its parent's.
  */
 .macro	COUNT	done
 9:	SELF	8f
+	mov	STATE_COUNTS(%rcx), %rdx
 	cmp	STATE_COUNT_LIMIT(%rcx), %eax
 	jae	8f
-	mov	STATE_COUNTS(%rcx), %rcx
-	incq	(%rcx,%rax,8)
+	cmp	%rdx, STATE_COUNTS(%rcx)	/* made larger, or wiped by fork, in between */
+	jne	9b
+	incq	(%rdx,%rax,8)
 	jmp	\done
 8:	SAVE	%rax
 	SLOW	tramp_slow_count
