@@ -320,13 +320,15 @@ tramp_return_\clock:
 	lea	(%r11,%rdx,2), %r11
 	mov	ENTRY_WORD(%r11), %r10d
 	xor	$ENTRY_TO_TAIL, %r10d
-	mov	48(%rsp), %eax
-	mov	%eax, ENTRY_WORD(%r11)
 .Ltail_event_\clock:
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Ltail_full_\clock
+.Ltail_over_\clock:
+	/* After the event: a jump in between ends a call that is over, not one that is not there yet. */
+	mov	48(%rsp), %eax
+	mov	%eax, ENTRY_WORD(%r11)
 	jmp	.Ljump_event_\clock
 .Ltail_filtered_\clock:
 	mov	%rdx, %rax
@@ -350,7 +352,7 @@ tramp_return_\clock:
 .Ltail_full_\clock:
 	SLOW	tramp_slow_event
 	cmp	$ANSWER_AGAIN, %eax
-	jne	.Ljump_event_\clock
+	jne	.Ltail_over_\clock
 	SELF_AGAIN
 	shr	$32, %r10
 	jmp	.Ltail_event_\clock
