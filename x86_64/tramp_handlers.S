@@ -130,6 +130,7 @@
 #define X87_INVALID 0x01	/* an exception, or its mask: also what a push raises where the register is not empty */
 #define X87_MASKS 0x3f		/* of the control word: no exception is raised */
 #define FLAGS_OF_RESULTS 0x8d5	/* carry, parity, adjust, zero, sign, overflow: undefined over calls */
+#define TRAP_FLAG	 0x100	/* what a debugger that steps over pushfq leaves there; popfq would trap later */
 
 /*
  * void tramp_call_saved(event, function, argument, &event->vectors)
@@ -250,7 +251,7 @@ tramp_call_saved:
 	pushfq					/* popfq takes 6 ns */
 	pop	%rax
 	xor	(%rsp), %rax
-	test	$~FLAGS_OF_RESULTS, %eax
+	test	$~(FLAGS_OF_RESULTS | TRAP_FLAG), %eax
 	jnz	.Lflags_changed
 .Lback:
 	lea	-16(%rbp), %rsp
@@ -262,6 +263,7 @@ tramp_call_saved:
 	ret
 	.cfi_restore_state
 .Lflags_changed:
+	andq	$~TRAP_FLAG, (%rsp)
 	popfq
 	jmp	.Lback
 
