@@ -191,12 +191,21 @@ EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_
 EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
 	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/loader_depth.c t/fixtures/listed.cc t/fixtures/sanitized.c
 
+# Something happens at every instruction.
+dist_check_SCRIPTS += t/inject.t
+EXTRA_PROGRAMS += t/inject
+check_DATA += t/inject
+CLEANFILES += t/inject
+t_inject_SOURCES = t/inject.c t/inject.h t/inject_thread.c t/inject_thread.h
+EXTRA_DIST += t/inject.awk t/fixtures/inject.c t/fixtures/inject_part.c
+
 # Looking into running processes.
 dist_check_SCRIPTS += t/ctl.t t/ctl_hostile.t t/ctl_kill.t t/ctl_soak.t
 EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/forged.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t t/xray_events.t
+soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/inject.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t \
+	t/xray_events.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
