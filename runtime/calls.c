@@ -249,14 +249,15 @@ static struct stack *change(struct thread *thread, struct stack *from, struct st
 }
 
 /*
- * A thread that begins on its own stack: what is open there is of one before it that is gone, unless both are one
- * that forked.
+ * A thread that begins on its own stack: what is open there is of one before it that is gone. But who forked goes on, as the
+ * child's first thread.
  */
 static void begin(struct thread *thread, struct stack *stack)
 {
 	struct process_held held;
+	int forked = stack->generation != identity_generation();
 
-	if (stack->tid == thread->tid || stack->generation != identity_generation() || !mirror_is_own(stack))
+	if ((forked ? identity_pid() : stack->tid) == thread->tid || !mirror_is_own(stack))
 		return;
 	process_lock(&held);
 	mirror_leave(stack);

@@ -355,7 +355,9 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 		return NULL;
 	stack = stack_pages_owner(page);
 	if (stack) {
-		/* Where two shared a page, and one's part was given back. */
+		/* Where two shared a page, and one's part was given back; or who forked us was about to. */
+		if (!stack_pages_map(slot))
+			return NULL;
 		set_range(stack, stack->low < page ? stack->low : page,
 			stack->high > page + PAGE ? stack->high : page + PAGE);
 		return stack;

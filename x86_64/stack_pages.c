@@ -89,13 +89,18 @@ struct stack *stack_pages_owner(uint64_t slot)
 	return entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* The slot's entry there is. Counts the page. */
 void stack_pages_set(uint64_t slot, struct stack *stack)
 {
 	struct stack **entry = find_entry(slot);
+	uint16_t *pages = &state_of(slot)->pages[piece_of(slot)];
+	int before = *entry != NULL;
 
-	state_of(slot)->pages[piece_of(slot)] += (stack != NULL) - (*entry != NULL);
+	/* Never counted too low: a child that another thread forks meanwhile would give a mirror back that is in use. */
+	if (!before && stack)
+		++*pages;
 	__atomic_store_n(entry, stack, __ATOMIC_RELEASE); /* release; pairs with the acquire in stack_pages_owner() */
+	if (before && !stack)
+		--*pages;
 }
 
 /* Of the slot's piece, whose entry there is. Returns whether it is mapped. */
@@ -148,8 +153,9 @@ void stack_pages_drop(uint64_t slot)
 		sys_madvise(mirror_entry(slot & ~(PAGE - 1)), 2 * PAGE, MADV_DONTNEED);
 		return;
 	}
-	sys_munmap(mirror_entry(slot & ~(PIECE - 1)), 2 * PIECE);
+	/* First: that child must not take for mapped what is not. */
 	state->mapped &= (uint16_t)~bit;
+	sys_munmap(mirror_entry(slot & ~(PIECE - 1)), 2 * PIECE);
 	for (unsigned i = 0; i < PIECES; i++)
 		if (state->pages[i])
 			return;
