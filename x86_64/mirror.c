@@ -131,19 +131,28 @@ static void begin_range(struct stack *stack, uint64_t low, uint64_t high)
 	put(&stack->hot.low, low);
 }
 
+int mirror_is_readable(uint64_t address)
+{
+	/* The kernel reads the mask before it looks at the first argument, which is none that it knows. */
+	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
 /* ---- giving back ---- */
 
-/* Is anything of these pages mapped? The kernel tells how much is in memory, or that a part is no mapping. */
-static int is_mapped(uint64_t low, uint64_t high)
+/*
+ * Are all these pages mapped, and a stack? The kernel tells how much is in memory, or that a part is no mapping. Where
+ * no call is open, memory that can't be read is a stack no more either: it waits in a pool.
+ */
+static int is_there(const struct stack *stack, uint64_t low, uint64_t high)
 {
 	uint8_t in_memory[256];
 
-	for (; low < high; low += sizeof(in_memory) * PAGE) {
-		uint64_t size = high - low < sizeof(in_memory) * PAGE ? high - low : sizeof(in_memory) * PAGE;
-		if (sys_call(__NR_mincore, (long)low, (long)size, (long)in_memory, 0, 0, 0) == -ENOMEM)
+	for (uint64_t at = low; at < high; at += sizeof(in_memory) * PAGE) {
+		uint64_t size = high - at < sizeof(in_memory) * PAGE ? high - at : sizeof(in_memory) * PAGE;
+		if (sys_call(__NR_mincore, (long)at, (long)size, (long)in_memory, 0, 0, 0) == -ENOMEM)
 			return 0;
 	}
-	return 1;
+	return low == high || stack_has_calls(stack) || mirror_is_readable(high - 8);
 }
 
 /* Takes the stack out of the page's entry; others that have a part of it stay. */
@@ -183,7 +192,7 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 	for (uint64_t page = low; page < high; page += PAGE) {
 		if (stack_pages_owner(page))
 			continue;
-		if (!is_mapped(page, page + PAGE)) {
+		if (!is_there(stack, page, page + PAGE)) {
 			stack_pages_drop(page);
 			continue;
 		}
@@ -203,15 +212,15 @@ static void look_at(struct stack *stack)
 {
 	uint64_t low = stack->low & ~(PAGE - 1), high = (stack->high + PAGE - 1) & ~(PAGE - 1), at;
 
-	if (is_mapped(low, high))
+	if (is_there(stack, low, high))
 		return;
-	for (at = low; at < high && !is_mapped(at, at + PAGE); at += PAGE)
+	for (at = low; at < high && !is_there(stack, at, at + PAGE); at += PAGE)
 		;
 	if (at > low)
 		cut(stack, low, at);
 	if (at == high)
 		return;
-	for (at = high; at > low && !is_mapped(at - PAGE, at); at -= PAGE)
+	for (at = high; at > low && !is_there(stack, at - PAGE, at); at -= PAGE)
 		;
 	if (at < high)
 		cut(stack, at, high);
@@ -236,12 +245,6 @@ static void look_at_some(void)
 }
 
 /* ---- which stack ---- */
-
-int mirror_is_readable(uint64_t address)
-{
-	/* The kernel reads the mask before it looks at the first argument, which is none that it knows. */
-	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
-}
 
 /* No guard page between the pages of two slots? Those can be read. */
 static int is_contiguous(uint64_t low, uint64_t high)

@@ -28,10 +28,10 @@
  *size shrinks before low rises, and a struct that is used again gets its size before its low.
  *
  * Giving back. With each new stack some others are looked at (mincore: the kernel's answer needs no /proc): pages that
- *are not mapped any more leave the table first; if they are still not mapped then, nobody runs there, and who comes
- *there later sees the table as it is now (the kernel's lock of the address space orders it). Then their part of the
- *mirror goes. A struct is used again two rounds later at the earliest, so that a trampoline that was interrupted
- *between the loads of low and size meets no mixture.
+ *are not mapped any more, or where no call is open and they can't be read, leave the table first; if they are still so
+ *then, nobody runs there, and who comes there later sees the table as it is now (the kernel's lock of the address space
+ *orders it). Then their part of the mirror goes. A struct is used again two rounds later at the earliest, so that a
+ *trampoline that was interrupted between the loads of low and size meets no mixture.
  *
  * A forked child has its parent's stacks, and goes on with the calls that are open on its own.
  *

@@ -95,7 +95,8 @@ void stack_pages_set(uint64_t slot, struct stack *stack)
 	uint16_t *pages = &state_of(slot)->pages[piece_of(slot)];
 	int before = *entry != NULL;
 
-	/* Never counted too low: a child that another thread forks meanwhile would give a mirror back that is in use. */
+	/* Never counted too low: a child that another thread forks meanwhile would give a mirror back that is in use.
+	 */
 	if (!before && stack)
 		++*pages;
 	__atomic_store_n(entry, stack, __ATOMIC_RELEASE); /* release; pairs with the acquire in stack_pages_owner() */
