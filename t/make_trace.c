@@ -5,7 +5,7 @@
  *
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
- *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID, and those of head
+ *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, and those of head
  *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
  *					ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
@@ -19,10 +19,12 @@
  *	pages OBJECT TEXT SITES PATCHED
  *	unknown TYPE BYTES		a record of another type
  *	thread TID [COMM]		begin a thread file
+ *	kept ID TIME			an entry by its second number
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream			the chunks that follow go to the thread's flight recorder, or to its file again
+ *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file again; of version 2, to r<n>, the
+ *					end of t<n>, or to both, where what was lost is known in r<n> alone
  *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
@@ -60,7 +62,8 @@ uint64_t meta_used, step;
 uint32_t thread_count;
 
 static int thread_fd = -1, ring_fd = -1;
-static bool in_ring;
+static bool in_ring, in_both;
+static uint64_t copies; /* chunks in t<n>, of version 2 */
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
 static uint64_t chunk_seq, last_time;
@@ -100,9 +103,32 @@ const char *value_of(const char *word, const char *key)
 
 /* ---- thread files ---- */
 
+static uint64_t token(void)
+{
+	return head.version == 1 ? 0 : (chunk_seq + 1) << 32 | TRACE_TOKEN;
+}
+
 static uint64_t chunk_bytes(void)
 {
+	if (head.version != 1)
+		return head.ring_chunk;
 	return in_ring ? head.ring_chunk : trace_chunk_bytes(head.chunk_size, chunk_seq);
+}
+
+/* Each second place of r<n> is none, and t<n> takes them as they come, no longer than what was used. */
+static void write_second(struct trace_chunk *c)
+{
+	uint64_t places = head.ring_size / head.ring_chunk, lost = c->lost;
+	uint64_t place = 2 * (places ? chunk_seq % places : 0) + 1;
+
+	if (!in_ring || in_both) {
+		c->lost = in_both ? 0 : lost;
+		write_at(thread_fd, chunk, chunk_pos, copies++ * head.ring_chunk);
+		c->lost = lost;
+		c->copied = copies;
+	}
+	if (in_ring || in_both)
+		write_at(ring_fd, chunk, head.ring_chunk, place * head.ring_chunk);
 }
 
 static void finish_chunk(void)
@@ -112,6 +138,13 @@ static void finish_chunk(void)
 	if (!chunk_pos)
 		return;
 	c->used = leave_open ? 0 : chunk_pos;
+	if (head.version != 1) {
+		write_second(c);
+		chunk_seq++;
+		chunk_pos = 0;
+		leave_open = false;
+		return;
+	}
 	if (in_ring) {
 		memset(chunk + chunk_pos, 0, head.ring_chunk - chunk_pos);
 		write_at(ring_fd, chunk, head.ring_chunk, chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
@@ -133,16 +166,18 @@ static void begin_chunk(uint64_t time)
 {
 	struct trace_chunk *c = (void *)chunk;
 
-	memset(chunk, 0, chunk_bytes());
+	for (uint64_t i = 0; i < chunk_bytes() / sizeof(uint64_t); i++)
+		memcpy(chunk + i * sizeof(uint64_t), &(uint64_t){ token() }, sizeof(uint64_t));
 	*c = (struct trace_chunk){
 		.magic = TRACE_CHUNK_MAGIC,
-		.version = TRACE_VERSION,
+		.version = (uint16_t)head.version,
 		.head_size = sizeof(*c),
 		.seq = chunk_seq,
 		.pid = head.pid,
 		.tid = tid,
 		.clock = time,
 		.size = chunk_bytes(),
+		.token = token(),
 	};
 	memcpy(c->comm, comm, sizeof(comm));
 	chunk_pos = sizeof(*c);
@@ -213,7 +248,7 @@ static void put_custom(char **word, int words)
 	if (d < -(1ll << 31) || d >= 1ll << 31)
 		put_sync(time);
 	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 1 + (size + 7) / 8), time));
-	put(*word[0] == 'c' ? number(word[1]) << 32 | size : 0);
+	put(*word[0] == 'c' ? number(word[1]) << 32 | size : token());
 	for (size_t i = 0; i < (size + 7) / 8; i++)
 		put(data[i]);
 	last_time = time;
@@ -228,7 +263,7 @@ static void end_thread(void)
 	if (ring_fd >= 0)
 		close(ring_fd);
 	thread_fd = ring_fd = -1;
-	in_ring = false;
+	in_ring = in_both = false;
 }
 
 static void begin_ring(void)
@@ -243,7 +278,7 @@ static void begin_ring(void)
 		return;
 	snprintf(name, sizeof(name), "r%u", thread_count - 1);
 	ring_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)head.ring_size))
+	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)(head.version == 1 ? 1 : 2) * (off_t)head.ring_size))
 		err(1, "%s", name);
 }
 
@@ -262,7 +297,7 @@ static void begin_thread(char **word, int words)
 	chunk = malloc(head.chunk_size > head.ring_chunk ? head.chunk_size : head.ring_chunk);
 	if (!chunk)
 		err(1, "malloc");
-	chunk_pos = chunk_seq = 0;
+	chunk_pos = chunk_seq = copies = 0;
 	tid = (uint32_t)number(word[1]);
 	memset(comm, 0, sizeof(comm));
 	if (words > 2)
@@ -313,6 +348,8 @@ static void set_head(char **word, int words)
 			head.clock = !strcmp(v, "mono") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_TSC;
 		else if ((v = value_of(word[i], "chunk")))
 			head.chunk_size = number(v);
+		else if ((v = value_of(word[i], "version")))
+			head.version = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "flags")))
 			head.flags = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "ppid")))
@@ -430,7 +467,9 @@ static bool thread_command(char **word, int words)
 			return true;
 		}
 	}
-	if (!strcmp(word[0], "sync") && words == 2) {
+	if (!strcmp(word[0], "kept") && words == 3) {
+		put_event(TRACE_ENTRY_KEPT, (uint32_t)number(word[1]), number(word[2]) + step);
+	} else if (!strcmp(word[0], "sync") && words == 2) {
 		want_chunk(number(word[1]) + step);
 		put_sync(number(word[1]) + step);
 	} else if (!strcmp(word[0], "switch") && words == 2) {
@@ -441,7 +480,7 @@ static bool thread_command(char **word, int words)
 	} else if (!strcmp(word[0], "hole") && words == 2) {
 		for (uint64_t n = number(word[1]); n; n--) {
 			want_chunk(last_time);
-			put(0);
+			put(token());
 		}
 	} else if (!strcmp(word[0], "crash") && words == 2) {
 		want_chunk(last_time);
@@ -449,11 +488,12 @@ static bool thread_command(char **word, int words)
 		put(number(word[1]));
 	} else if ((!strcmp(word[0], "custom") || !strcmp(word[0], "unfinished")) && words > 2) {
 		put_custom(word, words);
-	} else if (!strcmp(word[0], "ring") && words == 1) {
+	} else if ((!strcmp(word[0], "ring") || !strcmp(word[0], "both")) && words == 1) {
 		begin_ring();
+		in_both = *word[0] == 'b';
 	} else if (!strcmp(word[0], "stream") && words == 1) {
 		finish_chunk();
-		in_ring = false;
+		in_ring = in_both = false;
 	} else if (!strcmp(word[0], "raw")) {
 		want_chunk(last_time);
 		for (int i = 1; i < words; i++)

@@ -106,7 +106,7 @@ static void put_change(char **word, const char *text)
 
 static void put_counts(char **word, int words)
 {
-	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(c), .pid = head.pid,
+	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC, .version = (uint16_t)head.version, .head_size = sizeof(c), .pid = head.pid,
 		.tid = (uint32_t)number(word[2]) };
 	char name[16];
 

@@ -51,7 +51,9 @@ static bool has_lost(int folder, const struct trace_head *head)
 		return any;
 	}
 	for (struct dirent *e; !any && (e = readdir(dir));) {
-		uint64_t place = e->d_name[0] == 't' ? head->chunk_size : e->d_name[0] == 'r' ? head->ring_chunk : 0;
+		/* Of version 2, the chunks of both have one size, and every second place of r<n> is none. */
+		uint64_t place = e->d_name[0] == 'r' || (e->d_name[0] == 't' && head->version != 1) ? head->ring_chunk :
+			e->d_name[0] == 't' ? head->chunk_size : 0;
 		if (place >= 4096 && place <= TRACE_CHUNK_MAX && e->d_name[1] >= '0' && e->d_name[1] <= '9')
 			any = any_lost(folder, e->d_name, place);
 	}

@@ -225,7 +225,7 @@ static uint64_t end_of_words(struct top_thread *t)
 		return t->chunk.head.used;
 	for (uint64_t pos = end; pos < t->chunk.head.size; pos += sizeof(words)) {
 		size_t last = read_words(t, words, sizeof(words), pos) / 8;
-		while (last > 0 && decode_is_hole(words[last - 1]))
+		while (last > 0 && chunk_is_unwritten(&t->chunk, words[last - 1]))
 			last--;
 		if (!last)
 			break;
@@ -278,6 +278,12 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 		t->decoder.time = t->last;
 }
 
+/* Looks at the chunk at hand again; it may be at another place now. */
+static bool is_there(struct top_thread *t)
+{
+	return chunk_again(&t->chunk) || (chunks_find_copy(&t->chunks, &t->chunk) && chunk_again(&t->chunk));
+}
+
 /* Reads one block of the chunk at hand. Returns whether there may be more now. */
 static bool read_block(struct top *top, struct top_thread *t)
 {
@@ -287,7 +293,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 
 	/* Is there a newer one already? To be asked before the words are read: then what is not there will not come. */
 	bool newer = !t->chunk.head.used && chunks_find(&t->chunks, seq + 1, &other);
-	if (!chunk_again(&t->chunk)) {
+	if (!is_there(t)) {
 		if (resume_in_ring(top, t))
 			return true;
 		skip_to_end(top, t);
@@ -298,19 +304,21 @@ static bool read_block(struct top *top, struct top_thread *t)
 	bool wait = false;
 	size_t have = read_words(t, words, want < BLOCK ? want : BLOCK, t->pos) / 8, good = 0, whole = have;
 	if (t->chunk.reused && !chunk_again(&t->chunk)) {
+		if (chunks_find_copy(&t->chunks, &t->chunk))
+			return true;
 		if (resume_in_ring(top, t))
 			return true;
 		skip_to_end(top, t);
 		return false;
 	}
-	while (have && !words[have - 1]) /* not yet written */
+	while (have && chunk_is_unwritten(&t->chunk, words[have - 1]))
 		have--;
 	if (t->chunk.head.used || newer)
 		good = have;
 	while (good < have) {
 		size_t payload = decode_payload(words[good]);
 		/* A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the first word tells. */
-		if ((!words[good] || (payload && good + 1 < whole && !words[good + 1])) && t->hole != t->pos + good * 8) {
+		if ((decode_is_hole(words[good]) || (payload && good + 1 < whole && chunk_is_unwritten(&t->chunk, words[good + 1]))) && t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
 			wait = true;
 			break;

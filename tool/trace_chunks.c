@@ -61,17 +61,49 @@ static const char *check_chunk(const struct trace_chunk *head, uint64_t chunk_si
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
-	if (head->version != TRACE_VERSION)
+	if (!TRACE_READS(head->version))
 		return "the chunk has another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > chunk_size)
 		return "the chunk's head has an impossible size";
 	return NULL;
 }
 
+/* Whether a chunk may lie in both files, and anywhere in t<n>. */
+static bool is_second(const struct chunks *chunks)
+{
+	return chunks->process->head.version != 1;
+}
+
+/* Bytes of each chunk's place in a file. */
+static uint64_t place_size(const struct chunks *chunks, char kind)
+{
+	const struct trace_head *head = &chunks->process->head;
+
+	if (is_second(chunks))
+		return head->ring_chunk ? head->ring_chunk : head->chunk_size;
+	return kind == 'r' ? head->ring_chunk : head->chunk_size;
+}
+
+/* Where the n-th place of r<n> is: of version 2, each second one is none. */
+static uint64_t ring_place(const struct chunks *chunks, uint64_t n)
+{
+	return (is_second(chunks) ? 2 * n + 1 : n) * place_size(chunks, 'r');
+}
+
+static uint64_t ring_places(const struct chunks *chunks, uint64_t size)
+{
+	uint64_t place = place_size(chunks, 'r');
+
+	if (!place)
+		return 0;
+	if (is_second(chunks))
+		return size > place ? (size + place - 1) / (2 * place) : 0;
+	return (size + place - 1) / place;
+}
+
 static struct chunk chunk_at(const struct chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
 {
-	const struct trace_head *process = &chunks->process->head;
-	uint64_t limit = kind == 'r' ? process->ring_chunk : process->chunk_size;
+	uint64_t limit = place_size(chunks, kind);
 
 	return (struct chunk){
 		.head = *head,
@@ -81,59 +113,132 @@ static struct chunk chunk_at(const struct chunks *chunks, char kind, const struc
 		.begin = begin,
 		.limit = limit,
 		.room = limit,
+		.token = is_second(chunks) ? head->token : 0,
 	};
+}
+
+/* The whole head of a chunk that is right. */
+static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
+{
+	struct trace_file *file = kind == 'r' ? chunks->ring : chunks->file;
+	uint64_t limit = place_size(chunks, kind);
+
+	return file && limit && file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
+	       !check_chunk(head, limit) && head->head_size <= head->size && head->size <= limit &&
+	       head->used <= head->size;
 }
 
 /* ---- all of a record, in order ---- */
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct ring_place *x = a, *y = b;
+	const struct chunk_place *x = a, *y = b;
 
 	if (x->seq != y->seq)
 		return x->seq < y->seq ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
-/* Lists the chunks of the flight recorder, as far as its file reaches. */
-static void list_ring(struct chunks *chunks, uint64_t size)
+static void add_place(struct chunks *chunks, uint64_t seq, uint64_t at, uint64_t copy)
 {
-	uint64_t chunk = chunks->process->head.ring_chunk;
-	struct trace_chunk head;
+	if (!(chunks->places & (chunks->places + 1)))
+		chunks->place = memory_resize(chunks->place, (size_t)chunks->places * 2 + 2, sizeof(*chunks->place));
+	chunks->place[chunks->places++] = (struct chunk_place){seq, at, copy};
+}
+
+/*
+ * Reads the head of a chunk. Returns false if there is none: a place that was not used yet; or its chunk is being
+ * begun, or copied, which then is one of those to come. Or it is damaged, which is noted.
+ */
+static bool list_head(const struct chunks *chunks, char kind, uint64_t at, uint64_t size, struct trace_chunk *head)
+{
+	size_t n = read_at(chunks, kind, head, size - at < sizeof(*head) ? size - at : sizeof(*head), at);
+
+	if (!memcmp(head, &nothing, n) || (n == sizeof(*head) && !head->magic))
+		return false;
+	const char *wrong = n < sizeof(*head) ? "the file ends within the head of a chunk"
+					      : check_chunk(head, place_size(chunks, kind));
+	if (wrong)
+		damage_at(chunks, kind, at, wrong);
+	return !wrong;
+}
+
+/* Of the same number, those of t<n> come behind that of r<n>. Makes one of both. */
+static void sort_places(struct chunks *chunks)
+{
 	unsigned kept = 0;
 
-	for (uint64_t at = 0; at < size; at += chunk) {
+	if (chunks->places)
+		qsort(chunks->place, chunks->places, sizeof(*chunks->place), by_seq);
+	for (unsigned i = 0; i < chunks->places; i++) {
+		const struct chunk_place *place = &chunks->place[i];
+		struct chunk_place *before = kept ? &chunks->place[kept - 1] : NULL;
+		if (!before || before->seq != place->seq)
+			chunks->place[kept++] = *place;
+		else if (before->copy == CHUNKS_NOWHERE && place->copy != CHUNKS_NOWHERE)
+			before->copy = place->copy;
+		else
+			damage_at(chunks, place->at == CHUNKS_NOWHERE ? 't' : 'r',
+				place->at == CHUNKS_NOWHERE ? place->copy : place->at,
+				"the chunk has the number of another one");
+	}
+	chunks->places = kept;
+}
+
+/* Lists the chunks of r<n> up to that number, as far as its file reaches. */
+static void list_ring(struct chunks *chunks, uint64_t size, uint64_t newest)
+{
+	uint64_t chunk = place_size(chunks, 'r'), places = ring_places(chunks, size);
+	struct trace_chunk head;
+
+	for (uint64_t n = 0; n < places; n++) {
+		uint64_t at = ring_place(chunks, n);
 		/* Much of a file that was damaged may be a hole. */
 		uint64_t data = file_data(chunks->ring, at);
 		if (data == UINT64_MAX)
 			break;
-		if (data >= at + chunk)
-			at = data / chunk * chunk;
-		size_t n = read_at(chunks, 'r', &head, size - at < sizeof(head) ? size - at : sizeof(head), at);
-		/* A place that was not used yet; or its chunk is being begun, which then is one of those to come. */
-		if (!memcmp(&head, &nothing, n) || (n == sizeof(head) && !head.magic))
-			continue;
-		const char *wrong =
-			n < sizeof(head) ? "the file ends within the head of a chunk" : check_chunk(&head, chunk);
-		if (wrong) {
-			damage_at(chunks, 'r', at, wrong);
-			continue;
+		if (data >= at + chunk) {
+			n = data / chunk / (is_second(chunks) ? 2 : 1);
+			at = ring_place(chunks, n);
+			if (n >= places)
+				break;
 		}
-		if (!(chunks->places & (chunks->places + 1)))
-			chunks->place =
-				memory_resize(chunks->place, (size_t)chunks->places * 2 + 2, sizeof(*chunks->place));
-		chunks->place[chunks->places++] = (struct ring_place){head.seq, at};
+		if (list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
+			add_place(chunks, head.seq, at, CHUNKS_NOWHERE);
 	}
-	if (!chunks->places)
-		return;
-	qsort(chunks->place, chunks->places, sizeof(*chunks->place), by_seq);
-	for (unsigned i = 0; i < chunks->places; i++) {
-		if (kept && chunks->place[kept - 1].seq == chunks->place[i].seq)
-			damage_at(chunks, 'r', chunks->place[i].at, "the chunk has the number of another one");
-		else
-			chunks->place[kept++] = chunks->place[i];
+}
+
+/* The same of t<n>, of version 2. */
+static void list_copies(struct chunks *chunks, uint64_t newest)
+{
+	uint64_t chunk = place_size(chunks, 't');
+	struct trace_chunk head;
+
+	chunks->size = file_size(chunks->file);
+	for (uint64_t at = 0; at < chunks->size; at += chunk)
+		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
+			add_place(chunks, head.seq, CHUNKS_NOWHERE, at);
+}
+
+/*
+ * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there.
+ * What is overwritten meanwhile is in t<n> before, so that comes last.
+ */
+static void list_second(struct chunks *chunks, uint64_t ring_size)
+{
+	uint64_t newest = CHUNKS_NEWEST;
+
+	if (chunks->ring && !(chunks->process->head.flags & TRACE_EXITED)) {
+		struct chunk chunk;
+		if (chunks_find(chunks, CHUNKS_NEWEST, &chunk))
+			newest = chunk.head.seq;
 	}
-	chunks->places = kept;
+	if (chunks->ring)
+		list_ring(chunks, ring_size, newest);
+	if (chunks->file)
+		list_copies(chunks, newest);
 }
 
 bool chunks_open(struct chunks *chunks, struct process *process, unsigned number)
@@ -145,7 +250,7 @@ bool chunks_open(struct chunks *chunks, struct process *process, unsigned number
 	chunks->file = open_file(chunks, 't', &st, &why);
 	if (why)
 		damage_at(chunks, 't', DAMAGE_NOWHERE, why);
-	if (process->head.ring_chunk)
+	if (process->head.ring_chunk || is_second(chunks))
 		chunks->ring = open_file(chunks, 'r', &ring, &why_ring);
 	if (why_ring)
 		damage_at(chunks, 'r', DAMAGE_NOWHERE, why_ring);
@@ -157,8 +262,12 @@ bool chunks_open(struct chunks *chunks, struct process *process, unsigned number
 	}
 	if (chunks->ring) {
 		chunks->disk += (uint64_t)ring.st_blocks * 512;
-		list_ring(chunks, (uint64_t)ring.st_size);
 	}
+	if (is_second(chunks))
+		list_second(chunks, chunks->ring ? (uint64_t)ring.st_size : 0);
+	else if (chunks->ring)
+		list_ring(chunks, (uint64_t)ring.st_size, CHUNKS_NEWEST);
+	sort_places(chunks);
 	return true;
 }
 
@@ -229,10 +338,48 @@ static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const str
 	return true;
 }
 
+/* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and is nowhere else. */
+static bool take_second(struct chunks *chunks, struct chunk *chunk)
+{
+	const struct chunk_place *place = &chunks->place[chunks->next_place++];
+	bool in_ring = place->copy == CHUNKS_NOWHERE;
+	struct trace_chunk head, ring;
+
+	*chunk = chunk_at(chunks, 'r', &nothing, place->at);
+	chunk->head.seq = place->seq;
+	if (in_ring && (!read_head(chunks, 'r', place->at, &head) || head.seq != place->seq)) {
+		in_ring = false;
+		if (!chunks_find_copy(chunks, chunk))
+			return false;
+	} else if (!in_ring) {
+		chunk->begin = place->copy;
+	}
+	char kind = in_ring ? 'r' : 't';
+	uint64_t begin = chunk->begin;
+	if (read_at(chunks, kind, &head, sizeof(head), begin) < sizeof(head) || head.seq != place->seq ||
+		check_chunk(&head, place_size(chunks, kind)))
+		return false;
+	/* What was lost behind it is known there first. */
+	if (!in_ring && place->at != CHUNKS_NOWHERE && read_head(chunks, 'r', place->at, &ring) && ring.seq == head.seq)
+		head.lost = ring.lost > head.lost ? ring.lost : head.lost;
+	chunks->gap = place->seq > chunks->seq;
+	if (chunks->gap && chunks->process->head.ring_size)
+		chunks->overwritten += place->seq - chunks->seq;
+	else if (chunks->gap)
+		damage_at(chunks, kind, begin, "chunks before this one are missing");
+	chunks->seq = place->seq + 1;
+	*chunk = chunk_at(chunks, kind, &head, begin);
+	if (kind == 't') {
+		uint64_t size = file_size(chunks->file);
+		chunk->room = size > begin ? size - begin : 0;
+	}
+	return true;
+}
+
 /* Takes the next chunk of r<n>. Returns false if it was overwritten meanwhile. */
 static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
 {
-	const struct ring_place *place = &chunks->place[chunks->next_place++];
+	const struct chunk_place *place = &chunks->place[chunks->next_place++];
 	struct trace_chunk head;
 
 	if (read_at(chunks, 'r', &head, sizeof(head), place->at) < sizeof(head) || head.seq != place->seq ||
@@ -247,6 +394,12 @@ static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
 
 bool chunks_next(struct chunks *chunks, struct chunk *chunk)
 {
+	while (is_second(chunks)) {
+		if (chunks->next_place == chunks->places)
+			return false;
+		if (take_second(chunks, chunk))
+			return true;
+	}
 	for (;;) {
 		struct trace_chunk head;
 		size_t have = 0;
@@ -267,7 +420,7 @@ bool chunks_more(struct chunks *chunks)
 	struct trace_chunk head;
 	size_t have;
 
-	return find_in_file(chunks, &head, &have) || chunks->next_place < chunks->places;
+	return (!is_second(chunks) && find_in_file(chunks, &head, &have)) || chunks->next_place < chunks->places;
 }
 
 void chunks_end(struct chunks *chunks)
@@ -298,54 +451,101 @@ void chunks_look(struct chunks *chunks)
 		chunks->ring = open_file(chunks, 'r', NULL, &why);
 }
 
-/* The whole head of a chunk that is right. */
-static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
+/* Looks in r<n>: for the chunk of that number, or for one that is newer than *best, if there is one already. */
+static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk *best)
 {
-	struct trace_file *file = kind == 'r' ? chunks->ring : chunks->file;
-	uint64_t limit = kind == 'r' ? chunks->process->head.ring_chunk : chunks->process->head.chunk_size;
+	uint64_t places = chunks->ring ? ring_places(chunks, file_size(chunks->ring)) : 0;
+	struct trace_chunk head;
 
-	return file && file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) && !check_chunk(head, limit) &&
-	       head->head_size <= head->size && head->size <= limit && head->used <= head->size;
+	for (uint64_t n = 0; n < places; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, n), &head) && (seq == CHUNKS_NEWEST || head.seq == seq) &&
+			(!best->file || head.seq > best->head.seq))
+			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, n));
+}
+
+#define COPIES_LATE 64 /* by how many numbers a chunk may be older than one before it in t<n> */
+
+/* Looks in t<n> of version 2, from its end on. */
+static void find_in_copies(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+{
+	uint64_t size = place_size(chunks, 't'), n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+	struct trace_chunk head;
+
+	while (n-- > 0 && !best->file) {
+		if (!read_head(chunks, 't', n * size, &head))
+			continue;
+		if (seq == CHUNKS_NEWEST || head.seq == seq)
+			*best = chunk_at(chunks, 't', &head, n * size);
+		else if (head.seq + COPIES_LATE < seq)
+			break;
+	}
+}
+
+/* Looks in t<n> of version 1. */
+static void find_in_first(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+{
+	uint64_t size = chunks->process->head.chunk_size,
+		 n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+	struct trace_chunk head;
+
+	if (seq != CHUNKS_NEWEST) {
+		if (seq < n && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
+			*best = chunk_at(chunks, 't', &head, seq * size);
+		return;
+	}
+	while (n-- > 0 && !best->file)
+		if (read_head(chunks, 't', n * size, &head))
+			*best = chunk_at(chunks, 't', &head, n * size);
 }
 
 bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
 {
-	uint64_t size = chunks->process->head.chunk_size, ring = chunks->process->head.ring_chunk;
-	struct trace_chunk head;
 	struct chunk best = {0};
 
-	if (seq != CHUNKS_NEWEST && seq < UINT64_MAX / size && read_head(chunks, 't', seq * size, &head) &&
-		head.seq == seq) {
-		*chunk = chunk_at(chunks, 't', &head, seq * size);
-		return true;
+	if (is_second(chunks)) {
+		find_in_ring(chunks, seq, &best);
+		find_in_copies(chunks, seq, &best);
+	} else {
+		find_in_first(chunks, seq, &best);
+		if (seq == CHUNKS_NEWEST || !best.file)
+			find_in_ring(chunks, seq, &best);
 	}
-	uint64_t n = seq == CHUNKS_NEWEST && chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
-	while (n-- > 0 && !best.file)
-		if (read_head(chunks, 't', n * size, &head))
-			best = chunk_at(chunks, 't', &head, n * size);
-	for (uint64_t at = 0, end = ring && chunks->ring ? file_size(chunks->ring) : 0; at < end; at += ring)
-		if (read_head(chunks, 'r', at, &head) && (seq == CHUNKS_NEWEST || head.seq == seq) &&
-			(!best.file || head.seq > best.head.seq))
-			best = chunk_at(chunks, 'r', &head, at);
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;
 }
 
+bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk)
+{
+	struct chunk copy = {0};
+
+	if (!is_second(chunks))
+		return false;
+	find_in_copies(chunks, chunk->head.seq, &copy);
+	if (!copy.file)
+		return false;
+	chunk->head.used = copy.head.used;
+	copy.head = chunk->head;
+	copy.token = chunk->token;
+	*chunk = copy;
+	return true;
+}
+
 bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
 {
-	uint64_t ring = chunks->process->head.ring_chunk, best = UINT64_MAX;
 	struct trace_chunk head;
-	struct chunk newest;
+	struct chunk newest, best = {0};
 
-	if (!ring || !chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
+	if (!chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
-	uint64_t size = file_size(chunks->ring);
-	for (uint64_t at = 0; at < size; at += ring)
-		if (read_head(chunks, 'r', at, &head) && head.seq > seq &&
-			head.seq + size / ring / 2 >= newest.head.seq && head.seq < best)
-			best = head.seq;
-	return best != UINT64_MAX && chunks_find(chunks, best, chunk);
+	uint64_t places = ring_places(chunks, file_size(chunks->ring));
+	for (uint64_t n = 0; n < places; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, n), &head) && head.seq > seq &&
+			head.seq + places / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
+			best = chunk_at(chunks, 'r', &head, ring_place(chunks, n));
+	if (best.file)
+		*chunk = best;
+	return best.file != NULL;
 }
 
 bool chunk_again(struct chunk *chunk)

@@ -7,6 +7,8 @@
  * was there when it was opened. Whoever follows one that grows opens it by chunks_follow() and asks for chunks by
  * number: chunks_find().
  *
+ * Of version 2, a chunk is in r<n>, or in t<n>, or in both. In t<n> it stays, so that is where it is read.
+ *
  * A chunk may be overwritten while it is read, where it is `reused`: what was read of it counts only if chunk_again()
  * says afterwards that it is still there.
  */
@@ -29,23 +31,28 @@ struct chunk {
 	uint64_t begin; /* in the file */
 	uint64_t limit; /* bytes that its place has */
 	uint64_t room;	/* of these, so many the file has, or had when it was opened */
+	uint64_t token; /* what it holds where no event is, or 0 */
 };
 
-/* Where in r<n> a chunk is. */
-struct ring_place {
+#define CHUNKS_NOWHERE UINT64_MAX
+
+/* Where a chunk is. */
+struct chunk_place {
 	uint64_t seq;
-	uint64_t at;
+	uint64_t at;   /* in r<n>, or CHUNKS_NOWHERE */
+	uint64_t copy; /* of version 2: in t<n>, or the same */
 };
 
 struct chunks {
 	struct process *process;
-	unsigned number;	  /* of the thread record */
-	struct trace_file *file;  /* t<n>; NULL: there is none */
-	struct trace_file *ring;  /* r<n> */
-	uint64_t size;		  /* of t<n>, when it was opened */
-	uint64_t disk;		  /* bytes that all takes on disk */
-	uint64_t next;		  /* where the next chunk of t<n> may begin */
-	struct ring_place *place; /* the flight recorder's chunks, by number; as they were when it was opened */
+	unsigned number;	 /* of the thread record */
+	struct trace_file *file; /* t<n>; NULL: there is none */
+	struct trace_file *ring; /* r<n> */
+	uint64_t size;		 /* of t<n>, when it was opened */
+	uint64_t disk;		 /* bytes that all takes on disk */
+	uint64_t next;		 /* where the next chunk of t<n> may begin */
+	/* The chunks of r<n>, of version 2 those of t<n> too, by number; as they were when it was opened. */
+	struct chunk_place *place;
 	unsigned places, next_place;
 	uint64_t seq;	      /* of the chunk that should come next */
 	uint64_t overwritten; /* chunks before the one at hand that are not there any more */
@@ -85,6 +92,18 @@ bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
  * otherwise.
  */
 bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
+
+/*
+ * The chunk, of r<n>, is not there any more. Returns whether t<n> has it, which then is where *chunk is. Of its head,
+ * only `used` is another one, if it was not finished.
+ */
+bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk);
+
+/* Whether this word of the chunk was not written up to now. A payload may look the same. */
+static inline bool chunk_is_unwritten(const struct chunk *chunk, uint64_t word)
+{
+	return !word || word == chunk->token;
+}
 
 /* Reads the head again. Returns false, and leaves it alone, if this is not the same chunk any more. */
 bool chunk_again(struct chunk *chunk);

@@ -22,7 +22,7 @@ static const char *check_head(const struct trace_counts *head)
 {
 	if (head->magic != TRACE_COUNTS_MAGIC)
 		return "this is not a file of counters";
-	if (head->version != TRACE_VERSION)
+	if (!TRACE_READS(head->version))
 		return "the counters have another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";

@@ -7,6 +7,12 @@ static void damage(struct decoder *d, const char *what)
 		d->damage(d->source, d->at, what);
 }
 
+/* Nobody came to write the first word of a payload. */
+static bool is_unwritten(uint64_t word)
+{
+	return !word || (decode_is_hole(word) && (uint32_t)word == TRACE_TOKEN);
+}
+
 /* Moves over that many words, which need not be in the block. */
 static void move_over(struct decoder *d, uint64_t words)
 {
@@ -40,7 +46,7 @@ static enum decoded look_at_custom(struct decoder *d, uint32_t words)
 	if (!here)
 		return DECODED_MORE;
 	d->time = decode_time(d->time, at[0]);
-	if (!at[1]) {
+	if (is_unwritten(at[1])) {
 		d->unfinished++;
 		return DECODED_NOTHING;
 	}
@@ -81,8 +87,8 @@ enum decoded decode_control(struct decoder *d)
 		}
 		if (d->have - d->at < 2)
 			return DECODED_MORE;
-		/* 0: the writer was interrupted, or killed, before it wrote the payload. */
-		payload = d->words[d->at + 1];
+		/* Else the writer was interrupted, or killed, before it wrote the payload. */
+		payload = is_unwritten(d->words[d->at + 1]) ? 0 : d->words[d->at + 1];
 		if ((id & 0xff) == TRACE_SYNC && payload)
 			d->time = payload;
 		if ((id & 0xff) == TRACE_THREAD) {

@@ -129,6 +129,7 @@ DECODE_INLINE bool decode_block(struct decoder *d, decode_event take, decode_oth
 		uint32_t number = decode_number(event);
 
 		if (decode_likely(decode_is_event(number))) {
+take_event:
 			time = decode_time(time, event);
 			now = time > now ? time : now;
 			stop = take(
@@ -136,6 +137,9 @@ DECODE_INLINE bool decode_block(struct decoder *d, decode_event take, decode_oth
 			at++;
 		} else if (number == TRACE_HOLE) {
 			at++;
+		} else if (number == TRACE_ENTRY_KEPT) {
+			number = TRACE_ENTRY;
+			goto take_event;
 		} else {
 			d->at = at;
 			d->time = time;

@@ -77,7 +77,7 @@ static const char *check_head(struct process *process)
 	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
 		return "this is not the meta file of a trace";
-	if (head->version != TRACE_VERSION)
+	if (!TRACE_READS(head->version))
 		return "the trace has another version than this xaudit reads";
 	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
 		return "the head names an unknown clock";

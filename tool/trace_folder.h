@@ -127,6 +127,9 @@ struct folder {
 	struct damage damage;
 };
 
+/* The versions of the format that are read. */
+#define TRACE_READS(version) ((version) == 1 || (version) == 2)
+
 /* Whether boot_id, of a head, is that of the running system. */
 bool trace_is_of_this_boot(const char *boot_id);
 

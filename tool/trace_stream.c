@@ -97,7 +97,7 @@ static void look_ahead(struct stream *stream)
 		if (!n)
 			break;
 		for (size_t i = n; i > 0; i--) {
-			if (words[i - 1]) {
+			if (!chunk_is_unwritten(&stream->chunk, words[i - 1])) {
 				there = pos + i * sizeof(uint64_t);
 				break;
 			}
@@ -172,6 +172,27 @@ static void skip_hole(struct stream *stream)
 		stream->pos = data < stream->end ? data & ~7ull : stream->end;
 }
 
+/* The chunk at hand was overwritten. Returns whether there is a copy, with which it goes on at the same word. */
+static bool follow_chunk(struct stream *stream)
+{
+	uint64_t from = stream->chunk.begin;
+
+	if (!chunks_find_copy(&stream->chunks, &stream->chunk))
+		return false;
+	stream->pos += stream->chunk.begin - from;
+	stream->end += stream->chunk.begin - from;
+	/* What was not there when its reading began does not count. */
+	if (stream->there != UINT64_MAX) {
+		stream->there += stream->chunk.begin - from;
+		stream->end = stream->there < stream->end ? stream->there : stream->end;
+		stream->changing = true;
+	}
+	uint64_t end = stream->chunk.begin + stream->chunk.head.used;
+	stream->end = end < stream->end ? end : stream->end;
+	stream->end = stream->end < stream->pos ? stream->pos : stream->end;
+	return true;
+}
+
 enum stream_step stream_step(struct stream *stream)
 {
 	if (!stream->in_chunk) {
@@ -189,26 +210,33 @@ enum stream_step stream_step(struct stream *stream)
 	stream->have = left;
 	if (want > (stream->room - left) * sizeof(uint64_t))
 		want = (stream->room - left) * sizeof(uint64_t);
-	size_t n = want ? read_at(stream, stream->words + left, want, stream->pos) : 0;
+	size_t n;
+	for (;;) {
+		want = want < stream->end - stream->pos ? want : stream->end - stream->pos;
+		n = want ? read_at(stream, stream->words + left, want, stream->pos) : 0;
+		struct chunk now = stream->chunk;
+		if (!now.reused || !n || chunk_again(&now))
+			break;
+		/* These words may be another chunk's. */
+		if (!follow_chunk(stream)) {
+			chunks_gone(&stream->chunks);
+			stream->end = stream->pos;
+			stream->at = stream->have = 0;
+			stream->chunk.head.lost = 0;
+			stream->in_chunk = false;
+			return STREAM_FINISH;
+		}
+	}
 	if (n < want) { /* the file got shorter, or is unreadable here */
 		damage_at(stream, stream->pos + n, "the file is cut off");
 		stream->end = stream->pos + n / 8 * 8;
-	}
-	struct chunk now = stream->chunk;
-	if (now.reused && n && !chunk_again(&now)) { /* these words may be another chunk's */
-		chunks_gone(&stream->chunks);
-		stream->end = stream->pos;
-		stream->at = stream->have = 0;
-		stream->chunk.head.lost = 0;
-		stream->in_chunk = false;
-		return STREAM_FINISH;
 	}
 	n /= 8;
 	if (!stream->chunk.head.used && n) {
 		size_t good = settled(stream, left, n);
 		uint64_t at = stream->there > stream->pos ? (stream->there - stream->pos) / sizeof(uint64_t) : 0;
 		for (; at < good; at++)
-			if (stream->words[left + at])
+			if (!chunk_is_unwritten(&stream->chunk, stream->words[left + at]))
 				good = at;
 		if (good < n) {
 			stream->end = stream->pos + good * 8;
