@@ -17,6 +17,7 @@
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 #define BLOCK_STUBS 128 /* one page of code, one of cells */
+#define FEW_STUBS   32	/* of the module's own, while there are some */
 
 /* What is to become of a binding. */
 struct choice {
@@ -99,8 +100,9 @@ static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 
 	if (!block || block->pages.used == block->pages.stubs) {
 		block = arena_alloc(&to->arena, sizeof(*block));
-		int r = block ? stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected)
-			      : -ENOMEM;
+		int r = block ? stub_take_block(&block->pages, expected < FEW_STUBS ? FEW_STUBS : expected) : -ENOMEM;
+		if (r && block)
+			r = stub_map_block(&block->pages, expected < BLOCK_STUBS ? BLOCK_STUBS : expected);
 		no_stub = r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
 		if (r)
 			return NULL;

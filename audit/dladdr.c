@@ -69,6 +69,12 @@ static uint64_t real_of(uint64_t address)
 	return address == (uint64_t)(uintptr_t)close_with_us ? close_real : 0;
 }
 
+/* Does libc know the address only as the module's? */
+static int is_ours(uint64_t address)
+{
+	return stub_is_fixed(address) || real_of(address);
+}
+
 /* The function that the program means by this address; 0: it means itself. *first: it is the function's beginning. */
 static uint64_t behind(uint64_t address, int *first)
 {
@@ -102,7 +108,7 @@ static void finish(const void *asked, uint64_t body, int first, Dl_info *info)
 static int dladdr_here(const void *address, Dl_info *info)
 {
 	address_function *real = (address_function *)dladdr_pairs[DLADDR].real;
-	int first, r = real_of((uint64_t)(uintptr_t)address) ? 0 : real(address, info);
+	int first, r = is_ours((uint64_t)(uintptr_t)address) ? 0 : real(address, info);
 	uint64_t body = r ? 0 : behind((uint64_t)(uintptr_t)address, &first);
 
 	if (!body)
@@ -116,7 +122,7 @@ static int dladdr_here(const void *address, Dl_info *info)
 static int dladdr1_here(const void *address, Dl_info *info, void **extra, int flags)
 {
 	address_more_function *real = (address_more_function *)dladdr_pairs[DLADDR1].real;
-	int first, r = real_of((uint64_t)(uintptr_t)address) ? 0 : real(address, info, extra, flags);
+	int first, r = is_ours((uint64_t)(uintptr_t)address) ? 0 : real(address, info, extra, flags);
 	uint64_t body = r ? 0 : behind((uint64_t)(uintptr_t)address, &first);
 
 	if (!body)

@@ -307,6 +307,33 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
+/* The module's own: 32 at a time, until all are taken. */
+static void test_fixed(void)
+{
+	struct stub_pages pages, next;
+	uint32_t right = 0, blocks = 2;
+
+	is_int(stub_take_block(&pages, 32) | stub_take_block(&next, 32), 0, "stub_take_block gives stubs twice");
+	for (uint32_t i = 0; i < 32; i++)
+		right += is_cell_stub(stub_address(&pages, i), stub_cell(&pages, i)) &&
+			 is_cell_stub(stub_address(&next, i), stub_cell(&next, i)) &&
+			 stub_cell(&next, i)->target == stub_rest(&next, i);
+	is_int(right, 32, "each pushes its cell's word and body, jumps to its gate, and is on");
+	ok(stub_address(&next, 0) == stub_address(&pages, 31) + STUB_SIZE && stub_cell(&next, 0) == stub_cell(&pages, 31) + 1,
+		"the second block follows the first");
+	ok(stub_is_fixed(stub_address(&pages, 0)) && stub_is_fixed(stub_address(&next, 31) + 23) &&
+			!stub_is_fixed(stub_address(&pages, 0) - 1) && !stub_is_fixed((uint64_t)(uintptr_t)&pages),
+		"stub_is_fixed knows them");
+	is_str(core_protection(stub_address(&pages, 0)), "r-xp", "they are code");
+	is_str(core_protection((uint64_t)(uintptr_t)stub_cell(&pages, 0)), "rw-p", "their cells are data");
+	stub_unmap(&pages);
+	ok(!pages.start && is_cell_stub(stub_address(&next, 0), stub_cell(&next, 0)), "stub_unmap leaves them");
+	while (blocks < 100 && !stub_take_block(&next, 32))
+		blocks++;
+	is_int(blocks, STUB_FIXED / 32, "there are so many blocks, then no more");
+	ok(!next.start, "a block that is not given is empty");
+}
+
 /* What the system does where it lets nobody make memory executable that was not (MDWE, Linux 6.3). 1: not known here.
  */
 static int without_execute(void *argument)
@@ -359,6 +386,7 @@ int main(void)
 	test_reserved();
 	test_events();
 	test_block();
+	test_fixed();
 	test_refused();
 	return done_testing();
 }

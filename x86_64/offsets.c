@@ -50,6 +50,13 @@ void offsets(void)
 	NUMBER(EVENT_CUSTOM, TRAMP_CUSTOM * sizeof(void *));
 	NUMBER(EVENT_TYPED, TRAMP_TYPED * sizeof(void *));
 	NUMBER(RED_ZONE, STUB_RED_ZONE);
+	NUMBER(FIXED_STUBS, STUB_FIXED);
+	NUMBER(STUB_BYTES, STUB_SIZE);
+	NUMBER(CELL_SIZE, sizeof(struct stub_cell));
+	NUMBER(CELL_WORD, offsetof(struct stub_cell, word));
+	NUMBER(CELL_BODY, offsetof(struct stub_cell, body));
+	NUMBER(CELL_GATE, offsetof(struct stub_cell, gate));
+	NUMBER(CELL_TARGET, offsetof(struct stub_cell, target));
 	NUMBER(WANTED_ENTRY, 1 << HANDLERS_ENTRY | 1 << HANDLERS_ARGUMENTS);
 	NUMBER(WANTED_TAIL, 1 << HANDLERS_TAIL);
 	NUMBER(WANTED_EXIT, 1 << HANDLERS_EXIT);

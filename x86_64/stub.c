@@ -259,6 +259,33 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 	return 0;
 }
 
+/* stub_fixed.S */
+extern uint8_t stub_fixed[];
+extern struct stub_cell stub_fixed_cells[];
+_Static_assert(sizeof(struct stub_cell) == STUB_SIZE, "stub n and cell n of the module lie at one distance for all n");
+
+int stub_take_block(struct stub_pages *pages, uint32_t count)
+{
+	static uint32_t taken;
+
+	*pages = (struct stub_pages){ 0 };
+	if (count > STUB_FIXED - taken)
+		return -ENOMEM;
+	pages->start = stub_fixed + (size_t)taken * STUB_SIZE;
+	pages->code_size = (size_t)((uintptr_t)stub_fixed_cells - (uintptr_t)stub_fixed);
+	pages->stubs = pages->reserved = count;
+	pages->written = 1;
+	taken += count;
+	for (uint32_t i = 0; i < count; i++)
+		stub_cell(pages, i)->target = stub_rest(pages, i);
+	return 0;
+}
+
+int stub_is_fixed(uint64_t address)
+{
+	return address - (uintptr_t)stub_fixed < (uint64_t)STUB_FIXED * STUB_SIZE;
+}
+
 uint64_t stub_xray(const struct stub_pages *pages, int sled)
 {
 	return (uint64_t)(uintptr_t)(pages->start + sled * XRAY_STUB_SIZE);
@@ -286,7 +313,7 @@ struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n)
 
 void stub_unmap(struct stub_pages *pages)
 {
-	if (pages->start)
+	if (pages->size)
 		sys_munmap(pages->start, pages->size);
 	*pages = (struct stub_pages){ 0 };
 }

@@ -5,7 +5,7 @@
  * Sled stubs of one load: one mapping within reach of the object's text, at a constant distance from its load address where
  * that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub per patchable function; then
  * the cells of these. Event sleds have a stub each, between the XRay stubs and those of patchable functions.
- * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address.
+ * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module itself.
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
  *
@@ -44,6 +44,8 @@
 
 #define STUB_SIZE 32 /* of a cell stub: 24 bytes of code; two to a cache line */
 
+#define STUB_FIXED 1024 /* stubs of the module itself */
+
 #define STUB_RED_ZONE 128
 
 /* What the stub of an event sled does. */
@@ -63,7 +65,7 @@ struct stub_cell {
 /* Stubs and cells of one mapping. */
 struct stub_pages {
 	uint8_t *start; /* NULL: none */
-	size_t size;
+	size_t size;	/* 0: stubs of the module itself, which stay */
 	size_t code_size;	/* the first part, read+execute; behind it cells, read+write */
 	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
 	uint32_t reserved;	/* how many there are to be */
@@ -96,6 +98,15 @@ size_t stub_size(int xray, uint32_t events, uint32_t functions);
 
 /* Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as stub_map(). */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
+
+/*
+ * The same with stubs of the module itself, which nobody takes again: no system call. Returns 0, or -ENOMEM when fewer are
+ * left. Process lock held.
+ */
+int stub_take_block(struct stub_pages *pages, uint32_t count);
+
+/* Does the address lie in a stub of the module itself? Any context. */
+int stub_is_fixed(uint64_t address);
 
 /* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
 uint64_t stub_xray(const struct stub_pages *pages, int sled);
