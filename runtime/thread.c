@@ -28,10 +28,49 @@ static struct thread *record(unsigned n)
 	return (struct thread *)(slabs[n / SLAB_RECORDS] + n % SLAB_RECORDS * RECORD_SIZE);
 }
 
-/* A free record, or one whose thread is gone. Lock held. */
-static struct thread *find(uint32_t tid)
+/*
+ * Does libc tell when the record's thread ends? Then the kernel is not asked about it. Lies beside the owner, where fork
+ * does not wipe it. Written by the thread itself.
+ */
+static uint32_t *is_watched(struct thread *thread)
+{
+	return thread_owner(thread) + 1;
+}
+
+/* A free record among so many, or one whose thread is gone. */
+static struct thread *find_free(unsigned total, uint32_t tid)
 {
 	static unsigned start; /* where the last one was found: the ones before are likely in use */
+
+	for (unsigned i = 0; i < total; i++) {
+		unsigned n = (start + i) % total;
+		struct thread *thread = record(n);
+		if (!thread->tid && *thread_owner(thread))
+			continue;
+		/* Relaxed, as in watch_end(). */
+		int asks = !__atomic_load_n(is_watched(thread), __ATOMIC_RELAXED);
+		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
+		if (!thread->tid || thread->tid == tid || (asks && identity_thread_is_gone(thread->tid))) {
+			start = n;
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+/* Threads may end by the system call alone, without a word from libc. Frees their records. */
+static void free_gone(unsigned total)
+{
+	for (unsigned i = 0; i < total; i++) {
+		struct thread *thread = record(i);
+		if (thread->tid && identity_thread_is_gone(thread->tid))
+			thread->tid = *thread_owner(thread) = 0;
+	}
+}
+
+/* A record for the calling thread. Lock held. */
+static struct thread *find(uint32_t tid)
+{
 	unsigned total = 0;
 	struct thread *own = (struct thread *)tramp_self;
 
@@ -40,17 +79,15 @@ static struct thread *find(uint32_t tid)
 		return own;
 	while (total < MAX_SLABS * SLAB_RECORDS && slabs[total / SLAB_RECORDS])
 		total += SLAB_RECORDS;
-	for (unsigned i = 0; i < total; i++) {
-		unsigned n = (start + i) % total;
-		struct thread *thread = record(n);
-		if (!thread->tid && *thread_owner(thread))
-			continue;
-		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
-		if (!thread->tid || thread->tid == tid || identity_thread_is_gone(thread->tid)) {
-			start = n;
-			return thread;
-		}
+	struct thread *thread = find_free(total, tid);
+	unsigned full = total / SLAB_RECORDS;
+	/* Looks at all whenever they would become twice as many, from 512 on. */
+	if (!thread && full > 1 && !(full & (full - 1))) {
+		free_gone(total);
+		thread = find_free(total, tid);
 	}
+	if (thread)
+		return thread;
 	if (total == MAX_SLABS * SLAB_RECORDS)
 		return NULL;
 	uint8_t *slab = sys_mmap(NULL, 2 * SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -60,8 +97,7 @@ static struct thread *find(uint32_t tid)
 		sys_munmap(slab, 2 * SLAB_SIZE);
 		return NULL;
 	}
-	slabs[total / SLAB_RECORDS] = slab;
-	start = total;
+	slabs[full] = slab;
 	return record(total);
 }
 
@@ -87,8 +123,9 @@ static void watch_end(struct thread *thread)
 	/* Acquire; pairs with the release in thread_watch_ends(). */
 	uintptr_t function = __atomic_load_n(&set_specific, __ATOMIC_ACQUIRE);
 
-	if (function)
-		vectors_keep(function, end_key, (uint64_t)(uintptr_t)thread);
+	/* Relaxed: whoever reads the old value asks the kernel the next time. */
+	if (!function || (int)vectors_keep(function, end_key, (uint64_t)(uintptr_t)thread))
+		__atomic_store_n(is_watched(thread), 0, __ATOMIC_RELAXED);
 }
 
 void thread_ended(void *record)
@@ -139,6 +176,8 @@ struct thread *thread_get(void)
 		if (thread) {
 			int again = thread->has_number != 0;
 			thread->tid = *thread_owner(thread) = tid;
+			/* Relaxed: it is going to be; see watch_end(). */
+			__atomic_store_n(is_watched(thread), 1, __ATOMIC_RELAXED);
 			thread->enrolled = 0;
 			thread->hot.stack = NULL;
 			if (again)

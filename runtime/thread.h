@@ -4,8 +4,9 @@
  * the one pointer tramp_self.
  *
  * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back when the thread ends:
- * that is learnt by a key of the program's own libc, whose destructor calls us; a thread that libc did not make is found gone when the kernel
- * knows no such tid. The next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
+ * that is learnt by a key of the program's own libc, whose destructor calls us. The kernel is asked whether it knows such
+ * a tid where libc took no key of ours, and about all when the records would double, from 512 on: threads that end by
+ * the system call alone are found so. The next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
  * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then. Beside each lies a slot of the epoch, which
  * fork keeps.
  */
