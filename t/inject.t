@@ -37,9 +37,8 @@ injected() {
 	case $judge in
 	*taken*) judge="$judge=$(info d '[.processes[].taken_back] | add')" ;;
 	esac
-	bounded 300 "$XAUDIT" dump d >dump 2>err
 	# shellcheck disable=SC2086
-	judged=$(awk -f "$top_srcdir/t/inject.awk" $judge list losses dump 2>&1)
+	judged=$(bounded 1500 "$XAUDIT" dump d 2>err | awk -f "$top_srcdir/t/inject.awk" $judge list losses - 2>&1)
 	result=$(echo "$judged" | grep '^[0-9]* rounds, ')
 	result="wrong: ${result#* rounds, }"
 }
