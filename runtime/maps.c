@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/maps.h"
 
-#include <sys/ioctl.h> /* _IOWR */
-
 #include "runtime/sys.h"
-
-/* As in the kernel's <linux/fs.h>, from 6.11 on. */
-struct query {
-	uint64_t size, flags, address; /* in; the rest: out */
-	uint64_t low, high, rights, page_size, offset, inode;
-	uint32_t major, minor, name_size, build_id_size;
-	uint64_t name, build_id;
-};
-
-#define QUERY	       _IOWR('f', 17, struct query) /* PROCMAP_QUERY: the mapping that holds an address ... */
-#define QUERY_READABLE 1			    /* ... if it can be read; else -ENOENT */
 
 static const char *parse_number(const char *p, unsigned base, uint64_t *n)
 {
@@ -90,27 +77,6 @@ long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room
 	}
 	sys_close((int)fd);
 	return (long)found;
-}
-
-int maps_reaches(uint64_t low, uint64_t high)
-{
-	struct mapping m;
-	int found = 1;
-	long fd = sys_open("/proc/self/maps", O_RDONLY, 0), error = -EBADF;
-
-	if (fd >= 0) {
-		struct query q;
-		do {
-			q = (struct query){ .size = sizeof(q), .flags = QUERY_READABLE, .address = low };
-			error = sys_call(__NR_ioctl, fd, (long)QUERY, (long)&q, 0, 0, 0);
-		} while (!error && q.high > low && (low = q.high) < high);
-		sys_close((int)fd);
-	}
-	if (!error || error == -ENOENT)
-		return low >= high;
-	while (low < high && (found = maps_find(low, &m)) == 1 && m.rights[0] == 'r')
-		low = m.high;
-	return found < 0 ? -1 : low >= high;
 }
 
 int maps_is_writable(uint64_t address)

@@ -26,12 +26,6 @@ int maps_find(uint64_t address, struct mapping *mapping);
 /* May the program write to this address? 1 or 0; -1 as above. */
 int maps_is_writable(uint64_t address);
 
-/*
- * Can everything from low up to high-1 be read, one mapping behind the other? 1 or 0; -1 as above. Takes one question
- * per mapping where the kernel answers such (PROCMAP_QUERY, Linux 6.11), however many there are beside.
- */
-int maps_reaches(uint64_t low, uint64_t high);
-
 /* The first `room` mappings that have a part in low...high-1, in order. Returns their number, or -1 when the kernel's
  * list can't be read. */
 long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room);

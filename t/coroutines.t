@@ -36,6 +36,7 @@ turn3='Em E2 E1 U1 El Xl X2 E1 Xm'
 turn4='Em X1 X2 Xm'
 both="$turn1 $turn1 $turn2 $turn2 $turn3 $turn3 $turn4 $turn4 El Xl"
 handler='E2 E1 El Xl X1 El Xl X2'
+thrown='Em E1 E1 E1 E1 U1 U1 U1 U1 Um El Xl'
 round='Em E1 E1 E1 E1 E1 X1 X1 X1 X1 X1 Xm'
 
 # runs KIND FOLDER
@@ -64,6 +65,9 @@ $turn4" "$kind, a coroutine that goes on in four threads: each ends what the oth
 		"$kind, a signal each 0.1 ms to a stack in a frame with coroutines: the program runs to its end"
 	is "$(open_calls)" 'm0 1:6 2:24 l0 0 0 ' \
 		"$kind, a signal each 0.1 ms to a stack in a frame with coroutines: 12000 turns leave six calls open"
+	record d "$@" "$folder/co" large
+	is "$(events_of)" "E2 El Xl X2 $thrown $thrown $thrown" \
+		"$kind, frames of a megabyte: an exception ends all calls on its way, at once"
 	record d "$@" "$folder/co" pool
 	is "$status $out" '0 done 0' "$kind, forty coroutines that three threads go on with: the program ends"
 	is "$(open_calls all | sed 's/2:[0-9]*/2/')" 'm0 1:40 2 l0 0 0 0' \

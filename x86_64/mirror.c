@@ -4,7 +4,6 @@
 #include <sys/mman.h> /* MAP_NORESERVE */
 
 #include "runtime/arena.h"
-#include "runtime/maps.h"
 #include "runtime/sys.h"
 #include "x86_64/stack_pages.h"
 
@@ -12,7 +11,6 @@
 #define FAR	   (8ul << 30) /* from a stack's first slot to `end`: a distance that a link can hold */
 #define NEAR	   (4 * PAGE)
 #define NEAR_LAST  (16 * PAGE)	/* of the stack that the thread used last */
-#define PROBED	   (64 * PAGE)	/* up to here each page is tried; beyond, the kernel's list is asked */
 #define GROWN_MAX  (64ul << 20) /* no stack's frame is larger */
 #define LOOKED_AT  4		/* stacks, for each new one */
 #define MAIN_STACK 1
@@ -255,8 +253,6 @@ static int is_contiguous(uint64_t low, uint64_t high)
 		return 1;
 	if (high - low > GROWN_MAX)
 		return 0;
-	if (high - low > PROBED)
-		return maps_reaches(low, high) == 1;
 	for (; low < high; low += PAGE)
 		if (!mirror_is_readable(low))
 			return 0;
@@ -272,12 +268,23 @@ static uint64_t thread_block(void)
 	return at;
 }
 
-/* What struct stack.native is to be of a new one. */
+/* Has nobody a page from the slot's up to high? */
+static int is_free(uint64_t slot, uint64_t high)
+{
+	for (uint64_t at = slot; at < high; at += PAGE)
+		if (stack_pages_owner(at))
+			return 0;
+	return 1;
+}
+
+/* What struct stack.native is to be of a new one: the thread's own would have been extended, so nothing is known of
+ * that yet. */
 static uint64_t native(uint64_t slot, uint64_t block)
 {
-	if (slot < block && block - slot <= PROBED && is_contiguous(slot, block))
+	if (slot < block && block - slot <= GROWN_MAX && is_free(slot, block) && is_contiguous(slot, block))
 		return block;
-	if (slot < main_address && main_address - slot <= GROWN_MAX && is_contiguous(slot, main_address))
+	if (slot < main_address && main_address - slot <= GROWN_MAX && is_free(slot, main_address) &&
+		is_contiguous(slot, main_address))
 		return MAIN_STACK;
 	return 0;
 }
