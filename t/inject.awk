@@ -67,7 +67,7 @@ $3 == "load" || $3 == "unload" || $3 == "change" { next }
 $3 == "entry" || $3 == "custom" {
 	entries += $3 == "entry"
 	if ($5 == "mark" && !(thread in forked)) {
-		if (depth[thread] && !(apart && kind[n] == "jump"))
+		if (depth[thread] && taken < 0 && !(apart && kind[n] == "jump"))
 			wrong(n, depth[thread] " calls are open")
 		depth[thread] = 0
 	}
@@ -84,12 +84,14 @@ $3 == "entry" || $3 == "custom" {
 $3 == "exit" || $3 == "tail" || $3 == "unwind" {
 	if (depth[thread] > 0 && stack[thread, depth[thread]] == $5) {
 		depth[thread]--
-		if ($3 == "unwind" && kind[n] != "jump")
+		if ($3 == "unwind" && kind[n] != "jump" && taken < 0)
 			wrong(n, "a call of " $5 " counts as unwound")
-	} else if (thread in forked) {
+	} else if (thread in forked && taken < 0) {
 		# Of a call that its parent began.
 		if (++inherited[thread] > 2 * times[thread] || $5 == "in_child")
 			wrong(n, "an end of " $5 " without its call")
+	} else if (taken >= 0) {
+		ends_alone++ # which round it is, is not known: mark() may be left out
 	} else if (kind[n] != "jump" || ++ends[n] > 1) {
 		# A jump may come between the note of a call and its event.
 		wrong(n, "an end of " $5 " without its call")
@@ -124,6 +126,8 @@ END {
 		ended[n] *= each
 		most += begun[n] + handled[n] + 1
 		least += (kind[n] == "jump" ? ended[n] : begun[n]) + handled[n] + 1
+		if (kind[n] == "fork")
+			most++ # the child may count the call, too
 		if (taken >= 0)
 			continue
 		if (kind[n] == "jump" ? counts[n] < ended[n] || counts[n] > begun[n] : counts[n] != begun[n])
@@ -154,6 +158,10 @@ END {
 			children += 5 * times[thread]
 		most += 6 + 2 * (each + 1) + children
 		least += 6 + 2 * (each + 1) + children
+		for (n = 1; n <= rounds; n++)
+			jumps += kind[n] == "jump" || kind[n] == "fork"
+		if (ends_alone > jumps)
+			elsewhere = sprintf(" %d ends without their calls", ends_alone)
 		if (entries + taken < least || entries + taken > most)
 			elsewhere = sprintf(" %d calls, %d left out, of %d to %d", entries, taken, least, most)
 	}

@@ -55,6 +55,14 @@ all() {
 	verdict
 }
 
+# every KIND NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: this one at every instruction, also in check.
+every() {
+	name="$kind, $2: $1 at every instruction" kinds=$1 options="$3 -a"
+	shift 3
+	injected "$kinds" "$options" "$@"
+	verdict
+}
+
 # What went wrong, but for known kinds. Those are checks that fail, as long as they do.
 verdict() {
 	said=$(echo "$said" | grep '^covered')
@@ -116,6 +124,14 @@ $CC -shared -fPIC -o libinject_more.so more.c || bail 'libinject_more.so does no
 build "$CC" plt
 all 'one call' '' '' call
 all 'an entry alone' '' what=__ubsan_point point
+printf '[trace]\nclock = monotonic\n' >monotonic.conf
+name="$kind, one call, by another clock"
+injected event,chunk,fork,vfork,jump,other,mode '' '' call -c monotonic.conf
+verdict
+name="$kind, another span of the clock"
+# (Untraced children would meet the breakpoints on rdtsc.)
+injected event,chunk,jump,mode,long,pause '-s -c rdtsc' '' call
+verdict
 ENOUGH=4200
 export ENOUGH
 all 'a custom event' '' 'what=none customs=1' event
@@ -127,15 +143,18 @@ all 'a new thread' -t 'skip=0 early=1' thread
 all 'not too deep' '' '' call -D 9
 all 'below a function' '' '' call -C counted -C handled -C mark -C in_child
 all 'short calls left out' '' taken call --time 1us
+every fork 'short calls left out' '' taken call --time 1us
 counting 'one call' '' call
 counting 'a new thread' -t thread
 export HANDLERS=general
 all 'handlers' -h '' call
+every jump 'handlers' -h '' call
 export HANDLERS=all
 all 'handlers that use all registers' -h '' call
 unset HANDLERS
 build "$CC" patchable -fpatchable-function-entry=5
 all 'a tail call' '' 'what=counted|tailing each=2' tail
+every jump 'a tail call' '' 'what=counted|tailing each=2' tail
 if [ -n "$CLANG" ]; then
 	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY
 	all 'a tail call' '' 'what=counted|tailing each=2' tail

@@ -3,13 +3,17 @@
 /* The clock of events: both kinds, pairs that convert it, and events that carry it. */
 #include "t/tap.h"
 
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/clock.h"
+#include "runtime/process.h"
 #include "t/core.h"
 
 static uint64_t get_ns(clockid_t clock)
@@ -179,10 +183,64 @@ static void check_without_tsc(void)
 	is_int((long long)w->ns, 12345, "and whose ticks are ns");
 }
 
+/* ---- the latest pair ---- */
+
+static sigjmp_buf env;
+
+static void jump(int signal)
+{
+	(void)signal;
+	siglongjmp(env, 1);
+}
+
+struct latest {
+	uint64_t jumps, before, after;
+	uint32_t seq;
+};
+
+/* Signal handlers leave process_clock() by a jump, again and again, anywhere in it. */
+static int leave_clock(void *argument)
+{
+	struct latest *latest = argument;
+	struct sigaction action = {.sa_handler = jump};
+	volatile unsigned n = 0;
+
+	core_start(core_folder(), 2 * TRACE_CHUNK_FIRST, TRACE_CLOCK_TSC);
+	CALL(void (*)(void), core_traced(TRAMP_POINT, 1, core_now_ns))();
+	sigaction(SIGALRM, &action, NULL);
+	while (n < 2000) {
+		if (sigsetjmp(env, 1)) {
+			latest->jumps++;
+			continue;
+		}
+		n++;
+		const struct itimerval soon = {{0, 0}, {0, 50 + n % 40}};
+		setitimer(ITIMER_REAL, &soon, NULL);
+		for (uint64_t end = core_now_ns() + 1000000000; core_now_ns() < end;)
+			process_clock();
+	}
+	latest->before = clock_now();
+	process_clock();
+	latest->after = process_head()->last.ticks;
+	latest->seq = process_head()->last_seq;
+	return 0;
+}
+
+static void check_latest(void)
+{
+	struct latest *latest = core_shared(sizeof(*latest));
+
+	is_int(core_child(leave_clock, latest, 20), 0, "handlers jump out of the taking of pairs");
+	is_int((long long)latest->jumps, 2000, "2000 times");
+	ok(latest->after >= latest->before, "pairs are taken as ever afterwards");
+	is_int(latest->seq & 1, 0, "and readers find the latest one whole");
+}
+
 int main(void)
 {
 	core_folder();
 	check_without_tsc();
+	check_latest();
 	ok(clock_init(0, clock_gettime) == clock_kind(), "clock_init returns the clock that it chose");
 	is_int(clock_init(TRACE_CLOCK_MONOTONIC, clock_gettime), TRACE_CLOCK_MONOTONIC,
 		"a clock that is asked for is used");
