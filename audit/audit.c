@@ -36,6 +36,7 @@
 #include "audit/symbol.h"
 #include "audit/unwinder.h"
 #include "config.h"
+#include "runtime/broker.h"
 #include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/epoch.h"
@@ -119,6 +120,8 @@ EXPORT unsigned la_version(unsigned version)
 	kinds = rules_kinds(&rules) & ~(1u << TRACE_KIND_GUARD); /* which needs nothing bound */
 	check_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
+	if (recorded)
+		broker_init(getenv(BROKER_VARIABLE));
 	options.output = rules.output;
 	options.chunk_size = rules.buffer;
 	options.source = rules.source;

@@ -8,6 +8,7 @@ runtime_libruntime_la_SOURCES = runtime/clock.c runtime/clock.h runtime/handler.
 	runtime/thread.c runtime/thread.h runtime/trace.h
 runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c runtime/filter.c runtime/filter.h runtime/throttle.c runtime/throttle.h
+runtime_libruntime_la_SOURCES += runtime/broker.c runtime/broker.h runtime/surroundings.c runtime/surroundings.h
 runtime_libruntime_la_SOURCES += runtime/snapshot.c runtime/snapshot.h
 runtime_libruntime_la_SOURCES += runtime/control.c runtime/control.h
 runtime_libruntime_la_SOURCES += runtime/custom.c runtime/custom.h runtime/api_table.h

@@ -6,11 +6,12 @@
 #include <sys/mman.h>	  /* MADV_WIPEONFORK */
 #include <sys/resource.h> /* struct rlimit */
 #include <sys/uio.h>	  /* struct iovec */
-#include <sys/utsname.h>  /* struct utsname */
 
+#include "runtime/broker.h"
 #include "runtime/clock.h"
 #include "runtime/identity.h"
 #include "runtime/output.h"
+#include "runtime/surroundings.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
 
@@ -279,8 +280,7 @@ int process_open_folder(void)
 	return (int)output_open_again(process->folder, &process->place);
 }
 
-/* Opens a file of the folder; makes it if it is not there and `make` says so. */
-static int open_file(const char *name, int make)
+static int open_own(const char *name, int make)
 {
 	int folder = process_open_folder();
 
@@ -291,6 +291,31 @@ static int open_file(const char *name, int make)
 		fd = output_make_file(folder, name);
 	sys_close(folder);
 	return (int)fd;
+}
+
+/* The last component of a path. */
+static const char *last_of(const char *path)
+{
+	const char *last = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			last = path + 1;
+	return last;
+}
+
+/* Opens a file of the folder; makes it if it is not there and `make` says so. */
+static int open_file(const char *name, int make)
+{
+	struct output_place trace;
+	int fd = open_own(name, make);
+
+	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
+		return fd;
+	long given = broker_open(last_of(process->folder), &process->place, name);
+	if (given < 0 && given != -EALREADY)
+		process->head->record_error = (uint32_t)-given;
+	return given < 0 ? fd : (int)given;
 }
 
 int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
@@ -404,24 +429,8 @@ void process_clock(void)
 
 /* ---- start ---- */
 
-/* Reads a small file; returns its length, without a newline at its end. */
-static size_t read_file(const char *path, char *buffer, size_t size)
-{
-	long fd = sys_open(path, O_RDONLY, 0);
-	long n = fd < 0 ? 0 : sys_read((int)fd, buffer, size - 1);
-
-	if (fd >= 0)
-		sys_close((int)fd);
-	if (n < 0)
-		n = 0;
-	if (n > 0 && buffer[n - 1] == '\n')
-		n--;
-	buffer[n] = '\0';
-	return (size_t)n;
-}
-
-/* output with %p replaced, its folder made or found. Returns a descriptor of it, or -errno. */
-static long open_output(struct text *text)
+/* The path of the output folder: %p is replaced. */
+static void put_output(struct text *text)
 {
 	for (const char *p = options.output; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
@@ -431,15 +440,23 @@ static long open_output(struct text *text)
 			text_char(text, *p);
 		}
 	}
-	long fd = output_make(AT_FDCWD, text->start, NULL);
-	return fd == -EEXIST ? output_open(AT_FDCWD, text->start, NULL) : fd;
+}
+
+/* Opens the output folder; makes it, unless it must be the one at `place`. Returns a descriptor of it, or -errno. */
+static long open_output(const char *path, const struct output_place *place)
+{
+	if (place)
+		return output_open_again(path, place);
+	long fd = output_make(AT_FDCWD, path, NULL);
+	return fd == -EEXIST ? output_open(AT_FDCWD, path, NULL) : fd;
 }
 
 /* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
-static long make_folder(void)
+static long make_folder(const struct output_place *place)
 {
 	struct text text = { process->folder, sizeof(process->folder), 0 };
-	long at = open_output(&text), fd = -EEXIST;
+	put_output(&text);
+	long at = open_output(text.start, place), fd = -EEXIST;
 	size_t output = text.length;
 
 	if (at < 0)
@@ -458,18 +475,58 @@ static long make_folder(void)
 	return fd;
 }
 
-static long make_meta(int folder)
+/* A folder of our own, and its meta. Returns a descriptor of that, or -errno. */
+static long make_own(const struct output_place *place)
 {
-	int fd = (int)output_make_file(folder, "meta");
+	long folder = make_folder(place);
+
+	if (folder < 0)
+		return folder;
+	long fd = output_make_file((int)folder, "meta");
+	sys_close((int)folder);
+	return fd;
+}
+
+/* The same from `xaudit record`. */
+static long make_given(void)
+{
+	struct text text = { process->folder, sizeof(process->folder), 0 };
+	char name[BROKER_FOLDER];
+	long fd = broker_new(name, &process->place);
+
 	if (fd < 0)
 		return fd;
+	put_output(&text);
+	text_string(&text, "/");
+	text_string(&text, name);
+	return fd;
+}
+
+/*
+ * Makes folder and meta. In another root than that of `record` there may be a folder by the path of its trace, where
+ * nobody would look for ours: so it must be the one that it made, as long as there is one who can be asked.
+ */
+static long make_files(void)
+{
+	struct output_place trace;
+
+	if (!broker_place(&trace))
+		return make_own(NULL);
+	long fd = make_own(&trace);
+	if (fd >= 0 || !broker_may_help(fd))
+		return fd;
+	fd = make_given();
+	return fd >= 0 ? fd : make_own(NULL);
+}
+
+static long map_meta(int fd)
+{
 	void *head = (void *)-ENOSPC, *meta = NULL;
 	long r = grow(fd, 0, META_STEP);
 	if (r == 0) {
 		head = sys_mmap(NULL, TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		meta = sys_mmap(NULL, META_STEP - TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TRACE_HEAD_SIZE);
 	}
-	sys_close(fd);
 	if (r)
 		return r;
 	if (sys_is_error(head) || sys_is_error(meta))
@@ -482,30 +539,18 @@ static long make_meta(int folder)
 	return 0;
 }
 
-static void describe_host(void)
+static void describe(const struct surroundings *here)
 {
-	struct utsname u;
-	char buffer[sizeof(u)];
-	struct text text = { buffer, sizeof(buffer), 0 };
-
-	if (sys_call(__NR_uname, (long)&u, 0, 0, 0, 0, 0))
-		return;
-	const char *const parts[] = { u.nodename, " ", u.sysname, " ", u.release, " ", u.machine };
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		text_string(&text, parts[i]);
-	append_text(TRACE_TEXT_HOST, buffer, text.length);
-}
-
-static void describe_command(void)
-{
-	static char buffer[16384]; /* the lock guards it; longer command lines are cut */
-	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)buffer, sizeof(buffer), 0, 0);
-
+	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
 	if (options.program && *options.program)
 		append_text(TRACE_TEXT_EXE, options.program, sys_length(options.program));
-	else if (n > 0)
-		append_text(TRACE_TEXT_EXE, buffer, (size_t)n);
-	append_text(TRACE_TEXT_COMMAND, buffer, read_file("/proc/self/cmdline", buffer, sizeof(buffer)));
+	else if (here->exe_length)
+		append_text(TRACE_TEXT_EXE, here->exe, here->exe_length);
+	append_text(TRACE_TEXT_COMMAND, here->command, here->command_length);
+	if (*here->host)
+		append_text(TRACE_TEXT_HOST, here->host, sys_length(here->host));
+	append_text(TRACE_TEXT_CONFIG, options.source, sys_length(options.source));
+	options.describe();
 }
 
 enum process_state process_start(void)
@@ -516,10 +561,10 @@ enum process_state process_start(void)
 	process->chunk_size = options.chunk_size;
 	if (options.begin)
 		options.begin();
-	long folder = make_folder(), r = folder;
-	if (folder >= 0) {
-		r = make_meta((int)folder);
-		sys_close((int)folder);
+	long fd = make_files(), r = fd;
+	if (fd >= 0) {
+		r = map_meta((int)fd);
+		sys_close((int)fd);
 	}
 	if (r == OUTPUT_FOREIGN)
 		process_off("can't make the trace folder: another user made", process->folder, 0);
@@ -541,14 +586,11 @@ enum process_state process_start(void)
 	head->clock = clock_kind();
 	clock_pair(&head->first);
 	head->last = head->first;
-	read_file("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof(head->boot_id));
+	const struct surroundings *here = surroundings_look();
+	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
 	head->used = process->used;
 	count_earlier(head);
-	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
-	describe_command();
-	describe_host();
-	append_text(TRACE_TEXT_CONFIG, options.source, sys_length(options.source));
-	options.describe();
+	describe(here);
 	/* Relaxed: threads that see it take the lock before they use anything of it. */
 	__atomic_store_n(&process->state, PROCESS_ON, __ATOMIC_RELAXED);
 	return PROCESS_ON;

@@ -182,6 +182,8 @@ struct trace_head {
 	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t unused;
+	uint32_t record_error; /* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
+	uint32_t unused_too;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

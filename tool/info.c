@@ -61,6 +61,26 @@ const char *info_lost_reason(uint32_t error)
 	}
 }
 
+const char *info_record_reason(uint32_t error)
+{
+	switch (error) {
+	case 0:
+		return NULL;
+	case EAGAIN:
+		return "xaudit record did not answer in time";
+	case ECONNREFUSED:
+		return "xaudit record had ended, or was out of reach (network or user namespace)";
+	case EOPNOTSUPP:
+		return "xaudit record was not asked, since a filter of system calls could have killed for that";
+	case ESTALE:
+		return "xaudit record found another folder in its place";
+	case ENOENT:
+		return "xaudit record found no folder of it either";
+	default:
+		return "xaudit record gave no other file";
+	}
+}
+
 uint64_t info_began(const struct folder *folder)
 {
 	return folder->process[0]->head.first.real;
@@ -345,6 +365,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	print_sums(sums, "  ");
 	if (sums->lost && info_lost_reason(head->lost_error))
 		line("  Why lost", info_lost_reason(head->lost_error));
+	if (sums->lost && info_record_reason(head->record_error))
+		line("  Why lost", info_record_reason(head->record_error));
 	if (sums->crashes)
 		printf("  %sCrash       by signal %d%s\n", color->warn, sums->signal, color->off);
 	if (head->no_mirror)

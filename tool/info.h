@@ -56,6 +56,9 @@ const char *info_reason(unsigned reason);
 /* Why events could not be recorded, by lost_error of the head; NULL: nobody knows. */
 const char *info_lost_reason(uint32_t error);
 
+/* And why `record` could not help with a file, by record_error; NULL: it was not needed, or did. */
+const char *info_record_reason(uint32_t error);
+
 uint64_t info_began(const struct folder *folder);
 
 #endif

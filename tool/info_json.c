@@ -139,6 +139,7 @@ static void print_process(const struct process *process, const struct info_sums 
 		process_state_word(process_state(process)),
 		head->flags & TRACE_OFF ? "true" : "false");
 	text("lost_reason", info_lost_reason(head->lost_error), ",");
+	text("record_reason", info_record_reason(head->record_error), ",");
 	print_sums(sums);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64 ",\"notes\":[",
 		head->no_mirror, head->meta_lost, process->loads, process->unloads);

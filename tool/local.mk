@@ -13,7 +13,8 @@ xaudit_SOURCES = \
 	tool/trace_stream.h tool/trace_state.c tool/trace_state.h tool/dump.c tool/info.c tool/info.h tool/info_json.c \
 	tool/info_many.c tool/replay.c
 xaudit_SOURCES += \
-	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_folder.c tool/record_lost.c tool/record_rules.c \
+	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_broker.c tool/record_folder.c tool/record_lost.c \
+	tool/record_rules.c \
 	tool/record_run.c tool/record_file.c tool/record_signals.c tool/record_tls.c tool/record_trim.c tool/record_why.c tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"' -DXAUDIT_DATA_DIR='"$(pkgdatadir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)

@@ -229,8 +229,10 @@ static int run(const struct record_options *options)
 		goto out;
 	}
 
+	record_broker_start(&folder);
 	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
 	if (failure) {
+		record_broker_stop();
 		record_folder_undo(&folder);
 		status = failure;
 		goto out;
@@ -238,6 +240,9 @@ static int run(const struct record_options *options)
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
 	record_after(&folder, options->command[0], path, off);
+	/* As late as can be: what the command has left behind may still be at its beginning, or its end. */
+	record_broker_stop();
+	record_broker_say(&folder);
 	if (searched)
 		tool_error("record",
 			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",

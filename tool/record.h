@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `xaudit record`. One thread; tool/record.c calls them from top to bottom. */
+/* The parts of `xaudit record`. One thread, but for record_broker.c; tool/record.c calls them from top to bottom. */
 #ifndef XAUDIT_RECORD_H
 #define XAUDIT_RECORD_H
 
@@ -111,6 +111,24 @@ void record_folder_close(struct record_folder *folder);
 int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
 
+/* Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "r0", "c0". */
+bool record_is_process_name(const char *name);
+bool record_is_thread_name(const char *name);
+
+/* ---- record_broker.c: files for processes that can't open theirs ---- */
+
+/*
+ * Serves them by a thread of its own until record_broker_stop(), and names itself in the environment (runtime/broker.h).
+ * Where that can't be it says so in one line. The folder must stay. Once in a process.
+ */
+void record_broker_start(const struct record_folder *folder);
+
+/* Who has asked by now is answered before. Nothing where nobody serves. */
+void record_broker_stop(void);
+
+/* After it: says in one line who asked in vain, and why, if somebody did, and the folder was there. */
+void record_broker_say(const struct record_folder *folder);
+
 /* ---- record_signals.c: signals while the command runs ---- */
 
 #define RECORD_SIGNALS 65 /* the highest, and one */
@@ -183,6 +201,8 @@ struct record_lost {
 	unsigned processes;
 	bool about;	/* events are an estimate */
 	uint32_t error; /* lost_error of one of them */
+	uint32_t record_error; /* the same */
+	char which[160]; /* their names, the first few: "p12, p13.1" */
 };
 
 /* Adds what a process lost. fd: of its folder, whose path it is. */

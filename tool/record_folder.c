@@ -35,7 +35,7 @@ static int is_dots(const char *name)
 }
 
 /* "p123", "p123.4" */
-static int is_process_name(const char *name)
+bool record_is_process_name(const char *name)
 {
 	size_t n = strspn(name + 1, "0123456789");
 
@@ -46,7 +46,7 @@ static int is_process_name(const char *name)
 }
 
 /* "t0", "r0", "c0" */
-static int is_thread_name(const char *name)
+bool record_is_thread_name(const char *name)
 {
 	return name[0] && strchr("trc", name[0]) && name[1] && !name[1 + strspn(name + 1, "0123456789")];
 }
@@ -84,7 +84,7 @@ static enum content look(int fd)
 		content = CONTENT_OTHER;
 		snprintf(meta, sizeof(meta), "%s/meta", e->d_name);
 		if (!strcmp(e->d_name, "record") ||
-			(is_process_name(e->d_name) && faccessat(fd, meta, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
+			(record_is_process_name(e->d_name) && faccessat(fd, meta, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
 			content = CONTENT_TRACE;
 	}
 	closedir(dir);
@@ -104,7 +104,7 @@ static int clear_process(int at, const char *name, bool remove)
 	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
 		if (is_dots(e->d_name))
 			continue;
-		if (strcmp(e->d_name, "meta") && !is_thread_name(e->d_name))
+		if (strcmp(e->d_name, "meta") && !record_is_thread_name(e->d_name))
 			error = ENOTEMPTY;
 		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
 			error = errno;
@@ -127,7 +127,7 @@ static int clear_trace(int fd, bool remove)
 	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
 		if (is_dots(e->d_name))
 			continue;
-		if (is_process_name(e->d_name))
+		if (record_is_process_name(e->d_name))
 			error = clear_process(fd, e->d_name, remove);
 		else if (strcmp(e->d_name, "record"))
 			error = ENOTEMPTY;

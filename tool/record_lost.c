@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,6 +62,17 @@ static bool has_lost(int folder, const struct trace_head *head)
 	return any;
 }
 
+/* Some names tell where to look; `xaudit info` knows all. */
+static void add_name(struct record_lost *lost, const char *name)
+{
+	size_t length = strlen(lost->which);
+
+	if (lost->processes > 4)
+		return;
+	snprintf(lost->which + length, sizeof(lost->which) - length, "%s%s", lost->processes == 1 ? "" : ", ",
+		lost->processes == 4 ? "..." : name);
+}
+
 void record_lost_look(struct record_lost *lost, int at, const char *path, const struct trace_head *head)
 {
 	struct info_sums sums;
@@ -78,6 +90,9 @@ void record_lost_look(struct record_lost *lost, int at, const char *path, const 
 	lost->about |= sums.estimated;
 	if (head->lost_error)
 		lost->error = head->lost_error;
+	if (head->record_error)
+		lost->record_error = head->record_error;
+	add_name(lost, strrchr(path, '/') + 1);
 	folder_close(folder);
 }
 
@@ -92,10 +107,11 @@ void record_lost_say(const struct record_lost *lost, unsigned processes)
 		tool_error("record", "%s, and what came later is not in it; --size-limit=SIZE sets another", why);
 		return;
 	}
-	char *of = processes > 1 ? memory_format(" in %u of %u processes", lost->processes, processes)
+	char *of = processes > 1 ? memory_format(" in %u of %u processes (%s)", lost->processes, processes, lost->which)
 				 : memory_format("%s", "");
-	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s: %s", lost->lost,
+	const char *record = info_record_reason(lost->record_error);
+	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s: %s%s%s", lost->lost,
 		lost->about ? "about " : "", lost->events, of,
-		why ? why : "`xaudit info` tells what was said meanwhile");
+		why ? why : "`xaudit info` tells what was said meanwhile", record ? ", and " : "", record ? record : "");
 	free(of);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel says of the machine, the boot, the program and its command line. It says it in /proc, which a process
+ * may not reach any more that a program of this image forked: what was read before is kept for it.
+ *
+ * Process lock held; async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_SURROUNDINGS_H
+#define XAUDIT_SURROUNDINGS_H
+
+#include <stddef.h>
+
+struct surroundings {
+	char boot_id[40]; /* or "" */
+	char exe[4096];	  /* path of what is executed */
+	size_t exe_length;
+	char command[16384]; /* argv, each word ended by a NUL; longer ones are cut. Programs may change it */
+	size_t command_length;
+	char host[400]; /* "nodename sysname release machine", or "" */
+};
+
+/* What is known now; lengths of what is not are 0. Constant until the next call. */
+const struct surroundings *surroundings_look(void);
+
+#endif
