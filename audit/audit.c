@@ -37,6 +37,7 @@
 #include "audit/unwinder.h"
 #include "config.h"
 #include "runtime/broker.h"
+#include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/epoch.h"
@@ -123,8 +124,9 @@ EXPORT unsigned la_version(unsigned version)
 	if (recorded)
 		broker_init(getenv(BROKER_VARIABLE));
 	options.output = rules.output;
-	options.chunk_size = rules.buffer;
+	options.chunk_size = chunk_init(rules.buffer, rules.ring);
 	options.source = rules.source;
+	/* A coarse clock is the TSC, or none at all. */
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
@@ -140,7 +142,7 @@ EXPORT unsigned la_version(unsigned version)
 	find_loader();
 	pages_may_ask(); /* before the program makes a filter of its own */
 	recorder_init(&(struct recorder_options){
-		.mode = rules.mode, .ring = rules.ring, .size_limit = rules.size_limit, .throttle = rules.throttle });
+		.mode = rules.mode, .coarse = rules.clock == RULES_CLOCK_COARSE, .size_limit = rules.size_limit, .throttle = rules.throttle });
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
 	snapshot_init(&(struct snapshot_options){
 		.signal = rules.snapshot_signal, .exit = rules.snapshot_exit, .crash = rules.snapshot_crash });

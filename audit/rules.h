@@ -43,7 +43,7 @@ struct rules_section {
 	struct rules_pattern *exclude;
 };
 
-enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC };
+enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC, RULES_CLOCK_COARSE };
 
 /* Which sites are made ready at load for being switched on while the program runs. */
 enum rules_prepare {
@@ -129,7 +129,7 @@ uint64_t rules_bytes(const char *text);
 const char *rules_wrong(const char *key, const char *value);
 
 /* The words of the configuration, by enum trace_mode and enum rules_prepare; the name of a signal that `snapshot` takes, without SIG, or NULL. */
-extern const char *const rules_mode_words[3], *const rules_prepare_words[3];
+extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
 const char *rules_signal(int number);
 
 /* The word of each kind. */

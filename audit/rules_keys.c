@@ -293,8 +293,9 @@ const char *rules_wrong(const char *word, const char *value)
 const char *const rules_mode_words[3] = {
 	[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
 };
-const char *const rules_clock_words[3] = {
-	[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic"
+const char *const rules_clock_words[4] = {
+	[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic",
+	[RULES_CLOCK_COARSE] = "coarse"
 };
 const char *const rules_prepare_words[3] = {
 	[RULES_PREPARE_SELECTED] = "selected", [RULES_PREPARE_ALL] = "all", [RULES_PREPARE_NONE] = "none"

@@ -18,7 +18,7 @@
 	RULES_KEYS_BEHIND_OUTPUT(X)
 #define RULES_KEYS_BEHIND_OUTPUT(X)                                                                                    \
 	X(BUFFER, "buffer", "bad size ", "a power of two from 64k to 1G, as in 4M")                                    \
-	X(CLOCK, "clock", "bad value ", "auto, tsc, monotonic")                                                        \
+	X(CLOCK, "clock", "bad value ", "auto, tsc, monotonic, coarse")                                                        \
 	X(FOLLOW, "follow", "bad value ", "yes, no")                                                                   \
 	X(MODE, "mode", "bad value ", "stream, ring, count")                                                           \
 	X(RING, "ring", "bad size ", "a power of two from 256k to 1G, as in 8M")                                       \
@@ -50,8 +50,6 @@ struct rules_key {
 	const char *word, *what, *allowed;
 };
 extern const struct rules_key rules_keys[RULES_KEYS];
-
-extern const char *const rules_clock_words[3]; /* by enum rules_clock */
 
 /* A key of [trace], or of the other sections. RULES_KEYS: there is none such. */
 enum rules_key_number rules_key_find(int of_trace, const char *word);

@@ -23,7 +23,7 @@ static long extend(struct thread *thread, uint64_t id)
 {
 	uint64_t limit = thread->hot.count_limit, old = limit ? file_size(limit) : 0;
 	uint64_t size = file_size(id + 1 > 2 * limit ? id + 1 : 2 * limit);
-	int fd = process_open_thread('c', recorder_number(thread), old, size - old);
+	int fd = process_open_thread('c', recorder_number(thread), old, size - old, 1);
 
 	if (fd < 0)
 		return fd;

@@ -4,6 +4,7 @@
 #include <errno.h> /* EINVAL */
 
 #include "runtime/calls.h"
+#include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -155,30 +156,48 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 	return TRAMP_AGAIN;
 }
 
+/* The entry at `at` is younger than the rules' time, and the thread's last event. */
+static int may_take_back(const struct thread *thread, uint64_t at, uint64_t entry, uint32_t word, uint32_t clock)
+{
+	const struct tramp_state *hot = &thread->hot;
+
+	if (entry >> 32 != word || hot->cursor != at + 8)
+		return 0;
+	/* The event has half the clock: only in its own span or the next one is the difference what it seems. */
+	return (uint32_t)(clock_now() >> 31) - hot->span <= 1 && clock - (uint32_t)entry < time_ticks;
+}
+
 int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 {
-	if (!time_ticks)
-		return 0;
-	uint64_t end = thread->hot.cursor, at = end - 8, expected = end;
-	uint8_t taken;
+	struct tramp_state *hot = &thread->hot;
+	uint64_t outer = thread->taking, token = hot->token, cursor = hot->cursor, at = cursor - 8;
 
-	if (!(at & thread->hot.chunk_bit) || !(end & thread->hot.chunk_bit))
-		return 0;
-	uint64_t *event = (uint64_t *)(uintptr_t)at, now = clock_now();
-	/* The event has half the clock: only in its own span or the next one is the difference what it seems. */
-	if (*event >> 32 != word || (uint32_t)(now >> 31) - thread->hot.span > 1 ||
-		clock - (uint32_t)*event >= time_ticks)
+	if (!time_ticks || !chunk_has_room(hot, at) || !chunk_has_room(hot, cursor))
 		return 0;
 	/*
-	 * First a hole, then the cursor, each by one instruction: a handler that comes in between writes behind the hole, which then stays. The
-	 * other way round it would write where we make the hole.
+	 * From here on, who ends the chunk in a handler makes the entry another word (chunk.h), so that what is in a
+	 * file by then is not taken back.
 	 */
-	__atomic_store_n(event, 0, __ATOMIC_RELAXED); /* relaxed: this thread's own */
-	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(thread->hot.cursor), "+a"(expected) : "r"(at) : "cc", "memory");
+	__atomic_store_n(&thread->taking, at, __ATOMIC_RELAXED); /* relaxed: this thread's own */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);		 /* no partner thread */
+	uint64_t entry = *(volatile uint64_t *)(uintptr_t)at;
+	int taken = may_take_back(thread, at, entry, word, clock);
+	if (taken) {
+		uint64_t found = entry;
+		__asm__ volatile("cmpxchg %2, %1"
+				 : "+a"(found), "+m"(*(uint64_t *)(uintptr_t)at)
+				 : "r"(token)
+				 : "cc", "memory");
+		/* The token: a forked child that is here as well came first. */
+		taken = found == entry || found == token;
+	}
+	/* Where a handler made events behind it, the hole stays. */
 	if (taken)
-		__asm__ volatile("subq $8, %0" : "+m"(*tramp_written(at)) : : "cc", "memory");
-	PROCESS_COUNT(taken_back, 1);
-	return 1;
+		__asm__ volatile("cmpxchg %2, %0" : "+m"(hot->cursor), "+a"(cursor) : "r"(at) : "cc", "memory");
+	__atomic_store_n(&thread->taking, outer, __ATOMIC_RELAXED); /* relaxed, as above */
+	if (taken)
+		PROCESS_COUNT(taken_back, 1);
+	return taken;
 }
 
 enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock)

@@ -3,7 +3,8 @@
 # runtime/libruntime.la: C and header files go into runtime_libruntime_la_SOURCES. All of it is compiled for program threads
 # (no vector registers, no libc). runtime/arena.c is in audit/libcommon.la, see audit/local.mk.
 noinst_LTLIBRARIES += runtime/libruntime.la
-runtime_libruntime_la_SOURCES = runtime/clock.c runtime/clock.h runtime/handler.c runtime/handler.h runtime/maps.c \
+runtime_libruntime_la_SOURCES = runtime/chunk.c runtime/chunk.h \
+	runtime/clock.c runtime/clock.h runtime/handler.c runtime/handler.h runtime/maps.c \
 	runtime/maps.h runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/text.c runtime/text.h \
 	runtime/thread.c runtime/thread.h runtime/trace.h
 runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h

@@ -23,7 +23,6 @@ struct process {
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
-	uint64_t chunk_size;
 	struct trace_head *head; /* first page of meta, mapped for good */
 	uint8_t *meta;		 /* its last part, mapped from meta_offset on */
 	uint64_t meta_offset;
@@ -152,11 +151,6 @@ struct trace_head *process_head(void)
 	return process->head;
 }
 
-uint64_t process_chunk_size(void)
-{
-	return process->chunk_size;
-}
-
 uint32_t process_serial(void)
 {
 	return identity_generation();
@@ -244,6 +238,15 @@ void process_off(const char *what, const char *where, long error)
 
 /* ---- meta ---- */
 
+/* Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
+static int may_reach(uint64_t size)
+{
+	struct rlimit limit;
+	long r = sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+
+	return r || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
 /*
  * Gives a file pages and blocks for offset...offset+size by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
  * ten times as much (measured, doc/design.md); and a full disk is told here, not by SIGBUS.
@@ -252,11 +255,9 @@ static uint8_t zeros[256 << 10]; /* never written, so it costs no memory */
 
 static long grow(int fd, uint64_t offset, uint64_t size)
 {
-	struct rlimit limit;
+	long r;
 
-	/* Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
-	long r = sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
-	if (r == 0 && limit.rlim_cur != RLIM_INFINITY && offset + size > limit.rlim_cur)
+	if (!may_reach(offset + size))
 		return -EFBIG;
 	for (uint64_t done = 0; done < size;) {
 		/* One call for all, so that the kernel makes large folios. */
@@ -318,7 +319,7 @@ static int open_file(const char *name, int make)
 	return given < 0 ? fd : (int)given;
 }
 
-int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
+int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size, int make_pages)
 {
 	char name[16];
 	struct text text = {name, sizeof(name), 0};
@@ -328,7 +329,7 @@ int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size)
 	int fd = open_file(name, 1);
 	if (fd < 0)
 		return fd;
-	long r = grow(fd, offset, size);
+	long r = make_pages ? grow(fd, offset, size) : may_reach(offset + size) ? 0 : -EFBIG;
 	if (r) {
 		sys_close(fd);
 		return (int)r;
@@ -558,7 +559,6 @@ enum process_state process_start(void)
 	if (process->state != PROCESS_NONE)
 		return process->state;
 	process->pid = identity_pid();
-	process->chunk_size = options.chunk_size;
 	if (options.begin)
 		options.begin();
 	long fd = make_files(), r = fd;
@@ -580,7 +580,7 @@ enum process_state process_start(void)
 	sys_copy(head->magic, TRACE_MAGIC, sizeof(head->magic));
 	head->version = TRACE_VERSION;
 	head->head_size = TRACE_HEAD_SIZE;
-	head->chunk_size = process->chunk_size;
+	head->chunk_size = options.chunk_size;
 	head->pid = process->pid;
 	head->ppid = (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
 	head->clock = clock_kind();

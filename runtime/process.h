@@ -29,7 +29,7 @@ enum process_state {
 
 struct process_options {
 	const char *output; /* absolute path, %p for the process id */
-	uint64_t chunk_size;
+	uint64_t chunk_size; /* chunk_init() tells */
 	const char *version, *source; /* texts for meta */
 	const char *program; /* its path, looked at when a folder is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process makes its folder, before it; lock held. NULL: nothing to do */
@@ -112,12 +112,12 @@ void process_count(uint64_t *counter, uint64_t n);
 void process_lose(void);
 
 /*
- * Opens a file of thread n (kind: 't', 'r' or 'c'), making it if need be, and gives it blocks at offset...offset+size, so that no store there can raise SIGBUS (nor this call
- * SIGXFSZ). Returns a descriptor to close, or -errno. Lock held.
+ * Opens a file of thread n (kind: 't', 'r' or 'c'), making it if need be. make_pages: gives it blocks at
+ * offset...offset+size, so that no store there can raise SIGBUS. Otherwise these bytes may be written: a write there
+ * raises no SIGXFSZ. Returns a descriptor to close, or -errno. Any thread that has a record.
  */
-int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size);
+int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size, int make_pages);
 
-uint64_t process_chunk_size(void);
 uint32_t process_pid(void);
 
 /*

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder: chunks of a thread file, one mapped at a time, and the slow path of events of the trampolines (tramp.h).
+ * The recorder: how events get into the chunks of their thread (chunk.h), and the slow path of events of the
+ * trampolines (tramp.h).
  *
- * A chunk is a shared mapping of its file, placed so that one bit tells whether an address may take an event: it ends at B, a
- * multiple of twice the chunk size, so its addresses have that size's bit set, and those from B on have it clear, as has 0. The fast path reserves by xadd
- * on `cursor` and tests that bit of what it got; no limit is loaded, so a handler that changes chunks in between can't make
- * it believe that an address of the old chunk is one of the new. A chunk's place is also aligned to its size, and to that of large pages: with
- * its pages made by one write before, one page fault's worth of work maps it.
- *
- * Change of chunks: with all signals blocked. An interrupted fast path further out may hold a reserved slot of the old
- * chunk; its count of written bytes tells: it falls short of those reserved. Then the old chunk stays mapped for good. Otherwise it
- * is unmapped once the next one is there: two windows take turns. The count lies in the chunk's window, so who was interrupted counts where he
- * wrote.
- *
- * A flight recorder is the same with another file: its chunks take turns, the next one takes the place of the oldest. Where somebody further out still
- * has to write into a chunk that is left, that event is given up, so that it can't come to lie in another chunk.
+ * An event is stored where the cursor points, by one instruction, which does nothing unless the chunk's token is there
+ * still; then the cursor moves on. Nothing is reserved before. So it is stored if and only if no other event of this
+ * thread was since the cursor was loaded: a signal handler that made events, changed the chunk, forked, or lasted for
+ * seconds, leaves its event there, or has changed nothing; who was interrupted stores its own behind that in C, with a
+ * new clock and signals blocked. A handler that jumps away leaves nothing behind.
+ *	- The cursor is loaded behind the clock and before the span is compared: so the difference to the event before
+ *	  is less than 2^31 ticks, whatever came in between.
+ *	- The cursor moves by an addition. A handler that came between the two instructions finds its place taken and
+ *	  passes over it; so does the addition then, once more: a word that holds the token stays behind, which is a
+ *	  hole.
+ *	- A forked child that was made in between has its parent's addresses, of the same memory. If it comes first, it
+ *	  stores the very event that its parent is about to store; who comes second finds it there, which counts as
+ *	  stored.
+ * Events of several words are stored like one, by their first; the rest follows. Who passes over the first knows from
+ * it how long they are.
  *
  * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in the last chunk's header, or in trace_head when there was
  * none; a new chunk is tried for again at most once a second.
@@ -27,9 +30,9 @@
 /* What the rules say about recording. */
 struct recorder_options {
 	enum trace_mode mode;
-	uint64_t ring;	     /* bytes of a thread's flight recorder */
 	uint64_t size_limit; /* bytes of all t<n> of the process; 0: none */
 	unsigned throttle;   /* percent; 0: off */
+	int coarse;	     /* the TSC is not read for each event (tramp.h) */
 };
 
 /* la_version: one thread. */
@@ -38,7 +41,7 @@ void recorder_init(const struct recorder_options *options);
 /* A folder was begun: its head says which mode is on. Lock held. */
 void recorder_describe(void);
 
-/* The number of the thread's files, given now if it has none. Lock held. */
+/* The number of the thread's files, given now if it has none. By the thread itself, signals blocked. */
 unsigned recorder_number(struct thread *thread);
 
 /* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */

@@ -10,7 +10,7 @@
 #include "runtime/trace.h"
 
 #define PIECE	    (64ul << 10)
-#define PLACES_MAX  65536u	/* of a flight recorder */
+#define PLACES_MAX  65536u	/* of a thread's ring */
 #define THREADS_MAX (1u << 20)
 #define FEW	    10
 #define LOOKS	    1000 /* at a chunk that is about to be finished, and at a pair of times that is being written */
@@ -24,14 +24,15 @@ struct copy {
 	struct trace_chunk chunk, behind;
 	struct snapshot_copied *copied;
 	int from, to; /* folders */
-	uint64_t seq[PLACES_MAX]; /* of the places of a flight recorder; NO_SEQ: none */
+	uint64_t seq[PLACES_MAX]; /* of the places of a ring; NO_SEQ: none */
 };
 
-/* The files of one thread record. */
+/* A file of one thread record. */
 struct files {
 	int from, to;
-	uint64_t chunk, size; /* of places, and of the file */
-	unsigned places;
+	uint64_t size; /* of the file */
+	uint64_t chunk;
+	unsigned places; /* of a ring */
 };
 
 /* ---- reading and writing ---- */
@@ -90,12 +91,12 @@ static int make_to(int folder, char kind, unsigned n)
 	return (int)output_make_file(folder, name);
 }
 
-static int is_zero(const uint8_t *p, uint64_t size)
+static int is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
 {
 	const uint64_t *word = (const uint64_t *)(const void *)p;
 
 	for (uint64_t i = 0; i < size / 8; i++)
-		if (word[i])
+		if (word[i] != wanted)
 			return 0;
 	return 1;
 }
@@ -114,7 +115,10 @@ static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *c
 	       chunk->used <= chunk->size;
 }
 
-/* Copies the words of the chunk at hand, from its head's end up to `end`. *copied_to: how far it came; an unfinished one is zero behind its events. */
+/*
+ * Copies the words of the chunk at hand, from its head's end up to `end`. *copied_to: how far it came; an unfinished
+ * one has its token behind its events.
+ */
 static long copy_words(struct copy *c, const struct files *f, uint64_t at, uint64_t end, uint64_t *copied_to)
 {
 	uint64_t pos = c->chunk.head_size;
@@ -125,7 +129,7 @@ static long copy_words(struct copy *c, const struct files *f, uint64_t at, uint6
 		if (n < 0)
 			return n;
 		n -= n % 8;
-		if (n == 0 || (!c->chunk.used && is_zero(c->first, (uint64_t)n)))
+		if (n == 0 || (!c->chunk.used && is_all(c->first, (uint64_t)n, c->chunk.token)))
 			break;
 		long r = write_at(c, f->to, c->first, (uint64_t)n, at + pos);
 		if (r)
@@ -151,7 +155,7 @@ static long settle_words(struct copy *c, const struct files *f, uint64_t at, uin
 		pos += same * 8;
 		if (same == size / 8)
 			continue;
-		sys_fill(c->first, 0, PIECE);
+		sys_fill_words(c->first, c->chunk.token, PIECE / 8);
 		for (; pos < end; pos += size) {
 			size = end - pos < PIECE ? end - pos : PIECE;
 			long r = write_at(c, f->to, c->first, size, at + pos);
@@ -240,14 +244,19 @@ static void close_files(struct files *f)
 		sys_close(f->to);
 }
 
-/* Lists the places of a flight recorder. Returns the newest number, NO_SEQ if there is none. */
+static uint64_t place_at(const struct files *f, unsigned place)
+{
+	return (2 * (uint64_t)place + 1) * f->chunk;
+}
+
+/* Lists the places of a ring. Returns the newest number, NO_SEQ if there is none. */
 static uint64_t look_at_ring(struct copy *c, const struct files *f)
 {
 	uint64_t newest = NO_SEQ;
 
 	for (unsigned i = 0; i < f->places; i++) {
 		c->seq[i] = NO_SEQ;
-		if (read_chunk(f->from, i * f->chunk, f->chunk, &c->chunk) <= 0)
+		if (read_chunk(f->from, place_at(f, i), f->chunk, &c->chunk) <= 0)
 			continue;
 		c->seq[i] = c->chunk.seq;
 		if (newest == NO_SEQ || c->chunk.seq > newest)
@@ -263,7 +272,8 @@ static uint64_t look_at_ring(struct copy *c, const struct files *f)
  */
 static uint64_t list_ring(struct copy *c, struct files *f)
 {
-	uint64_t places = f->size / f->chunk;
+	/* The last one may be cut behind its events. */
+	uint64_t places = (f->size + f->chunk - 1) / (2 * f->chunk);
 
 	f->places = places < PLACES_MAX ? (unsigned)places : PLACES_MAX;
 	uint64_t newest = look_at_ring(c, f);
@@ -271,50 +281,47 @@ static uint64_t list_ring(struct copy *c, struct files *f)
 	return newest;
 }
 
-/* Number of the last chunk of a thread file; NO_SEQ if there is none. */
-static uint64_t last_in_file(struct copy *c, const struct files *f)
+/*
+ * From the newest chunk backwards, until one is gone; counts those that are. *oldest: of those that were copied, NO_SEQ
+ * if none was.
+ */
+static long copy_ring(struct copy *c, const struct files *f, uint64_t newest, uint64_t *oldest, unsigned *gone)
 {
-	for (uint64_t seq = (f->size + f->chunk - 1) / f->chunk; seq-- > 0;)
-		if (read_chunk(f->from, seq * f->chunk, f->chunk, &c->chunk) > 0)
-			return seq;
-	return NO_SEQ;
-}
-
-/* From the newest chunk backwards, until one is gone. */
-static long copy_ring(struct copy *c, const struct files *f, uint64_t newest, uint64_t of_all)
-{
-	uint64_t seq = newest;
-
-	for (unsigned done = 0; done < f->places; done++) {
+	*oldest = NO_SEQ;
+	*gone = 0;
+	for (uint64_t seq = newest, below; seq != NO_SEQ; seq = below) {
 		unsigned at = f->places;
-		uint64_t below = NO_SEQ;
+		below = NO_SEQ;
 		for (unsigned i = 0; i < f->places; i++) {
 			if (c->seq[i] == seq)
 				at = i;
 			else if (c->seq[i] != NO_SEQ && c->seq[i] < seq && (below == NO_SEQ || c->seq[i] > below))
 				below = c->seq[i];
 		}
-		if (at < f->places) {
-			long r = copy_chunk(c, f, at * f->chunk, seq, seq == of_all);
-			if (r < 0)
-				return r;
-			if (r == 0) {
-				for (unsigned i = 0; i < f->places; i++)
-					c->copied->gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
-				return 0;
-			}
-		}
-		if (below == NO_SEQ)
+		long r = at < f->places ? copy_chunk(c, f, place_at(f, at), seq, seq == newest) : 0;
+		if (r < 0)
+			return r;
+		if (r == 0) {
+			for (unsigned i = 0; i < f->places; i++)
+				*gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
 			return 0;
-		seq = below;
+		}
+		*oldest = seq;
 	}
 	return 0;
 }
 
-static long copy_file(struct copy *c, const struct files *f, uint64_t last, uint64_t of_all)
+/*
+ * Of what the thread has written to t<n>, the chunks up to the newest that are not copied from its ring. Looked at
+ * behind that: what is gone there is here by then, in mode stream.
+ */
+static long copy_file(struct copy *c, const struct files *f, uint64_t newest, uint64_t oldest)
 {
-	for (uint64_t seq = last + 1; seq-- > 0;) {
-		long r = copy_chunk(c, f, seq * f->chunk, seq, seq == of_all);
+	for (uint64_t at = 0; at < f->size; at += f->chunk) {
+		if (read_chunk(f->from, at, f->chunk, &c->chunk) <= 0 || c->chunk.seq > newest ||
+			c->chunk.seq >= oldest)
+			continue;
+		long r = copy_chunk(c, f, at, c->chunk.seq, 0);
 		if (r < 0)
 			return r;
 	}
@@ -329,7 +336,7 @@ static long copy_counts(struct copy *c, const struct files *f)
 		if (n <= 0)
 			return n;
 		/* Zeros stay a hole. */
-		if (!is_zero(c->first, (uint64_t)n)) {
+		if (!is_all(c->first, (uint64_t)n, 0)) {
 			long r = write_at(c, f->to, c->first, (uint64_t)n, at);
 			if (r)
 				return r;
@@ -338,58 +345,69 @@ static long copy_counts(struct copy *c, const struct files *f)
 	return 0;
 }
 
+/* t<n>, as it is now. Returns 1, 0 if there is none, or -errno. */
+static long copy_stream(struct copy *c, unsigned n, uint64_t newest, uint64_t oldest)
+{
+	struct files t = { -1, -1, 0, 0, 0 };
+	long r = open_files(c, &t, 't', n, c->head.chunk_size);
+
+	if (r > 0) {
+		long bad = copy_file(c, &t, newest, oldest);
+		r = bad ? bad : r;
+	}
+	close_files(&t);
+	return r;
+}
+
+/* Copies the chunks of thread record n, whose ring is open. */
+static long copy_chunks(struct copy *c, struct files *r, unsigned n)
+{
+	uint64_t chunks = c->copied->chunks, newest, oldest;
+	unsigned gone = 0;
+	long bad;
+
+	/*
+	 * A thread at full speed may overwrite all while we wait for a processor: then all begins anew. A few times,
+	 * too, if it was more than half: that is luck.
+	 */
+	for (int again = 0;; again++) {
+		if (again && (bad = take_size(r)))
+			return bad;
+		c->copied->chunks = chunks;
+		/* What is begun behind these looks is not copied: then nothing is missing in between. */
+		newest = list_ring(c, r);
+		if (newest == NO_SEQ)
+			return 0;
+		bad = copy_ring(c, r, newest, &oldest, &gone);
+		if (bad)
+			return bad;
+		int nothing = oldest == NO_SEQ;
+		if (again == (nothing ? LOOKS : FEW) || (c->head.mode == TRACE_MODE_STREAM && !nothing) ||
+			(!nothing && gone * 2 <= r->places))
+			break;
+	}
+	c->copied->gone += c->head.mode == TRACE_MODE_RING ? gone : 0;
+	bad = copy_stream(c, n, newest, oldest);
+	return bad < 0 ? bad : 0;
+}
+
 /* Copies the files of thread record n. Returns 1, 0 if it has none, or -errno. */
 static long copy_thread(struct copy *c, unsigned n)
 {
-	struct files t = { -1, -1, 0, 0, 0 }, r = t, k = t;
-	uint64_t in_file = NO_SEQ, in_ring = NO_SEQ, newest;
-	long has_t, has_r = 0, has_k, result;
+	struct files r = { -1, -1, 0, 0, 0 }, k = r;
+	uint64_t chunks = c->copied->chunks;
+	long has_r = open_files(c, &r, 'r', n, c->head.chunk_size);
+	long has_k = has_r < 0 ? 0 : open_files(c, &k, 'c', n, 0);
+	long bad = has_r < 0 ? has_r : has_k < 0 ? has_k : 0;
 
-	has_t = open_files(c, &t, 't', n, c->head.chunk_size);
-	if (has_t >= 0 && c->head.ring_chunk)
-		has_r = open_files(c, &r, 'r', n, c->head.ring_chunk);
-	has_k = has_t < 0 || has_r < 0 ? 0 : open_files(c, &k, 'c', n, 0);
-	result = has_t < 0 ? has_t : has_r < 0 ? has_r : has_k < 0 ? has_k : has_t | has_r | has_k;
-	if (result > 0) {
-		long bad = 0;
-		uint64_t chunks = c->copied->chunks, gone = c->copied->gone;
-		/*
-		 * A thread at full speed may overwrite all while we wait for a processor: then all begins anew. A few times, too, if it was more than half:
-		 * that is luck.
-		 */
-		for (int again = 0; again < LOOKS && !bad; again++) {
-			int nothing = c->copied->chunks == chunks;
-			if (again > (nothing ? LOOKS : FEW) || (again && !nothing && (c->copied->gone - gone) * 2 <= r.places))
-				break;
-			if (again && ((has_t && (bad = take_size(&t))) || (has_r && (bad = take_size(&r)))))
-				break;
-			c->copied->gone = gone;
-			c->copied->chunks = chunks;
-			/* What is begun behind these two looks is not copied: then nothing is missing in between. */
-			if (has_t)
-				in_file = last_in_file(c, &t);
-			if (has_r)
-				in_ring = list_ring(c, &r);
-			newest = in_file == NO_SEQ ? in_ring : in_ring == NO_SEQ || in_file > in_ring ? in_file : in_ring;
-			if (newest == NO_SEQ)
-				break;
-			/* The newest first, wherever it is. */
-			if (in_file == newest)
-				bad = copy_file(c, &t, in_file, newest);
-			if (!bad && in_ring != NO_SEQ)
-				bad = copy_ring(c, &r, in_ring, newest);
-			if (!bad && in_file != NO_SEQ && in_file != newest && c->copied->chunks != chunks)
-				bad = copy_file(c, &t, in_file, newest);
-		}
-		if (!bad && has_k)
-			bad = copy_counts(c, &k);
-		c->copied->threads += in_file != NO_SEQ || in_ring != NO_SEQ || has_k;
-		result = bad ? bad : result;
-	}
-	close_files(&t);
+	if (!bad && has_r)
+		bad = copy_chunks(c, &r, n);
+	if (!bad && has_k)
+		bad = copy_counts(c, &k);
 	close_files(&r);
 	close_files(&k);
-	return result;
+	c->copied->threads += c->copied->chunks != chunks || has_k > 0;
+	return bad ? bad : has_r | has_k;
 }
 
 /* ---- meta ---- */

@@ -3,9 +3,11 @@
  * Copies one process folder of a trace while its threads go on writing, so that what is in the copy is what was there at one moment, thread by
  * thread: every event whole, in order, none twice, none missing between the first and the last.
  *
- * Of a thread's chunks the newest is copied first, twice: the copy ends at the first word that changed in between. The others are finished, but may be
- * overwritten in the flight recorder: from the newest back, each is copied and its head read again behind it; the first that is another one by then ends
- * the copy, since all that are older are gone too, or about to. `meta` comes last, so it names whatever occurs in the events.
+ * Of a thread's chunks the newest is copied first, twice: the copy ends at the first word that changed in between. The
+ * others are finished, but may be overwritten in the thread's ring: from the newest back, each is copied and its head
+ * read again behind it; the first that is another one by then ends the copy, since all that are older are gone too, or
+ * about to. In mode stream they are in t<n> by then, which is looked at next. `meta` comes last, so it names whatever
+ * occurs in the events.
  *
  * No libc; async-signal-safe; a mapping of a few hundred KiB for the time of the call. The command uses it too.
  */

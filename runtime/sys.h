@@ -147,6 +147,12 @@ static inline void sys_fill(void *to, int byte, size_t size)
 	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
 }
 
+/* So many words of 8 bytes. */
+static inline void sys_fill_words(void *to, uint64_t word, size_t words)
+{
+	__asm__ volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(word) : "memory");
+}
+
 static inline size_t sys_length(const char *s)
 {
 	size_t n = 0;

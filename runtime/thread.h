@@ -21,18 +21,28 @@
 #include "x86_64/mirror.h" /* struct stack */
 #include "x86_64/tramp.h"  /* struct tramp_state */
 
+#define THREAD_CUSTOMS 3 /* handlers of signals in the middle of custom events make such themselves, so deep */
+
 struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
 	uint32_t tid;		/* 0: the record is free, or was wiped */
-	uint32_t number;	/* of the thread file; given with the first file */
+	uint32_t number;	/* of the thread's files; given with the first one */
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
-	uint64_t chunk_start;	/* address of the first event */
 	uint64_t next_chunk;	/* sequence number */
-	uint8_t *window[2];	/* two reserved ranges for chunks, used in turn */
+	uint8_t *ring;		/* r<n>, mapped (chunk.h) */
+	uint32_t places, made;	/* that are mapped; and have pages, from the first on */
+	uint32_t place;		/* of chunk */
 	uint32_t has_number;
-	uint32_t forced;	/* the chunk was taken away while the thread was stopped; see recorder_set_mode() */
-	uint32_t chunk_kind;	/* of chunk's file: 't' or 'r' */
+	uint64_t saved;		/* chunks in t<n> */
+	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
+	uint32_t passed;	/* in this chunk words were passed over that hold its token */
+	uint32_t customs;	/* custom events that are being written, further out on the stack, too */
+	struct {
+		uint64_t address; /* of its first word */
+		uint64_t frame;	  /* of who writes it */
+	} custom[THREAD_CUSTOMS];
 	uint32_t enrolled;	/* its slot is the epoch's; see thread_slot() */
+	uint32_t oldest;	/* the place that is next in mode ring */
 	struct trace_counts *counts; /* NULL: none yet */
 	uint64_t count_failed;	/* as failed, of counters */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */

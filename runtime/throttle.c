@@ -40,8 +40,11 @@ static void add(uint32_t id)
 
 void throttle_look(const struct trace_chunk *chunk)
 {
+	struct process_held held;
+
 	if (!percent)
 		return;
+	process_lock(&held);
 	const uint64_t *event = (const uint64_t *)(chunk + 1);
 	uint64_t words = (chunk->size - sizeof(*chunk)) / 8, looked = 0;
 	uint32_t limit = (uint32_t)clock_ticks(SHORT_NS);
@@ -59,4 +62,5 @@ void throttle_look(const struct trace_chunk *chunk)
 	for (uint32_t i = 0; i < TALLY; i++)
 		if (tally[i].words && tally[i].words * 100ull >= looked * percent && filter_count_only(tally[i].id))
 			process_change(TRACE_CHANGE_THROTTLED, tally[i].id, NULL);
+	process_unlock(&held);
 }

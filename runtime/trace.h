@@ -36,8 +36,7 @@
 #include <stdint.h> /* uint64_t */
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION	   1 /* that is written */
-#define TRACE_VERSION_NEXT 2 /* that readers take as well; described here */
+#define TRACE_VERSION 2 /* that is written; readers take 1, too */
 
 /* ---- events ---- */
 
@@ -78,26 +77,9 @@ enum trace_event_type {
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
-#define TRACE_CHUNK_SIZE  (4ul << 20) /* default */
+#define TRACE_CHUNK_SIZE  (256ul << 10) /* default: small enough to be written to a file within 0.3 ms */
 
-/*
- * The first chunk of a file is smaller, with a hole behind it: most threads make few events, and a chunk's pages are made
- * beforehand. Chunks begin at multiples of chunk_size all the same, so that the kernel can map them by large pages.
- */
-#define TRACE_CHUNK_FIRST (256ul << 10)
-
-static inline uint64_t trace_chunk_bytes(uint64_t chunk_size, uint64_t seq)
-{
-	return seq || chunk_size < TRACE_CHUNK_FIRST ? chunk_size : TRACE_CHUNK_FIRST;
-}
-
-/* Where chunk seq begins in its file. */
-static inline uint64_t trace_chunk_at(uint64_t chunk_size, uint64_t seq)
-{
-	return seq * chunk_size;
-}
-
-/* Low half of the words that a chunk of version 2 holds where no event is: no custom event has that size. */
+/* Low half of the words that a chunk holds where no event is: no custom event has that size. */
 #define TRACE_TOKEN 0xffffffffu
 
 /* Start of each chunk. Suffices to decode the chunk alone. */
@@ -181,7 +163,7 @@ struct trace_head {
 	uint64_t stream_bytes;	 /* of all t<n> together */
 	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
-	uint32_t unused;
+	uint32_t coarse;     /* so many events may share a reading of the clock, the last before them; 0: none do */
 	uint32_t record_error; /* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
 	uint32_t unused_too;
 };

@@ -140,7 +140,7 @@ expected() {
 }
 record d -l libcounted.so ./api_threads threads
 is "$(printf '%s\n' "$out" | tail -n 1)$err" 'all were taken' 'eight threads and their handlers: every event is taken'
-ok 'eight threads and their handlers: handlers came in between' test "$(printf '%s\n' "$out" | awk '$1 == "handled" { n += $3 } END { print n + 0 }')" -gt 100
+ok 'eight threads and their handlers: handlers came in between' test "$(printf '%s\n' "$out" | awk '$1 == "handled" { n += $3 } END { print n + 0 }')" -gt 20
 ./api_read d/p* >events
 is "$(expected 0-5999 | diff - events)" '' 'eight threads and their handlers: all are in the trace, byte for byte and in order'
 report d

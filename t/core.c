@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/handler.h"
 #include "runtime/process.h"
@@ -120,7 +121,7 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 {
 	const struct process_options options = {
 		.output = where,
-		.chunk_size = chunk_size,
+		.chunk_size = chunk_init(chunk_size, CORE_RING_CHUNKS * chunk_size),
 		.version = "test",
 		.source = "test",
 		.describe = describe_nothing,
@@ -184,7 +185,7 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 
 	for (; word < end; word++) {
 		uint32_t type = (uint32_t)(*word >> 60), id = (uint32_t)(*word >> 32) & TRACE_ID_MASK;
-		if (!*word) {
+		if (type == TRACE_HOLE) {
 			reading->holes += chunk->used != 0;
 			continue;
 		}
@@ -205,46 +206,100 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 			} else {
 				reading->damage = "an unknown control event";
 			}
-		} else if (type < TRACE_ENTRY || type > TRACE_POINT) {
+		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";
 		} else {
-			const struct event event = {type, id, tid, clock};
+			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock };
 			add_event(reading, &event);
 		}
 	}
 }
 
-int core_read(const char *path, uint64_t chunk_size, struct reading *reading)
+/* One of a thread's two files. */
+struct chunk_file {
+	char *start;
+	size_t size;
+};
+
+static struct chunk_file map_file(const char *path)
 {
 	struct stat st;
+	struct chunk_file file = { NULL, 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	memset(reading, 0, sizeof(*reading));
-	if (fd < 0 || fstat(fd, &st) || st.st_size == 0) {
-		if (fd >= 0)
-			close(fd);
-		return -1;
+	if (fd < 0)
+		return file;
+	if (!fstat(fd, &st) && st.st_size) {
+		file.size = (size_t)st.st_size;
+		file.start = mmap(NULL, file.size, PROT_READ, MAP_SHARED, fd, 0);
+		if (file.start == MAP_FAILED)
+			fail("mmap");
 	}
-	char *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
-	if (file == MAP_FAILED)
-		fail("mmap");
-	for (uint64_t seq = 0;; seq++) {
-		uint64_t at = trace_chunk_at(chunk_size, seq);
-		const struct trace_chunk *chunk = (const struct trace_chunk *)(file + at);
-		if (at + trace_chunk_bytes(chunk_size, seq) > (uint64_t)st.st_size || !chunk->magic)
-			break;
-		if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->seq != seq ||
-			chunk->size != trace_chunk_bytes(chunk_size, seq) || chunk->head_size != sizeof(*chunk) ||
-			chunk->used > chunk->size) {
+	return file;
+}
+
+struct chunk_list {
+	const struct trace_chunk *chunk[65536];
+	size_t count;
+};
+
+static void list_chunks(struct chunk_list *list, const struct chunk_file *file, uint64_t first, uint64_t step,
+	uint64_t chunk_size, struct reading *reading)
+{
+	for (uint64_t at = first; at + sizeof(struct trace_chunk) <= file->size; at += step) {
+		const struct trace_chunk *chunk = (const struct trace_chunk *)(file->start + at);
+		if (!chunk->magic)
+			continue;
+		if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->size != chunk_size ||
+			chunk->head_size != sizeof(*chunk) || chunk->used > chunk->size || (step == chunk_size && !chunk->used))
 			reading->damage = "a chunk's header";
-			break;
-		}
+		else if (list->count < sizeof(list->chunk) / sizeof(*list->chunk))
+			list->chunk[list->count++] = chunk;
+	}
+}
+
+/* By number; of two that are the same, the one that knows of more lost events first. */
+static int by_seq(const void *a, const void *b)
+{
+	const struct trace_chunk *x = *(const struct trace_chunk *const *)a, *y = *(const struct trace_chunk *const *)b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return x->lost > y->lost ? -1 : x->lost < y->lost;
+}
+
+int core_read(const char *path, uint64_t chunk_size, struct reading *reading)
+{
+	static struct chunk_list list;
+	char other[200];
+	uint64_t next = 0;
+
+	memset(reading, 0, sizeof(*reading));
+	list.count = 0;
+	snprintf(other, sizeof(other), "%s", path);
+	*(strrchr(other, '/') + 1) = 'r';
+	struct chunk_file file = map_file(path), ring = map_file(other);
+	if (!file.size && !ring.size)
+		return -1;
+	list_chunks(&list, &file, 0, chunk_size, chunk_size, reading);
+	list_chunks(&list, &ring, chunk_size, 2 * chunk_size, chunk_size, reading);
+	qsort(list.chunk, list.count, sizeof(*list.chunk), by_seq);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct trace_chunk *chunk = list.chunk[i];
+		if (i && chunk->seq == list.chunk[i - 1]->seq)
+			continue;
+		if (chunk->seq != next)
+			reading->damage = "a chunk is missing";
+		next = chunk->seq + 1;
 		reading->chunks++;
 		reading->lost += chunk->lost;
 		read_chunk(reading, chunk);
 	}
-	munmap(file, (size_t)st.st_size);
+	if (file.size)
+		munmap(file.start, file.size);
+	if (ring.size)
+		munmap(ring.start, ring.size);
 	return 0;
 }
 

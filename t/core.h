@@ -53,7 +53,10 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 /* The same with a given type: CALL(long (*)(long), function)(5). */
 #define CALL(type, function) ((__typeof__(type))(uintptr_t)(function).call)
 
-/* Path of thread file n of the process. */
+/* So many chunks has a thread's flight recorder, after core_start(). */
+#define CORE_RING_CHUNKS 8
+
+/* Path of t<n> of the process; core_read() takes r<n>, beside it, too. */
 const char *core_thread_file(const char *folder, pid_t pid, unsigned n);
 
 /* An event as read back; control events other than TRACE_THREAD and TRACE_SYNC never get here. */
@@ -63,12 +66,12 @@ struct event {
 	uint64_t clock;
 };
 
-/* All of one thread file. */
+/* All of one thread record, in the order of its chunks, of which none may be missing. */
 struct reading {
 	struct event *event; /* entries, exits, tails, unwinds and points, in order */
 	size_t count;
 	uint64_t chunks, syncs, threads; /* chunks, and control events */
-	uint64_t holes;			 /* zero words in finished chunks */
+	uint64_t holes;			 /* words without an event in finished chunks */
 	uint64_t lost;
 	const char *damage; /* what is against the format, or NULL */
 };

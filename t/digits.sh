@@ -8,6 +8,7 @@ numbers() {
 	bounded 120 "$XAUDIT" dump "$1" 2>&1 | awk '
 	function bad(what) { if (!(tid in wrong)) { wrong[tid] = what; print "bad: thread " tid ", " $0 ": " what } }
 	$1 == "xaudit:" { print; next }
+	$1 == "#" { next }
 	$3 == "load" || $3 == "unload" || $3 == "change" { next }
 	{ tid = $2 }
 	$3 == "gap" { if (tid in events) bad("chunks are missing in the middle"); next }

@@ -11,12 +11,11 @@
 #include "t/flow.h"
 #include "t/flow_xray.h"
 
-#define RING (512ul << 10)
+#define RING (CORE_RING_CHUNKS * FLOW_CHUNK)
 
 __attribute__((unused)) static void start_with(struct recorder_options recorder, struct filter_options filter)
 {
 	start_xray();
-	recorder.ring = RING;
 	recorder_init(&recorder);
 	if (filter_init(&filter))
 		_exit(98);

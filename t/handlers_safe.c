@@ -460,7 +460,7 @@ static int removals(void *argument)
 	start_xray();
 	removing = argument;
 	expect(epoch_init(removing->is_fenced), removing->is_fenced);
-	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING, .ring = 512 << 10});
+	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING});
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, leaf);
 	f[2] = core_traced(TRAMP_POINT, 2, leaf);
 	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -34,7 +34,6 @@
 #define SPACE		41 /* bytes that each has: an odd number, so that sites lie over ends of cache lines and pages */
 #define FILE_SIZE	((16ul + FUNCTIONS * SPACE + 64 + 4095) & ~4095ul)
 #define THREADS		8
-#define RING		(512ul << 10)
 #define CALLS_OF_SIGNAL 5
 #define QUIET		300000 /* us, after the last batch */
 
@@ -394,7 +393,7 @@ static void judge_counts(void)
 
 static int soak(void *argument)
 {
-	const struct recorder_options recorder = { .mode = outcome->mode, .ring = RING };
+	const struct recorder_options recorder = { .mode = outcome->mode };
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	pthread_t thread[THREADS], forker;
 	unsigned files;

@@ -53,6 +53,14 @@
 
 #define DEPTH_MAX 1024
 
+/* Version 1: the first chunk of a file is smaller, with a hole behind it. Chunks begin at multiples of chunk_size. */
+#define CHUNK_FIRST (256ul << 10)
+
+static uint64_t first_version_bytes(uint64_t chunk_size, uint64_t seq)
+{
+	return seq || chunk_size < CHUNK_FIRST ? chunk_size : CHUNK_FIRST;
+}
+
 static const char *dir;
 static unsigned line_number;
 
@@ -112,7 +120,7 @@ static uint64_t chunk_bytes(void)
 {
 	if (head.version != 1)
 		return head.ring_chunk;
-	return in_ring ? head.ring_chunk : trace_chunk_bytes(head.chunk_size, chunk_seq);
+	return in_ring ? head.ring_chunk : first_version_bytes(head.chunk_size, chunk_seq);
 }
 
 /* Each second place of r<n> is none, and t<n> takes them as they come, no longer than what was used. */
@@ -154,9 +162,9 @@ static void finish_chunk(void)
 		return;
 	}
 	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
-	if (ftruncate(thread_fd, (off_t)trace_chunk_at(head.chunk_size, chunk_seq + 1)))
+	if (ftruncate(thread_fd, (off_t)head.chunk_size * (chunk_seq + 1)))
 		err(1, "ftruncate");
-	write_at(thread_fd, chunk, chunk_pos, trace_chunk_at(head.chunk_size, chunk_seq));
+	write_at(thread_fd, chunk, chunk_pos, head.chunk_size * chunk_seq);
 	chunk_seq++;
 	chunk_pos = 0;
 	leave_open = false;
@@ -428,7 +436,7 @@ static void begin_process(char **word, int words)
 	if (meta_fd < 0)
 		err(1, "%s/meta", path);
 	head = (struct trace_head){
-		.version = TRACE_VERSION,
+		.version = 1,
 		.head_size = TRACE_HEAD_SIZE,
 		.chunk_size = TRACE_CHUNK_MIN,
 		.pid = (uint32_t)strtoul(word[1] + 1, NULL, 10),

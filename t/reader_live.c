@@ -27,7 +27,6 @@
 #define CHUNK	TRACE_CHUNK_MIN
 #define CHUNKS	512u
 #define PLACES	16u
-#define RING	(16ul << 10) /* bytes of a place */
 #define ROUNDS	25
 #define SECONDS 120
 
@@ -65,9 +64,9 @@ static void make_folder(bool ring)
 	struct trace_head *head = (void *)meta;
 	memcpy(meta + TRACE_HEAD_SIZE, &name, sizeof(name));
 	memcpy(meta + TRACE_HEAD_SIZE + offsetof(struct trace_type_name, name), "letters", 7);
-	*head = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .used = TRACE_HEAD_SIZE + 32, .chunk_size = CHUNK, .pid = 1,
-		.clock = TRACE_CLOCK_MONOTONIC, .threads = 1, .recording = 1, .mode = ring, .ring_chunk = ring ? RING : 0,
-		.ring_size = ring ? PLACES * RING : 0 };
+	*head = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
+		.used = TRACE_HEAD_SIZE + 32, .chunk_size = CHUNK, .pid = 1, .clock = TRACE_CLOCK_MONOTONIC, .threads = 1,
+		.recording = 1, .mode = ring, .ring_chunk = CHUNK, .ring_size = ring ? PLACES * CHUNK : 0 };
 	memcpy(head->magic, TRACE_MAGIC, sizeof(head->magic));
 	munmap(meta, TRACE_HEAD_SIZE + 32);
 }
@@ -77,32 +76,33 @@ static void store(void *at, uint64_t word)
 	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE); /* in the order of the program: as the recorder writes */
 }
 
-static struct trace_chunk *begin_chunk(char *at, uint64_t size, uint64_t seq, uint64_t clock)
+/* As the recorder does it (runtime/chunk.h). */
+static struct trace_chunk *begin_chunk(char *at, uint64_t seq, uint64_t clock)
 {
 	struct trace_chunk *chunk = (void *)at;
-	struct trace_chunk head = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(head), .seq = seq, .pid = 1, .tid = 1,
-		.clock = clock, .size = size };
+	struct trace_chunk head = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(head),
+		.seq = seq, .pid = 1, .tid = 1, .clock = clock, .size = CHUNK, .token = seq << 32 | TRACE_TOKEN };
 
 	store(chunk, 0); /* the magic: nothing is here until the head is whole */
-	for (uint64_t word = 1; word < size / 8; word++)
-		store((uint64_t *)(void *)at + word, word < sizeof(head) / 8 ? ((uint64_t *)(void *)&head)[word] : 0);
+	for (uint64_t word = 1; word < CHUNK / 8; word++)
+		store((uint64_t *)(void *)at + word, word < sizeof(head) / 8 ? ((uint64_t *)(void *)&head)[word] : head.token);
 	store(chunk, ((uint64_t *)(void *)&head)[0]);
 	return chunk;
 }
 
-static void write_events(char *files, uint64_t size, unsigned places, bool again)
+static void write_events(char *file, unsigned places, bool again)
 {
 	struct trace_chunk *chunk = NULL;
 	uint64_t seq = 0, pos = 0;
 
 	for (uint64_t i = 0;; i++) {
 		uint64_t words = 1 + (size_of(i) + 7) / 8;
-		if (!chunk || pos + 8 * (1 + words) > size) {
+		if (!chunk || pos + 8 * (1 + words) > CHUNK) {
 			if (chunk)
 				store(&chunk->used, pos);
 			if (seq == places && !again)
 				return;
-			chunk = begin_chunk(files + seq % places * size, size, seq, 1000 + i);
+			chunk = begin_chunk(file + (2 * (seq % places) + 1) * CHUNK, seq, 1000 + i);
 			seq++;
 			pos = sizeof(*chunk);
 		}
@@ -122,12 +122,13 @@ static void write_events(char *files, uint64_t size, unsigned places, bool again
 static pid_t start_writer(bool ring)
 {
 	make_folder(ring);
-	char *files = map_file(ring ? "r0" : "t0", ring ? PLACES * RING : CHUNKS * CHUNK);
+	unsigned places = ring ? PLACES : CHUNKS;
+	char *file = map_file("r0", 2 * places * CHUNK);
 	pid_t pid = fork();
 	if (pid)
 		return pid;
 	alarm(SECONDS);
-	write_events(files, ring ? RING : CHUNK, ring ? PLACES : CHUNKS, ring);
+	write_events(file, places, ring);
 	_exit(0);
 }
 

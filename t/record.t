@@ -132,7 +132,7 @@ environment
 like "$environment" "^LD_AUDIT=$here/fake.so\$" 'LD_AUDIT is the module'
 like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1024$' 'GLIBC_TUNABLES asks for static TLS'
 like "$environment" "^output = $here/xaudit.data\$" 'the default output, absolute'
-like "$environment" '^buffer = 4194304$' 'the default buffer'
+like "$environment" '^buffer = 262144$' 'the default buffer'
 unlike "$environment" '^XAUDIT_CONFIG' 'no configuration, none named'
 default='[library *]
 kinds = xray patchable guard
@@ -434,12 +434,12 @@ kill "$(cat stays)"
 rm -rf d d.old
 FAKE_TRACE='selected threads' record -o d true
 is "$end/$said" 'exit 0/' 'a process with threads'
-is "$(stat -c %s d/p*/t0)" $((65536 + 128 + 24)) 'its thread file is cut behind the last event'
+is "$(stat -c %s d/p*/r0)" $((3 * 65536 + 128 + 24)) 'its thread file is cut behind the last event'
 # The folder is made when sleep begins, which may be after its fork.
 FAKE_TRACE='selected threads' record -o d sh -c 'sleep 20 >/dev/null 2>&1 & echo $!
-	i=0; while [ ! -s d/p$!/t0 ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
+	i=0; while [ ! -s d/p$!/r0 ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
 pid=$(head -n 1 out)
-is "$(stat -c %s "d/p$pid/t0")" 131072 'that of a process that still runs is not'
+is "$(stat -c %s "d/p$pid/r0")" 262144 'that of a process that still runs is not'
 kill "$pid"
 FAKE_TRACE=some record -o d true
 like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the rules, '\

@@ -88,9 +88,10 @@ static void trace(const char *words)
 		.version = TRACE_VERSION,
 		.head_size = TRACE_HEAD_SIZE,
 		.chunk_size = CHUNK,
+		.ring_chunk = CHUNK,
 		.pid = (uint32_t)getpid(),
 		.threads = 1 };
-	static uint64_t chunk[2 * CHUNK / 8];
+	static uint64_t chunk[4 * CHUNK / 8];
 	char path[4200], output[4096] = "";
 	const char *rules = getenv("XAUDIT_RULES");
 
@@ -112,11 +113,11 @@ static void trace(const char *words)
 			.head_size = sizeof(start),
 			.seq = i,
 			.size = CHUNK };
-		memcpy(chunk + i * CHUNK / 8, &start, sizeof(start));
+		memcpy(chunk + (2 * i + 1) * CHUNK / 8, &start, sizeof(start));
 	}
 	for (unsigned i = 0; i < 3; i++)
-		chunk[CHUNK / 8 + 16 + i] = TRACE_EVENT(TRACE_POINT, 1, i);
-	snprintf(path, sizeof(path), "%s/p%d/t0", output, (int)getpid());
+		chunk[3 * CHUNK / 8 + 16 + i] = TRACE_EVENT(TRACE_POINT, 1, i);
+	snprintf(path, sizeof(path), "%s/p%d/r0", output, (int)getpid());
 	write_file(path, chunk, sizeof(chunk), sizeof(chunk));
 }
 

@@ -59,8 +59,9 @@ static void check_calls(const char *name, const struct caller *caller, unsigned 
 	is_int((long long)backward, 0, "%s: the program's times never step back", name);
 	is_int((long long)lost, 0, "%s: no event is lost", name);
 	is_int(caller->wrong, 0, "%s: all calls return what they should", name);
-	ok(holes <= chunks, "%s: %llu chunks have %llu holes, at most one each", name, (unsigned long long)chunks,
-		(unsigned long long)holes);
+	/* At each chunk's end; and where a handler came before the cursor was moved. */
+	ok(holes <= chunks + caller->handled, "%s: %llu chunks have %llu holes, at most one for each handler", name,
+		(unsigned long long)chunks, (unsigned long long)holes);
 }
 
 /* ---- one thread ---- */
@@ -103,7 +104,8 @@ static void test_one_thread(void)
 		bail("no thread file");
 	uint64_t per_chunk = (TRACE_CHUNK_MIN - sizeof(struct trace_chunk)) / 8;
 	uint64_t words = reading.count + 2 * reading.syncs + reading.holes;
-	is_int((long long)reading.chunks, (long long)((words + per_chunk - 1) / per_chunk),
+	/* Of two words that belong together none is the last one of a chunk. */
+	ok(reading.chunks - (words + per_chunk - 1) / per_chunk <= 1,
 		"one thread: as many chunks as the events fill");
 	core_forget(&reading);
 	ok(core_read(core_thread_file(core_folder(), outcome->pid, 1), chunk_size, &reading) < 0,
@@ -120,10 +122,9 @@ static void test_one_thread(void)
 	check_calls("changing span", &outcome->caller[0], 1, chunk_size);
 	caller_disturb = 0;
 
-	/* The first chunk is smaller than the others. */
-	chunk_size = 2 * TRACE_CHUNK_FIRST;
+	chunk_size = 8 * TRACE_CHUNK_MIN;
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(million_signals, NULL, 20), 0, "and with larger chunks behind the first one");
+	is_int(core_child(million_signals, NULL, 20), 0, "and with larger chunks");
 	check_calls("larger chunks", &outcome->caller[0], 1, chunk_size);
 	chunk_size = TRACE_CHUNK_MIN;
 }

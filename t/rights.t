@@ -114,7 +114,7 @@ link_to_safe() {
 }
 folder_of_links() {
 	mkdir "$1"
-	for n in 0 1 2; do ln -s "$tmp/safe/t0" "$1/t$n"; done
+	for n in 0 1 2; do ln -s "$tmp/safe/t0" "$1/t$n"; ln -s "$tmp/safe/t0" "$1/r$n"; done
 	ln -s "$tmp/safe/meta" "$1/meta"
 }
 swapped 'a link in the place of the process folder' link_to_safe

@@ -75,11 +75,11 @@ static const struct {
 	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
-	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic" },
+	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic, coarse" },
 	{ "[program]\nexclude=\n", "2: no value for key 'exclude'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
 	{ "[trace]\nbuffer = 3M\n",
 		"2: bad size '3M' for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
-	{ "[trace]\nclock = rdtsc\n", "2: bad value 'rdtsc' for key 'clock'; allowed: auto, tsc, monotonic" },
+	{ "[trace]\nclock = rdtsc\n", "2: bad value 'rdtsc' for key 'clock'; allowed: auto, tsc, monotonic, coarse" },
 	{ "[trace]\noutput = a\n[program]\n[trace]\noutput = a\n",
 		"5: key 'output' given twice in [trace]; allowed: once" },
 	{ "[trace]\nbuffer = 4M\nbuffer = 4M\n", "3: key 'buffer' given twice in [trace]; allowed: once" },
@@ -399,7 +399,7 @@ static void sources(void)
 	ok(!rules.sections->next->next, "and no more");
 	snprintf(path, sizeof(path), "%s/xaudit.data", folder);
 	is_str(rules.output, path, "the default output lies in the current folder");
-	is_int((long long)rules.buffer, 4 << 20, "the default buffer is 4M");
+	is_int((long long)rules.buffer, 256 << 10, "the default buffer is 256k");
 	is_int(rules.clock, RULES_CLOCK_TSC, "the clock is the one asked for");
 	is_str(rules.source, "command line", "the source is named");
 	arena_free(&rules.arena);

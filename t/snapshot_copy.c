@@ -17,12 +17,17 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #include "t/tap.h"
 
-#define CHUNK  4096ul
+#define CHUNK  TRACE_CHUNK_MIN
 #define PLACES 8u
 
 static int ring = -1;
 static uint64_t next_seq; /* of the thread's next chunk */
 static unsigned reads, strike_at, strike_with;
+
+static off_t place_of(uint64_t seq)
+{
+	return (off_t)((2 * (seq % PLACES) + 1) * CHUNK);
+}
 
 /* A chunk, as the recorder makes them: begun with its head; the one before is finished first. */
 static void begin_next(void)
@@ -32,8 +37,8 @@ static void begin_next(void)
 	static const uint8_t nothing[CHUNK];
 
 	if (next_seq)
-		pwrite(ring, &used, 8, (off_t)((next_seq - 1) % PLACES * CHUNK + offsetof(struct trace_chunk, used)));
-	off_t at = (off_t)(next_seq % PLACES * CHUNK);
+		pwrite(ring, &used, 8, place_of(next_seq - 1) + (off_t)offsetof(struct trace_chunk, used));
+	off_t at = place_of(next_seq);
 	pwrite(ring, nothing, CHUNK, at);
 	pwrite(ring, &word, 8, at + (off_t)sizeof(chunk));
 	chunk.seq = next_seq++;
@@ -70,11 +75,11 @@ static const char *judge(int fd, uint64_t newest_before)
 	for (unsigned i = 0; i < PLACES; i++) {
 		struct trace_chunk chunk;
 		uint64_t word;
-		if (pread(fd, &chunk, sizeof(chunk), (off_t)(i * CHUNK)) != sizeof(chunk) || !chunk.magic)
+		if (pread(fd, &chunk, sizeof(chunk), place_of(i)) != sizeof(chunk) || !chunk.magic)
 			continue;
 		if (chunk.seq % PLACES != i)
 			return "a chunk lies in another one's place";
-		if (pread(fd, &word, 8, (off_t)(i * CHUNK + sizeof(chunk))) != 8 ||
+		if (pread(fd, &word, 8, place_of(i) + (off_t)sizeof(chunk)) != 8 ||
 			word != TRACE_EVENT(TRACE_POINT, chunk.seq + 1, chunk.seq + 1))
 			return "a chunk has the event of another one";
 		chunks++;
@@ -94,8 +99,8 @@ static const char *one(int from, int to)
 
 	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
 	head.used = TRACE_HEAD_SIZE;
-	head.chunk_size = TRACE_CHUNK_MIN;
-	head.ring_chunk = CHUNK;
+	head.chunk_size = head.ring_chunk = CHUNK;
+	head.mode = TRACE_MODE_RING;
 	head.ring_size = PLACES * CHUNK;
 	int meta = open_in(from, "meta");
 	pwrite(meta, &head, sizeof(head), 0);

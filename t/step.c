@@ -42,7 +42,7 @@ static const char handler_events[] = "E5P6E9X9X5";
 struct places {
 	uint64_t rip[MAX_PLACES];
 	uint32_t count;
-	uint64_t after_xadd; /* the first one that follows a reservation */
+	uint64_t after_look; /* the first one that follows the look at the room for an event */
 };
 
 /* Where the program is, as seen from its call: before or after, in it, in a handler that may be sent back to it. */
@@ -55,7 +55,7 @@ struct tracer {
 	uint64_t broken;	  /* address of our breakpoint; 0: none */
 	long original;		  /* what was there */
 	uint32_t steps, injected; /* of this call */
-	int was_xadd;
+	int was_look;
 };
 
 static pid_t bounded;
@@ -115,9 +115,9 @@ static void note_place(struct tracer *tracer, struct places *places, uint64_t ri
 {
 	uint32_t i = 0;
 
-	if (tracer->was_xadd && !places->after_xadd)
-		places->after_xadd = rip;
-	tracer->was_xadd = (peek(tracer, rip) & 0xffffff) == 0xc10f48;
+	if (tracer->was_look && !places->after_look)
+		places->after_look = rip;
+	tracer->was_look = (peek(tracer, rip) & 0xffffff) == 0x418548; /* test %rax, ...(%rcx) */
 	while (i < places->count && places->rip[i] != rip)
 		i++;
 	if (i == places->count && i < MAX_PLACES)
@@ -158,7 +158,8 @@ static int next_call(struct tracer *tracer, uint64_t only, struct places *places
 			return 0;
 		signal = 0;
 		if (WSTOPSIG(*status) == SIGUSR1) {
-			/* It was blocked when it was sent, and is delivered now. */
+			/* It was blocked when it was sent, and is delivered now, perhaps before the breakpoint was met. */
+			clear_break(tracer);
 			tracer->interrupted = regs.rip;
 			tracer->state = INJECTED;
 			signal = SIGUSR1;
@@ -324,7 +325,8 @@ static void test_every(const struct plan *plan, struct places *places)
 	running = next_call(&tracer, 0, places, &status);
 	uint32_t steps = tracer.steps, injected = tracer.injected;
 	status = finish(&tracer, running, status);
-	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps), "%s: %u signals at %u instructions", what, injected,
+	/* While signals are blocked they wait. */
+	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / 2), "%s: %u signals at %u instructions", what, injected,
 		steps);
 	check_end(plan, what, status);
 }
@@ -355,8 +357,8 @@ static void test_each(const struct plan *plan, const struct places *places, int 
 		}
 	step_shared->cross = 0;
 	status = finish(&tracer, running, status);
-	/* Handlers on another stack, or in another chunk, lead the call by other ways. */
-	ok(injected >= times / 2, "%s: %u signals in %u calls", what, injected, times);
+	/* A call that is interrupted once does not come by all that one did which was interrupted everywhere. */
+	ok(injected >= times / 10, "%s: %u signals in %u calls", what, injected, times);
 	check_end(plan, what, status);
 }
 
@@ -370,10 +372,10 @@ static void test_boundary(const struct plan *plan, const struct places *places)
 	uint32_t tried = 0;
 
 	for (int filler = 0; filler < 6 && !tried; filler++) {
-		size_t size = TRACE_CHUNK_FIRST * (1 + (size_t)filler);
+		size_t size = (4 * TRACE_CHUNK_MIN) * (1 + (size_t)filler);
 		void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		struct tracer tracer = start(plan);
-		int status = 0, running = next_call(&tracer, places->after_xadd, NULL, &status);
+		int status = 0, running = next_call(&tracer, places->after_look, NULL, &status);
 		uint32_t injected = tracer.injected;
 		status = finish(&tracer, running, status);
 		if (!step_shared->unusable) {
@@ -383,7 +385,7 @@ static void test_boundary(const struct plan *plan, const struct places *places)
 		}
 		munmap(p, size);
 	}
-	is_int(tried, 1, "%s: a signal between the reservation and its test", what);
+	is_int(tried, 1, "%s: a signal behind the look at the room", what);
 }
 
 int main(void)
@@ -409,7 +411,7 @@ int main(void)
 		test_each(&plan, &places, 0);
 	}
 	struct plan boundary = {
-		.call = INTERCEPT, .clock = TRACE_CLOCK_TSC, .chunk_size = 2 * TRACE_CHUNK_FIRST, .fill = 1};
+		.call = INTERCEPT, .clock = TRACE_CLOCK_TSC, .chunk_size = 2 * (4 * TRACE_CHUNK_MIN), .fill = 1};
 	struct plan cold = {.call = INTERCEPT, .clock = TRACE_CLOCK_TSC, .chunk_size = TRACE_CHUNK_MIN};
 	test_every(&cold, &places);
 	test_boundary(&boundary, &places);

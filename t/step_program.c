@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/chunk.h"
 #include "runtime/thread.h"
 #include "t/core.h"
 
@@ -151,21 +152,23 @@ static void make_call(int stepped)
 	check_registers(step_plan->call);
 }
 
-/* Fills the first chunk to its end and puts a page behind it. */
+/* Fills the first chunk to its end and puts a page behind it, where the file has none. */
 static uint8_t *fill_chunk(void)
 {
 	const struct thread *thread = thread_self();
 	uint64_t end = (uint64_t)(uintptr_t)thread->chunk + thread->chunk->size;
 
-	/* Calls of the handler's kind, while there is room for another whole one; then the rest as if reserved in vain.
+	/* Calls of the handler's kind, while there is room for another whole one; then the rest as if
+	 * passed over.
 	 */
 	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* with a sync, at most */
 		call_as_handler();
-	memset((void *)(uintptr_t)tramp_self->cursor, 0, end - tramp_self->cursor);
-	*tramp_written(thread->chunk_start) += end - tramp_self->cursor; /* the cursor may be at the end already */
+	/* What is left, as if other events were there that the cursor has not passed yet. */
+	for (uint64_t at = tramp_self->cursor; at < end; at += 8)
+		*(uint64_t *)(uintptr_t)at = CHUNK_CLOSED;
 	tramp_self->cursor = end;
 	void *p = mmap((void *)(uintptr_t)end, 4096, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (p != (void *)(uintptr_t)end) {
 		step_shared->unusable = 1;
 		return NULL;

@@ -205,7 +205,7 @@ static int leave_clock(void *argument)
 	struct sigaction action = {.sa_handler = jump};
 	volatile unsigned n = 0;
 
-	core_start(core_folder(), 2 * TRACE_CHUNK_FIRST, TRACE_CLOCK_TSC);
+	core_start(core_folder(), 2 * TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
 	CALL(void (*)(void), core_traced(TRAMP_POINT, 1, core_now_ns))();
 	sigaction(SIGALRM, &action, NULL);
 	while (n < 2000) {

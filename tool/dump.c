@@ -226,6 +226,8 @@ static void dump_all(const struct dump *dump, struct folder *folder)
 	struct about about;
 	struct merge merge;
 
+	if (!dump->options.json)
+		reader_say_coarse(folder, "# ");
 	merge_open(&merge, folder);
 	while (!reader_output_broken() && (source = merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)

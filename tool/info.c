@@ -282,13 +282,16 @@ static void print_size(uint64_t bytes)
 static void print_mode(const struct trace_head *head)
 {
 	printf("  Mode        %s, %s", mode_word(head->mode), head->recording ? "recording" : "stopped");
-	if (head->ring_chunk) {
+	if (head->ring_size) {
 		printf("; a flight recorder of ");
 		print_size(head->ring_size);
 		printf(" per thread in chunks of ");
 		print_size(head->ring_chunk);
 	}
 	putchar('\n');
+	if (head->coarse)
+		printf("  Times       coarse: the clock is read for one event in %" PRIu32 " of a thread\n",
+			head->coarse);
 	if (head->taken_back)
 		printf("  Taken back  %" PRIu64 " calls that were shorter than the rules' time, or have none\n",
 			head->taken_back);

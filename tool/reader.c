@@ -202,3 +202,16 @@ const struct reader_colors *reader_colors(const struct reader_options *options)
 
 	return options->color ? &some : &none;
 }
+
+void reader_say_coarse(const struct folder *folder, const char *begin)
+{
+	uint32_t events = 0;
+
+	for (unsigned i = 0; i < folder->processes; i++)
+		if (folder->process[i]->head.coarse > events)
+			events = folder->process[i]->head.coarse;
+	if (events)
+		printf("%stimes are coarse: the clock was read for one event in %" PRIu32
+		       " of a thread, which those behind it share\n",
+			begin, events);
+}

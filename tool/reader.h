@@ -79,6 +79,9 @@ static inline bool reader_output_broken(void)
  */
 int reader_end(struct folder *folder);
 
+/* Says, in a line that begins so, that times are coarse, if those of any process are. */
+void reader_say_coarse(const struct folder *folder, const char *begin);
+
 struct process;
 struct change;
 struct function;

@@ -29,6 +29,7 @@ static const char help[] =
 	"  -t, --time=TIME          leave out calls that are shorter, as in 500ns, 10us, 1.5ms\n"
 	"  -C, --below=PATTERN      record only these functions and what they call; repeatable\n"
 	"      --throttle=N%        only count short functions that fill more than this share of a buffer\n"
+	"      --clock=CLOCK        auto (default), tsc, monotonic; coarse: read for one event in 16\n"
 	"      --start-disabled     begin switched off; xaudit ctl PID enable switches on\n"
 	"      --prepare=WHAT       what can be switched on without a stop: selected (default), all, none\n"
 	"      --snapshot=WHAT      keep a copy of the ring: exit, crash, signal:NAME; repeatable\n"
@@ -59,6 +60,7 @@ static const struct option long_options[] = {
 	{ "time", required_argument, NULL, 't' },
 	{ "below", required_argument, NULL, 'C' },
 	{ "throttle", required_argument, NULL, KEY + RECORD_THROTTLE },
+	{ "clock", required_argument, NULL, KEY + RECORD_CLOCK },
 	{ "start-disabled", no_argument, NULL, START_DISABLED },
 	{ "prepare", required_argument, NULL, KEY + RECORD_PREPARE },
 	{ "snapshot", required_argument, NULL, SNAPSHOT },

@@ -29,6 +29,7 @@ struct record_words {
 	X(SIZE_LIMIT, "size-limit", "size", "--size-limit")                                                            \
 	X(PREPARE, "prepare", "value", "--prepare")                                                                    \
 	X(THROTTLE, "throttle", "value", "--throttle")                                                                 \
+	X(CLOCK, "clock", "value", "--clock")                                                                          \
 	X(DEPTH, "depth", "value", "-D")                                                                               \
 	X(TIME, "time", "value", "-t")
 enum record_key {

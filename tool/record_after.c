@@ -180,8 +180,7 @@ static bool look_at_threads(int folder, uint64_t chunk)
 		if (!strchr("trc", e->d_name[0]) || e->d_name[1] < '0' || e->d_name[1] > '9')
 			continue;
 		any = true;
-		/* A flight recorder and counters have their size from the beginning. */
-		if (e->d_name[0] == 't' && chunk)
+		if (e->d_name[0] == 'r' && chunk)
 			record_trim(folder, e->d_name, chunk);
 	}
 	closedir(dir);

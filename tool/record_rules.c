@@ -135,9 +135,7 @@ static void put_trace(FILE *to, const char *output, const struct rules *rules)
 {
 	fprintf(to, "[trace]\noutput = %s\nbuffer = %zu\nclock = %s\nfollow = %s\nmode = %s\nring = %zu\n", output,
 		rules->buffer,
-		rules->clock == RULES_CLOCK_TSC	       ? "tsc"
-		: rules->clock == RULES_CLOCK_MONOTONIC ? "monotonic"
-							: "auto",
+		rules_clock_words[rules->clock],
 		rules->follow ? "yes" : "no", rules_mode_words[rules->mode], rules->ring);
 	put_number(to, "size-limit", rules->size_limit, "");
 	fprintf(to, "enabled = %s\nprepare = %s\n", rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);

@@ -289,6 +289,7 @@ static void replay(struct replay *r, struct folder *folder)
 	struct merge_source *source;
 	struct merge_event event;
 
+	reader_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
 	merge_open(&r->merge, folder);
 	for (unsigned i = 0; i < r->merge.sources; i++)

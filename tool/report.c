@@ -337,6 +337,8 @@ int report_main(int argc, char **argv)
 		print_json(&counter, line, lines);
 	else
 		print_table(&counter, line, lines, sort, reader_colors(&options));
+	if (!options.json)
+		reader_say_coarse(folder, "");
 	free(line);
 	count_free(&counter);
 	return reader_end(folder);

@@ -319,7 +319,7 @@ static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const str
 		return false;
 	}
 	if (seq > chunks->seq && !chunks->ring && !chunks->process->head.ring_chunk)
-		damage_at(chunks, 't', trace_chunk_at(chunk_size, chunks->seq),
+		damage_at(chunks, 't', chunk_size * chunks->seq,
 			"there is no chunk where one should begin");
 	wrong = check_chunk(head, chunk_size);
 	if (wrong) {
@@ -369,10 +369,9 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 		damage_at(chunks, kind, begin, "chunks before this one are missing");
 	chunks->seq = place->seq + 1;
 	*chunk = chunk_at(chunks, kind, &head, begin);
-	if (kind == 't') {
-		uint64_t size = file_size(chunks->file);
-		chunk->room = size > begin ? size - begin : 0;
-	}
+	/* What has ended is cut behind its last event. */
+	uint64_t size = file_size(chunk->file);
+	chunk->room = size > begin ? size - begin : 0;
 	return true;
 }
 

@@ -123,12 +123,15 @@ bool process_list_files(struct process *process)
 	return true;
 }
 
-/* A process that came to its end has a file of each thread record. */
+/*
+ * A process that came to its end has a file of each thread record; of version 2, unless its thread was about to make it,
+ * for which nothing waits.
+ */
 static void find_missing(struct process *process)
 {
 	char file[16];
 
-	if (!(process->head.flags & TRACE_EXITED))
+	if (!(process->head.flags & TRACE_EXITED) || process->head.version > 1)
 		return;
 	for (unsigned n = 0; n < process->head.threads; n++) {
 		if (n < process->threads && process->files[n])

@@ -42,9 +42,9 @@ _xaudit()
 			takes='-c|-f|--config|--format'
 		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --depth= --time='
-			options+=' --below= --throttle= --start-disabled --prepare= --snapshot= --merge --config= --help'
+			options+=' --below= --throttle= --clock= --start-disabled --prepare= --snapshot= --merge --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
-			takes+='|--size-limit|--depth|--time|--below|--throttle|--prepare|--snapshot|--config'
+			takes+='|--size-limit|--depth|--time|--below|--throttle|--clock|--prepare|--snapshot|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions --error-exitcode= --format= --output='
 			options+=' --help'
@@ -86,6 +86,7 @@ _xaudit()
 		--ring) mapfile -t COMPREPLY < <(compgen -W '1M 8M 64M 256M' -- "$cur"); return ;;
 		--size-limit) mapfile -t COMPREPLY < <(compgen -W '100M 1G 10G' -- "$cur"); return ;;
 		-t | --time) mapfile -t COMPREPLY < <(compgen -W '1us 10us 100us 1ms 10ms' -- "$cur"); return ;;
+		--clock) mapfile -t COMPREPLY < <(compgen -W 'auto tsc monotonic coarse' -- "$cur"); return ;;
 		--throttle) mapfile -t COMPREPLY < <(compgen -W '5% 10% 20%' -- "$cur"); return ;;
 		--prepare) mapfile -t COMPREPLY < <(compgen -W 'selected all none' -- "$cur"); return ;;
 		--snapshot) _xaudit_list 'exit crash signal:USR1 signal:USR2'; return ;;

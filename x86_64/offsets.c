@@ -25,9 +25,12 @@ void offsets(void)
 	NUMBER(STATE_STACK, offsetof(struct tramp_state, stack));
 	NUMBER(STATE_CURSOR, offsetof(struct tramp_state, cursor));
 	NUMBER(STATE_CHUNK_BIT, offsetof(struct tramp_state, chunk_bit));
+	NUMBER(STATE_TOKEN, offsetof(struct tramp_state, token));
 	NUMBER(STATE_SPAN, offsetof(struct tramp_state, span));
 	NUMBER(STATE_COUNT_LIMIT, offsetof(struct tramp_state, count_limit));
 	NUMBER(STATE_COUNTS, offsetof(struct tramp_state, counts));
+	NUMBER(STATE_READ, offsetof(struct tramp_state, read));
+	NUMBER(STATE_REUSE, offsetof(struct tramp_state, reuse));
 	NUMBER(ENTRY_ADDRESS, offsetof(struct mirror_entry, address));
 	NUMBER(ENTRY_WORD, offsetof(struct mirror_entry, word));
 	NUMBER(ENTRY_LINK, offsetof(struct mirror_entry, link));

@@ -22,13 +22,14 @@
 /* Address of the mirror entry of slot S: MIRROR_BASE + 2*S. Also stands in the CFI of tramp_return. */
 #define MIRROR_BASE (-0x900000000000)
 
-/* Where in a window the count of written bytes is: offset of trace_chunk.written. */
-#define TRAMP_WRITTEN 72
-
 /* Of tramp_checks. */
 #define TRAMP_CHECK_COUNTED 1
 #define TRAMP_CHECK_FILTERS 2
 #define TRAMP_CHECK_HANDLERS 4
+#define TRAMP_CHECK_COARSE 8
+
+/* Events whose time is one reading of a coarse clock. */
+#define TRAMP_COARSE_EVENTS 16
 
 /* Of tramp_table, and how many ids it reaches. */
 #define TRAMP_ONLY_COUNTED 1
@@ -48,11 +49,15 @@ struct tramp_stack {
 /* What they read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
 struct tramp_state {
 	struct tramp_stack *stack; /* that the thread used last; NULL: none yet */
-	uint64_t cursor;     /* where the next event goes; see chunk_bit */
-	uint64_t chunk_bit;  /* set in every address of the chunk that may take events, clear in its slack and in 0 */
+	uint64_t cursor;     /* where the next event goes, or may go; see chunk_bit */
+	uint64_t chunk_bit;  /* set in every address of the chunk that takes events, clear behind it; 0: none does */
+	uint64_t token;	     /* what lies in the chunk where no event does */
 	uint32_t span;	     /* clock >> 31 of the last sync */
 	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
+	uint64_t read;	     /* clock = coarse: what was read of the clock last */
+	uint32_t reuse;	     /* so many more events take it */
+	uint32_t unused;
 };
 
 /* One open call. */
@@ -70,6 +75,8 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 /*
  * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of tramp_table may be only counted.
  * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed. TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers.h.
+ * TRAMP_CHECK_COARSE: the clock is read for one event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at;
+ * by runtime/recorder.h, before the first event.
  */
 extern uint32_t tramp_checks __attribute__((visibility("hidden")));
 
@@ -78,17 +85,6 @@ extern uint32_t tramp_wanted __attribute__((visibility("hidden")));
 
 /* One byte per function id, as far as it reaches. */
 extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden")));
-
-/*
- * Chunks lie in windows of one size, aligned to it (runtime/recorder.h): an event's address & tramp_window_mask is the start of its window, where the
- * bytes of events written are counted, whichever chunk the thread uses by then. Set before the first chunk; survives fork.
- */
-extern uint64_t tramp_window_mask __attribute__((visibility("hidden")));
-
-static inline uint64_t *tramp_written(uint64_t address)
-{
-	return (uint64_t *)(uintptr_t)((address & tramp_window_mask) + TRAMP_WRITTEN);
-}
 
 /* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
 extern __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -185,8 +181,11 @@ enum tramp_answer tramp_slow_jump(uint64_t env);
  */
 enum tramp_answer tramp_slow_prctl(uint64_t sp);
 
-/* The chunk is full, or the clock's span changed. TRAMP_AGAIN, or TRAMP_PASS: the event is lost, and counted. */
-enum tramp_answer tramp_slow_event(void);
+/*
+ * The chunk is full, the clock's span changed, or another event lies where this one should go. found: what lies there, or
+ * the address. Records the event with a clock of its own, unless it is there already; or it is lost, and counted.
+ */
+void tramp_slow_event(uint64_t found, uint64_t event);
 
 /*
  * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count, of size 32; compilers before

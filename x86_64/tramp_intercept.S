@@ -6,8 +6,8 @@
 
 /*
  * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps to its body. The others' handlers are
- * called, and it goes on; or comes out at the end, where the event is to be recorded with the clock that the handlers were told: its lower half lies above the word then,
- * and the span is right.
+ * called, and it goes on; or comes out at the end, where the event is to be recorded with the clock that the handlers were
+ * told: whole in r9 then, whose own value is on the stack, which is 8 bytes deeper.
  */
 .macro	ADMIT	name, clock
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
@@ -40,41 +40,32 @@
 	HANDLERS_NOW \name, handler_call, \clock
 	test	%eax, %eax
 	jnz	.L\name\()_\clock
-	mov	%edx, 52(%rsp)
-	shr	$31, %rdx
-	SELF	.L\name\()_\clock
-	cmp	%edx, STATE_SPAN(%rcx)
-	jne	.L\name\()_\clock
+	SAVE	%r9
+	mov	%rdx, %r9
+	SELF	.L\name\()_late_\clock
 .endm
 
-/* Behind ADMIT: writes the event of the word with the clock that lies above it. As WRITE_SOON; clobbers rcx, r10, too. */
-.macro	WRITE_TOLD slow
-	SELF_AGAIN
-	mov	48(%rsp), %r10d
-	shl	$32, %r10
-	mov	52(%rsp), %eax
-	or	%rax, %r10
-	WRITE_SOON \slow
-.endm
-
-/* Enters the call at S into the mirror, or goes elsewhere. rcx = record; afterwards r11 = stack; clobbers all of the frame. */
-.macro	OPEN	clock
-	STACK	%r11, .Lenter_slow_\clock
-	lea	56(%rsp), %rdx			/* S */
+/*
+ * Enters the call at S into the mirror, or goes elsewhere. deep: bytes that lie on the frame. rcx = record; afterwards
+ * r11 = stack; clobbers all of the frame.
+ */
+.macro	OPEN	deep, slow, tail, clock
+	STACK	%r11, \slow
+	lea	56+\deep(%rsp), %rdx		/* S */
 	mov	%rdx, %rax
 	sub	STACK_LOW(%r11), %rax
 	cmp	STACK_SIZE(%r11), %rax
-	jae	.Lenter_slow_\clock
+	jae	\slow
 	mov	(%rdx), %r10			/* A */
-	IF_LABEL %r10, %rax, .Ltail_\clock, \clock
+	IF_LABEL %r10, %rax, \tail, \clock
 	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
-	jbe	.Lenter_slow_\clock		/* open calls at or below S are dead */
+	jbe	\slow				/* open calls at or below S are dead */
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rdx,2), %rcx		/* mirror entry of S */
 	mov	%r10, ENTRY_ADDRESS(%rcx)
 	shl	$29, %rax			/* distance in words, in the upper half */
-	mov	48(%rsp), %r10d
+	mov	48+\deep(%rsp), %r10d
 	or	%r10, %rax
 	mov	%rax, ENTRY_WORD(%rcx)
 	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
@@ -82,11 +73,11 @@
 .endm
 
 /* A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then goes on. rcx = record. */
-.macro	POINT	next, clock
-	STACK	%rcx, .Lpoint_slow_\clock
-	lea	56(%rsp), %rax
+.macro	POINT	deep, slow
+	STACK	%rcx, \slow
+	lea	56+\deep(%rsp), %rax
 	cmp	%rax, STACK_TOP(%rcx)
-	ja	\next
+	jbe	\slow
 .endm
 
 .macro	INTERCEPT clock
@@ -112,7 +103,7 @@ tramp_intercept_\clock:
 	jne	.Lenter_checked_\clock
 .Lenter_\clock:
 	SELF	.Lenter_slow_\clock
-	OPEN	\clock
+	OPEN	0, .Lenter_slow_\clock, .Ltail_\clock, \clock
 .Lenter_event_\clock:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
@@ -156,6 +147,10 @@ tramp_return_\clock:
 	SAVE	%r10
 	SAVE	%r11
 .Lleave_\clock:
+.ifc	\clock, tsc
+	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
+	je	.Lleave_coarse_\clock
+.endif
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax			/* S */
@@ -196,6 +191,17 @@ tramp_return_\clock:
 
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
+.ifc	\clock, tsc
+.Lleave_coarse_\clock:
+	SELF	.Lleave_slow_\clock
+	CLOCK_COARSE
+	mov	%eax, %r10d
+	lea	40(%rsp), %rax
+	STACK	%r11, .Lleave_slow_\clock
+	cmp	%rax, STACK_TOP(%r11)
+	je	.Lleave_end_\clock
+	jmp	.Lleave_slow_\clock
+.endif
 .Lleave_checked_\clock:
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
 	jz	.Lleave_filtered_\clock
@@ -258,12 +264,8 @@ tramp_return_\clock:
 	xor	%r11d, %r11d
 	jmp	.Lleave_retry_\clock
 .Lleave_full_\clock:
-	/* r10 holds word and a clock that may be old: read it again. */
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lleave_written_\clock
-	shr	$32, %r10
-	shl	$32, %r10
+	EVENT_SLOW
+	jmp	.Lleave_written_\clock
 .Lleave_retry_\clock:
 	SELF_AGAIN
 	CLOCK	\clock
@@ -285,10 +287,23 @@ tramp_return_\clock:
 	.cfi_restore_state
 	.cfi_def_cfa_offset 64			/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
 .Lenter_checked_\clock:
+.ifc	\clock, tsc
+	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
+	je	.Lenter_coarse_\clock
+.endif
 	ADMIT	enter, \clock
-	OPEN	\clock
+	OPEN	8, .Lenter_late_\clock, .Lenter_late_tail_\clock, \clock
+	SELF_AGAIN
+	mov	56(%rsp), %r10d
 	WRITE_TOLD .Lenter_full_\clock
 	jmp	.Lenter_go_\clock
+	.cfi_adjust_cfa_offset 8
+.Lenter_late_tail_\clock:
+	RESTORE	%r9
+	jmp	.Ltail_\clock
+	.cfi_adjust_cfa_offset 8
+.Lenter_late_\clock:
+	RESTORE	%r9
 .Lenter_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -301,10 +316,20 @@ tramp_return_\clock:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	jmp	.Ljump_event_\clock
 .Lenter_full_\clock:
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lenter_go_\clock
-	jmp	.Lenter_event_\clock
+	EVENT_SLOW
+	jmp	.Lenter_go_\clock
+.ifc	\clock, tsc
+.Lenter_coarse_\clock:
+	SELF	.Lenter_slow_\clock
+	OPEN	0, .Lenter_slow_\clock, .Ltail_\clock, \clock
+	SELF_AGAIN
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	CLOCK_COARSE
+	or	%rax, %r10
+	WRITE	.Lenter_full_\clock
+	jmp	.Lenter_go_\clock
+.endif
 
 /*
  * S holds our own return label: the function whose open call lies there tail-jumped to this one. Its A is safe in the mirror;
@@ -320,7 +345,6 @@ tramp_return_\clock:
 	lea	(%r11,%rdx,2), %r11
 	mov	ENTRY_WORD(%r11), %r10d
 	xor	$ENTRY_TO_TAIL, %r10d
-.Ltail_event_\clock:
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
@@ -350,12 +374,8 @@ tramp_return_\clock:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	jmp	.Ljump_event_\clock
 .Ltail_full_\clock:
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Ltail_over_\clock
-	SELF_AGAIN
-	shr	$32, %r10
-	jmp	.Ltail_event_\clock
+	EVENT_SLOW
+	jmp	.Ltail_over_\clock
 
 /* Record the word in the frame, then jump to the body: slot S stays as it is. */
 .Ljump_event_\clock:
@@ -376,10 +396,8 @@ tramp_return_\clock:
 	jmp	*-16(%rsp)
 	.cfi_adjust_cfa_offset 56
 .Ljump_full_\clock:
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Ljump_\clock
-	jmp	.Ljump_event_\clock
+	EVENT_SLOW
+	jmp	.Ljump_\clock
 
 /*
  * Entry of a function whose return must not be intercepted. Stack as tramp_intercept's.
@@ -398,7 +416,8 @@ tramp_point_\clock:
 .Lpoint_\clock:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\clock
-	POINT	.Ljump_event_\clock, \clock
+	POINT	0, .Lpoint_slow_\clock
+	jmp	.Ljump_event_\clock
 .Lpoint_slow_\clock:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
@@ -406,13 +425,32 @@ tramp_point_\clock:
 	je	.Ljump_\clock
 	jmp	.Ljump_event_\clock
 .Lpoint_checked_\clock:
-	ADMIT	point, \clock
+.ifc	\clock, tsc
+	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
+	jne	.Lpoint_fine_\clock
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	POINT	.Lpoint_soon_\clock, \clock
-	jmp	.Lpoint_slow_\clock
-.Lpoint_soon_\clock:
+	SELF	.Lpoint_slow_\clock
+	POINT	0, .Lpoint_slow_\clock
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	SELF_AGAIN
+	CLOCK_COARSE
+	or	%rax, %r10
+	WRITE	.Ljump_full_\clock
+	jmp	.Ljump_\clock
+.Lpoint_fine_\clock:
+.endif
+	ADMIT	point, \clock
+	POINT	8, .Lpoint_late_\clock
+	xorl	$ENTRY_TO_POINT, 56(%rsp)
+	SELF_AGAIN
+	mov	56(%rsp), %r10d
 	WRITE_TOLD .Ljump_full_\clock
 	jmp	.Ljump_\clock
+	.cfi_adjust_cfa_offset 8
+.Lpoint_late_\clock:
+	RESTORE	%r9
+	jmp	.Lpoint_\clock
 	.cfi_endproc
 	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
 .endm

@@ -6,8 +6,9 @@
  *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),
  *		XRay: r10 undefined, as its sleds write it anyway
  *
- * Signal handlers may interrupt anywhere and run traced functions on the same record: slots of events are reserved by one
- * xadd; `top` is stored after the mirror entry that it names is complete, and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
+ * Signal handlers may interrupt anywhere and run traced functions on the same record: an event is stored only where no
+ * other one is, by one instruction (runtime/recorder.h); `top` is stored after the mirror entry that it names is complete,
+ * and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
  */
 #ifndef XAUDIT_TRAMP_PIECES_H
 #define XAUDIT_TRAMP_PIECES_H
@@ -66,6 +67,27 @@
 .endm
 
 /*
+ * The same of a coarse clock, by TSC: what was read last, for all events but one of TRAMP_COARSE_EVENTS. rcx = record. A
+ * handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of its own.
+ */
+.macro	CLOCK_COARSE
+	decl	STATE_REUSE(%rcx)
+	js	7f
+	mov	STATE_READ(%rcx), %rax
+	mov	%rax, %rdx
+	shr	$32, %rdx
+	mov	%eax, %eax
+	jmp	8f
+7:	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, STATE_READ(%rcx)
+	shr	$32, %rdx
+	movl	$TRAMP_COARSE_EVENTS - 1, STATE_REUSE(%rcx)
+8:
+.endm
+
+/*
  * Goes to \yes when \value is our return label of this clock; the one that is read when the TSC is gone finds labels
  * of calls that were open before, too. Clobbers \reg.
  */
@@ -81,26 +103,49 @@
 .endm
 
 /*
- * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx = record.
- * Clobbers rax, rdx. Jumps to \slow when the span changed or the chunk is full; nothing was written then.
+ * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx =
+ * record. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, or somebody else's event is where
+ * this one should go; nothing was written then, unless rax == r10 (EVENT_SLOW).
  */
 .macro	WRITE	slow
 	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
 	adc	%edx, %edx			/* keeps signed 32-bit differences unambiguous */
+	mov	STATE_CURSOR(%rcx), %rax	/* before the span: who changes that, moves this */
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
-	WRITE_SOON \slow
+	WRITE_AT \slow
 .endm
 
-/* The same where the span was looked at. */
-.macro	WRITE_SOON slow
-	mov	$8, %eax
-	xadd	%rax, STATE_CURSOR(%rcx)	/* no lock: only our own signal handlers compete */
+/*
+ * The same with the clock that handlers were told: whole, in r9, which is taken back from the stack here. r10d = word.
+ */
+.macro	WRITE_TOLD slow
+	shl	$32, %r10
+	mov	%r9d, %eax
+	or	%rax, %r10
+	mov	%r9, %rdx
+	shr	$31, %rdx
+	RESTORE	%r9
+	mov	STATE_CURSOR(%rcx), %rax
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	\slow
+	WRITE_AT \slow
+.endm
+
+/* rax = where. A handler that came since the cursor was loaded has stored something there, or nothing anywhere. */
+.macro	WRITE_AT slow
+	mov	%rax, %rdx
 	test	%rax, STATE_CHUNK_BIT(%rcx)
 	jz	\slow
-	mov	%r10, (%rax)
-	and	tramp_window_mask(%rip), %rax
-	addq	$8, TRAMP_WRITTEN(%rax)		/* of that chunk, whichever is in use by now */
+	mov	STATE_TOKEN(%rcx), %rax
+	cmpxchg	%r10, (%rdx)			/* no lock: only our own signal handlers, and forked twins, compete */
+	jne	\slow
+	addq	$8, STATE_CURSOR(%rcx)		/* relative: a handler may have moved it, or changed the chunk */
+.endm
+
+/* From the \slow of WRITE, rax and r10 as it left them: has the event recorded. */
+.macro	EVENT_SLOW
+	SLOW	tramp_slow_event
 .endm
 
 /* eax = id of the word in eax; flags: above, when the table does not reach it. */

@@ -72,6 +72,10 @@ tramp_xray_entry_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_checked_\clock:
+.ifc	\clock, tsc
+	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
+	je	.Lxenter_coarse_\clock
+.endif
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lxenter_handled_\clock
 	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
@@ -92,17 +96,11 @@ tramp_xray_entry_\clock:
 	jnz	.Lxenter_\clock
 	/* The event is to be recorded with the clock that the handlers were told; the stack is 8 bytes deeper here. */
 	SAVE	%r9
-	mov	%edx, %r9d
-	shr	$31, %rdx
+	mov	%rdx, %r9
 	SELF	.Lxenter_late_\clock
-	cmp	%edx, STATE_SPAN(%rcx)
-	jne	.Lxenter_late_\clock
 	OPEN	40, .Lxenter_soon_keep_\clock, .Lxenter_soon_same_\clock, .Lxenter_late_\clock
 	SELF_AGAIN
-	shl	$32, %r10
-	or	%r9, %r10
-	RESTORE	%r9
-	WRITE_SOON .Lxenter_full_\clock
+	WRITE_TOLD .Lxenter_full_\clock
 	jmp	.Lxenter_go_\clock
 	.cfi_adjust_cfa_offset 8
 .Lxenter_soon_same_\clock:
@@ -122,11 +120,22 @@ tramp_xray_entry_\clock:
 	je	.Lxenter_go_\clock
 	jmp	.Lxenter_event_\clock
 .Lxenter_full_\clock:
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lxenter_go_\clock
-	shr	$32, %r10
-	jmp	.Lxenter_event_\clock
+	EVENT_SLOW
+	jmp	.Lxenter_go_\clock
+.ifc	\clock, tsc
+.Lxenter_coarse_\clock:
+	SELF	.Lxenter_slow_\clock
+	OPEN	32, .Lxenter_coarse_keep_\clock, .Lxenter_coarse_same_\clock, .Lxenter_slow_\clock
+	SELF_AGAIN
+	shl	$32, %r10
+	CLOCK_COARSE
+	or	%rax, %r10
+	WRITE	.Lxenter_full_\clock
+	jmp	.Lxenter_go_\clock
+.Lxenter_coarse_same_\clock:
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_coarse_keep_\clock, \clock
+	jmp	.Lxenter_slow_\clock
+.endif
 	.cfi_endproc
 	.size	tramp_xray_entry_\clock, . - tramp_xray_entry_\clock
 .endm
@@ -150,6 +159,10 @@ tramp_xray_\name\()_\clock:
 	SAVE	%r11
 	shl	$32, %r10
 .Lx\name\()_\clock:
+.ifc	\clock, tsc
+	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
+	je	.Lx\name\()_coarse_\clock
+.endif
 	CLOCK	\clock
 	mov	%eax, %r11d
 	or	%r11, %r10
@@ -178,6 +191,18 @@ tramp_xray_\name\()_\clock:
 	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
+.ifc	\clock, tsc
+.Lx\name\()_coarse_\clock:
+	SELF	.Lx\name\()_slow_\clock
+	CLOCK_COARSE
+	mov	%eax, %r11d
+	or	%r11, %r10
+	STACK	%r11, .Lx\name\()_slow_\clock
+	lea	\x(%rsp), %rax			/* X */
+	cmp	%rax, STACK_TOP(%r11)
+	je	.Lx\name\()_end_\clock
+	jmp	.Lx\name\()_slow_\clock
+.endif
 .Lx\name\()_checked_\clock:
 	testl	$\wanted, tramp_wanted(%rip)
 	jz	.Lx\name\()_passed_\clock
@@ -259,11 +284,8 @@ tramp_xray_\name\()_\clock:
 	xor	%r11d, %r11d			/* not known as open: leave top alone */
 	jmp	.Lx\name\()_retry_\clock
 .Lx\name\()_full_\clock:
-	SLOW	tramp_slow_event
-	cmp	$ANSWER_AGAIN, %eax
-	jne	.Lx\name\()_written_\clock
-	shr	$32, %r10
-	shl	$32, %r10
+	EVENT_SLOW
+	jmp	.Lx\name\()_written_\clock
 .Lx\name\()_retry_\clock:
 	SELF_AGAIN
 	CLOCK	\clock

@@ -129,7 +129,7 @@ int main(void)
 	core_start(core_folder(), 1ul << 20, TRACE_CLOCK_TSC);
 	if (epoch_init(0))
 		printf("membarrier is refused: each section pays for a fence\n");
-	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING, .ring = RING});
+	recorder_init(&(struct recorder_options){.mode = TRACE_MODE_RING});
 	handlers_name_ids(1, 1);
 	traced = core_traced(TRAMP_INTERCEPT, 1, add_one);
 	for (int round = 0; round < ROUNDS; round++) {

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/chunk.h"
+
+#include <errno.h>    /* ENOMEM */
+#include <sys/mman.h> /* MAP_SHARED */
+
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "runtime/sys.h"
+#include "runtime/throttle.h"
+
+#define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
+#define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these */
+#define STREAM_SPARE  2u
+
+static uint64_t size; /* of a chunk; a power of two */
+static uint64_t ring_places;
+
+uint64_t chunk_init(uint64_t wanted, uint64_t ring)
+{
+	uint64_t most = ring / RING_CHUNKS;
+
+	size = TRACE_CHUNK_MIN;
+	while (2 * size <= wanted && 2 * size <= most)
+		size *= 2;
+	ring_places = ring / size < 2 ? 2 : ring / size;
+	return size;
+}
+
+uint64_t chunk_size(void)
+{
+	return size;
+}
+
+uint64_t chunk_ring_size(void)
+{
+	return ring_places * size;
+}
+
+/* ---- taking events ---- */
+
+/* Of a control word. */
+static uint64_t payload_words(uint64_t word)
+{
+	return word >> 40 & TRACE_ID_MASK >> 8;
+}
+
+int chunk_pass_taken(struct thread *thread)
+{
+	struct tramp_state *hot = &thread->hot;
+
+	for (;;) {
+		/* Relaxed: this thread's own; each time anew, for a handler may have moved it. */
+		uint64_t at = __atomic_load_n(&hot->cursor, __ATOMIC_RELAXED), token = hot->token;
+		if (!chunk_has_room(hot, at))
+			return 0;
+		uint64_t word = __atomic_load_n((uint64_t *)(uintptr_t)at, __ATOMIC_RELAXED); /* relaxed, as above */
+		if (word == token)
+			return 1;
+		uint64_t next = at + 8;
+		if (word >> 60 == TRACE_CONTROL) /* its payload may not be there yet */
+			next += 8 * payload_words(word);
+		thread->passed = 1;
+		/* Fails where a handler moved it. */
+		__asm__ volatile("cmpxchg %2, %0" : "+m"(hot->cursor), "+a"(at) : "r"(next) : "cc", "memory");
+	}
+}
+
+/* ---- ending a chunk ---- */
+
+/*
+ * Words that were passed over: who is about to store there must not. Custom events whose first word of data is not
+ * there yet, which is written last: they are written again, elsewhere.
+ */
+static void close_holes(const struct trace_chunk *chunk, uint64_t from, uint64_t end)
+{
+	for (uint64_t at = from; at < end; at += 8) {
+		uint64_t word = chunk_store(at, chunk->token, CHUNK_CLOSED);
+		if (word >> 60 != TRACE_CONTROL)
+			continue;
+		if ((word >> 32 & 0xff) == TRACE_CUSTOM && at + 8 < end)
+			chunk_store(at + 8, chunk->token, CHUNK_CLOSED);
+		at += 8 * payload_words(word);
+	}
+}
+
+static void close_taking(struct thread *thread, uint64_t from, uint64_t end)
+{
+	uint64_t at = thread->taking;
+
+	thread->taking = 0;
+	if (at < from || at >= end)
+		return;
+	uint64_t word = *(const uint64_t *)(uintptr_t)at;
+	if (word >> 60 == TRACE_ENTRY)
+		*(uint64_t *)(uintptr_t)at = word ^ (uint64_t)(TRACE_ENTRY ^ TRACE_ENTRY_KEPT) << 60;
+}
+
+void chunk_finish(struct thread *thread)
+{
+	struct trace_chunk *chunk = thread->chunk;
+	struct tramp_state *hot = &thread->hot;
+
+	hot->chunk_bit = 0; /* nobody finds room from here on */
+	if (!chunk || chunk->used)
+		return;
+	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + chunk->size;
+	uint64_t end = hot->cursor < limit ? hot->cursor : limit;
+	/* Who is further out may have stored its event there, and not moved the cursor. */
+	while (end < limit && chunk_store(end, chunk->token, CHUNK_CLOSED) != chunk->token) {
+		uint64_t word = *(const uint64_t *)(uintptr_t)end;
+		end += word >> 60 == TRACE_CONTROL ? 8 + 8 * payload_words(word) : 8;
+	}
+	end = end < limit ? end : limit;
+	close_taking(thread, first, end);
+	if (thread->passed || thread->customs)
+		close_holes(chunk, first, end);
+	thread->passed = 0;
+	chunk->used = end - (uint64_t)(uintptr_t)chunk;
+	throttle_look(chunk);
+}
+
+/* ---- files ---- */
+
+static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
+{
+	return (struct trace_chunk *)(void *)(thread->ring + (2 * (uint64_t)place + 1) * size);
+}
+
+/*
+ * Writes a finished chunk to the end of t<n>: the head last, so that who reads it meanwhile sees a whole chunk or none.
+ */
+static long save(struct thread *thread, struct trace_chunk *chunk)
+{
+	uint64_t at = thread->saved * size;
+	int fd = process_open_thread('t', thread->number, at, chunk->used, 0);
+	long r = fd;
+
+	if (fd < 0)
+		return fd;
+	for (uint64_t done = sizeof(*chunk); done < chunk->used; done += (uint64_t)r) {
+		r = sys_call(__NR_pwrite64, fd, (long)chunk + (long)done, (long)(chunk->used - done), (long)(at + done),
+			0, 0);
+		if (r <= 0)
+			break;
+	}
+	if (r > 0 || chunk->used == sizeof(*chunk))
+		r = sys_call(__NR_pwrite64, fd, (long)chunk, sizeof(*chunk), (long)at, 0, 0);
+	sys_close(fd);
+	if (r <= 0)
+		return r ? r : -ENOSPC;
+	chunk->copied = ++thread->saved;
+	return 0;
+}
+
+/* Events were lost behind a chunk that t<n> has already. */
+static void save_lost(struct thread *thread, const struct trace_chunk *chunk)
+{
+	uint64_t at = (chunk->copied - 1) * size + offsetof(struct trace_chunk, lost);
+	int fd = process_open_thread('t', thread->number, at, sizeof(chunk->lost), 0);
+
+	if (fd < 0)
+		return;
+	sys_call(__NR_pwrite64, fd, (long)&chunk->lost, sizeof(chunk->lost), (long)at, 0, 0);
+	sys_close(fd);
+}
+
+/* Is it to be in t<n>, and is not yet? */
+static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
+{
+	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->used && !chunk->copied &&
+	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
+}
+
+/* Maps r<n>, aligned to places. What was mapped before stays: who was interrupted may hold its addresses. */
+static long map_ring(struct thread *thread, uint32_t places)
+{
+	uint64_t bytes = 2 * size * places, room = bytes + 2 * size;
+	int fd = process_open_thread('r', thread->number, size, 0, 1);
+
+	if (fd < 0)
+		return fd;
+	uint8_t *p = sys_mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *ring = p;
+	if (!sys_is_error(p)) {
+		uint64_t low = (uint64_t)(uintptr_t)p, start = (low + 2 * size - 1) & ~(2 * size - 1);
+		ring = sys_mmap((void *)(uintptr_t)start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+		if (sys_is_error(ring)) {
+			sys_munmap(p, room);
+		} else {
+			if (start > low)
+				sys_munmap(p, start - low);
+			if (start + bytes < low + room)
+				sys_munmap((void *)(uintptr_t)(start + bytes), low + room - (start + bytes));
+		}
+	}
+	sys_close(fd);
+	if (sys_is_error(ring))
+		return (long)(intptr_t)ring;
+	sys_madvise(ring, bytes, MADV_DONTDUMP);
+	thread->ring = ring;
+	thread->places = places;
+	return 0;
+}
+
+/* Gives the place's chunk pages of the file, and maps them all for writing. */
+static long make_place(struct thread *thread, uint32_t place)
+{
+	int fd = process_open_thread('r', thread->number, (2 * (uint64_t)place + 1) * size, size, 1);
+
+	if (fd < 0)
+		return fd;
+	sys_close(fd);
+	sys_madvise(chunk_in(thread, place), size, MADV_POPULATE_WRITE); /* Linux 5.14; else a fault for each page */
+	thread->made = place + 1;
+	return 0;
+}
+
+/* ---- beginning a chunk ---- */
+
+/*
+ * Was the frame left by a jump? It lies where ours is, at here, or below, on the same stack. Not known of other stacks.
+ */
+static int is_left(const struct thread *thread, uint64_t frame, uint64_t here)
+{
+	const struct stack *stack = (const struct stack *)thread->hot.stack;
+
+	return stack && here >= stack->low && here < stack->high && frame >= stack->low && frame <= here;
+}
+
+void chunk_forget_left(struct thread *thread, uint64_t here)
+{
+	/* Relaxed, both: this thread's own; a handler in between leaves it as it was. */
+	while (__atomic_load_n(&thread->customs, __ATOMIC_RELAXED) &&
+		is_left(thread, thread->custom[thread->customs - 1].frame, here))
+		__atomic_store_n(&thread->customs, thread->customs - 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Is somebody further out in the middle of writing a custom event there? It will go on with that, and give it up at the
+ * end.
+ */
+static int is_being_written(const struct thread *thread, uint32_t place)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	uint64_t start = (uint64_t)(uintptr_t)chunk_in(thread, place);
+
+	for (uint32_t i = 0; i < thread->customs; i++)
+		if (thread->custom[i].address - start < size && !is_left(thread, thread->custom[i].frame, here))
+			return 1;
+	return 0;
+}
+
+/*
+ * The place for the next chunk. In mode ring they take turns, whatever was in other modes meanwhile. Returns -EBUSY
+ * when all are in use.
+ */
+static long next_place(const struct thread *thread, enum trace_mode mode, uint32_t places)
+{
+	uint32_t first = mode == TRACE_MODE_RING ? thread->oldest : thread->place + 1;
+
+	if (!thread->chunk)
+		return 0;
+	for (uint32_t i = 0; i < places; i++) {
+		uint32_t place = (first + i) % places;
+		if (place >= thread->made)
+			return thread->made;
+		if (place != thread->place && !is_being_written(thread, place))
+			return place;
+	}
+	/* Only the one at hand, which is ended. */
+	return is_being_written(thread, thread->place) ? -EBUSY : (long)thread->place;
+}
+
+static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_mode mode, uint64_t now)
+{
+	struct trace_head *head = process_head();
+	uint64_t token = 0;
+
+	if (chunk->size) {
+		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
+		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay behind; pairs with the same */
+		token = chunk_token(thread->next_chunk);
+		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
+		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);
+	}
+	chunk->version = TRACE_VERSION;
+	chunk->head_size = sizeof(*chunk);
+	chunk->seq = thread->next_chunk;
+	chunk->pid = process_pid();
+	chunk->tid = thread->tid;
+	chunk->clock = now;
+	chunk->size = size;
+	chunk->token = token;
+	chunk->mode = mode;
+	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
+	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
+	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	if (mode == TRACE_MODE_STREAM)
+		process_count(&head->stream_bytes, size);
+	thread->chunk = chunk;
+	thread->next_chunk++;
+	thread->hot.span = (uint32_t)(now >> 31);
+	thread->hot.token = token;
+	thread->hot.cursor = (uint64_t)(uintptr_t)(chunk + 1);
+	thread->hot.chunk_bit = size;
+}
+
+long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
+{
+	uint32_t places = mode == TRACE_MODE_RING ? (uint32_t)ring_places : STREAM_PLACES;
+	uint32_t mapped = mode == TRACE_MODE_RING ? places : STREAM_PLACES + STREAM_SPARE;
+	long r, place;
+
+	chunk_finish(thread);
+	/* While it is in the cache. What can't be written now is tried again when its place is needed. */
+	if (thread->chunk && is_due(thread->chunk, mode))
+		save(thread, thread->chunk);
+	recorder_number(thread);
+	if (mapped > thread->places && (r = map_ring(thread, mapped)))
+		return r;
+	place = next_place(thread, mode, places);
+	if (place < 0 && mode != TRACE_MODE_RING)
+		place = next_place(thread, mode, mapped);
+	if (place < 0)
+		return place;
+	if ((uint32_t)place >= thread->made && (r = make_place(thread, (uint32_t)place)))
+		return r;
+	struct trace_chunk *chunk = chunk_in(thread, (uint32_t)place);
+	if (is_due(chunk, mode) && (r = save(thread, chunk)))
+		return r;
+	if (thread->chunk && thread->chunk->lost && thread->chunk->copied)
+		save_lost(thread, thread->chunk);
+	thread->place = (uint32_t)place;
+	if (mode == TRACE_MODE_RING)
+		thread->oldest = (uint32_t)place + 1;
+	begin(thread, chunk, mode, now);
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks: where the events of a thread go, and how they get from there into its files (runtime/trace.h).
+ *
+ * A thread has a ring of places, r<n>, which is mapped once, when it has its first event; nothing is mapped or unmapped
+ * while it runs, but a larger ring when the mode changes. The chunk in a place takes events until it is full; then the
+ * thread goes on to the next place. Mode ring overwrites what is there. Mode stream writes each full chunk to the end
+ * of t<n>, while it is still in the processor's cache, and overwrites only what was written.
+ *
+ * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. All
+ * addresses of the chunk have the bit of that size set, and those from B on, as far as any event reaches, have it
+ * clear, as has 0. So the fast path loads no limit that could be another chunk's by the time that it is used.
+ *
+ * Where no event is yet, a chunk holds its token: a hole that no other filling of the place had (trace_chunk.token).
+ * Events are stored by comparing with it (recorder.h), so who was interrupted, and comes back to a place that was
+ * filled anew, stores nothing; nor does a forked child.
+ *
+ * Who finishes a chunk closes it against those further out on its stack: the word where the next event would have gone,
+ * and the words that were passed over, get another value; an entry that is about to be taken back gets its second
+ * number; a custom event that is not whole is given up.
+ *
+ * All functions: by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_CHUNK_H
+#define XAUDIT_CHUNK_H
+
+#include <stdint.h>
+
+#include "runtime/thread.h"
+#include "runtime/trace.h"
+
+/* A closed word: a hole, no chunk's token, and no custom event's first word of data. */
+#define CHUNK_CLOSED ((uint64_t)TRACE_TOKEN)
+
+/*
+ * Chunks of all threads have one size: the power of two that is at most what was asked for, and an eighth of a thread's
+ * flight recorder (ring, bytes). Returns it. Before the first event.
+ */
+uint64_t chunk_init(uint64_t wanted, uint64_t ring);
+uint64_t chunk_size(void);
+
+/* Bytes of a thread's flight recorder: a multiple of chunk_size(). */
+uint64_t chunk_ring_size(void);
+
+static inline int chunk_has_room(const struct tramp_state *hot, uint64_t address)
+{
+	return (address & hot->chunk_bit) != 0;
+}
+
+static inline uint64_t chunk_token(uint64_t filling)
+{
+	return (filling % TRACE_ID_MASK + 1) << 32 | TRACE_TOKEN;
+}
+
+/*
+ * Stores an event at an address where the token lies, by one instruction. Returns what was there: the token, or what
+ * somebody else stored, and then nothing was done.
+ */
+static inline uint64_t chunk_store(uint64_t address, uint64_t token, uint64_t event)
+{
+	uint64_t found = token;
+
+	__asm__ volatile("cmpxchg %2, %1"
+			 : "+a"(found), "+m"(*(uint64_t *)(uintptr_t)address)
+			 : "r"(event)
+			 : "cc", "memory");
+	return found;
+}
+
+/*
+ * Moves the cursor over words that are taken. Returns whether there is room then. The one function here that needs no
+ * signals blocked.
+ */
+int chunk_pass_taken(struct thread *thread);
+
+/*
+ * Custom events that were being written by frames which a jump has left: nobody writes them any more. here: address of
+ * the caller's frame, who is about to write one. Needs no signals blocked.
+ */
+void chunk_forget_left(struct thread *thread, uint64_t here);
+
+/* Ends the chunk at hand, if there is one that is not ended: it takes no more events. */
+void chunk_finish(struct thread *thread);
+
+/*
+ * Goes on to the next chunk: ends the one at hand, writes it to t<n> where that is due, and has the cursor point into
+ * the next. Returns 0, or -errno; then the thread has no chunk that takes events.
+ */
+long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now);
+
+#endif
