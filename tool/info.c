@@ -70,6 +70,10 @@ const char *info_record_reason(uint32_t error)
 		return "xaudit record did not answer in time";
 	case ECONNREFUSED:
 		return "xaudit record had ended, or was out of reach (network or user namespace)";
+	case ECONNRESET:
+	case EPIPE:
+	case EPROTO:
+		return "xaudit record broke off: it ended, or did not know the process";
 	case EOPNOTSUPP:
 		return "xaudit record was not asked, since a filter of system calls could have killed for that";
 	case ESTALE:
