@@ -4,24 +4,44 @@
  *
  *	DIR/			one trace; may hold many processes
  *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
- *	  p<pid>[.<n>]/		one process folder: one program image in one process; .<n> when exec or a new process met the name
- *	    meta		struct trace_head, then records (struct trace_record), each 8-byte aligned
- *	    r<n>		the newest events of thread record n: chunks of one size, at odd multiples of it, in no order: their
- *				`seq` tells. The next one takes the place of the oldest
- *	    t<n>		in mode stream, its chunks that were full: at multiples of the size, in no certain order
- *	    c<n>		its counters (mode count, and functions that are only counted): struct trace_counts
+ *	  p<pid>[.<n>]/		one family: a program image, of process <pid>, and what that forked; .<n> when exec or a new
+ *				process met the name
+ *	    meta		all of the family but what follows, in places (see PLACES below)
+ *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p (of the
+ *				first process, at place 0, without .<p>): at multiples of the size, in no certain order
  *
- * One thread record may have all three. A chunk may be in r<n> and t<n>: it is the same, but that r<n> knows of events that
- * were lost behind it.
+ * A chunk may be in meta and in t<n>: it is the same, but that meta knows of events that were lost behind it.
  *
- * Version 1: t<n> is what was newest in mode stream, its chunk seq at seq times the size, and r<n> was in mode ring alone.
+ * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode stream,
+ * chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct trace_counts, then
+ * one of 8 bytes per function id).
  *
- * Everything is little endian and naturally aligned. meta, r<n> and c<n> are shared mappings while the process lives, so a
+ * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so a
  * killed process leaves whatever it had written. Files are sparse or zero behind what was written.
  *
- * Writers: `meta` is written under the process lock (runtime/process.h); its reader believes the first trace_head.used bytes
- * (release store there, acquire load in the reader). A thread file is written by the thread that owns the record alone, and
- * by signal handlers on that thread.
+ * Writers: heads and records are written under the process lock (runtime/process.h); their reader believes the first
+ * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the thread
+ * that owns the record alone, and by signal handlers on that thread.
+ *
+ * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
+ * ascending order, by all processes of the family, and never given back. Place 0 begins with the head of the first
+ * process. A word for each place tells whose it is: TRACE_PLACE(), at head.directory; 0: nobody's yet, or about to be
+ * somebody's, or of a process that was killed in between. The directory lies in places of its own; its words are written
+ * last (release), when what the reader must find is there.
+ *	TRACE_PLACE_HEAD	the head of a process and its first records; number: its pid
+ *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
+ *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, of thread record `number`, always of that. Other
+ *				fillings follow each other there; in no order: their `seq` tells
+ *	TRACE_PLACE_COUNTS	counters of thread record `number`: at the first of several places struct trace_counts, then
+ *				one of 8 bytes per function id from id 0 on, trace_counts.size bytes with the head. A record may
+ *				have several such runs: they are to be added up. The other places of a run have words, too,
+ *				their first one is the one where the magic is
+ *
+ * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it to
+ * the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`) count in
+ * that stream; a record may lie across two extents.
+ * A forked child's begin with those of its parent up to parent_used, but notes and changes, if it has that: what was
+ * known when it was forked. The parent may itself have a parent.
  *
  * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
  * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit difference
@@ -98,10 +118,12 @@ struct trace_chunk {
 		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
 		uint64_t token;	  /* version 2: a hole: no event was written there */
 	};
-	uint64_t copied;    /* r<n>: t<n> has the chunk, as its chunk of this number (from 1). t<n>: 0 */
+	uint64_t copied;    /* in meta: t<n> has the chunk, as its chunk of this number (from 1). In t<n>: 0 */
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
+	uint32_t process;   /* place of its process's head */
+	uint32_t thread;    /* its thread record */
 	uint32_t unused;
-	uint8_t reserved[32];
+	uint8_t reserved[24];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 
@@ -109,7 +131,7 @@ _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 
 #define TRACE_COUNTS_MAGIC 0x53544e43u /* "CNTS" */
 
-/* Start of c<n>. Counters of 8 bytes follow, one per function id, from id 0 on, as many as the file has room for. */
+/* Counters of 8 bytes follow, one per function id, from id 0 on, as many as there is room for. */
 struct trace_counts {
 	uint32_t magic;
 	uint16_t version;
@@ -117,7 +139,8 @@ struct trace_counts {
 	uint32_t pid, tid;  /* tid 0: of several threads, one after another */
 	uint64_t clock;	    /* when it was begun */
 	char comm[16];
-	uint8_t reserved[24];
+	uint64_t size; /* bytes, with this head; version 1: 0, those of the file */
+	uint8_t reserved[16];
 };
 _Static_assert(sizeof(struct trace_counts) == 64, "part of the format");
 
@@ -139,6 +162,28 @@ enum trace_flags {
 
 #define TRACE_HEAD_SIZE 4096
 
+/* ---- places ---- */
+
+enum trace_place {
+	TRACE_PLACE_HEAD = 1,
+	TRACE_PLACE_RECORDS = 2,
+	TRACE_PLACE_CHUNK = 3,
+	TRACE_PLACE_COUNTS = 4,
+	TRACE_PLACE_DIRECTORY = 5,
+};
+
+/* A word of the directory. process: place of the owner's head, which takes 28 bits. */
+#define TRACE_PLACE(what, process, number)                                                                             \
+	((uint64_t)(what) << 60 | (uint64_t)(process) << 32 | (uint32_t)(number))
+#define TRACE_PLACE_MAX (1u << 28)
+
+#define TRACE_EXTENTS 40 /* as many as anybody needs: each may be larger than the one before */
+
+/* Consecutive places. */
+struct trace_extent {
+	uint32_t first, places;
+};
+
 struct trace_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -150,7 +195,7 @@ struct trace_head {
 	uint32_t flags;		 /* enum trace_flags */
 	struct trace_pair first; /* at start */
 	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
-	uint32_t threads;	 /* thread files begun: t0 ... t<threads-1> */
+	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
 	uint64_t lost; /* events of threads that never had a chunk, and of children that share the memory (vfork) */
 	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
@@ -165,7 +210,19 @@ struct trace_head {
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t coarse;     /* so many events may share a reading of the clock, the last before them; 0: none do */
 	uint32_t record_error; /* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
-	uint32_t unused_too;
+	/* What follows is of version 2. */
+	uint32_t process;    /* the place of this head */
+	uint64_t place_size; /* the same in all heads of a family */
+	uint32_t parent;     /* place of the head of who forked this process, where parent_used is not 0 */
+	uint32_t extents;
+	uint64_t parent_used; /* the parent's records up to there are this process's, too; 0: none are */
+	struct trace_extent extent[TRACE_EXTENTS]; /* `extents` of them; released before `used` reaches them */
+	/* Of place 0 alone; the others have 0. */
+	uint64_t directory;   /* where it begins, in the file */
+	uint32_t places_max;  /* that the directory has words for */
+	uint32_t places_end;  /* that the file is large enough for; grows */
+	uint32_t places;      /* taken up to now, by all: where they end */
+	uint32_t reserved;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
