@@ -10,7 +10,7 @@
  *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p (of the
  *				first process, at place 0, without .<p>): at multiples of the size, in no certain order
  *
- * A chunk may be in meta and in t<n>: it is the same, but that meta knows of events that were lost behind it.
+ * A chunk may be in meta and in t<n>: it is the same.
  *
  * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode stream,
  * chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct trace_counts, then
@@ -36,6 +36,17 @@
  *				one of 8 bytes per function id from id 0 on, trace_counts.size bytes with the head. A record may
  *				have several such runs: they are to be added up. The other places of a run have words, too,
  *				their first one is the one where the magic is
+ *
+ * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Beside the directory lies a struct
+ * trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number that it will
+ * have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed, for who looks now
+ * and then). `record` writes the chunk there, its head last, and then `drained`. Both are the chunk's seq + 1. Whoever
+ * writes a chunk to t<n> writes the same bytes to the same place, so both may. A chunk with a number may not be in t<n>
+ * yet, or never: the head that lies there tells.
+ *
+ * LOST EVENTS. head.lost is their number, head.lost_by the same by cause. trace_chunk.lost tells where they were lost,
+ * as far as that is known: they are in head.lost, too. (In version 1 they were not, and chunks told of what was lost
+ * behind them.)
  *
  * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it to
  * the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`) count in
@@ -112,13 +123,13 @@ struct trace_chunk {
 	uint64_t clock;	    /* whole clock when it was begun */
 	uint64_t size;	    /* of the chunk, header and slack included */
 	uint64_t used;	    /* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
-	uint64_t lost;	    /* events of this thread that were lost when this chunk was full and no other was to be had */
+	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: behind it */
 	char comm[16];	    /* name of the thread, or empty */
 	union {
 		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
 		uint64_t token;	  /* version 2: a hole: no event was written there */
 	};
-	uint64_t copied;    /* in meta: t<n> has the chunk, as its chunk of this number (from 1). In t<n>: 0 */
+	uint64_t copied;    /* in meta: its number in t<n> (from 1), once it is there; 0: none. In t<n>: 0 */
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
 	uint32_t thread;    /* its thread record */
@@ -170,12 +181,46 @@ enum trace_place {
 	TRACE_PLACE_CHUNK = 3,
 	TRACE_PLACE_COUNTS = 4,
 	TRACE_PLACE_DIRECTORY = 5,
+	TRACE_PLACE_HANDOVER = 6,
 };
 
 /* A word of the directory. process: place of the owner's head, which takes 28 bits. */
 #define TRACE_PLACE(what, process, number)                                                                             \
 	((uint64_t)(what) << 60 | (uint64_t)(process) << 32 | (uint32_t)(number))
 #define TRACE_PLACE_MAX (1u << 28)
+
+/* Of a place; see HANDING OVER. */
+struct trace_handover {
+	uint64_t full;	  /* by the thread */
+	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: it is to be compared with `full`, no more */
+};
+
+/* X(number, NAME, "why events are lost, behind `events were lost`"); below TRACE_LOST_ROOM */
+#define TRACE_LOST_CAUSES(X)                                                                                           \
+	X(0, OTHER, "for other reasons")                                                                               \
+	X(1, DISK, "since the disk was full")                                                                          \
+	X(2, FILE_SIZE, "since a file would have become larger than the process may make one (ulimit -f)")             \
+	X(3, SIZE_LIMIT, "since the trace reached its size limit (size-limit)")                                        \
+	X(4, DESCRIPTORS, "since no descriptor was free (ulimit -n)")                                                  \
+	X(5, RIGHTS, "since the process could not open its files")                                                     \
+	X(6, MEMORY, "since no memory was to be had")                                                                  \
+	X(7, OVERFLOW, "since the disk was too slow (overflow = drop)")                                                \
+	X(8, STRANGER, "since they were of processes that share another one's memory")                                 \
+	X(9, CUSTOM, "since custom events were made inside of each other too deep")
+
+enum trace_lost {
+#define X(number, NAME, phrase) TRACE_LOST_##NAME = number,
+	TRACE_LOST_CAUSES(X)
+#undef X
+	TRACE_LOST_COUNT
+};
+#define TRACE_LOST_ROOM 16
+_Static_assert(TRACE_LOST_COUNT <= TRACE_LOST_ROOM, "part of the format");
+
+enum trace_overflow {
+	TRACE_OVERFLOW_WAIT = 0, /* a thread whose full chunks nobody has written by then writes one itself */
+	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is at it */
+};
 
 #define TRACE_EXTENTS 40 /* as many as anybody needs: each may be larger than the one before */
 
@@ -197,7 +242,7 @@ struct trace_head {
 	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
 	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
-	uint64_t lost; /* events of threads that never had a chunk, and of children that share the memory (vfork) */
+	uint64_t lost; /* events; version 1: of threads that never had a chunk, and of children that share the memory */
 	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
 	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
@@ -223,6 +268,13 @@ struct trace_head {
 	uint32_t places_end;  /* that the file is large enough for; grows */
 	uint32_t places;      /* taken up to now, by all: where they end */
 	uint32_t reserved;
+	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
+	uint64_t handed;      /* chunks that were handed over, by all; grows */
+	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at it then. It alone writes this */
+	/* Of all heads again. */
+	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
+	uint32_t overflow;		   /* enum trace_overflow */
+	uint32_t unused;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
