@@ -68,7 +68,7 @@ EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
 check_DATA += t/make_trace t/max_rss t/spoil
 CLEANFILES += t/make_trace t/max_rss t/spoil
-t_make_trace_SOURCES = t/make_trace.c t/make_trace.h t/make_trace_meta.c
+t_make_trace_SOURCES = t/make_trace.c t/make_trace.h t/make_trace_meta.c t/make_trace_places.c
 t_max_rss_SOURCES = t/max_rss.c
 t_spoil_SOURCES = t/spoil.c
 

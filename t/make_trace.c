@@ -6,6 +6,8 @@
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
  *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, and those of head
+ *	fork PID			of version 2: the process forks here
+ *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
  *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
  *					ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
@@ -23,9 +25,9 @@
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file again; of version 2, to r<n>, the
- *					end of t<n>, or to both, where what was lost is known in r<n> alone
- *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none
+ *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file again; of version 2, to meta, the
+ *					end of t<n>, or to both, where what was lost is known in meta alone
+ *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none; of version 2, one more run of them
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
@@ -45,9 +47,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h> /* clock_gettime */
 #include <unistd.h>
-#include <x86intrin.h> /* __rdtsc */
 
 #include "t/make_trace.h"
 
@@ -71,7 +71,10 @@ uint32_t thread_count;
 
 static int thread_fd = -1, ring_fd = -1;
 static bool in_ring, in_both;
-static uint64_t copies; /* chunks in t<n>, of version 2 */
+/* Of version 2: whether there is a thread, its chunks in t<n>, and its places. */
+static bool has_thread;
+static uint64_t copies;
+static uint32_t place[1024];
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
 static uint64_t chunk_seq, last_time;
@@ -123,20 +126,40 @@ static uint64_t chunk_bytes(void)
 	return in_ring ? head.ring_chunk : first_version_bytes(head.chunk_size, chunk_seq);
 }
 
-/* Each second place of r<n> is none, and t<n> takes them as they come, no longer than what was used. */
+/* Its file is made when it is needed first. */
+static void open_second(void)
+{
+	char name[32];
+
+	if (head.process)
+		snprintf(name, sizeof(name), "t%u.%u", thread_count - 1, head.process);
+	else
+		snprintf(name, sizeof(name), "t%u", thread_count - 1);
+	thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (thread_fd < 0)
+		err(1, "%s", name);
+}
+
+/* In meta it is the upper half of a place. t<n> takes chunks as they come, no longer than what was used. */
 static void write_second(struct trace_chunk *c)
 {
-	uint64_t places = head.ring_size / head.ring_chunk, lost = c->lost;
-	uint64_t place = 2 * (places ? chunk_seq % places : 0) + 1;
+	uint64_t most = head.ring_size / head.ring_chunk, lost = c->lost, at = most ? chunk_seq % most : 0;
 
 	if (!in_ring || in_both) {
+		if (thread_fd < 0)
+			open_second();
 		c->lost = in_both ? 0 : lost;
 		write_at(thread_fd, chunk, chunk_pos, copies++ * head.ring_chunk);
 		c->lost = lost;
 		c->copied = copies;
 	}
-	if (in_ring || in_both)
-		write_at(ring_fd, chunk, head.ring_chunk, place * head.ring_chunk);
+	if (!in_ring && !in_both)
+		return;
+	if (at >= sizeof(place) / sizeof(*place))
+		fail("too many places");
+	if (!place[at])
+		place[at] = places_take(1, TRACE_PLACE_CHUNK, thread_count - 1);
+	write_at(meta_fd, chunk, head.ring_chunk, place[at] * place_size() + head.ring_chunk);
 }
 
 static void finish_chunk(void)
@@ -186,6 +209,8 @@ static void begin_chunk(uint64_t time)
 		.clock = time,
 		.size = chunk_bytes(),
 		.token = token(),
+		.process = head.process,
+		.thread = head.version > 1 ? thread_count - 1 : 0,
 	};
 	memcpy(c->comm, comm, sizeof(comm));
 	chunk_pos = sizeof(*c);
@@ -201,7 +226,7 @@ static void put(uint64_t word)
 /* Makes room for a few words in a chunk. */
 static void want_chunk(uint64_t time)
 {
-	if (thread_fd < 0)
+	if (!has_thread)
 		fail("there is no thread");
 	if (chunk_pos && chunk_pos + 64 > chunk_bytes())
 		finish_chunk();
@@ -264,14 +289,15 @@ static void put_custom(char **word, int words)
 
 static void end_thread(void)
 {
-	if (thread_fd < 0)
+	if (!has_thread)
 		return;
 	finish_chunk();
-	close(thread_fd);
+	if (thread_fd >= 0)
+		close(thread_fd);
 	if (ring_fd >= 0)
 		close(ring_fd);
 	thread_fd = ring_fd = -1;
-	in_ring = in_both = false;
+	has_thread = in_ring = in_both = false;
 }
 
 static void begin_ring(void)
@@ -279,14 +305,14 @@ static void begin_ring(void)
 	char name[16];
 
 	finish_chunk();
-	if (thread_fd < 0 || !head.ring_chunk || head.ring_size < head.ring_chunk)
+	if (!has_thread || !head.ring_chunk || (head.ring_size < head.ring_chunk && head.version == 1))
 		fail("there is no thread, or no ring_chunk and ring_size");
 	in_ring = true;
-	if (ring_fd >= 0)
+	if (ring_fd >= 0 || head.version > 1)
 		return;
 	snprintf(name, sizeof(name), "r%u", thread_count - 1);
 	ring_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)(head.version == 1 ? 1 : 2) * (off_t)head.ring_size))
+	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)head.ring_size))
 		err(1, "%s", name);
 }
 
@@ -298,8 +324,11 @@ static void begin_thread(char **word, int words)
 	if (process_fd < 0)
 		fail("there is no process");
 	snprintf(name, sizeof(name), "t%u", thread_count++);
-	thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (thread_fd < 0)
+	has_thread = true;
+	memset(place, 0, sizeof(place));
+	if (head.version == 1)
+		thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (head.version == 1 && thread_fd < 0)
 		err(1, "%s", name);
 	free(chunk);
 	chunk = malloc(head.chunk_size > head.ring_chunk ? head.chunk_size : head.ring_chunk);
@@ -348,75 +377,33 @@ static void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t de
 
 /* ---- meta ---- */
 
-static void set_head(char **word, int words)
+static void write_head(void)
 {
-	for (int i = 0; i < words; i++) {
-		const char *v;
-		if ((v = value_of(word[i], "clock")))
-			head.clock = !strcmp(v, "mono") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_TSC;
-		else if ((v = value_of(word[i], "chunk")))
-			head.chunk_size = number(v);
-		else if ((v = value_of(word[i], "version")))
-			head.version = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "flags")))
-			head.flags = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "ppid")))
-			head.ppid = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "lost")))
-			head.lost = number(v);
-		else if ((v = value_of(word[i], "no_mirror")))
-			head.no_mirror = number(v);
-		else if ((v = value_of(word[i], "meta_lost")))
-			head.meta_lost = number(v);
-		else if ((v = value_of(word[i], "last_seq")))
-			head.last_seq = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "threads")))
-			head.threads = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "ring_chunk")))
-			head.ring_chunk = number(v);
-		else if ((v = value_of(word[i], "ring_size")))
-			head.ring_size = number(v);
-		else if ((v = value_of(word[i], "mode")))
-			head.mode = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "recording")))
-			head.recording = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "taken_back")))
-			head.taken_back = number(v);
-		else if ((v = value_of(word[i], "lost_error")))
-			head.lost_error = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "boot")))
-			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
-		else
-			fail("unknown key");
-	}
-	if (!strcmp(head.boot_id, "this")) {
-		FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-		if (!file || fscanf(file, "%39s", head.boot_id) != 1)
-			err(1, "boot_id");
-		fclose(file);
-	}
+	end_thread();
+	head.used = meta_used;
+	if (!head.threads)
+		head.threads = thread_count;
+	write_at(meta_fd, &head, sizeof(head), head.process * head.place_size);
 }
 
-static struct trace_pair pair_now(void)
+static void begin_child(char **word, int words)
 {
-	struct timespec mono, real;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	return (struct trace_pair){ __rdtsc(), (uint64_t)mono.tv_sec * 1000000000 + (uint64_t)mono.tv_nsec,
-		(uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec };
+	if (meta_fd < 0)
+		fail("there is no process");
+	write_head();
+	thread_count = 0;
+	places_child((uint32_t)number(word[1]));
+	set_head(word + 2, words - 2);
 }
 
 static void end_process(void)
 {
-	end_thread();
 	if (meta_fd < 0)
 		return;
-	head.used = meta_used;
-	if (!head.threads)
-		head.threads = thread_count;
-	write_at(meta_fd, &head, sizeof(head), 0);
-	if (ftruncate(meta_fd, (off_t)meta_used))
+	write_head();
+	if (head.version > 1)
+		places_end();
+	else if (ftruncate(meta_fd, (off_t)meta_used))
 		err(1, "ftruncate");
 	close(meta_fd);
 	close(process_fd);
@@ -450,6 +437,8 @@ static void begin_process(char **word, int words)
 	thread_count = 0;
 	last_time = 0;
 	set_head(word + 2, words - 2);
+	if (head.version > 1)
+		places_begin();
 }
 
 /* ---- commands ---- */
@@ -546,6 +535,10 @@ static void command(const char *line)
 		append_record(rest);
 	else if (!strcmp(word[0], "process") && words > 1)
 		begin_process(word, words);
+	else if (!strcmp(word[0], "fork") && words == 2)
+		places_fork((uint32_t)number(word[1]));
+	else if (!strcmp(word[0], "child") && words > 1)
+		begin_child(word, words);
 	else if (!strcmp(word[0], "head"))
 		set_head(word + 1, words - 1);
 	else if (!strcmp(word[0], "pair") && (words == 5 || words == 3))

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h> /* clock_gettime */
 #include <unistd.h>
+#include <x86intrin.h> /* __rdtsc */
 
 #include "t/make_trace.h"
 
@@ -21,8 +23,7 @@ static void put_record(uint32_t type, const void *fixed, size_t fixed_size, cons
 	if (tail_size)
 		memcpy(record + fixed_size, tail, tail_size);
 	memcpy(record, &(struct trace_record){ type, (uint32_t)size }, sizeof(struct trace_record));
-	write_at(meta_fd, record, size, meta_used);
-	meta_used += size;
+	put_records(record, size);
 	free(record);
 }
 
@@ -115,21 +116,93 @@ static void put_counts(char **word, int words)
 	snprintf(name, sizeof(name), "c%u", (unsigned)number(word[1]));
 	if (strcmp(word[3], "-"))
 		snprintf(c.comm, sizeof(c.comm), "%s", word[3]);
-	int fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (fd < 0 || ftruncate(fd, 65536))
+	int fd = head.version > 1 ? dup(meta_fd) : openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	uint64_t begin = 0;
+	if (head.version > 1) {
+		for (int i = 4; i < words; i++) {
+			uint64_t end = sizeof(c) + 8 * (strtoull(word[i], NULL, 0) + 1);
+			c.size = end > c.size ? end : c.size;
+		}
+		begin = places_take((uint32_t)((c.size + place_size() - 1) / place_size()), TRACE_PLACE_COUNTS,
+				(uint32_t)number(word[1])) * place_size();
+	}
+	if (fd < 0 || (!begin && ftruncate(fd, 65536)))
 		err(1, "%s", name);
-	write_at(fd, &c, sizeof(c), 0);
+	write_at(fd, &c, sizeof(c), begin);
 	for (int i = 4; i < words; i++) {
 		unsigned long long calls;
 		unsigned id;
 		if (sscanf(word[i], "%u:%llu", &id, &calls) != 2)
 			fail("ID:CALLS");
-		write_at(fd, &(uint64_t){ calls }, 8, sizeof(c) + 8ull * id);
+		write_at(fd, &(uint64_t){ calls }, 8, begin + sizeof(c) + 8ull * id);
 	}
 	close(fd);
 	if (number(word[1]) >= thread_count)
 		thread_count = (uint32_t)number(word[1]) + 1;
 }
+
+/* ---- the head ---- */
+
+void set_head(char **word, int words)
+{
+	for (int i = 0; i < words; i++) {
+		const char *v;
+		if ((v = value_of(word[i], "clock")))
+			head.clock = !strcmp(v, "mono") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_TSC;
+		else if ((v = value_of(word[i], "chunk")))
+			head.chunk_size = number(v);
+		else if ((v = value_of(word[i], "version")))
+			head.version = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "flags")))
+			head.flags = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "ppid")))
+			head.ppid = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "lost")))
+			head.lost = number(v);
+		else if ((v = value_of(word[i], "no_mirror")))
+			head.no_mirror = number(v);
+		else if ((v = value_of(word[i], "meta_lost")))
+			head.meta_lost = number(v);
+		else if ((v = value_of(word[i], "last_seq")))
+			head.last_seq = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "threads")))
+			head.threads = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "ring_chunk")))
+			head.ring_chunk = number(v);
+		else if ((v = value_of(word[i], "ring_size")))
+			head.ring_size = number(v);
+		else if ((v = value_of(word[i], "mode")))
+			head.mode = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "recording")))
+			head.recording = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "taken_back")))
+			head.taken_back = number(v);
+		else if ((v = value_of(word[i], "lost_error")))
+			head.lost_error = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "boot")))
+			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
+		else
+			fail("unknown key");
+	}
+	if (!strcmp(head.boot_id, "this")) {
+		FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+		if (!file || fscanf(file, "%39s", head.boot_id) != 1)
+			err(1, "boot_id");
+		fclose(file);
+	}
+}
+
+struct trace_pair pair_now(void)
+{
+	struct timespec mono, real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	return (struct trace_pair){ __rdtsc(), (uint64_t)mono.tv_sec * 1000000000 + (uint64_t)mono.tv_nsec,
+		(uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec };
+}
+
+/* ---- commands ---- */
 
 bool meta_command(char **word, int words, const char *rest)
 {

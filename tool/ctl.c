@@ -241,7 +241,7 @@ static char *process_folder_of(const struct ctl_targets *targets, pid_t *pid)
 static pid_t living(const char *path)
 {
 	char *name = process_folder_in(path);
-	struct folder *folder = name ? folder_open_process("ctl", name) : NULL;
+	struct folder *folder = name ? folder_open_process("ctl", name, 0) : NULL;
 	pid_t pid = 0;
 
 	if (folder) {

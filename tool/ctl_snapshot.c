@@ -67,7 +67,7 @@ static void remove_copy(int fd, const char *process, int to)
 /* Why there are no events. */
 static const char *why_nothing(const char *from)
 {
-	struct folder *folder = folder_open_process("ctl", from);
+	struct folder *folder = folder_open_process("ctl", from, 0);
 	const char *why = "nothing that is switched on was called up to now";
 
 	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)

@@ -204,7 +204,7 @@ static void print_head(const struct screen *s)
 
 static void print_line(const struct screen *s, const struct line *line, unsigned columns)
 {
-	const struct function *function = &s->top.process->function[line->function];
+	const struct function *function = process_function_at(s->top.process, line->function);
 	char name[320], time[READER_TIME_SIZE], text[512];
 
 	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, reader_time(time, line->self),
@@ -416,7 +416,7 @@ int ctl_top(uint32_t pid, char *const *folders, size_t count, int argc, char **a
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	struct folder *folder = count ? folder_open_process("ctl", folders[0]) : NULL;
+	struct folder *folder = count ? folder_open_process("ctl", folders[0], pid) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	top_open(&s.top, folder, pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));

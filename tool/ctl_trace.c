@@ -32,7 +32,7 @@ static void take_sums(struct status *status, struct process *process)
 
 void status_events(struct status *status)
 {
-	struct folder *folder = status->folder ? folder_open_process("ctl", status->folder) : NULL;
+	struct folder *folder = status->folder ? folder_open_process("ctl", status->folder, (uint32_t)status->pid) : NULL;
 
 	if (!folder)
 		return;
@@ -70,9 +70,9 @@ static void take(struct status *status, struct process *process)
 	*status = (struct status){ .pid = process->head.pid, .folder = memory_text(process->path, strlen(process->path)) };
 	status->end = process_state_end(process_state(process));
 	take_sums(status, process);
-	for (uint32_t i = 0; i < process->objects; i++)
-		if (process->object[i])
-			take_object(status, process->object[i]);
+	for (uint32_t i = 0; i < process_objects(process); i++)
+		if (process_object(process, i))
+			take_object(status, process_object(process, i));
 }
 
 struct status *status_trace(const char *path, size_t *count, int *damage)
@@ -83,7 +83,7 @@ struct status *status_trace(const char *path, size_t *count, int *damage)
 
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
-	folder = access(meta, F_OK) == 0 ? folder_open_process("ctl", own) : folder_open(own, 0);
+	folder = access(meta, F_OK) == 0 ? folder_open_process("ctl", own, 0) : folder_open(own, 0);
 	if (folder) {
 		*count = folder->processes;
 		status = memory_zeroed(folder->processes ? folder->processes : 1, sizeof(*status));

@@ -75,8 +75,9 @@ static void find_function(struct about *about, struct merge_source *source, cons
 
 	about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
 	about->library = object_path(object);
-	if (object && object->load) {
-		about->address = object->load->base + function->offset;
+	const struct load *load = object ? process_load_of(source->process, object) : NULL;
+	if (load) {
+		about->address = load->base + function->offset;
 		about->has_address = true;
 	}
 }

@@ -386,12 +386,12 @@ static void print_process(const struct process *process, const struct info_sums 
 		putchar('\n');
 	}
 	print_changes(process);
-	for (uint32_t i = 0; i < process->objects; i++)
-		objects += process->object[i] != NULL;
+	for (uint32_t i = 0; i < process_objects(process); i++)
+		objects += process_object(process, i) != NULL;
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads, process->unloads);
-	for (uint32_t i = 0; i < process->objects && !reader_output_broken(); i++)
-		if (process->object[i])
-			print_object(process->object[i], color);
+	for (uint32_t i = 0; i < process_objects(process) && !reader_output_broken(); i++)
+		if (process_object(process, i))
+			print_object(process_object(process, i), color);
 }
 
 static void print_text(struct folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,

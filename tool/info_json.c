@@ -159,11 +159,11 @@ static void print_process(const struct process *process, const struct info_sums 
 		printf("null,");
 	print_changes(process);
 	printf("\"objects\":[");
-	for (uint32_t i = 0; i < process->objects && !reader_output_broken(); i++) {
-		if (!process->object[i])
+	for (uint32_t i = 0; i < process_objects(process) && !reader_output_broken(); i++) {
+		if (!process_object(process, i))
 			continue;
 		fputs(between, stdout);
-		print_object(process->object[i]);
+		print_object(process_object(process, i));
 		between = ",";
 	}
 	printf("]}");

@@ -112,7 +112,7 @@ void record_folder_close(struct record_folder *folder);
 int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
 
-/* Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "r0", "c0". */
+/* Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "t0.3", of version 1 "r0", "c0". */
 bool record_is_process_name(const char *name);
 bool record_is_thread_name(const char *name);
 

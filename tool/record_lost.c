@@ -79,7 +79,7 @@ void record_lost_look(struct record_lost *lost, int at, const char *path, const 
 
 	if (!has_lost(at, head))
 		return;
-	struct folder *folder = folder_open_process("record", path);
+	struct folder *folder = folder_open_process("record", path, 0);
 	if (!folder)
 		return;
 	process_load(folder->process[0]);

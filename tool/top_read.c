@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "tool/top_read.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include "tool/memory.h"
 #include "tool/trace_calls.h"
 #include "tool/trace_chunks.h"
+#include "tool/trace_counts.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
 #define FIRST_NS  1000000000u /* for the first look */
@@ -18,7 +18,6 @@
 
 struct top_thread {
 	struct chunks chunks;
-	struct trace_file *counters; /* c<n>; NULL: not there, or not yet */
 	bool begun;
 	struct chunk chunk; /* the one at hand */
 	uint64_t pos;	    /* of the next word, from where it begins */
@@ -28,7 +27,7 @@ struct top_thread {
 	uint64_t last; /* up to where self time was given out */
 	struct decoder decoder;
 	struct calls calls;
-	uint64_t *count; /* counters at the last look, by id */
+	uint64_t *count, *now; /* counters at the last look and at this one, by id */
 	uint32_t counts;
 };
 
@@ -53,9 +52,9 @@ static struct top_row *row_of(struct top *top, uint32_t id)
 
 	if (!function)
 		return NULL;
-	uint32_t index = (uint32_t)(function - top->process->function);
+	uint32_t index = process_function_index(top->process, function);
 	if (index >= top->rows) {
-		uint32_t rows = top->process->functions;
+		uint32_t rows = process_functions(top->process);
 		top->row = memory_resize(top->row, rows, sizeof(*top->row));
 		memset(top->row + top->rows, 0, (rows - top->rows) * sizeof(*top->row));
 		top->rows = rows;
@@ -374,36 +373,41 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 
 /* ---- counters ---- */
 
-static void read_counts(struct top *top, struct top_thread *t, bool first)
+static void want_counts(struct top_thread *t, uint32_t counts)
 {
-	struct trace_counts head;
-	uint64_t size = t->counters ? file_size(t->counters) : 0;
-
-	if (size < sizeof(head) || file_read(t->counters, &head, sizeof(head), 0, NULL) != sizeof(head) || head.magic != TRACE_COUNTS_MAGIC ||
-		head.head_size < sizeof(head) || head.head_size > size)
+	if (counts <= t->counts)
 		return;
-	uint64_t most = (size - head.head_size) / 8;
-	uint32_t counts = most < TRACE_ID_MASK ? (uint32_t)most : TRACE_ID_MASK;
-	if (counts > t->counts) {
-		t->count = memory_resize(t->count, counts, sizeof(*t->count));
-		memset(t->count + t->counts, 0, (counts - t->counts) * sizeof(*t->count));
-		t->counts = counts;
+	counts += counts / 2;
+	t->count = memory_resize(t->count, counts, sizeof(*t->count));
+	t->now = memory_resize(t->now, counts, sizeof(*t->now));
+	memset(t->count + t->counts, 0, (counts - t->counts) * sizeof(*t->count));
+	memset(t->now + t->counts, 0, (counts - t->counts) * sizeof(*t->now));
+	t->counts = counts;
+}
+
+static void read_counts(struct top *top, unsigned number, bool first)
+{
+	static struct counts counts;
+	struct top_thread *t = &top->thread[number];
+
+	if (!(top->process->files[number] & FILE_COUNTS) || !counts_open(&counts, top->process, number))
+		return;
+	while (counts_next(&counts)) {
+		want_counts(t, counts.id + 1);
+		t->now[counts.id] += counts.calls;
 	}
-	for (uint32_t id = 0; id < t->counts;) {
-		uint64_t now[512];
-		uint32_t want = t->counts - id < 512 ? t->counts - id : 512;
-		size_t n = file_read(t->counters, now, want * 8ul, head.head_size + id * 8ull, NULL) / 8;
-		if (!n)
-			break;
-		for (uint32_t i = 0; i < n; i++, id++) {
-			if (now[i] <= t->count[id])
-				continue;
-			struct top_row *row = first ? NULL : row_of(top, id);
-			if (row) {
-				row->counted += now[i] - t->count[id];
-				top->counted += now[i] - t->count[id];
-			}
-			t->count[id] = now[i];
+	counts_close(&counts);
+	for (uint32_t id = 0; id < t->counts; id++) {
+		uint64_t now = t->now[id], before = t->count[id];
+
+		t->now[id] = 0;
+		if (now <= before)
+			continue;
+		t->count[id] = now;
+		struct top_row *row = first ? NULL : row_of(top, id);
+		if (row) {
+			row->counted += now - before;
+			top->counted += now - before;
 		}
 	}
 }
@@ -426,12 +430,8 @@ static void find_files(struct top *top)
 	}
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
-		char name[16];
 
 		chunks_look(&t->chunks);
-		snprintf(name, sizeof(name), "c%u", n);
-		if (process->files[n] & FILE_COUNTS && !t->counters)
-			t->counters = file_open(process->folder->fd, process->name, name, NULL, &(const char *){ NULL });
 	}
 }
 
@@ -472,7 +472,7 @@ void top_open(struct top *top, struct folder *folder, bool live)
 			t->last = t->chunk.head.clock;
 			read_thread(top, t, until);
 		}
-		read_counts(top, t, true);
+		read_counts(top, n, true);
 	}
 	top->skipped = top->words_skipped = 0;
 }
@@ -492,7 +492,7 @@ void top_look(struct top *top, uint64_t ns)
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
 		read_thread(top, t, until);
-		read_counts(top, t, false);
+		read_counts(top, n, false);
 		top->lost += t->lost + t->chunk.head.lost;
 	}
 	top->scale = top->words ? 1 + (double)top->words_skipped / (double)top->words : 1;
@@ -503,9 +503,9 @@ void top_close(struct top *top)
 {
 	for (unsigned n = 0; n < top->threads; n++) {
 		chunks_close(&top->thread[n].chunks);
-		file_close(top->thread[n].counters);
 		calls_close(&top->thread[n].calls);
 		free(top->thread[n].count);
+		free(top->thread[n].now);
 	}
 	free(top->thread);
 	free(top->row);

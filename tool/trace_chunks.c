@@ -9,22 +9,24 @@
 #include <sys/stat.h>
 
 #include "tool/memory.h"
+#include "tool/trace_family.h"
 
 static const struct trace_chunk nothing;
 
 /* ---- files ---- */
 
-void chunks_name(const struct chunks *chunks, char kind, char name[CHUNKS_NAME_SIZE])
+/* Whether a chunk may lie in both files, and anywhere in t<n>. */
+static bool is_second(const struct chunks *chunks)
 {
-	snprintf(name, CHUNKS_NAME_SIZE, "%c%u", kind, chunks->number);
+	return chunks->process->head.version != 1;
 }
 
 static void damage_at(const struct chunks *chunks, char kind, uint64_t offset, const char *what)
 {
-	char name[CHUNKS_NAME_SIZE];
+	char name[FAMILY_NAME_SIZE];
 
-	chunks_name(chunks, kind, name);
-	damage_add(&chunks->process->folder->damage, chunks->process->path, name, offset, what);
+	family_file_name(name, kind, chunks->number, chunks->process->place);
+	process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
 }
 
 void chunks_damage(const struct chunks *chunks, const struct chunk *chunk, uint64_t offset, const char *what)
@@ -51,27 +53,10 @@ size_t chunks_read(const struct chunks *chunks, const struct chunk *chunk, void 
 /* Returns NULL, with *why NULL if it is merely not there. */
 static struct trace_file *open_file(const struct chunks *chunks, char kind, struct stat *st, const char **why)
 {
-	char name[CHUNKS_NAME_SIZE];
+	char name[FAMILY_NAME_SIZE];
 
-	chunks_name(chunks, kind, name);
-	return file_open(chunks->process->folder->fd, chunks->process->name, name, st, why);
-}
-
-static const char *check_chunk(const struct trace_chunk *head, uint64_t chunk_size)
-{
-	if (head->magic != TRACE_CHUNK_MAGIC)
-		return "there is no chunk where one should begin";
-	if (!TRACE_READS(head->version))
-		return "the chunk has another version than this xaudit reads";
-	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > chunk_size)
-		return "the chunk's head has an impossible size";
-	return NULL;
-}
-
-/* Whether a chunk may lie in both files, and anywhere in t<n>. */
-static bool is_second(const struct chunks *chunks)
-{
-	return chunks->process->head.version != 1;
+	family_file_name(name, kind, chunks->number, chunks->process->place);
+	return file_open(chunks->process->folder->fd, chunks->process->family->name, name, st, why);
 }
 
 /* Bytes of each chunk's place in a file. */
@@ -79,26 +64,40 @@ static uint64_t place_size(const struct chunks *chunks, char kind)
 {
 	const struct trace_head *head = &chunks->process->head;
 
-	if (is_second(chunks))
-		return head->ring_chunk ? head->ring_chunk : head->chunk_size;
-	return kind == 'r' ? head->ring_chunk : head->chunk_size;
+	return kind == 'r' || is_second(chunks) ? head->ring_chunk : head->chunk_size;
 }
 
-/* Where the n-th place of r<n> is: of version 2, each second one is none. */
-static uint64_t ring_place(const struct chunks *chunks, uint64_t n)
+/* What is wrong with the head of a chunk that was found in a place of that kind, or NULL. */
+static const char *check_chunk(const struct chunks *chunks, char kind, const struct trace_chunk *head)
 {
-	return (is_second(chunks) ? 2 * n + 1 : n) * place_size(chunks, 'r');
+	if (head->magic != TRACE_CHUNK_MAGIC)
+		return "there is no chunk where one should begin";
+	if (!TRACE_READS(head->version))
+		return "the chunk has another version than this xaudit reads";
+	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
+		return "the chunk's head has an impossible size";
+	if (is_second(chunks) && (head->process != chunks->process->place || head->thread != chunks->number))
+		return "the chunk is another thread's";
+	return NULL;
 }
 
-static uint64_t ring_places(const struct chunks *chunks, uint64_t size)
+/* The places of kind 'r': there are so many. Of version 1, as many as the file has; NULL then. */
+static const struct family_place *ring_places(const struct chunks *chunks, uint32_t *count)
 {
 	uint64_t place = place_size(chunks, 'r');
 
-	if (!place)
-		return 0;
 	if (is_second(chunks))
-		return size > place ? (size + place - 1) / (2 * place) : 0;
-	return (size + place - 1) / place;
+		return family_of_record(
+			chunks->process->family, chunks->process->place, TRACE_PLACE_CHUNK, chunks->number, count);
+	*count = chunks->ring && place ? (uint32_t)((file_size(chunks->ring) + place - 1) / place) : 0;
+	return NULL;
+}
+
+/* Where the chunk of the n-th is. */
+static uint64_t ring_place(const struct chunks *chunks, const struct family_place *places, uint32_t n)
+{
+	return places ? places[n].place * chunks->process->family->place_size + place_size(chunks, 'r')
+		      : n * place_size(chunks, 'r');
 }
 
 static struct chunk chunk_at(const struct chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
@@ -124,7 +123,7 @@ static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struc
 	uint64_t limit = place_size(chunks, kind);
 
 	return file && limit && file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
-	       !check_chunk(head, limit) && head->head_size <= head->size && head->size <= limit &&
+	       !check_chunk(chunks, kind, head) && head->head_size <= head->size && head->size <= limit &&
 	       head->used <= head->size;
 }
 
@@ -159,13 +158,13 @@ static bool list_head(const struct chunks *chunks, char kind, uint64_t at, uint6
 	if (!memcmp(head, &nothing, n) || (n == sizeof(*head) && !head->magic))
 		return false;
 	const char *wrong = n < sizeof(*head) ? "the file ends within the head of a chunk"
-					      : check_chunk(head, place_size(chunks, kind));
+					      : check_chunk(chunks, kind, head);
 	if (wrong)
 		damage_at(chunks, kind, at, wrong);
 	return !wrong;
 }
 
-/* Of the same number, those of t<n> come behind that of r<n>. Makes one of both. */
+/* Of the same number, those of t<n> come behind those of kind 'r'. Makes one of both. */
 static void sort_places(struct chunks *chunks)
 {
 	unsigned kept = 0;
@@ -187,25 +186,27 @@ static void sort_places(struct chunks *chunks)
 	chunks->places = kept;
 }
 
-/* Lists the chunks of r<n> up to that number, as far as its file reaches. */
-static void list_ring(struct chunks *chunks, uint64_t size, uint64_t newest)
+/* Lists the chunks of kind 'r' up to that number, as far as the file reaches. */
+static void list_ring(struct chunks *chunks, uint64_t newest)
 {
-	uint64_t chunk = place_size(chunks, 'r'), places = ring_places(chunks, size);
+	uint64_t chunk = place_size(chunks, 'r'), size = file_size(chunks->ring);
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
 	struct trace_chunk head;
 
-	for (uint64_t n = 0; n < places; n++) {
-		uint64_t at = ring_place(chunks, n);
+	for (uint32_t n = 0; n < count; n++) {
+		uint64_t at = ring_place(chunks, places, n);
 		/* Much of a file that was damaged may be a hole. */
-		uint64_t data = file_data(chunks->ring, at);
+		uint64_t data = places ? at : file_data(chunks->ring, at);
 		if (data == UINT64_MAX)
 			break;
 		if (data >= at + chunk) {
-			n = data / chunk / (is_second(chunks) ? 2 : 1);
-			at = ring_place(chunks, n);
-			if (n >= places)
+			n = (uint32_t)(data / chunk);
+			at = ring_place(chunks, places, n);
+			if (n >= count)
 				break;
 		}
-		if (list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
+		if (at < size && list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, at, CHUNKS_NOWHERE);
 	}
 }
@@ -222,51 +223,75 @@ static void list_copies(struct chunks *chunks, uint64_t newest)
 			add_place(chunks, head.seq, CHUNKS_NOWHERE, at);
 }
 
-/*
- * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there.
- * What is overwritten meanwhile is in t<n> before, so that comes last.
- */
-static void list_second(struct chunks *chunks, uint64_t ring_size)
+/* Bytes of the record's places in meta that are no holes. */
+static uint64_t disk_of_places(const struct chunks *chunks)
 {
-	uint64_t newest = CHUNKS_NEWEST;
+	uint64_t chunk = place_size(chunks, 'r'), disk = 0;
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
 
-	if (chunks->ring && !(chunks->process->head.flags & TRACE_EXITED)) {
+	for (uint32_t n = 0; n < count; n++) {
+		uint64_t begin = ring_place(chunks, places, n);
+		disk += file_disk(chunks->ring, begin, begin + chunk);
+	}
+	return disk;
+}
+
+/*
+ * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there,
+ * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes last.
+ */
+static void list_second(struct chunks *chunks)
+{
+	bool ended = chunks->process->head.flags & TRACE_EXITED;
+	uint64_t newest = CHUNKS_NEWEST;
+	const char *why;
+
+	if (!ended) {
 		struct chunk chunk;
+		family_look(chunks->process->family);
 		if (chunks_find(chunks, CHUNKS_NEWEST, &chunk))
 			newest = chunk.head.seq;
+		family_look(chunks->process->family);
 	}
-	if (chunks->ring)
-		list_ring(chunks, ring_size, newest);
+	list_ring(chunks, newest);
+	/* The thread may have made it by now. */
+	if (!chunks->file && !ended)
+		chunks->file = open_file(chunks, 't', NULL, &why);
 	if (chunks->file)
 		list_copies(chunks, newest);
+	chunks->disk += disk_of_places(chunks);
 }
 
 bool chunks_open(struct chunks *chunks, struct process *process, unsigned number)
 {
 	const char *why, *why_ring = NULL;
-	struct stat st, ring;
+	struct stat st, ring = { 0 };
+	uint32_t count = 0;
 
 	*chunks = (struct chunks){.process = process, .number = number};
 	chunks->file = open_file(chunks, 't', &st, &why);
 	if (why)
 		damage_at(chunks, 't', DAMAGE_NOWHERE, why);
-	if (process->head.ring_chunk || is_second(chunks))
+	if (is_second(chunks)) {
+		ring_places(chunks, &count);
+		chunks->ring = process->family->meta;
+	} else if (process->head.ring_chunk) {
 		chunks->ring = open_file(chunks, 'r', &ring, &why_ring);
+	}
 	if (why_ring)
 		damage_at(chunks, 'r', DAMAGE_NOWHERE, why_ring);
-	if (!chunks->file && !chunks->ring)
+	if (!chunks->file && !count && (is_second(chunks) || !chunks->ring))
 		return false;
 	if (chunks->file) {
 		chunks->size = (uint64_t)st.st_size;
 		chunks->disk = (uint64_t)st.st_blocks * 512;
 	}
-	if (chunks->ring) {
-		chunks->disk += (uint64_t)ring.st_blocks * 512;
-	}
+	chunks->disk += (uint64_t)ring.st_blocks * 512;
 	if (is_second(chunks))
-		list_second(chunks, chunks->ring ? (uint64_t)ring.st_size : 0);
+		list_second(chunks);
 	else if (chunks->ring)
-		list_ring(chunks, (uint64_t)ring.st_size, CHUNKS_NEWEST);
+		list_ring(chunks, CHUNKS_NEWEST);
 	sort_places(chunks);
 	return true;
 }
@@ -274,7 +299,8 @@ bool chunks_open(struct chunks *chunks, struct process *process, unsigned number
 void chunks_close(struct chunks *chunks)
 {
 	file_close(chunks->file);
-	file_close(chunks->ring);
+	if (!is_second(chunks))
+		file_close(chunks->ring);
 	free(chunks->place);
 	chunks->file = chunks->ring = NULL;
 	chunks->place = NULL;
@@ -321,7 +347,7 @@ static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const str
 	if (seq > chunks->seq && !chunks->ring && !chunks->process->head.ring_chunk)
 		damage_at(chunks, 't', chunk_size * chunks->seq,
 			"there is no chunk where one should begin");
-	wrong = check_chunk(head, chunk_size);
+	wrong = check_chunk(chunks, 't', head);
 	if (wrong) {
 		damage_at(chunks, 't', begin, wrong);
 		/* The number is taken: what follows is no surprise. */
@@ -357,7 +383,7 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 	char kind = in_ring ? 'r' : 't';
 	uint64_t begin = chunk->begin;
 	if (read_at(chunks, kind, &head, sizeof(head), begin) < sizeof(head) || head.seq != place->seq ||
-		check_chunk(&head, place_size(chunks, kind)))
+		check_chunk(chunks, kind, &head))
 		return false;
 	/* What was lost behind it is known there first. */
 	if (!in_ring && place->at != CHUNKS_NOWHERE && read_head(chunks, 'r', place->at, &ring) && ring.seq == head.seq)
@@ -382,7 +408,7 @@ static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
 	struct trace_chunk head;
 
 	if (read_at(chunks, 'r', &head, sizeof(head), place->at) < sizeof(head) || head.seq != place->seq ||
-		check_chunk(&head, chunks->process->head.ring_chunk))
+		check_chunk(chunks, 'r', &head))
 		return false;
 	chunks->gap = place->seq > chunks->seq;
 	chunks->overwritten += chunks->gap ? place->seq - chunks->seq : 0;
@@ -446,20 +472,23 @@ void chunks_look(struct chunks *chunks)
 
 	if (!chunks->file && files & FILE_EVENTS)
 		chunks->file = open_file(chunks, 't', NULL, &why);
-	if (!chunks->ring && files & FILE_RING)
+	if (is_second(chunks))
+		chunks->ring = chunks->process->family->meta;
+	else if (!chunks->ring && files & FILE_RING)
 		chunks->ring = open_file(chunks, 'r', NULL, &why);
 }
 
-/* Looks in r<n>: for the chunk of that number, or for one that is newer than *best, if there is one already. */
+/* Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one already. */
 static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk *best)
 {
-	uint64_t places = chunks->ring ? ring_places(chunks, file_size(chunks->ring)) : 0;
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
 	struct trace_chunk head;
 
-	for (uint64_t n = 0; n < places; n++)
-		if (read_head(chunks, 'r', ring_place(chunks, n), &head) && (seq == CHUNKS_NEWEST || head.seq == seq) &&
-			(!best->file || head.seq > best->head.seq))
-			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, n));
+	for (uint32_t n = 0; n < count; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) &&
+			(seq == CHUNKS_NEWEST || head.seq == seq) && (!best->file || head.seq > best->head.seq))
+			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
 }
 
 #define COPIES_LATE 64 /* by how many numbers a chunk may be older than one before it in t<n> */
@@ -537,11 +566,12 @@ bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
 
 	if (!chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
-	uint64_t places = ring_places(chunks, file_size(chunks->ring));
-	for (uint64_t n = 0; n < places; n++)
-		if (read_head(chunks, 'r', ring_place(chunks, n), &head) && head.seq > seq &&
-			head.seq + places / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
-			best = chunk_at(chunks, 'r', &head, ring_place(chunks, n));
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
+	for (uint32_t n = 0; n < count; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) && head.seq > seq &&
+			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
+			best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;

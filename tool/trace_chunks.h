@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the chunks of a thread record are: the one place of the command that knows in which files they lie. Version 1
- * has two for each record, t<n> and r<n> (the flight recorder), read as one in the order of the chunks' numbers.
+ * has two for each record, t<n> and r<n> (the flight recorder), read as one in the order of the chunks' numbers. Here
+ * kinds are told by letters: 't' and 'r'; of version 2, 'r' are the record's places in meta.
  *
  * Whoever reads all of a record opens it by chunks_open() and goes through it by chunks_next(); what counts is what
  * was there when it was opened. Whoever follows one that grows opens it by chunks_follow() and asks for chunks by
  * number: chunks_find().
  *
- * Of version 2, a chunk is in r<n>, or in t<n>, or in both. In t<n> it stays, so that is where it is read.
+ * Of version 2, a chunk is in meta, or in t<n>[.<p>], or in both. In meta, all chunks of a record overwrite each other, and
+ * nobody else's; in t<n> they stay.
  *
  * A chunk may be overwritten while it is read, where it is `reused`: what was read of it counts only if chunk_again()
  * says afterwards that it is still there.
@@ -39,7 +41,7 @@ struct chunk {
 /* Where a chunk is. */
 struct chunk_place {
 	uint64_t seq;
-	uint64_t at;   /* in r<n>, or CHUNKS_NOWHERE */
+	uint64_t at;   /* in r<n> or meta, or CHUNKS_NOWHERE */
 	uint64_t copy; /* of version 2: in t<n>, or the same */
 };
 
@@ -47,11 +49,11 @@ struct chunks {
 	struct process *process;
 	unsigned number;	 /* of the thread record */
 	struct trace_file *file; /* t<n>; NULL: there is none */
-	struct trace_file *ring; /* r<n> */
+	struct trace_file *ring; /* r<n>; of version 2, meta, as long as the process is open */
 	uint64_t size;		 /* of t<n>, when it was opened */
-	uint64_t disk;		 /* bytes that all takes on disk */
+	uint64_t disk;		 /* bytes that all takes on disk; of meta, those of its places that are no holes */
 	uint64_t next;		 /* where the next chunk of t<n> may begin */
-	/* The chunks of r<n>, of version 2 those of t<n> too, by number; as they were when it was opened. */
+	/* The chunks of r<n> or meta, of version 2 those of t<n> too, by number; as they were when it was opened. */
 	struct chunk_place *place;
 	unsigned places, next_place;
 	uint64_t seq;	      /* of the chunk that should come next */
@@ -94,7 +96,7 @@ bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
 bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
 
 /*
- * The chunk, of r<n>, is not there any more. Returns whether t<n> has it, which then is where *chunk is. Of its head,
+ * The chunk, of kind 'r', is not there any more. Returns whether t<n> has it, which then is where *chunk is. Of its head,
  * only `used` is another one, if it was not finished.
  */
 bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk);
@@ -110,10 +112,6 @@ bool chunk_again(struct chunk *chunk);
 
 /* Bytes at `offset` of the file: as many as there are, up to size. */
 size_t chunks_read(const struct chunks *chunks, const struct chunk *chunk, void *to, size_t size, uint64_t offset);
-
-/* "t<n>" or "r<n>" */
-#define CHUNKS_NAME_SIZE 16
-void chunks_name(const struct chunks *chunks, char kind, char name[CHUNKS_NAME_SIZE]);
 
 /* Notes damage at `offset` of the chunk's file. */
 void chunks_damage(const struct chunks *chunks, const struct chunk *chunk, uint64_t offset, const char *what);

@@ -187,3 +187,18 @@ uint64_t file_data(struct trace_file *file, uint64_t offset)
 		return errno == ENXIO ? UINT64_MAX : offset;
 	return (uint64_t)data;
 }
+
+uint64_t file_disk(struct trace_file *file, uint64_t begin, uint64_t end)
+{
+	uint64_t disk = 0, size = file_size(file);
+
+	end = end < size ? end : size;
+	for (uint64_t data = file_data(file, begin); data < end; data = file_data(file, begin)) {
+		int fd = file_descriptor(file);
+		off_t hole = fd < 0 ? -1 : lseek(fd, (off_t)data, SEEK_HOLE);
+
+		begin = hole > (off_t)data && (uint64_t)hole < end ? (uint64_t)hole : end;
+		disk += begin - data;
+	}
+	return disk;
+}

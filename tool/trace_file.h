@@ -55,4 +55,7 @@ uint64_t file_size(struct trace_file *file);
  */
 uint64_t file_data(struct trace_file *file, uint64_t offset);
 
+/* Bytes from begin to end that are in no hole. */
+uint64_t file_disk(struct trace_file *file, uint64_t begin, uint64_t end);
+
 #endif

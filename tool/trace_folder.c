@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>	  /* stat */
 #include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_family.h"
 #include "tool/trace_file.h"
 
 void damage_add(struct damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
@@ -45,153 +45,6 @@ const char *path_base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* ---- heads ---- */
-
-/* `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it has
- * left an odd count for ever; then the pair is worth nothing. */
-bool process_read_head(struct process *process)
-{
-	struct trace_head *head = &process->head;
-
-	for (int try = 0; try < 1000; try++) {
-		struct trace_head again;
-		if (file_read(process->meta, head, sizeof(*head), 0, NULL) != sizeof(*head))
-			return false;
-		if (head->last_seq & 1)
-			continue;
-		if (file_read(process->meta, &again, sizeof(again), 0, NULL) != sizeof(again))
-			return false;
-		if (again.last_seq == head->last_seq && !memcmp(&again.last, &head->last, sizeof(again.last)))
-			return true;
-	}
-	memset(&head->last, 0, sizeof(head->last));
-	return true;
-}
-
-static const char *check_head(struct process *process)
-{
-	struct trace_head *head = &process->head;
-
-	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
-	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
-		return "this is not the meta file of a trace";
-	if (!TRACE_READS(head->version))
-		return "the trace has another version than this xaudit reads";
-	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
-		return "the head names an unknown clock";
-	if (head->head_size < sizeof(*head) || head->head_size % 8)
-		return "the head has an impossible size";
-	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
-		return "the head has an impossible chunk size";
-	if (head->ring_chunk && (head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
-		return "the head has an impossible chunk size of the flight recorder";
-	return NULL;
-}
-
-/* Takes note of a file t<n>, r<n> or c<n>. */
-static void note_file(struct process *process, const char *name)
-{
-	static const char kinds[] = "trc";
-	const char *kind = *name ? strchr(kinds, *name) : NULL;
-	char *end;
-
-	if (!kind || !isdigit((unsigned char)name[1]))
-		return;
-	unsigned long n = strtoul(name + 1, &end, 10);
-	if (*end || n >= 1u << 24)
-		return;
-	if (n >= process->threads) {
-		process->files = memory_resize(process->files, n + 1, 1);
-		memset(process->files + process->threads, 0, n + 1 - process->threads);
-		process->threads = (unsigned)n + 1;
-	}
-	process->files[n] |= (uint8_t)(1u << (kind - kinds));
-}
-
-bool process_list_files(struct process *process)
-{
-	DIR *dir = file_list(process->folder->fd, process->name);
-	struct dirent *entry;
-
-	if (!dir)
-		return false;
-	while ((entry = readdir(dir)))
-		note_file(process, entry->d_name);
-	closedir(dir);
-	return true;
-}
-
-/*
- * A process that came to its end has a file of each thread record; of version 2, unless its thread was about to make it,
- * for which nothing waits.
- */
-static void find_missing(struct process *process)
-{
-	char file[16];
-
-	if (!(process->head.flags & TRACE_EXITED) || process->head.version > 1)
-		return;
-	for (unsigned n = 0; n < process->head.threads; n++) {
-		if (n < process->threads && process->files[n])
-			continue;
-		snprintf(file, sizeof(file), "t%u", n);
-		damage_add(&process->folder->damage, process->path, file, DAMAGE_NOWHERE, strerror(ENOENT));
-		if (n >= process->threads)
-			return; /* all behind it, too */
-	}
-}
-
-static void close_process(struct process *process)
-{
-	process_unload(process);
-	file_close(process->meta);
-	free(process->name);
-	free(process->path);
-	free(process->files);
-	free(process);
-}
-
-/* NULL: nothing that could be read. */
-static struct process *open_process(struct folder *folder, const char *name)
-{
-	struct process *process = memory_zeroed(1, sizeof(*process));
-	const char *wrong;
-
-	process->folder = folder;
-	process->name = memory_text(name, strlen(name));
-	process->path = memory_format("%s/%s", folder->path, name);
-	if (!process_list_files(process)) {
-		damage_add(&folder->damage, process->path, NULL, DAMAGE_NOWHERE, strerror(errno));
-		goto bad;
-	}
-	process->meta = file_open(folder->fd, name, "meta", NULL, &wrong);
-	if (!process->meta) {
-		/* Killed before it began, or about to begin. */
-		if (wrong || process->threads)
-			damage_add(&folder->damage, process->path, "meta", DAMAGE_NOWHERE,
-				wrong ? wrong : strerror(ENOENT));
-		goto bad;
-	}
-	if (!process_read_head(process)) {
-		if (process->threads || file_size(process->meta))
-			damage_add(&folder->damage, process->path, "meta", 0, "the file ends within its head");
-		goto bad;
-	}
-	static const uint8_t nothing[sizeof(process->head.magic)];
-	if (!process->threads && !process->head.used && !memcmp(process->head.magic, nothing, sizeof(nothing)))
-		goto bad;
-	wrong = check_head(process);
-	if (wrong) {
-		damage_add(&folder->damage, process->path, "meta", 0, wrong);
-		goto bad;
-	}
-	find_missing(process);
-	return process;
-bad:
-	close_process(process);
-	return NULL;
 }
 
 /* ---- clocks ---- */
@@ -244,7 +97,7 @@ static void set_clock(struct folder *folder, unsigned first)
 	fresh = fresh && trace_is_of_this_boot(process->head.boot_id);
 	clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)
-		damage_add(&folder->damage, process->path, "meta", offsetof(struct trace_head, first),
+		process_damage(process, NULL, process_offset(process) + offsetof(struct trace_head, first),
 			"the clock's pairs give no rate, so a tick is shown as 1 ns");
 	for (unsigned i = first + 1; i < folder->processes; i++)
 		if (share_clock(process, folder->process[i]))
@@ -344,108 +197,306 @@ static char *take_apart(const char *path, const char **name)
 	return both;
 }
 
-/* Where the path leads to the folder of one process: the trace folder, and that name; as take_apart(). NULL: it does
- * not. */
-static char *find_process_folder(const char *path, const char **name)
+/* What of a trace folder is to be opened. */
+struct wanted {
+	const char *folder; /* that one alone: of its first process; NULL: all */
+	const char *name;   /* what people call it; NULL: all */
+	uint32_t pid;	    /* 0: all */
+	char *path;	    /* of the trace folder; NULL: as it was named. To be freed; with `buffer` */
+	char *buffer;
+};
+
+static bool is_folder(const char *path)
 {
-	char *meta = memory_format("%s/meta", path), *real = NULL, *parent = NULL;
 	struct stat s;
 
-	if (stat(meta, &s) == 0) {
-		parent = take_apart(path, name);
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool has_meta(const char *path)
+{
+	char *meta = memory_format("%s/meta", path);
+	struct stat s;
+	bool has = stat(meta, &s) == 0;
+
+	free(meta);
+	return has;
+}
+
+/* Where the path names one process: DIR/p<pid>[.<n>], a folder or not, or DIR/p<pid>[.<n>]/<place>. */
+static void find_wanted(struct wanted *wanted, const char *path)
+{
+	const char *name, *folder;
+	char *parent = NULL, *real;
+
+	if (has_meta(path)) {
+		parent = take_apart(path, &name);
 		/* Perhaps ".", or a link. */
-		if (!is_process(*name, 0) && (real = realpath(path, NULL))) {
+		if (!is_process(name, 0) && (real = realpath(path, NULL))) {
 			free(parent);
-			parent = take_apart(real, name);
+			parent = take_apart(real, &name);
+			free(real);
 		}
-		if (!is_process(*name, 0)) {
-			free(parent);
-			parent = NULL;
+		if (is_process(name, 0)) {
+			wanted->path = parent;
+			wanted->folder = name;
+			return;
+		}
+	} else if (!is_folder(path)) {
+		parent = take_apart(path, &name);
+		if (is_process(name, 0) && is_folder(parent)) {
+			wanted->path = parent;
+			wanted->name = name;
+			return;
+		}
+		if (*name && !name[strspn(name, "0123456789")] && has_meta(parent)) {
+			char *trace = take_apart(parent, &folder);
+			wanted->buffer = memory_format("%s/%s", folder, name);
+			wanted->name = wanted->buffer;
+			wanted->path = trace;
 		}
 	}
-	free(real);
-	free(meta);
-	return parent;
+	free(parent);
+}
+
+/* ---- processes and their names ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct family *const *)a)->name, (*(struct family *const *)b)->name);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Places with heads but the first, of which the next one is returned. */
+static const struct family_place *next_child(const struct family *family, uint32_t *at)
+{
+	while (*at < family->places.count) {
+		const struct family_place *place = &family->places.place[(*at)++];
+		if (place->what == TRACE_PLACE_HEAD && place->place)
+			return place;
+	}
+	return NULL;
+}
+
+/* The pids of all forked processes, sorted. */
+static uint32_t *list_children(const struct folder *folder, size_t *count)
+{
+	const struct family_place *child;
+	uint32_t *pid = NULL;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < folder->families; i++)
+		for (uint32_t at = 0; (child = next_child(folder->family[i], &at)); n++) {
+			if (!(n & (n + 1)))
+				pid = memory_resize(pid, 2 * n + 2, sizeof(*pid));
+			pid[n] = child->number;
+		}
+	if (n)
+		qsort(pid, n, sizeof(*pid), by_number);
+	*count = n;
+	return pid;
+}
+
+/* How people call a forked process. pid: of all there are. */
+static char *name_child(const struct folder *folder, const struct family *family, const struct family_place *child,
+	const uint32_t *pid, size_t count)
+{
+	char *name = memory_format("p%" PRIu32, child->number);
+	struct stat s;
+	const uint32_t *own = bsearch(&child->number, pid, count, sizeof(*pid), by_number);
+	bool only = (own == pid || own[-1] != *own) && (own + 1 == pid + count || own[1] != *own);
+
+	if (only && fstatat(folder->fd, name, &s, AT_SYMLINK_NOFOLLOW))
+		return name;
+	free(name);
+	return memory_format("%s/%" PRIu32, family->name, child->place);
+}
+
+/* Takes a process; its name becomes the folder's. */
+static void take_process(struct folder *folder, struct family *family, uint32_t place, char *name)
+{
+	struct process *process = family_process(family, place);
+
+	if (!process || process->name || !process_begin(process)) {
+		free(name);
+		return;
+	}
+	process->name = name;
+	process->path = memory_format("%s/%s", folder->path, name);
+	if (!(folder->processes & (folder->processes + 1)))
+		folder->process = memory_resize(
+			folder->process, 2 * (size_t)folder->processes + 2, sizeof(*folder->process));
+	folder->process[folder->processes++] = process;
+}
+
+static void take_children(struct folder *folder, const struct wanted *wanted)
+{
+	size_t count;
+	uint32_t *pid = list_children(folder, &count);
+	const struct family_place *child;
+
+	for (unsigned i = 0; i < folder->families; i++) {
+		struct family *family = folder->family[i];
+		for (uint32_t at = 0; (child = next_child(family, &at));) {
+			if (wanted->pid && child->number != wanted->pid)
+				continue;
+			/* What is read of others may move the places. */
+			struct family_place copy = *child;
+			char *name = name_child(folder, family, &copy, pid, count);
+			char *other = memory_format("%s/%" PRIu32, family->name, copy.place);
+			bool take = !wanted->name || !strcmp(wanted->name, name) || !strcmp(wanted->name, other);
+			free(other);
+			if (take)
+				take_process(folder, family, copy.place, name);
+			else
+				free(name);
+		}
+	}
+	free(pid);
+}
+
+static void add_family(struct folder *folder, const char *name)
+{
+	struct family *family = family_open(folder, name);
+
+	if (!family)
+		return;
+	if (!(folder->families & (folder->families + 1)))
+		folder->family =
+			memory_resize(folder->family, 2 * (size_t)folder->families + 2, sizeof(*folder->family));
+	folder->family[folder->families++] = family;
+}
+
+/* Opens the folders. Returns whether there are any. */
+static bool open_families(struct folder *folder, const struct wanted *wanted)
+{
+	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool any = false;
+
+	while (dir && (entry = readdir(dir))) {
+		if (!is_process(entry->d_name, 0) || (wanted->folder && strcmp(entry->d_name, wanted->folder)))
+			continue;
+		any = true;
+		add_family(folder, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (folder->families)
+		qsort(folder->family, folder->families, sizeof(*folder->family), by_name);
+	return any;
+}
+
+static void finish(struct folder *folder)
+{
+	if (folder->processes)
+		qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
+	set_clocks(folder);
 }
 
 struct folder *folder_open(const char *path, uint32_t pid)
 {
+	struct wanted wanted = { .pid = pid };
 	struct folder *folder;
-	struct dirent *entry;
-	const char *only = NULL;
-	char *parent = find_process_folder(path, &only);
-	bool any = false;
-	int fd = open(parent ? parent : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir;
+	int fd;
 
+	find_wanted(&wanted, path);
+	fd = open(wanted.path ? wanted.path : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		tool_error(NULL, "can't open the trace %s: %s; %s", path, strerror(errno),
 			errno == EACCES ? "only the user who made it, and root, can read it"
 					: "`xaudit record COMMAND` makes one");
-		free(parent);
+		free(wanted.path);
+		free(wanted.buffer);
 		return NULL;
 	}
 	folder = memory_zeroed(1, sizeof(*folder));
-	folder->path = parent ? parent : path;
-	folder->own_path = parent;
+	folder->path = wanted.path ? wanted.path : path;
+	folder->own_path = wanted.path;
 	folder->fd = fd;
 	read_record(folder);
-	fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	while (dir && (entry = readdir(dir))) {
-		struct process *process;
-
-		if (!is_process(entry->d_name, 0) || (only && strcmp(entry->d_name, only)))
-			continue;
-		any = true;
-		if (!is_process(entry->d_name, pid) || !(process = open_process(folder, entry->d_name)))
-			continue;
-		folder->process = memory_resize(folder->process, folder->processes + 1, sizeof(*folder->process));
-		folder->process[folder->processes++] = process;
+	bool any = open_families(folder, &wanted);
+	for (unsigned i = 0; i < folder->families; i++) {
+		const char *name = folder->family[i]->name;
+		char *other = memory_format("%s/0", name);
+		if (is_process(name, pid) &&
+			(!wanted.name || !strcmp(wanted.name, name) || !strcmp(wanted.name, other)))
+			take_process(folder, folder->family[i], 0, memory_text(name, strlen(name)));
+		free(other);
 	}
-	if (dir)
-		closedir(dir);
+	if (!wanted.folder)
+		take_children(folder, &wanted);
 	if (!folder->processes) {
 		if (folder->damage.first)
 			damage_report(&folder->damage);
 		else if (any && pid)
 			tool_error(NULL, "no process %" PRIu32 " in %s; `xaudit info` lists them", pid, path);
+		else if (any && wanted.name)
+			tool_error(NULL, "no process %s in %s; `xaudit info` lists them", wanted.name, folder->path);
 		else
 			tool_error(NULL, "no traced process in %s; is it a folder that `xaudit record` made?", path);
 		folder_close(folder);
-		return NULL;
+		folder = NULL;
+	} else {
+		finish(folder);
 	}
-	qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
-	set_clocks(folder);
+	free(wanted.buffer);
 	return folder;
 }
 
-struct folder *folder_open_process(const char *command, const char *path)
+/* Of a folder the first process, or of those with that pid the newest. */
+static void take_one(struct folder *folder, struct family *family, uint32_t pid)
 {
-	struct folder *folder = memory_zeroed(1, sizeof(*folder));
-	const char *name;
-	struct process *process = NULL;
+	const struct family_place *child;
+	uint32_t place = 0;
+	struct process *first = family_process(family, 0);
 
+	if (pid && first && first->head.pid != pid)
+		for (uint32_t at = 0; (child = next_child(family, &at));)
+			place = child->number == pid && child->place > place ? child->place : place;
+	if (place)
+		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
+	else if (!pid || (first && first->head.pid == pid))
+		take_process(folder, family, 0, memory_text(family->name, strlen(family->name)));
+}
+
+struct folder *folder_open_process(const char *command, const char *path, uint32_t pid)
+{
+	struct folder *folder;
+	const char *name;
+
+	/* A name of a forked process is found among all. */
+	if (!is_folder(path))
+		return folder_open(path, pid);
+	folder = memory_zeroed(1, sizeof(*folder));
 	folder->path = folder->own_path = take_apart(path, &name);
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0)
-		process = open_process(folder, name);
-	if (!process) {
+		add_family(folder, name);
+	if (folder->families)
+		take_one(folder, folder->family[0], pid);
+	if (!folder->processes) {
 		tool_error(command, "%s: %s", path, folder->fd < 0 || !folder->damage.first ? "there is no trace of a process" :
 			folder->damage.first);
 		folder_close(folder);
 		return NULL;
 	}
-	folder->process = memory_resize(NULL, 1, sizeof(*folder->process));
-	folder->process[folder->processes++] = process;
-	set_clocks(folder);
+	finish(folder);
 	return folder;
 }
 
 void folder_close(struct folder *folder)
 {
-	for (unsigned i = 0; i < folder->processes; i++)
-		close_process(folder->process[i]);
+	for (unsigned i = 0; i < folder->families; i++)
+		family_close(folder->family[i]);
+	free(folder->family);
 	free(folder->process);
 	free(folder->version);
 	free(folder->command);

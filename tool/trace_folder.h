@@ -57,7 +57,6 @@ struct object {
 	char *build_id; /* in hex, or empty */
 	struct trace_site_count *site; /* of the last TRACE_REC_SITES */
 	uint32_t sites;
-	struct load *load; /* newest first; kept by the merge */
 	bool has_pages;	   /* there was a TRACE_REC_PAGES: */
 	uint32_t text_pages, site_pages, patched_pages;
 };
@@ -77,25 +76,37 @@ struct type_name {
 	char *name;
 };
 
-/* Files of a thread record. */
-enum { FILE_EVENTS = 1 /* t<n> */, FILE_RING = 2 /* r<n> */, FILE_COUNTS = 4 /* c<n> */ };
+/* What there is of a thread record: events in files, of their own; chunks in meta, of version 1 r<n>; counters. */
+enum { FILE_EVENTS = 1, FILE_RING = 2, FILE_COUNTS = 4 };
 
 struct folder;
+struct family;
 
-/* One process folder. */
+/* One process. */
 struct process {
 	struct folder *folder;
-	char *name; /* of the process folder */
-	char *path; /* DIR/name */
-	struct trace_file *meta;
+	struct family *family; /* what file it is in */
+	uint32_t place;	       /* of its head */
+	bool bad;	       /* it can't be read */
+	/*
+	 * How people call it: "p123", the name of its folder; of a forked one "p<pid>" where that is nobody else's, or
+	 * "p<folder>/<place>". And DIR/name.
+	 */
+	char *name, *path;
 	struct trace_head head;
 	struct clock clock;
 	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
 	uint8_t *files;	  /* of each, mask of FILE_... */
 
-	/* What process_load() reads. */
+	/*
+	 * What process_load() reads; of a forked process only what it has said itself, or said anew. What it shares with
+	 * others is in `base`, which nobody changes: process_object() and such look there, too.
+	 */
 	bool loaded;
-	uint64_t parsed; /* how much of meta was taken */
+	struct process *base; /* NULL: none */
+	struct process *parent; /* process_parent() */
+	bool parent_known;
+	uint64_t parsed; /* how much of its records was taken */
 	struct object **object; /* by number; may hold NULL */
 	uint32_t objects;
 	struct function *function;
@@ -112,12 +123,22 @@ struct process {
 	uint32_t changes;
 	struct type_name *type; /* of custom events, in the order of their numbers */
 	uint32_t types;
+
+	struct load **load; /* by number of the object, the newest first; kept by the merge */
+	uint32_t loads_room;
+
+	/* Of a base alone: whose records up to where they are, and how many have it. */
+	struct process *of;
+	uint64_t of_used;
+	uint32_t users;
 };
 
 struct folder {
 	const char *path;
 	char *own_path; /* the same, if it is ours to free */
 	int fd;
+	struct family **family; /* that have processes in it */
+	unsigned families;
 	struct process **process; /* in the order of their start */
 	unsigned processes;
 	char *version, *command, *status; /* from DIR/record; NULL: not there */
@@ -134,23 +155,40 @@ struct folder {
 bool trace_is_of_this_boot(const char *boot_id);
 
 /*
- * Opens the trace folder `path`, or of it what the process folder `path` names, and reads DIR/record and the head of
- * each process's meta; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when
- * there is nothing to read, after one line on stderr.
+ * Opens the trace folder `path`, or of it the one process that `path` names: DIR/p<pid>[.<n>], a folder, for the process that
+ * made it, or a name that people are shown of a forked process (struct process). Reads DIR/record and the heads; processes
+ * other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one
+ * line on stderr.
  */
 struct folder *folder_open(const char *path, uint32_t pid);
 void folder_close(struct folder *folder);
 
 /*
- * The same of one process folder alone, DIR/p<pid>, without what DIR/record says. command: who says so when there is nothing to read.
+ * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the newest process `pid`, or, pid being
+ * 0, the one that made it. command: who says so when there is nothing to read.
  */
-struct folder *folder_open_process(const char *command, const char *path);
+struct folder *folder_open_process(const char *command, const char *path, uint32_t pid);
 
-/* Takes note of thread records that came meanwhile. Returns false, and errno, if the process folder can't be read. */
+/* For trace_family.c: never NULL, but perhaps `bad`. */
+struct process *process_open(struct family *family, uint32_t place);
+/* Finds its thread records. Returns false, after noting damage, if they can't be. */
+bool process_begin(struct process *process);
+void process_close(struct process *process);
+
+/* Takes note of thread records that came meanwhile. Returns false, and errno, if the folder can't be read. */
 bool process_list_files(struct process *process);
 
-/* Reads the head of meta again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
+/* Reads the head again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
 bool process_read_head(struct process *process);
+
+/* Who forked it, where they share records; NULL: nobody, or that is damaged, which is noted. */
+struct process *process_parent(struct process *process);
+
+/* Where the head is in the file. */
+uint64_t process_offset(const struct process *process);
+
+/* Notes damage in meta, or, file not NULL, in that file beside it. */
+void process_damage(const struct process *process, const char *file, uint64_t offset, const char *what);
 
 /*
  * Reads the objects and functions of the process: at first all, later what was added to meta meanwhile. Returns whether
@@ -160,6 +198,17 @@ bool process_load(struct process *process);
 
 /* Frees what process_load() read. */
 void process_unload(struct process *process);
+
+/* Numbers of functions, from 0 on: what is known later has higher ones. */
+uint32_t process_functions(const struct process *process);
+uint32_t process_function_index(const struct process *process, const struct function *function);
+const struct function *process_function_at(const struct process *process, uint32_t index);
+
+/* Numbers of objects are less than that. */
+uint32_t process_objects(const struct process *process);
+
+/* The newest load of an object that is in force where the merge is, or NULL. */
+struct load *process_load_of(const struct process *process, const struct object *object);
 
 /* The function of an id; NULL: meta does not name it. The pointer is valid until the next process_load(). */
 const struct function *process_function(const struct process *process, uint32_t id);

@@ -40,7 +40,7 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	set_head(source, (enum merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
 	if (function)
-		source->head.index = (uint32_t)(function - process->function);
+		source->head.index = process_function_index(process, function);
 	else if (!process->head.meta_lost)
 		events_damage(&source->events, at, "an event of a function that meta does not name");
 	return true;
@@ -108,7 +108,7 @@ static bool take_load(struct merge_source *source, const struct trace_load *reco
 	return true;
 }
 
-static bool take_unload(struct merge_source *source, const struct trace_unload *record, uint64_t offset)
+static bool take_unload(struct merge_source *source, const struct trace_unload *record)
 {
 	struct merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
 
@@ -117,7 +117,7 @@ static bool take_unload(struct merge_source *source, const struct trace_unload *
 	load = *at;
 	if (!load) {
 		if (!source->process->head.meta_lost)
-			damage_add(&source->process->folder->damage, source->process->path, "meta", offset,
+			process_damage(source->process, NULL, meta_offset(&source->meta),
 				"the unload of something that was not loaded");
 		return false;
 	}
@@ -153,12 +153,12 @@ static bool next_of_meta(struct merge_source *source)
 	struct process *process = source->process;
 	const struct trace_record *record;
 
-	for (uint64_t at = source->meta.pos; (record = meta_next(&source->meta, false)); at = source->meta.pos) {
+	while ((record = meta_next(&source->meta, false))) {
 		if (record->type == TRACE_REC_LOAD && record->size >= sizeof(struct trace_load) &&
 			take_load(source, (const void *)record))
 			return true;
 		if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(struct trace_unload) &&
-			take_unload(source, (const void *)record, at))
+			take_unload(source, (const void *)record))
 			return true;
 		if (record->type == TRACE_REC_CHANGE && record->size >= sizeof(struct trace_change) &&
 			take_change(source, (const void *)record))
@@ -248,24 +248,31 @@ void merge_skip(struct merge *merge, struct merge_source *source)
 
 /* ---- loads in force ---- */
 
-static void load_begins(const struct merge_event *event)
+static void load_begins(struct process *process, const struct merge_event *event)
 {
 	struct load *load;
 
 	if (!event->object)
 		return;
+	uint32_t number = event->object->number;
+	if (number >= process->loads_room) {
+		uint32_t room = number + 16;
+		process->load = memory_resize(process->load, room, sizeof(*process->load));
+		memset(process->load + process->loads_room, 0, (room - process->loads_room) * sizeof(*process->load));
+		process->loads_room = room;
+	}
 	load = memory_zeroed(1, sizeof(*load));
-	*load = (struct load){ event->object->load, event->load, event->base };
-	event->object->load = load;
+	*load = (struct load){ process->load[number], event->load, event->base };
+	process->load[number] = load;
 }
 
-static void load_ends(const struct merge_event *event)
+static void load_ends(struct process *process, const struct merge_event *event)
 {
 	struct load **at, *load;
 
-	if (!event->object)
+	if (!event->object || event->object->number >= process->loads_room)
 		return;
-	for (at = &event->object->load; (load = *at); at = &load->next) {
+	for (at = &process->load[event->object->number]; (load = *at); at = &load->next) {
 		if (load->number == event->load) {
 			*at = load->next;
 			free(load);
@@ -284,9 +291,9 @@ struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
 	*event = source->head;
 	merge_skip(merge, source);
 	if (event->type == MERGE_LOAD)
-		load_begins(event);
+		load_begins(source->process, event);
 	else if (event->type == MERGE_UNLOAD)
-		load_ends(event);
+		load_ends(source->process, event);
 	return source;
 }
 

@@ -79,7 +79,7 @@ void merge_open(struct merge *merge, struct folder *folder);
 
 /*
  * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more.
- * Keeps object->load: a load is in force from its event on, until before the unload's.
+ * Keeps process_load_of(): a load is in force from its event on, until before the unload's.
  */
 struct merge_source *merge_next(struct merge *merge, struct merge_event *event);
 
@@ -89,7 +89,7 @@ void merge_skip(struct merge *merge, struct merge_source *source);
 /* The function of an event, or NULL. Valid until the next merge_next() or merge_skip(). */
 static inline const struct function *merge_function(const struct merge_source *source, const struct merge_event *event)
 {
-	return event->index == UINT32_MAX ? NULL : &source->process->function[event->index];
+	return event->index == UINT32_MAX ? NULL : process_function_at(source->process, event->index);
 }
 
 /* What changed, of a MERGE_CHANGE. Valid as long. */

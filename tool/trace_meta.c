@@ -1,49 +1,182 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "tool/trace_meta.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/memory.h"
+#include "tool/trace_family.h"
 
-#define META_BUF    (64u << 10)
-#define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
+#define META_BUF (64u << 10)
 
-static void complain_at(const struct meta *meta, const char *what)
+/* ---- where records are ---- */
+
+/* Where position `pos` is in the file, and how many bytes follow it there. Returns false where the head tells of none. */
+static bool locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
 {
-	damage_add(&meta->process->folder->damage, meta->process->path, "meta", meta->pos, what);
+	const struct trace_head *head = &process->head;
+	uint64_t place = process->family->place_size;
+
+	if (!place) {
+		*offset = pos;
+		*room = UINT64_MAX - pos;
+		return true;
+	}
+	if (pos < place) {
+		*offset = process_offset(process) + pos;
+		*room = place - pos;
+		return true;
+	}
+	pos -= place;
+	for (uint32_t i = 0; i < head->extents && i < TRACE_EXTENTS; i++) {
+		uint64_t size = head->extent[i].places * place;
+		if (pos < size) {
+			*offset = head->extent[i].first * place + pos;
+			*room = size - pos;
+			return true;
+		}
+		pos -= size;
+	}
+	return false;
+}
+
+/* Where they end at most: the head tells of no more, or the file has none. */
+static uint64_t last_position(const struct process *process)
+{
+	uint64_t size = file_size(process->family->meta), pos = 0, offset, room;
+
+	while (locate(process, pos, &offset, &room)) {
+		if (offset >= size)
+			break;
+		if (room >= size - offset)
+			return pos + (size - offset < room ? size - offset : room);
+		pos += room;
+	}
+	return pos;
+}
+
+static size_t read_at(const struct process *process, void *to, size_t size, uint64_t pos)
+{
+	uint64_t offset, room;
+	size_t have = 0;
+
+	while (have < size && locate(process, pos + have, &offset, &room)) {
+		size_t want = size - have < room ? size - have : (size_t)room;
+		size_t n = file_read(process->family->meta, (uint8_t *)to + have, want, offset, NULL);
+
+		have += n;
+		if (n < want)
+			break;
+	}
+	return have;
+}
+
+static void damage_at(const struct process *process, uint64_t pos, const char *what)
+{
+	uint64_t offset = pos, room;
+
+	if (!locate(process, pos, &offset, &room) && locate(process, pos - 1, &offset, &room))
+		offset++;
+	process_damage(process, NULL, offset, what);
+}
+
+/* ---- whose records ---- */
+
+static void add_part(struct meta *meta, struct process *process, uint64_t end)
+{
+	if (!(meta->parts & (meta->parts + 1)))
+		meta->part = memory_resize(meta->part, 2 * (size_t)meta->parts + 2, sizeof(*meta->part));
+	meta->part[meta->parts++] = (struct meta_part){ process, end };
+}
+
+/* Those that it has from who forked it, and so on. */
+static void add_parents(struct meta *meta, struct process *process)
+{
+	struct process *parent;
+
+	for (; (parent = process_parent(process)); process = parent) {
+		uint64_t end = process->head.parent_used, last;
+
+		if (end == parent->head.head_size)
+			continue;
+		last = last_position(parent);
+		if (end > last) {
+			process_damage(process, NULL,
+				process_offset(process) + offsetof(struct trace_head, parent_used),
+				"the process has more records from its parent than there are");
+			end = last;
+		}
+		add_part(meta, parent, end);
+	}
+}
+
+static void begin_part(struct meta *meta)
+{
+	const struct meta_part *part = &meta->part[meta->parts - 1];
+
+	meta->pos = meta->at = part->process->head.head_size;
+	meta->end = part->end;
+	meta->have = 0;
 }
 
 void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 {
-	uint64_t used = 0;
-	uint64_t size = file_size(process->meta);
+	uint64_t used = 0, last = last_position(process);
 
-	*meta = (struct meta){ .process = process, .pos = pos ? pos : process->head.head_size };
+	*meta = (struct meta){ .process = process };
 	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
-	if (file_read(process->meta, &used, sizeof(used), offsetof(struct trace_head, used), NULL) != sizeof(used))
+	if (file_read(process->family->meta, &used, sizeof(used),
+		    process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(used))
 		used = 0;
-	meta->end = used;
-	if (used > size) {
-		meta->end = size;
-		if (!process->loaded)
-			damage_add(&process->folder->damage, process->path, "meta", meta->end, "the file is cut off");
-	}
+	/* It has got another extent. */
+	if (used > last && process->family->place_size && process_read_head(process))
+		last = last_position(process);
+	if (used > last && !process->loaded)
+		damage_at(process, last, "the file is cut off");
+	add_part(meta, process, used < last ? used : last);
+	if (!pos)
+		add_parents(meta, process);
+	begin_part(meta);
+	if (pos)
+		meta->pos = meta->at = pos;
+}
+
+void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used)
+{
+	uint64_t last = last_position(process);
+
+	*meta = (struct meta){ .process = process, .inherited = true };
+	add_part(meta, process, used < last ? used : last);
+	add_parents(meta, process);
+	begin_part(meta);
 }
 
 void meta_end(struct meta *meta)
 {
 	free(meta->buf);
+	free(meta->part);
 	meta->buf = NULL;
+	meta->part = NULL;
+}
+
+/* ---- one after another ---- */
+
+static struct process *source(const struct meta *meta)
+{
+	return meta->part[meta->parts - 1].process;
+}
+
+uint64_t meta_offset(const struct meta *meta)
+{
+	uint64_t offset, room;
+
+	return locate(source(meta), meta->at, &offset, &room) ? offset : meta->at;
 }
 
 /* Makes `size` bytes at pos available in buf. */
 static bool fill(struct meta *meta, size_t size)
 {
-	size_t skip = meta->pos - meta->buf_pos;
+	uint64_t skip = meta->pos - meta->buf_pos;
 
 	if (meta->have >= skip && meta->have - skip >= size)
 		return true;
@@ -57,11 +190,11 @@ static bool fill(struct meta *meta, size_t size)
 		meta->room = want;
 	}
 	meta->buf_pos = meta->pos;
-	meta->have = file_read(meta->process->meta, meta->buf, want, meta->pos, NULL);
+	meta->have = read_at(source(meta), meta->buf, want, meta->pos);
 	return meta->have >= size;
 }
 
-const struct trace_record *meta_next(struct meta *meta, bool complain)
+static const struct trace_record *next_of_part(struct meta *meta, bool complain)
 {
 	struct trace_record record;
 
@@ -69,7 +202,7 @@ const struct trace_record *meta_next(struct meta *meta, bool complain)
 		return NULL;
 	if (!fill(meta, sizeof(record))) {
 		if (complain)
-			complain_at(meta, "the file is cut off");
+			damage_at(source(meta), meta->pos, "the file is cut off");
 		meta->end = meta->pos;
 		return NULL;
 	}
@@ -77,455 +210,34 @@ const struct trace_record *meta_next(struct meta *meta, bool complain)
 	if (record.size < sizeof(record) || record.size % 8 || record.size > meta->end - meta->pos ||
 		!fill(meta, record.size)) {
 		if (complain)
-			complain_at(meta, "a record has an impossible size, so the names behind it are lost");
+			damage_at(source(meta), meta->pos,
+				"a record has an impossible size, so the names behind it are lost");
 		meta->end = meta->pos;
 		return NULL;
 	}
 	const uint8_t *at = meta->buf + (meta->pos - meta->buf_pos);
+	meta->at = meta->pos;
 	meta->pos += record.size;
 	return (const struct trace_record *)(const void *)at;
 }
 
-/* ---- what records say ---- */
-
-static struct object *object_at(struct process *process, uint32_t number)
+static bool is_own(const struct trace_record *record)
 {
-	if (!number || number >= OBJECTS_MAX)
-		return NULL;
-	if (number >= process->objects) {
-		uint32_t more = number + 16;
-		process->object = memory_resize(process->object, more, sizeof(*process->object));
-		memset(process->object + process->objects, 0, (more - process->objects) * sizeof(*process->object));
-		process->objects = more;
-	}
-	if (!process->object[number]) {
-		process->object[number] = memory_zeroed(1, sizeof(**process->object));
-		process->object[number]->number = number;
-	}
-	return process->object[number];
+	return record->type == TRACE_REC_CHANGE ||
+	       (record->type == TRACE_REC_TEXT && record->size >= sizeof(struct trace_text) &&
+		       ((const struct trace_text *)(const void *)record)->what == TRACE_TEXT_NOTE);
 }
 
-static void free_object(struct object *object)
-{
-	if (!object)
-		return;
-	while (object->load) {
-		struct load *next = object->load->next;
-		free(object->load);
-		object->load = next;
-	}
-	free(object->path);
-	free(object->soname);
-	free(object->build_id);
-	free(object->site);
-	free(object);
-}
-
-static bool take_object(struct process *process, const struct trace_record *record)
-{
-	const struct trace_object *from = (const void *)record;
-
-	if (record->size < sizeof(*from) || from->build_id_len > sizeof(from->build_id) ||
-		(uint64_t)from->path_len + from->soname_len > record->size - sizeof(*from))
-		return false;
-	struct object *object = object_at(process, from->object);
-	if (!object)
-		return false;
-	free(object->path);
-	free(object->soname);
-	free(object->build_id);
-	object->flags = from->flags;
-	object->kinds = from->kinds;
-	object->path = memory_text(from->names, from->path_len);
-	object->soname = memory_text(from->names + from->path_len, from->soname_len);
-	object->build_id = memory_zeroed(2 * from->build_id_len + 1, 1);
-	for (uint32_t i = 0; i < from->build_id_len; i++)
-		sprintf(object->build_id + 2 * i, "%02x", from->build_id[i]);
-	return true;
-}
-
-static uint32_t hash_id(uint32_t id)
-{
-	return id * 2654435769u;
-}
-
-static uint32_t *find_slot(const struct process *process, uint32_t id)
-{
-	uint32_t at = hash_id(id) & process->slot_mask;
-
-	while (process->slot[at] && process->function[process->slot[at] - 1].id != id)
-		at = (at + 1) & process->slot_mask;
-	return &process->slot[at];
-}
-
-static void grow_slots(struct process *process, uint32_t functions)
-{
-	uint32_t size = 64;
-
-	if (process->slot && functions * 2 <= process->slot_mask)
-		return;
-	while (size < functions * 4)
-		size *= 2;
-	free(process->slot);
-	process->slot = memory_zeroed(size, sizeof(*process->slot));
-	process->slot_mask = size - 1;
-	for (uint32_t i = 0; i < process->functions; i++)
-		*find_slot(process, process->function[i].id) = i + 1;
-}
-
-static bool take_functions(struct process *process, const struct trace_record *record)
-{
-	const struct trace_functions *from = (const void *)record;
-	uint64_t room = record->size - sizeof(*from);
-
-	if (record->size < sizeof(*from) || (uint64_t)from->count * sizeof(from->function[0]) > room ||
-		from->names_size > room - (uint64_t)from->count * sizeof(from->function[0]))
-		return false;
-	const char *names = (const char *)&from->function[from->count];
-	/* The last name must end, then all do; what lies beyond the names reads as empty. */
-	char *blob = memory_zeroed((size_t)from->names_size + 1, 1);
-	memcpy(blob, names, from->names_size);
-	process->names = memory_resize(process->names, process->blobs + 1, sizeof(*process->names));
-	process->names[process->blobs++] = blob;
-
-	bool good = !from->names_size || !names[from->names_size - 1];
-	grow_slots(process, process->functions + from->count);
-	if (process->functions + from->count > process->functions_room) {
-		process->functions_room = (process->functions + from->count) * 3 / 2;
-		process->function = memory_resize(process->function, process->functions_room, sizeof(*process->function));
-	}
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct trace_function *f = &from->function[i];
-		if (f->id > TRACE_ID_MASK || f->name > from->names_size) {
-			good = false;
-			continue;
-		}
-		uint32_t *slot = find_slot(process, f->id);
-		if (!*slot)
-			*slot = ++process->functions;
-		process->function[*slot - 1] = (struct function){
-			.id = f->id,
-			.object = from->object,
-			.kind = from->kind,
-			.name = blob + f->name,
-			.offset = f->offset,
-		};
-	}
-	return good;
-}
-
-static bool take_sites(struct process *process, const struct trace_record *record)
-{
-	const struct trace_sites *from = (const void *)record;
-
-	if (record->size < sizeof(*from) ||
-		(uint64_t)from->count * sizeof(from->site[0]) > record->size - sizeof(*from))
-		return false;
-	struct object *object = object_at(process, from->object);
-	if (!object)
-		return false;
-	object->site = memory_resize(object->site, from->count, sizeof(*object->site));
-	memcpy(object->site, from->site, from->count * sizeof(*object->site));
-	object->sites = from->count;
-	return true;
-}
-
-static bool take_change(struct process *process, const struct trace_record *record)
-{
-	const struct trace_change *from = (const void *)record;
-
-	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
-		return false;
-	process->change = memory_resize(process->change, process->changes + 1, sizeof(*process->change));
-	process->change[process->changes++] = (struct change){
-		.what = from->what,
-		.tid = from->tid,
-		.clock = from->clock,
-		.value = from->value,
-		.text = memory_text(from->text, from->length),
-	};
-	return true;
-}
-
-/* Where the type is in process->type, or should be. */
-static uint32_t find_type(const struct process *process, uint32_t type)
-{
-	uint32_t low = 0, high = process->types;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (process->type[middle].type < type)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool take_type(struct process *process, const struct trace_record *record)
-{
-	const struct trace_type_name *from = (const void *)record;
-
-	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
-		return false;
-	uint32_t at = find_type(process, from->type);
-	if (at < process->types && process->type[at].type == from->type) {
-		free(process->type[at].name);
-	} else {
-		process->type = memory_resize(process->type, process->types + 1, sizeof(*process->type));
-		memmove(&process->type[at + 1], &process->type[at], (process->types++ - at) * sizeof(*process->type));
-	}
-	process->type[at] = (struct type_name){ from->type, memory_text(from->name, from->length) };
-	return true;
-}
-
-static bool take_pages(struct process *process, const struct trace_record *record)
-{
-	const struct trace_pages *from = (const void *)record;
-	struct object *object = record->size < sizeof(*from) ? NULL : object_at(process, from->object);
-
-	if (!object)
-		return false;
-	object->has_pages = true;
-	object->text_pages = from->text;
-	object->site_pages = from->sites;
-	object->patched_pages = from->patched;
-	return true;
-}
-
-/* Words that end with NUL, as one line for a shell. */
-static char *quote_words(const char *text, uint32_t length)
-{
-	char *line = memory_zeroed((size_t)length * 4 + 3, 1), *to = line;
-
-	for (uint32_t at = 0; at < length;) {
-		uint32_t n = (uint32_t)strnlen(text + at, length - at);
-		const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
-		bool quote = !n;
-		for (uint32_t i = 0; i < n && !quote; i++)
-			quote = !strchr(plain, text[at + i]);
-		if (to != line)
-			*to++ = ' ';
-		if (quote)
-			*to++ = '\'';
-		for (uint32_t i = 0; i < n; i++) {
-			if (text[at + i] == '\'')
-				to = stpcpy(to, "'\\'");
-			*to++ = text[at + i];
-		}
-		if (quote)
-			*to++ = '\'';
-		at += n + 1;
-	}
-	*to = '\0';
-	return line;
-}
-
-static bool take_text(struct process *process, const struct trace_record *record)
-{
-	const struct trace_text *from = (const void *)record;
-	char **to = NULL;
-
-	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
-		return false;
-	switch (from->what) {
-	case TRACE_TEXT_EXE:
-		to = &process->exe;
-		break;
-	case TRACE_TEXT_HOST:
-		to = &process->host;
-		break;
-	case TRACE_TEXT_CONFIG:
-		to = &process->config;
-		break;
-	case TRACE_TEXT_MODULE:
-		to = &process->module;
-		break;
-	case TRACE_TEXT_COMMAND:
-		free(process->command);
-		process->command = quote_words(from->text, from->length);
-		return true;
-	case TRACE_TEXT_NOTE:
-		process->note = memory_resize(process->note, process->notes + 1, sizeof(*process->note));
-		process->note[process->notes++] = memory_text(from->text, from->length);
-		return true;
-	default:
-		return true;
-	}
-	free(*to);
-	*to = memory_text(from->text, from->length);
-	return true;
-}
-
-static bool take(struct process *process, const struct trace_record *record)
-{
-	switch (record->type) {
-	case TRACE_REC_TEXT:
-		return take_text(process, record);
-	case TRACE_REC_OBJECT:
-		return take_object(process, record);
-	case TRACE_REC_FUNCTIONS:
-		return take_functions(process, record);
-	case TRACE_REC_SITES:
-		return take_sites(process, record);
-	case TRACE_REC_CHANGE:
-		return take_change(process, record);
-	case TRACE_REC_PAGES:
-		return take_pages(process, record);
-	case TRACE_REC_EVENT_TYPE:
-		return take_type(process, record);
-	case TRACE_REC_LOAD:
-		process->loads++;
-		return record->size >= sizeof(struct trace_load);
-	case TRACE_REC_UNLOAD:
-		process->unloads++;
-		return record->size >= sizeof(struct trace_unload);
-	default:
-		return true;
-	}
-}
-
-bool process_load(struct process *process)
-{
-	const struct trace_record *record;
-	struct meta meta;
-	bool any = false;
-
-	meta_begin(&meta, process, process->parsed);
-	if (process->loaded && meta.end <= process->parsed) {
-		meta_end(&meta);
-		return false;
-	}
-	process->loaded = true;
-	/* After damage there is no way on: the next call must not stumble over the same place again. */
-	process->parsed = meta.end;
-	grow_slots(process, 1);
-	for (uint64_t at = meta.pos; (record = meta_next(&meta, true)); at = meta.pos) {
-		any = true;
-		if (!take(process, record))
-			damage_add(&process->folder->damage, process->path, "meta", at, "a record contradicts itself");
-	}
-	meta_end(&meta);
-	return any;
-}
-
-void process_unload(struct process *process)
-{
-	for (uint32_t i = 0; i < process->objects; i++)
-		free_object(process->object[i]);
-	for (uint32_t i = 0; i < process->blobs; i++)
-		free(process->names[i]);
-	for (uint32_t i = 0; i < process->notes; i++)
-		free(process->note[i]);
-	for (uint32_t i = 0; i < process->changes; i++)
-		free(process->change[i].text);
-	for (uint32_t i = 0; i < process->types; i++)
-		free(process->type[i].name);
-	free(process->change);
-	free(process->type);
-	process->change = NULL;
-	process->type = NULL;
-	process->changes = process->types = 0;
-	free(process->object);
-	free(process->function);
-	free(process->slot);
-	free(process->names);
-	free(process->note);
-	free(process->exe);
-	free(process->command);
-	free(process->host);
-	free(process->config);
-	free(process->module);
-	process->object = NULL;
-	process->function = NULL;
-	process->slot = NULL;
-	process->names = NULL;
-	process->note = NULL;
-	process->exe = process->command = process->host = process->config = process->module = NULL;
-	process->objects = process->functions = process->functions_room = process->blobs = process->notes = 0;
-	process->loads = process->unloads = process->parsed = 0;
-	process->loaded = false;
-}
-
-const struct function *process_function(const struct process *process, uint32_t id)
-{
-	uint32_t index = process->slot ? *find_slot(process, id) : 0;
-
-	return index ? &process->function[index - 1] : NULL;
-}
-
-const struct function *process_function_now(struct process *process, uint32_t id)
-{
-	const struct function *function = process_function(process, id);
-
-	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
-		function = process_function(process, id);
-	return function;
-}
-
-const char *process_type_now(struct process *process, uint32_t type)
+const struct trace_record *meta_next(struct meta *meta, bool complain)
 {
 	for (;;) {
-		uint32_t at = find_type(process, type);
-		if (at < process->types && process->type[at].type == type)
-			return process->type[at].name;
-		if (type == TRACE_TYPE_UNTYPED)
-			return "untyped";
-		if (type == TRACE_TYPE_MARK)
-			return "mark";
-		if (process->head.flags & TRACE_EXITED || !process_load(process))
-			return NULL;
+		const struct trace_record *record = next_of_part(meta, complain);
+
+		if (record && (meta->inherited || meta->parts > 1) && is_own(record))
+			continue;
+		if (record || meta->parts == 1)
+			return record;
+		meta->parts--;
+		begin_part(meta);
 	}
-}
-
-struct object *process_object(const struct process *process, uint32_t number)
-{
-	return number < process->objects ? process->object[number] : NULL;
-}
-
-const char *change_word(uint32_t what)
-{
-	static const char *const words[] = {
-		[TRACE_CHANGE_ENABLED] = "enabled",
-		[TRACE_CHANGE_DISABLED] = "disabled",
-		[TRACE_CHANGE_STARTED] = "started",
-		[TRACE_CHANGE_STOPPED] = "stopped",
-		[TRACE_CHANGE_MODE] = "mode",
-		[TRACE_CHANGE_THROTTLED] = "throttled",
-		[TRACE_CHANGE_SNAPSHOT] = "snapshot",
-		[TRACE_CHANGE_FULL] = "full",
-	};
-
-	return what < sizeof(words) / sizeof(*words) && words[what] ? words[what] : "changed";
-}
-
-const char *mode_word(uint64_t mode)
-{
-	static const char *const words[] = {
-		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
-	};
-
-	return mode < sizeof(words) / sizeof(*words) ? words[mode] : "?";
-}
-
-const char *object_path(const struct object *object)
-{
-	if (!object)
-		return "[unknown]";
-	if (object->path && *object->path)
-		return object->path;
-	if (object->soname && *object->soname)
-		return object->soname;
-	return object->flags & TRACE_OBJECT_VDSO ? "[vdso]" : "[unknown]";
-}
-
-const char *function_name(const struct process *process, const struct function *function, char *buf, size_t size)
-{
-	if (!function)
-		return "[unknown]";
-	if (*function->name)
-		return function->name;
-	const struct object *object = process_object(process, function->object);
-	snprintf(buf, size, "%s+0x%" PRIx64, path_base(object_path(object)), function->offset);
-	return buf;
 }

@@ -1,30 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of a meta file, one after another. */
+/*
+ * The records of a process, one after another: at first those that it has from who forked it, and from who forked that,
+ * as far as they were there then, without their notes and changes. Positions count in the process's own records; where they
+ * are in the file, its head tells.
+ */
 #ifndef XAUDIT_TRACE_META_H
 #define XAUDIT_TRACE_META_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "tool/trace_folder.h"
 
-struct meta {
+/* Records of one process, up to there. */
+struct meta_part {
 	struct process *process;
-	uint64_t pos; /* of the next record in the file */
-	uint64_t end; /* of the whole records */
-	uint8_t *buf;
-	size_t room, have;
-	uint64_t buf_pos; /* where buf lies in the file */
+	uint64_t end;
 };
 
-/* Begins at `pos` (0: the first record), and ends where the file's whole records end now. */
+struct meta {
+	struct process *process;
+	struct meta_part *part; /* whose records there are, the last one's first */
+	unsigned parts;
+	bool inherited; /* all of it goes to somebody else */
+	uint64_t at;  /* of the record that was returned last */
+	uint64_t pos; /* of the next one */
+	uint64_t end; /* of the whole records of part[parts - 1] */
+	uint8_t *buf;
+	size_t room, have;
+	uint64_t buf_pos; /* where buf lies in them */
+};
+
+/*
+ * Begins at `pos` of the process's own records, or, where it is 0, with all that it has from others. Ends where its whole
+ * records end now.
+ */
 void meta_begin(struct meta *meta, struct process *process, uint64_t pos);
+
+/* What a process that was forked when its records ended at `used` has from it. */
+void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used);
 
 /*
  * The next record, whole, 8-byte aligned; valid until the next call. NULL: no more, or what follows is damaged, which is
  * remembered in the folder's damage if `complain`.
  */
 const struct trace_record *meta_next(struct meta *meta, bool complain);
+
+/* Where in the file the record is that was returned last. */
+uint64_t meta_offset(const struct meta *meta);
 
 void meta_end(struct meta *meta);
 
