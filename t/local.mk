@@ -42,6 +42,9 @@ t_rules_lines_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
 t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
+check_PROGRAMS += t/record_drain.t
+t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/own.h
+t_record_drain_t_LDADD = runtime/libbase.la
 dist_check_SCRIPTS += t/record.t t/record-options.t t/record-signals.t
 EXTRA_DIST += t/record_fake.c
 

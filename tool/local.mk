@@ -34,6 +34,9 @@ uninstall-local:
 
 xaudit_SOURCES += tool/list.c tool/env.c
 
+# Writing chunks in the stead of traced threads.
+xaudit_SOURCES += tool/drain.c tool/drain.h tool/own.h tool/record_drain.c
+
 # xaudit check; libdw unwinds stacks and names what lies there.
 xaudit_SOURCES += tool/check.c tool/check.h tool/check_growth.c tool/check_json.c tool/check_judge.c tool/check_kept.c tool/check_late.c \
 	tool/check_libc.c tool/check_report.c tool/check_scan.c tool/check_scan.h tool/check_stack.c tool/check_stop.c tool/check_suppress.c \

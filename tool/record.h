@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `xaudit record`. One thread, but for record_broker.c; tool/record.c calls them from top to bottom. */
+/* The parts of `xaudit record`. One thread, but for record_broker.c and record_drain.c; tool/record.c calls them from top to bottom. */
 #ifndef XAUDIT_RECORD_H
 #define XAUDIT_RECORD_H
 
@@ -129,6 +129,17 @@ void record_broker_stop(void);
 
 /* After it: says in one line who asked in vain, and why, if somebody did, and the folder was there. */
 void record_broker_say(const struct record_folder *folder);
+
+/* ---- record_drain.c: full chunks, written in the stead of the threads that filled them ---- */
+
+/*
+ * Does so by a thread of its own, for all families in the folder, until record_drain_stop(). Where that can't be it says
+ * so in one line: then threads write their own. The folder must stay. Once in a process.
+ */
+void record_drain_start(const struct record_folder *folder);
+
+/* Nothing where nobody drains. What was not written by then stays in meta. */
+void record_drain_stop(void);
 
 /* ---- record_signals.c: signals while the command runs ---- */
 

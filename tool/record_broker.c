@@ -36,6 +36,7 @@
 
 #include "runtime/broker.h"
 #include "runtime/trace.h"
+#include "tool/own.h"
 #include "tool/tool.h"
 
 #define CONNECTIONS   64
@@ -152,17 +153,11 @@ static bool made_itself(const struct peer *peer, const char *name, int folder)
 
 /* ---- files ---- */
 
-/* A plain file of our own that has no other name. Returns fd, or closes it and returns -EPERM. */
 static long checked(long fd)
 {
 	struct stat st;
 
-	if (fd < 0)
-		return fd;
-	if (!fstat((int)fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
-		return fd;
-	close((int)fd);
-	return -EPERM;
+	return own_file(fd, &st);
 }
 
 static long make_folder(const struct peer *peer, struct broker_answer *answer)
