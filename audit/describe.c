@@ -150,7 +150,8 @@ void describe_new_sleds(struct object *object)
 		list_sleds(object, 1);
 		return;
 	}
-	/* Without a folder there is nobody to tell; describe_all() will, when there is one. */
+	/* Nobody to tell it to; describe_all() will, when there is somebody. */
+	process_untold();
 	for (uint32_t i = 0; object->marks && i < object->sites.first_guard; i++) {
 		if (!is_listed(object, i, 1))
 			continue;

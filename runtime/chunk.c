@@ -4,6 +4,7 @@
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* MAP_SHARED */
 
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -12,6 +13,9 @@
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these */
 #define STREAM_SPARE  2u
+#define FEW	      (STREAM_PLACES + STREAM_SPARE)
+
+_Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "those of mode stream");
 
 static uint64_t size; /* of a chunk; a power of two */
 static uint64_t ring_places;
@@ -39,10 +43,10 @@ uint64_t chunk_ring_size(void)
 
 /* ---- taking events ---- */
 
-/* Of a control word. */
-static uint64_t payload_words(uint64_t word)
+/* Bytes of the event that begins with the word. Its payload may not be there yet. */
+static uint64_t event_size(uint64_t word)
 {
-	return word >> 40 & TRACE_ID_MASK >> 8;
+	return word >> 60 == TRACE_CONTROL ? 8 + 8 * (word >> 40 & TRACE_ID_MASK >> 8) : 8;
 }
 
 int chunk_pass_taken(struct thread *thread)
@@ -57,9 +61,7 @@ int chunk_pass_taken(struct thread *thread)
 		uint64_t word = __atomic_load_n((uint64_t *)(uintptr_t)at, __ATOMIC_RELAXED); /* relaxed, as above */
 		if (word == token)
 			return 1;
-		uint64_t next = at + 8;
-		if (word >> 60 == TRACE_CONTROL) /* its payload may not be there yet */
-			next += 8 * payload_words(word);
+		uint64_t next = at + event_size(word);
 		thread->passed = 1;
 		/* Fails where a handler moved it. */
 		__asm__ volatile("cmpxchg %2, %0" : "+m"(hot->cursor), "+a"(at) : "r"(next) : "cc", "memory");
@@ -74,13 +76,10 @@ int chunk_pass_taken(struct thread *thread)
  */
 static void close_holes(const struct trace_chunk *chunk, uint64_t from, uint64_t end)
 {
-	for (uint64_t at = from; at < end; at += 8) {
-		uint64_t word = chunk_store(at, chunk->token, CHUNK_CLOSED);
-		if (word >> 60 != TRACE_CONTROL)
-			continue;
-		if ((word >> 32 & 0xff) == TRACE_CUSTOM && at + 8 < end)
+	for (uint64_t at = from, word; at < end; at += event_size(word)) {
+		word = chunk_store(at, chunk->token, CHUNK_CLOSED);
+		if (word >> 60 == TRACE_CONTROL && (word >> 32 & 0xff) == TRACE_CUSTOM && at + 8 < end)
 			chunk_store(at + 8, chunk->token, CHUNK_CLOSED);
-		at += 8 * payload_words(word);
 	}
 }
 
@@ -107,10 +106,8 @@ void chunk_finish(struct thread *thread)
 	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + chunk->size;
 	uint64_t end = hot->cursor < limit ? hot->cursor : limit;
 	/* Who is further out may have stored its event there, and not moved the cursor. */
-	while (end < limit && chunk_store(end, chunk->token, CHUNK_CLOSED) != chunk->token) {
-		uint64_t word = *(const uint64_t *)(uintptr_t)end;
-		end += word >> 60 == TRACE_CONTROL ? 8 + 8 * payload_words(word) : 8;
-	}
+	while (end < limit && chunk_store(end, chunk->token, CHUNK_CLOSED) != chunk->token)
+		end += event_size(*(const uint64_t *)(uintptr_t)end);
 	end = end < limit ? end : limit;
 	close_taking(thread, first, end);
 	if (thread->passed || thread->customs)
@@ -122,9 +119,16 @@ void chunk_finish(struct thread *thread)
 
 /* ---- files ---- */
 
+static uint32_t *places_of(struct thread *thread)
+{
+	return thread->many ? thread->many : thread->few;
+}
+
 static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
 {
-	return (struct trace_chunk *)(void *)(thread->ring + (2 * (uint64_t)place + 1) * size);
+	const uint32_t *places = thread->many ? thread->many : thread->few;
+
+	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(places[place]) + size);
 }
 
 /*
@@ -133,7 +137,7 @@ static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
 static long save(struct thread *thread, struct trace_chunk *chunk)
 {
 	uint64_t at = thread->saved * size;
-	int fd = process_open_thread('t', thread->number, at, chunk->used, 0);
+	int fd = process_open_stream(thread->number, at + chunk->used);
 	long r = fd;
 
 	if (fd < 0)
@@ -153,11 +157,22 @@ static long save(struct thread *thread, struct trace_chunk *chunk)
 	return 0;
 }
 
+/* The same, but not again and again where it can't be done. */
+static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t now)
+{
+	if (thread->save_failed && now - thread->save_failed < RECORDER_RETRY)
+		return thread->save_error;
+	long r = save(thread, chunk);
+	thread->save_failed = r ? now : 0;
+	thread->save_error = (int32_t)r;
+	return r;
+}
+
 /* Events were lost behind a chunk that t<n> has already. */
 static void save_lost(struct thread *thread, const struct trace_chunk *chunk)
 {
 	uint64_t at = (chunk->copied - 1) * size + offsetof(struct trace_chunk, lost);
-	int fd = process_open_thread('t', thread->number, at, sizeof(chunk->lost), 0);
+	int fd = process_open_stream(thread->number, at + sizeof(chunk->lost));
 
 	if (fd < 0)
 		return;
@@ -172,46 +187,59 @@ static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
 	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
 }
 
-/* Maps r<n>, aligned to places. What was mapped before stays: who was interrupted may hold its addresses. */
-static long map_ring(struct thread *thread, uint32_t places)
+/* Has room for so many numbers of places. What was there before stays: it is a page at most, once. */
+static long make_list(struct thread *thread, uint32_t places)
 {
-	uint64_t bytes = 2 * size * places, room = bytes + 2 * size;
-	int fd = process_open_thread('r', thread->number, size, 0, 1);
-
-	if (fd < 0)
-		return fd;
-	uint8_t *p = sys_mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *ring = p;
-	if (!sys_is_error(p)) {
-		uint64_t low = (uint64_t)(uintptr_t)p, start = (low + 2 * size - 1) & ~(2 * size - 1);
-		ring = sys_mmap((void *)(uintptr_t)start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-		if (sys_is_error(ring)) {
-			sys_munmap(p, room);
-		} else {
-			if (start > low)
-				sys_munmap(p, start - low);
-			if (start + bytes < low + room)
-				sys_munmap((void *)(uintptr_t)(start + bytes), low + room - (start + bytes));
-		}
-	}
-	sys_close(fd);
-	if (sys_is_error(ring))
-		return (long)(intptr_t)ring;
-	sys_madvise(ring, bytes, MADV_DONTDUMP);
-	thread->ring = ring;
-	thread->places = places;
+	if (places <= FEW || thread->many)
+		return 0;
+	uint32_t *list = sys_mmap(NULL, ring_places * sizeof(*list), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(list))
+		return (long)(intptr_t)list;
+	sys_copy(list, thread->few, sizeof(thread->few));
+	thread->many = list;
 	return 0;
 }
 
-/* Gives the place's chunk pages of the file, and maps them all for writing. */
-static long make_place(struct thread *thread, uint32_t place)
+/*
+ * Takes a place for the thread, whose chunk can be stored to. The very first one is likely not to be filled, and then
+ * costs what is filled.
+ */
+static long take_place(struct thread *thread)
 {
-	int fd = process_open_thread('r', thread->number, (2 * (uint64_t)place + 1) * size, size, 1);
+	if (!thread->spare) {
+		long taken = pool_take(1);
+		if (taken < 0)
+			return taken;
+		thread->spare = (uint32_t)taken;
+	}
+	uint32_t place = thread->spare;
+	long r = pool_reserve((uint8_t *)pool_address(place) + size, size, thread->made ? POOL_NOW : POOL_LATER);
+	if (r)
+		return r;
+	thread->spare = 0;
+	return (long)place;
+}
 
-	if (fd < 0)
-		return fd;
-	sys_close(fd);
-	sys_madvise(chunk_in(thread, place), size, MADV_POPULATE_WRITE); /* Linux 5.14; else a fault for each page */
-	thread->made = place + 1;
+/* Has one more place. */
+static long add_place(struct thread *thread)
+{
+	long taken = take_place(thread);
+
+	if (taken < 0)
+		return taken;
+	places_of(thread)[thread->made++] = (uint32_t)taken;
+	return 0;
+}
+
+/* What lies there stays there, for readers; the thread has another place in its stead. */
+static long leave_place(struct thread *thread, uint32_t place)
+{
+	long taken = take_place(thread);
+
+	if (taken < 0)
+		return taken;
+	places_of(thread)[place] = (uint32_t)taken;
 	return 0;
 }
 
@@ -293,6 +321,8 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	chunk->size = size;
 	chunk->token = token;
 	chunk->mode = mode;
+	chunk->process = head->process;
+	chunk->thread = thread->number;
 	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
@@ -306,34 +336,48 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	thread->hot.chunk_bit = size;
 }
 
+/* A reader finds the chunk; from its first filling on. */
+static void show(const struct thread *thread, uint32_t place)
+{
+	const uint32_t *places = thread->many ? thread->many : thread->few;
+
+	pool_name(places[place], 1, TRACE_PLACE_CHUNK, process_head()->process, thread->number);
+}
+
 long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 {
 	uint32_t places = mode == TRACE_MODE_RING ? (uint32_t)ring_places : STREAM_PLACES;
-	uint32_t mapped = mode == TRACE_MODE_RING ? places : STREAM_PLACES + STREAM_SPARE;
 	long r, place;
 
 	chunk_finish(thread);
 	/* While it is in the cache. What can't be written now is tried again when its place is needed. */
 	if (thread->chunk && is_due(thread->chunk, mode))
-		save(thread, thread->chunk);
+		try_save(thread, thread->chunk, now);
 	recorder_number(thread);
-	if (mapped > thread->places && (r = map_ring(thread, mapped)))
+	if ((r = make_list(thread, places)))
 		return r;
 	place = next_place(thread, mode, places);
 	if (place < 0 && mode != TRACE_MODE_RING)
-		place = next_place(thread, mode, mapped);
+		place = next_place(thread, mode, FEW);
 	if (place < 0)
 		return place;
-	if ((uint32_t)place >= thread->made && (r = make_place(thread, (uint32_t)place)))
+	int fresh = (uint32_t)place >= thread->made;
+	if (fresh && (r = add_place(thread)))
 		return r;
 	struct trace_chunk *chunk = chunk_in(thread, (uint32_t)place);
-	if (is_due(chunk, mode) && (r = save(thread, chunk)))
-		return r;
+	if (is_due(chunk, mode) && (r = try_save(thread, chunk, now))) {
+		if (leave_place(thread, (uint32_t)place))
+			return r;
+		chunk = chunk_in(thread, (uint32_t)place);
+		fresh = 1;
+	}
 	if (thread->chunk && thread->chunk->lost && thread->chunk->copied)
 		save_lost(thread, thread->chunk);
 	thread->place = (uint32_t)place;
 	if (mode == TRACE_MODE_RING)
 		thread->oldest = (uint32_t)place + 1;
 	begin(thread, chunk, mode, now);
+	if (fresh)
+		show(thread, (uint32_t)place);
 	return 0;
 }

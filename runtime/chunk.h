@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks: where the events of a thread go, and how they get from there into its files (runtime/trace.h).
+ * Chunks: where the events of a thread go, and how they get from there into its file (runtime/trace.h).
  *
- * A thread has a ring of places, r<n>, which is mapped once, when it has its first event; nothing is mapped or unmapped
- * while it runs, but a larger ring when the mode changes. The chunk in a place takes events until it is full; then the
- * thread goes on to the next place. Mode ring overwrites what is there. Mode stream writes each full chunk to the end
- * of t<n>, while it is still in the processor's cache, and overwrites only what was written.
+ * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back; nothing is mapped
+ * or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
+ * place, and from the last one to the first again. Mode ring overwrites what is there. Mode stream writes each full
+ * chunk to the end of t<n>, while it is still in the processor's cache, and overwrites only what was written. Where
+ * that file can't be opened or written, chunks stay where they are, and the thread takes new places in their stead, as
+ * long as meta has room; the file is tried again about once a second.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. All
  * addresses of the chunk have the bit of that size set, and those from B on, as far as any event reaches, have it

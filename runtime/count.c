@@ -1,51 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a thread: c<n>, mapped as a whole (recorder.h). */
-#include <sys/mman.h> /* PROT_READ */
-
+/* Counters of a thread: runs of places, mapped like all of meta (recorder.h). */
 #include "runtime/clock.h"
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 
-#define PAGE	    4096ul
-#define RETRY_TICKS 2000000000ull /* as in recorder.c */
+#define PAGE	  4096ul
+#define IDS_LEAST 65536 /* that a run has room for */
 
-static uint64_t file_size(uint64_t ids)
+/* Whole pages for so many ids. */
+static uint64_t run_size(uint64_t ids)
 {
 	return (sizeof(struct trace_counts) + 8 * ids + PAGE - 1) & ~(PAGE - 1);
 }
 
+static uint64_t ids_in(uint64_t size)
+{
+	return (size - sizeof(struct trace_counts)) / 8;
+}
+
 /*
- * Makes the file large enough for id, and maps it once more: who was interrupted may hold the old address, so that mapping stays; it is the same
- * pages. The size doubles, so all mappings together are twice the last. Signals blocked, lock held.
+ * A new run, with room for id and more, of which `ready` bytes can be stored to. Who was interrupted may still add to
+ * the one before.
+ */
+static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
+{
+	uint64_t ids = 4 * (id + 1) > IDS_LEAST ? 4 * (id + 1) : IDS_LEAST, place = pool_place_size();
+	uint32_t places = (uint32_t)((run_size(ids) + place - 1) / place);
+	long first = thread->count_spare ? (long)thread->count_spare : pool_take(places);
+
+	if (first < 0)
+		return first;
+	struct trace_counts *counts = pool_address((uint32_t)first);
+	long r = pool_reserve(counts, ready, POOL_FEW);
+	if (r) {
+		/* Of the least size it will do the next time, too. */
+		if (ids == IDS_LEAST)
+			thread->count_spare = (uint32_t)first;
+		return r;
+	}
+	thread->count_spare = 0;
+	counts->version = TRACE_VERSION;
+	counts->head_size = sizeof(*counts);
+	counts->pid = process_pid();
+	counts->tid = thread->tid;
+	counts->clock = clock_now();
+	counts->size = places * place;
+	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
+	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
+	__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
+	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_head()->process, recorder_number(thread));
+	thread->counts = counts;
+	return 0;
+}
+
+/*
+ * Makes room for id: in the run at hand, as far as that goes; what is ready of it doubles. Signals blocked, lock held.
  */
 static long extend(struct thread *thread, uint64_t id)
 {
-	uint64_t limit = thread->hot.count_limit, old = limit ? file_size(limit) : 0;
-	uint64_t size = file_size(id + 1 > 2 * limit ? id + 1 : 2 * limit);
-	int fd = process_open_thread('c', recorder_number(thread), old, size - old, 1);
+	struct trace_counts *counts = thread->counts;
+	uint64_t limit = thread->hot.count_limit, old = counts ? run_size(limit) : 0, size = run_size(id + 1);
+	long r;
 
-	if (fd < 0)
-		return fd;
-	struct trace_counts *counts = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	sys_close(fd);
-	if (sys_is_error(counts))
-		return (long)(intptr_t)counts;
-	if (!limit) {
-		counts->version = TRACE_VERSION;
-		counts->head_size = sizeof(*counts);
-		counts->pid = process_pid();
-		counts->tid = thread->tid;
-		counts->clock = clock_now();
-		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
-		/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
-		__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
+	if (counts && size <= counts->size) {
+		size = size > 2 * old ? size : 2 * old;
+		size = size < counts->size ? size : counts->size;
+		r = pool_reserve((uint8_t *)counts + old, size - old, POOL_FEW);
+	} else {
+		r = begin_run(thread, id, size);
 	}
-	thread->counts = counts;
+	if (r)
+		return r;
 	/* The address first: a handler sees a limit that the counters reach. x86 keeps the order; the fence is for the compiler. */
-	thread->hot.counts = (uint64_t)(uintptr_t)(counts + 1);
+	thread->hot.counts = (uint64_t)(uintptr_t)(thread->counts + 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
-	thread->hot.count_limit = (uint32_t)((size - sizeof(*counts)) / 8);
+	thread->hot.count_limit = (uint32_t)ids_in(size);
 	return 0;
 }
 
@@ -66,7 +97,7 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 	if (!thread)
 		return TRAMP_PASS;
 	uint64_t now = clock_now();
-	if (thread->count_failed && now - thread->count_failed < RETRY_TICKS) {
+	if (thread->count_failed && now - thread->count_failed < RECORDER_RETRY) {
 		recorder_lose(thread);
 		return TRAMP_PASS;
 	}

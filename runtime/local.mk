@@ -7,6 +7,7 @@ runtime_libruntime_la_SOURCES = runtime/chunk.c runtime/chunk.h \
 	runtime/clock.c runtime/clock.h runtime/handler.c runtime/handler.h runtime/maps.c \
 	runtime/maps.h runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/text.c runtime/text.h \
 	runtime/thread.c runtime/thread.h runtime/trace.h
+runtime_libruntime_la_SOURCES += runtime/family.c runtime/family.h runtime/pool.c runtime/pool.h runtime/records.c runtime/records.h
 runtime_libruntime_la_SOURCES += runtime/epoch.c runtime/epoch.h
 runtime_libruntime_la_SOURCES += runtime/calls.c runtime/calls.h runtime/count.c runtime/filter.c runtime/filter.h runtime/throttle.c runtime/throttle.h
 runtime_libruntime_la_SOURCES += runtime/broker.c runtime/broker.h runtime/surroundings.c runtime/surroundings.h

@@ -4,18 +4,16 @@
 #include <errno.h>	  /* EEXIST */
 #include <linux/futex.h>  /* FUTEX_WAIT_PRIVATE */
 #include <sys/mman.h>	  /* MADV_WIPEONFORK */
-#include <sys/resource.h> /* struct rlimit */
-#include <sys/uio.h>	  /* struct iovec */
 
-#include "runtime/broker.h"
 #include "runtime/clock.h"
+#include "runtime/family.h"
 #include "runtime/identity.h"
 #include "runtime/output.h"
+#include "runtime/pool.h"
+#include "runtime/records.h"
 #include "runtime/surroundings.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
-
-#define META_STEP (64ul << 10) /* meta grows by this, or what a record needs */
 
 /* All that one process owns. Wiped by fork. */
 struct process {
@@ -23,15 +21,21 @@ struct process {
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
-	struct trace_head *head; /* first page of meta, mapped for good */
-	uint8_t *meta;		 /* its last part, mapped from meta_offset on */
-	uint64_t meta_offset;
-	uint64_t meta_size;	 /* of the file */
-	uint64_t used;
+	int known;		/* the two below were looked at */
+	int torn;		/* somebody was describing things when this process was forked */
+	struct trace_head *head;
+	struct records records;
 	uint64_t lost; /* events before there was a head to count them in */
-	struct output_place place; /* of folder; from before the state is ON, then constant */
-	char folder[4160];
+	char folder[FAMILY_PATH];
 };
+
+/* What a forked child finds of its parent. Lock. */
+static struct {
+	uint32_t busy; /* somebody has the lock, and may be describing things */
+	uint32_t place; /* of the head */
+	uint64_t used;	/* by its records */
+	uint32_t untold; /* something is not in them */
+} kept;
 
 static struct process_options options;
 static struct process *process;
@@ -78,6 +82,7 @@ int process_init(const struct process_options *wanted)
 	}
 	options = *wanted;
 	process = p;
+	family_init(options.output);
 	look_at_stderr();
 	return identity_init();
 }
@@ -105,17 +110,32 @@ static void restore_signals(const struct process_held *held)
 		sys_set_signals(&held->signals, NULL);
 }
 
+/*
+ * Each store of a thread is in the memory that a forked child gets, or comes behind the fork: the kernel stops it there.
+ * So a child that does not find this one finds nothing of what follows it.
+ */
+static void note_held(void)
+{
+	if (!process->known) {
+		process->torn = kept.busy != 0;
+		process->known = 1;
+	}
+	/* Relaxed: the child is no partner thread; the fence is for the compiler. */
+	__atomic_store_n(&kept.busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 void process_lock(struct process_held *held)
 {
 	uint32_t free = 0;
 
 	block_signals(held);
 	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
-	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
-	/* Acquire; pairs with the release in process_unlock(). */
-	while (__atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE))
-		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+	if (!__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		/* Acquire; pairs with the release in process_unlock(). */
+		while (__atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE))
+			sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+	note_held();
 }
 
 int process_trylock(struct process_held *held)
@@ -124,14 +144,19 @@ int process_trylock(struct process_held *held)
 
 	block_signals(held);
 	/* Acquire on success, as in process_lock(). */
-	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		note_held();
 		return 1;
+	}
 	restore_signals(held);
 	return 0;
 }
 
 void process_unlock(const struct process_held *held)
 {
+	/* Relaxed, as in note_held(). */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&kept.busy, 0, __ATOMIC_RELAXED);
 	/* Release; pairs with the acquires in process_lock() and process_trylock(). */
 	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
 		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
@@ -236,147 +261,44 @@ void process_off(const char *what, const char *where, long error)
 	__atomic_store_n(&process->state, PROCESS_OFF, __ATOMIC_RELAXED);
 }
 
-/* ---- meta ---- */
-
-/* Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
-static int may_reach(uint64_t size)
-{
-	struct rlimit limit;
-	long r = sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
-
-	return r || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
-}
-
-/*
- * Gives a file pages and blocks for offset...offset+size by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
- * ten times as much (measured, doc/design.md); and a full disk is told here, not by SIGBUS.
- */
-static uint8_t zeros[256 << 10]; /* never written, so it costs no memory */
-
-static long grow(int fd, uint64_t offset, uint64_t size)
-{
-	long r;
-
-	if (!may_reach(offset + size))
-		return -EFBIG;
-	for (uint64_t done = 0; done < size;) {
-		/* One call for all, so that the kernel makes large folios. */
-		struct iovec part[64];
-		int parts = 0;
-		for (uint64_t left = size - done; left && parts < 64; parts++) {
-			part[parts].iov_base = zeros;
-			part[parts].iov_len = left < sizeof(zeros) ? left : sizeof(zeros);
-			left -= part[parts].iov_len;
-		}
-		r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
-		if (r <= 0)
-			return r ? r : -ENOSPC;
-		done += (uint64_t)r;
-	}
-	return 0;
-}
+/* ---- records ---- */
 
 int process_open_folder(void)
 {
-	return (int)output_open_again(process->folder, &process->place);
+	return family_open_folder();
 }
 
-static int open_own(const char *name, int make)
+int process_open_stream(unsigned n, uint64_t end)
 {
-	int folder = process_open_folder();
+	char name[32];
+	struct text text = { name, sizeof(name), 0 };
 
-	if (folder < 0)
-		return folder;
-	long fd = output_open_file(folder, name, O_RDWR);
-	if (fd == -ENOENT && make)
-		fd = output_make_file(folder, name);
-	sys_close(folder);
-	return (int)fd;
-}
-
-/* The last component of a path. */
-static const char *last_of(const char *path)
-{
-	const char *last = path;
-
-	for (; *path; path++)
-		if (*path == '/')
-			last = path + 1;
-	return last;
-}
-
-/* Opens a file of the folder; makes it if it is not there and `make` says so. */
-static int open_file(const char *name, int make)
-{
-	struct output_place trace;
-	int fd = open_own(name, make);
-
-	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
-		return fd;
-	long given = broker_open(last_of(process->folder), &process->place, name);
-	if (given < 0 && given != -EALREADY)
-		process->head->record_error = (uint32_t)-given;
-	return given < 0 ? fd : (int)given;
-}
-
-int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size, int make_pages)
-{
-	char name[16];
-	struct text text = {name, sizeof(name), 0};
-
-	text_char(&text, kind);
+	if (!pool_may_reach(end))
+		return -EFBIG;
+	text_char(&text, 't');
 	text_number(&text, n);
-	int fd = open_file(name, 1);
-	if (fd < 0)
-		return fd;
-	long r = make_pages ? grow(fd, offset, size) : may_reach(offset + size) ? 0 : -EFBIG;
-	if (r) {
-		sys_close(fd);
-		return (int)r;
+	if (process->head->process) {
+		text_char(&text, '.');
+		text_number(&text, process->head->process);
 	}
-	return fd;
-}
-
-/* Is there room for another `size` bytes? Maps the next part of meta if need be; what is written is not kept mapped. */
-static int make_room(uint64_t size)
-{
-	if (process->used + size <= process->meta_size)
-		return 1;
-	uint64_t wanted = (process->used + size + META_STEP - 1) & ~(META_STEP - 1);
-	int fd = open_file("meta", 0);
-	if (fd < 0)
-		return 0;
-	uint64_t offset = process->used & ~4095ul;
-	void *p = (void *)-1;
-	if (grow(fd, process->meta_size, wanted - process->meta_size) == 0)
-		p = sys_mmap(NULL, wanted - offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (int64_t)offset);
-	sys_close(fd);
-	if (sys_is_error(p))
-		return 0;
-	sys_munmap(process->meta, process->meta_size - process->meta_offset);
-	process->meta = p;
-	process->meta_offset = offset;
-	process->meta_size = wanted;
-	return 1;
+	return family_open(name, 1);
 }
 
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size)
 {
-	uint64_t size = (head_size + body_size + 7) & ~7ul;
-
-	if (!process->head || process->state == PROCESS_OFF)
-		return;
-	if (size > UINT32_MAX || !make_room(size)) {
+	if (!process->head || process->state == PROCESS_OFF) {
+		kept.untold = 1;
+	} else if (records_append(&process->records, head, head_size, body, body_size)) {
 		process_count(&process->head->meta_lost, 1);
-		return;
+		kept.untold = 1;
+	} else {
+		kept.used = process->records.used;
 	}
-	head->size = (uint32_t)size;
-	uint8_t *p = process->meta + (process->used - process->meta_offset);
-	sys_copy(p, head, head_size);
-	sys_copy(p + head_size, body, body_size);
-	process->used += size;
-	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
-	__atomic_store_n(&process->head->used, process->used, __ATOMIC_RELEASE);
+}
+
+void process_untold(void)
+{
+	kept.untold = 1;
 }
 
 void process_change(enum trace_change_what what, uint64_t value, const char *text)
@@ -430,117 +352,7 @@ void process_clock(void)
 
 /* ---- start ---- */
 
-/* The path of the output folder: %p is replaced. */
-static void put_output(struct text *text)
-{
-	for (const char *p = options.output; *p; p++) {
-		if (p[0] == '%' && p[1] == 'p') {
-			text_number(text, process->pid);
-			p++;
-		} else {
-			text_char(text, *p);
-		}
-	}
-}
-
-/* Opens the output folder; makes it, unless it must be the one at `place`. Returns a descriptor of it, or -errno. */
-static long open_output(const char *path, const struct output_place *place)
-{
-	if (place)
-		return output_open_again(path, place);
-	long fd = output_make(AT_FDCWD, path, NULL);
-	return fd == -EEXIST ? output_open(AT_FDCWD, path, NULL) : fd;
-}
-
-/* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
-static long make_folder(const struct output_place *place)
-{
-	struct text text = { process->folder, sizeof(process->folder), 0 };
-	put_output(&text);
-	long at = open_output(text.start, place), fd = -EEXIST;
-	size_t output = text.length;
-
-	if (at < 0)
-		return at;
-	for (unsigned n = 0; n < 1000000 && fd == -EEXIST; n++) {
-		text.length = output;
-		text_string(&text, "/p");
-		text_number(&text, process->pid);
-		if (n) {
-			text_string(&text, ".");
-			text_number(&text, n);
-		}
-		fd = output_make((int)at, process->folder + output + 1, &process->place);
-	}
-	sys_close((int)at);
-	return fd;
-}
-
-/* A folder of our own, and its meta. Returns a descriptor of that, or -errno. */
-static long make_own(const struct output_place *place)
-{
-	long folder = make_folder(place);
-
-	if (folder < 0)
-		return folder;
-	long fd = output_make_file((int)folder, "meta");
-	sys_close((int)folder);
-	return fd;
-}
-
-/* The same from `xaudit record`. */
-static long make_given(void)
-{
-	struct text text = { process->folder, sizeof(process->folder), 0 };
-	char name[BROKER_FOLDER];
-	long fd = broker_new(name, &process->place);
-
-	if (fd < 0)
-		return fd;
-	put_output(&text);
-	text_string(&text, "/");
-	text_string(&text, name);
-	return fd;
-}
-
-/*
- * Makes folder and meta. In another root than that of `record` there may be a folder by the path of its trace, where
- * nobody would look for ours: so it must be the one that it made, as long as there is one who can be asked.
- */
-static long make_files(void)
-{
-	struct output_place trace;
-
-	if (!broker_place(&trace))
-		return make_own(NULL);
-	long fd = make_own(&trace);
-	if (fd >= 0 || !broker_may_help(fd))
-		return fd;
-	fd = make_given();
-	return fd >= 0 ? fd : make_own(NULL);
-}
-
-static long map_meta(int fd)
-{
-	void *head = (void *)-ENOSPC, *meta = NULL;
-	long r = grow(fd, 0, META_STEP);
-	if (r == 0) {
-		head = sys_mmap(NULL, TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		meta = sys_mmap(NULL, META_STEP - TRACE_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TRACE_HEAD_SIZE);
-	}
-	if (r)
-		return r;
-	if (sys_is_error(head) || sys_is_error(meta))
-		return -ENOMEM;
-	process->head = head;
-	process->meta = meta;
-	process->meta_offset = TRACE_HEAD_SIZE;
-	process->meta_size = META_STEP;
-	process->used = TRACE_HEAD_SIZE;
-	return 0;
-}
-
-static void describe(const struct surroundings *here)
+static void describe_program(const struct surroundings *here)
 {
 	append_text(TRACE_TEXT_MODULE, options.version, sys_length(options.version));
 	if (options.program && *options.program)
@@ -551,32 +363,13 @@ static void describe(const struct surroundings *here)
 	if (*here->host)
 		append_text(TRACE_TEXT_HOST, here->host, sys_length(here->host));
 	append_text(TRACE_TEXT_CONFIG, options.source, sys_length(options.source));
-	options.describe();
 }
 
-enum process_state process_start(void)
+/* The head of this process, in its place, which is reserved. */
+static void begin_head(uint32_t place)
 {
-	if (process->state != PROCESS_NONE)
-		return process->state;
-	process->pid = identity_pid();
-	if (options.begin)
-		options.begin();
-	long fd = make_files(), r = fd;
-	if (fd >= 0) {
-		r = map_meta((int)fd);
-		sys_close((int)fd);
-	}
-	if (r == OUTPUT_FOREIGN)
-		process_off("can't make the trace folder: another user made", process->folder, 0);
-	else if (r == -ENOTDIR)
-		process_off("can't make the trace folder: a file or link is in the way at", process->folder, 0);
-	else if (r)
-		process_off("can't make the trace folder", process->folder, r);
-	if (r) {
-		process->folder[0] = '\0';
-		return process->state;
-	}
-	struct trace_head *head = process->head;
+	struct trace_head *head = pool_address(place);
+
 	sys_copy(head->magic, TRACE_MAGIC, sizeof(head->magic));
 	head->version = TRACE_VERSION;
 	head->head_size = TRACE_HEAD_SIZE;
@@ -586,11 +379,94 @@ enum process_state process_start(void)
 	head->clock = clock_kind();
 	clock_pair(&head->first);
 	head->last = head->first;
-	const struct surroundings *here = surroundings_look();
-	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
-	head->used = process->used;
+	head->process = place;
+	head->place_size = pool_place_size();
+	records_begin(&process->records, head);
+}
+
+/* All is there that others look for. */
+static void show_head(struct trace_head *head)
+{
+	pool_name(head->process, 1, TRACE_PLACE_HEAD, head->process, head->pid);
+	process->head = head;
 	count_earlier(head);
-	describe(here);
+	kept.place = head->process;
+	kept.used = process->records.used;
+	kept.untold = 0;
+}
+
+/*
+ * A place in the family of the process that forked this one, by memory alone. What that one had told by then is told of
+ * this one, too, unless it was in the middle of it. *inherits: is it?
+ */
+static long join(int *inherits)
+{
+	const struct trace_head *parent = pool_address(kept.place);
+	long place = pool_take(1);
+
+	if (place < 0)
+		return place;
+	struct trace_head *head = pool_address((uint32_t)place);
+	long r = pool_reserve(head, TRACE_HEAD_SIZE, POOL_FEW);
+	if (r)
+		return r;
+	begin_head((uint32_t)place);
+	sys_copy(head->boot_id, parent->boot_id, sizeof(head->boot_id));
+	*inherits = !process->torn && !kept.untold;
+	if (*inherits) {
+		head->parent = kept.place;
+		head->parent_used = kept.used;
+	}
+	struct text text = { process->folder, sizeof(process->folder), 0 };
+	text_string(&text, family_folder());
+	show_head(head);
+	if (!*inherits)
+		describe_program(surroundings_look());
+	return 0;
+}
+
+/* A family of its own. */
+static long found(void)
+{
+	long fd = family_make(process->pid);
+
+	if (fd < 0)
+		return fd;
+	long r = pool_map((int)fd, options.chunk_size);
+	sys_close((int)fd);
+	if (r)
+		return r;
+	struct trace_head *head = pool_address(0);
+	const struct surroundings *here = surroundings_look();
+	begin_head(0);
+	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
+	struct text text = { process->folder, sizeof(process->folder), 0 };
+	text_string(&text, family_folder());
+	show_head(head);
+	describe_program(here);
+	return 0;
+}
+
+enum process_state process_start(void)
+{
+	if (process->state != PROCESS_NONE)
+		return process->state;
+	process->pid = identity_pid();
+	if (options.begin)
+		options.begin();
+	int inherits = 0;
+	long r = pool_is_open() ? join(&inherits) : found();
+	if (r == OUTPUT_FOREIGN)
+		process_off("can't make the trace folder: another user made", family_folder(), 0);
+	else if (r == -ENOTDIR)
+		process_off("can't make the trace folder: a file or link is in the way at", family_folder(), 0);
+	else if (r)
+		process_off("can't make the trace folder", family_folder(), r);
+	if (r)
+		return process->state;
+	if (!inherits)
+		options.describe();
+	pool_open();
 	/* Relaxed: threads that see it take the lock before they use anything of it. */
 	__atomic_store_n(&process->state, PROCESS_ON, __ATOMIC_RELAXED);
 	return PROCESS_ON;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process folder of the running process: its path, its `meta` file, and the lock of everything that is not one thread's own.
+ * The running process in its trace: its head and records, and the lock of everything that is not one thread's own.
  *
- * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an IFUNC resolver may be
- * traced); in a forked child, by its first event or callback. All that follows from it lies in memory that fork wipes
- * (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock, and makes a folder of its own.
+ * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an
+ * IFUNC resolver may be traced); in a forked child, by its first event or callback. All that follows from it lies in
+ * memory that fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place in
+ * the file of its family (pool.h), without a system call that asks for rights, and inherits what its parent had
+ * described. Where the parent had no file yet, it makes a folder of its own. So does one that was forked while somebody
+ * made it; and who was forked while the lock was held describes everything anew.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
  * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are.
@@ -31,9 +34,12 @@ struct process_options {
 	const char *output; /* absolute path, %p for the process id */
 	uint64_t chunk_size; /* chunk_init() tells */
 	const char *version, *source; /* texts for meta */
-	const char *program; /* its path, looked at when a folder is made; NULL or "": what /proc/self/exe names */
-	void (*begin)(void); /* called when a process makes its folder, before it; lock held. NULL: nothing to do */
-	/* Called with the lock held when a folder was begun: writes again every object, function and load that is known. */
+	const char *program; /* its path, looked at when a family is made; NULL or "": what /proc/self/exe names */
+	void (*begin)(void); /* called when a process gets its head, before it; lock held. NULL: nothing to do */
+	/*
+	 * Called with the lock held when a process has its head, and its parent's records are not its own: writes
+	 * every object, function and load that is known.
+	 */
 	void (*describe)(void);
 };
 
@@ -58,7 +64,7 @@ int process_trylock(struct process_held *held);
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
 
-/* Makes folder and meta if there are none. Lock held. Returns the state. */
+/* Has the process get its head, if it has none. Lock held. Returns the state. */
 enum process_state process_start(void);
 
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
@@ -75,6 +81,12 @@ void process_say(const char *line);
  * grow; silently when there is no folder yet: describe() will write it. Lock held.
  */
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size);
+
+/*
+ * Something that a record would have told has changed without one: this process, and children forked from now on, will
+ * describe everything anew when they get their heads. Lock held.
+ */
+void process_untold(void);
 
 /* Notes a change of the recording; text may be NULL. Lock held. */
 void process_change(enum trace_change_what what, uint64_t value, const char *text);
@@ -94,7 +106,7 @@ const uint32_t *process_state_place(void);
 /* Refreshes trace_head.last. Any context; does nothing when somebody else is at it. */
 void process_clock(void);
 
-/* Counters and flags of the folder, or NULL. */
+/* Counters and flags of this process in the trace, or NULL. */
 struct trace_head *process_head(void);
 
 /* Adds to a counter of process_head(), from any thread. */
@@ -112,11 +124,10 @@ void process_count(uint64_t *counter, uint64_t n);
 void process_lose(void);
 
 /*
- * Opens a file of thread n (kind: 't', 'r' or 'c'), making it if need be. make_pages: gives it blocks at
- * offset...offset+size, so that no store there can raise SIGBUS. Otherwise these bytes may be written: a write there
- * raises no SIGXFSZ. Returns a descriptor to close, or -errno. Any thread that has a record.
+ * Opens t<n> of this process, making it if need be, so that it may be written up to `end`: a write there raises no
+ * SIGXFSZ. Returns a descriptor to close, or -errno. Any thread that has a record.
  */
-int process_open_thread(char kind, unsigned n, uint64_t offset, uint64_t size, int make_pages);
+int process_open_stream(unsigned n, uint64_t end);
 
 uint32_t process_pid(void);
 

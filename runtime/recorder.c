@@ -18,8 +18,6 @@ static struct recorder_options options; /* mode and recording: process lock, or 
 static int recording = 1;
 static uint32_t takes_events = 1; /* what these two come to. Relaxed */
 
-#define RETRY_TICKS 2000000000ull /* between attempts to get a chunk: about a second by TSC, two by CLOCK_MONOTONIC */
-
 static const uint64_t all_signals = ~0ull;
 
 /* ---- writing from C ---- */
@@ -215,7 +213,7 @@ static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before, at = 0, span = hot->span;
 
-	if (thread->failed && clock_now() - thread->failed < RETRY_TICKS) {
+	if (thread->failed && clock_now() - thread->failed < RECORDER_RETRY) {
 		recorder_lose(thread);
 		return 0;
 	}

@@ -27,10 +27,13 @@
 
 #include "runtime/thread.h"
 
+/* Between attempts to get what could not be had, in ticks: about a second by TSC, two by CLOCK_MONOTONIC. */
+#define RECORDER_RETRY 2000000000ull
+
 /* What the rules say about recording. */
 struct recorder_options {
 	enum trace_mode mode;
-	uint64_t size_limit; /* bytes of all t<n> of the process; 0: none */
+	uint64_t size_limit; /* bytes of all chunks that the process began in mode stream; 0: none */
 	unsigned throttle;   /* percent; 0: off */
 	int coarse;	     /* the TSC is not read for each event (tramp.h) */
 };
@@ -41,7 +44,7 @@ void recorder_init(const struct recorder_options *options);
 /* A folder was begun: its head says which mode is on. Lock held. */
 void recorder_describe(void);
 
-/* The number of the thread's files, given now if it has none. By the thread itself, signals blocked. */
+/* The number of the thread's record in the trace, given now if it has none. By the thread itself, signals blocked. */
 unsigned recorder_number(struct thread *thread);
 
 /* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */

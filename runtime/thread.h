@@ -26,14 +26,17 @@
 struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
 	uint32_t tid;		/* 0: the record is free, or was wiped */
-	uint32_t number;	/* of the thread's files; given with the first one */
+	uint32_t number;	/* in the trace; given with the first chunk or counter */
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
 	uint64_t next_chunk;	/* sequence number */
-	uint8_t *ring;		/* r<n>, mapped (chunk.h) */
-	uint32_t places, made;	/* that are mapped; and have pages, from the first on */
-	uint32_t place;		/* of chunk */
+	uint32_t *many;		/* places of its chunks, when they are more than `few` holds (chunk.h) */
+	uint32_t few[4];
+	uint32_t made;		/* so many it has */
+	uint32_t place;		/* which one is chunk's */
+	uint32_t spare;		/* a place that is taken, but could not be reserved; 0: none */
 	uint32_t has_number;
 	uint64_t saved;		/* chunks in t<n> */
+	uint64_t save_failed;	/* as failed, of t<n> */
 	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
 	uint32_t passed;	/* in this chunk words were passed over that hold its token */
 	uint32_t customs;	/* custom events that are being written, further out on the stack, too */
@@ -42,9 +45,11 @@ struct thread {
 		uint64_t frame;	  /* of who writes it */
 	} custom[THREAD_CUSTOMS];
 	uint32_t enrolled;	/* its slot is the epoch's; see thread_slot() */
-	uint32_t oldest;	/* the place that is next in mode ring */
-	struct trace_counts *counts; /* NULL: none yet */
+	uint32_t oldest;	/* which place is next in mode ring */
+	struct trace_counts *counts; /* the newest run; NULL: none yet */
 	uint64_t count_failed;	/* as failed, of counters */
+	int32_t save_error;	/* why, then */
+	uint32_t count_spare;	/* as spare, the first place of a run of the least size */
 	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
 	const struct handlers_range *range; /* of the function ids that a handler was last told of, or NULL */
 };

@@ -245,7 +245,7 @@ static const char *as_text(uint64_t *holes)
 	size_t length = 0;
 
 	text[0] = '\0';
-	if (core_read(core_thread_file(core_folder(), told->pid, 0), TRACE_CHUNK_MIN, &reading))
+	if (core_read(core_folder(), told->pid, 0, TRACE_CHUNK_MIN, &reading))
 		return "no file";
 	for (size_t i = 0; i < reading.count && length + 20 < sizeof(text); i++)
 		length += (size_t)snprintf(

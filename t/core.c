@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "t/core.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -37,6 +38,16 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 {
 	(void)st, (void)type, (void)ftw;
 	return remove(path);
+}
+
+static int remove_inner(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return ftw->level ? remove_one(path, st, type, ftw) : 0;
+}
+
+void core_empty(void)
+{
+	nftw(folder, remove_inner, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void remove_folder(void)
@@ -156,14 +167,6 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 
 /* ---- reading ---- */
 
-const char *core_thread_file(const char *where, pid_t pid, unsigned n)
-{
-	static char path[200];
-
-	snprintf(path, sizeof(path), "%s/p%d/t%u", where, (int)pid, n);
-	return path;
-}
-
 static void add_event(struct reading *reading, const struct event *event)
 {
 	/* Room doubles at each power of two. */
@@ -215,28 +218,95 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 	}
 }
 
-/* One of a thread's two files. */
-struct chunk_file {
+/* A file, mapped. */
+struct mapped {
 	char *start;
 	size_t size;
 };
 
-static struct chunk_file map_file(const char *path)
+static struct mapped map_file(const char *path)
 {
 	struct stat st;
-	struct chunk_file file = { NULL, 0 };
+	struct mapped file = { NULL, 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return file;
 	if (!fstat(fd, &st) && st.st_size) {
 		file.size = (size_t)st.st_size;
-		file.start = mmap(NULL, file.size, PROT_READ, MAP_SHARED, fd, 0);
+		file.start = mmap(NULL, file.size, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 		if (file.start == MAP_FAILED)
 			fail("mmap");
+		madvise(file.start, file.size, MADV_RANDOM);
 	}
 	close(fd);
 	return file;
+}
+
+static void unmap_file(struct mapped *file)
+{
+	if (file->size)
+		munmap(file->start, file->size);
+	*file = (struct mapped){ NULL, 0 };
+}
+
+/* Of a process, in the file of its family. */
+struct process_file {
+	struct mapped meta;
+	char folder[400]; /* of the family */
+	uint32_t place;
+	const struct trace_head *head, *first;
+};
+
+static const uint64_t *words_of(const struct process_file *file)
+{
+	return (const uint64_t *)(file->meta.start + file->first->directory);
+}
+
+static void *place_of(const struct process_file *file, uint32_t place)
+{
+	return file->meta.start + place * file->first->place_size;
+}
+
+/* Looks for the head of the process in one family. */
+static int find_head(struct process_file *file, pid_t pid)
+{
+	file->first = (const struct trace_head *)file->meta.start;
+	if (!file->meta.size || memcmp(file->first->magic, TRACE_MAGIC, sizeof(file->first->magic)) ||
+		file->first->version != TRACE_VERSION)
+		return 0;
+	for (uint32_t i = 0; i < file->first->places; i++) {
+		uint64_t word = words_of(file)[i];
+		if (word != TRACE_PLACE(TRACE_PLACE_HEAD, i, pid))
+			continue;
+		file->place = i;
+		file->head = place_of(file, i);
+		return file->head->process == i;
+	}
+	return 0;
+}
+
+/* Looks in all families. Returns whether it is there. */
+static int find_process(struct process_file *file, const char *where, pid_t pid)
+{
+	DIR *dir = opendir(where);
+	struct dirent *entry;
+	int found = 0;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		char path[440];
+		if (*entry->d_name != 'p')
+			continue;
+		snprintf(file->folder, sizeof(file->folder), "%s/%s", where, entry->d_name);
+		snprintf(path, sizeof(path), "%s/meta", file->folder);
+		file->meta = map_file(path);
+		found = find_head(file, pid);
+		if (!found)
+			unmap_file(&file->meta);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 struct chunk_list {
@@ -244,19 +314,16 @@ struct chunk_list {
 	size_t count;
 };
 
-static void list_chunks(struct chunk_list *list, const struct chunk_file *file, uint64_t first, uint64_t step,
-	uint64_t chunk_size, struct reading *reading)
+static void list_chunk(struct chunk_list *list, const struct trace_chunk *chunk, uint64_t chunk_size, int in_file,
+	struct reading *reading)
 {
-	for (uint64_t at = first; at + sizeof(struct trace_chunk) <= file->size; at += step) {
-		const struct trace_chunk *chunk = (const struct trace_chunk *)(file->start + at);
-		if (!chunk->magic)
-			continue;
-		if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->size != chunk_size ||
-			chunk->head_size != sizeof(*chunk) || chunk->used > chunk->size || (step == chunk_size && !chunk->used))
-			reading->damage = "a chunk's header";
-		else if (list->count < sizeof(list->chunk) / sizeof(*list->chunk))
-			list->chunk[list->count++] = chunk;
-	}
+	if (!chunk->magic)
+		return;
+	if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->size != chunk_size ||
+		chunk->head_size != sizeof(*chunk) || chunk->used > chunk->size || (in_file && (!chunk->used || chunk->copied)))
+		reading->damage = "a chunk's header";
+	else if (list->count < sizeof(list->chunk) / sizeof(*list->chunk))
+		list->chunk[list->count++] = chunk;
 }
 
 /* By number; of two that are the same, the one that knows of more lost events first. */
@@ -269,22 +336,40 @@ static int by_seq(const void *a, const void *b)
 	return x->lost > y->lost ? -1 : x->lost < y->lost;
 }
 
-int core_read(const char *path, uint64_t chunk_size, struct reading *reading)
+static void stream_path(char path[440], const struct process_file *file, unsigned n)
+{
+	int length = snprintf(path, 440, "%s/t%u", file->folder, n);
+
+	if (file->place)
+		snprintf(path + length, 440 - (size_t)length, ".%u", file->place);
+}
+
+static void list_all(struct chunk_list *list, const struct process_file *file, const struct mapped *stream, unsigned n,
+	uint64_t chunk_size, struct reading *reading)
+{
+	list->count = 0;
+	for (uint64_t at = 0; at + sizeof(struct trace_chunk) <= stream->size; at += chunk_size)
+		list_chunk(list, (const struct trace_chunk *)(stream->start + at), chunk_size, 1, reading);
+	for (uint32_t i = 0; i < file->first->places; i++)
+		if (words_of(file)[i] == TRACE_PLACE(TRACE_PLACE_CHUNK, file->place, n))
+			list_chunk(list, (const struct trace_chunk *)((const char *)place_of(file, i) + chunk_size),
+				chunk_size, 0, reading);
+	qsort(list->chunk, list->count, sizeof(*list->chunk), by_seq);
+}
+
+int core_read(const char *where, pid_t pid, unsigned n, uint64_t chunk_size, struct reading *reading)
 {
 	static struct chunk_list list;
-	char other[200];
+	struct process_file file;
+	char path[440];
 	uint64_t next = 0;
 
 	memset(reading, 0, sizeof(*reading));
-	list.count = 0;
-	snprintf(other, sizeof(other), "%s", path);
-	*(strrchr(other, '/') + 1) = 'r';
-	struct chunk_file file = map_file(path), ring = map_file(other);
-	if (!file.size && !ring.size)
+	if (!find_process(&file, where, pid))
 		return -1;
-	list_chunks(&list, &file, 0, chunk_size, chunk_size, reading);
-	list_chunks(&list, &ring, chunk_size, 2 * chunk_size, chunk_size, reading);
-	qsort(list.chunk, list.count, sizeof(*list.chunk), by_seq);
+	stream_path(path, &file, n);
+	struct mapped stream = map_file(path);
+	list_all(&list, &file, &stream, n, chunk_size, reading);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct trace_chunk *chunk = list.chunk[i];
 		if (i && chunk->seq == list.chunk[i - 1]->seq)
@@ -296,11 +381,63 @@ int core_read(const char *path, uint64_t chunk_size, struct reading *reading)
 		reading->lost += chunk->lost;
 		read_chunk(reading, chunk);
 	}
-	if (file.size)
-		munmap(file.start, file.size);
-	if (ring.size)
-		munmap(ring.start, ring.size);
-	return 0;
+	unmap_file(&stream);
+	unmap_file(&file.meta);
+	return list.count ? 0 : -1;
+}
+
+const struct trace_chunk *core_chunk(
+	const char *where, pid_t pid, unsigned n, uint64_t chunk_size, uint64_t seq, enum core_where in)
+{
+	static struct chunk_list list;
+	static struct reading ignored;
+	static char copy[1 << 20];
+	struct process_file file;
+	char path[440];
+	const struct trace_chunk *found = NULL;
+
+	if (!find_process(&file, where, pid) || chunk_size > sizeof(copy))
+		return NULL;
+	stream_path(path, &file, n);
+	struct mapped stream = map_file(path);
+	list_all(&list, &file, &stream, n, chunk_size, &ignored);
+	for (size_t i = 0; i < list.count && !found; i++) {
+		const char *at = (const char *)list.chunk[i];
+		int in_file = stream.size && at >= stream.start && at < stream.start + stream.size;
+		if (list.chunk[i]->seq != seq || in_file != (in == CORE_IN_FILE))
+			continue;
+		uint64_t size = chunk_size;
+		/* The last one of a file ends where its events do. */
+		if (in_file && (uint64_t)(stream.start + stream.size - at) < size)
+			size = (uint64_t)(stream.start + stream.size - at);
+		memset(copy, 0, chunk_size);
+		memcpy(copy, at, size);
+		found = (const struct trace_chunk *)copy;
+	}
+	unmap_file(&stream);
+	unmap_file(&file.meta);
+	return found;
+}
+
+long long core_count(const char *where, pid_t pid, unsigned n, uint32_t id)
+{
+	struct process_file file;
+	long long sum = -1;
+
+	if (!find_process(&file, where, pid))
+		return -1;
+	for (uint32_t i = 0; i < file.first->places; i++) {
+		const struct trace_counts *counts = place_of(&file, i);
+		if (words_of(&file)[i] != TRACE_PLACE(TRACE_PLACE_COUNTS, file.place, n) ||
+			counts->magic != TRACE_COUNTS_MAGIC)
+			continue;
+		sum = sum < 0 ? 0 : sum;
+		if (id < (counts->size - sizeof(*counts)) / 8)
+			sum += (long long)((const uint64_t *)(counts + 1))[id];
+		i += (uint32_t)(counts->size / file.first->place_size) - 1;
+	}
+	unmap_file(&file.meta);
+	return sum;
 }
 
 void core_forget(struct reading *reading)
@@ -311,16 +448,13 @@ void core_forget(struct reading *reading)
 
 int core_read_head(const char *where, pid_t pid, struct trace_head *head)
 {
-	char path[200];
-	int fd;
+	struct process_file file;
 
-	snprintf(path, sizeof(path), "%s/p%d/meta", where, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!find_process(&file, where, pid))
 		return -1;
-	ssize_t n = read(fd, head, sizeof(*head));
-	close(fd);
-	return n == (ssize_t)sizeof(*head) && !memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) ? 0 : -1;
+	*head = *file.head;
+	unmap_file(&file.meta);
+	return 0;
 }
 
 const char *core_protection(uint64_t address)

@@ -29,6 +29,9 @@
 /* An empty folder of this test, removed when the process that asked for it first exits. */
 const char *core_folder(void);
 
+/* Removes what is in it. */
+void core_empty(void);
+
 /* Memory of zeros that forked children share. */
 void *core_shared(size_t size);
 
@@ -56,9 +59,6 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 /* So many chunks has a thread's flight recorder, after core_start(). */
 #define CORE_RING_CHUNKS 8
 
-/* Path of t<n> of the process; core_read() takes r<n>, beside it, too. */
-const char *core_thread_file(const char *folder, pid_t pid, unsigned n);
-
 /* An event as read back; control events other than TRACE_THREAD and TRACE_SYNC never get here. */
 struct event {
 	uint32_t type, id;
@@ -76,11 +76,19 @@ struct reading {
 	const char *damage; /* what is against the format, or NULL */
 };
 
-/* Returns 0, or -1 when there is no such file. */
-int core_read(const char *path, uint64_t chunk_size, struct reading *reading);
+/* Of thread record n of a process, whichever family it is of. Returns 0, or -1 when it has no events. */
+int core_read(const char *folder, pid_t pid, unsigned n, uint64_t chunk_size, struct reading *reading);
 void core_forget(struct reading *reading);
 
-/* Reads the whole head of the process's meta. Returns 0 or -1. */
+/* A copy of one chunk, good until the next call; NULL: it is not there. */
+enum core_where { CORE_IN_FILE /* t<n> */, CORE_IN_PLACE /* in meta */ };
+const struct trace_chunk *core_chunk(
+	const char *folder, pid_t pid, unsigned n, uint64_t chunk_size, uint64_t seq, enum core_where in);
+
+/* Calls of function id that thread record n has counted; -1: it has no counters. */
+long long core_count(const char *folder, pid_t pid, unsigned n, uint32_t id);
+
+/* Reads the whole head of the process. Returns 0 or -1. */
 int core_read_head(const char *folder, pid_t pid, struct trace_head *head);
 
 /* Protection and more of the mapping at an address, from /proc/self/maps: "r-xp", or "" when nothing is mapped there.

@@ -3,9 +3,6 @@
 /* What is recorded in which mode, and what changes of mode leave behind. */
 #include "t/tap.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "runtime/clock.h"
 #include "runtime/process.h"
@@ -44,21 +41,9 @@ static long begin_inside(long x)
 
 /* ---- counters ---- */
 
-/* Counter of id in c<n>, or -1. */
 static long long counter(unsigned n, uint32_t id)
 {
-	char path[300];
-	struct {
-		struct trace_counts head;
-		uint64_t count[64];
-	} file;
-
-	snprintf(path, sizeof(path), "%s/p%d/c%u", core_folder(), (int)outcome->pid, n);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, &file, sizeof(file));
-	if (fd >= 0)
-		close(fd);
-	return got == (ssize_t)sizeof(file) && file.head.magic == TRACE_COUNTS_MAGIC ? (long long)file.count[id] : -1;
+	return core_count(core_folder(), outcome->pid, n, id);
 }
 
 static int some_counted(void *argument)
@@ -124,7 +109,8 @@ static void test_counts(void)
 	long long wanted[] = {1000, 1000, 3000, 1000, 1000, 1000};
 	for (size_t i = 0; i < sizeof(got) / sizeof(*got); i++)
 		is_int(got[i], wanted[i], "mode count: calls of function %zu", i);
-	is_int(access(core_thread_file(core_folder(), outcome->pid, 0), F_OK), -1, "mode count: there are no events");
+	struct reading reading;
+	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), -1, "mode count: there are no events");
 
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(threads_counted, NULL, 10), 0, "mode count, four threads: the program runs to its end");
@@ -191,48 +177,31 @@ static int ring(void *argument)
 	return 0;
 }
 
-static const char *ring_file(void)
+static const struct trace_chunk *chunk_of(uint64_t seq, enum core_where in)
 {
-	static char path[300];
-
-	snprintf(path, sizeof(path), "%s/p%d/r0", core_folder(), (int)outcome->pid);
-	return path;
-}
-
-/* All chunks of the file r0, mapped. */
-static const char *map_ring(size_t *size)
-{
-	struct stat st;
-	int fd = open(ring_file(), O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, &st))
-		return NULL;
-	*size = (size_t)st.st_size;
-	char *p = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	return p == MAP_FAILED ? NULL : p;
+	return core_chunk(core_folder(), outcome->pid, 0, FLOW_CHUNK, seq, in);
 }
 
 static void test_ring(void)
 {
-	size_t size = 0, chunk = FLOW_CHUNK, entries = 0, wrong = 0, chunks = 0;
+	size_t entries = 0, wrong = 0, chunks = 0;
 	uint64_t newest = 0;
+	struct reading reading;
 
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(ring, NULL, 20), 0, "flight recorder: the program runs to its end");
-	const char *file = map_ring(&size);
-	is_int((long long)size, 2 * RING, "flight recorder: its file has the size asked for, and as much between the chunks");
-	if (!file)
-		return;
-	for (size_t at = chunk; at < size; at += 2 * chunk)
-		if (((const struct trace_chunk *)(file + at))->seq > newest)
-			newest = ((const struct trace_chunk *)(file + at))->seq;
+	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), 0, "flight recorder: there are events");
+	is_int((long long)reading.chunks, RING / FLOW_CHUNK, "flight recorder: as many chunks as were asked for");
+	core_forget(&reading);
+	while (newest < 1000000 && !chunk_of(newest, CORE_IN_PLACE))
+		newest++;
+	newest += RING / FLOW_CHUNK - 1;
 	/* Backwards from the newest: each group of ten calls is one number, one less than the one behind it. */
 	uint32_t expected = CALLS - 1, number = 0;
 	int digits = 0;
-	for (uint64_t seq = newest + 1; seq-- > (newest > 7 ? newest - 7 : 0);) {
-		const struct trace_chunk *c = (const struct trace_chunk *)(file + (2 * (seq % 8) + 1) * chunk);
-		if (c->magic != TRACE_CHUNK_MAGIC || c->seq != seq)
+	for (uint64_t seq = newest + 1; seq-- > newest - 7;) {
+		const struct trace_chunk *c = chunk_of(seq, CORE_IN_PLACE);
+		if (!c)
 			break;
 		chunks++;
 		const uint64_t *word = (const uint64_t *)(c + 1), *end = (const uint64_t *)((const char *)c + c->size);
@@ -250,8 +219,7 @@ static void test_ring(void)
 	}
 	is_int((long long)chunks, 8, "flight recorder: eight chunks in a row, up to the newest");
 	is_int((long long)wrong, 0, "flight recorder: they hold the newest calls, each once, in order");
-	ok(entries > 7 * (chunk - 128) / 16, "flight recorder: and it is full (%zu calls)", entries);
-	munmap((void *)(uintptr_t)file, size);
+	ok(entries > 7 * (FLOW_CHUNK - 128) / 16, "flight recorder: and it is full (%zu calls)", entries);
 }
 
 static void to_ring(void)
@@ -285,25 +253,21 @@ static int change(void *argument)
 	return 0;
 }
 
-/* The events of the chunk at an offset of a file, as text. */
-static const char *chunk_text(const char *path, uint64_t at, uint64_t seq)
+/* The events of a chunk, as text. */
+static const char *chunk_text(uint64_t seq, enum core_where in)
 {
 	static char text[512];
 	size_t length = 0;
-	static char chunk[FLOW_CHUNK];
-	struct trace_chunk *head = (struct trace_chunk *)chunk;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : pread(fd, chunk, sizeof(chunk), (off_t)at);
+	const struct trace_chunk *head = chunk_of(seq, in);
+	const char *chunk = (const char *)head;
 
-	if (fd >= 0)
-		close(fd);
 	text[0] = '\0';
-	if (n < (ssize_t)sizeof(*head) || head->magic != TRACE_CHUNK_MAGIC || head->seq != seq)
+	if (!head)
 		return "no such chunk";
 	if (head->lost)
 		return "lost events";
-	for (size_t i = head->head_size; i + 8 <= head->size && i + 8 <= (size_t)n && length < sizeof(text) - 20; i += 8) {
-		uint64_t event = *(uint64_t *)(chunk + i);
+	for (size_t i = head->head_size; i + 8 <= head->size && length < sizeof(text) - 20; i += 8) {
+		uint64_t event = *(const uint64_t *)(chunk + i);
 		uint32_t id = (uint32_t)(event >> 32) & TRACE_ID_MASK;
 		if (event >> 60 == TRACE_CONTROL && (id & 0xff) == TRACE_SYNC)
 			i += (id >> 8) * 8; /* one may come at any time */
@@ -316,16 +280,13 @@ static const char *chunk_text(const char *path, uint64_t at, uint64_t seq)
 
 static void test_change(void)
 {
-	const char *stream;
-
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(change, NULL, 10), 0, "changes of mode: the program runs to its end");
-	stream = core_thread_file(core_folder(), outcome->pid, 0);
-	is_str(chunk_text(stream, 0, 0), "E1 E2 E3 X3 X2 X1", "changes of mode: before, in the stream");
-	is_str(chunk_text(ring_file(), 3 * FLOW_CHUNK, 1), "E2 E3 X3 X2 E4 X4", "changes of mode: then in the flight recorder");
+	is_str(chunk_text(0, CORE_IN_FILE), "E1 E2 E3 X3 X2 X1", "changes of mode: before, in the stream");
+	is_str(chunk_text(1, CORE_IN_PLACE), "E2 E3 X3 X2 E4 X4", "changes of mode: then in the flight recorder");
 	is_int(counter(0, 3), 1, "changes of mode: then counted");
-	is_str(chunk_text(stream, FLOW_CHUNK, 1), "E2 E3 X3 X2 E4 X4", "changes of mode: which the stream then takes over");
-	is_str(chunk_text(ring_file(), FLOW_CHUNK, 2), "E5 E3 X3 E4 X4 X5", "changes of mode: and in the stream again");
+	is_str(chunk_text(1, CORE_IN_FILE), "E2 E3 X3 X2 E4 X4", "changes of mode: which the stream then takes over");
+	is_str(chunk_text(2, CORE_IN_PLACE), "E5 E3 X3 E4 X4 X5", "changes of mode: and in the stream again");
 }
 
 /* ---- limits ---- */
@@ -365,7 +326,7 @@ static void test_limits(void)
 
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(throttled, NULL, 10), 0, "throttle: the program runs to its end");
-	is_int(core_read(core_thread_file(core_folder(), outcome->pid, 0), FLOW_CHUNK, &reading), 0, "throttle: there are events");
+	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), 0, "throttle: there are events");
 	size_t entries = 0, others = 0;
 	for (size_t i = 0; i < reading.count; i++) {
 		entries += reading.event[i].type == TRACE_ENTRY && reading.event[i].id == 3;

@@ -50,7 +50,7 @@ static struct reading run(int (*scenario)(void *), const char *what)
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(scenario, NULL, 10), 0, "%s: the program runs to its end", what);
 	is_int(outcome->wrong, 0, "%s: results are right", what);
-	if (core_read(core_thread_file(core_folder(), outcome->pid, 0), FLOW_CHUNK, &reading))
+	if (core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading))
 		memset(&reading, 0, sizeof(reading));
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", what);
 	is_int((long long)(reading.lost + reading.holes), 0, "%s: nothing is lost", what);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each process has its own calls, however it came to be, and its parent's stay as they are.
+# Each process has its own calls, however it came to be, and its parent's stay as they are. Folders there are as many as
+# programs were executed.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -40,19 +41,19 @@ all() {
 	shift 2
 	"$@" libwithin.so within.c
 	program "$CC" forks forks.c -L. -lwithin
-	made 'fork, and the child forks, and its child' fork 5 5 134
-	made 'fork in a thread' thread 3 3 46
-	made 'fork among three busy threads' threads 13 13
+	made 'fork, and the child forks, and its child' fork 5 1 134
+	made 'fork in a thread' thread 3 1 46
+	made 'fork among three busy threads' threads 13 1
 	made 'vfork and exec' vfork 4 4 45
 	made 'vfork, and the child calls before it executes' vfork-calls 3 3 32
-	made 'clone and clone3, called by the program itself' clone 3 3 19
+	made 'clone and clone3, called by the program itself' clone 3 1 19
 	made 'clone with CLONE_VM and CLONE_VFORK, on another stack' clone-stack 1 1 11
 	made 'clone with CLONE_VM alone' clone-memory 1 1 6 5
 	made 'clone of a thread that libc does not know of' clone-thread 1 1 6 5
 	made 'posix_spawn' spawn 4 4 45
 	made 'exec of itself, twice' exec 1 3 25
 	made 'a child that calls nothing' idle 1 1 6
-	made 'fork within a traced function' within 2 2 19
+	made 'fork within a traced function' within 2 1 19
 	report d
 	is "$(calls within)" 1 "$name: the function within which it forked was called once"
 }

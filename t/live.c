@@ -341,7 +341,7 @@ static int count_events(uint64_t end, uint64_t *entries, uint64_t *open, uint64_
 	*entries = *open = *ends = *late = 0;
 	for (unsigned n = 0; n < THREADS + 2; n++) {
 		struct reading reading;
-		if (core_read(core_thread_file(core_folder(), getpid(), n), TRACE_CHUNK_MIN, &reading))
+		if (core_read(core_folder(), getpid(), n, TRACE_CHUNK_MIN, &reading))
 			continue;
 		files++;
 		if (reading.damage || reading.lost) {

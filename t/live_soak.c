@@ -30,6 +30,7 @@
 #define NOP_FUNCTIONS	3500
 #define HOT_FUNCTIONS	1500
 #define FUNCTIONS	(XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
+#define COUNTED_IDS	8192 /* more than there are */
 #define SITES		(2 * XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
 #define SPACE		41 /* bytes that each has: an odd number, so that sites lie over ends of cache lines and pages */
 #define FILE_SIZE	((16ul + FUNCTIONS * SPACE + 64 + 4095) & ~4095ul)
@@ -165,54 +166,65 @@ static uint64_t more(uint64_t to, uint64_t from)
 
 /* ---- what was recorded ---- */
 
-static void path_of(char path[200], pid_t pid, char kind, unsigned n)
+/* Of the calling process, in its own mapping: it has its own places there. */
+static void *own_place(uint32_t place)
 {
-	snprintf(path, 200, "%s/p%d/%c%u", core_folder(), (int)pid, kind, n);
+	const struct trace_head *head = process_head();
+
+	return (char *)(uintptr_t)head + ((int64_t)place - head->process) * (int64_t)head->place_size;
 }
 
-/* All calls in the counters c<n> of the process. *tid: whose they are. -1: there is no such file. Calls no malloc. */
-static int64_t counted(pid_t pid, unsigned n, uint32_t *tid)
+/* The next place behind `at` that is what it says, of thread record *n, which is told. 0: there is none. */
+static uint32_t next_own(uint32_t at, enum trace_place what, unsigned *n)
 {
-	char path[200];
-	struct stat st;
-	int64_t sum = 0;
+	const struct trace_head *head = process_head(), *first = head ? own_place(0) : NULL;
 
-	path_of(path, pid, 'c', n);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
-		return -1;
-	const struct trace_counts *counts = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	if (counts == MAP_FAILED || counts->magic != TRACE_COUNTS_MAGIC)
-		return -1;
-	*tid = counts->tid;
-	const uint64_t *count = (const uint64_t *)(counts + 1);
-	for (size_t i = 0; i < ((size_t)st.st_size - sizeof(*counts)) / 8; i++)
-		sum += (int64_t)count[i];
-	munmap((void *)(uintptr_t)counts, (size_t)st.st_size);
+	for (uint32_t i = at + 1; first && i < first->places; i++) {
+		uint64_t word = ((const uint64_t *)(const void *)((const char *)first + first->directory))[i];
+		*n = (uint32_t)word;
+		if (word == TRACE_PLACE(what, head->process, *n))
+			return i;
+	}
+	return 0;
+}
+
+/* All calls in the counters of thread record n. *tid: whose they are. -1: it has none. Calls no malloc. */
+static int64_t counted(unsigned n, uint32_t *tid)
+{
+	int64_t sum = -1;
+	unsigned of;
+
+	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_COUNTS, &of));) {
+		const struct trace_counts *counts = own_place(i);
+		if (of != n || counts->magic != TRACE_COUNTS_MAGIC)
+			continue;
+		sum = sum < 0 ? 0 : sum;
+		*tid = counts->tid;
+		const uint64_t *count = (const uint64_t *)(counts + 1);
+		/* What lies behind these was never stored to. */
+		for (size_t id = 0; id < COUNTED_IDS; id++)
+			sum += (int64_t)count[id];
+	}
 	return sum;
 }
 
-/* A hash of all that the process recorded; *files: how many there are. */
-static uint64_t fingerprint(pid_t pid, unsigned *files)
+/* A hash of all that the process has recorded in memory; *records: how many places that is. */
+static uint64_t fingerprint(unsigned *places)
 {
-	static uint64_t words[8192];
-	uint64_t hash = 14695981039346656037ull;
-	char path[200];
+	const struct trace_head *head = process_head();
+	uint64_t hash = 14695981039346656037ull ^ head->stream_bytes;
+	unsigned n;
 
-	*files = 0;
-	for (const char *kind = "trc"; *kind; kind++) {
-		for (unsigned n = 0; n < THREADS + 2; n++) {
-			path_of(path, pid, *kind, n);
-			int fd = open(path, O_RDONLY | O_CLOEXEC);
-			if (fd < 0)
-				continue;
-			++*files;
-			for (ssize_t got; (got = read(fd, words, sizeof(words))) > 0;)
-				for (ssize_t i = 0; i < got / 8; i++)
-					hash = (hash ^ words[i]) * 1099511628211ull;
-			close(fd);
-		}
+	*places = 0;
+	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_CHUNK, &n)); ++*places) {
+		const uint64_t *word = own_place(i);
+		for (size_t k = head->place_size / 16; k < head->place_size / 8; k++)
+			hash = (hash ^ word[k]) * 1099511628211ull;
+	}
+	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_COUNTS, &n)); ++*places) {
+		const uint64_t *word = own_place(i);
+		for (size_t k = 0; k < COUNTED_IDS; k++)
+			hash = (hash ^ word[k]) * 1099511628211ull;
 	}
 	return hash;
 }
@@ -257,10 +269,10 @@ static int child(enum trace_mode mode)
 		return 1;
 	if (apply_locked(1) || !all_are(1))
 		return 2;
-	first = counted(getpid(), 0, &tid);
+	first = counted(0, &tid);
 	if (call_each())
 		return 3;
-	second = counted(getpid(), 0, &tid);
+	second = counted(0, &tid);
 	if (mode == TRACE_MODE_COUNT && (first > FUNCTIONS || second - (first < 0 ? 0 : first) != FUNCTIONS))
 		return 4;
 	if (apply_locked(0))
@@ -270,23 +282,9 @@ static int child(enum trace_mode mode)
 			return 6;
 	if (call_each())
 		return 7;
-	if (mode == TRACE_MODE_COUNT && counted(getpid(), 0, &tid) != second)
+	if (mode == TRACE_MODE_COUNT && counted(0, &tid) != second)
 		return 8;
 	return 0;
-}
-
-static void forget_child(pid_t pid)
-{
-	char path[200];
-
-	for (const char *kind = "trc"; *kind; kind++) {
-		path_of(path, pid, *kind, 0);
-		unlink(path);
-	}
-	snprintf(path, sizeof(path), "%s/p%d/meta", core_folder(), (int)pid);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
 }
 
 /* ---- a run ---- */
@@ -323,7 +321,6 @@ static void *run_forks(void *argument)
 			outcome->fork_status = (uint64_t)status;
 		}
 		outcome->forks++;
-		forget_child(pid);
 	}
 	return argument;
 }
@@ -381,7 +378,7 @@ static void judge_counts(void)
 {
 	for (unsigned n = 0; n < THREADS + 2; n++) {
 		uint32_t tid;
-		int64_t calls = counted(getpid(), n, &tid);
+		int64_t calls = counted(n, &tid);
 		if (calls < 0)
 			continue;
 		outcome->traced += (uint64_t)calls;
@@ -418,18 +415,18 @@ static int soak(void *argument)
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		outcome->all_off &= !code_is_on(&load, i);
 	uint64_t calls = all_calls();
-	outcome->fingerprints[0] = fingerprint(getpid(), &files);
+	outcome->fingerprints[0] = fingerprint(&files);
 	/* Long enough for calls of all threads; on a busy machine that takes a while. */
 	for (int tries = 0; tries < 30 && (!tries || all_calls() - calls <= 1000); tries++)
 		usleep(QUIET);
-	outcome->fingerprints[1] = fingerprint(getpid(), &files);
+	outcome->fingerprints[1] = fingerprint(&files);
 	outcome->later_calls = all_calls() - calls;
 	timer_delete(timer);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	pthread_join(forker, NULL);
-	outcome->fingerprints[2] = fingerprint(getpid(), &files);
+	outcome->fingerprints[2] = fingerprint(&files);
 	outcome->files = files;
 	outcome->executable = !strcmp(core_protection(load.start), "r-xp");
 	outcome->calls = all_calls();
@@ -472,7 +469,7 @@ static void test(enum trace_mode mode, const char *name, unsigned seconds)
 	ok(outcome->settled && outcome->all_off && outcome->executable, "%s: in the end all is off, and the text is protected as before", name);
 	ok(outcome->later_calls > 1000, "%s: the threads go on calling", name);
 	ok(outcome->files >= THREADS && outcome->fingerprints[0] == outcome->fingerprints[1] && outcome->fingerprints[0] == outcome->fingerprints[2],
-		"%s: and there is no event any more, in none of %llu files", name, (number)outcome->files);
+		"%s: and there is no event any more, in none of %llu places", name, (number)outcome->files);
 }
 
 int main(void)

@@ -254,7 +254,7 @@ static void test_coroutines(void)
 
 	check(coroutines, "four coroutines", "E3 E2 E1 E0 E0 E1 E2 E3 X0 X1 X2 X3 X3 X2 X1 X0");
 	check(migration, "a coroutine that moves to another thread", "E4 X4 E1 E1 E4 X4 E4 X4");
-	if (core_read(core_thread_file(core_folder(), outcome->pid, 1), FLOW_CHUNK, &reading))
+	if (core_read(core_folder(), outcome->pid, 1, FLOW_CHUNK, &reading))
 		memset(&reading, 0, sizeof(reading));
 	is_str(as_text(&reading), "X1 X1", "a coroutine that moves to another thread: its calls end there");
 	core_forget(&reading);

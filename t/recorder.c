@@ -29,7 +29,7 @@ static void check_calls(const char *name, const struct caller *caller, unsigned 
 
 	for (unsigned n = 0; n < files; n++) {
 		struct reading reading;
-		if (core_read(core_thread_file(core_folder(), outcome->pid, n), chunk_size, &reading))
+		if (core_read(core_folder(), outcome->pid, n, chunk_size, &reading))
 			continue;
 		for (size_t i = 0; i < reading.count; i++) {
 			const struct event *event = &reading.event[i];
@@ -100,7 +100,7 @@ static void test_one_thread(void)
 	is_int(core_child(million, NULL, 20), 0, "a program makes %u calls", CALLS);
 	check_calls("one thread", &outcome->caller[0], 2, chunk_size);
 	is_int(outcome->caller[0].made, CALLS, "one thread: so many calls were made");
-	if (core_read(core_thread_file(core_folder(), outcome->pid, 0), chunk_size, &reading))
+	if (core_read(core_folder(), outcome->pid, 0, chunk_size, &reading))
 		bail("no thread file");
 	uint64_t per_chunk = (TRACE_CHUNK_MIN - sizeof(struct trace_chunk)) / 8;
 	uint64_t words = reading.count + 2 * reading.syncs + reading.holes;
@@ -108,7 +108,7 @@ static void test_one_thread(void)
 	ok(reading.chunks - (words + per_chunk - 1) / per_chunk <= 1,
 		"one thread: as many chunks as the events fill");
 	core_forget(&reading);
-	ok(core_read(core_thread_file(core_folder(), outcome->pid, 1), chunk_size, &reading) < 0,
+	ok(core_read(core_folder(), outcome->pid, 1, chunk_size, &reading) < 0,
 		"one thread: it has one file");
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -249,7 +249,7 @@ static void test_generations(void)
 	ok(head.threads >= 1 && head.threads <= GENERATIONS / 5, "their records are taken over: they leave %u files", head.threads);
 	for (unsigned n = 0; n < head.threads; n++) {
 		struct reading reading;
-		if (core_read(core_thread_file(core_folder(), generations->pid, n), TRACE_CHUNK_MIN, &reading))
+		if (core_read(core_folder(), generations->pid, n, TRACE_CHUNK_MIN, &reading))
 			continue;
 		for (size_t i = 0; i < reading.count; i++) {
 			const struct event *event = &reading.event[i];

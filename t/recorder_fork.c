@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* The recorder over fork: each process has a folder of its own. */
+/* The recorder over fork: each process has a place of its own in the file of its family. */
 #include "t/tap.h"
 
 #include <fcntl.h>
@@ -39,16 +39,14 @@ static long fork_inside(long calls)
 	return calls;
 }
 
-static uint64_t sum_file(const char *path)
+/* Of the chunk that the parent had begun. */
+static uint64_t sum_chunk(pid_t pid)
 {
-	static uint8_t bytes[1 << 16];
-	uint64_t sum = 14695981039346656037ull;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const uint8_t *chunk = (const uint8_t *)core_chunk(core_folder(), pid, 0, TRACE_CHUNK_MIN, 0, CORE_IN_PLACE);
+	uint64_t sum = chunk ? 14695981039346656037ull : 0;
 
-	for (ssize_t n; (n = read(fd, bytes, sizeof(bytes))) > 0;)
-		for (ssize_t i = 0; i < n; i++)
-			sum = (sum ^ bytes[i]) * 1099511628211ull;
-	close(fd);
+	for (size_t i = 0; chunk && i < TRACE_CHUNK_MIN; i++)
+		sum = (sum ^ chunk[i]) * 1099511628211ull;
 	return sum;
 }
 
@@ -71,7 +69,7 @@ static int fork_child(void *argument)
 	return 0;
 }
 
-/* The same with the sum of the parent's file, taken in the child before its first and after its last event. */
+/* The same with the sum of the parent's chunk, taken in the child before its first and after its last event. */
 static int fork_untouched(void *argument)
 {
 	(void)argument;
@@ -82,9 +80,9 @@ static int fork_untouched(void *argument)
 	caller_run(&outcome->caller[0], 1000, 0);
 	pid_t pid = fork();
 	if (!pid) {
-		outcome->figure[0] = sum_file(core_thread_file(core_folder(), parent, 0));
+		outcome->figure[0] = sum_chunk(parent);
 		caller_run(&outcome->caller[1], 20000, 0);
-		outcome->figure[1] = sum_file(core_thread_file(core_folder(), parent, 0));
+		outcome->figure[1] = sum_chunk(parent);
 		_exit(0);
 	}
 	int status = 1;
@@ -100,7 +98,7 @@ static void test_fork(void)
 
 	outcome = core_shared(sizeof(*outcome));
 	is_int(core_child(fork_untouched, NULL, 20), 0, "a forked child goes on calling");
-	ok(outcome->figure[0] == outcome->figure[1], "and leaves the parent's file as it was");
+	ok(outcome->figure[0] && outcome->figure[0] == outcome->figure[1], "and leaves the parent's chunk as it was");
 
 	memset(outcome, 0, sizeof(*outcome));
 	is_int(core_child(fork_child, NULL, 20), 0,
@@ -108,9 +106,9 @@ static void test_fork(void)
 	is_int((long long)outcome->figure[2], 0, "the child ends as it should");
 	pid_t parent = outcome->pid, child = (pid_t)outcome->figure[0];
 	ok(!core_read_head(core_folder(), child, &head) && (pid_t)head.pid == child && (pid_t)head.ppid == parent,
-		"the child has a folder of its own");
-	if (core_read(core_thread_file(core_folder(), child, 0), TRACE_CHUNK_MIN, &reading))
-		bail("the child has no thread file");
+		"the child has a head of its own");
+	if (core_read(core_folder(), child, 0, TRACE_CHUNK_MIN, &reading))
+		bail("the child has no events");
 	n = reading.count;
 	is_int((long long)n, 20000 * CALLER_EVENTS + (CORE_HAS_MIRROR ? 1 : 0),
 		"the child's file holds its calls and the end of the one it was born in");
@@ -126,8 +124,8 @@ static void test_fork(void)
 	is_int((long long)expected.strange, 0, "its calls are there once and in order");
 	core_forget(&reading);
 
-	if (core_read(core_thread_file(core_folder(), parent, 0), TRACE_CHUNK_MIN, &reading))
-		bail("the parent has no thread file");
+	if (core_read(core_folder(), parent, 0, TRACE_CHUNK_MIN, &reading))
+		bail("the parent has no events");
 	is_int((long long)reading.count, 2001 * CALLER_EVENTS, "the parent's file holds its calls alone");
 	expected = (struct caller_expected){.next = 1};
 	for (size_t i = 0; i < reading.count; i++)
@@ -194,7 +192,7 @@ static void test_thread(void)
 	is_int(core_child(fork_then_thread, NULL, 20), 0, "a child that begins with a thread runs to its end");
 	for (unsigned n = 0; n < 2; n++) {
 		struct reading reading;
-		if (core_read(core_thread_file(core_folder(), outcome->pid, n), TRACE_CHUNK_MIN, &reading))
+		if (core_read(core_folder(), outcome->pid, n, TRACE_CHUNK_MIN, &reading))
 			continue;
 		for (size_t i = 0; i < reading.count; i++) {
 			calls[n] += reading.event[i].type == TRACE_ENTRY || reading.event[i].type == TRACE_POINT;

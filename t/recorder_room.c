@@ -32,7 +32,7 @@ static void sum_up(const char *folder, uint64_t size)
 	if (core_read_head(folder, getpid(), &head))
 		return;
 	outcome->figure[1] = head.lost;
-	if (!core_read(core_thread_file(folder, getpid(), 0), size, &reading)) {
+	if (!core_read(folder, getpid(), 0, size, &reading)) {
 		uint32_t last[2] = {0, 0};
 		outcome->figure[0] = reading.count;
 		outcome->figure[1] += reading.lost;
@@ -81,17 +81,20 @@ static void limit_files(uint64_t size)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* chunk_size: with 64 KiB some chunks fit under the limit, with 128 KiB none. */
+/* Of meta's 8 places 6 are left for chunks; 16 more go to the thread's file. */
+#define FILE_LIMIT (16 * TRACE_CHUNK_MIN + 100)
+
 static int file_limit(void *argument)
 {
 	struct caller *caller = &outcome->caller[0];
-	uint64_t size = *(uint64_t *)argument;
+	uint64_t size = TRACE_CHUNK_MIN;
 
+	(void)argument;
 	core_start(core_folder(), size, TRACE_CLOCK_TSC);
 	outcome->pid = getpid();
 	caller_prepare(caller);
-	limit_files(size == TRACE_CHUNK_MIN ? 5 * TRACE_CHUNK_MIN + 100 : TRACE_CHUNK_MIN);
-	calls_with_signals(caller, 100000);
+	limit_files(FILE_LIMIT);
+	calls_with_signals(caller, 200000);
 	limit_files(RLIM_INFINITY);
 	sum_up(core_folder(), size);
 	outcome->figure[6] = outcome->figure[4];
@@ -99,6 +102,39 @@ static int file_limit(void *argument)
 	calls_with_signals(caller, 10000);
 	sum_up(core_folder(), size);
 	return 0;
+}
+
+/* From its first call on no file may be written to; or no descriptor is to be had. */
+static int no_files(void *argument)
+{
+	struct caller *caller = &outcome->caller[0];
+	struct rlimit none = { 0, 0 };
+
+	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
+	outcome->pid = getpid();
+	caller_prepare(caller);
+	caller_run(caller, 1, 0);
+	setrlimit(argument ? RLIMIT_NOFILE : RLIMIT_FSIZE, &none);
+	calls_with_signals(caller, 100000);
+	return 0;
+}
+
+static void check_no_files(int descriptors)
+{
+	static const char *const what[] = {"no file may grow", "no descriptor is to be had"};
+	const struct caller *caller = &outcome->caller[0];
+	struct reading reading;
+
+	memset(outcome, 0, sizeof(*outcome));
+	is_int(core_child(no_files, descriptors ? outcome : NULL, 20), 0, "a program runs on when %s", what[descriptors]);
+	is_int(core_read(core_folder(), outcome->pid, 0, TRACE_CHUNK_MIN, &reading), 0, "%s: there are events",
+		what[descriptors]);
+	is_int((long long)reading.count, CALLER_EVENTS * ((long long)caller->made + caller->handled),
+		"%s: all of them", what[descriptors]);
+	is_int((long long)reading.lost, 0, "%s: and none was lost", what[descriptors]);
+	is_str(reading.damage, NULL, "%s: what is there keeps to the format", what[descriptors]);
+	is_int(caller->made, 100001, "%s: so many calls there were", what[descriptors]);
+	core_forget(&reading);
 }
 
 static int write_filler(const char *path, size_t size)
@@ -160,15 +196,13 @@ static void check_lost(const char *name, uint32_t first_left_out)
 
 static void test_no_room(void)
 {
-	static uint64_t small = TRACE_CHUNK_MIN, large = 2 * TRACE_CHUNK_MIN;
 	int status;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(file_limit, &small, 20), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
-	check_lost("file size limit", 60000);
-	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(file_limit, &large, 20), 0, "also when not even one chunk may be had");
-	check_lost("no chunk at all", 1);
+	is_int(core_child(file_limit, NULL, 20), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
+	check_lost("file size limit", 120000);
+	check_no_files(0);
+	check_no_files(1);
 	memset(outcome, 0, sizeof(*outcome));
 	status = core_child(full_disk, NULL, 20);
 	if (status == 77) {

@@ -120,7 +120,7 @@ static void look(struct found *found, long row)
 	for (unsigned n = 0; n < THREADS + 2; n++) {
 		struct reading reading;
 		struct caller_expected expected = {.next = 1};
-		if (core_read(core_thread_file(core_folder(), outcome->pid, n), TRACE_CHUNK_MIN, &reading))
+		if (core_read(core_folder(), outcome->pid, n, TRACE_CHUNK_MIN, &reading))
 			continue;
 		found->files++;
 		found->damaged += reading.damage != NULL;

@@ -372,12 +372,12 @@ static void test_threads(void)
 	size_t events = 0, wrong = 0, ends = 0;
 
 	check(outlived, "a coroutine whose first thread ended", "E5 X5 X0 X0");
-	if (core_read(core_thread_file(core_folder(), outcome->pid, 1), FLOW_CHUNK, &reading))
+	if (core_read(core_folder(), outcome->pid, 1, FLOW_CHUNK, &reading))
 		memset(&reading, 0, sizeof(reading));
 	is_str(as_text(&reading), "E0 E0", "a coroutine whose first thread ended: that thread ended none of its calls");
 	core_forget(&reading);
 	check(resumed_by_child, "a coroutine that goes on in a forked child, too", "E0 E0 X0 X0");
-	if (core_read(core_thread_file(core_folder(), (pid_t)outcome->result[0], 0), FLOW_CHUNK, &reading))
+	if (core_read(core_folder(), (pid_t)outcome->result[0], 0, FLOW_CHUNK, &reading))
 		memset(&reading, 0, sizeof(reading));
 	is_str(as_text(&reading), "X0 X0",
 		"a coroutine that goes on in a forked child, too: its calls end there as well");
@@ -388,7 +388,7 @@ static void test_threads(void)
 	is_int(outcome->wrong, 0, "threads on neighbouring stacks: results are right");
 	for (unsigned n = 0; n < THREADS; n++) {
 		long depth = 0;
-		if (core_read(core_thread_file(core_folder(), outcome->pid, n), FLOW_CHUNK, &reading))
+		if (core_read(core_folder(), outcome->pid, n, FLOW_CHUNK, &reading))
 			memset(&reading, 0, sizeof(reading));
 		for (size_t i = 0; i < reading.count; i++) {
 			depth += reading.event[i].type == TRACE_ENTRY ? 1 : -1;
@@ -427,6 +427,7 @@ static int ever_new(void *argument)
 	start_all();
 	/* Where nobody else maps anything. */
 	uint8_t *place = (uint8_t *)0x600000000000;
+	expect(F(5)(1), 2); /* with it the trace is mapped */
 	long before = memory_mapped();
 	for (size_t i = 0; i < STACKS; i++) {
 		make_coroutine(0, map(65536, place + i * size), 65536);

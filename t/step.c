@@ -267,10 +267,9 @@ static void check_trace(const struct plan *plan, const char *what)
 {
 	struct pattern program = {calls[plan->call].events, calls[plan->call].events, 0, 0};
 	struct pattern handlers = {handler_events, handler_events, 0, 0};
-	const char *path = core_thread_file(core_folder(), step_shared->pid, 0);
 	struct reading reading;
 
-	if (core_read(path, plan->chunk_size, &reading))
+	if (core_read(core_folder(), step_shared->pid, 0, plan->chunk_size, &reading))
 		memset(&reading, 0, sizeof(reading));
 	for (size_t i = 0; i < reading.count; i++) {
 		uint32_t id = reading.event[i].id;
@@ -285,7 +284,7 @@ static void check_trace(const struct plan *plan, const char *what)
 	is_int((long long)handlers.rounds, step_shared->handled, "%s: all %u of handlers are there", what,
 		step_shared->handled);
 	core_forget(&reading);
-	unlink(path);
+	core_empty();
 }
 
 static void check_end(const struct plan *plan, const char *what, int status)

@@ -119,7 +119,7 @@ static void check_events(const char *name, enum trace_clock clock)
 	wanted = clock;
 	is_int(core_child(record_some, outcome, 10), 0, "%s: 200 calls are traced", name);
 	is_int(outcome->wrong, 0, "%s: and return what they should", name);
-	if (core_read(core_thread_file(core_folder(), outcome->pid, 0), TRACE_CHUNK_MIN, &reading) ||
+	if (core_read(core_folder(), outcome->pid, 0, TRACE_CHUNK_MIN, &reading) ||
 		core_read_head(core_folder(), outcome->pid, &head))
 		bail("no trace");
 	is_str(reading.damage, NULL, "%s: the thread file keeps to the format", name);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/family.h"
+
+#include <errno.h> /* EEXIST */
+
+#include "runtime/broker.h"
+#include "runtime/output.h"
+#include "runtime/process.h"
+#include "runtime/sys.h"
+#include "runtime/text.h"
+
+static struct {
+	const char *output;
+	struct output_place place; /* of folder */
+	char folder[FAMILY_PATH];
+} family;
+
+void family_init(const char *output)
+{
+	family.output = output;
+}
+
+const char *family_folder(void)
+{
+	return family.folder;
+}
+
+/* ---- opening ---- */
+
+int family_open_folder(void)
+{
+	return (int)output_open_again(family.folder, &family.place);
+}
+
+static int open_own(const char *name, int make)
+{
+	int folder = family_open_folder();
+
+	if (folder < 0)
+		return folder;
+	long fd = output_open_file(folder, name, O_RDWR);
+	if (fd == -ENOENT && make)
+		fd = output_make_file(folder, name);
+	sys_close(folder);
+	return (int)fd;
+}
+
+/* The last component of a path. */
+static const char *last_of(const char *path)
+{
+	const char *last = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			last = path + 1;
+	return last;
+}
+
+int family_open(const char *name, int make)
+{
+	struct output_place trace;
+	int fd = open_own(name, make);
+
+	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
+		return fd;
+	/* It gives files to the process that the folder is named after. */
+	struct trace_head *head = process_head();
+	if (!head || head->process)
+		return fd;
+	long given = broker_open(last_of(family.folder), &family.place, name);
+	if (given < 0 && given != -EALREADY)
+		head->record_error = (uint32_t)-given;
+	return given < 0 ? fd : (int)given;
+}
+
+/* ---- making ---- */
+
+/* The path of the output folder: %p is replaced. */
+static void put_output(struct text *text, uint32_t pid)
+{
+	for (const char *p = family.output; *p; p++) {
+		if (p[0] == '%' && p[1] == 'p') {
+			text_number(text, pid);
+			p++;
+		} else {
+			text_char(text, *p);
+		}
+	}
+}
+
+/* Opens the output folder; makes it, unless it must be the one at `place`. Returns a descriptor of it, or -errno. */
+static long open_output(const char *path, const struct output_place *place)
+{
+	if (place)
+		return output_open_again(path, place);
+	long fd = output_make(AT_FDCWD, path, NULL);
+	return fd == -EEXIST ? output_open(AT_FDCWD, path, NULL) : fd;
+}
+
+/* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
+static long make_folder(uint32_t pid, const struct output_place *place)
+{
+	struct text text = { family.folder, sizeof(family.folder), 0 };
+	put_output(&text, pid);
+	long at = open_output(text.start, place), fd = -EEXIST;
+	size_t output = text.length;
+
+	if (at < 0)
+		return at;
+	for (unsigned n = 0; n < 1000000 && fd == -EEXIST; n++) {
+		text.length = output;
+		text_string(&text, "/p");
+		text_number(&text, pid);
+		if (n) {
+			text_string(&text, ".");
+			text_number(&text, n);
+		}
+		fd = output_make((int)at, family.folder + output + 1, &family.place);
+	}
+	sys_close((int)at);
+	return fd;
+}
+
+/* A folder of our own, and its meta. Returns a descriptor of that, or -errno. */
+static long make_own(uint32_t pid, const struct output_place *place)
+{
+	long folder = make_folder(pid, place);
+
+	if (folder < 0)
+		return folder;
+	long fd = output_make_file((int)folder, "meta");
+	sys_close((int)folder);
+	return fd;
+}
+
+/* The same from `xaudit record`. */
+static long make_given(uint32_t pid)
+{
+	struct text text = { family.folder, sizeof(family.folder), 0 };
+	char name[BROKER_FOLDER];
+	long fd = broker_new(name, &family.place);
+
+	if (fd < 0)
+		return fd;
+	put_output(&text, pid);
+	text_string(&text, "/");
+	text_string(&text, name);
+	return fd;
+}
+
+/*
+ * Makes folder and meta. In another root than that of `record` there may be a folder by the path of its trace, where
+ * nobody would look for ours: so it must be the one that it made, as long as there is one who can be asked.
+ */
+long family_make(uint32_t pid)
+{
+	struct output_place trace;
+
+	if (!broker_place(&trace))
+		return make_own(pid, NULL);
+	long fd = make_own(pid, &trace);
+	if (fd >= 0 || !broker_may_help(fd))
+		return fd;
+	fd = make_given(pid);
+	return fd >= 0 ? fd : make_own(pid, NULL);
+}
+

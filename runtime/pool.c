@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* MADV_POPULATE_WRITE */
+#include "runtime/pool.h"
+
+#include <errno.h>	  /* ENOSPC */
+#include <linux/futex.h>  /* FUTEX_WAKE_OP */
+#include <sys/file.h>	  /* LOCK_EX */
+#include <sys/mman.h>	  /* MAP_SHARED */
+#include <sys/resource.h> /* struct rlimit */
+#include <sys/uio.h>	  /* struct iovec */
+
+#include "runtime/family.h"
+#include "runtime/sys.h"
+
+#define PAGE	     4096ul
+#define FILE_SIZE    (4ull << 30) /* at first, if it may be */
+#define ADDRESSES    (1ull << 40) /* mapped, if they may be */
+#define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
+#define PLACES_LEAST 8
+#define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
+#define STEP	     (16ull << 20) /* so much becomes accessible at a time */
+#define TRIES	     1000	  /* while another process has the file grow */
+
+/* What the members share; written before `base`. */
+static struct {
+	uint64_t place_size;
+	uint64_t addresses; /* that are mapped */
+	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: who sees it late does it again */
+	uint64_t device, inode;
+	uint8_t *mapped; /* what base will be */
+} pool;
+
+static uint8_t *base;
+
+static struct trace_head *first_head(void)
+{
+	return (struct trace_head *)(void *)pool.mapped;
+}
+
+int pool_is_open(void)
+{
+	return __atomic_load_n(&base, __ATOMIC_ACQUIRE) != NULL; /* pairs with the release in pool_open() */
+}
+
+void pool_open(void)
+{
+	__atomic_store_n(&base, pool.mapped, __ATOMIC_RELEASE); /* pairs with the acquire in pool_is_open() */
+}
+
+void *pool_address(uint32_t place)
+{
+	return pool.mapped + place * pool.place_size;
+}
+
+uint64_t pool_place_size(void)
+{
+	return pool.place_size;
+}
+
+static uint64_t limit_of(int resource)
+{
+	struct rlimit limit;
+
+	if (sys_call(__NR_prlimit64, 0, resource, 0, (long)&limit, 0, 0))
+		return RLIM_INFINITY;
+	return limit.rlim_cur;
+}
+
+int pool_may_reach(uint64_t size)
+{
+	uint64_t limit = limit_of(RLIMIT_FSIZE);
+
+	return limit == RLIM_INFINITY || size <= limit;
+}
+
+/* ---- pages ---- */
+
+/*
+ * Has the kernel write to each page: it answers with an error where a store would raise a signal. It adds 0 to a word,
+ * so what is there stays, whoever else stores there.
+ */
+static long touch_each(uint64_t at, uint64_t end)
+{
+	static uint32_t nobody; /* waits here */
+
+	for (at &= -PAGE; at < end; at += PAGE) {
+		long r = sys_call(__NR_futex, (long)&nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, (long)at,
+			FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
+		if (r < 0)
+			return r == -EFAULT ? -ENOSPC : r;
+	}
+	return 0;
+}
+
+/* Maps pages, and gives them blocks, without a descriptor. */
+static long populate(uint64_t at, uint64_t end)
+{
+	static int unknown; /* to the kernel, before 5.14. Relaxed: who sees it late asks once more */
+	uint64_t start = at & -PAGE;
+	long r = -EINVAL;
+
+	if (!__atomic_load_n(&unknown, __ATOMIC_RELAXED)) { /* relaxed, as above */
+		do
+			r = sys_call(__NR_madvise, (long)start, (long)(((end + PAGE - 1) & -PAGE) - start),
+				MADV_POPULATE_WRITE, 0, 0, 0);
+		while (r == -EINTR || r == -EAGAIN);
+		if (r == -EINVAL)
+			__atomic_store_n(&unknown, 1, __ATOMIC_RELAXED); /* relaxed, as above */
+	}
+	if (r == -EINVAL)
+		r = touch_each(start, end);
+	return r == -EFAULT ? -ENOSPC : r;
+}
+
+/*
+ * Gives the file pages and blocks by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
+ * ten times as much (measured, doc/design.md).
+ */
+static long write_zeros(int fd, uint64_t offset, uint64_t size)
+{
+	static uint8_t zeros[256 << 10]; /* never written, so it costs no memory */
+
+	for (uint64_t done = 0; done < size;) {
+		/* One call for all, so that the kernel makes large folios. */
+		struct iovec part[64];
+		int parts = 0;
+		for (uint64_t left = size - done; left && parts < 64; parts++) {
+			part[parts].iov_base = zeros;
+			part[parts].iov_len = left < sizeof(zeros) ? left : sizeof(zeros);
+			left -= part[parts].iov_len;
+		}
+		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		done += (uint64_t)r;
+	}
+	return 0;
+}
+
+/* A descriptor of meta, if it is the file that is mapped; or -errno. */
+static int open_meta(void)
+{
+	struct stat st;
+	int fd = family_open("meta", 0);
+
+	if (fd < 0)
+		return fd;
+	long r = sys_fstat(fd, &st);
+	if (!r && (st.st_dev != pool.device || st.st_ino != pool.inode))
+		r = -ESTALE;
+	if (r) {
+		sys_close(fd);
+		return (int)r;
+	}
+	return fd;
+}
+
+/* By a descriptor, if there is one to be had. */
+static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
+{
+	if (!pool_may_reach(offset + size))
+		return -EFBIG;
+	int fd = open_meta();
+	if (fd < 0)
+		return fd;
+	long r = -EOPNOTSUPP;
+	if (how == POOL_LATER)
+		r = sys_call(__NR_fallocate, fd, 1 /* KEEP_SIZE */, (long)offset, (long)size, 0, 0);
+	/* A file system that knows no fallocate; and one where a signal came in between. */
+	if (r && r != -ENOSPC && r != -EDQUOT)
+		r = write_zeros(fd, offset, size);
+	sys_close(fd);
+	return r;
+}
+
+long pool_reserve(void *at, uint64_t size, enum pool_pages how)
+{
+	uint64_t start = (uint64_t)(uintptr_t)at;
+
+	if (how != POOL_FEW) {
+		long r = reserve_in_file(start - (uint64_t)(uintptr_t)pool.mapped, size, how);
+		if (r == -ENOSPC || r == -EDQUOT || (!r && how == POOL_LATER))
+			return r;
+	}
+	return populate(start, start + size);
+}
+
+/* ---- taking ---- */
+
+/* What is taken becomes accessible, with some of what will be next: seldom a system call. */
+static long make_accessible(uint64_t end)
+{
+	/* Relaxed: it only grows, and doing it twice is no harm. */
+	if (end <= __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED))
+		return 0;
+	end = (end + STEP - 1) & -STEP;
+	end = end < pool.addresses ? end : pool.addresses;
+	long r = sys_mprotect(pool.mapped, end, PROT_READ | PROT_WRITE);
+	if (r)
+		return r;
+	uint64_t known = __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED); /* relaxed, as above */
+	while (known < end && !__atomic_compare_exchange_n(&pool.accessible, &known, end, 0, __ATOMIC_RELAXED,
+				      __ATOMIC_RELAXED))
+		;
+	return 0;
+}
+
+static uint64_t *words(uint32_t place)
+{
+	return (uint64_t *)(void *)(pool.mapped + first_head()->directory) + place;
+}
+
+/*
+ * Under a lock of the file: two processes that have it grow would else cut what the other has made. `end`: what the
+ * file has room for; somebody else may change that meanwhile, and then nothing is left to do.
+ */
+static long grow_locked(int fd, uint32_t end, uint64_t size)
+{
+	const struct timespec pause = { .tv_nsec = 20000 };
+	struct stat st;
+	long r;
+
+	for (int i = 0; (r = sys_call(__NR_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0)) == -EWOULDBLOCK; i++) {
+		/* Relaxed: who acts on it looks again. */
+		if (__atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED) != end)
+			return 0;
+		if (i == TRIES)
+			return r;
+		sys_call(__NR_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+	}
+	/* Where a file can't be locked, it is left as it is. */
+	if (r)
+		return r;
+	r = sys_fstat(fd, &st);
+	if (!r && (uint64_t)st.st_size < size)
+		r = sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0);
+	if (!r) {
+		/* Another one may have had it grow further. Release; pairs with the acquire in pool_take(). */
+		uint32_t now = (uint32_t)(size / pool.place_size), *place = &first_head()->places_end;
+		while (end < now && !__atomic_compare_exchange_n(place, &end, now, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			; /* relaxed: it is only compared */
+	}
+	/* A child that is forked just now has the descriptor, too. */
+	sys_call(__NR_flock, fd, LOCK_UN, 0, 0, 0, 0);
+	return r;
+}
+
+/* Has the file twice the places, as `end` is what it has. */
+static long grow(uint32_t end)
+{
+	struct trace_head *head = first_head();
+	uint64_t most = pool.addresses / pool.place_size, wanted = 2 * (uint64_t)end;
+
+	most = most < head->places_max ? most : head->places_max;
+	wanted = wanted < most ? wanted : most;
+	if (wanted <= end || !pool_may_reach(wanted * pool.place_size))
+		return -EFBIG;
+	int fd = open_meta();
+	if (fd < 0)
+		return fd;
+	long r = grow_locked(fd, end, wanted * pool.place_size);
+	sys_close(fd);
+	return r;
+}
+
+long pool_take(uint32_t places)
+{
+	struct trace_head *head = first_head();
+	/* Relaxed: nothing is there yet that this would order. */
+	uint32_t first = __atomic_load_n(&head->places, __ATOMIC_RELAXED);
+	long r;
+
+	do {
+		/* Acquire; pairs with the release in grow_locked(). */
+		for (uint32_t end; (end = __atomic_load_n(&head->places_end, __ATOMIC_ACQUIRE)) < first ||
+				   end - first < places;)
+			if ((r = grow(end)))
+				return r;
+		uint64_t last = (uint64_t)first + places;
+		if ((r = make_accessible(last * pool.place_size)) ||
+			(r = populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)last))))
+			return r;
+		/* Relaxed, as above. */
+	} while (!__atomic_compare_exchange_n(
+		&head->places, &first, first + places, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return first;
+}
+
+void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)
+{
+	for (uint32_t i = places; i-- > 0;)
+		/* Release; pairs with the acquire in the reader: who sees it sees what is there. */
+		__atomic_store_n(words(first + i), TRACE_PLACE(what, process, number), __ATOMIC_RELEASE);
+}
+
+/* ---- making ---- */
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Maps the file without access, so that place 0 lies at a multiple of the size. Newer kernels find such an address by
+ * themselves.
+ */
+static long map(int fd, uint64_t place_size, uint64_t size)
+{
+	const int flags = MAP_SHARED | MAP_NORESERVE;
+	uint8_t *p = sys_mmap(NULL, size, PROT_NONE, flags, fd, 0);
+
+	if (!sys_is_error(p) && (uint64_t)(uintptr_t)p & (place_size - 1)) {
+		sys_munmap(p, size);
+		uint8_t *room = sys_mmap(
+			NULL, size + place_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (sys_is_error(room))
+			return (long)(intptr_t)room;
+		uint64_t low = (uint64_t)(uintptr_t)room, start = (low + place_size - 1) & -place_size;
+		p = sys_mmap((void *)(uintptr_t)start, size, PROT_NONE, flags | MAP_FIXED, fd, 0);
+		if (sys_is_error(p)) {
+			sys_munmap(room, size + place_size);
+		} else {
+			if (start > low)
+				sys_munmap(room, start - low);
+			if (start < low + place_size)
+				sys_munmap((void *)(uintptr_t)(start + size), low + place_size - start);
+		}
+	}
+	if (sys_is_error(p))
+		return (long)(intptr_t)p;
+	pool.mapped = p;
+	pool.addresses = size;
+	pool.accessible = 0;
+	return 0;
+}
+
+/* As many addresses as there are, down to `least`. */
+static long map_most(int fd, uint64_t place_size, uint64_t least)
+{
+	uint64_t size = ADDRESSES, limit = limit_of(RLIMIT_AS);
+	long r;
+
+	while (limit != RLIM_INFINITY && size > least && size > limit / LIMIT_SHARE)
+		size /= 2;
+	size = size > least ? size : least;
+	while ((r = map(fd, place_size, size)) && size > least)
+		size /= 2;
+	return r;
+}
+
+/* As large as the file may be, down to `least`. */
+static long size_most(int fd, uint64_t size, uint64_t least, uint64_t *got)
+{
+	long r = -EFBIG;
+
+	for (; size >= least; size /= 2) {
+		r = pool_may_reach(size) ? sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0) : -EFBIG;
+		if (!r)
+			break;
+	}
+	*got = size;
+	return r;
+}
+
+long pool_map(int fd, uint64_t chunk_size)
+{
+	uint64_t place_size = 2 * chunk_size, least = PLACES_LEAST * place_size, size = 0;
+	struct stat st;
+	long r = sys_fstat(fd, &st);
+
+	__atomic_store_n(&base, NULL, __ATOMIC_RELAXED); /* relaxed: of a child alone, which can't be a member */
+	if (r || (r = map_most(fd, place_size, least)))
+		return r;
+	pool.place_size = place_size;
+	pool.device = st.st_dev;
+	pool.inode = st.st_ino;
+	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
+	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
+	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);
+	sys_madvise(pool.mapped, pool.addresses, MADV_DONTDUMP);
+	uint64_t places = pool.addresses / place_size;
+	uint64_t directory = (at_most(places * 8, size / FILE_SHARE) + place_size - 1) / place_size;
+	if (!r)
+		r = make_accessible((1 + directory) * place_size);
+	uint64_t start = (uint64_t)(uintptr_t)pool.mapped;
+	if (!r)
+		r = populate(start, start + TRACE_HEAD_SIZE);
+	if (!r)
+		r = populate(start + place_size, start + place_size + (1 + directory) * 8);
+	if (r) {
+		sys_munmap(pool.mapped, pool.addresses);
+		return r;
+	}
+	struct trace_head *head = first_head();
+	head->place_size = place_size;
+	head->directory = place_size;
+	head->places_max = (uint32_t)at_most(at_most(places, directory * place_size / 8), TRACE_PLACE_MAX);
+	head->places_end = (uint32_t)at_most(size / place_size, head->places_max);
+	head->places = (uint32_t)(1 + directory);
+	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);
+	return 0;
+}

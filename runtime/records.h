@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of one process: a stream of bytes through places of meta (runtime/trace.h), which begins in that of its
+ * head. Each extent is at least twice as large as the one before, so a table in the head holds all. Nothing moves or is
+ * unmapped.
+ *
+ * Process lock held. Async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_RECORDS_H
+#define XAUDIT_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/trace.h"
+
+/* Where the stream stands. Positions count from the head's beginning. */
+struct records {
+	struct trace_head *head;
+	uint64_t used;	/* whole records end here */
+	uint64_t room;	/* places end here */
+	uint64_t ready; /* up to here stores can't raise SIGBUS */
+};
+
+/* The head's place is taken, and its first page is reserved; the head tells of the process. */
+void records_begin(struct records *records, struct trace_head *head);
+
+/* Appends a record: head (its size is filled in), body, padding. Returns 0, or -errno: nothing was appended. */
+long records_append(struct records *records, struct trace_record *head, size_t head_size, const void *body,
+	size_t body_size);
+
+#endif
