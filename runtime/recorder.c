@@ -206,13 +206,18 @@ static void note_custom(struct thread *thread, uint32_t depth, uint64_t at)
 
 /*
  * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
- * this comes to an end however many there are. Returns where, 0: it is lost, and counted; or WIPED.
+ * this comes to an end however many there are. Who is a stranger (calls.h) is looked at here alone: what is stored at once
+ * is whole whoever stores it. Returns where, 0: it is lost, and counted; or WIPED.
  */
 static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before, at = 0, span = hot->span;
 
+	if (calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
+		process_lose();
+		return 0;
+	}
 	if (thread->failed && clock_now() - thread->failed < RECORDER_RETRY) {
 		recorder_lose(thread);
 		return 0;
@@ -238,18 +243,6 @@ static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 	return at;
 }
 
-/* The calling thread's record, if it may record an event; its loss is counted. */
-static struct thread *recording_thread(void)
-{
-	struct thread *thread = thread_get();
-
-	if (thread && calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
-		process_lose();
-		return NULL;
-	}
-	return thread;
-}
-
 void tramp_slow_event(uint64_t found, uint64_t event)
 {
 	struct thread *thread;
@@ -257,7 +250,7 @@ void tramp_slow_event(uint64_t found, uint64_t event)
 	/* A forked child of ours, or our parent, came first. */
 	if (found == event)
 		return;
-	while ((thread = recording_thread()) && try_slowly(thread, (uint32_t)(event >> 32), 1) == WIPED)
+	while ((thread = thread_get()) && try_slowly(thread, (uint32_t)(event >> 32), 1) == WIPED)
 		;
 }
 
@@ -326,7 +319,7 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 	/* Relaxed: whoever stops or starts recording waits for nobody. */
 	while (r == 1 && __atomic_load_n(&takes_events, __ATOMIC_RELAXED)) {
 		/* Each time: a handler may have forked, and this may be the child. */
-		struct thread *thread = recording_thread();
+		struct thread *thread = thread_get();
 		uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 		if (!thread)
 			return -ECANCELED;
