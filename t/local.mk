@@ -65,7 +65,7 @@ t_trace_file_t_SOURCES = t/trace_file.c tool/memory.c tool/memory.h tool/trace_f
 dist_check_SCRIPTS += t/damaged.t t/dump.t t/format.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
 	t/report.t
 EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh \
-	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
+	t/bench/bench.h t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
 	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/hold_cost.c t/bench/threads_cost.c t/bench/stacks_cost.c
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
@@ -111,10 +111,10 @@ EXTRA_PROGRAMS += t/bench/handler_cost
 CLEANFILES += t/bench/handler_cost
 t_bench_handler_cost_SOURCES = t/bench/handler_cost.c
 t_bench_handler_cost_LDADD = t/libcore.la
-t_mirror_stacks_t_SOURCES = t/mirror_stacks.c t/flow.h
+t_mirror_stacks_t_SOURCES = t/mirror_stacks.c t/flow.h t/flow_coroutines.h
 t_mirror_stacks_t_LDADD = t/libcore.la
 check_PROGRAMS += t/stacks.t
-t_stacks_t_SOURCES = t/stacks.c t/flow.h
+t_stacks_t_SOURCES = t/stacks.c t/flow.h t/flow_coroutines.h
 t_stacks_t_LDADD = t/libcore.la
 t_patch_t_SOURCES = t/patch.c
 t_patch_t_LDADD = t/libcore.la

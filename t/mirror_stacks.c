@@ -8,9 +8,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <ucontext.h>
 
-#include "t/flow.h"
+#include "t/flow_coroutines.h"
 
 /* ---- signal stacks ---- */
 
@@ -143,58 +142,12 @@ static void test_signal_stacks(void)
 
 /* ---- coroutines ---- */
 
-#define COROUTINES 4
-
-static ucontext_t scheduler, coroutine[COROUTINES];
-static int current;
-
-static void yield(void)
-{
-	swapcontext(&coroutine[current], &scheduler);
-}
-
-static void resume(int n)
-{
-	current = n;
-	swapcontext(&scheduler, &coroutine[n]);
-}
-
-/* Calls itself once, leaves the thread in each call's middle. */
-static long coroutine_call(long deep)
-{
-	int n = current;
-
-	yield();
-	long r = deep ? F(n)(deep - 1) : 100;
-	yield();
-	return r + 1;
-}
-
-static void coroutine_main(void)
-{
-	int n = current;
-
-	expect(F(n)(1), 102);
-	current = n;
-}
-
-static void make_coroutine(int n, void *stack, size_t size)
-{
-	getcontext(&coroutine[n]);
-	coroutine[n].uc_stack.ss_sp = stack;
-	coroutine[n].uc_stack.ss_size = size;
-	coroutine[n].uc_link = &scheduler;
-	makecontext(&coroutine[n], coroutine_main, 0);
-}
-
 static int coroutines(void *argument)
 {
 	(void)argument;
 	start();
-	for (int n = 0; n < COROUTINES; n++) {
-		f[n] = core_traced(TRAMP_INTERCEPT, (uint32_t)n, coroutine_call);
-		make_coroutine(n, map_stack(65536), 65536);
-	}
+	for (int n = 0; n < COROUTINES; n++)
+		make_coroutine(n, (uint32_t)n, map_stack(65536), 65536);
 	for (int round = 0; round < 5; round++)
 		for (int n = 0; n < COROUTINES; n++)
 			resume(round % 2 ? n : COROUTINES - 1 - n);
@@ -217,9 +170,8 @@ static int migration(void *argument)
 
 	(void)argument;
 	start();
-	f[0] = core_traced(TRAMP_INTERCEPT, 1, coroutine_call);
 	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
-	make_coroutine(0, map_stack(65536), 65536);
+	make_coroutine(0, 1, map_stack(65536), 65536);
 	F(4)(1);
 	resume(0);
 	resume(0);
@@ -236,10 +188,9 @@ static int heap_stack(void *argument)
 
 	(void)argument;
 	start();
-	f[0] = core_traced(TRAMP_INTERCEPT, 1, coroutine_call);
 	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
 	expect(F(4)(1), 2);
-	make_coroutine(0, (void *)(((uintptr_t)stack + 4095) & ~4095ul), 65536);
+	make_coroutine(0, 1, (void *)(((uintptr_t)stack + 4095) & ~4095ul), 65536);
 	for (int i = 0; i < 5; i++) {
 		resume(0);
 		expect(F(4)(1), 2);

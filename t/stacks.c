@@ -15,56 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 
-#include "t/flow.h"
+#include "t/flow_coroutines.h"
 
 /* ---- coroutines ---- */
-
-#define COROUTINES 4
-
-static ucontext_t scheduler, coroutine[COROUTINES];
-static int current;
-
-static void yield(void)
-{
-	swapcontext(&coroutine[current], &scheduler);
-}
-
-static void resume(int n)
-{
-	current = n;
-	swapcontext(&scheduler, &coroutine[n]);
-}
-
-/* Calls itself once, leaves the thread in each call's middle. */
-static long coroutine_call(long deep)
-{
-	int n = current;
-
-	yield();
-	long r = deep ? F(n)(deep - 1) : 100;
-	yield();
-	return r + 1;
-}
-
-static void coroutine_main(void)
-{
-	int n = current;
-
-	expect(F(n)(1), 102);
-	current = n;
-}
-
-static void make_coroutine(int n, void *stack, size_t size)
-{
-	f[n] = core_traced(TRAMP_INTERCEPT, (uint32_t)n, coroutine_call);
-	getcontext(&coroutine[n]);
-	coroutine[n].uc_stack.ss_sp = stack;
-	coroutine[n].uc_stack.ss_size = size;
-	coroutine[n].uc_link = &scheduler;
-	makecontext(&coroutine[n], coroutine_main, 0);
-}
 
 static uint8_t *map(size_t size, void *at)
 {
@@ -94,7 +48,7 @@ static __attribute__((noinline)) long frame_of_stack(long x)
 {
 	uint8_t stack[12288];
 
-	make_coroutine(0, stack, sizeof(stack));
+	make_coroutine(0, 0, stack, sizeof(stack));
 	for (int i = 0; i < 5; i++)
 		expect(F(7)(0), 0);
 	return x;
@@ -115,8 +69,8 @@ static __attribute__((noinline)) long frame_of_two(long x)
 {
 	uint8_t stack[2][12288];
 
-	make_coroutine(0, stack[0], sizeof(stack[0]));
-	make_coroutine(1, stack[1], sizeof(stack[1]));
+	make_coroutine(0, 0, stack[0], sizeof(stack[0]));
+	make_coroutine(1, 1, stack[1], sizeof(stack[1]));
 	/* The first turns without a call of ours around them. */
 	resume(0);
 	resume(1);
@@ -144,7 +98,7 @@ static void side_by_side(uint8_t *memory, size_t size)
 	static const int order[COROUTINES] = {2, 1, 3, 0};
 
 	for (int n = 0; n < COROUTINES; n++)
-		make_coroutine(n, memory + size * (size_t)n, size);
+		make_coroutine(n, (uint32_t)n, memory + size * (size_t)n, size);
 	for (int turn = 0; turn < 5; turn++)
 		for (int i = 0; i < COROUTINES; i++)
 			resume(order[turn % 2 ? i : COROUTINES - 1 - i]);
@@ -195,7 +149,7 @@ static int too_low(void *argument)
 {
 	(void)argument;
 	start_all();
-	make_coroutine(0, map(65536, (void *)0x10000000), 65536);
+	make_coroutine(0, 0, map(65536, (void *)0x10000000), 65536);
 	for (int i = 0; i < 5; i++)
 		resume(0);
 	expect(F(5)(1), 2);
@@ -296,7 +250,7 @@ static int outlived(void *argument)
 	(void)argument;
 	start_all();
 	expect(F(5)(1), 2);
-	make_coroutine(0, map(65536, NULL), 65536);
+	make_coroutine(0, 0, map(65536, NULL), 65536);
 	run_thread(resume_twice);
 	for (int i = 0; i < 3; i++)
 		resume(0);
@@ -309,7 +263,7 @@ static int resumed_by_child(void *argument)
 
 	(void)argument;
 	start_all();
-	make_coroutine(0, map(65536, NULL), 65536);
+	make_coroutine(0, 0, map(65536, NULL), 65536);
 	resume(0);
 	resume(0);
 	pid_t pid = fork();
@@ -430,7 +384,7 @@ static int ever_new(void *argument)
 	expect(F(5)(1), 2); /* with it the trace is mapped */
 	long before = memory_mapped();
 	for (size_t i = 0; i < STACKS; i++) {
-		make_coroutine(0, map(65536, place + i * size), 65536);
+		make_coroutine(0, 0, map(65536, place + i * size), 65536);
 		f[0].cell->body = (uint64_t)(uintptr_t)leaf;
 		f[0].cell->gate = (uint64_t)(uintptr_t)tramp_gate_point;
 		resume(0);
@@ -447,7 +401,7 @@ static int mapped_again(void *argument)
 	start_all();
 	uint8_t *memory = map(65536, NULL);
 	for (int i = 0; i < 3; i++) {
-		make_coroutine(0, memory, 65536);
+		make_coroutine(0, 0, memory, 65536);
 		resume(0);
 		resume(0);
 		expect(F(5)(1), 2);

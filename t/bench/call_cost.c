@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench.h"
 
 /* 40 000 events: a chunk of 4 MiB holds 13 times as many, so most runs meet no change of chunks. */
 #define SHORT 20000
@@ -76,19 +77,11 @@ static const struct way {
 #undef X
 };
 
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
 static double ns_per_call(const struct way *way, long n)
 {
-	double start = now_ns();
+	double start = bench_ns(CLOCK_MONOTONIC);
 	unsigned long a = way->loop(n);
-	double end = now_ns();
+	double end = bench_ns(CLOCK_MONOTONIC);
 
 	if (way->loop != loop_tsc && a != (unsigned long)n)
 		errx(1, "%ld calls of %s counted %lu", n, way->name, a);
@@ -101,13 +94,6 @@ static const struct way *find_way(const char *name)
 		if (!strcmp(ways[i].name, name))
 			return &ways[i];
 	errx(2, "no way of calling is named %s", name);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)
@@ -164,7 +150,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (int i = 0; i < n; i++) {
-		qsort(turns[i], taken, sizeof(double), compare);
+		qsort(turns[i], taken, sizeof(double), bench_by_size);
 		printf("%s %.3f %.3f\n", way[i]->name, within[i],
 			medians ? turns[i][taken / 2] : sustained[i] / (double)calls);
 	}

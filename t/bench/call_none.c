@@ -5,26 +5,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define SLICE 100000
 
 unsigned long bench_none(unsigned long a);
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 int main(int argc, char **argv)
 {
@@ -37,12 +23,12 @@ int main(int argc, char **argv)
 	if (!ns)
 		return 2;
 	for (int slice = 0; slice < slices; slice++) {
-		double start = now_ns();
+		double start = bench_ns(CLOCK_MONOTONIC);
 		for (long i = 0; i < SLICE; i++)
 			a = bench_none(a);
-		ns[slice] = (now_ns() - start) / SLICE;
+		ns[slice] = (bench_ns(CLOCK_MONOTONIC) - start) / SLICE;
 	}
-	qsort(ns, (size_t)slices, sizeof(*ns), compare);
+	qsort(ns, (size_t)slices, sizeof(*ns), bench_by_size);
 	printf("%.4f %.4f\n", ns[0], ns[slices / 2]);
 	return a != 1 + (unsigned long)slices * SLICE;
 }

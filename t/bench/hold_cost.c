@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define TURN 10000
 
@@ -39,10 +40,7 @@ static inline unsigned long read_tsc(void)
 
 static double now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e6 * (double)t.tv_sec + (double)t.tv_nsec / 1e3;
+	return bench_ns(CLOCK_MONOTONIC) / 1e3;
 }
 
 static long preemptions(void)

@@ -3,19 +3,18 @@
 #include <dlfcn.h>
 #include <err.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "bench.h"
 
 int main(int argc, char **argv)
 {
-	struct timespec start, end;
-
 	if (argc != 3)
 		errx(2, "Usage: load_cost LIBRARY SYMBOL");
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	double start = bench_ns(CLOCK_MONOTONIC);
 	void *library = dlopen(argv[1], RTLD_LAZY);
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	double end = bench_ns(CLOCK_MONOTONIC);
 	if (!library || !dlsym(library, argv[2]))
 		errx(1, "%s", dlerror());
-	printf("%.3f\n", 1e3 * (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e6);
+	printf("%.3f\n", (end - start) / 1e6);
 	return 0;
 }

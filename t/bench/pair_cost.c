@@ -10,21 +10,12 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 static double now_us(clockid_t clock)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return 1e6 * (double)t.tv_sec + (double)t.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return bench_ns(clock) / 1e3;
 }
 
 int main(int argc, char **argv)
@@ -53,8 +44,8 @@ int main(int argc, char **argv)
 			errx(1, "%s stays when it is closed", argv[1]);
 	}
 	double first = us[0];
-	qsort(us + 1, (size_t)pairs - 1, sizeof(*us), compare);
-	qsort(cpu + 1, (size_t)pairs - 1, sizeof(*cpu), compare);
+	qsort(us + 1, (size_t)pairs - 1, sizeof(*us), bench_by_size);
+	qsort(cpu + 1, (size_t)pairs - 1, sizeof(*cpu), bench_by_size);
 	printf("%.1f %.1f %.1f\n", first, us[1], cpu[1 + (pairs - 1) / 2]);
 	return 0;
 }

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
+
+#include "bench.h"
 
 #define STACK (64ul << 10)
 #define GUARD 4096ul
@@ -26,21 +27,6 @@ static void run(void)
 		bench_plt(1);
 		swapcontext(&coroutine[current], &back);
 	}
-}
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void make(int i)
@@ -69,12 +55,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++)
 		make(i);
 	for (int t = 0; t <= turns; t++) {
-		double start = now_ns();
+		double start = bench_ns(CLOCK_MONOTONIC);
 		for (current = 0; current < n; current++)
 			swapcontext(&back, &coroutine[current]);
-		ns[t] = (now_ns() - start) / n;
+		ns[t] = (bench_ns(CLOCK_MONOTONIC) - start) / n;
 	}
-	qsort(ns + 1, (size_t)turns, sizeof(*ns), compare);
+	qsort(ns + 1, (size_t)turns, sizeof(*ns), bench_by_size);
 	printf("%.1f %.1f\n", ns[1 + turns / 2], ns[0]);
 	return 0;
 }

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define VARIANTS  8
 #define VARIABLES 8
@@ -26,10 +27,7 @@ extern char **environ;
 
 static double now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e6 * (double)t.tv_sec + (double)t.tv_nsec / 1e3;
+	return bench_ns(CLOCK_MONOTONIC) / 1e3;
 }
 
 static double run(char *program, char **environment)
@@ -47,13 +45,6 @@ static double run(char *program, char **environment)
 	if (status)
 		errx(1, "%s ended with status %#x", program, (unsigned)status);
 	return end - start;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void *allocate(size_t n, size_t size)
@@ -96,7 +87,7 @@ int main(int argc, char **argv)
 			variant[i].us[r] = run(argv[2], variant[i].environment);
 	for (int i = 0; i < count; i++) {
 		double *us = variant[i].us;
-		qsort(us, (size_t)rounds, sizeof(*us), compare);
+		qsort(us, (size_t)rounds, sizeof(*us), bench_by_size);
 		printf("%s %.1f %.1f\n", variant[i].name, us[0], us[rounds / 2]);
 	}
 	return 0;

@@ -8,7 +8,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define TURN 20000
 
@@ -22,23 +23,15 @@ struct spent {
 	double plt, none;
 };
 
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
 /* A call by pointer would not go through the PLT. */
 #define CALLS_OF(function)                                                                                             \
 	static double calls_of_##function(void)                                                                        \
 	{                                                                                                              \
-		double start = now_ns();                                                                               \
+		double start = bench_ns(CLOCK_THREAD_CPUTIME_ID);                                                                               \
                                                                                                                        \
 		for (int i = 0; i < TURN; i++)                                                                         \
 			function(1);                                                                                   \
-		return now_ns() - start;                                                                               \
+		return bench_ns(CLOCK_THREAD_CPUTIME_ID) - start;                                                                               \
 	}
 CALLS_OF(bench_plt)
 CALLS_OF(bench_none)
