@@ -142,19 +142,11 @@ printf '%s\n' "open p$asker t0 asked/p$asker" "open p$asker t1 asked/p$asker" "o
 wait_until 10 sh -c 'test $(wc -l <answers) -eq 6'
 is "$(sed 1d answers | tr '\n' ' ')" 'file  error 40 error 1 error 1 error 116 ' \
 	'files there, but none that is a link or a pipe, or lies in another folder than it means'
-i=0
-while [ $i -lt 1000 ]; do
-	echo new
-	i=$((i + 1))
-done >&9
+yes new | head -n 1000 >&9
 wait_until 20 sh -c 'test $(wc -l <answers) -eq 1006'
 is "$(tail -n 2 answers | tr '\n' ' ')/$(ls -d "asked/p$asker"* | wc -l)" "file p$asker.999 error 122 /1000" \
 	'a thousand folders, and no more'
-i=0
-while [ $i -lt 100 ]; do
-	echo silent
-	i=$((i + 1))
-done >&9
+yes silent | head -n 100 >&9
 wait_until 20 sh -c 'test $(wc -l <answers) -eq 1106'
 is "$($nobody ./ask "$variable" <names | sort -u)" 'error 22' 'a hundred who connect and say nothing hold up nobody'
 exec 9>&-

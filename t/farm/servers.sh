@@ -233,22 +233,26 @@ program_gunicorn() {
 	stop TERM
 }
 
+# ask_names PORT COUNT: asks a name server for a.test, so many times; prints how many of the answers have its address.
+ask_names() {
+	/usr/bin/python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(0.5 if sys.argv[2] == "1" else 5)
+q = b"\0\7\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
+n = 0
+for i in range(int(sys.argv[2])):
+    s.sendto(q, ("127.0.0.1", int(sys.argv[1]))); n += bytes([192, 0, 2, 1]) in s.recv(512)
+print(n)' "$1" "$2"
+}
+
 program_unbound() {
 	needs unbound unbound-checkconf /usr/bin/python3 || return
 	printf 'server:\n interface: 127.0.0.1@18191\n username: unbound\n chroot: ""\n directory: "%s"\n pidfile: ""\n do-daemonize: no\n use-syslog: no\n logfile: ""\n num-threads: 2\n local-data: "a.test. A 192.0.2.1"\n local-zone: "test." static\n' \
 		"$(pwd)" >conf
 	wrap unbound -c "$(pwd)/conf" 2>log &
 	server=$!
-	ask='
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(0.5 if sys.argv[2] == "1" else 5)
-q = b"\0\7\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
-n = 0
-for i in range(int(sys.argv[2])):
-    s.sendto(q, ("127.0.0.1", int(sys.argv[1]))); n += s.recv(512)[-4:] == bytes([192, 0, 2, 1])
-print(n)'
-	until_ready /usr/bin/python3 -c "$ask" 18191 1 || return
-	/usr/bin/python3 -c "$ask" 18191 2000
+	until_ready ask_names 18191 1 || return
+	ask_names 18191 2000
 	stop TERM
 }
 
@@ -259,15 +263,7 @@ program_named() {
 	printf '$TTL 60\n@ SOA a.test. a.test. 1 60 60 60 60\n@ NS a.test.\na A 192.0.2.1\n' >zone
 	wrap named -f -u bind -n 2 -c "$(pwd)/conf" 2>log &
 	server=$!
-	ask='
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(0.5 if sys.argv[2] == "1" else 5)
-q = b"\0\7\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
-n = 0
-for i in range(int(sys.argv[2])):
-    s.sendto(q, ("127.0.0.1", int(sys.argv[1]))); n += bytes([192, 0, 2, 1]) in s.recv(512)
-print(n)'
-	until_ready /usr/bin/python3 -c "$ask" 18192 1 || return
-	/usr/bin/python3 -c "$ask" 18192 2000
+	until_ready ask_names 18192 1 || return
+	ask_names 18192 2000
 	stop TERM
 }
