@@ -37,7 +37,7 @@ enum never_watch never_watch(const char *name)
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
 		if (is(name, jumps[i]))
 			return WATCH_JUMP;
-	return is(name, "prctl") ? WATCH_PRCTL : WATCH_NONE;
+	return is(name, "prctl") ? WATCH_PRCTL : is(name, "syscall") ? WATCH_SYSCALL : WATCH_NONE;
 }
 
 int never_intercept(const char *name)

@@ -4,6 +4,7 @@
 #include "x86_64/tramp.h" /* tramp_intercept_tsc */
 
 void (*handler_table[TRAMP_EVENTS])(void);
+uint32_t tramp_confined;
 
 void handler_use(enum handler_set set, enum trace_clock clock)
 {
@@ -12,6 +13,7 @@ void handler_use(enum handler_set set, enum trace_clock clock)
 		[TRAMP_LANDED] = tramp_landed,
 		[TRAMP_JUMP] = tramp_jump,
 		[TRAMP_PRCTL] = tramp_prctl,
+		[TRAMP_SYSCALL] = tramp_syscall,
 	};
 
 	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;

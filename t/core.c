@@ -152,6 +152,7 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 		[TRAMP_LANDED] = tramp_gate_landed,
 		[TRAMP_JUMP] = tramp_gate_jump,
 		[TRAMP_PRCTL] = tramp_gate_prctl,
+		[TRAMP_SYSCALL] = tramp_gate_syscall,
 	};
 	static struct stub_pages pages;
 

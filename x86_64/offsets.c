@@ -2,7 +2,8 @@
 /*
  * Numbers that C and assembly share. Compiled to assembly only; the build turns each marked line into a #define in offsets.h.
  */
-#include <signal.h> /* SIG_SETMASK */
+#include <linux/seccomp.h> /* SECCOMP_MODE_STRICT */
+#include <signal.h>	   /* SIG_SETMASK */
 #include <stddef.h>
 #include <sys/prctl.h>	 /* PR_SET_TSC */
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
@@ -48,7 +49,14 @@ void offsets(void)
 	NUMBER(EVENT_LANDED, TRAMP_LANDED * sizeof(void *));
 	NUMBER(EVENT_JUMP, TRAMP_JUMP * sizeof(void *));
 	NUMBER(EVENT_PRCTL, TRAMP_PRCTL * sizeof(void *));
+	NUMBER(EVENT_SYSCALL, TRAMP_SYSCALL * sizeof(void *));
 	NUMBER(SET_TSC, PR_SET_TSC);
+	NUMBER(SET_SECCOMP, PR_SET_SECCOMP);
+	NUMBER(SECCOMP_STRICT, SECCOMP_MODE_STRICT);
+	NUMBER(SET_MODE_STRICT, SECCOMP_SET_MODE_STRICT);
+	NUMBER(SET_MODE_FILTER, SECCOMP_SET_MODE_FILTER);
+	NUMBER(NR_PRCTL, __NR_prctl);
+	NUMBER(NR_SECCOMP, __NR_seccomp);
 	NUMBER(TSC_SIGSEGV, PR_TSC_SIGSEGV);
 	NUMBER(EVENT_CUSTOM, TRAMP_CUSTOM * sizeof(void *));
 	NUMBER(EVENT_TYPED, TRAMP_TYPED * sizeof(void *));

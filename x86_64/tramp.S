@@ -61,8 +61,8 @@ read_clock:
 
 /*
  * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx   8 rcx   16 rax   24 body   32 word   40 A (slot S).
- * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi = its first
- * arguments.
+ * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi, rdx = its first
+ * arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments.
  */
 	.p2align 4
 	.globl	tramp_landed
@@ -99,6 +99,8 @@ tramp_prctl:
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
+	cmp	$SET_SECCOMP, %edi
+	je	.Lseccomp
 	cmp	$SET_TSC, %edi
 	jne	.Lgo_on
 	cmp	$TSC_SIGSEGV, %esi
@@ -112,6 +114,42 @@ tramp_prctl:
 	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
+	.cfi_adjust_cfa_offset 40
+/* By prctl: esi = mode, rdx = filter. A null filter is only a question. */
+.Lseccomp:
+	cmp	$SECCOMP_STRICT, %esi
+	je	.Lconfined
+	test	%rdx, %rdx
+	jz	.Lgo_on
+.Lconfined:
+	movl	$1, tramp_confined(%rip)
+	jmp	.Lgo_on
+	.globl	tramp_syscall
+	.hidden	tramp_syscall
+tramp_syscall:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	cmp	$NR_PRCTL, %edi
+	je	.Lprctl
+	cmp	$NR_SECCOMP, %edi
+	jne	.Lgo_on
+	cmp	$SET_MODE_STRICT, %esi
+	je	.Lconfined
+	cmp	$SET_MODE_FILTER, %esi
+	jne	.Lgo_on
+	test	%rcx, %rcx			/* the filter */
+	jnz	.Lconfined
+	jmp	.Lgo_on
+.Lprctl:
+	cmp	$SET_SECCOMP, %esi
+	jne	.Lgo_on
+	cmp	$SECCOMP_STRICT, %edx
+	je	.Lconfined
+	test	%rcx, %rcx
+	jnz	.Lconfined
+	jmp	.Lgo_on
 	.cfi_endproc
 	.size	tramp_landed, . - tramp_landed
 
@@ -140,5 +178,6 @@ tramp_gate_\name:
 	GATE	landed, EVENT_LANDED, 24
 	GATE	jump, EVENT_JUMP, 24
 	GATE	prctl, EVENT_PRCTL, 24
+	GATE	syscall, EVENT_SYSCALL, 24
 
 	.section .note.GNU-stack, "", @progbits

@@ -89,6 +89,12 @@ extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden"))
 /* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
 extern __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/*
+ * The program has asked for a filter of system calls (prctl, syscall), or was about to; then 1. Set by tramp_prctl and
+ * tramp_syscall; runtime/confined.h says what for.
+ */
+extern uint32_t tramp_confined __attribute__((visibility("hidden")));
+
 /* Event types of the handler table. */
 enum tramp_event {
 	TRAMP_INTERCEPT,  /* entry of a function whose return is intercepted */
@@ -99,7 +105,8 @@ enum tramp_event {
 	TRAMP_CUSTOM, /* an event sled, of a custom event */
 	TRAMP_TYPED,  /* the same of a typed one */
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
-	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC from us */
+	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC, or system calls, from us */
+	TRAMP_SYSCALL, /* a call of syscall(): the same of system calls */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_EVENTS
 };
@@ -128,7 +135,7 @@ void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
 void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
-void tramp_landed(void), tramp_jump(void), tramp_prctl(void);
+void tramp_landed(void), tramp_jump(void), tramp_prctl(void), tramp_syscall(void);
 
 /*
  * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
@@ -139,7 +146,7 @@ extern const char tramp_return_tsc[], tramp_return_mono[];
 /* Gates: `jmp *handler_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
-void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void);
+void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
