@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Programs that put themselves under a filter of system calls which kills: they run on, and what they call is recorded.
+. "${top_srcdir:-.}/t/tap.sh"
+. "$top_srcdir/t/traced.sh"
+
+library "$CC" libcounted.so counted.c
+program "$CC" confined confined.c -L. -lcounted
+[ "$(bounded 20 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
+
+# alone MODE WAY CALLS: under the module alone, into d.
+alone() {
+	rm -rf d
+	printf '[trace]\noutput = %s\nmode = %s\nchunk = 64k\nring = 1M\n[library libcounted.so]\nkinds = plt\n' \
+		"$tmp/d" "$1" >conf
+	status=0
+	out=$(LD_AUDIT=$MODULE XAUDIT_CONFIG=conf bounded 60 ./confined "$2" "$3" 2>err) || status=$?
+	err=$(cat err)
+	report d
+}
+
+for way in prctl syscall probe return; do
+	# Five times the ring.
+	alone ring $way 160000
+	is "$status/$out/$err/$(sums)" '0/done//0 lost 0 unfinished' "$way: mode ring, alone: it runs on, and nothing is lost"
+	ok "$way: and the ring has been round" \
+		jq -e '.overwritten_chunks > 50 and .functions[0].calls > 50000' <<-END
+			$report
+		END
+	alone count $way 160000
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//322000 0 lost 0 unfinished' "$way: mode count: the same"
+	alone stream $way 160000
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//322000 0 lost 0 unfinished' \
+		"$way: mode stream, alone: each call is there"
+	record d -b 64k -k plt -l libcounted.so "$tmp/confined" $way 160000
+	report d
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//322000 0 lost 0 unfinished' \
+		"$way: mode stream, under record: each call is there"
+done
+plan
