@@ -13,6 +13,7 @@
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "runtime/sys.h"
+#include "runtime/thread.h"
 
 struct object *objects;
 struct load *loads;
@@ -196,7 +197,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	if (object && (load = new_load())) {
 		load->object = object;
 		load->number = ++last_load;
-		load->tid = (uint32_t)sys_gettid();
+		load->tid = thread_number();
 		load->clock = clock_now();
 		load->base = image->base;
 		load->start = image->start;
@@ -242,7 +243,7 @@ void object_close(struct load *load)
 	if (load->state == LOAD_OPEN) {
 		load->state = LOAD_CLOSED;
 		xray_closed(load);
-		record.tid = (uint32_t)sys_gettid();
+		record.tid = thread_number();
 		record.clock = clock_now();
 		process_append(&record.head, sizeof(record), NULL, 0);
 	}

@@ -5,11 +5,13 @@
 #include "runtime/filter.h"
 #include "runtime/handlers.h"
 #include "runtime/identity.h"
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "x86_64/confined.h"
 
 static int lies_on(const struct stack *stack, uint64_t slot)
 {
@@ -204,7 +206,7 @@ int calls_is_stranger(const struct thread *thread, uint64_t address)
 		return 0;
 	/* Its number first: where it is wiped meanwhile, this is the thread that forked. */
 	uint32_t tid = thread->tid;
-	return tid && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
+	return tid && !confined() && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
 }
 
 /*
@@ -420,6 +422,20 @@ enum tramp_answer tramp_slow_prctl(uint64_t sp)
 	clock_leave_tsc();
 	recorder_clock_changed();
 	mirror_each(leave_tsc_of, &sp);
+	process_unlock(&held);
+	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_confine(uint64_t sp)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	if (process_state() == PROCESS_ON)
+		pool_prepare();
+	mirror_prepare(sp);
+	/* Relaxed: see confined(). */
+	__atomic_store_n(&tramp_confined, 1, __ATOMIC_RELAXED);
 	process_unlock(&held);
 	return TRAMP_AGAIN;
 }

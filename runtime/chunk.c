@@ -9,6 +9,7 @@
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 #include "runtime/throttle.h"
+#include "x86_64/confined.h"
 
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these */
@@ -160,6 +161,8 @@ static long save(struct thread *thread, struct trace_chunk *chunk)
 /* The same, but not again and again where it can't be done. */
 static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t now)
 {
+	if (confined())
+		return -EPERM;
 	if (thread->save_failed && now - thread->save_failed < RECORDER_RETRY)
 		return thread->save_error;
 	long r = save(thread, chunk);
@@ -172,7 +175,7 @@ static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t 
 static void save_lost(struct thread *thread, const struct trace_chunk *chunk)
 {
 	uint64_t at = (chunk->copied - 1) * size + offsetof(struct trace_chunk, lost);
-	int fd = process_open_stream(thread->number, at + sizeof(chunk->lost));
+	int fd = confined() ? -EPERM : process_open_stream(thread->number, at + sizeof(chunk->lost));
 
 	if (fd < 0)
 		return;
@@ -303,7 +306,12 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 {
 	struct trace_head *head = process_head();
 	uint64_t token = 0;
+	char name[sizeof(chunk->comm)] = "";
 
+	if (!confined())
+		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)name, 0, 0, 0, 0);
+	else if (thread->chunk)
+		sys_copy(name, thread->chunk->comm, sizeof(name)); /* which this may be */
 	if (chunk->size) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
@@ -323,7 +331,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	chunk->mode = mode;
 	chunk->process = head->process;
 	chunk->thread = thread->number;
-	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)chunk->comm, 0, 0, 0, 0);
+	sys_copy(chunk->comm, name, sizeof(name));
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	if (mode == TRACE_MODE_STREAM)

@@ -4,7 +4,6 @@
 #include "x86_64/tramp.h" /* tramp_intercept_tsc */
 
 void (*handler_table[TRAMP_EVENTS])(void);
-uint32_t tramp_confined;
 
 void handler_use(enum handler_set set, enum trace_clock clock)
 {

@@ -11,6 +11,7 @@
 
 #include "runtime/family.h"
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
 
 #define PAGE	     4096ul
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */
@@ -26,6 +27,7 @@ static struct {
 	uint64_t place_size;
 	uint64_t addresses; /* that are mapped */
 	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: who sees it late does it again */
+	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as that */
 	uint64_t device, inode;
 	uint8_t *mapped; /* what base will be */
 } pool;
@@ -88,6 +90,21 @@ static long touch_each(uint64_t at, uint64_t end)
 			FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
 		if (r < 0)
 			return r == -EFAULT ? -ENOSPC : r;
+	}
+	return 0;
+}
+
+/*
+ * The same, of pages that nobody has stored to yet, by the one system call that a program under a filter leaves us: it
+ * stores the mask of signals.
+ */
+static long touch_new(uint64_t at, uint64_t end)
+{
+	for (at = (at & -PAGE) + PAGE; at < end + PAGE; at += PAGE) {
+		uint64_t *last = (uint64_t *)(uintptr_t)(at - sizeof(*last));
+		if (sys_call(__NR_rt_sigprocmask, 0, 0, (long)last, sizeof(*last), 0, 0))
+			return -ENOSPC;
+		*last = 0;
 	}
 	return 0;
 }
@@ -179,6 +196,8 @@ long pool_reserve(void *at, uint64_t size, enum pool_pages how)
 {
 	uint64_t start = (uint64_t)(uintptr_t)at;
 
+	if (confined())
+		return touch_new(start, start + size);
 	if (how != POOL_FEW) {
 		long r = reserve_in_file(start - (uint64_t)(uintptr_t)pool.mapped, size, how);
 		if (r == -ENOSPC || r == -EDQUOT || (!r && how == POOL_LATER))
@@ -195,6 +214,8 @@ static long make_accessible(uint64_t end)
 	/* Relaxed: it only grows, and doing it twice is no harm. */
 	if (end <= __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED))
 		return 0;
+	if (confined())
+		return -EPERM;
 	end = (end + STEP - 1) & -STEP;
 	end = end < pool.addresses ? end : pool.addresses;
 	long r = sys_mprotect(pool.mapped, end, PROT_READ | PROT_WRITE);
@@ -255,6 +276,8 @@ static long grow(uint32_t end)
 
 	most = most < head->places_max ? most : head->places_max;
 	wanted = wanted < most ? wanted : most;
+	if (confined())
+		return -EPERM;
 	if (wanted <= end || !pool_may_reach(wanted * pool.place_size))
 		return -EFBIG;
 	int fd = open_meta();
@@ -263,6 +286,24 @@ static long grow(uint32_t end)
 	long r = grow_locked(fd, end, wanted * pool.place_size);
 	sys_close(fd);
 	return r;
+}
+
+/* Has the words of these places be there. */
+static long make_words(uint32_t first, uint64_t end)
+{
+	if (end <= __atomic_load_n(&pool.worded, __ATOMIC_RELAXED)) /* relaxed, as accessible */
+		return 0;
+	if (confined())
+		return -EPERM;
+	return populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
+}
+
+void pool_prepare(void)
+{
+	uint32_t end = __atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED); /* relaxed: a hint */
+
+	if (!make_accessible(end * pool.place_size) && !make_words(0, end))
+		__atomic_store_n(&pool.worded, end, __ATOMIC_RELAXED); /* relaxed, as accessible */
 }
 
 long pool_take(uint32_t places)
@@ -280,7 +321,7 @@ long pool_take(uint32_t places)
 				return r;
 		uint64_t last = (uint64_t)first + places;
 		if ((r = make_accessible(last * pool.place_size)) ||
-			(r = populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)last))))
+			(r = make_words(first, last)))
 			return r;
 		/* Relaxed, as above. */
 	} while (!__atomic_compare_exchange_n(

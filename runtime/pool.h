@@ -40,6 +40,12 @@ int pool_is_open(void);
 /* Takes consecutive places. Returns the first, or -errno: the file can't grow, or has no room for their words. */
 long pool_take(uint32_t places);
 
+/*
+ * The process is about to be under a filter of system calls (x86_64/confined.h): has ready what taking places will need,
+ * as far as the file goes now. Once there is a family.
+ */
+void pool_prepare(void);
+
 /* Says whose they are. Behind all that a reader must find there (release; pairs with the reader's acquire). */
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number);
 

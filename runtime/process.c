@@ -14,6 +14,7 @@
 #include "runtime/surroundings.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
+#include "x86_64/confined.h"
 
 /* All that one process owns. Wiped by fork. */
 struct process {
@@ -36,6 +37,8 @@ static struct {
 	uint64_t used;	/* by its records */
 	uint32_t untold; /* something is not in them */
 } kept;
+
+uint32_t tramp_confined;
 
 static struct process_options options;
 static struct process *process;
@@ -62,7 +65,7 @@ static void write_to_stderr(const char *line, size_t length)
 {
 	struct stat st;
 
-	if (!at_start.open || sys_fstat(2, &st) || st.st_dev != at_start.dev || st.st_ino != at_start.ino)
+	if (confined() || !at_start.open || sys_fstat(2, &st) || st.st_dev != at_start.dev || st.st_ino != at_start.ino)
 		return;
 	if (sys_may_write(2))
 		sys_write(2, line, length);
@@ -125,26 +128,33 @@ static void note_held(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-void process_lock(struct process_held *held)
+static int take_lock(void)
 {
 	uint32_t free = 0;
 
-	block_signals(held);
 	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
-	if (!__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		/* Acquire; pairs with the release in process_unlock(). */
-		while (__atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE))
-			sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+	return __atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void process_lock(struct process_held *held)
+{
+	block_signals(held);
+	if (!take_lock()) {
+		/* Acquire; pairs with the release in process_unlock(). A program under a filter may not wait. */
+		while (confined() ? !take_lock() : __atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE)) {
+			if (confined())
+				__builtin_ia32_pause();
+			else
+				sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+		}
+	}
 	note_held();
 }
 
 int process_trylock(struct process_held *held)
 {
-	uint32_t free = 0;
-
 	block_signals(held);
-	/* Acquire on success, as in process_lock(). */
-	if (__atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	if (take_lock()) {
 		note_held();
 		return 1;
 	}
@@ -307,7 +317,7 @@ void process_change(enum trace_change_what what, uint64_t value, const char *tex
 
 	if (text)
 		change.length = (uint32_t)sys_length(text);
-	change.tid = (uint32_t)sys_gettid();
+	change.tid = confined() ? 0 : (uint32_t)sys_gettid();
 	change.clock = clock_now();
 	process_append(&change.head, sizeof(change), text, change.length);
 }

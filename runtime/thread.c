@@ -9,6 +9,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
 #include "x86_64/vectors.h"
 
 #define RECORD_SIZE  256 /* two pairs of cache lines: no two threads share one */
@@ -48,7 +49,7 @@ static struct thread *find_free(unsigned total, uint32_t tid)
 		if (!thread->tid && *thread_owner(thread))
 			continue;
 		/* Relaxed, as in watch_end(). */
-		int asks = !__atomic_load_n(is_watched(thread), __ATOMIC_RELAXED);
+		int asks = !confined() && !__atomic_load_n(is_watched(thread), __ATOMIC_RELAXED);
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
 		if (!thread->tid || thread->tid == tid || (asks && identity_thread_is_gone(thread->tid))) {
 			start = n;
@@ -82,13 +83,13 @@ static struct thread *find(uint32_t tid)
 	struct thread *thread = find_free(total, tid);
 	unsigned full = total / SLAB_RECORDS;
 	/* Looks at all whenever they would become twice as many, from 512 on. */
-	if (!thread && full > 1 && !(full & (full - 1))) {
+	if (!thread && !confined() && full > 1 && !(full & (full - 1))) {
 		free_gone(total);
 		thread = find_free(total, tid);
 	}
 	if (thread)
 		return thread;
-	if (total == MAX_SLABS * SLAB_RECORDS)
+	if (total == MAX_SLABS * SLAB_RECORDS || confined())
 		return NULL;
 	uint8_t *slab = sys_mmap(NULL, 2 * SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(slab))
@@ -151,6 +152,36 @@ void thread_ended(void *record)
 	sys_set_signals(&before, NULL);
 }
 
+/* Where glibc keeps a thread's number, behind %fs. Told by its word, not by its version. */
+#define LIBC_NUMBER 0x2d0
+
+static uint32_t libc_number(void)
+{
+	uint32_t number;
+
+	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
+	return number;
+}
+
+uint32_t thread_number(void)
+{
+	static int known; /* that libc has it there: 1; -1: it has not. Relaxed: all find the same */
+	const struct thread *thread = thread_self();
+
+	if (thread)
+		return thread->tid;
+	if (confined())
+		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_number() : 0; /* relaxed, as above */
+	uint32_t number = (uint32_t)sys_gettid();
+	/*
+	 * Threads that libc knows nothing of have the number of who made them there: it is that of the first that
+	 * counts. Relaxed, both.
+	 */
+	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
+		__atomic_store_n(&known, libc_number() == number ? 1 : -1, __ATOMIC_RELAXED);
+	return number;
+}
+
 struct thread *thread_get(void)
 {
 	struct process_held held;
@@ -160,9 +191,14 @@ struct thread *thread_get(void)
 		return thread;
 	if (process_state() == PROCESS_OFF)
 		return NULL;
+	/* What a child needs first is not to be had, nor is the kernel to be asked who shares our memory. */
+	if (confined() && process_state() != PROCESS_ON) {
+		process_lose();
+		return NULL;
+	}
 	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that
 	 * thread's. */
-	if (!identity_is_ours()) {
+	if (!confined() && !identity_is_ours()) {
 		process_lose();
 		return NULL;
 	}
@@ -170,9 +206,9 @@ struct thread *thread_get(void)
 	/* Signals are blocked now. A handler may have made the record in between. */
 	thread = thread_self();
 	if (!thread && process_start() == PROCESS_ON) {
-		uint32_t tid = (uint32_t)sys_gettid();
+		uint32_t tid = thread_number();
 		recorder_describe(); /* it may just have been begun */
-		thread = find(tid);
+		thread = tid ? find(tid) : NULL;
 		if (thread) {
 			int again = thread->has_number != 0;
 			thread->tid = *thread_owner(thread) = tid;

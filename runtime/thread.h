@@ -90,6 +90,9 @@ static inline int thread_is_wiped(const struct thread *thread)
 	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 }
 
+/* The calling thread's number, as the kernel knows it; 0: it may not be asked (x86_64/confined.h). */
+uint32_t thread_number(void);
+
 /*
  * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes the process
  * lock. Async-signal-safe, no libc.

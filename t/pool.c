@@ -21,6 +21,8 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #include "t/tap.h"
 
+uint32_t tramp_confined; /* that of the trampolines, which are not here */
+
 #define CHUNK  TRACE_CHUNK_MIN
 #define PLACE  (2 * CHUNK)
 #define MEMBERS 4 /* processes, of so many threads each */

@@ -5,6 +5,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
 #include "x86_64/stack_pages.h"
 
 #define PAGE	   STACK_PAGE
@@ -37,6 +38,8 @@ struct stack *mirror_find(uint64_t slot)
 
 #define BLOCK_STACKS 32
 #define MAX_BLOCKS   65536 /* two million stacks at once */
+
+#define PREPARED 9 /* pieces: 8 MiB is the usual limit of a stack */
 
 static struct stack *blocks[MAX_BLOCKS];
 static uint32_t stack_count, hand;
@@ -108,6 +111,8 @@ static struct stack *new_stack(void)
 	if (stack_count == MAX_BLOCKS * BLOCK_STACKS)
 		return NULL;
 	struct stack **block = &blocks[stack_count / BLOCK_STACKS];
+	if (!*block && confined())
+		return NULL;
 	if (!*block) {
 		uintptr_t p = (uintptr_t)arena_alloc(&memory, (BLOCK_STACKS + 1) * sizeof(**block));
 		if (!p)
@@ -226,6 +231,8 @@ static void look_at(struct stack *stack)
 
 static void look_at_some(void)
 {
+	if (confined())
+		return;
 	for (int i = 0; i < LOOKED_AT && stack_count; i++) {
 		if (hand >= stack_count) {
 			hand = 0;
@@ -400,6 +407,15 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 	begin_range(stack, page, page + PAGE);
 	stack_pages_set(page, stack);
 	return stack;
+}
+
+void mirror_prepare(uint64_t sp)
+{
+	for (uint64_t i = 0; i < PREPARED && sp > i * STACK_PIECE; i++) {
+		uint64_t slot = sp - i * STACK_PIECE;
+		if (forbidden || stack_pages_are_refused(slot) || !stack_pages_make(slot) || !stack_pages_map(slot))
+			break;
+	}
 }
 
 struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here)

@@ -89,6 +89,12 @@ struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here);
  * one none that are new. */
 void mirror_join(struct stack *lower, struct stack *upper);
 
+/*
+ * The thread's stack is at sp, and no memory will be to be had from now on: has mirrors for as far as stacks grow, as a
+ * rule.
+ */
+void mirror_prepare(uint64_t sp);
+
 /* Calls do_it for every stack. */
 void mirror_each(void (*do_it)(struct stack *stack, void *context), void *context);
 

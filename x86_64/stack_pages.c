@@ -4,10 +4,11 @@
 #include <sys/mman.h> /* MAP_NORESERVE */
 
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
 #include "x86_64/tramp.h" /* mirror_entry */
 
 #define PAGE	 STACK_PAGE
-#define PIECE	 (1ul << 20) /* of stack, whose mirror is mapped at once; that has twice the size */
+#define PIECE	 STACK_PIECE
 #define USER_END 0x7ffffffff000ul
 #define LOWEST	 (0x480000000000ul + PIECE) /* below this a mirror would begin under address 0 */
 
@@ -33,6 +34,8 @@ static struct middle *table[2048];
 
 static void *map_zeros(size_t size)
 {
+	if (confined())
+		return NULL;
 	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return sys_is_error(p) ? NULL : p;
@@ -112,7 +115,7 @@ int stack_pages_map(uint64_t slot)
 
 	if (state->mapped & bit)
 		return 1;
-	if (state->refused & bit)
+	if (state->refused & bit || confined())
 		return 0;
 	void *at = mirror_entry(slot & ~(PIECE - 1));
 	void *p = sys_mmap(at, 2 * PIECE, PROT_READ | PROT_WRITE,
@@ -148,7 +151,7 @@ void stack_pages_drop(uint64_t slot)
 	struct leaf_state *state = state_of(slot);
 	uint16_t bit = (uint16_t)(1u << piece_of(slot));
 
-	if (!(state->mapped & bit))
+	if (!(state->mapped & bit) || confined())
 		return;
 	if (state->pages[piece_of(slot)]) {
 		sys_madvise(mirror_entry(slot & ~(PAGE - 1)), 2 * PAGE, MADV_DONTNEED);

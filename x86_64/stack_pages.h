@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-#define STACK_PAGE 4096ul
+#define STACK_PAGE  4096ul
+#define STACK_PIECE (1ul << 20) /* of stack, whose mirror is mapped at once; that has twice the size */
 
 struct stack;
 

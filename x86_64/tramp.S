@@ -122,7 +122,10 @@ tramp_prctl:
 	test	%rdx, %rdx
 	jz	.Lgo_on
 .Lconfined:
-	movl	$1, tramp_confined(%rip)
+	cmpl	$0, tramp_confined(%rip)	/* the filter that is there may kill */
+	jne	.Lgo_on
+	mov	%rsp, %rax
+	SLOW	tramp_slow_confine
 	jmp	.Lgo_on
 	.globl	tramp_syscall
 	.hidden	tramp_syscall

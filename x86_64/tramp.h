@@ -89,10 +89,7 @@ extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden"))
 /* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
 extern __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/*
- * The program has asked for a filter of system calls (prctl, syscall), or was about to; then 1. Set by tramp_prctl and
- * tramp_syscall; runtime/confined.h says what for.
- */
+/* The program has asked for a filter of system calls, or was about to; then 1. See x86_64/confined.h. */
 extern uint32_t tramp_confined __attribute__((visibility("hidden")));
 
 /* Event types of the handler table. */
@@ -187,6 +184,12 @@ enum tramp_answer tramp_slow_jump(uint64_t env);
  * no return label of it reads the TSC.
  */
 enum tramp_answer tramp_slow_prctl(uint64_t sp);
+
+/*
+ * The thread, with its stack at sp, is about to put itself or all threads under a filter of system calls: asks for what
+ * will be needed, and sets tramp_confined. Called until that is set.
+ */
+enum tramp_answer tramp_slow_confine(uint64_t sp);
 
 /*
  * The chunk is full, the clock's span changed, or another event lies where this one should go. found: what lies there, or

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Has the program put itself under a filter of system calls (seccomp)? The filter may kill who makes another one than
+ * it knows, and it does not know of us. So from then on, what threads do in the middle of their calls asks the kernel
+ * for nothing but rt_sigprocmask, which no filter in practice forbids, and they go without what they can't have:
+ *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes them
+ *	- threads keep the name that they had; no thread of a child that is forked is recorded
+ *	- of stacks that grow far, or are new, entries of calls are recorded alone
+ *
+ * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/never.h), right before the call, which
+ * is the last chance to ask for what will be needed; who makes the system call by an instruction of his own is not
+ * seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and for
+ * what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
+ *
+ * Set by tramp_slow_confine() alone. Any context, no lock.
+ */
+#ifndef XAUDIT_CONFINED_H
+#define XAUDIT_CONFINED_H
+
+#include "x86_64/tramp.h"
+
+static inline int confined(void)
+{
+	/* Relaxed: the thread itself set it before its filter; those of other threads it precedes by a system call. */
+	return __builtin_expect(__atomic_load_n(&tramp_confined, __ATOMIC_RELAXED), 0) != 0;
+}
+
+#endif
