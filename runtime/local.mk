@@ -21,7 +21,7 @@ runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 noinst_LTLIBRARIES += runtime/libbase.la
 runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/identity.c runtime/identity.h runtime/sys.h
 runtime_libbase_la_SOURCES += runtime/output.c runtime/output.h
-runtime_libbase_la_SOURCES += runtime/snapshot_copy.c runtime/snapshot_copy.h
+runtime_libbase_la_SOURCES += runtime/snapshot_copy.c runtime/snapshot_copy.h runtime/snapshot_meta.c runtime/snapshot_parts.h
 runtime_libbase_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # libxaudit-api, what programs link: nothing but pointers that the module fills in. The archive by hand, since libtool would compile the whole tree twice

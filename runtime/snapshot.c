@@ -106,7 +106,7 @@ static long make_folder(const char *from)
 	return fd;
 }
 
-/* Copies the process folder. Returns 0 or -errno. */
+/* Copies this process. Returns 0 or -errno. */
 static long take(const char *path)
 {
 	struct snapshot_copied copied;
@@ -117,7 +117,7 @@ static long take(const char *path)
 		process_lock(&held);
 		process_change(TRACE_CHANGE_SNAPSHOT, 0, folder);
 		process_unlock(&held);
-		r = snapshot_copy((int)from, (int)to, &copied);
+		r = snapshot_copy((int)from, (int)to, process_head()->process, &copied);
 		sys_close((int)to);
 	}
 	if (from >= 0)
@@ -133,7 +133,7 @@ int snapshot_take(void)
 	uint32_t self = identity_generation(),
 		 owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
 
-	/* A forked child is known by its own folder, which comes with its first event. */
+	/* A forked child has one when it has its head, which comes with its first event. */
 	if (!*from)
 		return -ENOENT;
 	/* Acquire; pairs with the release below: the buffers are the owner's. */

@@ -5,40 +5,22 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/output.h"
+#include "runtime/snapshot_parts.h"
 #include "runtime/sys.h"
 #include "runtime/text.h"
-#include "runtime/trace.h"
 
-#define PIECE	    (64ul << 10)
-#define PLACES_MAX  65536u	/* of a thread's ring */
 #define THREADS_MAX (1u << 20)
 #define FEW	    10
-#define LOOKS	    1000 /* at a chunk that is about to be finished, and at a pair of times that is being written */
 
-#define NO_SEQ UINT64_MAX
-
-/* All that is needed, mapped: a signal handler's stack may be small. */
-struct copy {
-	uint8_t first[PIECE], second[PIECE];
-	struct trace_head head;
-	struct trace_chunk chunk, behind;
-	struct snapshot_copied *copied;
-	int from, to; /* folders */
-	uint64_t seq[PLACES_MAX]; /* of the places of a ring; NO_SEQ: none */
-};
-
-/* A file of one thread record. */
-struct files {
+/* What a chunk is copied from and to. */
+struct way {
 	int from, to;
-	uint64_t size; /* of the file */
-	uint64_t chunk;
-	unsigned places; /* of a ring */
+	uint64_t slot; /* of `to`, in chunks: the one that is about to be copied goes there */
 };
 
 /* ---- reading and writing ---- */
 
-/* As many bytes as there are, up to size; or -errno. */
-static long read_at(int fd, void *to, uint64_t size, uint64_t at)
+long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)
 {
 	uint64_t done = 0;
 
@@ -55,7 +37,7 @@ static long read_at(int fd, void *to, uint64_t size, uint64_t at)
 	return (long)done;
 }
 
-static long write_at(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at)
+long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at)
 {
 	for (uint64_t done = 0; done < size;) {
 		long n = sys_call(__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
@@ -67,28 +49,6 @@ static long write_at(struct copy *c, int fd, const void *from, uint64_t size, ui
 	}
 	c->copied->bytes += size;
 	return 0;
-}
-
-/* A thread's file: opened to be read in the folder `from`, made in the folder `to`. */
-static int open_from(int folder, char kind, unsigned n)
-{
-	char name[16];
-	struct text text = { name, sizeof(name), 0 };
-
-	text_char(&text, kind);
-	text_number(&text, n);
-	/* What takes the place of a file can't make us wait. */
-	return (int)output_open_file(folder, name, O_RDONLY | O_NONBLOCK);
-}
-
-static int make_to(int folder, char kind, unsigned n)
-{
-	char name[16];
-	struct text text = {name, sizeof(name), 0};
-
-	text_char(&text, kind);
-	text_number(&text, n);
-	return (int)output_make_file(folder, name);
 }
 
 static int is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
@@ -106,7 +66,7 @@ static int is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
 /* Reads the head of a chunk. Returns 1 if it is one, 0, or -errno. */
 static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *chunk)
 {
-	long n = read_at(fd, chunk, sizeof(*chunk), at);
+	long n = snapshot_read(fd, chunk, sizeof(*chunk), at);
 
 	if (n < 0)
 		return n;
@@ -119,19 +79,19 @@ static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *c
  * Copies the words of the chunk at hand, from its head's end up to `end`. *copied_to: how far it came; an unfinished
  * one has its token behind its events.
  */
-static long copy_words(struct copy *c, const struct files *f, uint64_t at, uint64_t end, uint64_t *copied_to)
+static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end, uint64_t *copied_to)
 {
-	uint64_t pos = c->chunk.head_size;
+	uint64_t pos = c->chunk.head_size, to = way->slot * c->chunk_size;
 
 	while (pos < end) {
 		uint64_t size = end - pos < PIECE ? end - pos : PIECE;
-		long n = read_at(f->from, c->first, size, at + pos);
+		long n = snapshot_read(way->from, c->first, size, at + pos);
 		if (n < 0)
 			return n;
 		n -= n % 8;
 		if (n == 0 || (!c->chunk.used && is_all(c->first, (uint64_t)n, c->chunk.token)))
 			break;
-		long r = write_at(c, f->to, c->first, (uint64_t)n, at + pos);
+		long r = snapshot_write(c, way->to, c->first, (uint64_t)n, to + pos);
 		if (r)
 			return r;
 		pos += (uint64_t)n;
@@ -141,11 +101,13 @@ static long copy_words(struct copy *c, const struct files *f, uint64_t at, uint6
 }
 
 /* Compares what was copied with what is there now, and takes back what lies behind the first difference. */
-static long settle_words(struct copy *c, const struct files *f, uint64_t at, uint64_t end)
+static long settle_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end)
 {
+	uint64_t to = way->slot * c->chunk_size;
+
 	for (uint64_t pos = c->chunk.head_size; pos < end;) {
 		uint64_t size = end - pos < PIECE ? end - pos : PIECE;
-		long a = read_at(f->to, c->first, size, at + pos), b = read_at(f->from, c->second, size, at + pos);
+		long a = snapshot_read(way->to, c->first, size, to + pos), b = snapshot_read(way->from, c->second, size, at + pos);
 		if (a < 0 || b < 0)
 			return a < 0 ? a : b;
 		uint64_t same = 0, most = (uint64_t)(a < b ? a : b) / 8;
@@ -158,7 +120,7 @@ static long settle_words(struct copy *c, const struct files *f, uint64_t at, uin
 		sys_fill_words(c->first, c->chunk.token, PIECE / 8);
 		for (; pos < end; pos += size) {
 			size = end - pos < PIECE ? end - pos : PIECE;
-			long r = write_at(c, f->to, c->first, size, at + pos);
+			long r = snapshot_write(c, way->to, c->first, size, to + pos);
 			if (r)
 				return r;
 		}
@@ -167,15 +129,16 @@ static long settle_words(struct copy *c, const struct files *f, uint64_t at, uin
 }
 
 /*
- * Copies the chunk of number seq, which lies at `at`. Returns 1, 0 if it was overwritten, or -errno. The head is written last: until then nothing is there.
+ * Copies the chunk of number seq, which lies at `at`. Returns 1, 0 if it was overwritten, or -errno. The head is written
+ * last: until then nothing is there.
  */
-static long copy_chunk(struct copy *c, const struct files *f, uint64_t at, uint64_t seq, int newest)
+static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t seq, int newest)
 {
 	uint64_t end = 0;
 	long r;
 
 	for (int look = 0;; look++) {
-		r = read_chunk(f->from, at, f->chunk, &c->chunk);
+		r = read_chunk(way->from, at, c->chunk_size, &c->chunk);
 		if (r <= 0)
 			return r;
 		if (c->chunk.seq != seq)
@@ -186,77 +149,79 @@ static long copy_chunk(struct copy *c, const struct files *f, uint64_t at, uint6
 		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
 	}
 	end = c->chunk.used ? c->chunk.used : c->chunk.size;
-	r = copy_words(c, f, at, end, &end);
+	r = copy_words(c, way, at, end, &end);
 	if (r == 0 && !c->chunk.used)
-		r = settle_words(c, f, at, end);
+		r = settle_words(c, way, at, end);
 	if (r)
 		return r;
-	r = read_chunk(f->from, at, f->chunk, &c->behind);
+	r = read_chunk(way->from, at, c->chunk_size, &c->behind);
 	if (r < 0)
 		return r;
-	if (r == 0 || c->behind.seq != seq) {
-		/* Without a head nothing is there; the words are given back if the file system can. */
-		sys_call(__NR_fallocate, f->to, 3 /* PUNCH_HOLE | KEEP_SIZE */, (long)at, (long)f->chunk, 0, 0);
+	/* Without a head nothing is there. */
+	if (r == 0 || c->behind.seq != seq)
 		return 0;
-	}
-	r = write_at(c, f->to, &c->chunk, sizeof(c->chunk), at);
+	c->chunk.used = end;
+	c->chunk.copied = 0;
+	c->chunk.process = 0;
+	r = snapshot_write(c, way->to, &c->chunk, sizeof(c->chunk), way->slot * c->chunk_size);
 	if (r)
 		return r;
 	c->copied->chunks++;
 	return 1;
 }
 
-/* ---- files ---- */
+/* ---- threads ---- */
 
-/* Both get the size that the file has now. */
-static long take_size(struct files *f)
+static uint64_t chunk_at(const struct copy *c, unsigned i)
 {
-	long size = sys_call(__NR_lseek, f->from, 0, SEEK_END, 0, 0, 0);
-
-	if (size < 0)
-		return size;
-	f->size = (uint64_t)size;
-	/* What was copied before is gone. */
-	long r = sys_call(__NR_ftruncate, f->to, 0, 0, 0, 0, 0);
-	return r ? r : sys_call(__NR_ftruncate, f->to, size, 0, 0, 0, 0);
+	return snapshot_place_at(c, c->place[i]) + c->chunk_size;
 }
 
-/* Opens both ends, and lists nothing yet. Returns 1, 0 if there is no such file, or -errno. */
-static long open_files(struct copy *c, struct files *f, char kind, unsigned n, uint64_t chunk)
+/*
+ * Calls `found` for the places that the thread record has for that, as far as the directory tells now. Returns 0, or
+ * what else `found` returned, or -errno.
+ */
+static long each_place(struct copy *c, enum trace_place what, uint32_t number,
+	long (*found)(struct copy *c, uint32_t place, uint32_t number))
 {
-	f->to = -1;
-	f->chunk = chunk;
-	f->from = open_from(c->from, kind, n);
-	if (f->from < 0)
-		return f->from == -ENOENT ? 0 : f->from;
-	f->to = make_to(c->to, kind, n);
-	if (f->to < 0)
-		return f->to;
-	long r = take_size(f);
-	return r ? r : 1;
+	const uint64_t wanted = TRACE_PLACE(what, c->process, number);
+	uint32_t places = 0;
+	long n = snapshot_read(c->meta, &places, sizeof(places), offsetof(struct trace_head, places)), r = 0;
+
+	if (n < 0)
+		return n;
+	places = places < c->family.places_max ? places : c->family.places_max;
+	for (uint64_t at = 0; at < places && !r; at += PIECE / 8) {
+		uint64_t size = 8 * (places - at) < PIECE ? 8 * (places - at) : PIECE;
+		n = snapshot_read(c->meta, c->second, size, c->family.directory + 8 * at);
+		if (n < 0)
+			return n;
+		for (uint64_t i = 0; i < (uint64_t)n / 8 && !r; i++)
+			if (((const uint64_t *)(const void *)c->second)[i] == wanted)
+				r = found(c, (uint32_t)(at + i), number);
+	}
+	return r;
 }
 
-static void close_files(struct files *f)
+static long list_place(struct copy *c, uint32_t place, uint32_t number)
 {
-	if (f->from >= 0)
-		sys_close(f->from);
-	if (f->to >= 0)
-		sys_close(f->to);
+	(void)number;
+	if (c->places < PLACES_MAX) {
+		c->seq[c->places] = NO_SEQ;
+		c->taken[c->places] = 0;
+		c->place[c->places++] = place;
+	}
+	return 0;
 }
 
-static uint64_t place_at(const struct files *f, unsigned place)
-{
-	return (2 * (uint64_t)place + 1) * f->chunk;
-}
-
-/* Lists the places of a ring. Returns the newest number, NO_SEQ if there is none. */
-static uint64_t look_at_ring(struct copy *c, const struct files *f)
+/* Notes which chunks lie in the places. Returns the newest number, NO_SEQ if there is none. */
+static uint64_t look_at_places(struct copy *c)
 {
 	uint64_t newest = NO_SEQ;
 
-	for (unsigned i = 0; i < f->places; i++) {
+	for (unsigned i = 0; i < c->places; i++) {
 		c->seq[i] = NO_SEQ;
-		if (read_chunk(f->from, place_at(f, i), f->chunk, &c->chunk) <= 0)
+		if (read_chunk(c->meta, chunk_at(c, i), c->chunk_size, &c->chunk) <= 0)
 			continue;
 		c->seq[i] = c->chunk.seq;
 		if (newest == NO_SEQ || c->chunk.seq > newest)
@@ -268,193 +233,202 @@ static uint64_t look_at_ring(struct copy *c, const struct files *f)
 /*
  * The same, so that the list lacks none from the newest back to the first that is gone. Twice: while the places are
  * looked at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the newer. What
- * is not newer than the newest of the first look was all there when the second began.
+ * is not newer than the newest of the first look was all there when the second began. A place that is taken meanwhile
+ * has a newer one.
  */
-static uint64_t list_ring(struct copy *c, struct files *f)
+static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
 {
-	/* The last one may be cut behind its events. */
-	uint64_t places = (f->size + f->chunk - 1) / (2 * f->chunk);
-
-	f->places = places < PLACES_MAX ? (unsigned)places : PLACES_MAX;
-	uint64_t newest = look_at_ring(c, f);
-	look_at_ring(c, f);
-	return newest;
+	c->places = 0;
+	long r = each_place(c, TRACE_PLACE_CHUNK, number, list_place);
+	*newest = look_at_places(c);
+	look_at_places(c);
+	return r;
 }
 
 /*
  * From the newest chunk backwards, until one is gone; counts those that are. *oldest: of those that were copied, NO_SEQ
- * if none was.
+ * if none was. They lie behind so many chunks of the copy, in the order of their numbers.
  */
-static long copy_ring(struct copy *c, const struct files *f, uint64_t newest, uint64_t *oldest, unsigned *gone)
+static long copy_places(
+	struct copy *c, struct way *way, uint64_t behind, uint64_t newest, uint64_t *oldest, unsigned *gone)
 {
+	way->slot = behind + c->places;
 	*oldest = NO_SEQ;
 	*gone = 0;
 	for (uint64_t seq = newest, below; seq != NO_SEQ; seq = below) {
-		unsigned at = f->places;
+		unsigned at = c->places;
 		below = NO_SEQ;
-		for (unsigned i = 0; i < f->places; i++) {
+		way->slot--;
+		for (unsigned i = 0; i < c->places; i++) {
 			if (c->seq[i] == seq)
 				at = i;
 			else if (c->seq[i] != NO_SEQ && c->seq[i] < seq && (below == NO_SEQ || c->seq[i] > below))
 				below = c->seq[i];
 		}
-		long r = at < f->places ? copy_chunk(c, f, place_at(f, at), seq, seq == newest) : 0;
+		long r = at < c->places ? copy_chunk(c, way, chunk_at(c, at), seq, seq == newest) : 0;
 		if (r < 0)
 			return r;
 		if (r == 0) {
-			for (unsigned i = 0; i < f->places; i++)
+			for (unsigned i = 0; i < c->places; i++)
 				*gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
 			return 0;
 		}
+		c->taken[at] = 1;
 		*oldest = seq;
 	}
 	return 0;
 }
 
+static int is_taken(const struct copy *c, uint64_t seq)
+{
+	for (unsigned i = 0; i < c->places; i++)
+		if (c->taken[i] && c->seq[i] == seq)
+			return 1;
+	return 0;
+}
+
+/* "t<n>", or "t<n>.<p>" of a process that is not the first. */
+static void put_name(char name[32], uint32_t number, uint32_t process)
+{
+	struct text text = { name, 32, 0 };
+
+	text_char(&text, 't');
+	text_number(&text, number);
+	if (process) {
+		text_char(&text, '.');
+		text_number(&text, process);
+	}
+}
+
 /*
- * Of what the thread has written to t<n>, the chunks up to the newest that are not copied from its ring. Looked at
- * behind that: what is gone there is here by then, in mode stream.
+ * Of what the thread has written to t<n>, the chunks up to the newest that are not copied from its places. Looked at
+ * behind that: what is gone there is here by then, in mode stream. before: how many there were at first; so many come
+ * to lie where they lay, others behind them.
  */
-static long copy_file(struct copy *c, const struct files *f, uint64_t newest, uint64_t oldest)
+static long copy_stream(struct copy *c, const struct way *way, uint32_t number, uint64_t before, uint64_t newest)
 {
-	for (uint64_t at = 0; at < f->size; at += f->chunk) {
-		if (read_chunk(f->from, at, f->chunk, &c->chunk) <= 0 || c->chunk.seq > newest ||
-			c->chunk.seq >= oldest)
+	uint64_t more = before;
+	char name[32];
+	long r = 0;
+
+	put_name(name, number, c->process);
+	/* What takes the place of a file can't make us wait. */
+	struct way file = { (int)output_open_file(c->from, name, O_RDONLY | O_NONBLOCK), way->to, 0 };
+	if (file.from < 0)
+		return file.from == -ENOENT ? 0 : file.from;
+	long size = sys_call(__NR_lseek, file.from, 0, SEEK_END, 0, 0, 0);
+	for (uint64_t at = 0; size > 0 && at < (uint64_t)size && r >= 0; at += c->chunk_size) {
+		if (read_chunk(file.from, at, c->chunk_size, &c->chunk) <= 0 || c->chunk.seq > newest ||
+			is_taken(c, c->chunk.seq))
 			continue;
-		long r = copy_chunk(c, f, at, c->chunk.seq, 0);
-		if (r < 0)
-			return r;
+		/* Of those that came meanwhile no more are wanted than the thread has places. */
+		file.slot = at / c->chunk_size < before ? at / c->chunk_size : more++;
+		if (file.slot >= before + c->places)
+			break;
+		r = copy_chunk(c, &file, at, c->chunk.seq, 0);
 	}
-	return 0;
+	sys_close(file.from);
+	return size < 0 ? size : r < 0 ? r : 0;
 }
 
-/* Counters: of 8 bytes each, so each is whole. */
-static long copy_counts(struct copy *c, const struct files *f)
+/* How many chunks t<n> has room for; there may be none yet. */
+static uint64_t stream_chunks(struct copy *c, uint32_t number)
 {
-	for (uint64_t at = 0; at < f->size; at += PIECE) {
-		long n = read_at(f->from, c->first, PIECE, at);
-		if (n <= 0)
-			return n;
-		/* Zeros stay a hole. */
-		if (!is_all(c->first, (uint64_t)n, 0)) {
-			long r = write_at(c, f->to, c->first, (uint64_t)n, at);
-			if (r)
-				return r;
-		}
-	}
-	return 0;
+	char name[32];
+
+	put_name(name, number, c->process);
+	int fd = (int)output_open_file(c->from, name, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	long size = sys_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0);
+	sys_close(fd);
+	return size < 0 ? 0 : ((uint64_t)size + c->chunk_size - 1) / c->chunk_size;
 }
 
-/* t<n>, as it is now. Returns 1, 0 if there is none, or -errno. */
-static long copy_stream(struct copy *c, unsigned n, uint64_t newest, uint64_t oldest)
+/*
+ * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes where one might
+ * have come.
+ */
+static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64_t newest)
 {
-	struct files t = { -1, -1, 0, 0, 0 };
-	long r = open_files(c, &t, 't', n, c->head.chunk_size);
-
-	if (r > 0) {
-		long bad = copy_file(c, &t, newest, oldest);
-		r = bad ? bad : r;
-	}
-	close_files(&t);
-	return r;
-}
-
-/* Copies the chunks of thread record n, whose ring is open. */
-static long copy_chunks(struct copy *c, struct files *r, unsigned n)
-{
-	uint64_t chunks = c->copied->chunks, newest, oldest;
+	uint64_t chunks = c->copied->chunks, oldest = NO_SEQ, before = stream_chunks(c, number);
+	int has_file = before || c->head.mode == TRACE_MODE_STREAM;
 	unsigned gone = 0;
-	long bad;
+	long r = 0;
 
 	/*
 	 * A thread at full speed may overwrite all while we wait for a processor: then all begins anew. A few times,
 	 * too, if it was more than half: that is luck.
 	 */
 	for (int again = 0;; again++) {
-		if (again && (bad = take_size(r)))
-			return bad;
-		c->copied->chunks = chunks;
+		if (again) {
+			c->copied->chunks = chunks;
+			/* What was copied before is gone. */
+			if ((r = sys_call(__NR_ftruncate, way->to, 0, 0, 0, 0, 0)) ||
+				(r = list_chunks(c, number, &newest)))
+				return r;
+		}
 		/* What is begun behind these looks is not copied: then nothing is missing in between. */
-		newest = list_ring(c, r);
-		if (newest == NO_SEQ)
-			return 0;
-		bad = copy_ring(c, r, newest, &oldest, &gone);
-		if (bad)
-			return bad;
+		r = copy_places(c, way, has_file ? before + c->places : 0, newest, &oldest, &gone);
+		if (r)
+			return r;
 		int nothing = oldest == NO_SEQ;
 		if (again == (nothing ? LOOKS : FEW) || (c->head.mode == TRACE_MODE_STREAM && !nothing) ||
-			(!nothing && gone * 2 <= r->places))
+			(!nothing && gone * 2 <= c->places))
 			break;
 	}
 	c->copied->gone += c->head.mode == TRACE_MODE_RING ? gone : 0;
-	bad = copy_stream(c, n, newest, oldest);
-	return bad < 0 ? bad : 0;
+	return has_file ? copy_stream(c, way, number, before, newest) : 0;
 }
 
-/* Copies the files of thread record n. Returns 1, 0 if it has none, or -errno. */
-static long copy_thread(struct copy *c, unsigned n)
+/* Counters: of 8 bytes each, so each is whole. Called for each place of a run; the first one has the head. */
+static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
 {
-	struct files r = { -1, -1, 0, 0, 0 }, k = r;
-	uint64_t chunks = c->copied->chunks;
-	long has_r = open_files(c, &r, 'r', n, c->head.chunk_size);
-	long has_k = has_r < 0 ? 0 : open_files(c, &k, 'c', n, 0);
-	long bad = has_r < 0 ? has_r : has_k < 0 ? has_k : 0;
+	struct trace_counts counts;
+	uint64_t from = snapshot_place_at(c, place), to = c->next * c->family.place_size, size = c->family.place_size;
+	long n = snapshot_read(c->meta, &counts, sizeof(counts), from), r = 0;
 
-	if (!bad && has_r)
-		bad = copy_chunks(c, &r, n);
-	if (!bad && has_k)
-		bad = copy_counts(c, &k);
-	close_files(&r);
-	close_files(&k);
-	c->copied->threads += c->copied->chunks != chunks || has_k > 0;
-	return bad ? bad : has_r | has_k;
-}
-
-/* ---- meta ---- */
-
-/* The head, with a pair of times that held still: a writer that was killed in the middle of it leaves none. */
-static long read_head(struct copy *c, int fd)
-{
-	for (int look = 0; look < LOOKS; look++) {
-		long n = read_at(fd, &c->head, sizeof(c->head), 0);
-		if (n < 0)
-			return n;
-		if (n != sizeof(c->head) || !sys_same(c->head.magic, TRACE_MAGIC, sizeof(c->head.magic)) ||
-			c->head.version != TRACE_VERSION || c->head.head_size < sizeof(c->head) || c->head.head_size > TRACE_HEAD_SIZE ||
-			c->head.chunk_size < TRACE_CHUNK_MIN || c->head.chunk_size > TRACE_CHUNK_MAX ||
-			(c->head.ring_chunk && (c->head.ring_chunk < 4096 || c->head.ring_chunk > TRACE_CHUNK_MAX)))
-			return -EBADMSG;
-		uint32_t seq = c->head.last_seq;
-		n = read_at(fd, c->second, sizeof(c->head), 0);
-		if (n == sizeof(c->head) && !(seq & 1) && ((struct trace_head *)(void *)c->second)->last_seq == seq)
-			return 0;
-	}
-	sys_fill(&c->head.last, 0, sizeof(c->head.last));
-	c->head.last_seq = 0;
-	return 0;
-}
-
-static long copy_meta(struct copy *c, int from)
-{
-	long r = read_head(c, from);
-	if (r)
-		return r;
-	int to = (int)output_make_file(c->to, "meta");
-	if (to < 0)
-		return to;
-	uint64_t end = c->head.used;
-	for (uint64_t at = TRACE_HEAD_SIZE; at < end && r == 0; at += PIECE) {
-		uint64_t size = end - at < PIECE ? end - at : PIECE;
-		long n = read_at(from, c->first, size, at);
-		r = n < 0 ? n : write_at(c, to, c->first, (uint64_t)n, at);
-		if (n >= 0 && (uint64_t)n < size) /* cut off: readers say so */
+	if (n < 0)
+		return n;
+	if (place < c->run_end || n != sizeof(counts) || counts.magic != TRACE_COUNTS_MAGIC || !counts.size ||
+		counts.size % size || counts.size / size > c->family.places_max)
+		return 0;
+	uint32_t places = (uint32_t)(counts.size / size);
+	c->run_end = place + places;
+	for (uint64_t at = 0; at < counts.size && !r; at += PIECE) {
+		n = snapshot_read(c->meta, c->first, PIECE, from + at);
+		if (n <= 0)
 			break;
+		/* Zeros stay a hole. */
+		if (!is_all(c->first, (uint64_t)n, 0))
+			r = snapshot_write(c, c->out, c->first, (uint64_t)n, to + at);
 	}
-	if (r == 0)
-		r = write_at(c, to, &c->head, sizeof(c->head), 0);
-	if (r == 0 && end <= TRACE_HEAD_SIZE)
-		r = sys_call(__NR_ftruncate, to, TRACE_HEAD_SIZE, 0, 0, 0, 0);
-	sys_close(to);
+	if (n < 0 || r)
+		return n < 0 ? n : r;
+	c->next += places;
+	c->runs++;
+	return snapshot_name(c, c->next - places, places, TRACE_PLACE_COUNTS, number);
+}
+
+/* Copies what there is of a thread record. */
+static long copy_thread(struct copy *c, uint32_t number)
+{
+	uint64_t chunks = c->copied->chunks, newest;
+	char name[32];
+	long r = list_chunks(c, number, &newest);
+
+	c->runs = c->run_end = 0;
+	if (!r && newest != NO_SEQ) {
+		put_name(name, number, 0);
+		struct way way = { c->meta, (int)output_make_file(c->to, name), 0 };
+		if (way.to < 0)
+			return way.to;
+		r = copy_chunks(c, &way, number, newest);
+		sys_close(way.to);
+	}
+	if (!r)
+		r = each_place(c, TRACE_PLACE_COUNTS, number, copy_counts);
+	c->copied->threads += c->copied->chunks != chunks || c->runs;
 	return r;
 }
 
@@ -462,24 +436,21 @@ static long copy_meta(struct copy *c, int from)
 
 static long copy_all(struct copy *c)
 {
-	int meta = (int)output_open_file(c->from, "meta", O_RDONLY | O_NONBLOCK);
-	if (meta < 0)
-		return meta;
-	long r = read_head(c, meta);
-	/* Threads may begin meanwhile; so may files be missing of those that did not write yet. */
+	long r = snapshot_begin(c);
+	/* Threads may begin meanwhile; what they have is newer. */
 	uint32_t threads = c->head.threads < THREADS_MAX ? c->head.threads : THREADS_MAX;
-	for (unsigned n = 0; r >= 0 && n < THREADS_MAX; n++) {
+	for (uint32_t n = 0; n < threads && !r; n++)
 		r = copy_thread(c, n);
-		if (r == 0 && n >= threads)
-			break;
-	}
-	if (r >= 0)
-		r = copy_meta(c, meta);
-	sys_close(meta);
+	if (!r)
+		r = snapshot_meta(c);
+	if (c->out >= 0)
+		sys_close(c->out);
+	if (c->meta >= 0)
+		sys_close(c->meta);
 	return r;
 }
 
-long snapshot_copy(int from, int to, struct snapshot_copied *copied)
+long snapshot_copy(int from, int to, uint32_t process, struct snapshot_copied *copied)
 {
 	struct copy *c = sys_mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -489,7 +460,9 @@ long snapshot_copy(int from, int to, struct snapshot_copied *copied)
 	c->copied = copied;
 	c->from = from;
 	c->to = to;
+	c->out = c->meta = -1;
+	c->process = process;
 	long r = copy_all(c);
 	sys_munmap(c, sizeof(*c));
-	return r < 0 ? r : 0;
+	return r;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies one process folder of a trace while its threads go on writing, so that what is in the copy is what was there at one moment, thread by
- * thread: every event whole, in order, none twice, none missing between the first and the last.
+ * Copies one process of a trace (runtime/trace.h) while its threads go on writing, so that what is in the copy is what
+ * was there at one moment, thread by thread: every event whole, in order, none twice, none missing between the first
+ * and the last. In the copy it is the only process, with all records that it shares with its forefathers; its events
+ * are in t<n>, one chunk behind the other.
  *
  * Of a thread's chunks the newest is copied first, twice: the copy ends at the first word that changed in between. The
- * others are finished, but may be overwritten in the thread's ring: from the newest back, each is copied and its head
+ * others are finished, but may be overwritten in their places: from the newest back, each is copied and its head
  * read again behind it; the first that is another one by then ends the copy, since all that are older are gone too, or
- * about to. In mode stream they are in t<n> by then, which is looked at next. `meta` comes last, so it names whatever
- * occurs in the events.
+ * about to. In mode stream they are in t<n> by then, which is looked at next. `meta` is complete last, so it names
+ * whatever occurs in the events.
  *
- * No libc; async-signal-safe; a mapping of a few hundred KiB for the time of the call. The command uses it too.
+ * No libc; async-signal-safe; a mapping of a MiB for the time of the call, touched as far as it is needed. The command
+ * uses it too.
  */
 #ifndef XAUDIT_SNAPSHOT_COPY_H
 #define XAUDIT_SNAPSHOT_COPY_H
@@ -24,9 +27,10 @@ struct snapshot_copied {
 };
 
 /*
- * Copies what is in the process folder `from` into the new folder `to`; both are descriptors (runtime/output.h), and
- * stay open. Returns 0, or -errno of what could not be read or written.
+ * Copies the process whose head is at place `process` in the folder `from` into the new folder `to`; both are
+ * descriptors (runtime/output.h), and stay open. Returns 0, or -errno of what could not be read or written; -EBADMSG:
+ * this is no meta of this version, or there is no such process.
  */
-long snapshot_copy(int from, int to, struct snapshot_copied *copied);
+long snapshot_copy(int from, int to, uint32_t process, struct snapshot_copied *copied);
 
 #endif

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Custom events that are read while they are being written, word by word and slowly, in a thread file and in a flight recorder, by xaudit dump and from
+ * Custom events that are read while they are being written, word by word and slowly, in places that are filled once and in a flight recorder, by xaudit dump and from
  * a snapshot: each is shown whole or not at all, none is missing, and none is taken for damage.
  *
  * Event i has size_of(i) bytes, all of them 'a' + i % 26, and a time of 1000 + i.
@@ -27,6 +27,7 @@
 #define CHUNK	TRACE_CHUNK_MIN
 #define CHUNKS	512u
 #define PLACES	16u
+#define FIRST	2u /* place of the first chunk */
 #define ROUNDS	25
 #define SECONDS 120
 
@@ -53,22 +54,30 @@ static void *map_file(const char *name, uint64_t size)
 	return p == MAP_FAILED ? exit(1), NULL : p;
 }
 
-static void make_folder(bool ring)
+/* A family of one process: head and directory, then the chunks. Returns the file. */
+static char *make_meta(bool ring, unsigned places)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/p1", dir);
 	mkdir(path, 0777);
 	struct trace_type_name name = { .head = { TRACE_REC_EVENT_TYPE, 32 }, .type = TRACE_TYPE_FIRST, .length = 7 };
-	char *meta = map_file("meta", TRACE_HEAD_SIZE + 32);
-	struct trace_head *head = (void *)meta;
+	char *meta = map_file("meta", (FIRST + places) * 2ul * CHUNK);
+	uint64_t *word = (void *)(meta + 2 * CHUNK);
 	memcpy(meta + TRACE_HEAD_SIZE, &name, sizeof(name));
 	memcpy(meta + TRACE_HEAD_SIZE + offsetof(struct trace_type_name, name), "letters", 7);
-	*head = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
+	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
 		.used = TRACE_HEAD_SIZE + 32, .chunk_size = CHUNK, .pid = 1, .clock = TRACE_CLOCK_MONOTONIC, .threads = 1,
-		.recording = 1, .mode = ring, .ring_chunk = CHUNK, .ring_size = ring ? PLACES * CHUNK : 0 };
-	memcpy(head->magic, TRACE_MAGIC, sizeof(head->magic));
-	munmap(meta, TRACE_HEAD_SIZE + 32);
+		.recording = 1, .mode = ring, .ring_chunk = CHUNK, .ring_size = ring ? PLACES * CHUNK : 0,
+		.place_size = 2 * CHUNK, .directory = 2 * CHUNK, .places_max = 2 * CHUNK / 8,
+		.places_end = FIRST + places, .places = FIRST + places };
+	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
+	memcpy(meta, &head, sizeof(head));
+	word[0] = TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1);
+	word[1] = TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0);
+	for (unsigned i = 0; i < places; i++)
+		word[FIRST + i] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
+	return meta;
 }
 
 static void store(void *at, uint64_t word)
@@ -102,7 +111,7 @@ static void write_events(char *file, unsigned places, bool again)
 				store(&chunk->used, pos);
 			if (seq == places && !again)
 				return;
-			chunk = begin_chunk(file + (2 * (seq % places) + 1) * CHUNK, seq, 1000 + i);
+			chunk = begin_chunk(file + (2 * (FIRST + seq % places) + 1) * CHUNK, seq, 1000 + i);
 			seq++;
 			pos = sizeof(*chunk);
 		}
@@ -121,9 +130,8 @@ static void write_events(char *file, unsigned places, bool again)
 
 static pid_t start_writer(bool ring)
 {
-	make_folder(ring);
 	unsigned places = ring ? PLACES : CHUNKS;
-	char *file = map_file("r0", 2 * places * CHUNK);
+	char *file = make_meta(ring, places);
 	pid_t pid = fork();
 	if (pid)
 		return pid;
@@ -189,7 +197,7 @@ static void remove_folder(const char *path)
 static void check_reading(bool ring, bool snapshot)
 {
 	const char *what = snapshot ? "a snapshot of" : "reading";
-	const char *file = ring ? "a flight recorder" : "a thread file";
+	const char *file = ring ? "a flight recorder" : "a thread's chunks";
 	uint64_t events = 0, wrong = 0, missing = 0, failed = 0, begun = 0;
 	char copy[64], from[80], to[80];
 	pid_t pid = start_writer(ring);
@@ -204,7 +212,7 @@ static void check_reading(bool ring, bool snapshot)
 			mkdir(copy, 0777);
 			mkdir(to, 0777);
 			int source = open(from, O_RDONLY | O_DIRECTORY), target = open(to, O_RDONLY | O_DIRECTORY);
-			failed += snapshot_copy(source, target, &copied) != 0;
+			failed += snapshot_copy(source, target, 0, &copied) != 0;
 			close(source);
 			close(target);
 		}

@@ -94,16 +94,24 @@ static void tell(const char *from, const struct snapshot_copied *copied)
 	putchar('\n');
 }
 
-/* Copies the process folder `from` into the new folder output/base. Returns the exit status. */
-static int copy(const char *from, const char *output, int fd, const char *base, bool several)
+/*
+ * Copies the process, or, pid being 0, the one that made it, of the folder `from` into the new folder output/base.
+ * Returns the exit status.
+ */
+static int copy(const char *from, uint32_t pid, const char *output, int fd, const char *base, bool several)
 {
-	int source = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC), to = -1, status = TOOL_FAILED;
+	struct folder *folder = folder_open_process("ctl", from, pid);
+	int source = folder ? open(from, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
-	long r = source < 0 ? -errno : output_make(fd, base, NULL);
 
+	if (!folder)
+		return TOOL_FAILED;
+	uint32_t place = folder->process[0]->place;
+	folder_close(folder);
+	long r = source < 0 ? -errno : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
-		r = snapshot_copy(source, to, &copied);
+		r = snapshot_copy(source, to, place, &copied);
 	}
 	if (r) {
 		remove_copy(fd, base, to);
@@ -170,7 +178,7 @@ int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, ch
 	if (output) {
 		status = TOOL_OK;
 		for (size_t i = 0; i < folders; i++)
-			if (copy(folder[i], output, fd, path_base(folder[i]), folders > 1) != TOOL_OK)
+			if (copy(folder[i], folders > 1 ? 0 : pid, output, fd, path_base(folder[i]), folders > 1) != TOOL_OK)
 				status = TOOL_FAILED;
 		close(fd);
 		/* Only if nothing could be copied is it empty. */

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The meta of a snapshot. */
+#include <errno.h> /* EBADMSG */
+
+#include "runtime/output.h"
+#include "runtime/snapshot_parts.h"
+#include "runtime/sys.h"
+
+long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number)
+{
+	uint64_t word = TRACE_PLACE(what, 0, number);
+	long r = 0;
+
+	for (uint32_t i = 0; i < places && !r; i++)
+		r = snapshot_write(c, c->out, &word, 8, c->directory + 8 * ((uint64_t)first + i));
+	return r;
+}
+
+static int is_size(uint64_t size, uint64_t least, uint64_t most)
+{
+	return size >= least && size <= most && !(size & (size - 1));
+}
+
+static int is_head(const struct trace_head *head)
+{
+	return sys_same(head->magic, TRACE_MAGIC, sizeof(head->magic)) && head->version == TRACE_VERSION &&
+	       head->head_size >= sizeof(*head) && head->head_size <= TRACE_HEAD_SIZE &&
+	       is_size(head->place_size, 2 * TRACE_CHUNK_MIN, 2 * TRACE_CHUNK_MAX) && head->extents <= TRACE_EXTENTS;
+}
+
+/* That of the process, with a pair of times that held still: a writer that was killed in the middle of it leaves none. */
+static long read_head(struct copy *c)
+{
+	uint64_t at = snapshot_place_at(c, c->process);
+
+	for (int look = 0; look < LOOKS; look++) {
+		long n = snapshot_read(c->meta, &c->head, sizeof(c->head), at);
+		if (n < 0)
+			return n;
+		if (n != sizeof(c->head) || !is_head(&c->head) || c->head.process != c->process)
+			return -EBADMSG;
+		uint32_t seq = c->head.last_seq;
+		n = snapshot_read(c->meta, c->second, sizeof(c->head), at);
+		if (n == sizeof(c->head) && !(seq & 1) && ((struct trace_head *)(void *)c->second)->last_seq == seq)
+			return 0;
+	}
+	sys_fill(&c->head.last, 0, sizeof(c->head.last));
+	c->head.last_seq = 0;
+	return 0;
+}
+
+/* Bytes of the records of the process whose head is c->forefather, from a position on; fewer at the end. */
+static long read_records(struct copy *c, void *to, uint64_t size, uint64_t position)
+{
+	const struct trace_head *head = &c->forefather;
+	uint64_t done = 0, start = 0, room = c->family.place_size, at = snapshot_place_at(c, head->process);
+
+	for (uint32_t i = 0; done < size; i++) {
+		if (position + done < start + room) {
+			uint64_t skip = position + done - start, piece = room - skip;
+			piece = piece < size - done ? piece : size - done;
+			long n = snapshot_read(c->meta, (uint8_t *)to + done, piece, at + skip);
+			if (n < 0)
+				return n;
+			done += (uint64_t)n;
+			if ((uint64_t)n < piece)
+				break;
+		}
+		if (i == head->extents)
+			break;
+		start += room;
+		room = head->extent[i].places * c->family.place_size;
+		at = snapshot_place_at(c, head->extent[i].first);
+	}
+	return (long)done;
+}
+
+/* Where a position of the copy's records lies: behind its first place come those that follow the counters. */
+static uint64_t record_at(const struct copy *c, uint64_t position)
+{
+	uint64_t size = c->family.place_size;
+
+	return position < size ? position : position + (c->next - 1) * size;
+}
+
+static long write_records(struct copy *c, const uint8_t *from, uint64_t size, uint64_t position)
+{
+	uint64_t room = c->family.place_size, first = position < room && room - position < size ? room - position : size;
+	long r = snapshot_write(c, c->out, from, first, record_at(c, position));
+
+	return r || first == size ? r : snapshot_write(c, c->out, from + first, size - first, record_at(c, position + first));
+}
+
+/* Copies those up to `end` behind *used, but what is one process's alone where these are a forefather's. */
+static long copy_records(struct copy *c, uint64_t end, int own, uint64_t *used)
+{
+	struct trace_record record;
+	uint32_t what = 0;
+
+	for (uint64_t at = TRACE_HEAD_SIZE; at + sizeof(record) <= end; at += record.size) {
+		long n = read_records(c, &record, sizeof(record), at);
+		if (n < 0)
+			return n;
+		if (n != sizeof(record) || record.size < sizeof(record) || record.size % 8 || record.size > end - at)
+			return 0; /* cut off: readers say so */
+		if (record.type == TRACE_REC_TEXT)
+			read_records(c, &what, sizeof(what), at + offsetof(struct trace_text, what));
+		if (!own && (record.type == TRACE_REC_CHANGE ||
+				    (record.type == TRACE_REC_TEXT && what == TRACE_TEXT_NOTE)))
+			continue;
+		for (uint64_t done = 0; done < record.size; done += PIECE) {
+			uint64_t size = record.size - done < PIECE ? record.size - done : PIECE;
+			n = read_records(c, c->first, size, at + done);
+			if (n < 0)
+				return n;
+			long r = write_records(c, c->first, size, *used + done);
+			if (r)
+				return r;
+		}
+		*used += record.size;
+	}
+	return 0;
+}
+
+/* The head of the process at a place becomes the one whose records are read. */
+static long read_forefather(struct copy *c, uint32_t process)
+{
+	long n = snapshot_read(c->meta, &c->forefather, sizeof(c->forefather), snapshot_place_at(c, process));
+
+	if (n < 0)
+		return n;
+	return n == sizeof(c->forefather) && is_head(&c->forefather) && c->forefather.process == process ? 0 : -EBADMSG;
+}
+
+/* The records that its forefathers had when they forked, and its own. */
+static long copy_all_records(struct copy *c, uint64_t *used)
+{
+	unsigned n = 0;
+	long r = 0;
+
+	c->line[0].process = c->process;
+	c->line[0].used = c->head.used;
+	c->forefather = c->head;
+	while (c->forefather.parent_used && n + 1 < FOREFATHERS && !r) {
+		n++;
+		c->line[n].process = c->forefather.parent;
+		c->line[n].used = c->forefather.parent_used;
+		r = read_forefather(c, c->line[n].process);
+	}
+	for (unsigned i = n + 1; i-- > 0 && !r;) {
+		r = read_forefather(c, c->line[i].process);
+		if (!r)
+			r = copy_records(c, c->line[i].used, i == 0, used);
+	}
+	return r;
+}
+
+long snapshot_meta(struct copy *c)
+{
+	uint64_t used = TRACE_HEAD_SIZE, size = c->family.place_size;
+	long r = read_head(c);
+
+	if (!r)
+		r = copy_all_records(c, &used);
+	if (r)
+		return r;
+	struct trace_head *head = &c->head;
+	uint32_t places = used > size ? (uint32_t)((used - 1) / size) : 0;
+	head->process = head->parent = 0;
+	head->parent_used = 0;
+	head->used = used;
+	head->extents = places != 0;
+	head->extent[0] = (struct trace_extent){ places ? c->next : 0, places };
+	head->directory = c->directory;
+	head->places = head->places_end = c->next + places;
+	uint64_t words = (c->next_first - 1) * (size / 8);
+	head->places_max = words < TRACE_PLACE_MAX ? (uint32_t)words : TRACE_PLACE_MAX;
+	head->handover = head->handed = head->drain_beat = 0;
+	r = snapshot_name(c, c->next, places, TRACE_PLACE_RECORDS, 0);
+	if (!r)
+		r = snapshot_name(c, 1, c->next_first - 1, TRACE_PLACE_DIRECTORY, 0);
+	if (!r)
+		r = snapshot_name(c, 0, 1, TRACE_PLACE_HEAD, head->pid);
+	if (!r)
+		r = snapshot_write(c, c->out, head, sizeof(*head), 0);
+	/* All places are in the file. */
+	if (!r)
+		r = sys_call(__NR_ftruncate, c->out, (long)(head->places * size), 0, 0, 0, 0);
+	return r ? r : sys_call(__NR_renameat, c->to, (long)UNFINISHED, c->to, (long)"meta", 0, 0);
+}
+
+long snapshot_begin(struct copy *c)
+{
+	c->meta = (int)output_open_file(c->from, "meta", O_RDONLY | O_NONBLOCK);
+	if (c->meta < 0)
+		return c->meta;
+	long n = snapshot_read(c->meta, &c->family, sizeof(c->family), 0);
+
+	if (n < 0)
+		return n;
+	if (n != sizeof(c->family) || !is_head(&c->family) || c->family.places_max > TRACE_PLACE_MAX ||
+		c->family.directory % 8)
+		return -EBADMSG;
+	c->chunk_size = c->family.place_size / 2;
+	/* Twice the words of the family are enough: its counters, and its records, of which forefathers' may be there twice. */
+	uint64_t words = 2 * (uint64_t)c->family.places_max + FOREFATHERS, size = c->family.place_size;
+	c->directory = size;
+	c->next = c->next_first = 1 + (uint32_t)((8 * words + size - 1) / size);
+	c->out = (int)output_make_file(c->to, UNFINISHED);
+	return c->out < 0 ? c->out : read_head(c);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two files of snapshot_copy.h share. No others include it. */
+#ifndef XAUDIT_SNAPSHOT_PARTS_H
+#define XAUDIT_SNAPSHOT_PARTS_H
+
+#include <stdint.h>
+
+#include "runtime/snapshot_copy.h"
+#include "runtime/trace.h"
+
+#define PIECE	    (64ul << 10)
+#define PLACES_MAX  65536u	/* of a thread's chunks */
+#define LOOKS	    1000 /* at a chunk that is about to be finished, and at a pair of times that is being written */
+
+#define FOREFATHERS 1024 /* of a process, that is copied with their records */
+
+#define NO_SEQ UINT64_MAX
+
+#define UNFINISHED "meta.new" /* name of the copy's meta until it is complete */
+
+/* All that is needed, mapped: a signal handler's stack may be small. */
+struct copy {
+	uint8_t first[PIECE], second[PIECE];
+	struct trace_head head; /* of the process */
+	struct trace_head family, forefather;
+	struct trace_chunk chunk, behind;
+	struct snapshot_copied *copied;
+	int from, to; /* folders */
+	int meta, out; /* the file of the family, and that of the copy */
+	uint32_t process;
+	uint64_t chunk_size;
+	uint64_t directory; /* of the copy */
+	uint32_t next;	    /* place of the copy */
+	uint32_t next_first; /* behind its directory */
+	uint32_t runs, run_end; /* of counters: that were copied, and the place behind the last */
+	/* Of the chunks that a thread has in meta. */
+	unsigned places;
+	uint32_t place[PLACES_MAX];
+	uint64_t seq[PLACES_MAX]; /* NO_SEQ: none */
+	uint8_t taken[PLACES_MAX]; /* it is copied */
+	/* Who has records that are the process's, too, from itself on backwards. */
+	struct {
+		uint32_t process;
+		uint64_t used;
+	} line[FOREFATHERS];
+};
+
+static inline uint64_t snapshot_place_at(const struct copy *c, uint32_t place)
+{
+	return place * c->family.place_size;
+}
+
+/* As many bytes as there are, up to size; or -errno. */
+long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
+long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
+
+/* Says whose places of the copy are. */
+long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number);
+
+/* Opens both files of meta; reads the head of the process. Returns 0 or -errno. What is open stays so. */
+long snapshot_begin(struct copy *c);
+
+/* Last of all: the records, then the head, which tells of the rest. */
+long snapshot_meta(struct copy *c);
+
+#endif
