@@ -8,7 +8,7 @@ xaudit_SOURCES = \
 	tool/histogram.c tool/histogram.h tool/json.c tool/json.h tool/memory.c tool/memory.h tool/reader.c tool/reader.h \
 	tool/report.c tool/report_count.c tool/report_count.h tool/trace_calls.c tool/trace_calls.h tool/trace_chunks.c \
 	tool/trace_chunks.h tool/trace_clock.c tool/trace_clock.h tool/trace_file.c tool/trace_file.h \
-	tool/trace_family.c tool/trace_family.h tool/trace_names.c tool/trace_process.c tool/trace_words.c \
+	tool/trace_base.c tool/trace_base.h tool/trace_family.c tool/trace_family.h tool/trace_names.c tool/trace_process.c tool/trace_words.c \
 	tool/trace_decode.c tool/trace_decode.h tool/trace_events.c tool/trace_events.h tool/trace_folder.c \
 	tool/trace_folder.h tool/trace_merge.c tool/trace_merge.h tool/trace_meta.c tool/trace_meta.h tool/trace_stream.c \
 	tool/trace_stream.h tool/trace_state.c tool/trace_state.h tool/dump.c tool/info.c tool/info.h tool/info_json.c \

@@ -91,6 +91,7 @@ static uint32_t row_of_function(struct counter *c, const struct function *functi
 		uint32_t **page = &c->page[id >> COUNT_PAGE_BITS];
 		if (!*page)
 			*page = memory_zeroed(1u << COUNT_PAGE_BITS, sizeof(**page));
+		c->pages = c->pages > id >> COUNT_PAGE_BITS ? c->pages : (id >> COUNT_PAGE_BITS) + 1;
 		(*page)[id & PAGE_MASK] = row;
 	}
 	return row;
@@ -413,7 +414,6 @@ static void count_process(struct counter *c, struct process *process)
 {
 	process_load(process);
 	c->process = process;
-	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
 	find_cuts(c);
 	for (unsigned i = 0; i < process->threads; i++) {
 		if (process->files[i] & (FILE_EVENTS | FILE_RING))
@@ -424,9 +424,10 @@ static void count_process(struct counter *c, struct process *process)
 	mark_throttled(c);
 	event_count_process_ends(&c->events);
 	c->lost += process->head.lost;
-	for (uint32_t i = 0; i < COUNT_PAGES; i++)
-		free(c->page[i]);
-	free(c->page);
+	for (; c->pages; c->pages--) {
+		free(c->page[c->pages - 1]);
+		c->page[c->pages - 1] = NULL;
+	}
 	free(c->cut);
 	process_unload(process);
 }
@@ -441,8 +442,10 @@ void count_folder(struct counter *c, struct folder *folder, enum count_by by)
 	c->row = memory_zeroed(c->room, sizeof(*c->row));
 	rehash(c);
 	calls_open(&c->calls);
+	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
 	for (unsigned i = 0; i < folder->processes; i++)
 		count_process(c, folder->process[i]);
+	free(c->page);
 	event_count_sort(&c->events);
 }
 

@@ -65,6 +65,7 @@ struct counter {
 
 	/* The process that is being counted. */
 	struct process *process;
+	uint32_t pages; /* of these, behind which there is none */
 	uint32_t **page; /* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
 
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */

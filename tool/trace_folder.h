@@ -127,10 +127,20 @@ struct process {
 	struct load **load; /* by number of the object, the newest first; kept by the merge */
 	uint32_t loads_room;
 
+	/* Where its children have nothing of its records: notes and changes in a row. Kept by trace_names.c. */
+	struct own_records {
+		uint64_t begin, end;
+	} *own;
+	uint32_t owns;
+	uint64_t owns_known; /* up to there */
+
 	/* Of a base alone: whose records up to where they are, and how many have it. */
 	struct process *of;
 	uint64_t of_used;
 	uint32_t users;
+	/* Its records of loads and unloads, one after another. */
+	uint8_t *loading;
+	size_t loading_size;
 };
 
 struct folder {

@@ -148,12 +148,25 @@ static bool take_change(struct merge_source *source, const struct trace_change *
 	return true;
 }
 
+/* Of the process's own, and before them of those that it has from who forked it. */
+static const struct trace_record *next_record(struct merge_source *source)
+{
+	const struct process *base = source->process->base;
+	const struct trace_record *record;
+
+	if (!base || source->base_at == base->loading_size)
+		return meta_next(&source->meta, false);
+	record = (const void *)(base->loading + source->base_at);
+	source->base_at += record->size;
+	return record;
+}
+
 static bool next_of_meta(struct merge_source *source)
 {
 	struct process *process = source->process;
 	const struct trace_record *record;
 
-	while ((record = meta_next(&source->meta, false))) {
+	while ((record = next_record(source))) {
 		if (record->type == TRACE_REC_LOAD && record->size >= sizeof(struct trace_load) &&
 			take_load(source, (const void *)record))
 			return true;
@@ -164,6 +177,7 @@ static bool next_of_meta(struct merge_source *source)
 			take_change(source, (const void *)record))
 			return true;
 	}
+	meta_end(&source->meta); /* there may be thousands */
 	if (source->lost_said || !process->head.lost)
 		return false;
 	/* They belong to no thread file, so they stand at the end, where the sum of all is right. */

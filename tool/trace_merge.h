@@ -59,7 +59,8 @@ struct merge_source {
 	uint8_t *data;	    /* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
 	bool second;	    /* the last one is in the second half */
 
-	struct meta meta; /* of meta */
+	struct meta meta; /* of meta; those of process->base come first: */
+	size_t base_at;	  /* so many bytes of them were taken */
 	uint64_t now;	  /* ticks, the latest so far */
 	uint32_t changes;	      /* that were taken */
 	struct merge_load *load[64]; /* loads in force where the file is read, by number */

@@ -134,8 +134,6 @@ void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 	if (used > last && !process->loaded)
 		damage_at(process, last, "the file is cut off");
 	add_part(meta, process, used < last ? used : last);
-	if (!pos)
-		add_parents(meta, process);
 	begin_part(meta);
 	if (pos)
 		meta->pos = meta->at = pos;
@@ -149,6 +147,16 @@ void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t u
 	add_part(meta, process, used < last ? used : last);
 	add_parents(meta, process);
 	begin_part(meta);
+}
+
+void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, uint64_t used)
+{
+	uint64_t last = last_position(process);
+
+	*meta = (struct meta){ .process = process };
+	add_part(meta, process, used < last ? used : last);
+	begin_part(meta);
+	meta->pos = meta->at = pos;
 }
 
 void meta_end(struct meta *meta)
@@ -221,7 +229,7 @@ static const struct trace_record *next_of_part(struct meta *meta, bool complain)
 	return (const struct trace_record *)(const void *)at;
 }
 
-static bool is_own(const struct trace_record *record)
+bool meta_is_own(const struct trace_record *record)
 {
 	return record->type == TRACE_REC_CHANGE ||
 	       (record->type == TRACE_REC_TEXT && record->size >= sizeof(struct trace_text) &&
@@ -233,7 +241,7 @@ const struct trace_record *meta_next(struct meta *meta, bool complain)
 	for (;;) {
 		const struct trace_record *record = next_of_part(meta, complain);
 
-		if (record && (meta->inherited || meta->parts > 1) && is_own(record))
+		if (record && meta->inherited && meta_is_own(record))
 			continue;
 		if (record || meta->parts == 1)
 			return record;

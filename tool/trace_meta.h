@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a process, one after another: at first those that it has from who forked it, and from who forked that,
- * as far as they were there then, without their notes and changes. Positions count in the process's own records; where they
- * are in the file, its head tells.
+ * The records of a process, one after another; or those that it has from who forked it, and from who forked that, as far
+ * as they were there then, without their notes and changes. Positions count in a process's own records; where they are in
+ * the file, its head tells.
  */
 #ifndef XAUDIT_TRACE_META_H
 #define XAUDIT_TRACE_META_H
@@ -32,14 +32,17 @@ struct meta {
 	uint64_t buf_pos; /* where buf lies in them */
 };
 
-/*
- * Begins at `pos` of the process's own records, or, where it is 0, with all that it has from others. Ends where its whole
- * records end now.
- */
+/* Begins at `pos` of the process's own records, 0: the first, and ends where whole records end now. */
 void meta_begin(struct meta *meta, struct process *process, uint64_t pos);
 
 /* What a process that was forked when its records ended at `used` has from it. */
 void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used);
+
+/* The process's own records from `pos` to `used`, all of them. */
+void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, uint64_t used);
+
+/* Whether a record is nobody's but the process's that wrote it. */
+bool meta_is_own(const struct trace_record *record);
 
 /*
  * The next record, whole, 8-byte aligned; valid until the next call. NULL: no more, or what follows is damaged, which is

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/trace_family.h"
+#include "tool/trace_base.h"
 #include "tool/trace_meta.h"
 
-#define BASES_KEPT  8 /* that nobody uses at the moment: the next process may */
 #define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
 
 /* ---- what records say ---- */
@@ -299,6 +298,17 @@ static bool take_text(struct process *process, const struct trace_record *record
 	return true;
 }
 
+/* Of a base, loads and unloads are kept for the merge. */
+static bool keep(struct process *process, const struct trace_record *record)
+{
+	if (!process->of)
+		return true;
+	process->loading = memory_resize(process->loading, process->loading_size + record->size, 1);
+	memcpy(process->loading + process->loading_size, record, record->size);
+	process->loading_size += record->size;
+	return true;
+}
+
 static bool take(struct process *process, const struct trace_record *record)
 {
 	switch (record->type) {
@@ -318,106 +328,26 @@ static bool take(struct process *process, const struct trace_record *record)
 		return take_type(process, record);
 	case TRACE_REC_LOAD:
 		process->loads++;
-		return record->size >= sizeof(struct trace_load);
+		return record->size >= sizeof(struct trace_load) && keep(process, record);
 	case TRACE_REC_UNLOAD:
 		process->unloads++;
-		return record->size >= sizeof(struct trace_unload);
+		return record->size >= sizeof(struct trace_unload) && keep(process, record);
 	default:
 		return true;
 	}
 }
 
-static void take_all(struct process *process, struct meta *meta)
+void names_take(struct process *process, struct meta *meta)
 {
 	const struct trace_record *record;
 
+	grow_slots(process, 1);
 	while ((record = meta_next(meta, true)))
 		if (!take(process, record))
 			process_damage(process, NULL, meta_offset(meta), "a record contradicts itself");
 }
 
-/* ---- what processes share ---- */
-
-/*
- * What a process has from who forked it is read once for all that were forked then, and has the form of a process of
- * its own. Where a parent has said nothing itself, its children have what it has from its own parent.
- */
-static struct process *find_base(struct process *process)
-{
-	struct family *family = process->family;
-	struct process *of = process_parent(process), *base, *next;
-	uint64_t used = process->head.parent_used;
-	struct meta meta;
-
-	while (of && used == of->head.head_size && (next = process_parent(of))) {
-		used = of->head.parent_used;
-		of = next;
-	}
-	if (!of)
-		return NULL;
-	for (uint32_t i = family->bases; i-- > 0;) {
-		base = family->base[i];
-		if (base->of != of || base->of_used != used)
-			continue;
-		memmove(&family->base[i], &family->base[i + 1], (family->bases - i - 1) * sizeof(*family->base));
-		family->base[family->bases - 1] = base;
-		return base;
-	}
-	base = memory_zeroed(1, sizeof(*base));
-	base->folder = process->folder;
-	base->family = family;
-	base->place = of->place;
-	base->of = of;
-	base->of_used = used;
-	meta_begin_inherited(&meta, of, used);
-	grow_slots(base, 1);
-	take_all(base, &meta);
-	meta_end(&meta);
-	family->base = memory_resize(family->base, family->bases + 1ul, sizeof(*family->base));
-	family->base[family->bases++] = base;
-	return base;
-}
-
-static void leave_base(struct process *process)
-{
-	struct family *family = process->family;
-	uint32_t unused = 0;
-
-	if (!process->base)
-		return;
-	process->base->users--;
-	process->base = NULL;
-	for (uint32_t i = family->bases; i-- > 0;) {
-		struct process *base = family->base[i];
-		if (base->users || ++unused <= BASES_KEPT)
-			continue;
-		process_close(base);
-		memmove(&family->base[i], &family->base[i + 1], (--family->bases - i) * sizeof(*family->base));
-	}
-}
-
-static void take_text_of(char **to, const char *from)
-{
-	if (!*to)
-		*to = copy_text(from);
-}
-
-static void take_base(struct process *process)
-{
-	struct process *base = find_base(process);
-
-	process->base = base;
-	if (!base)
-		return;
-	base->users++;
-	process->loads = base->loads;
-	process->unloads = base->unloads;
-	take_text_of(&process->exe, base->exe);
-	take_text_of(&process->command, base->command);
-	take_text_of(&process->host, base->host);
-	take_text_of(&process->config, base->config);
-	take_text_of(&process->module, base->module);
-}
+/* ---- all of them ---- */
 
 bool process_load(struct process *process)
 {
@@ -432,12 +362,11 @@ bool process_load(struct process *process)
 		return false;
 	}
 	if (!process->loaded)
-		take_base(process);
+		base_take(process);
 	process->loaded = true;
 	/* After damage there is no way on: the next call must not stumble over the same place again. */
 	process->parsed = meta.end > parsed ? meta.end : parsed;
-	grow_slots(process, 1);
-	take_all(process, &meta);
+	names_take(process, &meta);
 	meta_end(&meta);
 	return any;
 }
@@ -458,7 +387,7 @@ static void free_loads(struct process *process)
 
 void process_unload(struct process *process)
 {
-	leave_base(process);
+	base_leave(process);
 	free_loads(process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		free_object(process->object[i]);
@@ -480,6 +409,9 @@ void process_unload(struct process *process)
 	free(process->slot);
 	free(process->names);
 	free(process->note);
+	free(process->loading);
+	process->loading = NULL;
+	process->loading_size = 0;
 	free(process->exe);
 	free(process->command);
 	free(process->host);

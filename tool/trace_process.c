@@ -207,5 +207,6 @@ void process_close(struct process *process)
 	free(process->name);
 	free(process->path);
 	free(process->files);
+	free(process->own);
 	free(process);
 }
