@@ -41,7 +41,9 @@ t_rules_lines_t_SOURCES = t/rules_lines.c t/rules_said.h
 t_rules_lines_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
-t_record_trim_t_SOURCES = t/record_trim.c tool/record_trim.c
+t_record_trim_t_SOURCES = t/record_trim.c tool/memory.c tool/record_trim.c tool/trace_base.c tool/trace_clock.c \
+	tool/trace_family.c tool/trace_file.c tool/trace_folder.c tool/trace_meta.c tool/trace_names.c tool/trace_process.c \
+	tool/trace_words.c
 check_PROGRAMS += t/record_drain.t
 t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/own.h
 t_record_drain_t_LDADD = runtime/libbase.la

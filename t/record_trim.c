@@ -1,193 +1,266 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting thread files: what is behind the last event goes, nothing else ever does. */
+/* What a family's file does not use is given back, and nothing else ever is. */
 #define _GNU_SOURCE
 #include "tool/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/trace.h"
 #include "t/tap.h"
+#include "tool/tool.h"
+#include "tool/trace_family.h"
+#include "tool/trace_folder.h"
 
-#define CHUNK TRACE_CHUNK_MIN
-#define FIRST  CHUNK /* places */
-#define SECOND (3 * CHUNK)
+#define CHUNK	  TRACE_CHUNK_MIN
+#define PLACE	  (2 * CHUNK)
+#define PLACES	  8u
+#define FIRST	  (2 * PLACE + CHUNK) /* the chunks of place 2 and 3 */
+#define SECOND	  (3 * PLACE + CHUNK)
+#define COUNTS	  (4 * PLACE)
+#define RECORDS	  (5 * PLACE)
+#define USED	  (PLACE + 4096)      /* of the records: they end in place 5 */
+#define NOBODY	  (6 * PLACE)
 
+static char path[] = "/tmp/xaudit-trim.XXXXXX", folder_path[64];
 static int folder;
 
-/* Makes file t0 of so many bytes, all of them holes. */
-static int make(uint64_t size)
+static void put(int fd, const void *from, size_t size, uint64_t at)
 {
-	int fd = openat(folder, "r0", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0 || ftruncate(fd, (off_t)size))
-		bail("r0 can't be made");
-	return fd;
-}
-
-static void put_head(int fd, uint64_t at, const struct trace_chunk *head)
-{
-	if (pwrite(fd, head, sizeof(*head), (off_t)at) != sizeof(*head))
-		bail("r0 can't be written");
-}
-
-static void put_chunk(int fd, uint64_t at, uint64_t used, uint64_t token)
-{
-	put_head(fd, at, &(struct trace_chunk){ .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION,
-		.head_size = sizeof(struct trace_chunk), .size = CHUNK, .used = used, .token = token });
-}
-
-/* One that t<n> has as well. */
-static void put_copied(int fd, uint64_t at, uint64_t used, uint64_t lost)
-{
-	put_head(fd, at, &(struct trace_chunk){ .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION,
-		.head_size = sizeof(struct trace_chunk), .size = CHUNK, .used = used, .lost = lost, .copied = 1 });
+	if (pwrite(fd, from, size, (off_t)at) != (ssize_t)size)
+		bail("a file can't be written");
 }
 
 static void put_word(int fd, uint64_t at, uint64_t word)
 {
-	if (pwrite(fd, &word, sizeof(word), (off_t)at) != sizeof(word))
-		bail("r0 can't be written");
+	put(fd, &word, sizeof(word), at);
 }
 
-static void put_event(int fd, uint64_t at)
+static int make_file(const char *name)
 {
-	put_word(fd, at, TRACE_EVENT(TRACE_POINT, 1, 0));
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		bail("a file can't be made");
+	return fd;
+}
+
+/* Of tool/main.c. */
+void tool_error(const char *command, const char *format, ...)
+{
+	(void)command;
+	bail(format);
+}
+
+/* All places are full of bytes; two of chunks, which are none yet; one that nobody has. */
+static int make(void)
+{
+	static uint8_t bytes[PLACES * PLACE];
+	int fd = make_file("meta");
+	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .used = USED, .pid = 1,
+		.clock = TRACE_CLOCK_MONOTONIC, .place_size = PLACE, .directory = PLACE, .places_max = PLACE / 8,
+		.places = PLACES, .extents = 1, .extent = { { 5, 1 } } };
+	const uint64_t words[PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1), TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0),
+		TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0), TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0),
+		TRACE_PLACE(TRACE_PLACE_COUNTS, 0, 0), TRACE_PLACE(TRACE_PLACE_RECORDS, 0, 0), 0, 0 };
+
+	memset(bytes, 0x11, sizeof(bytes));
+	put(fd, bytes, sizeof(bytes), 0);
+	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
+	put(fd, &head, sizeof(head), 0);
+	put(fd, words, sizeof(words), PLACE);
+	put_word(fd, FIRST, 0);
+	put_word(fd, SECOND, 0);
+	memset(bytes, 0, sizeof(bytes));
+	put(fd, bytes, PLACE, COUNTS);
+	put_word(fd, COUNTS, TRACE_COUNTS_MAGIC);
+	put_word(fd, COUNTS + 8192, 7);
+	return fd;
+}
+
+static struct trace_chunk chunk(uint64_t seq, uint64_t used)
+{
+	return (struct trace_chunk){ .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION,
+		.head_size = sizeof(struct trace_chunk), .seq = seq, .size = CHUNK, .used = used,
+		.token = (seq + 1) << 32 | TRACE_TOKEN };
+}
+
+/* A chunk of words up to 30000, then tokens. */
+static void put_chunk(int fd, uint64_t at, struct trace_chunk head)
+{
+	put(fd, &head, sizeof(head), at);
+	for (uint64_t pos = 30000; pos < CHUNK; pos += 8)
+		put_word(fd, at + pos, head.token);
+}
+
+static bool is_hole(uint64_t at, uint64_t size)
+{
+	int fd = openat(folder, "meta", O_RDONLY | O_CLOEXEC);
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+
+	close(fd);
+	return data < 0 || (uint64_t)data >= at + size;
 }
 
 static long long word_at(uint64_t at)
 {
 	uint64_t word = 0;
-	int fd = openat(folder, "r0", O_RDONLY | O_CLOEXEC);
+	int fd = openat(folder, "meta", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || pread(fd, &word, sizeof(word), (off_t)at) != sizeof(word))
-		word = UINT64_MAX;
+		word = 0;
 	close(fd);
 	return (long long)word;
 }
 
-/* Closes fd, cuts, and compares result and size. */
-static void check(int fd, long long cut, long long size, const char *sentence)
+static long long size_now(void)
 {
 	struct stat st;
-	long long result;
+
+	return fstatat(folder, "meta", &st, 0) ? -1 : (long long)st.st_size;
+}
+
+/* Closes fd and trims. Returns whether that was done. */
+static bool trim(int fd)
+{
+	struct folder *trace;
 
 	if (fd >= 0)
 		close(fd);
-	result = record_trim(folder, "r0", CHUNK);
-	if (fstatat(folder, "r0", &st, 0))
-		bail("r0 is gone");
-	is_int(result, cut, "%s: bytes cut off", sentence);
-	is_int(st.st_size, size, "%s: the size", sentence);
+	trace = folder_open_family(folder_path);
+	if (!trace)
+		return false;
+	bool done = record_trim(folder, trace->family[0]) >= 0;
+	folder_close(trace);
+	return done;
+}
+
+#define FULL 0x1111111111111111ll
+
+static void check_layout(void)
+{
+	int fd = make();
+
+	put_chunk(fd, FIRST, chunk(0, 8192));
+	put_chunk(fd, SECOND, chunk(1, 0));
+	ok(trim(fd), "a family's file is trimmed");
+	is_int(size_now(), RECORDS + USED - PLACE, "it ends where the records do, the last that there is");
+	ok(word_at(8192) == FULL && word_at(PLACE - 8) == FULL, "the first place is full of records");
+	is_int(word_at(RECORDS + 4088), FULL, "and there are some behind it");
+	is_int(word_at(PLACE), (long long)TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1), "the directory stays");
+	ok(is_hole(PLACE + 4096, PLACE - 4096), "its words that nobody has go");
+	ok(word_at(FIRST + 8184) == FULL && is_hole(FIRST + 8192, CHUNK - 8192), "a finished chunk ends where it says");
+	ok(word_at(SECOND + 29992) == FULL && is_hole(SECOND + 32768, CHUNK - 32768),
+		"another one behind the last word that is no token");
+	ok(is_hole(2 * PLACE, CHUNK) && is_hole(3 * PLACE, CHUNK), "below chunks there is nothing");
+	ok(word_at(COUNTS + 8192) == 7 && is_hole(COUNTS + 12288, PLACE - 12288), "counters end behind the last one");
+	ok(trim(-1), "once more");
+	is_int(size_now(), RECORDS + USED - PLACE, "changes nothing");
+}
+
+/* What the thread's own file has; `copy` is changed by the caller. */
+static bool kept(struct trace_chunk head, struct trace_chunk copy, const char *name)
+{
+	int fd = make(), file = make_file(name);
+
+	put_chunk(fd, FIRST, head);
+	put(file, &copy, sizeof(copy), 0);
+	close(file);
+	trim(fd);
+	unlinkat(folder, name, 0);
+	return word_at(FIRST + 8184) == FULL;
+}
+
+static void check_copies(void)
+{
+	struct trace_chunk head = chunk(3, 8192), copy = head;
+
+	head.copied = 1;
+	ok(!kept(head, copy, "t0"), "a chunk that the thread's own file has goes");
+	ok(kept(head, copy, "t0.0"), "not one that nobody's file has");
+	ok(kept(head, copy, "t1"), "or another thread's");
+	copy.seq = 2;
+	ok(kept(head, copy, "t0"), "or where another one lies there");
+	copy.seq = 3;
+	copy.magic = 0;
+	ok(kept(head, copy, "t0"), "or one that was not finished");
+	copy.magic = TRACE_CHUNK_MAGIC;
+	copy.thread = 1;
+	ok(kept(head, copy, "t0"), "or one of another thread");
+	copy.thread = 0;
+	head.copied = 0;
+	ok(kept(head, copy, "t0"), "or one that was not to be there");
+	head.copied = UINT64_MAX;
+	ok(kept(head, copy, "t0"), "or at an impossible place");
+}
+
+static void refused(int fd, const char *sentence)
+{
+	ok(!trim(fd) && size_now() == PLACES * PLACE && word_at(NOBODY) == FULL, "%s is left alone", sentence);
+}
+
+static void check_refused(void)
+{
+	struct trace_chunk head = chunk(0, CHUNK + 8);
+	int fd = make();
+
+	put_chunk(fd, FIRST, head);
+	refused(fd, "a chunk that ends behind itself");
+	fd = make();
+	head = chunk(0, 8192);
+	head.thread = 4;
+	put_chunk(fd, FIRST, head);
+	refused(fd, "another thread's chunk");
+	fd = make();
+	put_word(fd, FIRST, FULL);
+	refused(fd, "what is no chunk");
+	fd = make();
+	put_word(fd, PLACE + 48, TRACE_PLACE(TRACE_PLACE_HEAD, 6, 2));
+	refused(fd, "a file with a place that should have a head");
+	fd = make();
+	put_word(fd, offsetof(struct trace_head, used), 3 * PLACE);
+	refused(fd, "a file whose records should be longer");
+}
+
+static void check_users(void)
+{
+	int fd = make();
+	void *map = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	put_chunk(fd, FIRST, chunk(0, 8192));
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno == EAGAIN) {
+		refused(fd, "a file that somebody has mapped");
+		munmap(map, CHUNK);
+		ok(trim(-1) && size_now() == RECORDS + USED - PLACE, "and trimmed once that is over");
+	} else {
+		skip(2, "this file system knows no leases");
+		close(fd);
+		munmap(map, CHUNK);
+	}
+	unlinkat(folder, "meta", 0);
+	ok(!trim(-1), "a file that is not there");
+	if (symlinkat("/dev/null", folder, "meta"))
+		bail("no link can be made");
+	ok(!trim(-1), "a link is not followed");
 }
 
 int main(void)
 {
-	char path[] = "/tmp/xaudit-trim.XXXXXX";
-	int fd;
-	void *map;
-
-	if (!mkdtemp(path) || (folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (!mkdtemp(path))
 		bail("no temporary folder");
-	is_int(record_trim(folder, "r0", CHUNK), -1, "a file that is not there");
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	put_event(fd, FIRST + 128);
-	put_event(fd, FIRST + 136);
-	check(fd, CHUNK - 144, FIRST + 144, "two events at the start");
-	check(-1, 0, FIRST + 144, "the same once more");
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	check(fd, CHUNK - 128, FIRST + 128, "a chunk without an event");
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	put_event(fd, 2 * CHUNK - 8);
-	check(fd, 0, 2 * CHUNK, "an event at the very end, holes before it");
-
-	/* Filled anew: what is no event is the token. */
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0x100000000 | TRACE_TOKEN);
-	for (uint64_t at = FIRST + 128; at < 2 * CHUNK; at += 8)
-		put_word(fd, at, 0x100000000 | TRACE_TOKEN);
-	put_event(fd, FIRST + 128);
-	put_word(fd, FIRST + 136, 0);
-	check(fd, CHUNK - 144, FIRST + 144, "behind its words the token of its filling");
-
-	/* Full disks know no holes smaller than this. */
-	fd = make(4 * CHUNK);
-	put_chunk(fd, FIRST, CHUNK - 16384, 0);
-	put_event(fd, 2 * CHUNK - 8192);
-	put_chunk(fd, SECOND, 0, 0);
-	put_event(fd, SECOND + 128);
-	put_event(fd, SECOND + 40000);
-	check(fd, CHUNK - 40008, SECOND + 40008, "the second chunk is the last");
-	is_int(word_at(FIRST + CHUNK - 8192), 0, "and behind the used part of the first there is a hole");
-
-	fd = make(4 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	put_event(fd, FIRST + 128);
-	put_chunk(fd, SECOND, 1024, 0);
-	put_event(fd, SECOND + 128);
-	check(fd, CHUNK - 1024, SECOND + 1024, "a finished last chunk ends where it says");
-
-	fd = make(4 * CHUNK);
-	put_copied(fd, FIRST, CHUNK, 0);
-	put_event(fd, FIRST + 128);
-	put_chunk(fd, SECOND, 0, 0);
-	put_event(fd, SECOND + 128);
-	check(fd, CHUNK - 136, SECOND + 136, "a chunk that the other file has");
-	is_int(word_at(FIRST + 128), 0, "goes");
-
-	fd = make(4 * CHUNK);
-	put_copied(fd, FIRST, CHUNK, 7);
-	put_event(fd, FIRST + 128);
-	check(fd, 2 * CHUNK, 2 * CHUNK, "one that knows of lost events behind it");
-	is_int(word_at(FIRST + 128), (long long)TRACE_EVENT(TRACE_POINT, 1, 0), "stays");
-
-	fd = make(2 * CHUNK);
-	put_copied(fd, FIRST, CHUNK, 0);
-	check(fd, 2 * CHUNK, 0, "all chunks are in the other file");
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, CHUNK + 8, 0);
-	check(fd, -1, 2 * CHUNK, "a chunk that ends behind itself is left alone");
-
-	fd = make(2 * CHUNK);
-	put_event(fd, 4096);
-	check(fd, -1, 2 * CHUNK, "a file without a chunk is left alone");
-
-	check(make(0), -1, 0, "an empty file is left alone");
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	put_event(fd, FIRST + 128);
-	map = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno == EAGAIN) {
-		check(fd, -1, 2 * CHUNK, "a file that somebody has mapped is left alone");
-		munmap(map, CHUNK);
-		check(-1, CHUNK - 136, FIRST + 136, "and cut once that is over");
-	} else {
-		skip(4, "this file system knows no leases");
-		close(fd);
-		munmap(map, CHUNK);
-	}
-
-	fd = make(2 * CHUNK);
-	put_chunk(fd, FIRST, 0, 0);
-	close(fd);
-	is_int(record_trim(folder, "r0", CHUNK / 2), -1, "a chunk size below the limits is refused");
-	is_int(record_trim(folder, "r0", 0), -1, "a chunk size of zero is refused");
-	unlinkat(folder, "r0", 0);
-	if (symlinkat("/dev/null", folder, "r0"))
-		bail("no link can be made");
-	is_int(record_trim(folder, "r0", CHUNK), -1, "a link is not followed");
-	unlinkat(folder, "r0", 0);
-	ok(rmdir(path) == 0, "the test cleans up");
+	snprintf(folder_path, sizeof(folder_path), "%s/p1", path);
+	if (mkdir(folder_path, 0700) || (folder = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		bail("no temporary folder");
+	check_layout();
+	check_copies();
+	check_refused();
+	check_users();
+	unlinkat(folder, "meta", 0);
+	ok(rmdir(folder_path) == 0 && rmdir(path) == 0, "the test cleans up");
 	return done_testing();
 }

@@ -198,14 +198,14 @@ int record_pass_on(int status);
 /* ---- record_after.c, record_trim.c, record_why.c: when it has ended ---- */
 
 /*
- * Trims the thread files of processes that ended, and says what the user should know: untraced, nothing selected, or, where
+ * Trims the files of processes that ended, and says what the user should know: untraced, nothing selected, or, where
  * everything was off at first, that nobody switched anything on.
  */
 void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
 
 /* ---- record_lost.c ---- */
 
-struct trace_head;
+struct process;
 
 /* What processes lost, added up; zeros at first. */
 struct record_lost {
@@ -217,17 +217,19 @@ struct record_lost {
 	char which[160]; /* their names, the first few: "p12, p13.1" */
 };
 
-/* Adds what a process lost. fd: of its folder, whose path it is. */
-void record_lost_look(struct record_lost *lost, int fd, const char *path, const struct trace_head *head);
+/* Adds what a process lost. */
+void record_lost_look(struct record_lost *lost, struct process *process);
 
 /* Says it, in one line on stderr, if something was lost. processes: how many were traced. */
 void record_lost_say(const struct record_lost *lost, unsigned processes);
 
+struct family;
+
 /*
- * Cuts a thread file behind its last event. fd: of the process folder; name: of the file; chunk: size of its chunks.
- * Returns the bytes cut off, or -1 when the file is in use, damaged or can't be written: it stays as it is.
+ * Gives back what the places of a family did not use. fd: of its folder. Returns the bytes of the disk that are free now,
+ * or -1 when meta is in use, damaged or can't be written: it stays as it is.
  */
-long long record_trim(int fd, const char *name, unsigned long long chunk);
+long long record_trim(int fd, struct family *family);
 
 #define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only one that takes audit modules for these programs */
 #define RECORD_SCRIPTS 4		      /* levels of scripts whose interpreter is a script; the kernel's limit */

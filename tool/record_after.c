@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether the
- * user got what he asked for. It reads the few records that it needs one process at a time, with nothing kept: thousands of
- * processes (a build) cost two descriptors.
+ * user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept: thousands of
+ * processes (a build) cost a few descriptors.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -20,7 +20,9 @@
 #include "runtime/trace.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_family.h"
 #include "tool/trace_folder.h"
+#include "tool/trace_meta.h"
 #include "tool/trace_state.h"
 
 /* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
@@ -48,187 +50,174 @@ struct found {
 	struct reasons reasons;
 };
 
-/* What is known of one process while its meta is read. */
+/* What is known of one process while its records are read. */
 struct summary {
 	char *exe;
 	bool selected;
 	unsigned objects, chosen, kinds;
-	uint64_t *sites; /* by object: where its last TRACE_REC_SITES lies; 0: none */
+	struct trace_sites **sites; /* by object: the last that there is; NULL: none */
 	uint32_t room;
 };
 
-static char *read_exe(int meta, uint64_t at, uint32_t size)
+static char *read_exe(const struct trace_text *text)
 {
-	struct trace_text text;
-	char *exe = NULL;
-
-	if (pread(meta, &text, sizeof(text), (off_t)at) != sizeof(text) || text.what != TRACE_TEXT_EXE ||
-		text.length > size - sizeof(text))
+	if (text->what != TRACE_TEXT_EXE || text->length > text->head.size - sizeof(*text))
 		return NULL;
-	exe = memory_zeroed(text.length + 1, 1);
-	if (pread(meta, exe, text.length, (off_t)(at + sizeof(text))) != (ssize_t)text.length) {
-		free(exe);
-		return NULL;
-	}
-	return exe;
+	return memory_text(text->text, text->length);
 }
 
-static void take_object(struct summary *summary, int meta, uint64_t at)
+static void take_object(struct summary *summary, const struct trace_object *object)
 {
-	struct trace_object object;
-
-	if (pread(meta, &object, sizeof(object), (off_t)at) != sizeof(object) ||
-		object.flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return;
 	summary->objects++;
-	summary->chosen += object.kinds != 0;
-	summary->kinds |= object.kinds;
+	summary->chosen += object->kinds != 0;
+	summary->kinds |= object->kinds;
 }
 
-static void take_sites(struct summary *summary, int meta, uint64_t at)
+static void take_sites(struct summary *summary, const struct trace_sites *sites)
 {
-	struct trace_sites sites;
-
-	if (pread(meta, &sites, sizeof(sites), (off_t)at) != sizeof(sites) || sites.object > 1u << 24)
+	if (sites->object > 1u << 20)
 		return;
-	if (sites.object >= summary->room) {
-		uint32_t room = sites.object + 64;
+	if (sites->object >= summary->room) {
+		uint32_t room = sites->object + 64;
 
 		summary->sites = memory_resize(summary->sites, room, sizeof(*summary->sites));
 		memset(summary->sites + summary->room, 0, (room - summary->room) * sizeof(*summary->sites));
 		summary->room = room;
 	}
-	summary->sites[sites.object] = at;
+	struct trace_sites *copy = memory_resize(summary->sites[sites->object], sites->head.size, 1);
+	memcpy(copy, sites, sites->head.size);
+	summary->sites[sites->object] = copy;
 }
 
-/* Reads meta as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
-static void read_meta(struct summary *summary, int meta, const struct trace_head *head)
+/* Reads records as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
+static void read_records(struct summary *summary, struct meta *meta)
 {
-	struct trace_record record;
+	const struct trace_record *record;
 
-	for (uint64_t at = head->head_size; at + sizeof(record) <= head->used && !summary->selected;
-		at += record.size) {
-		if (pread(meta, &record, sizeof(record), (off_t)at) != sizeof(record) || record.size < sizeof(record) ||
-			record.size % 8 || record.size > head->used - at)
-			return;
-		switch (record.type) {
+	while (!summary->selected && (record = meta_next(meta, false))) {
+		switch (record->type) {
 		case TRACE_REC_TEXT:
-			if (!summary->exe && record.size >= sizeof(struct trace_text))
-				summary->exe = read_exe(meta, at, record.size);
+			if (!summary->exe && record->size >= sizeof(struct trace_text))
+				summary->exe = read_exe((const void *)record);
 			break;
 		case TRACE_REC_OBJECT:
-			if (record.size >= sizeof(struct trace_object))
-				take_object(summary, meta, at);
+			if (record->size >= sizeof(struct trace_object))
+				take_object(summary, (const void *)record);
 			break;
 		case TRACE_REC_FUNCTIONS:
 			summary->selected = true;
 			break;
 		case TRACE_REC_SITES:
-			if (record.size >= sizeof(struct trace_sites))
-				take_sites(summary, meta, at);
+			if (record->size >= sizeof(struct trace_sites))
+				take_sites(summary, (const void *)record);
 			break;
 		}
 	}
+	meta_end(meta);
 }
 
-static void add_reasons(struct reasons *reasons, const struct summary *summary, int meta)
+/* A forked process begins with what its parent had. */
+static void summarize(struct summary *summary, struct process *process)
+{
+	struct process *parent = process_parent(process);
+	struct meta meta;
+
+	if (parent) {
+		meta_begin_inherited(&meta, parent, process->head.parent_used);
+		read_records(summary, &meta);
+	}
+	meta_begin(&meta, process, 0);
+	read_records(summary, &meta);
+}
+
+static void add_reasons(struct reasons *reasons, const struct summary *summary)
 {
 	for (uint32_t object = 0; object < summary->room; object++) {
-		struct trace_sites sites;
-		uint64_t at = summary->sites[object], seen = 0;
+		const struct trace_sites *sites = summary->sites[object];
+		uint64_t seen = 0;
 
-		if (!at || pread(meta, &sites, sizeof(sites), (off_t)at) != sizeof(sites))
+		if (!sites)
 			continue;
-		for (uint32_t i = 0; i < sites.count && i < (sites.head.size - sizeof(sites)) / sizeof(sites.site[0]);
+		for (uint32_t i = 0; i < sites->count && i < (sites->head.size - sizeof(*sites)) / sizeof(sites->site[0]);
 			i++) {
-			struct trace_site_count entry;
-			off_t place = (off_t)(at + sizeof(sites) + i * sizeof(entry));
+			const struct trace_site_count *entry = &sites->site[i];
 
-			if (pread(meta, &entry, sizeof(entry), place) != sizeof(entry) ||
-				entry.reason >= TRACE_REASON_COUNT)
-				continue;
 			/* Whatever becomes of guards, they are no events. And sleds that are left alone are no functions. */
-			if (entry.kind == TRACE_KIND_GUARD || entry.reason == TRACE_REASON_EVENT_LEFT)
+			if (entry->reason >= TRACE_REASON_COUNT || entry->kind == TRACE_KIND_GUARD ||
+				entry->reason == TRACE_REASON_EVENT_LEFT)
 				continue;
-			if (OF_OBJECT(entry.reason))
+			if (OF_OBJECT(entry->reason))
 				;
-			else if (entry.kind == TRACE_KIND_PLT || entry.kind == TRACE_KIND_CALLS)
-				reasons->bindings[entry.reason] += entry.count;
+			else if (entry->kind == TRACE_KIND_PLT || entry->kind == TRACE_KIND_CALLS)
+				reasons->bindings[entry->reason] += entry->count;
 			else
-				reasons->functions[entry.reason] += entry.count;
+				reasons->functions[entry->reason] += entry->count;
 			/* One object may have the same reason for several kinds. */
-			if (!(seen & 1ull << entry.reason))
-				reasons->objects[entry.reason]++;
-			seen |= 1ull << entry.reason;
+			if (!(seen & 1ull << entry->reason))
+				reasons->objects[entry->reason]++;
+			seen |= 1ull << entry->reason;
 		}
 	}
 }
 
-/* The files of threads. chunk 0: the process lives, or is another user's, and nothing is trimmed. Is there any? */
-static bool look_at_threads(int folder, uint64_t chunk)
+/* of: its parent had selected something; so it has, too. Returns whether it is alive. */
+static bool take_process(struct found *found, struct process *process, bool of)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool any = false;
+	struct summary summary = { .selected = of };
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	for (struct dirent *e; (e = readdir(dir));) {
-		if (!strchr("trc", e->d_name[0]) || e->d_name[1] < '0' || e->d_name[1] > '9')
-			continue;
-		any = true;
-		if (e->d_name[0] == 'r' && chunk)
-			record_trim(folder, e->d_name, chunk);
-	}
-	closedir(dir);
-	return any;
-}
-
-static void take_process(struct found *found, int folder, const char *path)
-{
-	struct trace_head head;
-	struct summary summary = { 0 };
-	int meta = trace_open_file(folder, "meta", &(const char *){ NULL });
-	/* Nothing is cut in a folder that another user made. */
-	struct stat st;
-	bool ours = fstat(folder, &st) == 0 && st.st_uid == geteuid();
-
-	if (meta < 0)
-		return;
 	found->processes++;
-	if (pread(meta, &head, sizeof(head), 0) != sizeof(head) ||
-		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) || head.version != TRACE_VERSION ||
-		head.head_size < sizeof(head)) {
-		/* It came up, at least; what is wrong with the file is for the readers to say. */
-		close(meta);
-		return;
-	}
 	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment
 	 * ago. */
-	bool alive = process_is_alive(head.pid);
-	if (!alive && pread(meta, &head, sizeof(head), 0) != sizeof(head)) {
-		close(meta);
-		return;
-	}
+	bool alive = process_is_alive(process->head.pid);
+	if (!alive && !process_read_head(process))
+		return false;
 	found->alive += alive;
-	found->recorded |= look_at_threads(folder, !ours || alive ? 0 : head.chunk_size);
-	record_lost_look(&found->lost, folder, path, &head);
-	read_meta(&summary, meta, &head);
+	found->recorded |= process->threads != 0;
+	record_lost_look(&found->lost, process);
+	if (!of)
+		summarize(&summary, process);
+	process->selected = summary.selected;
 	if (!alive && !summary.selected && !found->empty++) {
 		found->exe = summary.exe;
 		summary.exe = NULL;
-		found->pid = head.pid;
+		found->pid = process->head.pid;
 		found->objects = summary.objects;
 		found->chosen = summary.chosen;
 		found->kinds = summary.kinds;
-		add_reasons(&found->reasons, &summary, meta);
+		add_reasons(&found->reasons, &summary);
 	}
+	for (uint32_t i = 0; i < summary.room; i++)
+		free(summary.sites[i]);
 	free(summary.exe);
 	free(summary.sites);
-	close(meta);
+	return alive;
+}
+
+static void take_family(struct found *found, int fd, const char *path)
+{
+	struct folder *folder = folder_open_family(path);
+	bool alive = false;
+	struct stat st;
+
+	if (!folder) {
+		/* It came up, at least; what is wrong with the file is for the readers to say. */
+		found->processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		return;
+	}
+	struct family *family = folder->family[0];
+	for (uint32_t i = 0; i < family->processes; i++) {
+		struct process *process = family->process[i];
+		struct process *parent = process->bad ? NULL : process_parent(process);
+
+		if (process->name)
+			alive |= take_process(found, process, parent && parent->selected);
+	}
+	/* Nothing is cut in a folder that another user made. */
+	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid())
+		record_trim(fd, family);
+	folder_close(folder);
 }
 
 static void put_count(FILE *to, uint64_t count, const char *what, const char *phrase)
@@ -317,7 +306,7 @@ void record_after(const struct record_folder *folder, const char *command, const
 		if (process < 0)
 			continue;
 		char *path_of = memory_format("%s/%s", folder->path, e->d_name);
-		take_process(&found, process, path_of);
+		take_family(&found, process, path_of);
 		free(path_of);
 		close(process);
 	}

@@ -1,64 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace lacks, told when its recording ends: whoever looks at numbers must know that they are not all. */
-#define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tool/info.h"
 #include "tool/memory.h"
 #include "tool/record.h"
 #include "tool/tool.h"
+#include "tool/trace_chunks.h"
 #include "tool/trace_folder.h"
 
 #define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
 
-/* Whether a chunk of the file tells of lost events. `place`: bytes that each chunk has. */
-static bool any_lost(int folder, const char *name, uint64_t place)
-{
-	struct stat st;
-	struct trace_chunk chunk;
-	int fd = trace_open_file(folder, name, &(const char *){ NULL });
-	bool any = false;
-
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st))
-		for (uint64_t at = 0; at < (uint64_t)st.st_size && !any; at += place) {
-			if (pread(fd, &chunk, sizeof(chunk), (off_t)at) != sizeof(chunk))
-				break;
-			any = chunk.magic == TRACE_CHUNK_MAGIC && chunk.lost;
-		}
-	close(fd);
-	return any;
-}
-
 /* Looks at the heads of chunks alone: nearly all processes lost nothing. */
-static bool has_lost(int folder, const struct trace_head *head)
+static bool has_lost(struct process *process)
 {
-	int fd = head->lost ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool any = head->lost != 0;
+	bool any = process->head.lost != 0;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return any;
+	for (unsigned n = 0; n < process->threads && !any; n++) {
+		struct chunks chunks;
+		struct chunk chunk;
+
+		if (!(process->files[n] & (FILE_EVENTS | FILE_RING)) || !chunks_open(&chunks, process, n))
+			continue;
+		while (!any && chunks_next(&chunks, &chunk))
+			any = chunk.head.lost != 0;
+		chunks_close(&chunks);
 	}
-	for (struct dirent *e; !any && (e = readdir(dir));) {
-		/* Of version 2, the chunks of both have one size, and every second place of r<n> is none. */
-		uint64_t place = e->d_name[0] == 'r' || (e->d_name[0] == 't' && head->version != 1) ? head->ring_chunk :
-			e->d_name[0] == 't' ? head->chunk_size : 0;
-		if (place >= 4096 && place <= TRACE_CHUNK_MAX && e->d_name[1] >= '0' && e->d_name[1] <= '9')
-			any = any_lost(folder, e->d_name, place);
-	}
-	closedir(dir);
 	return any;
 }
 
@@ -73,27 +44,24 @@ static void add_name(struct record_lost *lost, const char *name)
 		lost->processes == 4 ? "..." : name);
 }
 
-void record_lost_look(struct record_lost *lost, int at, const char *path, const struct trace_head *head)
+void record_lost_look(struct record_lost *lost, struct process *process)
 {
 	struct info_sums sums;
 
-	if (!has_lost(at, head))
+	if (!has_lost(process))
 		return;
-	struct folder *folder = folder_open_process("record", path, 0);
-	if (!folder)
-		return;
-	process_load(folder->process[0]);
-	info_estimate(&sums, folder->process[0], ESTIMATE_BYTES);
+	process_load(process);
+	info_estimate(&sums, process, ESTIMATE_BYTES);
+	process_unload(process);
 	lost->processes++;
 	lost->lost += sums.lost;
 	lost->events += sums.events + sums.custom + sums.lost;
 	lost->about |= sums.estimated;
-	if (head->lost_error)
-		lost->error = head->lost_error;
-	if (head->record_error)
-		lost->record_error = head->record_error;
-	add_name(lost, strrchr(path, '/') + 1);
-	folder_close(folder);
+	if (process->head.lost_error)
+		lost->error = process->head.lost_error;
+	if (process->head.record_error)
+		lost->record_error = process->head.record_error;
+	add_name(lost, process->name);
 }
 
 void record_lost_say(const struct record_lost *lost, unsigned processes)

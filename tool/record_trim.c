@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's ring has whole chunks; what they did not use is given back once nobody can write there any more, and so
- * are those that the thread has written to its other file.
+ * The places of a family are taken as a whole, and are much of a small trace: what they did not use is given back once
+ * nobody can write there any more, and so are chunks that threads have in files of their own.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/trace.h"
+#include "tool/memory.h"
+#include "tool/trace_family.h"
+#include "tool/trace_folder.h"
 
 #define BLOCK (64u << 10)
 #define PAGE  4096ull
+
+/* What is to be kept. */
+struct range {
+	uint64_t begin, end;
+};
+
+struct trim {
+	int folder, fd;	/* fd: of meta */
+	struct family *family;
+	uint64_t size;	/* of meta */
+	struct range *range;
+	size_t ranges;
+	/* A thread's own file, the last that was asked for. */
+	int file;
+	uint32_t file_process, file_number;
+};
 
 /*
  * Does anybody have the file open or mapped? A store behind the end of a truncated mapping is a SIGBUS, so this must not err
@@ -32,8 +49,18 @@ static int in_use(int fd)
 	return errno == EAGAIN;
 }
 
+static void keep(struct trim *trim, uint64_t begin, uint64_t end)
+{
+	end = end < trim->size ? end : trim->size;
+	if (begin >= end)
+		return;
+	if (!(trim->ranges & (trim->ranges + 1)))
+		trim->range = memory_resize(trim->range, 2 * trim->ranges + 2, sizeof(*trim->range));
+	trim->range[trim->ranges++] = (struct range){ begin, end };
+}
+
 /* The end of the last word in from...to that is not `token`; from when all are. Multiples of 8. 0 on error. */
-static uint64_t last_word(int fd, uint64_t from, uint64_t to, uint64_t token)
+static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, uint64_t token)
 {
 	static uint64_t block[BLOCK / 8];
 
@@ -41,7 +68,7 @@ static uint64_t last_word(int fd, uint64_t from, uint64_t to, uint64_t token)
 		uint64_t size = to - from < BLOCK ? to - from : BLOCK;
 
 		to -= size;
-		if (pread(fd, block, size, (off_t)to) != (ssize_t)size)
+		if (pread(trim->fd, block, size, (off_t)to) != (ssize_t)size)
 			return 0;
 		for (uint64_t i = size / 8; i-- > 0;)
 			if (block[i] != token)
@@ -50,60 +77,148 @@ static uint64_t last_word(int fd, uint64_t from, uint64_t to, uint64_t token)
 	return from;
 }
 
-/*
- * Where what is to be kept of the chunk at `at` ends: at itself where nothing is. limit: of its place. Counts chunks.
- * Returns 0 where it can't tell.
- */
-static uint64_t end_of(int fd, uint64_t at, uint64_t limit, uint64_t *chunks)
+/* Has the thread's own file the same chunk? Its head is what is written last. */
+static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 {
+	struct trace_chunk copy;
+	char name[FAMILY_NAME_SIZE];
+
+	if (!chunk->used || !chunk->copied || chunk->copied > UINT32_MAX)
+		return false;
+	if (trim->file < 0 || trim->file_process != chunk->process || trim->file_number != chunk->thread) {
+		if (trim->file >= 0)
+			close(trim->file);
+		family_file_name(name, 't', chunk->thread, chunk->process);
+		trim->file = openat(trim->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		trim->file_process = chunk->process;
+		trim->file_number = chunk->thread;
+	}
+	uint64_t at = (chunk->copied - 1) * (trim->family->place_size / 2);
+	return trim->file >= 0 && pread(trim->file, &copy, sizeof(copy), (off_t)at) == sizeof(copy) &&
+	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.process == chunk->process &&
+	       copy.thread == chunk->thread && copy.used == chunk->used && copy.lost == chunk->lost;
+}
+
+/* Returns false where it can't tell what the place holds. */
+static bool keep_chunk(struct trim *trim, const struct family_place *place)
+{
+	uint64_t limit = trim->family->place_size / 2, at = place->place * trim->family->place_size + limit, end;
 	struct trace_chunk head;
 
-	if (limit < sizeof(head) || pread(fd, &head, sizeof(head), (off_t)at) != sizeof(head))
-		return 0;
-	if (head.magic != TRACE_CHUNK_MAGIC)
-		return at;
-	if (head.version != TRACE_VERSION || head.head_size < sizeof(head) || head.head_size % 8 ||
-		head.head_size > limit || head.used > limit || head.used % 8)
-		return 0;
-	++*chunks;
-	/* t<n> has it, too, and knows all. */
-	if (head.used && head.copied && !head.lost)
-		return at;
-	return head.used ? at + head.used : last_word(fd, at + head.head_size, at + limit / 8 * 8, head.token);
+	if (at >= trim->size)
+		return true;
+	limit = trim->size - at < limit ? (trim->size - at) / 8 * 8 : limit;
+	if (limit < sizeof(head) || pread(trim->fd, &head, sizeof(head), (off_t)at) != sizeof(head))
+		return false;
+	if (!head.magic)
+		return true; /* its thread was about to begin it, and is gone */
+	if (head.magic != TRACE_CHUNK_MAGIC || head.version != TRACE_VERSION || head.head_size < sizeof(head) ||
+		head.head_size % 8 || head.head_size > limit || head.used > limit || head.used % 8 ||
+		head.process != place->process || head.thread != place->number)
+		return false;
+	if (has_copy(trim, &head))
+		return true;
+	end = head.used ? at + head.used : last_word(trim, at + head.head_size, at + limit, head.token);
+	keep(trim, at, end);
+	return end != 0;
 }
 
-static long long trim(int fd, uint64_t chunk)
+static bool keep_counts(struct trim *trim, const struct family_place *place)
 {
-	uint64_t kept = 0, chunks = 0;
-	struct stat st;
+	uint64_t at = place->place * trim->family->place_size, end = at + trim->family->place_size;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -1;
-	for (uint64_t at = chunk, size = (uint64_t)st.st_size; at < size; at += 2 * chunk) {
-		uint64_t limit = size - at < chunk ? size - at : chunk, end = end_of(fd, at, limit, &chunks);
-		if (!end)
-			return -1;
-		if (end > at)
-			kept = end;
-		uint64_t hole = (end + PAGE - 1) & ~(PAGE - 1);
-		/* Where holes can't be made it stays as it is. */
-		if (hole < at + limit)
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)hole,
-				(off_t)(at + limit - hole));
+	if (at >= trim->size)
+		return true;
+	end = last_word(trim, at, end < trim->size ? end : trim->size / 8 * 8, 0);
+	keep(trim, at, end);
+	return end != 0;
+}
+
+static bool keep_records(struct trim *trim, const struct family_place *place)
+{
+	const struct process *process = family_process(trim->family, place->place);
+	uint64_t offset, room;
+
+	if (!process)
+		return false;
+	for (uint64_t pos = 0; pos < process->head.used; pos += room) {
+		if (!process_locate(process, pos, &offset, &room))
+			return false;
+		room = room < process->head.used - pos ? room : process->head.used - pos;
+		keep(trim, offset, offset + room);
 	}
-	if (!chunks)
-		return -1;
-	return ftruncate(fd, (off_t)kept) < 0 ? -1 : (long long)((uint64_t)st.st_size - kept);
+	return true;
 }
 
-long long record_trim(int folder, const char *name, unsigned long long chunk)
+static bool keep_all(struct trim *trim)
 {
-	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	long long cut;
+	const struct family *family = trim->family;
 
-	if (fd < 0)
+	keep(trim, family->head.directory, family->head.directory + 8ull * family->end);
+	for (uint32_t i = 0; i < family->places.count; i++) {
+		const struct family_place *place = &family->places.place[i];
+
+		if (place->what == TRACE_PLACE_CHUNK ? !keep_chunk(trim, place) :
+			place->what == TRACE_PLACE_COUNTS ? !keep_counts(trim, place) :
+			place->what == TRACE_PLACE_HEAD && !keep_records(trim, place))
+			return false;
+	}
+	/* Place 0 may have no word yet. */
+	return keep_records(trim, &(struct family_place){ 0 });
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Where holes can't be made it stays as it is. */
+static void give_back(const struct trim *trim, uint64_t begin, uint64_t end)
+{
+	begin = (begin + PAGE - 1) & ~(PAGE - 1);
+	end &= ~(PAGE - 1);
+	if (begin >= end)
+		return;
+	off_t data = lseek(trim->fd, (off_t)begin, SEEK_DATA);
+	if (data >= 0 && (uint64_t)data < end)
+		fallocate(trim->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
+}
+
+/* Returns 0 or -1. */
+static int give_all_back(struct trim *trim)
+{
+	uint64_t end = 0;
+
+	qsort(trim->range, trim->ranges, sizeof(*trim->range), by_begin);
+	for (size_t i = 0; i < trim->ranges; i++) {
+		if (trim->range[i].begin > end)
+			give_back(trim, end, trim->range[i].begin);
+		end = trim->range[i].end > end ? trim->range[i].end : end;
+	}
+	return ftruncate(trim->fd, (off_t)end);
+}
+
+long long record_trim(int folder, struct family *family)
+{
+	struct trim trim = { .folder = folder, .family = family, .file = -1 };
+	struct stat before, after;
+	long long given = -1;
+
+	trim.fd = family->place_size ? openat(folder, "meta", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (trim.fd < 0)
 		return -1;
-	cut = chunk < TRACE_CHUNK_MIN || chunk > TRACE_CHUNK_MAX || in_use(fd) ? -1 : trim(fd, chunk);
-	close(fd);
-	return cut;
+	/* Our own descriptor would count. */
+	file_rest(family->meta);
+	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && !in_use(trim.fd)) {
+		trim.size = (uint64_t)before.st_size;
+		if (keep_all(&trim) && !give_all_back(&trim) && !fstat(trim.fd, &after))
+			given = (before.st_blocks - after.st_blocks) * 512ll;
+	}
+	if (trim.file >= 0)
+		close(trim.file);
+	close(trim.fd);
+	free(trim.range);
+	return given < 0 ? -1 : given;
 }

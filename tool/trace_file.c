@@ -123,6 +123,11 @@ struct trace_file *file_open(int at, const char *folder, const char *name, struc
 	return file;
 }
 
+void file_rest(struct trace_file *file)
+{
+	close_now(file);
+}
+
 void file_close(struct trace_file *file)
 {
 	if (!file)

@@ -34,6 +34,9 @@ int trace_open_file(int at, const char *name, const char **why);
 struct trace_file *file_open(int at, const char *folder, const char *file, struct stat *st, const char **why);
 void file_close(struct trace_file *file); /* NULL: nothing */
 
+/* Closes its descriptor until it is needed again. */
+void file_rest(struct trace_file *file);
+
 /* Opens a folder relative to `at`, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
 DIR *file_list(int at, const char *folder);
 

@@ -492,6 +492,25 @@ struct folder *folder_open_process(const char *command, const char *path, uint32
 	return folder;
 }
 
+struct folder *folder_open_family(const char *path)
+{
+	struct folder *folder = memory_zeroed(1, sizeof(*folder));
+	const char *name;
+
+	folder->path = folder->own_path = take_apart(path, &name);
+	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder->fd >= 0)
+		add_family(folder, name);
+	if (folder->families) {
+		take_one(folder, folder->family[0], 0);
+		take_children(folder, &(struct wanted){ 0 });
+	}
+	if (folder->processes)
+		return folder;
+	folder_close(folder);
+	return NULL;
+}
+
 void folder_close(struct folder *folder)
 {
 	for (unsigned i = 0; i < folder->families; i++)

@@ -88,6 +88,7 @@ struct process {
 	struct family *family; /* what file it is in */
 	uint32_t place;	       /* of its head */
 	bool bad;	       /* it can't be read */
+	bool selected;	       /* record_after.c: something is traced in it */
 	/*
 	 * How people call it: "p123", the name of its folder; of a forked one "p<pid>" where that is nobody else's, or
 	 * "p<folder>/<place>". And DIR/name.
@@ -179,6 +180,9 @@ void folder_close(struct folder *folder);
  */
 struct folder *folder_open_process(const char *command, const char *path, uint32_t pid);
 
+/* The same, without a word, of all processes of a folder; NULL: there are none. */
+struct folder *folder_open_family(const char *path);
+
 /* For trace_family.c: never NULL, but perhaps `bad`. */
 struct process *process_open(struct family *family, uint32_t place);
 /* Finds its thread records. Returns false, after noting damage, if they can't be. */
@@ -196,6 +200,12 @@ struct process *process_parent(struct process *process);
 
 /* Where the head is in the file. */
 uint64_t process_offset(const struct process *process);
+
+/*
+ * Where position `pos` of its records is in the file, and how many bytes of them follow it there. Returns false where the
+ * head tells of none.
+ */
+bool process_locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room);
 
 /* Notes damage in meta, or, file not NULL, in that file beside it. */
 void process_damage(const struct process *process, const char *file, uint64_t offset, const char *what);

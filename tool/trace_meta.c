@@ -11,41 +11,12 @@
 
 /* ---- where records are ---- */
 
-/* Where position `pos` is in the file, and how many bytes follow it there. Returns false where the head tells of none. */
-static bool locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
-{
-	const struct trace_head *head = &process->head;
-	uint64_t place = process->family->place_size;
-
-	if (!place) {
-		*offset = pos;
-		*room = UINT64_MAX - pos;
-		return true;
-	}
-	if (pos < place) {
-		*offset = process_offset(process) + pos;
-		*room = place - pos;
-		return true;
-	}
-	pos -= place;
-	for (uint32_t i = 0; i < head->extents && i < TRACE_EXTENTS; i++) {
-		uint64_t size = head->extent[i].places * place;
-		if (pos < size) {
-			*offset = head->extent[i].first * place + pos;
-			*room = size - pos;
-			return true;
-		}
-		pos -= size;
-	}
-	return false;
-}
-
 /* Where they end at most: the head tells of no more, or the file has none. */
 static uint64_t last_position(const struct process *process)
 {
 	uint64_t size = file_size(process->family->meta), pos = 0, offset, room;
 
-	while (locate(process, pos, &offset, &room)) {
+	while (process_locate(process, pos, &offset, &room)) {
 		if (offset >= size)
 			break;
 		if (room >= size - offset)
@@ -60,7 +31,7 @@ static size_t read_at(const struct process *process, void *to, size_t size, uint
 	uint64_t offset, room;
 	size_t have = 0;
 
-	while (have < size && locate(process, pos + have, &offset, &room)) {
+	while (have < size && process_locate(process, pos + have, &offset, &room)) {
 		size_t want = size - have < room ? size - have : (size_t)room;
 		size_t n = file_read(process->family->meta, (uint8_t *)to + have, want, offset, NULL);
 
@@ -75,7 +46,7 @@ static void damage_at(const struct process *process, uint64_t pos, const char *w
 {
 	uint64_t offset = pos, room;
 
-	if (!locate(process, pos, &offset, &room) && locate(process, pos - 1, &offset, &room))
+	if (!process_locate(process, pos, &offset, &room) && process_locate(process, pos - 1, &offset, &room))
 		offset++;
 	process_damage(process, NULL, offset, what);
 }
@@ -178,7 +149,7 @@ uint64_t meta_offset(const struct meta *meta)
 {
 	uint64_t offset, room;
 
-	return locate(source(meta), meta->at, &offset, &room) ? offset : meta->at;
+	return process_locate(source(meta), meta->at, &offset, &room) ? offset : meta->at;
 }
 
 /* Makes `size` bytes at pos available in buf. */

@@ -91,6 +91,34 @@ static const char *check_head(struct process *process)
 	return NULL;
 }
 
+bool process_locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
+{
+	const struct trace_head *head = &process->head;
+	uint64_t place = process->family->place_size;
+
+	if (!place) {
+		*offset = pos;
+		*room = UINT64_MAX - pos;
+		return true;
+	}
+	if (pos < place) {
+		*offset = process_offset(process) + pos;
+		*room = place - pos;
+		return true;
+	}
+	pos -= place;
+	for (uint32_t i = 0; i < head->extents && i < TRACE_EXTENTS; i++) {
+		uint64_t size = head->extent[i].places * place;
+		if (pos < size) {
+			*offset = head->extent[i].first * place + pos;
+			*room = size - pos;
+			return true;
+		}
+		pos -= size;
+	}
+	return false;
+}
+
 /* ---- thread records ---- */
 
 static void note_record(struct process *process, uint32_t number, uint8_t file)
