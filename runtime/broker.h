@@ -11,8 +11,9 @@
  * What is trusted. Everybody sees the socket's name, and may bind it once `record` has ended: so the module asks the
  * kernel for the user who listens (SO_PEERCRED), and believes no other than the one that the environment tells.
  * `record` believes the kernel about who asks (process id), and the secret, which descendants have from their
- * environment, about being one. Whatever they ask for, they get files of one process folder, which is new, or their
- * own: made for this very process, or named after it and not older (tool/record_broker.c).
+ * environment, about being one. Whatever they ask for, they get files of one folder, which is new, or their own
+ * family's: made for this very process, or with a head of it in meta that is not older (tool/record_broker.c). So a forked
+ * child must have its head, and the word for it, before it asks.
  *
  * Module's side: any thread, with or without the process lock, signals blocked or not; async-signal-safe, no libc. It
  * waits at most a second for each of connecting, sending and receiving. After a failure nobody is asked for 4 seconds,
@@ -37,11 +38,11 @@
 #define BROKER_NAME    48	   /* longest name, without NULs around it */
 #define BROKER_SECRET  16
 #define BROKER_FOLDER  32 /* p<pid>[.n], ended by NUL; p4194304.999999 fits */
-#define BROKER_FILE    16 /* ended by NUL */
+#define BROKER_FILE    32 /* ended by NUL; t16777215.268435455 fits */
 
 enum broker_what {
-	BROKER_NEW = 1,	 /* a new process folder: the descriptor is of its meta */
-	BROKER_OPEN = 2, /* a file of a process folder: meta, or t<n>, r<n>, c<n>, made if need be */
+	BROKER_NEW = 1,	 /* the folder of a new family: the descriptor is of its meta */
+	BROKER_OPEN = 2, /* a file of one's own family: meta, or, made if need be, t<n>[.<p>] of one's own threads */
 };
 
 struct broker_request {

@@ -47,6 +47,7 @@ void control_init(const struct control_options *options)
 	block->loads = options->loads;
 	block->state = process_state_place();
 	block->folder = process_folder();
+	block->head = process_head_place();
 	block->epoch = &epoch_shared.count;
 	block->mode = recorder_mode_place();
 	block->recording = recorder_recording_place();

@@ -108,7 +108,8 @@ struct control_block {
 	struct object **objects; /* heads of lists of audit/object.h */
 	struct load **loads;
 	const uint32_t *state;	 /* enum process_state */
-	const char *folder;	 /* of this process's trace; empty: none yet */
+	const char *folder;	 /* of this process's family; empty: none yet */
+	struct trace_head *const *head; /* of this process; NULL there: none yet */
 	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
 	const enum trace_mode *mode;
 	const int *recording; /* 0: stopped */

@@ -63,9 +63,9 @@ int family_open(const char *name, int make)
 
 	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
 		return fd;
-	/* It gives files to the process that the folder is named after. */
+	/* It gives files to those who have a head there. */
 	struct trace_head *head = process_head();
-	if (!head || head->process)
+	if (!head)
 		return fd;
 	long given = broker_open(last_of(family.folder), &family.place, name);
 	if (given < 0 && given != -EALREADY)

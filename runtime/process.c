@@ -186,6 +186,11 @@ struct trace_head *process_head(void)
 	return process->head;
 }
 
+struct trace_head *const *process_head_place(void)
+{
+	return &process->head;
+}
+
 uint32_t process_serial(void)
 {
 	return identity_generation();

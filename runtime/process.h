@@ -109,6 +109,9 @@ void process_clock(void);
 /* Counters and flags of this process in the trace, or NULL. */
 struct trace_head *process_head(void);
 
+/* Where process_head() looks. */
+struct trace_head *const *process_head_place(void);
+
 /* Adds to a counter of process_head(), from any thread. */
 void process_count(uint64_t *counter, uint64_t n);
 

@@ -434,12 +434,12 @@ kill "$(cat stays)"
 rm -rf d d.old
 FAKE_TRACE='selected threads' record -o d true
 is "$end/$said" 'exit 0/' 'a process with threads'
-is "$(stat -c %s d/p*/r0)" $((3 * 65536 + 128 + 24)) 'its thread file is cut behind the last event'
+is "$(stat -c %s d/p*/meta)" $((7 * 65536 + 128 + 24)) 'its file is cut behind the last event'
 # The folder is made when sleep begins, which may be after its fork.
 FAKE_TRACE='selected threads' record -o d sh -c 'sleep 20 >/dev/null 2>&1 & echo $!
-	i=0; while [ ! -s d/p$!/r0 ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
+	i=0; while [ ! -s d/p$!/meta ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.1; done; sleep 0.2'
 pid=$(head -n 1 out)
-is "$(stat -c %s "d/p$pid/r0")" 262144 'that of a process that still runs is not'
+is "$(stat -c %s "d/p$pid/meta")" 524288 'that of a process that still runs is not'
 kill "$pid"
 FAKE_TRACE=some record -o d true
 like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the rules, '\

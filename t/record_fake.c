@@ -5,7 +5,7 @@
  *
  *	FAKE_ENVIRONMENT=FILE	append LD_AUDIT, GLIBC_TUNABLES, XAUDIT_CONFIG and XAUDIT_RULES
  *	FAKE_TRACE=WORDS	make a process folder; with "selected": a function; "plt": the rules ask for plt as well;
- *				"unchosen": for nothing; "threads": t0 of two chunks with 3 events in the second one
+ *				"unchosen": for nothing; "threads": two chunks with 3 events in the second one
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include "runtime/trace.h"
 
 #define CHUNK (64ul << 10)
+#define PLACE (2 * CHUNK)
 
 static uint64_t meta[2048]; /* 16 kB */
 static size_t used = TRACE_HEAD_SIZE;
@@ -88,10 +89,14 @@ static void trace(const char *words)
 		.version = TRACE_VERSION,
 		.head_size = TRACE_HEAD_SIZE,
 		.chunk_size = CHUNK,
-		.ring_chunk = CHUNK,
+		.clock = TRACE_CLOCK_MONOTONIC,
 		.pid = (uint32_t)getpid(),
-		.threads = 1 };
-	static uint64_t chunk[4 * CHUNK / 8];
+		.threads = 1,
+		.place_size = PLACE,
+		.directory = PLACE,
+		.places_max = PLACE / 8,
+		.places = 2 };
+	static uint64_t file[4 * PLACE / 8];
 	char path[4200], output[4096] = "";
 	const char *rules = getenv("XAUDIT_RULES");
 
@@ -102,23 +107,23 @@ static void trace(const char *words)
 	mkdir(path, 0777);
 	records(words);
 	head.used = used;
-	memcpy(meta, &head, sizeof(head));
-	snprintf(path, sizeof(path), "%s/p%d/meta", output, (int)getpid());
-	write_file(path, meta, used, used + 4096);
-	if (!strstr(words, "threads"))
-		return;
-	for (unsigned i = 0; i < 2; i++) {
+	file[PLACE / 8] = TRACE_PLACE(TRACE_PLACE_HEAD, 0, head.pid);
+	file[PLACE / 8 + 1] = TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0);
+	for (unsigned i = 0; i < 2 && strstr(words, "threads"); i++) {
 		struct trace_chunk start = { .magic = TRACE_CHUNK_MAGIC,
 			.version = TRACE_VERSION,
 			.head_size = sizeof(start),
 			.seq = i,
 			.size = CHUNK };
-		memcpy(chunk + (2 * i + 1) * CHUNK / 8, &start, sizeof(start));
+		memcpy(file + (head.places * PLACE + CHUNK) / 8, &start, sizeof(start));
+		file[PLACE / 8 + head.places++] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
 	}
-	for (unsigned i = 0; i < 3; i++)
-		chunk[3 * CHUNK / 8 + 16 + i] = TRACE_EVENT(TRACE_POINT, 1, i);
-	snprintf(path, sizeof(path), "%s/p%d/r0", output, (int)getpid());
-	write_file(path, chunk, sizeof(chunk), sizeof(chunk));
+	for (unsigned i = 0; i < 3 && strstr(words, "threads"); i++)
+		file[(3 * PLACE + CHUNK) / 8 + 16 + i] = TRACE_EVENT(TRACE_POINT, 1, i);
+	memcpy(file, meta, sizeof(meta));
+	memcpy(file, &head, sizeof(head));
+	snprintf(path, sizeof(path), "%s/p%d/meta", output, (int)getpid());
+	write_file(path, file, sizeof(file), sizeof(file));
 }
 
 static void environment(const char *path)

@@ -16,6 +16,7 @@
 #include "tool/ctl_help.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_family.h"
 #include "tool/trace_folder.h"
 #include "tool/trace_state.h"
 
@@ -144,7 +145,7 @@ static const struct {
 /* Those that only read the trace (ctl_folder.h). */
 static const struct {
 	const char *name;
-	int (*run)(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv);
+	int (*run)(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
 } reader[] = {
 	{ "snapshot", ctl_snapshot },
 	{ "top", ctl_top },
@@ -185,81 +186,79 @@ static bool has_meta(const char *folder)
 	return there;
 }
 
-/* The process folder that is meant: the folder itself, or the only one in it. NULL after saying why there is none. */
-static char *process_folder_in(const char *path)
+/* The path of the process that is meant: itself, or of the only one in it. NULL after saying why there is none. */
+static char *process_in(const char *path)
 {
 	char *found = NULL;
-	size_t count = 0;
-	struct dirent *entry;
 
-	if (has_meta(path)) {
+	if (!is_folder(path) || has_meta(path)) {
 		found = memory_text(path, strlen(path));
 		for (size_t n = strlen(found); n > 1 && found[n - 1] == '/'; n--)
 			found[n - 1] = '\0';
 		return found;
 	}
-	DIR *dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		char *each = entry->d_name[0] == 'p' ? memory_format("%s/%s", path, entry->d_name) : NULL;
-		if (each && has_meta(each)) {
-			free(found);
-			found = each;
-			count++;
-		} else {
-			free(each);
-		}
-	}
-	if (dir)
-		closedir(dir);
-	if (count == 1)
-		return found;
-	free(found);
-	if (count)
-		tool_error("ctl", "%s holds traces of %zu processes: name one of its folders", path, count);
+	struct folder *folder = folder_open(path, 0);
+	if (!folder)
+		return NULL;
+	const char *name = folder->process[0]->path;
+	if (folder->processes == 1)
+		found = memory_text(name, strlen(name));
 	else
-		tool_error("ctl", "%s is no trace folder", path);
-	return NULL;
+		tool_error("ctl", "%s holds traces of %u processes: name one of them, such as %s", path,
+			folder->processes, name);
+	folder_close(folder);
+	return found;
 }
 
-/* Of a living process. NULL: it has none; said so, unless it is one of several. */
-static char *process_folder_of(const struct ctl_targets *targets, pid_t *pid)
+/* Of a living process. Returns false where it has none; said so, unless it is one of several. */
+static bool trace_of(struct ctl_trace *trace, const struct ctl_targets *targets, pid_t *pid)
 {
 	struct ctl_process process;
-	char *folder;
 
+	*trace = (struct ctl_trace){ 0 };
 	if (!ctl_open(&process, *pid))
-		return NULL;
+		return false;
 	*pid = process.pid;
-	folder = ctl_folder(&process);
-	if (!folder && !ctl_targets_several(targets))
+	trace->path = ctl_folder(&process, &trace->place);
+	if (!trace->path && !ctl_targets_several(targets))
 		tool_error("ctl", "process %d has no trace yet: nothing is switched on in it", (int)*pid);
 	ctl_close(&process);
-	return folder;
+	return trace->path != NULL;
+}
+
+/* Does the process write there? Not if that is a copy of a trace, or another process has got the number meanwhile. */
+static bool writes_to(const struct ctl_process *process, const struct process *trace)
+{
+	uint32_t place;
+	char *other = ctl_folder(process, &place);
+	struct stat a, b;
+	bool same = other && !stat(other, &a) && !stat(trace->family->path, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino && place == trace->place;
+
+	free(other);
+	return same;
 }
 
 /* The process that writes to the folder, for commands that need it alive. 0 after saying why there is none. */
 static pid_t living(const char *path)
 {
-	char *name = process_folder_in(path);
+	char *name = process_in(path);
 	struct folder *folder = name ? folder_open_process("ctl", name, 0) : NULL;
 	pid_t pid = 0;
 
 	if (folder) {
-		char *other = NULL;
+		struct process *trace = folder->process[0];
 		struct ctl_process process;
-		struct stat a, b;
 
-		pid = (pid_t)folder->process[0]->head.pid;
-		process_load(folder->process[0]);
-		const char *end = process_state_end(process_state(folder->process[0]));
+		pid = (pid_t)trace->head.pid;
+		process_load(trace);
+		const char *end = process_state_end(process_state(trace));
 		if (!end && !ctl_open(&process, pid)) {
 			pid = 0;
 		} else if (!end) {
-			other = ctl_folder(&process);
-			ctl_close(&process);
-			/* A copy of a trace, or a process that has got the number meanwhile. */
-			if (!other || stat(other, &a) || stat(name, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+			if (!writes_to(&process, trace))
 				end = "writes to another folder now";
+			ctl_close(&process);
 		}
 		if (end) {
 			tool_error("ctl",
@@ -267,7 +266,6 @@ static pid_t living(const char *path)
 				(int)pid, name, end);
 			pid = 0;
 		}
-		free(other);
 		folder_close(folder);
 	}
 	free(name);
@@ -277,8 +275,8 @@ static pid_t living(const char *path)
 /* pid: the process that is read, if there is one. */
 static int run_reader(size_t i, struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
-	char **folder = NULL;
-	size_t folders = 0, failed = 0;
+	struct ctl_trace *trace = NULL;
+	size_t traces = 0, failed = 0;
 	pid_t pid = 0;
 	int status = TOOL_FAILED;
 
@@ -289,24 +287,24 @@ static int run_reader(size_t i, struct ctl_targets *targets, const char *where, 
 		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
 		return TOOL_USAGE;
 	}
-	folder = memory_zeroed(targets->count + 1, sizeof(*folder));
+	trace = memory_zeroed(targets->count + 1, sizeof(*trace));
 	for (size_t k = 0; k < targets->count; k++) {
 		pid_t each = targets->pid[k];
-		folder[folders] = process_folder_of(targets, &each);
-		failed += !folder[folders] && !ctl_targets_several(targets);
-		pid = folder[folders] && !folders ? each : pid;
-		folders += folder[folders] != NULL;
+		bool any = trace_of(&trace[traces], targets, &each);
+		failed += !any && !ctl_targets_several(targets);
+		pid = any && !traces ? each : pid;
+		traces += any;
 	}
-	if (where && (folder[0] = process_folder_in(where)))
-		folders = 1;
-	if (folders)
-		status = reader[i].run((uint32_t)pid, folder, folders, argc, argv);
+	if (where && (trace->path = process_in(where)))
+		traces = 1;
+	if (traces)
+		status = reader[i].run((uint32_t)pid, trace, traces, argc, argv);
 	else if (!where && !failed)
 		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them",
 			targets->count);
-	for (size_t k = 0; k < folders; k++)
-		free(folder[k]);
-	free(folder);
+	for (size_t k = 0; k < traces; k++)
+		free(trace[k].path);
+	free(trace);
 	return status;
 }
 
@@ -406,7 +404,7 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		ctl_targets_add(targets, number(argv[0]));
 	if (!targets->named && !targets->trees && !targets->names) {
 		/* A folder whose name is a number is ./NUMBER. */
-		if (!is_folder(argv[0])) {
+		if (!is_folder(argv[0]) && !folder_may_be_process(argv[0])) {
 			tool_error("ctl", "'%s' is no process id, and no trace folder", argv[0]);
 			return TOOL_USAGE;
 		}

@@ -66,8 +66,11 @@ bool ctl_write(const struct ctl_process *process, uint64_t address, const void *
 /* A string of the process, to be freed; NULL when there is none, or it is longer than 4095 bytes. Silent. */
 char *ctl_text(const struct ctl_process *process, uint64_t address);
 
-/* Path of the process's trace folder (p<pid>), as this process finds it; to be freed. NULL: it has none (yet). Silent. */
-char *ctl_folder(const struct ctl_process *process);
+/*
+ * Path of the folder that the process's trace is in (p<pid>), as this process finds it; to be freed. *place: of its head
+ * there. NULL: it has none (yet). Silent.
+ */
+char *ctl_folder(const struct ctl_process *process, uint32_t *place);
 
 /* What /proc tells: a number behind a key of PID's status ("TracerPid"), or -1; the state, 0 when it is gone. */
 long ctl_status_number(pid_t pid, pid_t tid, const char *key);

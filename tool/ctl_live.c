@@ -391,7 +391,7 @@ bool status_live(struct status *status, const struct ctl_process *process)
 	status->switched_off = state == PROCESS_OFF;
 	status->mode = mode;
 	status->recording = recording;
-	status->folder = ctl_folder(process);
+	status->folder = ctl_folder(process, &status->place);
 	read_usages(&all, process->pid);
 	read_loads(process, &loads, status);
 	while (next && status->objects < MOST_LISTED) {

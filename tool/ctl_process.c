@@ -248,11 +248,17 @@ char *ctl_text(const struct ctl_process *process, uint64_t address)
 	return NULL;
 }
 
-char *ctl_folder(const struct ctl_process *process)
+char *ctl_folder(const struct ctl_process *process, uint32_t *place)
 {
-	char *path = ctl_text(process, (uint64_t)(uintptr_t)process->block.folder), *meta, *rooted;
+	char *path, *meta, *rooted;
+	uint64_t head = 0;
 	struct stat s;
 
+	/* A child that was forked a moment ago has none, but the path. */
+	if (!ctl_read(process, (uint64_t)(uintptr_t)process->block.head, &head, sizeof(head)) || !head ||
+		!ctl_read(process, head + offsetof(struct trace_head, process), place, sizeof(*place)))
+		return NULL;
+	path = ctl_text(process, (uint64_t)(uintptr_t)process->block.folder);
 	if (!path || *path != '/') {
 		free(path);
 		return NULL;

@@ -15,6 +15,7 @@
 #include "tool/ctl_folder.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "tool/trace_family.h"
 #include "tool/trace_folder.h"
 
 #define FOLDERS_MAX 100000
@@ -65,9 +66,9 @@ static void remove_copy(int fd, const char *process, int to)
 }
 
 /* Why there are no events. */
-static const char *why_nothing(const char *from)
+static const char *why_nothing(const struct ctl_trace *from)
 {
-	struct folder *folder = folder_open_process("ctl", from, 0);
+	struct folder *folder = folder_open_process("ctl", from->path, from->place);
 	const char *why = "nothing that is switched on was called up to now";
 
 	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
@@ -79,7 +80,7 @@ static const char *why_nothing(const char *from)
 	return why;
 }
 
-static void tell(const char *from, const struct snapshot_copied *copied)
+static void tell(const struct ctl_trace *from, const struct snapshot_copied *copied)
 {
 	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s",
 		copied->chunks, copied->chunks == 1 ? "" : "s");
@@ -94,28 +95,27 @@ static void tell(const char *from, const struct snapshot_copied *copied)
 	putchar('\n');
 }
 
-/*
- * Copies the process, or, pid being 0, the one that made it, of the folder `from` into the new folder output/base.
- * Returns the exit status.
- */
-static int copy(const char *from, uint32_t pid, const char *output, int fd, const char *base, bool several)
+/* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
+static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
-	struct folder *folder = folder_open_process("ctl", from, pid);
-	int source = folder ? open(from, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, to = -1, status = TOOL_FAILED;
+	struct folder *folder = folder_open_process("ctl", from->path, from->place);
+	int to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
 
 	if (!folder)
 		return TOOL_FAILED;
-	uint32_t place = folder->process[0]->place;
-	folder_close(folder);
+	const struct process *process = folder->process[0];
+	char *base = process->place ? memory_format("p%" PRIu32, process->head.pid)
+				    : memory_text(process->family->name, strlen(process->family->name));
+	int source = open(process->family->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	long r = source < 0 ? -errno : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
-		r = snapshot_copy(source, to, place, &copied);
+		r = snapshot_copy(source, to, process->place, &copied);
 	}
 	if (r) {
 		remove_copy(fd, base, to);
-		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from, output,
+		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from->path, output,
 			r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
 	} else {
 		printf("%s%s%s: ", output, several ? "/" : "", several ? base : "");
@@ -126,10 +126,12 @@ static int copy(const char *from, uint32_t pid, const char *output, int fd, cons
 		close(to);
 	if (source >= 0)
 		close(source);
+	free(base);
+	folder_close(folder);
 	return status;
 }
 
-int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, char **argv)
+int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "output", required_argument, NULL, 'o' },
@@ -159,26 +161,15 @@ int ctl_snapshot(uint32_t pid, char *const *folder, size_t folders, int argc, ch
 		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[optind]);
 		return TOOL_USAGE;
 	}
-	/* DIR/p<pid>/ is the same folder. */
-	for (size_t i = 0; i < folders; i++)
-		for (size_t n = strlen(folder[i]); n > 1 && folder[i][n - 1] == '/'; n--)
-			folder[i][n - 1] = '\0';
-	for (size_t i = 0; i < folders; i++) {
-		const char *base = path_base(folder[i]);
-		if (base[0] != 'p' || strspn(base + 1, "0123456789.") != strlen(base + 1) || !base[1]) {
-			tool_error("ctl", "%s is not the folder of a process, such as xaudit.data/p1234", folder[i]);
-			return TOOL_FAILED;
-		}
-	}
-	const char *base = path_base(folder[0]);
-	char *number = pid ? memory_format("%" PRIu32, pid) : memory_text(base + 1, strcspn(base + 1, "."));
+	const char *base = path_base(trace->path);
+	char *number = pid ? memory_format("%" PRIu32, pid) : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
 	int fd, status = TOOL_FAILED;
 	char *output = make_output(wanted, number, &fd);
 
 	if (output) {
 		status = TOOL_OK;
-		for (size_t i = 0; i < folders; i++)
-			if (copy(folder[i], folders > 1 ? 0 : pid, output, fd, path_base(folder[i]), folders > 1) != TOOL_OK)
+		for (size_t i = 0; i < traces; i++)
+			if (copy(&trace[i], output, fd, traces > 1) != TOOL_OK)
 				status = TOOL_FAILED;
 		close(fd);
 		/* Only if nothing could be copied is it empty. */

@@ -32,7 +32,8 @@ struct status {
 	uint32_t pid;
 	bool alive;	  /* found in the process itself */
 	const char *end;  /* for people, what became of it: "has ended"; NULL: it runs */
-	char *folder;	  /* of the trace; NULL: none yet */
+	char *folder;	  /* path that names the trace; NULL: none yet */
+	uint32_t place;	  /* of the head, where that is a folder */
 	bool cut;	  /* there was no end of what the process shows: a part of it */
 	bool switched_off;
 	uint32_t mode;	  /* enum trace_mode */

@@ -408,7 +408,7 @@ static void find_comm(struct screen *s)
 		snprintf(s->comm, sizeof(s->comm), "%s", path_base(s->top.process->exe));
 }
 
-int ctl_top(uint32_t pid, char *const *folders, size_t count, int argc, char **argv)
+int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
 {
 	struct screen s = { .pid = pid, .delay = 2 };
 	int status = take_options(&s, argc, argv);
@@ -416,7 +416,7 @@ int ctl_top(uint32_t pid, char *const *folders, size_t count, int argc, char **a
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	struct folder *folder = count ? folder_open_process("ctl", folders[0], pid) : NULL;
+	struct folder *folder = traces ? folder_open_process("ctl", trace->path, trace->place) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	top_open(&s.top, folder, pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));

@@ -32,11 +32,13 @@ static void take_sums(struct status *status, struct process *process)
 
 void status_events(struct status *status)
 {
-	struct folder *folder = status->folder ? folder_open_process("ctl", status->folder, (uint32_t)status->pid) : NULL;
+	struct folder *folder = status->folder ? folder_open_process("ctl", status->folder, status->place) : NULL;
 
 	if (!folder)
 		return;
 	take_sums(status, folder->process[0]);
+	free(status->folder);
+	status->folder = memory_text(folder->process[0]->path, strlen(folder->process[0]->path));
 	folder_close(folder);
 }
 

@@ -5,8 +5,12 @@
  * Who asks is a stranger until it shows the secret, and no friend afterwards: a worker of a server that somebody took
  * over knows it as well. So nothing that it says is believed, but what can be looked at:
  *  - A folder is named after the number by which the kernel knows the process, not by one that is told.
- *  - A file is given of a folder that this thread made for the same process (number and time of start), or that is
- *    named after it, is not older than it, and is the one (device and inode) that it has in mind.
+ *  - A file is given of a folder that this thread made for the same process (number and time of start), or whose meta
+ *    holds a head with its number that is not older than it; and that is the one (device and inode) that it has in mind.
+ *    A head says whose it is, and only who can write to meta makes one: its family, which has all of that before it. So
+ *    who took a worker over gets at no other family's files by a question, not even with the number of a process that
+ *    was of it and is gone; it can have its own family's files, and spoil them, as it can without asking. Of threads'
+ *    files it gets those of its own place.
  *  - Folders and files are ours (owner), plain, and have one name, whatever has been put in their place; names have one
  *    form; no link is followed.
  *  - There is an end to their number. There is none to what a process writes into its own ones, as for all that have
@@ -44,6 +48,7 @@
 #define FOLDERS_OF    1000   /* of one process: each program that it executes has one */
 #define FILES_MAX     1000000
 #define NAMES_MAX     100000 /* p<pid>, p<pid>.1 ... */
+#define PLACES_MAX    (1u << 20) /* where a head is looked for */
 #define REFUSED_NAMES 1000
 
 /* Who asks. */
@@ -131,24 +136,80 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Did the process itself make the folder, as its name says? Not one that had the same number before. */
-static bool made_itself(const struct peer *peer, const char *name, int folder)
+/* Is that a head of the process? Not of one that had the same number before. */
+static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 {
 	uint64_t second = 1000000000, tick = second / (uint64_t)sysconf(_SC_CLK_TCK);
-	struct trace_head head;
-	char *end;
 
-	if (strtoul(name + 1, &end, 10) != (unsigned long)peer->pid || (*end && *end != '.'))
+	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) || head->version != TRACE_VERSION ||
+		head->pid != (uint32_t)peer->pid)
 		return false;
+	uint64_t old = now(CLOCK_MONOTONIC) - head->first.mono, process = now(CLOCK_BOOTTIME) - peer->start * tick;
+	/* A clock that stood while the machine slept makes the head younger, not older. */
+	return old <= process + second;
+}
+
+static bool read_whole(int fd, void *to, size_t size, uint64_t at)
+{
+	return at < 1ull << 62 && pread(fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+/* The place of the head that the process has there; -1: none. Nothing that stands in the file is believed beyond that. */
+static long place_in(const struct peer *peer, int meta)
+{
+	static uint64_t word[8192];
+	struct trace_head first, head;
+
+	if (!read_whole(meta, &first, sizeof(first), 0))
+		return -1;
+	if (!first.process && is_head_of(peer, &first))
+		return 0;
+	if (memcmp(first.magic, TRACE_MAGIC, sizeof(first.magic)) || first.version != TRACE_VERSION ||
+		first.place_size < TRACE_HEAD_SIZE || first.place_size > 2 * TRACE_CHUNK_MAX || first.directory % 8)
+		return -1;
+	uint32_t end = first.places < first.places_max ? first.places : first.places_max;
+	end = end < PLACES_MAX ? end : PLACES_MAX;
+	for (uint32_t at = 0, n; at < end; at += n) {
+		n = end - at < sizeof(word) / sizeof(*word) ? end - at : sizeof(word) / sizeof(*word);
+		if (!read_whole(meta, word, n * sizeof(*word), first.directory + at * sizeof(*word)))
+			return -1;
+		for (uint32_t i = 0; i < n; i++)
+			if (word[i] == TRACE_PLACE(TRACE_PLACE_HEAD, at + i, peer->pid) &&
+				read_whole(meta, &head, sizeof(head), (at + i) * first.place_size) &&
+				head.process == at + i && is_head_of(peer, &head))
+				return at + i;
+	}
+	return -1;
+}
+
+/* The place of the process's head in the family; -1: it is none of its members. */
+static long member(const struct peer *peer, const struct output_place *place, int folder)
+{
+	if (was_given(peer, place))
+		return 0;
 	long meta = output_open_file(folder, "meta", O_RDONLY | O_NONBLOCK);
-	ssize_t n = meta < 0 ? -1 : pread((int)meta, &head, sizeof(head), 0);
+	long found = meta < 0 ? -1 : place_in(peer, (int)meta);
 	if (meta >= 0)
 		close((int)meta);
-	if (n != sizeof(head) || memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)))
+	return found;
+}
+
+/* Is it meta, or a file of a thread of the process at that place? t<n>, or t<n>.<place>. */
+static bool is_file_of(const char *name, long place)
+{
+	char *end;
+
+	if (!strcmp(name, "meta"))
+		return true;
+	if (*name != 't' || !record_is_thread_name(name))
 		return false;
-	uint64_t old = now(CLOCK_MONOTONIC) - head.first.mono, process = now(CLOCK_BOOTTIME) - peer->start * tick;
-	/* A clock that stood while the machine slept makes the folder younger, not older. */
-	return old <= process + second;
+	unsigned long thread = strtoul(name + 1, &end, 10), of = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+	char exact[BROKER_FILE];
+	if (place)
+		snprintf(exact, sizeof(exact), "t%lu.%lu", thread, of);
+	else
+		snprintf(exact, sizeof(exact), "t%lu", thread);
+	return of == (unsigned long)place && !strcmp(exact, name);
 }
 
 /* ---- files ---- */
@@ -204,13 +265,13 @@ static long open_file(const struct peer *peer, const struct broker_request *requ
 	if (!is_ended(folder, sizeof(request->folder)) || !is_ended(name, sizeof(request->file)) ||
 		!record_is_process_name(folder) || (strcmp(name, "meta") && !record_is_thread_name(name)))
 		return -EINVAL;
-	long at = output_open(broker.folder, folder, &place), fd;
+	long at = output_open(broker.folder, folder, &place), fd, of;
 	if (at < 0)
 		return at == OUTPUT_FOREIGN ? -EPERM : at;
 	if (place.device != request->place.device || place.inode != request->place.inode)
 		fd = -ESTALE;
-	else if (fstat((int)at, &st) < 0 || st.st_uid != geteuid() ||
-		(!was_given(peer, &place) && !made_itself(peer, folder, (int)at)))
+	else if (fstat((int)at, &st) < 0 || st.st_uid != geteuid() || (of = member(peer, &place, (int)at)) < 0 ||
+		!is_file_of(name, of))
 		fd = -EPERM;
 	else
 		fd = output_open_file((int)at, name, O_RDWR | O_NONBLOCK);

@@ -24,10 +24,10 @@ void counts_damage(const struct counts *counts, const char *what)
 	damage_at(counts, counts->begin + counts->head.head_size + counts->id * sizeof(uint64_t), what);
 }
 
-static const char *check_head(const struct trace_counts *head)
+static const char *check_head(const struct trace_counts *head, bool second)
 {
 	if (head->magic != TRACE_COUNTS_MAGIC)
-		return "there are no counters where they should begin";
+		return second ? "there are no counters where they should begin" : "this is not a file of counters";
 	if (!TRACE_READS(head->version))
 		return "the counters have another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
@@ -54,7 +54,7 @@ static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint
 	if (error)
 		wrong = strerror(error);
 	else if (begun)
-		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head);
+		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head, is_second(counts));
 	if (!wrong && begun && is_second(counts) &&
 		(counts->head.size < counts->head.head_size || counts->head.size > size)) {
 		damage_at(counts, begin, "the counters have an impossible size");

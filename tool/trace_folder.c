@@ -451,40 +451,50 @@ struct folder *folder_open(const char *path, uint32_t pid)
 	return folder;
 }
 
-/* Of a folder the first process, or of those with that pid the newest. */
-static void take_one(struct folder *folder, struct family *family, uint32_t pid)
+bool folder_may_be_process(const char *path)
 {
-	const struct family_place *child;
-	uint32_t place = 0;
-	struct process *first = family_process(family, 0);
+	struct wanted wanted = { 0 };
 
-	if (pid && first && first->head.pid != pid)
-		for (uint32_t at = 0; (child = next_child(family, &at));)
-			place = child->number == pid && child->place > place ? child->place : place;
-	if (place)
-		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
-	else if (!pid || (first && first->head.pid == pid))
-		take_process(folder, family, 0, memory_text(family->name, strlen(family->name)));
+	if (is_folder(path))
+		return false;
+	find_wanted(&wanted, path);
+	bool may = wanted.path != NULL;
+	free(wanted.path);
+	free(wanted.buffer);
+	return may;
 }
 
-struct folder *folder_open_process(const char *command, const char *path, uint32_t pid)
+/* A child has the name that is always right. */
+static void take_one(struct folder *folder, struct family *family, uint32_t place)
+{
+	uint32_t count;
+
+	if (!place)
+		take_process(folder, family, 0, memory_text(family->name, strlen(family->name)));
+	else if (family_of_process(family, place, TRACE_PLACE_HEAD, &count))
+		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
+}
+
+struct folder *folder_open_process(const char *command, const char *path, uint32_t place)
 {
 	struct folder *folder;
 	const char *name;
 
 	/* A name of a forked process is found among all. */
-	if (!is_folder(path))
-		return folder_open(path, pid);
+	if (folder_may_be_process(path))
+		return folder_open(path, 0);
 	folder = memory_zeroed(1, sizeof(*folder));
 	folder->path = folder->own_path = take_apart(path, &name);
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0)
 		add_family(folder, name);
 	if (folder->families)
-		take_one(folder, folder->family[0], pid);
+		take_one(folder, folder->family[0], place);
 	if (!folder->processes) {
-		tool_error(command, "%s: %s", path, folder->fd < 0 || !folder->damage.first ? "there is no trace of a process" :
-			folder->damage.first);
+		if (command)
+			tool_error(command, "%s: %s", path,
+				folder->fd < 0 || !folder->damage.first ? "there is no trace of a process"
+									: folder->damage.first);
 		folder_close(folder);
 		return NULL;
 	}

@@ -175,10 +175,13 @@ struct folder *folder_open(const char *path, uint32_t pid);
 void folder_close(struct folder *folder);
 
 /*
- * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the newest process `pid`, or, pid being
- * 0, the one that made it. command: who says so when there is nothing to read.
+ * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the process whose head is at `place`.
+ * command: who says so when there is nothing to read; NULL: nobody does.
  */
-struct folder *folder_open_process(const char *command, const char *path, uint32_t pid);
+struct folder *folder_open_process(const char *command, const char *path, uint32_t place);
+
+/* Whether a path that is no folder may be the name of a process: there is such a trace. */
+bool folder_may_be_process(const char *path);
 
 /* The same, without a word, of all processes of a folder; NULL: there are none. */
 struct folder *folder_open_family(const char *path);
