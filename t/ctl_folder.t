@@ -110,7 +110,7 @@ for mode in stream ring count; do
 	rm -rf d
 	bounded 60 "$XAUDIT" record -o d -m $mode -k patchable ./slow >out 2>err &
 	record=$!
-	wait_until 20 sh -c 'ls d/p*/[tc]* d/p*/r* 2>/dev/null | grep -q .'
+	wait_until 20 sh -c '"$XAUDIT" info d 2>/dev/null | grep -q "^Threads *1"'
 	sleep 0.2
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
 	ctl "$pid" top -b -n 3 -d 0.5
@@ -142,7 +142,7 @@ END_C
 	rm -rf d
 	bounded 60 "$XAUDIT" record -o d -k patchable ./long >out 2>err &
 	record=$!
-	wait_until 20 sh -c 'ls d/p*/r0 2>/dev/null | grep -q .'
+	wait_until 20 sh -c '"$XAUDIT" info d 2>/dev/null | grep -q "^Threads *1"'
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
 	ctl "$pid" top -b -n 2 -d 0.4
 	like "$(cat ctl.out)" '^ +0 +[0-9.]+ ms +(9[5-9]|100)\.[0-9]%  wait_here \[liblong.so\]$' 'a call that lasts for many screens has its time in each'

@@ -98,12 +98,14 @@ static void tell(const struct ctl_trace *from, const struct snapshot_copied *cop
 /* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
 static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
-	struct folder *folder = folder_open_process("ctl", from->path, from->place);
+	struct folder *folder = folder_open_process(NULL, from->path, from->place);
 	int to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
 
-	if (!folder)
+	if (!folder) {
+		tool_error("ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
 		return TOOL_FAILED;
+	}
 	const struct process *process = folder->process[0];
 	char *base = process->place ? memory_format("p%" PRIu32, process->head.pid)
 				    : memory_text(process->family->name, strlen(process->family->name));

@@ -48,6 +48,7 @@
 #define FOLDERS_OF    1000   /* of one process: each program that it executes has one */
 #define FILES_MAX     1000000
 #define NAMES_MAX     100000 /* p<pid>, p<pid>.1 ... */
+#define THREADS_MAX   (1u << 24)
 #define PLACES_MAX    (1u << 20) /* where a head is looked for */
 #define REFUSED_NAMES 1000
 
@@ -194,22 +195,23 @@ static long member(const struct peer *peer, const struct output_place *place, in
 	return found;
 }
 
-/* Is it meta, or a file of a thread of the process at that place? t<n>, or t<n>.<place>. */
-static bool is_file_of(const char *name, long place)
+/* A file that may be asked for: meta, t<n>, or t<n>.<p>. *place: p; 0 of meta. */
+static bool is_file_name(const char *name, uint64_t *place)
 {
-	char *end;
+	char exact[BROKER_FILE], *end;
 
+	*place = 0;
 	if (!strcmp(name, "meta"))
 		return true;
 	if (*name != 't' || !record_is_thread_name(name))
 		return false;
-	unsigned long thread = strtoul(name + 1, &end, 10), of = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-	char exact[BROKER_FILE];
-	if (place)
-		snprintf(exact, sizeof(exact), "t%lu.%lu", thread, of);
+	uint64_t thread = strtoul(name + 1, &end, 10);
+	*place = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+	if (*place)
+		snprintf(exact, sizeof(exact), "t%" PRIu64 ".%" PRIu64, thread, *place);
 	else
-		snprintf(exact, sizeof(exact), "t%lu", thread);
-	return of == (unsigned long)place && !strcmp(exact, name);
+		snprintf(exact, sizeof(exact), "t%" PRIu64, thread);
+	return thread < THREADS_MAX && *place < TRACE_PLACE_MAX && !strcmp(exact, name);
 }
 
 /* ---- files ---- */
@@ -260,10 +262,11 @@ static long open_file(const struct peer *peer, const struct broker_request *requ
 {
 	const char *folder = request->folder, *name = request->file;
 	struct output_place place;
+	uint64_t thread_of;
 	struct stat st;
 
 	if (!is_ended(folder, sizeof(request->folder)) || !is_ended(name, sizeof(request->file)) ||
-		!record_is_process_name(folder) || (strcmp(name, "meta") && !record_is_thread_name(name)))
+		!record_is_process_name(folder) || !is_file_name(name, &thread_of))
 		return -EINVAL;
 	long at = output_open(broker.folder, folder, &place), fd, of;
 	if (at < 0)
@@ -271,7 +274,7 @@ static long open_file(const struct peer *peer, const struct broker_request *requ
 	if (place.device != request->place.device || place.inode != request->place.inode)
 		fd = -ESTALE;
 	else if (fstat((int)at, &st) < 0 || st.st_uid != geteuid() || (of = member(peer, &place, (int)at)) < 0 ||
-		!is_file_of(name, of))
+		(*name == 't' && thread_of != (uint64_t)of))
 		fd = -EPERM;
 	else
 		fd = output_open_file((int)at, name, O_RDWR | O_NONBLOCK);
