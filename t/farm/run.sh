@@ -98,6 +98,13 @@ traced() {
 	(wrap "$@")
 }
 
+# trace_of USER: what LD_AUDIT alone makes of a program that is this user's from its start.
+trace_of() {
+	case $way in
+	ring | later) mkdir -m 700 "$trace" && chown "$1" "$trace" ;;
+	esac
+}
+
 # one: the program in the way at hand; its output, then its status, as the last line of $here/$way.out.
 one() {
 	rm -rf "$here/run" "$trace"

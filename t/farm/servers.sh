@@ -173,6 +173,7 @@ program_postgres() {
 	chmod 755 .
 	mkdir data && chown postgres data
 	as='setpriv --reuid=postgres --regid=postgres --init-groups'
+	trace_of postgres
 	$as "$bin/initdb" -A trust -D data -N >log 2>&1 || return
 	wrap $as "$bin/postgres" -D data -p 18187 -k "$(pwd)/data" -c fsync=off >>log 2>&1 &
 	server=$!
