@@ -64,7 +64,7 @@ dist_check_SCRIPTS += t/list.t
 check_PROGRAMS += t/histogram.t t/trace_file.t
 t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
 t_trace_file_t_SOURCES = t/trace_file.c tool/memory.c tool/memory.h tool/trace_file.c tool/trace_file.h
-dist_check_SCRIPTS += t/damaged.t t/dump.t t/format.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
+dist_check_SCRIPTS += t/damaged.t t/dump.t t/family_read.t t/format.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
 	t/report.t
 EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh \
 	t/bench/bench.h t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \

@@ -106,9 +106,8 @@ static const char *take_word(struct family *family, uint32_t place, uint64_t wor
 		.place = place, .what = (uint8_t)(word >> 60) };
 	bool of_record = entry.what == TRACE_PLACE_CHUNK || entry.what == TRACE_PLACE_COUNTS;
 
-	if (!entry.what || entry.what > TRACE_PLACE_HANDOVER)
-		return "a word of the directory is of unknown kind";
-	if (entry.what >= TRACE_PLACE_DIRECTORY)
+	/* Nothing to be read, or of a later version. */
+	if (!entry.what || entry.what >= TRACE_PLACE_DIRECTORY)
 		return NULL;
 	if (entry.what == TRACE_PLACE_HEAD ? entry.process != place : entry.process >= place)
 		return "a word of the directory names an impossible process";

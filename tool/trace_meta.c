@@ -26,6 +26,21 @@ static uint64_t last_position(const struct process *process)
 	return pos;
 }
 
+/* Where its whole records end now. *used: where they do as the head says. */
+static uint64_t whole_records(struct process *process, uint64_t *used)
+{
+	uint64_t last = last_position(process);
+
+	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
+	if (file_read(process->family->meta, used, sizeof(*used),
+		    process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(*used))
+		*used = 0;
+	/* It has got another extent. */
+	if (*used > last && process->family->place_size && process_read_head(process))
+		last = last_position(process);
+	return *used < last ? *used : last;
+}
+
 static size_t read_at(const struct process *process, void *to, size_t size, uint64_t pos)
 {
 	uint64_t offset, room;
@@ -66,11 +81,11 @@ static void add_parents(struct meta *meta, struct process *process)
 	struct process *parent;
 
 	for (; (parent = process_parent(process)); process = parent) {
-		uint64_t end = process->head.parent_used, last;
+		uint64_t end = process->head.parent_used, last, used;
 
 		if (end == parent->head.head_size)
 			continue;
-		last = last_position(parent);
+		last = whole_records(parent, &used);
 		if (end > last) {
 			process_damage(process, NULL,
 				process_offset(process) + offsetof(struct trace_head, parent_used),
@@ -92,19 +107,12 @@ static void begin_part(struct meta *meta)
 
 void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 {
-	uint64_t used = 0, last = last_position(process);
+	uint64_t used, last = whole_records(process, &used);
 
 	*meta = (struct meta){ .process = process };
-	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
-	if (file_read(process->family->meta, &used, sizeof(used),
-		    process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(used))
-		used = 0;
-	/* It has got another extent. */
-	if (used > last && process->family->place_size && process_read_head(process))
-		last = last_position(process);
 	if (used > last && !process->loaded)
 		damage_at(process, last, "the file is cut off");
-	add_part(meta, process, used < last ? used : last);
+	add_part(meta, process, last);
 	begin_part(meta);
 	if (pos)
 		meta->pos = meta->at = pos;
@@ -112,7 +120,7 @@ void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 
 void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used)
 {
-	uint64_t last = last_position(process);
+	uint64_t own, last = whole_records(process, &own);
 
 	*meta = (struct meta){ .process = process, .inherited = true };
 	add_part(meta, process, used < last ? used : last);
@@ -122,7 +130,7 @@ void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t u
 
 void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, uint64_t used)
 {
-	uint64_t last = last_position(process);
+	uint64_t own, last = whole_records(process, &own);
 
 	*meta = (struct meta){ .process = process };
 	add_part(meta, process, used < last ? used : last);
