@@ -62,6 +62,7 @@ struct rules {
 	enum trace_mode mode;
 	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
 	uint64_t size_limit; /* bytes of a process's thread files, then nothing more is recorded; 0: none */
+	enum trace_overflow overflow;
 	int disabled;	     /* what is selected is prepared, but off until it is switched on */
 	enum rules_prepare prepare;
 	unsigned throttle;   /* percent of a chunk that calls under 200 ns of one function may fill; 0: off */
@@ -128,8 +129,9 @@ uint64_t rules_bytes(const char *text);
  */
 const char *rules_wrong(const char *key, const char *value);
 
-/* The words of the configuration, by enum trace_mode and enum rules_prepare; the name of a signal that `snapshot` takes, without SIG, or NULL. */
+/* The words of the configuration, by enum rules_clock, trace_mode, rules_prepare, trace_overflow; the name of a signal that `snapshot` takes, without SIG, or NULL. */
 extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
+extern const char *const rules_overflow_words[2];
 const char *rules_signal(int number);
 
 /* The word of each kind. */

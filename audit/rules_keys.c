@@ -239,6 +239,8 @@ int rules_key_set(struct rules *rules, enum rules_key_number key, const char *va
 			return 0;
 		}
 		return set_size(&rules->size_limit, value, RULES_SIZE_LIMIT_MIN, INT64_MAX);
+	case RULES_KEY_OVERFLOW:
+		return CHOOSE(rules->overflow, value, rules_overflow_words);
 	case RULES_KEY_ENABLED:
 		return CHOOSE(rules->disabled, value, no_yes);
 	case RULES_KEY_PREPARE:
@@ -296,6 +298,9 @@ const char *const rules_mode_words[3] = {
 const char *const rules_clock_words[4] = {
 	[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic",
 	[RULES_CLOCK_COARSE] = "coarse"
+};
+const char *const rules_overflow_words[2] = {
+	[TRACE_OVERFLOW_WAIT] = "wait", [TRACE_OVERFLOW_DROP] = "drop"
 };
 const char *const rules_prepare_words[3] = {
 	[RULES_PREPARE_SELECTED] = "selected", [RULES_PREPARE_ALL] = "all", [RULES_PREPARE_NONE] = "none"

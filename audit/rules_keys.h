@@ -23,6 +23,7 @@
 	X(MODE, "mode", "bad value ", "stream, ring, count")                                                           \
 	X(RING, "ring", "bad size ", "a power of two from 256k to 1G, as in 8M")                                       \
 	X(SIZE_LIMIT, "size-limit", "bad size ", "off, or at least 1M, as in 500M or 2G")                              \
+	X(OVERFLOW, "overflow", "bad value ", "wait, drop")                                                            \
 	X(ENABLED, "enabled", "bad value ", "yes, no")                                                                 \
 	X(PREPARE, "prepare", "bad value ", "selected, all, none")                                                     \
 	X(THROTTLE, "throttle", "bad value ", "off, or from 1% to 99%, as in 20%")                                     \

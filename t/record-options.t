@@ -27,6 +27,7 @@ usage "xaudit record: bad size '1k' for --size-limit; allowed: off, or at least 
 usage "xaudit record: bad value '0' for -D; allowed: off, or from 1 to 1000000" 'a bad depth' --depth 0 true
 usage "xaudit record: bad value '5' for -t; allowed: off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms" 'a bad time' -t 5 true
 usage "xaudit record: bad value '20' for --throttle; allowed: off, or from 1% to 99%, as in 20%" 'a bad share' --throttle 20 true
+usage "xaudit record: bad value 'some' for --overflow; allowed: wait, drop" 'a bad overflow' --overflow=some true
 usage "xaudit record: bad value 'some' for --prepare; allowed: selected, all, none" 'a bad preparation' --prepare some true
 snapshot='exit, crash and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR'
 usage "xaudit record: bad value 'signal:SEGV' for --snapshot; allowed: $snapshot" 'a signal that crashes' --snapshot signal:SEGV true
@@ -47,6 +48,7 @@ is "$(trace)" 'follow = yes
 mode = stream
 ring = 8388608
 size-limit = off
+overflow = wait
 enabled = yes
 prepare = selected
 throttle = off
@@ -54,12 +56,13 @@ depth = off
 time = off
 control = any
 merge = no' 'no option: all that is recorded is written, and any process of the user may control it'
-environment -m ring --ring=1M --size-limit 2G --start-disabled --prepare all --throttle=20% -D 3 -t 1.5ms -C 'a*@lib*' --below b \
+environment -m ring --ring=1M --size-limit 2G --overflow drop --start-disabled --prepare all --throttle=20% -D 3 -t 1.5ms -C 'a*@lib*' --below b \
 	--snapshot exit --snapshot crash,signal:SIGUSR2 --merge
 is "$(trace)" 'follow = yes
 mode = ring
 ring = 1048576
 size-limit = 2147483648
+overflow = drop
 enabled = no
 prepare = all
 throttle = 20%
@@ -79,6 +82,7 @@ is "$(trace)" 'follow = no
 mode = count
 ring = 1048576
 size-limit = off
+overflow = wait
 enabled = yes
 prepare = selected
 throttle = 5%

@@ -30,7 +30,7 @@ static void write_file(const char *path, const char *text)
 }
 
 #define KEYS                                                                                                           \
-	"output, buffer, clock, follow, mode, ring, size-limit, enabled, prepare, throttle, depth, time, below, "      \
+	"output, buffer, clock, follow, mode, ring, size-limit, overflow, enabled, prepare, throttle, depth, time, below, "      \
 	"stack-copying, snapshot, control, merge"
 #define RING	 "a power of two from 256k to 1G, as in 8M"
 #define LIMIT	 "off, or at least 1M, as in 500M or 2G"
@@ -116,6 +116,7 @@ static const struct {
 	{ "[trace]\nsize-limit = 8589934592G\n", "2: bad size '8589934592G' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nsize-limit = 1T\n", "2: bad size '1T' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nenabled = off\n", "2: bad value 'off' for key 'enabled'; allowed: " "yes, no" },
+	{ "[trace]\noverflow = some\n", "2: bad value 'some' for key 'overflow'; allowed: wait, drop" },
 	{ "[trace]\nprepare = some\n", "2: bad value 'some' for key 'prepare'; allowed: " "selected, all, none" },
 	{ "[trace]\nthrottle = 0%\n", "2: bad value '0%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = 100%\n", "2: bad value '100%' for key 'throttle'; allowed: " THROTTLE },
@@ -301,12 +302,13 @@ static void trace_keys(void)
 	ok(!rules.size_limit && !rules.throttle && !rules.depth && !rules.time && !rules.below,
 		"nothing is left out by default");
 	ok(!rules.disabled && rules.prepare == RULES_PREPARE_SELECTED, "what is selected is on");
+	is_int(rules.overflow, TRACE_OVERFLOW_WAIT, "nothing is dropped");
 	ok(!rules.snapshot_signal && !rules.snapshot_exit && !rules.snapshot_crash, "no snapshot is taken");
 	ok(!rules.merge, "pages are not offered for merging");
 	ok(rules.control_any && rules.follow, "what record starts may be controlled and is followed");
 	arena_free(&rules.arena);
 
-	write_file("keys.conf", "[trace]\nmode = ring\nring = 256k\nsize-limit = 1G\nenabled = no\nprepare = all\n"
+	write_file("keys.conf", "[trace]\nmode = ring\nring = 256k\nsize-limit = 1G\noverflow = drop\nenabled = no\nprepare = all\n"
 				"throttle = 20%\ndepth = 1000000\ntime = 1.5ms\nbelow = main foo@lib*\n  bar ; remark\n"
 				"stack-copying = a* b.so\n"
 				"merge = yes\nsnapshot = exit\n signal:SIGUSR2, crash\nbelow = last\n[program]\n");
@@ -318,6 +320,7 @@ static void trace_keys(void)
 	is_int((long long)rules.size_limit, 1 << 30, "size-limit = 1G");
 	is_int(rules.disabled, 1, "enabled = no");
 	is_int(rules.prepare, RULES_PREPARE_ALL, "prepare = all");
+	is_int(rules.overflow, TRACE_OVERFLOW_DROP, "overflow = drop");
 	is_int(rules.throttle, 20, "throttle = 20%%");
 	is_int(rules.depth, 1000000, "depth = 1000000");
 	is_int((long long)rules.time, 1500000, "time = 1.5ms");
@@ -338,12 +341,13 @@ static void trace_keys(void)
 	arena_free(&rules.arena);
 
 	env_config = "keys.conf";
-	env_rules = "[trace]\nmode = count\nsize-limit = off\ndepth = off\ntime = off\nthrottle = off\nenabled = yes\n"
+	env_rules = "[trace]\nmode = count\nsize-limit = off\ndepth = off\ntime = off\nthrottle = off\noverflow = wait\nenabled = yes\n"
 		    "prepare = none\nbelow = mine\nsnapshot = signal:QUIT\nmerge = no\ncontrol = owner\nfollow = no\n";
 	is_int(read_rules(&rules, NULL), 0, "the command line and this file are read");
 	is_int(rules.mode, TRACE_MODE_COUNT, "the command line's mode wins");
 	is_int((long long)rules.ring, 262144, "the ring is the file's");
 	ok(!rules.size_limit && !rules.depth && !rules.time && !rules.throttle, "off takes back what the file asks for");
+	is_int(rules.overflow, TRACE_OVERFLOW_WAIT, "and wait");
 	ok(!rules.disabled && rules.prepare == RULES_PREPARE_NONE && !rules.merge, "so do the other words");
 	ok(!rules.control_any && !rules.follow, "and the defaults of record");
 	is_str(rules.below->function, "mine", "a list of the command line");

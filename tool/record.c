@@ -25,6 +25,7 @@ static const char help[] =
 	"  -m, --mode=MODE          stream: every event (default); ring: the newest events; count: only how often\n"
 	"      --ring=SIZE          what mode ring keeps per thread: a power of two from 256k to 1G (8M)\n"
 	"      --size-limit=SIZE    record no more when the events of a process fill this, as in 1G\n"
+	"      --overflow=WHAT      where the disk is too slow: wait for it (default), or drop events\n"
 	"  -D, --depth=N            record only so many levels of calls\n"
 	"  -t, --time=TIME          leave out calls that are shorter, as in 500ns, 10us, 1.5ms\n"
 	"  -C, --below=PATTERN      record only these functions and what they call; repeatable\n"
@@ -59,6 +60,7 @@ static const struct option long_options[] = {
 	{ "depth", required_argument, NULL, 'D' },
 	{ "time", required_argument, NULL, 't' },
 	{ "below", required_argument, NULL, 'C' },
+	{ "overflow", required_argument, NULL, KEY + RECORD_OVERFLOW },
 	{ "throttle", required_argument, NULL, KEY + RECORD_THROTTLE },
 	{ "clock", required_argument, NULL, KEY + RECORD_CLOCK },
 	{ "start-disabled", no_argument, NULL, START_DISABLED },

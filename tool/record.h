@@ -27,6 +27,7 @@ struct record_words {
 	X(MODE, "mode", "value", "-m")                                                                                 \
 	X(RING, "ring", "size", "--ring")                                                                              \
 	X(SIZE_LIMIT, "size-limit", "size", "--size-limit")                                                            \
+	X(OVERFLOW, "overflow", "value", "--overflow")                                                                 \
 	X(PREPARE, "prepare", "value", "--prepare")                                                                    \
 	X(THROTTLE, "throttle", "value", "--throttle")                                                                 \
 	X(CLOCK, "clock", "value", "--clock")                                                                          \

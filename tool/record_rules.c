@@ -138,7 +138,8 @@ static void put_trace(FILE *to, const char *output, const struct rules *rules)
 		rules_clock_words[rules->clock],
 		rules->follow ? "yes" : "no", rules_mode_words[rules->mode], rules->ring);
 	put_number(to, "size-limit", rules->size_limit, "");
-	fprintf(to, "enabled = %s\nprepare = %s\n", rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);
+	fprintf(to, "overflow = %s\nenabled = %s\nprepare = %s\n", rules_overflow_words[rules->overflow],
+		rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);
 	put_number(to, "throttle", rules->throttle, "%");
 	put_number(to, "depth", rules->depth, "");
 	put_number(to, "time", rules->time, "ns");

@@ -41,10 +41,10 @@ _xaudit()
 			options='--config= --format= --help'
 			takes='-c|-f|--config|--format'
 		elif [[ $command == record ]]; then
-			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --depth= --time='
+			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --overflow= --depth= --time='
 			options+=' --below= --throttle= --clock= --start-disabled --prepare= --snapshot= --merge --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
-			takes+='|--size-limit|--depth|--time|--below|--throttle|--clock|--prepare|--snapshot|--config'
+			takes+='|--size-limit|--overflow|--depth|--time|--below|--throttle|--clock|--prepare|--snapshot|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions --error-exitcode= --format= --output='
 			options+=' --help'
@@ -85,6 +85,7 @@ _xaudit()
 		-m | --mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
 		--ring) mapfile -t COMPREPLY < <(compgen -W '1M 8M 64M 256M' -- "$cur"); return ;;
 		--size-limit) mapfile -t COMPREPLY < <(compgen -W '100M 1G 10G' -- "$cur"); return ;;
+		--overflow) mapfile -t COMPREPLY < <(compgen -W 'wait drop' -- "$cur"); return ;;
 		-t | --time) mapfile -t COMPREPLY < <(compgen -W '1us 10us 100us 1ms 10ms' -- "$cur"); return ;;
 		--clock) mapfile -t COMPREPLY < <(compgen -W 'auto tsc monotonic coarse' -- "$cur"); return ;;
 		--throttle) mapfile -t COMPREPLY < <(compgen -W '5% 10% 20%' -- "$cur"); return ;;
