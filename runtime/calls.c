@@ -323,7 +323,7 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 		return TRAMP_PASS;
 	if (!stack) {
 		if (calls_is_stranger(thread, slot)) {
-			process_lose();
+			process_lose(TRACE_LOST_STRANGER);
 			return TRAMP_PASS;
 		}
 		PROCESS_COUNT(no_mirror, 1);

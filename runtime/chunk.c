@@ -171,18 +171,6 @@ static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t 
 	return r;
 }
 
-/* Events were lost behind a chunk that t<n> has already. */
-static void save_lost(struct thread *thread, const struct trace_chunk *chunk)
-{
-	uint64_t at = (chunk->copied - 1) * size + offsetof(struct trace_chunk, lost);
-	int fd = confined() ? -EPERM : process_open_stream(thread->number, at + sizeof(chunk->lost));
-
-	if (fd < 0)
-		return;
-	sys_call(__NR_pwrite64, fd, (long)&chunk->lost, sizeof(chunk->lost), (long)at, 0, 0);
-	sys_close(fd);
-}
-
 /* Is it to be in t<n>, and is not yet? */
 static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
 {
@@ -331,6 +319,8 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	chunk->mode = mode;
 	chunk->process = head->process;
 	chunk->thread = thread->number;
+	chunk->lost = thread->lost;
+	thread->lost = 0;
 	sys_copy(chunk->comm, name, sizeof(name));
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
@@ -379,8 +369,6 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 		chunk = chunk_in(thread, (uint32_t)place);
 		fresh = 1;
 	}
-	if (thread->chunk && thread->chunk->lost && thread->chunk->copied)
-		save_lost(thread, thread->chunk);
 	thread->place = (uint32_t)place;
 	if (mode == TRACE_MODE_RING)
 		thread->oldest = (uint32_t)place + 1;

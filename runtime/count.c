@@ -98,7 +98,7 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 		return TRAMP_PASS;
 	uint64_t now = clock_now();
 	if (thread->count_failed && now - thread->count_failed < RECORDER_RETRY) {
-		recorder_lose(thread);
+		recorder_lose(thread, (enum trace_lost)thread->count_cause);
 		return TRAMP_PASS;
 	}
 	sys_set_signals(&all, &before);
@@ -109,7 +109,7 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 		process_unlock(&held);
 		thread->count_failed = r ? now : 0;
 		if (r)
-			recorder_lose_for(thread, r);
+			thread->count_cause = recorder_lose_for(thread, r);
 	}
 	sys_set_signals(&before, NULL);
 	return r ? TRAMP_PASS : TRAMP_AGAIN;

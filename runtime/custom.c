@@ -166,7 +166,7 @@ static void lose(void)
 	struct thread *thread = thread_get();
 
 	if (thread)
-		recorder_lose(thread);
+		recorder_lose(thread, TRACE_LOST_CUSTOM);
 }
 
 static void lose_long(uint32_t size)

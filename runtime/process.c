@@ -26,7 +26,7 @@ struct process {
 	int torn;		/* somebody was describing things when this process was forked */
 	struct trace_head *head;
 	struct records records;
-	uint64_t lost; /* events before there was a head to count them in */
+	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
 	char folder[FAMILY_PATH];
 };
 
@@ -207,24 +207,31 @@ void process_count(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
+static void count_lost(struct trace_head *head, enum trace_lost cause, uint64_t n)
+{
+	process_count(&head->lost_by[cause], n);
+	process_count(&head->lost, n);
+}
+
 /* What was lost before there was a head goes into it, once. */
 static void count_earlier(struct trace_head *head)
 {
-	/* Sequentially consistent, with the store of head before it: pairs with the addition in process_lose(). */
-	uint64_t n = __atomic_exchange_n(&process->lost, 0, __ATOMIC_SEQ_CST);
-
-	if (n)
-		process_count(&head->lost, n);
+	for (int i = 0; i < TRACE_LOST_COUNT; i++) {
+		/* Sequentially consistent, with the store of head before it: pairs with the addition in process_lose(). */
+		uint64_t n = __atomic_exchange_n(&process->lost[i], 0, __ATOMIC_SEQ_CST);
+		if (n)
+			count_lost(head, (enum trace_lost)i, n);
+	}
 }
 
-void process_lose(void)
+void process_lose(enum trace_lost cause)
 {
 	if (process->head) {
-		process_count(&process->head->lost, 1);
+		count_lost(process->head, cause, 1);
 		return;
 	}
 	/* A head that comes meanwhile has taken the sum with this in it, or is seen here: this pairs with count_earlier(). */
-	__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&process->lost[cause], 1, __ATOMIC_SEQ_CST);
 	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* behind the addition, as above */
 	if (head)
 		count_earlier(head);

@@ -123,8 +123,8 @@ void process_count(uint64_t *counter, uint64_t n);
 			process_count(&head_->counter, n);                                                             \
 	} while (0)
 
-/* Counts an event that is lost, of a thread without a chunk; also before there is a head. Any thread. */
-void process_lose(void);
+/* Counts an event that is lost; also before there is a head. Any thread. */
+void process_lose(enum trace_lost cause);
 
 /*
  * Opens t<n> of this process, making it if need be, so that it may be written up to `end`: a write there raises no

@@ -13,6 +13,7 @@
 #include "runtime/sys.h"
 #include "runtime/text.h"
 #include "runtime/throttle.h"
+#include "x86_64/confined.h"
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
 static int recording = 1;
@@ -119,6 +120,8 @@ static void stop_full(struct trace_head *head)
 	recorder_set_recording(0);
 }
 
+#define FULL ERANGE /* no system call of ours says this */
+
 /* Has the process's trace its size? */
 static int is_full(enum trace_mode mode)
 {
@@ -140,7 +143,7 @@ static long next_chunk(struct thread *thread, uint64_t now)
 	/* Relaxed: who changes it waits for nobody. */
 	enum trace_mode mode = __atomic_load_n(&options.mode, __ATOMIC_RELAXED);
 	struct process_held held;
-	long r = is_full(mode) ? -EFBIG : chunk_next(thread, mode, now);
+	long r = is_full(mode) ? -FULL : chunk_next(thread, mode, now);
 
 	/* What was held when it was retired: a program may close nothing more for long. */
 	if (process_trylock(&held)) {
@@ -150,19 +153,50 @@ static long next_chunk(struct thread *thread, uint64_t now)
 	return r;
 }
 
-void recorder_lose_for(struct thread *thread, long error)
+static enum trace_lost cause_of(long error)
 {
-	if (process_head())
-		process_head()->lost_error = (uint32_t)-error;
-	recorder_lose(thread);
+	switch (-error) {
+	case ENOSPC:
+	case EDQUOT:
+		return TRACE_LOST_DISK;
+	case EFBIG:
+		return TRACE_LOST_FILE_SIZE;
+	case FULL:
+		return TRACE_LOST_SIZE_LIMIT;
+	case EMFILE:
+	case ENFILE:
+		return TRACE_LOST_DESCRIPTORS;
+	case EPERM:
+		return confined() ? TRACE_LOST_FILTER : TRACE_LOST_RIGHTS;
+	case EACCES:
+	case EROFS:
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case ESTALE:
+		return TRACE_LOST_RIGHTS;
+	case ENOMEM:
+		return TRACE_LOST_MEMORY;
+	case EBUSY: /* all places have custom events that are being written */
+		return TRACE_LOST_CUSTOM;
+	}
+	return TRACE_LOST_OTHER;
 }
 
-void recorder_lose(struct thread *thread)
+enum trace_lost recorder_lose_for(struct thread *thread, long error)
 {
-	if (thread->chunk)
-		thread->chunk->lost++;
-	else if (process_head())
-		process_count(&process_head()->lost, 1);
+	enum trace_lost cause = cause_of(error);
+
+	if (process_head())
+		process_head()->lost_error = (uint32_t)(error == -FULL ? EFBIG : -error);
+	recorder_lose(thread, cause);
+	return cause;
+}
+
+void recorder_lose(struct thread *thread, enum trace_lost cause)
+{
+	thread->lost++;
+	process_lose(cause);
 }
 
 /* The clock's span changed. Signals are blocked. Returns whether the chunk has room for saying so. */
@@ -189,7 +223,7 @@ static long make_room(struct thread *thread, unsigned words)
 	long r = next_chunk(thread, now);
 	thread->failed = r ? now : 0;
 	if (r)
-		recorder_lose_for(thread, r);
+		thread->lost_cause = recorder_lose_for(thread, r);
 	return r;
 }
 
@@ -215,11 +249,11 @@ static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 	uint64_t before, at = 0, span = hot->span;
 
 	if (calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
-		process_lose();
+		process_lose(TRACE_LOST_STRANGER);
 		return 0;
 	}
 	if (thread->failed && clock_now() - thread->failed < RECORDER_RETRY) {
-		recorder_lose(thread);
+		recorder_lose(thread, (enum trace_lost)thread->lost_cause);
 		return 0;
 	}
 	sys_set_signals(&all_signals, &before);
@@ -327,7 +361,7 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 			chunk_forget_left(thread, here);
 		uint32_t depth = thread->customs;
 		if (depth == THREAD_CUSTOMS) {
-			recorder_lose(thread);
+			recorder_lose(thread, TRACE_LOST_CUSTOM);
 			return -ENOSPC;
 		}
 		/* In this order: a handler that comes in between takes the same entry, and is done with it. */

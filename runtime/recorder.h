@@ -19,8 +19,8 @@
  * Events of several words are stored like one, by their first; the rest follows. Who passes over the first knows from
  * it how long they are.
  *
- * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in the last chunk's header, or in trace_head when there was
- * none; a new chunk is tried for again at most once a second.
+ * Lost events (no chunk to be had: disk full, no descriptor ...) are counted in trace_head, by cause, and once more in
+ * the next chunk's header; a new chunk is tried for again at most once a second.
  */
 #ifndef XAUDIT_RECORDER_H
 #define XAUDIT_RECORDER_H
@@ -82,10 +82,10 @@ const int *recorder_recording_place(void);
 void recorder_state(uint32_t *mode, uint32_t *is_recording);
 
 /* One event of the thread, or one call that should have been counted, could not be. */
-void recorder_lose(struct thread *thread);
+void recorder_lose(struct thread *thread, enum trace_lost cause);
 
-/* The same, since a file could not be made or grown: error (-errno) is remembered for whoever asks why. */
-void recorder_lose_for(struct thread *thread, long error);
+/* The same for an error (-errno). Returns the cause, for those that follow until it is tried again. */
+enum trace_lost recorder_lose_for(struct thread *thread, long error);
 
 /* The same for its counters (count.c). Lock held. */
 void count_thread_changed(struct thread *thread);

@@ -193,13 +193,13 @@ struct thread *thread_get(void)
 		return NULL;
 	/* What a child needs first is not to be had, nor is the kernel to be asked who shares our memory. */
 	if (confined() && process_state() != PROCESS_ON) {
-		process_lose();
+		process_lose(TRACE_LOST_FILTER);
 		return NULL;
 	}
 	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that
 	 * thread's. */
 	if (!confined() && !identity_is_ours()) {
-		process_lose();
+		process_lose(TRACE_LOST_STRANGER);
 		return NULL;
 	}
 	process_lock(&held);

@@ -34,11 +34,13 @@ struct thread {
 	uint32_t made;		/* so many it has */
 	uint32_t place;		/* which one is chunk's */
 	uint32_t spare;		/* a place that is taken, but could not be reserved; 0: none */
-	uint32_t has_number;
+	uint32_t lost;		/* events since the last chunk was begun */
 	uint64_t saved;		/* chunks in t<n> */
 	uint64_t save_failed;	/* as failed, of t<n> */
 	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
-	uint32_t passed;	/* in this chunk words were passed over that hold its token */
+	uint8_t passed;		/* in this chunk words were passed over that hold its token */
+	uint8_t has_number;
+	uint8_t lost_cause, count_cause; /* enum trace_lost, of failed and count_failed */
 	uint32_t customs;	/* custom events that are being written, further out on the stack, too */
 	struct {
 		uint64_t address; /* of its first word */

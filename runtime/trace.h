@@ -206,7 +206,8 @@ struct trace_handover {
 	X(6, MEMORY, "since no memory was to be had")                                                                  \
 	X(7, OVERFLOW, "since the disk was too slow (overflow = drop)")                                                \
 	X(8, STRANGER, "since they were of processes that share another one's memory")                                 \
-	X(9, CUSTOM, "since custom events were made inside of each other too deep")
+	X(9, CUSTOM, "since custom events were too long, too many types, or too deep inside of each other")   \
+	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")
 
 enum trace_lost {
 #define X(number, NAME, phrase) TRACE_LOST_##NAME = number,

@@ -327,14 +327,14 @@ static void list_chunk(struct chunk_list *list, const struct trace_chunk *chunk,
 		list->chunk[list->count++] = chunk;
 }
 
-/* By number; of two that are the same, the one that knows of more lost events first. */
+/* By number. */
 static int by_seq(const void *a, const void *b)
 {
 	const struct trace_chunk *x = *(const struct trace_chunk *const *)a, *y = *(const struct trace_chunk *const *)b;
 
 	if (x->seq != y->seq)
 		return x->seq < y->seq ? -1 : 1;
-	return x->lost > y->lost ? -1 : x->lost < y->lost;
+	return 0;
 }
 
 static void stream_path(char path[440], const struct process_file *file, unsigned n)
@@ -371,6 +371,9 @@ int core_read(const char *where, pid_t pid, unsigned n, uint64_t chunk_size, str
 	stream_path(path, &file, n);
 	struct mapped stream = map_file(path);
 	list_all(&list, &file, &stream, n, chunk_size, reading);
+	reading->lost = file.head->lost;
+	for (int i = 0; i < TRACE_LOST_COUNT; i++)
+		reading->lost_by[i] = file.head->lost_by[i];
 	for (size_t i = 0; i < list.count; i++) {
 		const struct trace_chunk *chunk = list.chunk[i];
 		if (i && chunk->seq == list.chunk[i - 1]->seq)
@@ -379,7 +382,6 @@ int core_read(const char *where, pid_t pid, unsigned n, uint64_t chunk_size, str
 			reading->damage = "a chunk is missing";
 		next = chunk->seq + 1;
 		reading->chunks++;
-		reading->lost += chunk->lost;
 		read_chunk(reading, chunk);
 	}
 	unmap_file(&stream);

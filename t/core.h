@@ -72,7 +72,8 @@ struct reading {
 	size_t count;
 	uint64_t chunks, syncs, threads; /* chunks, and control events */
 	uint64_t holes;			 /* words without an event in finished chunks */
-	uint64_t lost;
+	uint64_t lost; /* by the process */
+	uint64_t lost_by[TRACE_LOST_COUNT];
 	const char *damage; /* what is against the format, or NULL */
 };
 

@@ -17,7 +17,8 @@
 struct outcome {
 	pid_t pid;
 	struct caller caller[1];
-	uint64_t figure[8];
+	uint64_t figure[10];
+	enum trace_lost cause; /* that is expected */
 };
 
 static struct outcome *outcome;
@@ -35,7 +36,10 @@ static void sum_up(const char *folder, uint64_t size)
 	if (!core_read(folder, getpid(), 0, size, &reading)) {
 		uint32_t last[2] = {0, 0};
 		outcome->figure[0] = reading.count;
-		outcome->figure[1] += reading.lost;
+		outcome->figure[8] = 0;
+		for (int i = 0; i < TRACE_LOST_COUNT; i++)
+			outcome->figure[8] += reading.lost_by[i];
+		outcome->figure[9] = reading.lost_by[outcome->cause];
 		outcome->figure[2] = reading.damage != NULL;
 		for (size_t i = 0; i < reading.count; i++) {
 			/* Gaps there are, but no step back. */
@@ -192,6 +196,8 @@ static void check_lost(const char *name, uint32_t first_left_out)
 	ok(outcome->figure[1] > 50000, "%s: %llu events were lost", name, (unsigned long long)outcome->figure[1]);
 	is_int((long long)(made - outcome->figure[0]), (long long)outcome->figure[1], "%s: exactly so many are missing",
 		name);
+	is_int((long long)outcome->figure[8], (long long)outcome->figure[1], "%s: for some cause, each", name);
+	is_int((long long)outcome->figure[9], (long long)outcome->figure[1], "%s: which is this one", name);
 }
 
 static void test_no_room(void)
@@ -199,14 +205,16 @@ static void test_no_room(void)
 	int status;
 
 	outcome = core_shared(sizeof(*outcome));
+	outcome->cause = TRACE_LOST_FILE_SIZE;
 	is_int(core_child(file_limit, NULL, 20), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
 	check_lost("file size limit", 120000);
 	check_no_files(0);
 	check_no_files(1);
 	memset(outcome, 0, sizeof(*outcome));
+	outcome->cause = TRACE_LOST_DISK;
 	status = core_child(full_disk, NULL, 20);
 	if (status == 77) {
-		skip(9, "no tmpfs may be mounted here");
+		skip(11, "no tmpfs may be mounted here");
 		return;
 	}
 	is_int(status, 0, "a program runs on when the disk is full (no SIGBUS)");
