@@ -142,7 +142,8 @@ EXPORT unsigned la_version(unsigned version)
 	find_loader();
 	pages_may_ask(); /* before the program makes a filter of its own */
 	recorder_init(&(struct recorder_options){
-		.mode = rules.mode, .coarse = rules.clock == RULES_CLOCK_COARSE, .size_limit = rules.size_limit, .throttle = rules.throttle });
+		.mode = rules.mode, .coarse = rules.clock == RULES_CLOCK_COARSE, .size_limit = rules.size_limit,
+		.overflow = rules.overflow, .throttle = rules.throttle });
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
 	snapshot_init(&(struct snapshot_options){
 		.signal = rules.snapshot_signal, .exit = rules.snapshot_exit, .crash = rules.snapshot_crash });

@@ -12,8 +12,8 @@
 #include "x86_64/confined.h"
 
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
-#define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these */
-#define STREAM_SPARE  2u
+#define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these, or */
+#define STREAM_SPARE  2u  /* somebody else writes the chunks */
 #define FEW	      (STREAM_PLACES + STREAM_SPARE)
 
 _Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "those of mode stream");
@@ -132,12 +132,72 @@ static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
 	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(places[place]) + size);
 }
 
+static struct trace_handover *handover_of(const struct thread *thread, uint32_t place)
+{
+	const uint32_t *places = thread->many ? thread->many : thread->few;
+
+	return pool_handover(places[place]);
+}
+
+/* Is it to be in t<n>, and has not been handed over? */
+static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
+{
+	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->used && !chunk->copied &&
+	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
+}
+
+/* Must what lies there be kept? It is in t<n> if nobody says that it is handed over, or somebody that it is there. */
+static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
+{
+	const struct trace_handover *handover = handover_of(thread, place);
+	const struct trace_chunk *chunk = chunk_in(thread, place);
+
+	if (is_due(chunk, mode))
+		return 1;
+	/*
+	 * Acquire; pairs with the write of `xaudit record`, which comes behind its reading of the chunk: so what is
+	 * stored there from now on is not what it reads.
+	 */
+	return handover->full && __atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) != handover->full;
+}
+
+/* Whoever comes first may write it to t<n> from now on. */
+static void hand_over(struct thread *thread, uint32_t place)
+{
+	struct trace_chunk *chunk = chunk_in(thread, place);
+
+	if (!chunk->copied)
+		chunk->copied = ++thread->saved;
+	/* Release: who sees it sees the chunk, with its number. Pairs with system calls of the other side. */
+	__atomic_store_n(&handover_of(thread, place)->full, chunk->seq + 1, __ATOMIC_RELEASE);
+	pool_handed();
+}
+
 /*
- * Writes a finished chunk to the end of t<n>: the head last, so that who reads it meanwhile sees a whole chunk or none.
+ * Does `xaudit record` take chunks? Its beat is compared with what it was when somebody looked last. So a thread needs
+ * no clock of the kernel, and it does not matter whether both have the same.
+ */
+static int is_drained(uint64_t now)
+{
+	/* Relaxed, both: who sees one without the other looks once more, with the next chunk. */
+	static uint64_t known, since;
+	uint64_t beat = pool_drain_beat();
+
+	if (beat && beat != __atomic_load_n(&known, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&since, now, __ATOMIC_RELAXED); /* relaxed, as above */
+		__atomic_store_n(&known, beat, __ATOMIC_RELAXED);
+	}
+	/* Relaxed, as above. Another thread's may be a little later than ours. */
+	return beat && (int64_t)(now - __atomic_load_n(&since, __ATOMIC_RELAXED)) < (int64_t)RECORDER_RETRY;
+}
+
+/*
+ * Writes a finished chunk to its place in t<n>: the head last, so that who reads it meanwhile sees a whole chunk or none.
  */
 static long save(struct thread *thread, struct trace_chunk *chunk)
 {
-	uint64_t at = thread->saved * size;
+	uint64_t at = (chunk->copied - 1) * size;
+	struct trace_chunk head;
 	int fd = process_open_stream(thread->number, at + chunk->used);
 	long r = fd;
 
@@ -149,18 +209,21 @@ static long save(struct thread *thread, struct trace_chunk *chunk)
 		if (r <= 0)
 			break;
 	}
+	sys_copy(&head, chunk, sizeof(head));
+	head.copied = 0;
 	if (r > 0 || chunk->used == sizeof(*chunk))
-		r = sys_call(__NR_pwrite64, fd, (long)chunk, sizeof(*chunk), (long)at, 0, 0);
+		r = sys_call(__NR_pwrite64, fd, (long)&head, sizeof(head), (long)at, 0, 0);
 	sys_close(fd);
-	if (r <= 0)
-		return r ? r : -ENOSPC;
-	chunk->copied = ++thread->saved;
-	return 0;
+	return r > 0 ? 0 : r ? r : -ENOSPC;
 }
 
-/* The same, but not again and again where it can't be done. */
-static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t now)
+/* Writes what must be kept there, but not again and again where it can't be done. */
+static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
+	struct trace_chunk *chunk = chunk_in(thread, place);
+
+	if (!chunk->copied)
+		hand_over(thread, place);
 	if (confined())
 		return -EPERM;
 	if (thread->save_failed && now - thread->save_failed < RECORDER_RETRY)
@@ -168,14 +231,10 @@ static long try_save(struct thread *thread, struct trace_chunk *chunk, uint64_t 
 	long r = save(thread, chunk);
 	thread->save_failed = r ? now : 0;
 	thread->save_error = (int32_t)r;
+	/* Relaxed: `xaudit record` writes the same if it does not see it. */
+	if (!r)
+		__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
 	return r;
-}
-
-/* Is it to be in t<n>, and is not yet? */
-static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
-{
-	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->used && !chunk->copied &&
-	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
 }
 
 /* Has room for so many numbers of places. What was there before stays: it is a page at most, once. */
@@ -269,18 +328,15 @@ static int is_being_written(const struct thread *thread, uint32_t place)
 	return 0;
 }
 
-/*
- * The place for the next chunk. In mode ring they take turns, whatever was in other modes meanwhile. Returns -EBUSY
- * when all are in use.
- */
-static long next_place(const struct thread *thread, enum trace_mode mode, uint32_t places)
+/* The place for the next chunk in mode ring: they take turns, whatever was in other modes meanwhile. -EBUSY: none. */
+static long next_in_ring(const struct thread *thread)
 {
-	uint32_t first = mode == TRACE_MODE_RING ? thread->oldest : thread->place + 1;
+	uint32_t places = (uint32_t)ring_places;
 
 	if (!thread->chunk)
 		return 0;
 	for (uint32_t i = 0; i < places; i++) {
-		uint32_t place = (first + i) % places;
+		uint32_t place = (thread->oldest + i) % places;
 		if (place >= thread->made)
 			return thread->made;
 		if (place != thread->place && !is_being_written(thread, place))
@@ -288,6 +344,31 @@ static long next_place(const struct thread *thread, enum trace_mode mode, uint32
 	}
 	/* Only the one at hand, which is ended. */
 	return is_being_written(thread, thread->place) ? -EBUSY : (long)thread->place;
+}
+
+/*
+ * The same in mode stream: one where nothing must be kept, or a new one, up to `places`. -EBUSY: none. *oldest: the
+ * place of the oldest chunk that must be kept, or -EBUSY.
+ */
+static long next_in_stream(const struct thread *thread, uint32_t places, long *oldest)
+{
+	uint64_t least = UINT64_MAX;
+
+	*oldest = -EBUSY;
+	for (uint32_t i = 1; i <= thread->made; i++) {
+		uint32_t place = (thread->place + i) % thread->made;
+		if (is_being_written(thread, place))
+			continue;
+		if (is_kept(thread, place, TRACE_MODE_STREAM)) {
+			if (chunk_in(thread, place)->seq < least) {
+				least = chunk_in(thread, place)->seq;
+				*oldest = place;
+			}
+		} else if (i < thread->made || thread->made >= STREAM_PLACES) {
+			return place;
+		}
+	}
+	return thread->made < places || (*oldest < 0 && thread->made < FEW) ? (long)thread->made : -EBUSY;
 }
 
 static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_mode mode, uint64_t now)
@@ -342,37 +423,61 @@ static void show(const struct thread *thread, uint32_t place)
 	pool_name(places[place], 1, TRACE_PLACE_CHUNK, process_head()->process, thread->number);
 }
 
-long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
+/*
+ * The place for the next chunk, and whether it is new to the thread. What lies there need not be kept any more. Returns
+ * -errno: there is none.
+ */
+static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now, int drained, int *fresh)
 {
-	uint32_t places = mode == TRACE_MODE_RING ? (uint32_t)ring_places : STREAM_PLACES;
-	long r, place;
+	int drops = drained && process_head()->overflow == TRACE_OVERFLOW_DROP;
+	uint32_t places = mode == TRACE_MODE_RING || drops ? (uint32_t)ring_places : drained ? FEW : STREAM_PLACES;
+	long oldest = -EBUSY, r = make_list(thread, places);
 
-	chunk_finish(thread);
-	/* While it is in the cache. What can't be written now is tried again when its place is needed. */
-	if (thread->chunk && is_due(thread->chunk, mode))
-		try_save(thread, thread->chunk, now);
-	recorder_number(thread);
-	if ((r = make_list(thread, places)))
+	if (r)
 		return r;
-	place = next_place(thread, mode, places);
-	if (place < 0 && mode != TRACE_MODE_RING)
-		place = next_place(thread, mode, FEW);
+	long place = mode == TRACE_MODE_RING ? next_in_ring(thread) : next_in_stream(thread, places, &oldest);
+	if (place >= 0 && (uint32_t)place >= thread->made) {
+		*fresh = 1;
+		r = add_place(thread);
+		if (!r)
+			return place;
+		place = oldest < 0 ? r : -EBUSY;
+	}
+	if (place < 0 && oldest >= 0) {
+		if (drops)
+			return -EOVERFLOW;
+		place = oldest;
+	}
 	if (place < 0)
 		return place;
-	int fresh = (uint32_t)place >= thread->made;
-	if (fresh && (r = add_place(thread)))
-		return r;
-	struct trace_chunk *chunk = chunk_in(thread, (uint32_t)place);
-	if (is_due(chunk, mode) && (r = try_save(thread, chunk, now))) {
+	*fresh = 0;
+	if (is_kept(thread, (uint32_t)place, mode) && (r = try_save(thread, (uint32_t)place, now))) {
 		if (leave_place(thread, (uint32_t)place))
 			return r;
-		chunk = chunk_in(thread, (uint32_t)place);
-		fresh = 1;
+		*fresh = 1;
 	}
+	return place;
+}
+
+long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
+{
+	int drained = is_drained(now), fresh;
+
+	chunk_finish(thread);
+	if (thread->chunk && is_due(thread->chunk, mode)) {
+		hand_over(thread, thread->place);
+		/* While it is in the cache. What can't be written now is tried again when its place is needed. */
+		if (!drained)
+			try_save(thread, thread->place, now);
+	}
+	recorder_number(thread);
+	long place = find_place(thread, mode, now, drained, &fresh);
+	if (place < 0)
+		return place;
 	thread->place = (uint32_t)place;
 	if (mode == TRACE_MODE_RING)
 		thread->oldest = (uint32_t)place + 1;
-	begin(thread, chunk, mode, now);
+	begin(thread, chunk_in(thread, (uint32_t)place), mode, now);
 	if (fresh)
 		show(thread, (uint32_t)place);
 	return 0;

@@ -19,6 +19,7 @@
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
+#define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
 #define TRIES	     1000	  /* while another process has the file grow */
 
@@ -52,6 +53,22 @@ void pool_open(void)
 void *pool_address(uint32_t place)
 {
 	return pool.mapped + place * pool.place_size;
+}
+
+struct trace_handover *pool_handover(uint32_t place)
+{
+	return (struct trace_handover *)(void *)(pool.mapped + first_head()->handover) + place;
+}
+
+void pool_handed(void)
+{
+	/* Release: who sees it sees what was handed over. Pairs with nothing but system calls of the other side. */
+	__atomic_fetch_add(&first_head()->handed, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t pool_drain_beat(void)
+{
+	return __atomic_load_n(&first_head()->drain_beat, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
 }
 
 uint64_t pool_place_size(void)
@@ -295,7 +312,8 @@ static long make_words(uint32_t first, uint64_t end)
 		return 0;
 	if (confined())
 		return -EPERM;
-	return populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
+	long r = populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
+	return r ? r : populate((uint64_t)(uintptr_t)pool_handover(first), (uint64_t)(uintptr_t)pool_handover((uint32_t)end));
 }
 
 void pool_prepare(void)
@@ -422,7 +440,9 @@ long pool_map(int fd, uint64_t chunk_size)
 	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);
 	sys_madvise(pool.mapped, pool.addresses, MADV_DONTDUMP);
 	uint64_t places = pool.addresses / place_size;
-	uint64_t directory = (at_most(places * 8, size / FILE_SHARE) + place_size - 1) / place_size;
+	uint64_t directory = (at_most(places * EACH_PLACE, size / FILE_SHARE) + place_size - 1) / place_size;
+	places = at_most(at_most(places, directory * place_size / EACH_PLACE), TRACE_PLACE_MAX) & ~1ull;
+	uint64_t handover = place_size + places * 8; /* no entry lies in two pages */
 	if (!r)
 		r = make_accessible((1 + directory) * place_size);
 	uint64_t start = (uint64_t)(uintptr_t)pool.mapped;
@@ -430,6 +450,8 @@ long pool_map(int fd, uint64_t chunk_size)
 		r = populate(start, start + TRACE_HEAD_SIZE);
 	if (!r)
 		r = populate(start + place_size, start + place_size + (1 + directory) * 8);
+	if (!r)
+		r = populate(start + handover, start + handover + (1 + directory) * sizeof(struct trace_handover));
 	if (r) {
 		sys_munmap(pool.mapped, pool.addresses);
 		return r;
@@ -437,7 +459,8 @@ long pool_map(int fd, uint64_t chunk_size)
 	struct trace_head *head = first_head();
 	head->place_size = place_size;
 	head->directory = place_size;
-	head->places_max = (uint32_t)at_most(at_most(places, directory * place_size / 8), TRACE_PLACE_MAX);
+	head->handover = handover;
+	head->places_max = (uint32_t)places;
 	head->places_end = (uint32_t)at_most(size / place_size, head->places_max);
 	head->places = (uint32_t)(1 + directory);
 	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);

@@ -49,6 +49,15 @@ void pool_prepare(void);
 /* Says whose they are. Behind all that a reader must find there (release; pairs with the reader's acquire). */
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number);
 
+/* What its thread and `xaudit record` say about the chunk there. */
+struct trace_handover *pool_handover(uint32_t place);
+
+/* Counts a chunk that was handed over. */
+void pool_handed(void);
+
+/* When `xaudit record` said last that it takes chunks (trace_head.drain_beat); 0: it does not. */
+uint64_t pool_drain_beat(void);
+
 void *pool_address(uint32_t place);
 uint64_t pool_place_size(void);
 

@@ -177,6 +177,8 @@ static enum trace_lost cause_of(long error)
 		return TRACE_LOST_RIGHTS;
 	case ENOMEM:
 		return TRACE_LOST_MEMORY;
+	case EOVERFLOW:
+		return TRACE_LOST_OVERFLOW;
 	case EBUSY: /* all places have custom events that are being written */
 		return TRACE_LOST_CUSTOM;
 	}
@@ -221,7 +223,8 @@ static long make_room(struct thread *thread, unsigned words)
 		return 0;
 	uint64_t now = clock_now();
 	long r = next_chunk(thread, now);
-	thread->failed = r ? now : 0;
+	/* What `xaudit record` does comes at any moment: then each event looks. */
+	thread->failed = r && r != -EOVERFLOW ? now : 0;
 	if (r)
 		thread->lost_cause = recorder_lose_for(thread, r);
 	return r;
@@ -432,6 +435,7 @@ void recorder_describe(void)
 		return;
 	head->mode = options.mode;
 	head->recording = (uint32_t)recording;
+	head->overflow = options.overflow;
 	head->ring_chunk = chunk_size();
 	head->coarse = options.coarse && clock_kind() == TRACE_CLOCK_TSC ? TRAMP_COARSE_EVENTS : 0;
 	if (options.mode == TRACE_MODE_RING)

@@ -35,6 +35,7 @@ struct recorder_options {
 	enum trace_mode mode;
 	uint64_t size_limit; /* bytes of all chunks that the process began in mode stream; 0: none */
 	unsigned throttle;   /* percent; 0: off */
+	enum trace_overflow overflow;
 	int coarse;	     /* the TSC is not read for each event (tramp.h) */
 };
 

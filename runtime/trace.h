@@ -37,12 +37,12 @@
  *				have several such runs: they are to be added up. The other places of a run have words, too,
  *				their first one is the one where the magic is
  *
- * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Beside the directory lies a struct
- * trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number that it will
- * have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed, for who looks now
- * and then). `record` writes the chunk there, its head last, and then `drained`. Both are the chunk's seq + 1. Whoever
- * writes a chunk to t<n> writes the same bytes to the same place, so both may. A chunk with a number may not be in t<n>
- * yet, or never: the head that lies there tells.
+ * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Behind the words of the directory
+ * lies a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number
+ * that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed, for who
+ * looks now and then). `record` writes the chunk there, its head last, and then `drained`. Both are the chunk's
+ * seq + 1. Whoever writes a chunk to t<n> writes the same bytes to the same place, so both may. A chunk with a number
+ * may not be in t<n> yet, or never: the head that lies there tells.
  *
  * LOST EVENTS. head.lost is their number, head.lost_by the same by cause. trace_chunk.lost tells where they were lost,
  * as far as that is known: they are in head.lost, too. (In version 1 they were not, and chunks told of what was lost
@@ -181,7 +181,6 @@ enum trace_place {
 	TRACE_PLACE_CHUNK = 3,
 	TRACE_PLACE_COUNTS = 4,
 	TRACE_PLACE_DIRECTORY = 5,
-	TRACE_PLACE_HANDOVER = 6,
 };
 
 /* A word of the directory. process: place of the owner's head, which takes 28 bits. */

@@ -284,7 +284,6 @@ static bool learn(struct family *fam)
 		return false;
 	fam->place_size = head.place_size;
 	fam->handover = head.handover;
-	fam->overflow = head.overflow;
 	fam->known = true;
 	return true;
 }
@@ -311,6 +310,7 @@ static bool is_alive(struct family *fam)
 	return false;
 }
 
+/* Says that we are at it; 0: not any more. */
 static void beat(struct family *fam, uint64_t now)
 {
 	struct file *meta;
@@ -323,12 +323,8 @@ static void beat(struct family *fam, uint64_t now)
 /* A file can't be written: its thread will find the same, and say so, if it tries itself. So none waits for us. */
 static void note_failure(struct family *fam, uint64_t now)
 {
-	struct file *meta;
-	uint64_t never = 0;
-
 	fam->failed = now;
-	if (!open_file(&meta, fam, 0, META))
-		write_all(meta->fd, &never, sizeof(never), offsetof(struct trace_head, drain_beat));
+	beat(fam, 0);
 }
 
 /* What was read of it is of the place `place`. Returns 0 or -errno of a file that can't be written. */
@@ -404,10 +400,7 @@ static void set_due(struct family *fam, uint64_t now, bool something, uint64_t m
 
 static void visit(struct family *fam, uint64_t now)
 {
-	struct {
-		uint32_t places, reserved;
-		uint64_t handover, handed;
-	} now_there;
+	struct trace_head head;
 	struct file *meta;
 
 	if (!fam->known && !learn(fam)) {
@@ -417,9 +410,9 @@ static void visit(struct family *fam, uint64_t now)
 			set_due(fam, now, false, UNKNOWN);
 		return;
 	}
-	_Static_assert(offsetof(struct trace_head, handed) - offsetof(struct trace_head, places) == 16, "as above");
+	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, unused);
 	long r = open_file(&meta, fam, 0, META);
-	if (r || !read_all(meta->fd, &now_there, sizeof(now_there), offsetof(struct trace_head, places))) {
+	if (r || !read_all(meta->fd, (char *)&head + from, to - from, from)) {
 		/* Gone, or another one's; or no descriptor is free. */
 		if (r != -EMFILE && r != -ENFILE)
 			remove_family(fam);
@@ -432,12 +425,13 @@ static void visit(struct family *fam, uint64_t now)
 		return;
 	}
 	fam->failed = 0;
-	if (fam->overflow == TRACE_OVERFLOW_DROP && (!fam->beat || now - fam->beat >= BEAT))
+	fam->overflow = head.overflow;
+	if (!fam->beat || now - fam->beat >= BEAT)
 		beat(fam, now);
 	unsigned found = 0;
-	if (now_there.handed != fam->handed || fam->pending) {
-		fam->handed = now_there.handed;
-		found = scan(fam, now_there.places < TRACE_PLACE_MAX ? now_there.places : TRACE_PLACE_MAX, now);
+	if (head.handed != fam->handed || fam->pending) {
+		fam->handed = head.handed;
+		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
 	if (!found && now - fam->active > LONG && now - fam->looked > LONG) {
 		fam->looked = now;
@@ -499,6 +493,9 @@ uint64_t drain_run(uint64_t now)
 
 void drain_end(void)
 {
+	for (unsigned i = 0; i < drain.count; i++)
+		if (family[i].number && family[i].beat)
+			beat(&family[i], 0);
 	forget_all(0);
 	for (unsigned i = 0; i < drain.count; i++)
 		family[i].number = 0;

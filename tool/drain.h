@@ -30,7 +30,7 @@ void drain_add(const char *name, uint64_t now);
 /* Does what is due; never more than some 100 chunks. now: CLOCK_MONOTONIC, ns. Returns when it wants to be called next. */
 uint64_t drain_run(uint64_t now);
 
-/* Closes all that is open. */
+/* Says that nobody is at it any more, and closes all that is open. */
 void drain_end(void);
 
 /* Chunks that were written since drain_begin(), and families that are looked after. */
