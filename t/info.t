@@ -91,7 +91,7 @@ like "$got" '^\{"trace":".*/full","command":"ls -l .a b.","status":"exit 3","ver
 	'JSON has the same about the folder'
 like "$got" '^\{"path":"/usr/lib/libfoo.so.1","soname":"libfoo.so.1","build_id":"0123456789abcdef","role":"library","kinds":\["xray","patchable","plt"\],"sites":\{"xray":\{"traced":12\},"patchable":\{"fewer than 5 bytes of NOPs":3\},"plt":\{"not selected by the rules":4\}\}\}\]\},?$' \
 	'about an object'
-like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,"bytes_per_event":[0-9.]+,"lost":5,"no_mirror":5,"meta_lost":1,"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \
+like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\],"no_mirror":5,"meta_lost":1,"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \
 	'and about a process'
 if command -v python3 >/dev/null 2>&1; then
 	ok 'the JSON is well-formed' sh -c 'python3 -m json.tool' <<END
@@ -150,7 +150,7 @@ is "$("$XAUDIT" info --format=json "$tmp/state" | jq -r '.processes[] | .folder 
 # Eleven processes of three programs.
 {
 	for p in 1 2 3 4 5 6 7 8 9 10 11; do
-		printf 'process p%s flags=%s lost=%s lost_error=28\npair first 1000 1000 5\n' $p $((p < 10)) $((p > 9))
+		printf 'process p%s version=2 flags=%s lost_disk=%s\npair first 1000 1000 5\n' $p $((p < 10)) $((p > 9))
 		case $p in
 		11) printf 'text exe /bin/odd\n' ;;
 		10) printf 'text exe /bin/make\ntext note full\n' ;;
@@ -169,8 +169,28 @@ Note        9 times: slow
 Note        1 times: full
 `xaudit info -v` shows each process, `xaudit info --pid=N` one.' 'eleven processes are a line per program'
 is "$("$XAUDIT" info -v "$tmp/many" | grep -c '^Process [0-9]')" 11 'and with -v each has its own lines'
-is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'the disk is full' \
+is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'since the disk was full' \
 	'why events were lost is told'
+"$make_trace" "$tmp/causes" <<'END'
+process p100 version=2 flags=1 lost_disk=4
+pair first 1000 1000 5
+pair last 3000 3000 2005
+object 1 /lib/a.so
+function 1 0 1 0x10 f
+thread 100 t
+entry 1 1000
+lost 7
+chunk 2000
+exit 1 2010
+END
+is "$("$XAUDIT" info "$tmp/causes" | sed -n 's/^  \(Why lost\|Lost\) *//p')" '11
+7 for other reasons, 4 since the disk was full' 'why, by how many, most first'
+is "$("$XAUDIT" info --format=json "$tmp/causes" | jq -c '.processes[] | [.lost, .lost_reason, .lost_by]')" \
+	'[11,"7 for other reasons, 4 since the disk was full",[{"events":7,"cause":"for other reasons"},'\
+'{"events":4,"cause":"since the disk was full"}]]' 'the same in JSON'
+is "$("$XAUDIT" dump "$tmp/causes" | awk '$3 == "lost" { print $2, $5 }' | xargs)" '100 7 0 4' \
+	'where they were lost is told as far as a chunk knows it'
+is "$("$XAUDIT" report --format=json "$tmp/causes" | sed -n '1s/,"unf.*//p')" '{"lost":11' 'and their sum'
 
 # A trace of this boot whose process was killed at once: the reader takes a pair itself, half a second later.
 if grep -q constant_tsc /proc/cpuinfo; then

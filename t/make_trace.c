@@ -8,7 +8,7 @@
  *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, and those of head
  *	fork PID			of version 2: the process forks here
  *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
- *	head KEY=VALUE...		fields of the head: flags ppid lost no_mirror meta_lost last_seq threads
+ *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq threads
  *					ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
  *	text exe|command|host|config|note|module TEXT
@@ -26,13 +26,13 @@
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
  *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file again; of version 2, to meta, the
- *					end of t<n>, or to both, where what was lost is known in meta alone
+ *					end of t<n>, or to both
  *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none; of version 2, one more run of them
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
- *	lost N				in this chunk
+ *	lost N				behind this chunk: version 1 says so in it, version 2 in the next one and in the head
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
@@ -78,6 +78,7 @@ static uint32_t place[1024];
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
 static uint64_t chunk_seq, last_time;
+static uint64_t lost; /* since the last chunk of version 2 */
 static uint32_t tid;
 static char comm[16];
 static bool leave_open;
@@ -143,14 +144,12 @@ static void open_second(void)
 /* In meta it is the upper half of a place. t<n> takes chunks as they come, no longer than what was used. */
 static void write_second(struct trace_chunk *c)
 {
-	uint64_t most = head.ring_size / head.ring_chunk, lost = c->lost, at = most ? chunk_seq % most : 0;
+	uint64_t most = head.ring_size / head.ring_chunk, at = most ? chunk_seq % most : 0;
 
 	if (!in_ring || in_both) {
 		if (thread_fd < 0)
 			open_second();
-		c->lost = in_both ? 0 : lost;
 		write_at(thread_fd, chunk, chunk_pos, copies++ * head.ring_chunk);
-		c->lost = lost;
 		c->copied = copies;
 	}
 	if (!in_ring && !in_both)
@@ -211,7 +210,9 @@ static void begin_chunk(uint64_t time)
 		.token = token(),
 		.process = head.process,
 		.thread = head.version > 1 ? thread_count - 1 : 0,
+		.lost = lost,
 	};
+	lost = 0;
 	memcpy(c->comm, comm, sizeof(comm));
 	chunk_pos = sizeof(*c);
 	last_time = time;
@@ -325,6 +326,7 @@ static void begin_thread(char **word, int words)
 		fail("there is no process");
 	snprintf(name, sizeof(name), "t%u", thread_count++);
 	has_thread = true;
+	lost = 0;
 	memset(place, 0, sizeof(place));
 	if (head.version == 1)
 		thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -501,7 +503,12 @@ static bool thread_command(char **word, int words)
 		want_chunk(number(word[1]) + step);
 	} else if (!strcmp(word[0], "lost") && words == 2) {
 		want_chunk(last_time);
-		((struct trace_chunk *)(void *)chunk)->lost = number(word[1]);
+		if (head.version == 1) {
+			((struct trace_chunk *)(void *)chunk)->lost = number(word[1]);
+		} else {
+			lost += number(word[1]);
+			head_loses(TRACE_LOST_OTHER, number(word[1]));
+		}
 	} else if (!strcmp(word[0], "open")) {
 		want_chunk(last_time);
 		leave_open = true;

@@ -47,6 +47,9 @@ void places_child(uint32_t pid);
 /* Sets fields of the head: KEY=VALUE... */
 void set_head(char **word, int words);
 
+/* So many events were lost. */
+void head_loses(enum trace_lost cause, uint64_t n);
+
 /* This moment on all clocks. */
 struct trace_pair pair_now(void);
 

@@ -143,6 +143,13 @@ static void put_counts(char **word, int words)
 
 /* ---- the head ---- */
 
+void head_loses(enum trace_lost cause, uint64_t n)
+{
+	head.lost += n;
+	if (head.version != 1)
+		head.lost_by[cause] += n;
+}
+
 void set_head(char **word, int words)
 {
 	for (int i = 0; i < words; i++) {
@@ -158,7 +165,9 @@ void set_head(char **word, int words)
 		else if ((v = value_of(word[i], "ppid")))
 			head.ppid = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "lost")))
-			head.lost = number(v);
+			head_loses(TRACE_LOST_OTHER, number(v));
+		else if ((v = value_of(word[i], "lost_disk")))
+			head_loses(TRACE_LOST_DISK, number(v));
 		else if ((v = value_of(word[i], "no_mirror")))
 			head.no_mirror = number(v);
 		else if ((v = value_of(word[i], "meta_lost")))

@@ -122,6 +122,7 @@ void places_child(uint32_t pid)
 		head.parent_used = forked[i].parent_used;
 		head.extents = head.threads = 0;
 		head.directory = head.places_max = 0;
+		memset(head.lost_by, 0, sizeof(head.lost_by));
 		head.lost = head.meta_lost = head.no_mirror = head.taken_back = 0;
 		meta_used = TRACE_HEAD_SIZE;
 		return;

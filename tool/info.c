@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "audit/rules.h"
+#include "tool/lost.h"
 #include "tool/memory.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
@@ -150,7 +151,8 @@ static bool scan_other(void *user, enum decoded what)
 		scan_chunk(sums, scan->source, scan->most);
 		break;
 	case DECODED_LOST:
-		sums->lost += scan->source->stream.chunk.head.lost;
+		if (scan->source->stream.chunk.head.version == 1)
+			sums->lost += scan->source->stream.chunk.head.lost;
 		break;
 	case DECODED_GAP:
 	case DECODED_NOTHING:
@@ -205,6 +207,7 @@ static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
 void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes)
 {
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
+	memcpy(sums->lost_by, process->head.lost_by, sizeof(sums->lost_by));
 	for (unsigned i = 0; i < process->threads; i++) {
 		if (process->files[i] & (FILE_EVENTS | FILE_RING))
 			scan_events(sums, process, i, bytes / sizeof(uint64_t));
@@ -264,6 +267,10 @@ static void print_sums(const struct info_sums *sums, const char *indent)
 	if (sums->events)
 		printf(", %.2f bytes per event", (double)sums->disk / (double)sums->events);
 	printf("\n%sLost        %" PRIu64 "\n", indent, sums->lost);
+	char *why = lost_words(sums->lost_by);
+	if (why)
+		printf("%sWhy lost    %s\n", indent, why);
+	free(why);
 	if (sums->counted)
 		printf("%sCounted     %" PRIu64 " calls without time\n", indent, sums->counted);
 	if (sums->custom)
@@ -370,7 +377,7 @@ static void print_process(const struct process *process, const struct info_sums 
 	line("  Rules", process->config);
 	print_mode(head);
 	print_sums(sums, "  ");
-	if (sums->lost && info_lost_reason(head->lost_error))
+	if (sums->lost && head->version == 1 && info_lost_reason(head->lost_error))
 		line("  Why lost", info_lost_reason(head->lost_error));
 	if (sums->lost && info_record_reason(head->record_error))
 		line("  Why lost", info_record_reason(head->record_error));
@@ -459,6 +466,8 @@ int info_main(int argc, char **argv)
 		all.events += sums[i].events;
 		all.disk += sums[i].disk;
 		all.lost += sums[i].lost;
+		for (int k = 0; k < TRACE_LOST_ROOM; k++)
+			all.lost_by[k] += sums[i].lost_by[k];
 		all.counted += sums[i].counted;
 		all.overwritten += sums[i].overwritten;
 		all.custom += sums[i].custom;

@@ -13,6 +13,7 @@ struct info_sums {
 	uint64_t events;  /* entries, ends and points; not what belongs to the format */
 	uint64_t disk;	  /* bytes that the files of events take */
 	uint64_t lost;
+	uint64_t lost_by[TRACE_LOST_ROOM]; /* by cause; version 1: zeros */
 	uint64_t counted;     /* calls without time */
 	uint64_t overwritten; /* chunks */
 	uint64_t custom, custom_bytes; /* custom events, and their data */
@@ -53,7 +54,7 @@ const char *info_kind(unsigned kind);
 const char *info_reason(unsigned reason);
 
 /* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */
-/* Why events could not be recorded, by lost_error of the head; NULL: nobody knows. */
+/* Why events could not be recorded, by lost_error of the head of a version 1; NULL: nobody knows. */
 const char *info_lost_reason(uint32_t error);
 
 /* And why `record` could not help with a file, by record_error; NULL: it was not needed, or did. */

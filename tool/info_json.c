@@ -3,6 +3,7 @@
 
 #include "tool/info.h"
 #include "tool/json.h"
+#include "tool/lost.h"
 #include "tool/reader.h"
 #include "tool/trace_state.h"
 
@@ -39,7 +40,12 @@ static void print_sums(const struct info_sums *sums)
 		printf("%.3f", (double)sums->disk / (double)sums->events);
 	else
 		printf("null");
-	printf(",\"lost\":%" PRIu64 ",", sums->lost);
+	printf(",\"lost\":%" PRIu64 ",\"lost_by\":[", sums->lost);
+	struct lost_cause cause[TRACE_LOST_ROOM];
+	unsigned causes = lost_causes(cause, sums->lost_by);
+	for (unsigned i = 0; i < causes; i++)
+		printf("%s{\"events\":%" PRIu64 ",\"cause\":\"%s\"}", i ? "," : "", cause[i].events, cause[i].phrase);
+	printf("],");
 }
 
 static void print_custom(const struct info_sums *sums)
@@ -128,6 +134,7 @@ static void print_process(const struct process *process, const struct info_sums 
 {
 	const struct trace_head *head = &process->head;
 	const char *between = "";
+	char *reason = lost_words(sums->lost_by);
 
 	printf("\n{\"pid\":%" PRIu32 ",\"ppid\":%" PRIu32 ",", head->pid, head->ppid);
 	text("folder", process->name, ",");
@@ -138,7 +145,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->flags & TRACE_EXITED ? "true" : "false",
 		process_state_word(process_state(process)),
 		head->flags & TRACE_OFF ? "true" : "false");
-	text("lost_reason", info_lost_reason(head->lost_error), ",");
+	text("lost_reason", head->version == 1 ? info_lost_reason(head->lost_error) : reason, ",");
+	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
 	print_sums(sums);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64 ",\"notes\":[",

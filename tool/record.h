@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "runtime/trace.h"
+
 /* As coreutils: what failed before the command ran can be told from what the command says. */
 enum record_status {
 	RECORD_FAILED = 125,
@@ -213,8 +215,8 @@ struct record_lost {
 	uint64_t lost, events; /* of the processes that lost some; events with the lost ones */
 	unsigned processes;
 	bool about;	/* events are an estimate */
-	uint32_t error; /* lost_error of one of them */
-	uint32_t record_error; /* the same */
+	uint64_t by[TRACE_LOST_ROOM]; /* by enum trace_lost */
+	uint32_t record_error;	      /* of one of them */
 	char which[160]; /* their names, the first few: "p12, p13.1" */
 };
 

@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace lacks, told when its recording ends: whoever looks at numbers must know that they are not all. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/info.h"
+#include "tool/lost.h"
 #include "tool/memory.h"
 #include "tool/record.h"
 #include "tool/tool.h"
-#include "tool/trace_chunks.h"
 #include "tool/trace_folder.h"
 
 #define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
-
-/* Looks at the heads of chunks alone: nearly all processes lost nothing. */
-static bool has_lost(struct process *process)
-{
-	bool any = process->head.lost != 0;
-
-	for (unsigned n = 0; n < process->threads && !any; n++) {
-		struct chunks chunks;
-		struct chunk chunk;
-
-		if (!(process->files[n] & (FILE_EVENTS | FILE_RING)) || !chunks_open(&chunks, process, n))
-			continue;
-		while (!any && chunks_next(&chunks, &chunk))
-			any = chunk.head.lost != 0;
-		chunks_close(&chunks);
-	}
-	return any;
-}
 
 /* Some names tell where to look; `xaudit info` knows all. */
 static void add_name(struct record_lost *lost, const char *name)
@@ -48,7 +29,8 @@ void record_lost_look(struct record_lost *lost, struct process *process)
 {
 	struct info_sums sums;
 
-	if (!has_lost(process))
+	/* What is recorded now is of our version. */
+	if (!process->head.lost)
 		return;
 	process_load(process);
 	info_estimate(&sums, process, ESTIMATE_BYTES);
@@ -57,8 +39,8 @@ void record_lost_look(struct record_lost *lost, struct process *process)
 	lost->lost += sums.lost;
 	lost->events += sums.events + sums.custom + sums.lost;
 	lost->about |= sums.estimated;
-	if (process->head.lost_error)
-		lost->error = process->head.lost_error;
+	for (int i = 0; i < TRACE_LOST_ROOM; i++)
+		lost->by[i] += sums.lost_by[i];
 	if (process->head.record_error)
 		lost->record_error = process->head.record_error;
 	add_name(lost, process->name);
@@ -66,20 +48,22 @@ void record_lost_look(struct record_lost *lost, struct process *process)
 
 void record_lost_say(const struct record_lost *lost, unsigned processes)
 {
-	const char *why = info_lost_reason(lost->error);
-
 	if (!lost->lost)
 		return;
 	/* Recording stops then: what is counted is only what was on its way. */
-	if (lost->error == EFBIG) {
-		tool_error("record", "%s, and what came later is not in it; --size-limit=SIZE sets another", why);
+	if (lost->by[TRACE_LOST_SIZE_LIMIT])
+		tool_error("record", "the trace reached its size limit (size-limit), and what came later is not in it; "
+			"--size-limit=SIZE sets another");
+	if (lost->by[TRACE_LOST_SIZE_LIMIT] == lost->lost)
 		return;
-	}
+	struct lost_cause cause[TRACE_LOST_ROOM];
+	char *why = lost_words(lost->by);
 	char *of = processes > 1 ? memory_format(" in %u of %u processes (%s)", lost->processes, processes, lost->which)
 				 : memory_format("%s", "");
 	const char *record = info_record_reason(lost->record_error);
-	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s: %s%s%s", lost->lost,
-		lost->about ? "about " : "", lost->events, of,
-		why ? why : "`xaudit info` tells what was said meanwhile", record ? ", and " : "", record ? record : "");
+	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s%s %s%s%s", lost->lost,
+		lost->about ? "about " : "", lost->events, of, lost_causes(cause, lost->by) > 1 ? ":" : "",
+		why ? why : "", record ? ", and " : "", record ? record : "");
 	free(of);
+	free(why);
 }

@@ -286,7 +286,8 @@ static __attribute__((noinline)) void count_other(struct counter *c, enum decode
 		drop_calls(c);
 		break;
 	case DECODED_LOST:
-		c->lost += head->lost;
+		if (head->version == 1)
+			c->lost += head->lost;
 		drop_calls(c);
 		break;
 	case DECODED_CRASH:

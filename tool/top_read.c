@@ -185,10 +185,12 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 
 static void begin(struct top_thread *t, const struct chunk *chunk)
 {
-	if (t->begun)
+	bool first_version = chunk->head.version == 1;
+
+	if (t->begun && first_version)
 		t->lost += t->chunk.head.lost;
 	/* What was open may have ended where events were lost. */
-	if (t->begun && t->chunk.head.lost)
+	if (t->begun && (first_version ? t->chunk.head.lost : chunk->head.lost))
 		forget_calls(t);
 	t->begun = true;
 	t->chunk = *chunk;
@@ -456,6 +458,12 @@ static void see_changes(struct top *top)
 	}
 }
 
+/* Events that its newest chunk knows of, and the process's head does not: version 1. */
+static uint64_t lost_behind(const struct top_thread *t)
+{
+	return t->chunk.head.version == 1 ? t->chunk.head.lost : 0;
+}
+
 void top_open(struct top *top, struct folder *folder, bool live)
 {
 	*top = (struct top){ .folder = folder, .process = folder->process[0], .live = live };
@@ -468,7 +476,7 @@ void top_open(struct top *top, struct folder *folder, bool live)
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
 		if (go_to(t, CHUNKS_NEWEST)) {
-			top->lost_before += t->chunk.head.lost;
+			top->lost_before += lost_behind(t);
 			t->last = t->chunk.head.clock;
 			read_thread(top, t, until);
 		}
@@ -493,7 +501,7 @@ void top_look(struct top *top, uint64_t ns)
 		struct top_thread *t = &top->thread[n];
 		read_thread(top, t, until);
 		read_counts(top, n, false);
-		top->lost += t->lost + t->chunk.head.lost;
+		top->lost += t->lost + lost_behind(t);
 	}
 	top->scale = top->words ? 1 + (double)top->words_skipped / (double)top->words : 1;
 	top->lost = top->lost > top->lost_before ? top->lost - top->lost_before : 0;

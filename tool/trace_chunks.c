@@ -369,7 +369,7 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 {
 	const struct chunk_place *place = &chunks->place[chunks->next_place++];
 	bool in_ring = place->copy == CHUNKS_NOWHERE;
-	struct trace_chunk head, ring;
+	struct trace_chunk head;
 
 	*chunk = chunk_at(chunks, 'r', &nothing, place->at);
 	chunk->head.seq = place->seq;
@@ -385,9 +385,6 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 	if (read_at(chunks, kind, &head, sizeof(head), begin) < sizeof(head) || head.seq != place->seq ||
 		check_chunk(chunks, kind, &head))
 		return false;
-	/* What was lost behind it is known there first. */
-	if (!in_ring && place->at != CHUNKS_NOWHERE && read_head(chunks, 'r', place->at, &ring) && ring.seq == head.seq)
-		head.lost = ring.lost > head.lost ? ring.lost : head.lost;
 	chunks->gap = place->seq > chunks->seq;
 	if (chunks->gap && chunks->process->head.ring_size)
 		chunks->overwritten += place->seq - chunks->seq;

@@ -12,7 +12,8 @@
  *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
  *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
  *begins DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: events_skip_chunk() and where one ends:
- *	DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read
+ *	DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read. In version 1 they
+ *			are to be added to those of the process's head, else they are among these
  * decoder.now is the time of all these.
  */
 #ifndef XAUDIT_TRACE_EVENTS_H
@@ -27,7 +28,7 @@ struct events {
 	uint64_t missing; /* with DECODED_GAP */
 	uint64_t told;	  /* of stream.chunks.overwritten, those that were in a DECODED_GAP */
 	bool begun;
-	bool thread, gap, chunk; /* are to be told next */
+	bool lost, thread, gap, chunk; /* are to be told next */
 };
 
 /* As stream_open(). */
@@ -37,7 +38,7 @@ void events_close(struct events *events);
 /* Notes damage at word `at` of the block, as the hook `event` was told it. */
 void events_damage(const struct events *events, size_t at, const char *what);
 
-/* Goes to the next block, or what else comes next; sets thread, gap and chunk. STREAM_END: there is nothing more. */
+/* Goes to the next block, or what else comes next; sets lost, thread, gap and chunk. STREAM_END: there is nothing more. */
 enum stream_step events_step(struct events *events);
 
 /* Words of the chunk that begins, and from a hook's DECODED_CHUNK on: leaves them all out. */
@@ -51,10 +52,21 @@ void events_skip_chunk(struct events *events);
 DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_other other, void *user)
 {
 	for (;;) {
+		/* They were the thread's that came before, if there was one. */
+		if (decode_unlikely(events->lost) && events->decoder.tid) {
+			events->lost = false;
+			if (other(user, DECODED_LOST))
+				return true;
+		}
 		if (decode_unlikely(events->thread)) {
 			events->thread = false;
 			events->decoder.tid = events->stream.chunk.head.tid;
 			if (other(user, DECODED_THREAD))
+				return true;
+		}
+		if (decode_unlikely(events->lost)) {
+			events->lost = false;
+			if (other(user, DECODED_LOST))
 				return true;
 		}
 		if (decode_unlikely(events->gap)) {
@@ -73,7 +85,8 @@ DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_
 		case STREAM_END:
 			return false;
 		case STREAM_FINISH:
-			if (events->stream.chunk.head.lost && other(user, DECODED_LOST))
+			if (events->stream.chunk.head.version == 1 && events->stream.chunk.head.lost &&
+				other(user, DECODED_LOST))
 				return true;
 			break;
 		default:

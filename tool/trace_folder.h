@@ -95,6 +95,7 @@ struct process {
 	 */
 	char *name, *path;
 	struct trace_head head;
+	uint64_t lost_told; /* of head.lost, those that a merge has told where they were lost */
 	struct clock clock;
 	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
 	uint8_t *files;	  /* of each, mask of FILE_... */

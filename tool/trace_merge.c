@@ -61,6 +61,19 @@ static void take_custom(struct merge_source *source, const struct decode_custom 
 	source->head.data = data;
 }
 
+/* What the head does not know, or so much of that: it may have been read before the chunk. */
+static uint64_t take_lost(struct merge_source *source)
+{
+	struct process *process = source->process;
+	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - process->lost_told;
+
+	if (source->events.stream.chunk.head.version == 1)
+		return lost;
+	lost = lost < left ? lost : left;
+	process->lost_told += lost;
+	return lost;
+}
+
 static bool take_other(void *user, enum decoded what)
 {
 	static const enum merge_type types[] = {
@@ -75,8 +88,8 @@ static bool take_other(void *user, enum decoded what)
 	set_head(source, types[what], d->tid, d->now);
 	if (what == DECODED_CRASH)
 		source->head.count = (uint64_t)d->signal;
-	else if (what == DECODED_LOST)
-		source->head.count = source->events.stream.chunk.head.lost;
+	else if (what == DECODED_LOST && !(source->head.count = take_lost(source)))
+		return false;
 	else if (what == DECODED_CUSTOM)
 		take_custom(source, &d->custom);
 	else if (what == DECODED_GAP && source->events.missing)
@@ -180,11 +193,10 @@ static bool next_of_meta(struct merge_source *source)
 	meta_end(&source->meta); /* there may be thousands */
 	if (source->lost_said || !process->head.lost)
 		return false;
-	/* They belong to no thread file, so they stand at the end, where the sum of all is right. */
+	/* Those that no chunk knows of stand at the end, where the sum of all is right. */
 	source->lost_said = true;
 	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
 	set_head(source, MERGE_LOST, 0, source->now);
-	source->head.count = process->head.lost;
 	return true;
 }
 
@@ -295,15 +307,25 @@ static void load_ends(struct process *process, const struct merge_event *event)
 	}
 }
 
+/* What was lost that no chunk has told of by now. Returns whether there is any. */
+static bool take_rest(struct process *process, struct merge_event *event)
+{
+	event->count = process->head.lost - process->lost_told;
+	process->lost_told = process->head.lost;
+	return event->count != 0;
+}
+
 struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
 {
 	struct merge_source *source;
 
-	if (!merge->heaped)
-		return NULL;
-	source = merge->heap[0];
-	*event = source->head;
-	merge_skip(merge, source);
+	do {
+		if (!merge->heaped)
+			return NULL;
+		source = merge->heap[0];
+		*event = source->head;
+		merge_skip(merge, source);
+	} while (event->type == MERGE_LOST && source->is_meta && !take_rest(source->process, event));
 	if (event->type == MERGE_LOAD)
 		load_begins(source->process, event);
 	else if (event->type == MERGE_UNLOAD)
