@@ -183,8 +183,9 @@ static int is_drained(uint64_t now)
 	static uint64_t known, since;
 	uint64_t beat = pool_drain_beat();
 
+	/* Relaxed, all three, as above. */
 	if (beat && beat != __atomic_load_n(&known, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&since, now, __ATOMIC_RELAXED); /* relaxed, as above */
+		__atomic_store_n(&since, now, __ATOMIC_RELAXED);
 		__atomic_store_n(&known, beat, __ATOMIC_RELAXED);
 	}
 	/* Relaxed, as above. Another thread's may be a little later than ours. */
