@@ -31,15 +31,11 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	return taken;
 }
 
-/*
- * Ends the open calls at or below the slot: as unwound, or in silence, where readers have ended them with a call
- * around them.
- */
-static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, int silent)
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	uint64_t top;
 	/* Relaxed: see filter.h. */
-	int handled = !silent && __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
+	int handled = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 
 	if (handled)
 		handlers_frames_gone(thread, stack->low, slot);
@@ -60,20 +56,13 @@ static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot,
 		}
 		if (take_top(&stack->hot, top, outer)) {
 			filter_left(stack, entry.word & TRACE_ID_MASK);
-			if (silent)
-				continue;
 			if (!filter_take_back(thread, entry.word, (uint32_t)clock_now()))
-				recorder_write(thread,
+				recorder_write(thread, stack,
 					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
 			if (handled)
 				handlers_unwind(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
-}
-
-void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
-{
-	end_calls(thread, stack, slot, 0);
 }
 
 /*
@@ -116,18 +105,37 @@ static void take(struct thread *thread, struct stack *stack)
 	__atomic_store_n(&stack->runner, thread, __ATOMIC_RELAXED); /* relaxed: it is compared only */
 }
 
+/* How many calls are open at or below the slot of one of them. */
+static uint32_t count_inside(const struct stack *stack, uint64_t slot)
+{
+	uint32_t n = 1;
+
+	for (uint64_t at = stack->hot.top, outer; at < slot; at = outer, n++) {
+		outer = at + 8ull * mirror_entry(at)->link;
+		if (outer <= at)
+			break;
+	}
+	return n;
+}
+
 /* What was open there is another stack's. Returns the one that `here` lies on. */
 static struct stack *part(struct thread *thread, struct stack *stack, uint64_t here)
 {
+	static const uint64_t all_signals = ~0ull;
 	struct process_held held;
 	struct stack *upper = NULL;
+	uint32_t kept = 0;
+	uint64_t before;
 
+	sys_set_signals(&all_signals, &before);
 	process_lock(&held);
-	/* Signals are blocked now. A handler may have parted them in between. */
+	/* A handler may have parted them in between. */
 	if (here - stack->low < stack->high - stack->low && stack->hot.top <= here) {
 		uint64_t slot = outermost(stack, here);
-		if (slot)
+		if (slot) {
+			kept = count_inside(stack, slot);
 			upper = mirror_split(stack, slot, here);
+		}
 		if (upper) {
 			filter_count(stack);
 			filter_count(upper);
@@ -136,9 +144,12 @@ static struct stack *part(struct thread *thread, struct stack *stack, uint64_t h
 	} else {
 		upper = mirror_find(here);
 	}
-	if (upper)
-		thread->hot.stack = &upper->hot;
 	process_unlock(&held);
+	if (upper && kept)
+		recorder_part(thread, stack, upper, kept);
+	else if (upper)
+		recorder_stack(thread, upper);
+	sys_set_signals(&before, NULL);
 	return upper;
 }
 
@@ -154,7 +165,7 @@ static int is_anothers(const struct stack *stack, const struct thread *thread)
 struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	if (stack->hot.top > slot) {
-		end_calls(thread, stack, slot, 0); /* handlers hear of frames that had no calls */
+		calls_unwind(thread, stack, slot); /* handlers hear of frames that had no calls */
 		return stack;
 	}
 	uint64_t last = outermost(stack, slot);
@@ -168,7 +179,7 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 		if (upper)
 			return upper;
 	}
-	end_calls(thread, stack, slot, 0);
+	calls_unwind(thread, stack, slot);
 	return stack;
 }
 
@@ -226,11 +237,8 @@ static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t 
 		if (at != here && !is_held(at, here))
 			gone = at;
 	}
-	if (!gone)
-		return;
-	/* While the call around them is open, readers wait for their ends. */
-	const struct stack *upper = mirror_find(stack->parent);
-	end_calls(thread, stack, gone, !upper || upper->hot.top > stack->parent || !is_held(stack->parent, here));
+	if (gone)
+		calls_unwind(thread, stack, gone);
 }
 
 /* The thread goes from one stack to another. */
@@ -244,9 +252,9 @@ static struct stack *change(struct thread *thread, struct stack *from, struct st
 			mirror_join(from, to);
 		process_unlock(&held);
 	}
+	recorder_stack(thread, to);
 	if (to->parent && stack_has_calls(to))
 		look_at_parted(thread, to, slot);
-	thread->hot.stack = &to->hot;
 	return to;
 }
 
@@ -290,6 +298,10 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 		return NULL;
 	if (!from)
 		begin(thread, stack);
+	/* Relaxed, both: as all of the runner; readers see it in time, for these calls were begun before. */
+	const void *runner = __atomic_load_n(&stack->runner, __ATOMIC_RELAXED);
+	if (runner && runner != thread && stack_has_calls(stack) && process_head())
+		__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
 	stack = change(thread, from, stack, slot);
 	take(thread, stack);
 	/* Else a handler has forked, and the child has taken it without its own number: once more. */

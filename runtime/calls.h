@@ -11,8 +11,7 @@
  * by the outermost call that was open there: its slot was written over since (whoever goes on calling does that), so
  * it was left, with all inside; or it still holds our label (an XRay call's: the return address that its entry found
  * there), so it may return yet, is taken for another stack's, and parted from this one without a word
- * (mirror_split()). Who was left all the same is met when its slot was written over, or ended by readers with the
- * call around it. An exception's landing pad and longjmp are not asked: they tell that frames are gone.
+ * (mirror_split()). Who was left all the same is met when its slot was written over. An exception's landing pad and longjmp are not asked: they tell that frames are gone.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H

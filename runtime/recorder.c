@@ -137,6 +137,12 @@ static int is_full(enum trace_mode mode)
 	return 1;
 }
 
+static uint32_t number_of(const struct stack *stack)
+{
+	/* Relaxed: it orders nothing. */
+	return stack ? __atomic_load_n(&stack->number, __ATOMIC_RELAXED) : 0;
+}
+
 /* Signals are blocked. */
 static long next_chunk(struct thread *thread, uint64_t now)
 {
@@ -144,6 +150,8 @@ static long next_chunk(struct thread *thread, uint64_t now)
 	enum trace_mode mode = __atomic_load_n(&options.mode, __ATOMIC_RELAXED);
 	struct process_held held;
 	long r = is_full(mode) ? -FULL : chunk_next(thread, mode, now);
+	if (!r)
+		thread->chunk->stack = number_of((struct stack *)thread->hot.stack);
 
 	/* What was held when it was retired: a program may close nothing more for long. */
 	if (process_trylock(&held)) {
@@ -242,11 +250,31 @@ static void note_custom(struct thread *thread, uint32_t depth, uint64_t at)
 #define WIPED UINT64_MAX
 
 /*
+ * Says that the events which follow are on this stack, where there is room for a word, and the span is the clock's.
+ * Signals are blocked. Returns whether it was said before.
+ */
+static int say_stack(struct thread *thread, struct stack *stack)
+{
+	struct tramp_state *hot = &thread->hot;
+	uint64_t now, cursor = hot->cursor;
+
+	if (hot->stack == &stack->hot)
+		return 1;
+	now = clock_now();
+	if ((uint32_t)(now >> 31) == hot->span &&
+		chunk_store(cursor, hot->token, TRACE_EVENT(TRACE_STACK, number_of(stack), now)) == hot->token) {
+		hot->cursor = cursor + 8;
+		hot->stack = &stack->hot;
+	}
+	return 0;
+}
+
+/*
  * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
  * this comes to an end however many there are. Who is a stranger (calls.h) is looked at here alone: what is stored at once
  * is whole whoever stores it. Returns where, 0: it is lost, and counted; or WIPED.
  */
-static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
+static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before, at = 0, span = hot->span;
@@ -263,6 +291,8 @@ static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 	if (thread_is_wiped(thread))
 		at = WIPED;
 	while (!at && !make_room(thread, words)) {
+		if (on && !say_stack(thread, on))
+			continue;
 		uint64_t now = clock_now(), cursor = hot->cursor;
 		if ((uint32_t)(now >> 31) != hot->span || !chunk_has_room(hot, cursor) ||
 			!chunk_has_room(hot, cursor + 8 * (words - 1)) ||
@@ -280,14 +310,15 @@ static uint64_t try_slowly(struct thread *thread, uint32_t word, unsigned words)
 	return at;
 }
 
-void tramp_slow_event(uint64_t found, uint64_t event)
+void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
 {
 	struct thread *thread;
 
 	/* A forked child of ours, or our parent, came first. */
 	if (found == event)
 		return;
-	while ((thread = thread_get()) && try_slowly(thread, (uint32_t)(event >> 32), 1) == WIPED)
+	while ((thread = thread_get()) &&
+		try_slowly(thread, calls_stack(thread, slot), (uint32_t)(event >> 32), 1) == WIPED)
 		;
 }
 
@@ -308,12 +339,75 @@ static int store(struct thread *thread, uint64_t at, uint64_t now, uint64_t even
 	return found == token || found == event;
 }
 
-void recorder_write(struct thread *thread, uint32_t word)
+void recorder_write(struct thread *thread, struct stack *on, uint32_t word)
 {
 	uint64_t now = clock_now(), at = load_cursor(&thread->hot);
 
-	if (!store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1))
-		tramp_slow_event(0, (uint64_t)word << 32);
+	if ((!on || thread->hot.stack == &on->hot) &&
+		store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1))
+		return;
+	while ((thread = thread_get()) && try_slowly(thread, on, word, 1) == WIPED)
+		;
+}
+
+/* ---- stacks ---- */
+
+/* tramp_state.stack, in the order of the code. Relaxed: this thread's own. */
+static void set_stack(struct tramp_state *hot, struct tramp_stack *stack)
+{
+	__atomic_store_n(&hot->stack, stack, __ATOMIC_RELAXED); /* relaxed, as said */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);		/* no partner thread */
+}
+
+/* By one instruction, against our own handlers: from none to this one. Returns whether it was none. */
+static int settle_stack(struct tramp_state *hot, struct tramp_stack *stack)
+{
+	struct tramp_stack *found = NULL;
+
+	__asm__ volatile("cmpxchg %2, %1" : "+a"(found), "+m"(hot->stack) : "r"(stack) : "cc", "memory");
+	return !found;
+}
+
+/* Where the chunk is full, the next one's head says it. */
+static void say_slowly(struct thread *thread, struct stack *stack)
+{
+	struct tramp_state *hot = &thread->hot;
+	uint64_t before;
+
+	sys_set_signals(&all_signals, &before);
+	while (!thread_is_wiped(thread) && chunk_pass_taken(thread) && chunk_has_room(hot, hot->cursor) &&
+		write_sync(thread) && !say_stack(thread, stack))
+		;
+	hot->stack = &stack->hot;
+	sys_set_signals(&before, NULL);
+}
+
+void recorder_stack(struct thread *thread, struct stack *stack)
+{
+	struct tramp_state *hot = &thread->hot;
+	uint64_t now, at;
+
+	if (hot->stack == &stack->hot)
+		return;
+	do {
+		set_stack(hot, NULL);
+		now = clock_now();
+		at = load_cursor(hot);
+		if (!store(thread, at, now, TRACE_EVENT(TRACE_STACK, number_of(stack), now), 1)) {
+			say_slowly(thread, stack);
+			return;
+		}
+	} while (!settle_stack(hot, &stack->hot) || load_cursor(hot) - at > 8);
+}
+
+void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept)
+{
+	uint64_t payload = (uint64_t)kept << 32 | number_of(upper);
+
+	while (!thread_is_wiped(thread) && thread->chunk && !make_room(thread, 2))
+		if (say_stack(thread, stack) && write_control(thread, TRACE_PART, clock_now(), payload))
+			break;
+	thread->hot.stack = &upper->hot;
 }
 
 /*
@@ -330,7 +424,7 @@ static int try_custom(
 	note_custom(thread, depth, at);
 	if (!store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
 		note_custom(thread, depth, 0);
-		at = try_slowly(thread, word, 1 + words);
+		at = try_slowly(thread, NULL, word, 1 + words);
 		if (at == WIPED)
 			return 1;
 		if (!at)

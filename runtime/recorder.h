@@ -16,6 +16,12 @@
  *	- A forked child that was made in between has its parent's addresses, of the same memory. If it comes first, it
  *	  stores the very event that its parent is about to store; who comes second finds it there, which counts as
  *	  stored.
+ * On which stack an event is (TRACE_STACK). A word tells the reader where another one begins than the event before was
+ * on; tramp_state.stack is what the last such word said, or the head of the chunk. Who writes an event loads it once
+ * more behind the cursor: where it is its own stack, and the cursor has not moved when the event is stored, no handler
+ * came to another one in between. Who changes it has it NULL meanwhile, so that a handler that comes in between says its
+ * own stack; then stores the word, as an event; then the new value, if it is NULL still. If somebody made events behind
+ * the word, it begins again.
  * Events of several words are stored like one, by their first; the rest follows. Who passes over the first knows from
  * it how long they are.
  *
@@ -66,8 +72,20 @@ void recorder_mark_crash(int signal);
 /* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
 void recorder_thread_changed(struct thread *thread);
 
-/* An event of the calling thread, from C: as the fast path does it, with as many rounds as it takes. */
-void recorder_write(struct thread *thread, uint32_t word);
+/*
+ * An event of the calling thread, from C: as the fast path does it, with as many rounds as it takes. on: the stack that
+ * it is on; NULL: not known.
+ */
+void recorder_write(struct thread *thread, struct stack *on, uint32_t word);
+
+/* The calling thread's events are on this stack from here on. */
+void recorder_stack(struct thread *thread, struct stack *stack);
+
+/*
+ * The same: of the open calls of `stack`, all but the `kept` innermost ones are those of `upper` now, and so are the
+ * thread's events. Signals blocked, lock not held.
+ */
+void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept);
 
 /*
  * An event of the program's own, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may not both be 0. Returns 0,

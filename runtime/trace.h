@@ -60,6 +60,10 @@
  * TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a signal handler interrupted
  * the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a first payload word that is 0, or
  * a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good, or killed.
+ *
+ * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end is that of a
+ * call on the stack where the event is. Stacks have numbers, from 1 on, which are those of one stack in one process:
+ * who comes later to the same memory has another one. trace_chunk.stack is the one where a chunk begins.
  */
 #ifndef XAUDIT_TRACE_H
 #define XAUDIT_TRACE_H
@@ -79,6 +83,7 @@ enum trace_type {
 	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
 	TRACE_ENTRY_KEPT = 7, /* the same as TRACE_ENTRY (runtime/filter.c says what for) */
+	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
 
@@ -88,6 +93,11 @@ enum trace_control {
 	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
 	/* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. */
 	TRACE_CUSTOM = 4,
+	/*
+	 * 1 word: calls << 32 | number. What seemed to be one stack was two: as many of its open calls, the innermost
+	 * ones, stay with it; those around them, and the events that follow, are those of the stack of this number.
+	 */
+	TRACE_PART = 5,
 };
 
 /* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
@@ -100,6 +110,7 @@ enum trace_event_type {
 #define TRACE_CUSTOM_MAX 4096 /* bytes of data */
 
 #define TRACE_ID_BITS	    28
+#define TRACE_STACK_BITS    21 /* of a stack's number: the memory; those above tell who came there, one after another */
 #define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
 #define TRACE_WORD(type, id) ((uint32_t)(type) << TRACE_ID_BITS | (uint32_t)(id))
 #define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
@@ -133,7 +144,7 @@ struct trace_chunk {
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
 	uint32_t thread;    /* its thread record */
-	uint32_t unused;
+	uint32_t stack;	    /* number of the stack that its first events are on; 0: not known, the thread's as it seems */
 	uint8_t reserved[24];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
@@ -274,7 +285,7 @@ struct trace_head {
 	/* Of all heads again. */
 	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
 	uint32_t overflow;		   /* enum trace_overflow */
-	uint32_t unused;
+	uint32_t moved; /* not 0: threads went on with calls that others had begun; else each stack is one thread's */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

@@ -54,7 +54,7 @@ static void begin(void)
 	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
 	told->pid = getpid();
 	thread = thread_get();
-	recorder_write(thread, WORD(1));
+	recorder_write(thread, NULL, WORD(1));
 }
 
 static void next_chunk(enum trace_mode mode)
@@ -75,9 +75,9 @@ static int in_between(void *argument)
 	(void)argument;
 	begin();
 	interrupt();
-	recorder_write(thread, WORD(2));
+	recorder_write(thread, NULL, WORD(2));
 	told->value[0] = (uint64_t)come_back(3);
-	recorder_write(thread, WORD(4));
+	recorder_write(thread, NULL, WORD(4));
 	return 0;
 }
 
@@ -92,7 +92,7 @@ static int another_chunk(void *argument)
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[1] = (uint64_t)thread->place;
 	told->value[2] = (uint64_t)come_back(2);
-	recorder_write(thread, WORD(3));
+	recorder_write(thread, NULL, WORD(3));
 	return 0;
 }
 
@@ -103,14 +103,14 @@ static int not_moved(void *argument)
 	begin();
 	interrupt();
 	told->value[0] = (uint64_t)come_back(2);
-	recorder_write(thread, WORD(3));
+	recorder_write(thread, NULL, WORD(3));
 	thread->hot.cursor += 8; /* now it goes on */
-	recorder_write(thread, WORD(4));
+	recorder_write(thread, NULL, WORD(4));
 	/* Another one, right before the chunk is left. */
 	interrupt();
 	told->value[1] = (uint64_t)come_back(5);
 	next_chunk(TRACE_MODE_STREAM);
-	recorder_write(thread, WORD(6));
+	recorder_write(thread, NULL, WORD(6));
 	return 0;
 }
 
@@ -125,10 +125,10 @@ static int hole(void *argument)
 	interrupt();
 	pending.at = outer + 8;
 	thread->hot.cursor = outer + 8;
-	recorder_write(thread, WORD(3)); /* it is there; the cursor is behind it */
+	recorder_write(thread, NULL, WORD(3)); /* it is there; the cursor is behind it */
 	thread->hot.cursor += 8;
 	pending.at = thread->hot.cursor - 8; /* the hole */
-	recorder_write(thread, WORD(4));
+	recorder_write(thread, NULL, WORD(4));
 	thread->passed = 1;
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[1] = (uint64_t)come_back(5);
@@ -141,7 +141,7 @@ static int take_back(void *argument)
 {
 	(void)argument;
 	begin();
-	recorder_write(thread, TRACE_WORD(TRACE_ENTRY, 2));
+	recorder_write(thread, NULL, TRACE_WORD(TRACE_ENTRY, 2));
 	thread->taking = thread->hot.cursor - 8;
 	uint64_t at = thread->taking, entry = *(uint64_t *)(uintptr_t)at;
 	next_chunk(TRACE_MODE_STREAM);
@@ -176,7 +176,7 @@ static int custom(void *argument)
 	/* Of a frame further out. */
 	uint64_t at = half_custom((uint64_t)(uintptr_t)&here + 4096), token = thread->hot.token;
 	uint32_t place = thread->place;
-	recorder_write(thread, WORD(2));
+	recorder_write(thread, NULL, WORD(2));
 	for (int i = 0; i < 5; i++) {
 		next_chunk(TRACE_MODE_STREAM);
 		told->value[0] += thread->place == place;
@@ -208,8 +208,8 @@ static int twin_first(void *argument)
 	told->value[0] = (uint64_t)WEXITSTATUS(status);
 	uint64_t found = chunk_store(pending.at, pending.token, event);
 	told->value[1] = found == event;
-	tramp_slow_event(found, event);
-	recorder_write(thread, WORD(3));
+	tramp_slow_event(found, event, 0);
+	recorder_write(thread, NULL, WORD(3));
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int twin_late(void *argument)
 	waitpid(child, &status, WUNTRACED);
 	for (int i = 0; i < 3; i++) {
 		next_chunk(TRACE_MODE_STREAM);
-		recorder_write(thread, WORD((uint32_t)i + 2));
+		recorder_write(thread, NULL, WORD((uint32_t)i + 2));
 	}
 	kill(child, SIGCONT);
 	waitpid(child, &status, 0);

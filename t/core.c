@@ -185,7 +185,7 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 	const uint64_t *word = (const uint64_t *)((const char *)chunk + chunk->head_size);
 	const uint64_t *end = (const uint64_t *)((const char *)chunk + (chunk->used ? chunk->used : chunk->size));
 	uint64_t clock = chunk->clock;
-	uint32_t tid = chunk->tid;
+	uint32_t tid = chunk->tid, stack = chunk->stack;
 
 	for (; word < end; word++) {
 		uint32_t type = (uint32_t)(*word >> 60), id = (uint32_t)(*word >> 32) & TRACE_ID_MASK;
@@ -207,13 +207,18 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 			} else if ((id & 0xff) == TRACE_THREAD) {
 				reading->threads++;
 				tid = (uint32_t)*word;
+				stack = 0;
+			} else if ((id & 0xff) == TRACE_PART && (uint32_t)*word && *word >> 32) {
+				stack = (uint32_t)*word;
 			} else {
 				reading->damage = "an unknown control event";
 			}
+		} else if (type == TRACE_STACK) {
+			stack = id;
 		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";
 		} else {
-			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock };
+			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock, stack };
 			add_event(reading, &event);
 		}
 	}

@@ -64,6 +64,7 @@ struct event {
 	uint32_t type, id;
 	uint32_t tid;
 	uint64_t clock;
+	uint32_t stack; /* its number; 0: not known */
 };
 
 /* All of one thread record, in the order of its chunks, of which none may be missing. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Judges what t/inject did: awk -f inject.awk [VARIABLE=VALUE]... LIST LOSSES DUMP. LIST is what it wrote; LOSSES has
+# Judges what t/inject did: awk -f inject.awk [VARIABLE=VALUE]... LIST LOSSES DUMP. Each stack has its own open calls. LIST
+# is what it wrote; LOSSES has
 # "PID N" of each process that lost events; DUMP is the trace as text. A round's events end with those of mark(), in its
 # own thread.
 #
@@ -56,9 +57,14 @@ FILENAME == ARGV[ARGC - 2] {
 		lost += $2
 	next
 }
+$3 == "stack" {
+	at[$2] = $5
+	next
+}
 $3 == "load" || $3 == "unload" || $3 == "change" { next }
 {
 	thread = $2
+	here = thread " " at[thread]
 	n = thread in forked ? forked[thread] : round[thread, marks[thread] - skip + 1]
 	if (thread in last && $1 < last[thread])
 		wrong(n, "time steps back")
@@ -67,9 +73,9 @@ $3 == "load" || $3 == "unload" || $3 == "change" { next }
 $3 == "entry" || $3 == "custom" {
 	entries += $3 == "entry"
 	if ($5 == "mark" && !(thread in forked)) {
-		if (depth[thread] && taken < 0 && !(apart && kind[n] == "jump"))
-			wrong(n, depth[thread] " calls are open")
-		depth[thread] = 0
+		if (depth[here] && taken < 0 && !(apart && kind[n] == "jump"))
+			wrong(n, depth[here] " calls are open")
+		depth[here] = 0
 	}
 	if (thread in forked)
 		in_child[thread] += $5 == "in_child"
@@ -78,12 +84,12 @@ $3 == "entry" || $3 == "custom" {
 	else if ($5 == "handled")
 		handles[n]++
 	if ($3 == "entry" && NF <= 6)
-		stack[thread, ++depth[thread]] = $5
+		stack[here, ++depth[here]] = $5
 	next
 }
 $3 == "exit" || $3 == "tail" || $3 == "unwind" {
-	if (depth[thread] > 0 && stack[thread, depth[thread]] == $5) {
-		depth[thread]--
+	if (depth[here] > 0 && stack[here, depth[here]] == $5) {
+		depth[here]--
 		if ($3 == "unwind" && kind[n] != "jump" && taken < 0)
 			wrong(n, "a call of " $5 " counts as unwound")
 	} else if (thread in forked && taken < 0) {

@@ -124,6 +124,10 @@ $CC -shared -fPIC -o libinject_more.so more.c || bail 'libinject_more.so does no
 build "$CC" plt
 all 'one call' '' '' call
 all 'an entry alone' '' what=__ubsan_point point
+export ALTSTACK=1
+all 'handlers of signals on a stack of their own' '' '' call
+all 'an entry alone, handlers of signals on a stack of their own' '' what=__ubsan_point point
+unset ALTSTACK
 printf '[trace]\nclock = monotonic\n' >monotonic.conf
 name="$kind, one call, by another clock"
 injected event,chunk,fork,vfork,jump,other,mode '' '' call -c monotonic.conf
@@ -155,14 +159,20 @@ unset HANDLERS
 build "$CC" patchable -fpatchable-function-entry=5
 all 'a tail call' '' 'what=counted|tailing each=2' tail
 every jump 'a tail call' '' 'what=counted|tailing each=2' tail
+export ALTSTACK=1
+all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
+unset ALTSTACK
 if [ -n "$CLANG" ]; then
 	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY
 	all 'a tail call' '' 'what=counted|tailing each=2' tail
+	export ALTSTACK=1
+	all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
+	unset ALTSTACK
 	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY -DSLEDS
 	export ENOUGH=4200
 	all 'a custom event in a function' '' 'customs=1 each=2' call
 else
-	skip 4 'no clang here'
+	skip 6 'no clang here'
 fi
 diag "covered: $covered instructions"
 done_testing

@@ -172,6 +172,8 @@ EXTRA_DIST += t/fixtures/cow.c
 # Programs that must not notice.
 dist_check_SCRIPTS += t/coroutines.t
 EXTRA_DIST += t/fixtures/coroutines.cc t/fixtures/coroutines.h
+dist_check_SCRIPTS += t/trees.t
+EXTRA_DIST += t/fixtures/trees.cc
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwinder.t
 EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
 EXTRA_DIST += t/fixtures/moving.c t/fixtures/moving.h t/fixtures/moving_part.c

@@ -54,6 +54,9 @@ static const char *word(enum merge_type type)
 		return "custom";
 	case MERGE_OVERWRITTEN:
 		return "gap";
+	case MERGE_STACK:
+	case MERGE_PART:
+		return "stack";
 	case MERGE_THREAD:
 		break;
 	}
@@ -94,6 +97,8 @@ static void find_about(struct about *about, struct merge_source *source, const s
 	case MERGE_CRASH:
 	case MERGE_CUSTOM:
 	case MERGE_OVERWRITTEN:
+	case MERGE_STACK:
+	case MERGE_PART:
 		return;
 	case MERGE_CHANGE:
 		change = merge_change(source, event);
@@ -168,6 +173,8 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 		printf(",\"address\":null");
 	if (event->type == MERGE_POINT)
 		printf(",\"return\":false");
+	if (event->stack)
+		printf(",\"stack\":%" PRIu32, event->stack);
 	if (event->type == MERGE_LOST)
 		printf(",\"count\":%" PRIu64, event->count);
 	if (event->type == MERGE_CRASH)
@@ -197,6 +204,13 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 		printf("  %sends by signal %" PRIu64 "%s", color->warn, event->count, color->off);
 	if (event->type == MERGE_OVERWRITTEN)
 		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_STACK || event->type == MERGE_PART) {
+		printf("  %s", color->name);
+		event_stack(stdout, event->id);
+		fputs(color->off, stdout);
+	}
+	if (event->type == MERGE_PART)
+		printf("  with what is open, but for %" PRIu64 " calls", event->count);
 	if (event->type == MERGE_CHANGE) {
 		printf("  %s", color->warn);
 		change_print(stdout, source->process, merge_change(source, event));
@@ -232,7 +246,17 @@ static void dump_all(const struct dump *dump, struct folder *folder)
 	merge_open(&merge, folder);
 	while (!reader_output_broken() && (source = merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)
-			continue; /* tells replay where a tree ends; each event has its tid */
+			source->user = NULL;
+		/* They tell replay where a tree ends; each event has its tid. */
+		if (event.type == MERGE_THREAD || (event.type == MERGE_OVERWRITTEN && !event.count))
+			continue;
+		/* In JSON each has its stack; the first one of a thread is no news. */
+		bool begins = event.type == MERGE_STACK && !source->user;
+		if (event.type == MERGE_STACK || event.type == MERGE_PART) {
+			source->user = source;
+			if (dump->options.json || begins)
+				continue;
+		}
 		find_about(&about, source, &event);
 		if (dump->options.json)
 			print_json(dump, &about, source, &event);

@@ -6,6 +6,7 @@
 #include "runtime/text.h"
 #include "tool/reader.h"
 #include "tool/tool.h"
+#include "tool/trace_decode.h"
 
 /* What stands behind the backslash for this character; 0: it needs none. */
 static char escape(uint8_t c)
@@ -82,4 +83,11 @@ void event_base64(FILE *file, const uint8_t *data, size_t size)
 		putc(left > 1 ? digits[bits >> 6 & 63] : '=', file);
 		putc(left > 2 ? digits[bits & 63] : '=', file);
 	}
+}
+
+void event_stack(FILE *out, uint32_t stack)
+{
+	fprintf(out, "%" PRIu32, decode_stack_place(stack));
+	if (decode_stack_turn(stack))
+		fprintf(out, ".%" PRIu32, decode_stack_turn(stack));
 }

@@ -28,4 +28,7 @@ void event_type(FILE *file, const char *name, uint32_t number);
 /* Writes it in base64 (RFC 4648, padded), without quotes. */
 void event_base64(FILE *file, const uint8_t *data, size_t size);
 
+/* The number of a stack. */
+void event_stack(FILE *out, uint32_t stack);
+
 #endif

@@ -155,6 +155,8 @@ static bool scan_other(void *user, enum decoded what)
 			sums->lost += scan->source->stream.chunk.head.lost;
 		break;
 	case DECODED_GAP:
+	case DECODED_STACK:
+	case DECODED_PART:
 	case DECODED_NOTHING:
 	case DECODED_MORE:
 		break;

@@ -11,7 +11,7 @@ xaudit_SOURCES = \
 	tool/trace_base.c tool/trace_base.h tool/trace_family.c tool/trace_family.h tool/trace_names.c tool/trace_process.c tool/trace_words.c \
 	tool/trace_decode.c tool/trace_decode.h tool/trace_events.c tool/trace_events.h tool/trace_folder.c \
 	tool/trace_folder.h tool/trace_merge.c tool/trace_merge.h tool/trace_meta.c tool/trace_meta.h tool/trace_stream.c \
-	tool/trace_stream.h tool/trace_state.c tool/trace_state.h tool/dump.c tool/info.c tool/info.h tool/info_json.c \
+	tool/trace_stream.h tool/trace_stacks.c tool/trace_stacks.h tool/trace_state.c tool/trace_state.h tool/dump.c tool/info.c tool/info.h tool/info_json.c \
 	tool/info_many.c tool/replay.c
 xaudit_SOURCES += \
 	tool/main.c tool/record.c tool/record.h tool/record_after.c tool/record_broker.c tool/record_folder.c tool/record_lost.c \

@@ -17,6 +17,7 @@
 #include "tool/tool.h"
 #include "tool/trace_calls.h"
 #include "tool/trace_merge.h"
+#include "tool/trace_stacks.h"
 
 static const char help[] =
 	"Usage: xaudit replay [OPTION]... [DIR]\n"
@@ -26,11 +27,12 @@ static const char help[] =
 	"  --tid=N          only the thread with this id\n"
 	"  -D, --depth=N    only calls with less than N open calls above them\n" READER_HELP_TEXT;
 
-/* The open calls of a thread record's present thread; times are ns. */
+/* A thread record's present thread; times of its calls are ns. */
 struct thread {
 	struct replay *replay;
 	struct merge_source *source;
-	struct calls calls;
+	struct stacks *stacks;	/* of the process */
+	struct stack_calls *on; /* the one that its events are on */
 	uint32_t tid;
 };
 
@@ -38,6 +40,7 @@ struct replay {
 	struct reader_options options;
 	const struct reader_colors *color;
 	struct merge merge;
+	struct stacks *stacks; /* of each process of the folder */
 	uint32_t tid; /* 0: all */
 	uint32_t depth;
 };
@@ -68,6 +71,11 @@ static void print_name(const struct replay *r, struct process *process, uint32_t
 
 /* ---- calls ---- */
 
+static size_t depth_now(const struct thread *thread)
+{
+	return calls_depth(&thread->on->calls);
+}
+
 /* A phrase for people; NULL: it returned. */
 static const char *phrase(enum call_end how)
 {
@@ -91,7 +99,7 @@ static void enter(void *user, struct call *call, size_t at)
 	const struct thread *thread = user;
 
 	(void)at;
-	print_open(thread, call->id, (size_t)(call - thread->calls.frame) - 1);
+	print_open(thread, call->id, (size_t)(call - thread->on->calls.frame) - 1);
 }
 
 static void enter_deep(void *user, uint32_t id, size_t at)
@@ -104,7 +112,7 @@ static void end(void *user, struct call *call, enum call_end how, uint64_t time)
 {
 	const struct thread *thread = user;
 	const struct replay *r = thread->replay;
-	size_t depth = (size_t)(call - thread->calls.frame) - 1;
+	size_t depth = (size_t)(call - thread->on->calls.frame) - 1;
 
 	if (!wanted(r, thread->tid, depth))
 		return;
@@ -120,9 +128,9 @@ static void orphan(void *user, uint32_t id, uint64_t time)
 	const struct replay *r = thread->replay;
 
 	(void)time;
-	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
+	if (!wanted(r, thread->tid, depth_now(thread)))
 		return;
-	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
 	printf("%s/* end of ", r->color->dim);
 	print_name(r, thread->source->process, id);
 	printf("%s, whose call is not in the trace */%s\n", r->color->dim, r->color->off);
@@ -135,9 +143,9 @@ static void point(void *user, uint32_t id, uint64_t time, size_t at)
 
 	(void)time;
 	(void)at;
-	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
+	if (!wanted(r, thread->tid, depth_now(thread)))
 		return;
-	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
 	print_name(r, thread->source->process, id);
 	printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
 }
@@ -151,7 +159,7 @@ static bool print_leaf(struct replay *r, struct merge_source *source, const stru
 {
 	const struct thread *thread = source->user;
 	const struct merge_event *next = &source->head;
-	size_t depth = calls_depth(&thread->calls);
+	size_t depth = depth_now(thread);
 
 	if (event->type != MERGE_ENTRY || !source->more || next->id != event->id ||
 		(next->type != MERGE_EXIT && next->type != MERGE_TAIL && next->type != MERGE_UNWIND))
@@ -169,16 +177,56 @@ static bool print_leaf(struct replay *r, struct merge_source *source, const stru
 	return true;
 }
 
-/* The thread has no more events, or some are missing here. */
-static void end_thread(struct replay *r, struct thread *thread)
+/* What is open on the stack has no end. */
+static void end_stack(void *user, struct stack_calls *stack)
 {
-	size_t depth = calls_depth(&thread->calls);
+	struct thread *thread = user;
+	const struct replay *r = thread->replay;
+	size_t depth = calls_depth(&stack->calls);
 
 	if (depth && wanted(r, thread->tid, 0)) {
 		begin_line(r, UINT64_MAX, thread->tid, 0);
 		printf("%s/* %zu calls unfinished */%s\n", r->color->dim, depth, r->color->off);
 	}
-	calls_drop(&thread->calls, &hooks, thread);
+	calls_drop(&stack->calls, &hooks, thread);
+}
+
+/* The thread has no more events, or some are missing here. */
+static void end_thread(struct thread *thread)
+{
+	stacks_each(thread->stacks, thread, end_stack, thread);
+}
+
+/* Its events are on another stack from here on. */
+static void change_stack(struct thread *thread, const struct merge_event *event)
+{
+	const struct replay *r = thread->replay;
+	struct stack_calls *before = thread->on;
+	uint32_t number = before->number;
+
+	if (event->type == MERGE_PART) {
+		thread->on = stacks_part(thread->stacks, before, event->id, event->count, thread);
+	} else {
+		stacks_leave(thread->stacks, before);
+		thread->on = stacks_enter(thread->stacks, event->id, thread);
+	}
+	/* The first one of a thread is no news. */
+	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	printf("%s/* stack ", r->color->dim);
+	event_stack(stdout, event->id);
+	printf(" */%s\n", r->color->off);
+}
+
+/* The record's events are another thread's from here on. On stacks with numbers others may go on. */
+static void change_thread(struct thread *thread, uint32_t tid)
+{
+	if (!thread->on->number)
+		end_stack(thread, thread->on);
+	stacks_leave(thread->stacks, thread->on);
+	thread->on = stacks_enter(thread->stacks, 0, thread);
+	thread->tid = tid;
 }
 
 /* ---- remarks ---- */
@@ -189,7 +237,7 @@ static size_t depth_of(const struct replay *r, const struct process *process, ui
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
 		if (r->merge.source[i]->process == process && thread && thread->tid == tid)
-			return calls_depth(&thread->calls) < r->depth ? calls_depth(&thread->calls) : r->depth;
+			return depth_now(thread) < r->depth ? depth_now(thread) : r->depth;
 	}
 	return 0;
 }
@@ -229,9 +277,9 @@ static void print_custom(struct replay *r, struct merge_source *source, const st
 	struct thread *thread = source->user;
 	const char *name = process_type_now(source->process, event->id);
 
-	if (!wanted(r, thread->tid, calls_depth(&thread->calls)))
+	if (!wanted(r, thread->tid, depth_now(thread)))
 		return;
-	begin_line(r, UINT64_MAX, thread->tid, calls_depth(&thread->calls));
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
 	printf("%s/* %s", r->color->dim, r->color->name);
 	event_type(stdout, name, event->id);
 	printf("%s%s: ", r->color->off, r->color->dim);
@@ -245,8 +293,11 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 
 	switch (event->type) {
 	case MERGE_THREAD:
-		end_thread(r, thread);
-		thread->tid = event->tid;
+		change_thread(thread, event->tid);
+		break;
+	case MERGE_STACK:
+	case MERGE_PART:
+		change_stack(thread, event);
 		break;
 	case MERGE_ENTRY:
 	case MERGE_POINT:
@@ -254,7 +305,7 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_TAIL:
 	case MERGE_UNWIND:
 		if (!print_leaf(r, source, event))
-			calls_take(&thread->calls, &hooks, thread, (enum trace_type)event->type, event->id, event->time);
+			calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id, event->time);
 		break;
 	case MERGE_CUSTOM:
 		print_custom(r, source, event);
@@ -262,8 +313,9 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_LOST:
 	case MERGE_OVERWRITTEN: /* what was open may have ended there */
 		if (thread)
-			end_thread(r, thread);
-		print_remark(r, source, event);
+			end_thread(thread);
+		if (event->type == MERGE_LOST || event->count)
+			print_remark(r, source, event);
 		break;
 	case MERGE_LOAD:
 	case MERGE_UNLOAD:
@@ -274,13 +326,14 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	}
 }
 
-static void begin_thread(struct replay *r, struct merge_source *source)
+static void begin_thread(struct replay *r, struct merge_source *source, struct stacks *stacks)
 {
 	struct thread *thread = memory_zeroed(1, sizeof(*thread));
 
 	thread->replay = r;
 	thread->source = source;
-	calls_open(&thread->calls);
+	thread->stacks = stacks;
+	thread->on = stacks_enter(thread->stacks, 0, thread);
 	source->user = thread;
 }
 
@@ -292,19 +345,25 @@ static void replay(struct replay *r, struct folder *folder)
 	reader_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
 	merge_open(&r->merge, folder);
-	for (unsigned i = 0; i < r->merge.sources; i++)
-		if (!r->merge.source[i]->is_meta)
-			begin_thread(r, r->merge.source[i]);
+	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
+	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {
+		source = r->merge.source[i];
+		while (folder->process[process] != source->process)
+			process++;
+		if (!source->is_meta)
+			begin_thread(r, source, &r->stacks[process]);
+	}
 	while (!reader_output_broken() && (source = merge_next(&r->merge, &event)))
 		take(r, source, &event);
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
-		if (!thread)
-			continue;
-		end_thread(r, thread);
-		calls_close(&thread->calls);
+		if (thread)
+			end_thread(thread);
 		free(thread);
 	}
+	for (unsigned i = 0; i < folder->processes; i++)
+		stacks_close(&r->stacks[i]);
+	free(r->stacks);
 	merge_close(&r->merge);
 }
 

@@ -13,6 +13,7 @@
 
 #define PAGE_MASK   ((1u << COUNT_PAGE_BITS) - 1)
 #define SCALE_SHIFT 4		/* the unit is ns/16 then */
+#define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
 
 /* ---- rows ---- */
 
@@ -97,6 +98,16 @@ static uint32_t row_of_function(struct counter *c, const struct function *functi
 	return row;
 }
 
+/* A thread record that is being read. */
+struct count_record {
+	struct events source;
+	bool by_turns; /* it stops where its events come to another stack */
+	bool over;
+	uint64_t next; /* ticks: where it goes on */
+	uint32_t thread_row;
+	struct stack_calls *stack;
+};
+
 /* First event of a function in this process. */
 static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, size_t at, uint32_t id)
 {
@@ -104,14 +115,14 @@ static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, size_
 	const struct function *function = process_function_now(process, id);
 
 	if (!function && !process->head.meta_lost)
-		events_damage(&c->source, at, "an event of a function that meta does not name");
+		events_damage(&c->record->source, at, "an event of a function that meta does not name");
 	return row_of_function(c, function, id);
 }
 
 DECODE_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
 {
 	if (c->by == COUNT_BY_THREAD)
-		return c->thread_row;
+		return c->record->thread_row;
 	const uint32_t *page = c->page[id >> COUNT_PAGE_BITS];
 	uint32_t row = likely(page) ? page[id & PAGE_MASK] : 0;
 	return likely(row) ? row : row_of_new_id(c, at, id);
@@ -243,11 +254,67 @@ static const struct calls_hooks hooks = {
 	.may_be_open = may_be_open,
 };
 
-/* The thread has no more events, or some are missing here. */
-static void drop_calls(struct counter *c)
+/* ---- stacks ---- */
+
+/* The calls at hand are those of this stack from here on. */
+static void take_up(struct counter *c, struct stack_calls *stack)
 {
+	c->stack = c->record->stack = stack;
+	c->calls = stack->calls;
+	for (struct call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
+		call->outer = c->row[call->row].frame;
+		c->row[call->row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+	}
+}
+
+/* ... and no stack's. */
+static void lay_down(struct counter *c)
+{
+	for (struct call *call = c->calls.frame + 1; call <= c->calls.top; call++)
+		c->row[call->row].frame = 0;
+	c->stack->calls = c->calls;
+	c->stack = NULL;
+}
+
+/* What is open there has no end. */
+static void drop_stack(void *user, struct stack_calls *stack)
+{
+	struct counter *c = user;
+
+	take_up(c, stack);
 	calls_drop(&c->calls, &hooks, c);
 	c->calls.frame->child = 0;
+	lay_down(c);
+}
+
+/* The record has no more events, or some are missing here. No stack's calls are at hand. */
+static void drop_calls(struct counter *c)
+{
+	struct stack_calls *stack = c->record->stack;
+
+	stacks_each(&c->stacks, c->record, drop_stack, c);
+	c->record->stack = stack;
+}
+
+/* What the record's events say about stacks, or what is missing of them. */
+static void change_stack(struct counter *c, enum decoded what)
+{
+	struct count_record *record = c->record;
+	const struct decoder *d = &record->source.decoder;
+	struct stack_calls *stack = c->stack;
+
+	lay_down(c);
+	if (what == DECODED_THREAD && !stack->number) /* on others somebody may go on */
+		drop_stack(c, stack);
+	if (what == DECODED_PART) {
+		stack = stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+	} else if (what == DECODED_THREAD || what == DECODED_STACK) {
+		stacks_leave(&c->stacks, stack);
+		stack = stacks_enter(&c->stacks, d->stack, record);
+	} else {
+		drop_calls(c);
+	}
+	take_up(c, stack);
 }
 
 /* ---- events ---- */
@@ -269,26 +336,28 @@ DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uin
 
 static __attribute__((noinline)) void count_other(struct counter *c, enum decoded what)
 {
-	const struct decoder *d = &c->source.decoder;
-	const struct trace_chunk *head = &c->source.stream.chunk.head;
+	const struct decoder *d = &c->record->source.decoder;
+	const struct trace_chunk *head = &c->record->source.stream.chunk.head;
 
 	switch (what) {
 	case DECODED_THREAD:
-		drop_calls(c);
+		change_stack(c, what);
 		if (c->by == COUNT_BY_THREAD)
-			c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, d->tid);
+			c->record->thread_row = find_row(c, NULL, NULL, c->process->head.pid, d->tid);
 		break;
 	case DECODED_CHUNK:
-		if (c->by == COUNT_BY_THREAD && !c->row[c->thread_row].name && head->comm[0])
-			c->row[c->thread_row].name = memory_text(head->comm, sizeof(head->comm));
+		if (c->by == COUNT_BY_THREAD && !c->row[c->record->thread_row].name && head->comm[0])
+			c->row[c->record->thread_row].name = memory_text(head->comm, sizeof(head->comm));
 		break;
 	case DECODED_GAP:
-		drop_calls(c);
+	case DECODED_STACK:
+	case DECODED_PART:
+		change_stack(c, what);
 		break;
 	case DECODED_LOST:
 		if (head->version == 1)
 			c->lost += head->lost;
-		drop_calls(c);
+		change_stack(c, what);
 		break;
 	case DECODED_CRASH:
 		c->crashes++;
@@ -310,29 +379,85 @@ DECODE_INLINE bool take_other(void *user, enum decoded what)
 	loop->c->calls.top = loop->top;
 	count_other(loop->c, what);
 	loop->top = loop->c->calls.top;
-	return false;
+	return what == DECODED_STACK && loop->c->record->by_turns;
 }
 
-static void count_events(struct counter *c, unsigned number)
+/* From where the record is, to its end or, by turns, to where its events come to another stack. */
+static void count_events(struct counter *c, struct count_record *record)
 {
+	c->record = record;
+	take_up(c, record->stack);
 	struct loop loop = { c, c->calls.top };
-
-	if (!events_open(&c->source, c->process, number, STREAM_BLOCK))
-		return;
-	events_read(&c->source, take_event, take_other, &loop);
+	record->over = !events_read(&record->source, take_event, take_other, &loop);
+	record->next = record->source.decoder.now;
 	c->calls.top = loop.top;
+	lay_down(c);
+}
+
+static bool open_record(struct counter *c, struct count_record *record, unsigned number, bool by_turns)
+{
+	*record = (struct count_record){ .by_turns = by_turns };
+	if (!(c->process->files[number] & (FILE_EVENTS | FILE_RING)) ||
+		!events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : STREAM_BLOCK))
+		return false;
+	record->stack = stacks_enter(&c->stacks, 0, record);
+	return true;
+}
+
+static void close_record(struct counter *c, struct count_record *record)
+{
+	c->record = record;
 	drop_calls(c);
-	c->overwritten += c->source.stream.chunks.overwritten;
-	c->events.unfinished += c->source.decoder.unfinished;
-	events_close(&c->source);
+	stacks_leave(&c->stacks, record->stack);
+	c->overwritten += record->source.stream.chunks.overwritten;
+	c->events.unfinished += record->source.decoder.unfinished;
+	events_close(&record->source);
+}
+
+/* One record after another. */
+static void count_records(struct counter *c)
+{
+	static struct count_record record;
+
+	for (unsigned i = 0; i < c->process->threads; i++) {
+		if (!open_record(c, &record, i, false))
+			continue;
+		count_events(c, &record);
+		close_record(c, &record);
+	}
+}
+
+/* Which of them is the first to go on; NULL: they are over. */
+static struct count_record *first_of(struct count_record *record, unsigned records)
+{
+	struct count_record *first = NULL;
+
+	for (unsigned i = 0; i < records; i++)
+		if (!record[i].over && (!first || record[i].next < first->next))
+			first = &record[i];
+	return first;
+}
+
+static void count_by_turns(struct counter *c)
+{
+	struct count_record *record = memory_zeroed(c->process->threads, sizeof(*record)), *first;
+	unsigned records = 0;
+
+	for (unsigned i = 0; i < c->process->threads; i++)
+		records += open_record(c, &record[records], i, true);
+	while ((first = first_of(record, records)))
+		count_events(c, first);
+	for (unsigned i = 0; i < records; i++)
+		close_record(c, &record[i]);
+	free(record);
 }
 
 /* ---- counters ---- */
 
-static uint32_t row_of_counter(struct counter *c, const struct counts *counts)
+static uint32_t row_of_counter(struct counter *c, const struct counts *counts, uint32_t thread_row)
 {
 	if (c->by == COUNT_BY_THREAD)
-		return c->thread_row;
+		return thread_row;
 	const uint32_t *page = c->page[counts->id >> COUNT_PAGE_BITS];
 	if (page && page[counts->id & PAGE_MASK])
 		return page[counts->id & PAGE_MASK];
@@ -345,16 +470,17 @@ static uint32_t row_of_counter(struct counter *c, const struct counts *counts)
 static void count_counters(struct counter *c, unsigned number)
 {
 	static struct counts counts;
+	uint32_t thread_row = 0;
 
 	if (!counts_open(&counts, c->process, number))
 		return;
 	if (c->by == COUNT_BY_THREAD) {
-		c->thread_row = find_row(c, NULL, NULL, c->process->head.pid, counts.head.tid);
-		if (!c->row[c->thread_row].name && counts.head.comm[0])
-			c->row[c->thread_row].name = memory_text(counts.head.comm, sizeof(counts.head.comm));
+		thread_row = find_row(c, NULL, NULL, c->process->head.pid, counts.head.tid);
+		if (!c->row[thread_row].name && counts.head.comm[0])
+			c->row[thread_row].name = memory_text(counts.head.comm, sizeof(counts.head.comm));
 	}
 	while (counts_next(&counts)) {
-		uint32_t n = row_of_counter(c, &counts); /* may move the rows */
+		uint32_t n = row_of_counter(c, &counts, thread_row); /* may move the rows */
 		struct count_row *row = &c->row[n];
 		row->calls += counts.calls;
 		row->counted += counts.calls;
@@ -416,12 +542,14 @@ static void count_process(struct counter *c, struct process *process)
 	process_load(process);
 	c->process = process;
 	find_cuts(c);
-	for (unsigned i = 0; i < process->threads; i++) {
-		if (process->files[i] & (FILE_EVENTS | FILE_RING))
-			count_events(c, i);
+	if (process->head.moved && process->threads > 1)
+		count_by_turns(c);
+	else
+		count_records(c);
+	stacks_close(&c->stacks);
+	for (unsigned i = 0; i < process->threads; i++)
 		if (process->files[i] & FILE_COUNTS)
 			count_counters(c, i);
-	}
 	mark_throttled(c);
 	event_count_process_ends(&c->events);
 	c->lost += process->head.lost;
@@ -442,7 +570,6 @@ void count_folder(struct counter *c, struct folder *folder, enum count_by by)
 		c->unit.mult = 1ull << (CLOCK_SHIFT - SCALE_SHIFT);
 	c->row = memory_zeroed(c->room, sizeof(*c->row));
 	rehash(c);
-	calls_open(&c->calls);
 	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
 	for (unsigned i = 0; i < folder->processes; i++)
 		count_process(c, folder->process[i]);
@@ -459,6 +586,5 @@ void count_free(struct counter *c)
 	}
 	free(c->row);
 	free(c->hash);
-	calls_close(&c->calls);
 	event_count_free(&c->events);
 }

@@ -4,10 +4,16 @@
  *
  * What is counted
  *	calls	TRACE_ENTRY and TRACE_POINT, whether an end follows or not.
- *	total	from entry to end, of outermost activations: a call during which the same row is open in the same thread
+ *	total	from entry to end, of outermost activations: a call during which the same row is open on the same stack
  *		already is in that one's time. Where that one's time is not known, since it never ended, it counts.
  *	self	from entry to end less the calls in between, of all that ended.
  *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
+ * Each stack has its own open calls (trace_stacks.h). While a coroutine waits, its calls are open, and so are those
+ * during which it runs. A process's records are read one after another, unless threads went on with each other's calls
+ * (trace_head.moved): then by turns, from one change of stacks to the next, the one that comes first in time. So whoever
+ * goes on with a stack comes behind the one before; where two records seemed to be on one stack at once (TRACE_PART),
+ * their calls on it may be taken for each other's.
+ *
  * What ends a call is said in trace_calls.h. Calls that are open when the events of their thread end, or where some
  * are missing, are unfinished: counted as calls, but without time. A call that was ended for want of an end of its
  * own (unwound, or by the end of one around it), and in whose time functions were switched off, has no time either:
@@ -16,7 +22,7 @@
  *
  * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two
  * array lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a
- * histogram), and the open calls of one thread. Nothing grows with the length of the trace.
+ * histogram), the open calls of one process, and, where records are read by turns, a block of each. Nothing grows with the length of the trace.
  */
 #ifndef XAUDIT_REPORT_COUNT_H
 #define XAUDIT_REPORT_COUNT_H
@@ -29,6 +35,7 @@
 #include "tool/trace_calls.h"
 #include "tool/trace_events.h"
 #include "tool/trace_folder.h"
+#include "tool/trace_stacks.h"
 
 enum count_by { COUNT_BY_FUNCTION, COUNT_BY_LIBRARY, COUNT_BY_THREAD };
 
@@ -40,7 +47,7 @@ struct count_row {
 	uint64_t sum; /* of all calls that ended, recursive ones too */
 	uint64_t min; /* UINT64_MAX: none ended */
 	uint64_t max;
-	uint64_t frame; /* the innermost open one of the thread at hand, in bytes from calls.frame[0]; 0: none */
+	uint64_t frame; /* the innermost open one of the stack at hand, in bytes from calls.frame[0]; 0: none */
 	uint64_t counted; /* of the calls, those that were only counted */
 	struct histogram time;
 	char *name;    /* of the function or thread; NULL: by library */
@@ -71,9 +78,11 @@ struct counter {
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;
 
-	/* The thread record. */
-	struct events source;
-	uint32_t thread_row;
+	struct stacks stacks; /* of the process */
+
+	/* The thread record at hand. */
+	struct count_record *record;
+	struct stack_calls *stack; /* whose calls these are: */
 	/*
 	 * Of each call, child is the time of the calls in between; inner that of its row's outermost calls that ended
 	 * in it: the total, if its own is not known; outer the next one of the same row further out, in bytes from

@@ -11,6 +11,7 @@
 #include "tool/trace_calls.h"
 #include "tool/trace_chunks.h"
 #include "tool/trace_counts.h"
+#include "tool/trace_stacks.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
 #define FIRST_NS  1000000000u /* for the first look */
@@ -26,7 +27,9 @@ struct top_thread {
 	uint64_t lost; /* of the chunks that were left */
 	uint64_t last; /* up to where self time was given out */
 	struct decoder decoder;
-	struct calls calls;
+	const void *record;	   /* what it is called by `stacks`: it moves itself */
+	struct stacks *stacks;	   /* of the process */
+	struct stack_calls *stack; /* that its events are on */
 	uint64_t *count, *now; /* counters at the last look and at this one, by id */
 	uint32_t counts;
 };
@@ -75,7 +78,7 @@ static void run_to(struct top *top, struct top_thread *t, const struct call *cal
 {
 	if (time <= t->last)
 		return;
-	if (call != t->calls.frame) {
+	if (call != t->stack->calls.frame) {
 		struct top_row *row = row_of(top, call->id);
 		if (row)
 			row->self += time - t->last;
@@ -122,7 +125,7 @@ static void point(void *user, uint32_t id, uint64_t now, size_t at)
 	struct taker *taker = user;
 
 	(void)at;
-	run_to(taker->top, taker->thread, taker->thread->calls.top, now);
+	run_to(taker->top, taker->thread, taker->thread->stack->calls.top, now);
 	count_call(taker->top, id);
 }
 
@@ -131,7 +134,7 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 	struct taker *taker = user;
 
 	(void)id;
-	run_to(taker->top, taker->thread, taker->thread->calls.top, now);
+	run_to(taker->top, taker->thread, taker->thread->stack->calls.top, now);
 	taker->top->events++;
 }
 
@@ -144,31 +147,53 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	struct taker *taker = user;
 
 	(void)time;
-	calls_event(&taker->thread->calls, &taker->innermost, &hooks, taker, type, id, now, at);
+	calls_event(&taker->thread->stack->calls, &taker->innermost, &hooks, taker, type, id, now, at);
 	return false;
+}
+
+static void forget_stack(void *user, struct stack_calls *stack)
+{
+	(void)user;
+	calls_drop(&stack->calls, &hooks, NULL);
 }
 
 static void forget_calls(struct top_thread *t)
 {
-	calls_drop(&t->calls, &hooks, NULL);
+	stacks_each(t->stacks, t->record, forget_stack, NULL);
+}
+
+static void change_stack(struct top_thread *t, uint32_t number)
+{
+	t->decoder.stack = number;
+	if (t->stack->number == number)
+		return;
+	stacks_leave(t->stacks, t->stack);
+	t->stack = stacks_enter(t->stacks, number, t->record);
 }
 
 static bool take_other(void *user, enum decoded what)
 {
 	struct taker *taker = user;
+	struct top_thread *t = taker->thread;
 
-	if (what == DECODED_THREAD) {
-		taker->thread->calls.top = taker->innermost;
-		forget_calls(taker->thread);
-		taker->innermost = taker->thread->calls.top;
-	}
+	if (what != DECODED_THREAD && what != DECODED_STACK && what != DECODED_PART)
+		return false;
+	run_to(taker->top, t, taker->innermost, t->decoder.now);
+	t->stack->calls.top = taker->innermost;
+	if (what == DECODED_THREAD && !t->stack->number)
+		forget_stack(NULL, t->stack);
+	if (what == DECODED_PART)
+		t->stack = stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record);
+	else
+		change_stack(t, t->decoder.stack);
+	taker->innermost = t->stack->calls.top;
 	return false;
 }
 
 /* Takes the words; returns how many, with payloads behind them: not those of a control word whose payload is not there. */
 static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *words, size_t n)
 {
-	struct taker taker = { top, t, t->calls.top };
+	struct taker taker = { top, t, t->stack->calls.top };
 	struct decoder *d = &t->decoder;
 
 	d->words = words;
@@ -177,7 +202,7 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 	d->skip = 0;
 	d->rest = UINT64_MAX; /* they may come */
 	decode_block(d, take_event, take_other, &taker);
-	t->calls.top = taker.innermost;
+	t->stack->calls.top = taker.innermost;
 	return d->at + d->skip;
 }
 
@@ -198,6 +223,7 @@ static void begin(struct top_thread *t, const struct chunk *chunk)
 	t->hole = 0;
 	t->decoder.time = chunk->head.clock;
 	t->decoder.now = 0; /* self time never goes back */
+	change_stack(t, chunk->head.stack & TRACE_ID_MASK);
 }
 
 /* Goes to the chunk of number seq, or CHUNKS_NEWEST, if there is one. */
@@ -269,6 +295,7 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 		return;
 	t->pos = end_of_words(t);
 	forget_calls(t);
+	change_stack(t, 0); /* not known before it changes again */
 	t->last = now_ticks(top);
 	if (!top->live)
 		t->last = t->chunk.head.clock;
@@ -369,7 +396,7 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 		if (t->laps) /* a sample ends with its last event: what is behind it must not be multiplied */
 			t->last = now_ticks(top);
 		else
-			run_to(top, t, t->calls.top, now_ticks(top));
+			run_to(top, t, t->stack->calls.top, now_ticks(top));
 	}
 }
 
@@ -427,8 +454,11 @@ static void find_files(struct top *top)
 		memset(top->thread + top->threads, 0, (process->threads - top->threads) * sizeof(*top->thread));
 	}
 	for (; top->threads < process->threads; top->threads++) {
-		calls_open(&top->thread[top->threads].calls);
-		chunks_follow(&top->thread[top->threads].chunks, process, top->threads);
+		struct top_thread *t = &top->thread[top->threads];
+		t->record = (const char *)top->folder + top->threads; /* a name, no more */
+		t->stacks = top->stacks;
+		t->stack = stacks_enter(t->stacks, 0, t->record);
+		chunks_follow(&t->chunks, process, top->threads);
 	}
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
@@ -439,8 +469,7 @@ static void find_files(struct top *top)
 
 static void forget_open_calls(struct top *top)
 {
-	for (unsigned n = 0; n < top->threads; n++)
-		forget_calls(&top->thread[n]);
+	stacks_each(top->stacks, NULL, forget_stack, NULL);
 }
 
 /* Calls whose end is switched off would seem to run for ever. */
@@ -467,6 +496,7 @@ static uint64_t lost_behind(const struct top_thread *t)
 void top_open(struct top *top, struct folder *folder, bool live)
 {
 	*top = (struct top){ .folder = folder, .process = folder->process[0], .live = live };
+	top->stacks = memory_zeroed(1, sizeof(*top->stacks));
 	process_load(top->process);
 	top->changes = top->process->changes;
 	top->lost_before = top->process->head.lost;
@@ -511,10 +541,11 @@ void top_close(struct top *top)
 {
 	for (unsigned n = 0; n < top->threads; n++) {
 		chunks_close(&top->thread[n].chunks);
-		calls_close(&top->thread[n].calls);
 		free(top->thread[n].count);
 		free(top->thread[n].now);
 	}
+	stacks_close(top->stacks);
+	free(top->stacks);
 	free(top->thread);
 	free(top->row);
 }

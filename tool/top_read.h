@@ -21,6 +21,7 @@ struct top_row {
 	uint64_t self;	  /* ticks */
 };
 
+struct stacks;
 struct top_thread;
 
 struct top {
@@ -29,6 +30,7 @@ struct top {
 	bool live;		   /* the clock can be read here: what runs now is shown, not only what ended */
 	struct top_row *row;	   /* by index of the function in the process */
 	uint32_t rows;
+	struct stacks *stacks;	   /* of the process */
 	struct top_thread *thread; /* by number of the record */
 	unsigned threads;
 	uint32_t changes;	   /* of the process that were seen */

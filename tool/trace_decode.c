@@ -71,6 +71,13 @@ enum decoded decode_control(struct decoder *d)
 	uint32_t id = (uint32_t)(word >> 32) & TRACE_ID_MASK, words = id >> 8;
 	enum decoded what = DECODED_NOTHING;
 
+	if (decode_number(word) == TRACE_STACK) {
+		d->time = decode_time(d->time, word);
+		d->now = d->time > d->now ? d->time : d->now;
+		d->stack = id;
+		d->at++;
+		return DECODED_STACK;
+	}
 	if (decode_number(word) != TRACE_CONTROL) {
 		if (!decode_is_hole(word))
 			damage(d, "an event of unknown type");
@@ -81,6 +88,7 @@ enum decoded decode_control(struct decoder *d)
 	case TRACE_SYNC:
 	case TRACE_THREAD:
 	case TRACE_CRASH:
+	case TRACE_PART:
 		if (!words) {
 			damage(d, "a control word lacks its payload");
 			break;
@@ -93,11 +101,17 @@ enum decoded decode_control(struct decoder *d)
 			d->time = payload;
 		if ((id & 0xff) == TRACE_THREAD) {
 			d->tid = payload ? (uint32_t)payload : d->tid;
+			d->stack = 0;
 			what = DECODED_THREAD;
 		}
 		if ((id & 0xff) == TRACE_CRASH) {
 			d->signal = payload < 128 ? (int)payload : 0;
 			what = DECODED_CRASH;
+		}
+		if ((id & 0xff) == TRACE_PART && payload) {
+			d->stack = (uint32_t)payload & TRACE_ID_MASK;
+			d->kept = (uint32_t)(payload >> 32);
+			what = DECODED_PART;
 		}
 		break;
 	case TRACE_CUSTOM:

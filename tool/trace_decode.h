@@ -28,13 +28,15 @@
 #define decode_likely(x)   __builtin_expect(!!(x), 1)
 #define decode_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* What `other` is told. The last three come from trace_events.h. */
+/* What `other` is told. The last three, and DECODED_STACK where a chunk begins, come from trace_events.h. */
 enum decoded {
 	DECODED_NOTHING, /* never told: it concerns the decoder alone */
 	DECODED_MORE,	 /* never told: the payload is not in the block */
 	DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
 	DECODED_CRASH,	 /* the process was about to end by `signal` */
 	DECODED_CUSTOM,	 /* `custom`, at `time` */
+	DECODED_STACK,	 /* the events that follow are on `stack`; so it is 0, behind DECODED_THREAD */
+	DECODED_PART,	 /* the same; all but the `kept` innermost open calls of the stack before are now that one's */
 	DECODED_CHUNK,	 /* a chunk begins */
 	DECODED_GAP,	 /* chunks are missing before the one that begins: what was open may have ended in them */
 	DECODED_LOST,	 /* events were lost here: the same */
@@ -63,6 +65,8 @@ struct decoder {
 	int signal;		     /* of the last DECODED_CRASH */
 	uint64_t now;		     /* the latest so far; not beside time: gcc would keep both in one register */
 	struct decode_custom custom; /* of the last DECODED_CUSTOM */
+	uint32_t stack;		     /* that events are on; 0: not known */
+	uint32_t kept;		     /* of the last DECODED_PART */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 };
 
@@ -99,6 +103,17 @@ DECODE_INLINE enum trace_type decode_type(uint32_t number)
 static inline size_t decode_payload(uint64_t word)
 {
 	return decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
+}
+
+/* A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is 0. */
+static inline uint32_t decode_stack_place(uint32_t stack)
+{
+	return stack & ((1u << TRACE_STACK_BITS) - 1);
+}
+
+static inline uint32_t decode_stack_turn(uint32_t stack)
+{
+	return stack >> TRACE_STACK_BITS;
 }
 
 /* Whether nothing was written to this word up to now. */

@@ -45,7 +45,7 @@ static void begin_chunk(struct events *events)
 		d->now = d->time;
 	events->lost = s->chunk.head.version != 1 && s->chunk.head.lost;
 	events->thread = !events->begun || d->tid != s->chunk.head.tid;
-	events->chunk = true;
+	events->stack = events->chunk = true;
 	events->begun = true;
 }
 

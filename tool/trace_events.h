@@ -11,7 +11,10 @@
  * What the hook `other` is told beyond control words, in this order where a chunk begins:
  *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
  *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
- *begins DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: events_skip_chunk() and where one ends:
+ *			begins
+ *	DECODED_STACK	it begins on another stack than the one before it ended on
+ *	DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: events_skip_chunk()
+ * and where one ends:
  *	DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read. In version 1 they
  *			are to be added to those of the process's head, else they are among these
  * decoder.now is the time of all these.
@@ -28,7 +31,7 @@ struct events {
 	uint64_t missing; /* with DECODED_GAP */
 	uint64_t told;	  /* of stream.chunks.overwritten, those that were in a DECODED_GAP */
 	bool begun;
-	bool lost, thread, gap, chunk; /* are to be told next */
+	bool lost, thread, gap, stack, chunk; /* are to be told next */
 };
 
 /* As stream_open(). */
@@ -61,6 +64,7 @@ DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_
 		if (decode_unlikely(events->thread)) {
 			events->thread = false;
 			events->decoder.tid = events->stream.chunk.head.tid;
+			events->decoder.stack = 0;
 			if (other(user, DECODED_THREAD))
 				return true;
 		}
@@ -73,6 +77,15 @@ DECODE_INLINE bool events_read(struct events *events, decode_event take, decode_
 			events->gap = false;
 			if (other(user, DECODED_GAP))
 				return true;
+		}
+		if (decode_unlikely(events->stack)) {
+			events->stack = false;
+			uint32_t stack = events->stream.chunk.head.stack & TRACE_ID_MASK;
+			if (stack != events->decoder.stack) {
+				events->decoder.stack = stack;
+				if (other(user, DECODED_STACK))
+					return true;
+			}
 		}
 		if (decode_unlikely(events->chunk)) {
 			events->chunk = false;

@@ -39,6 +39,7 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	(void)time;
 	set_head(source, (enum merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
+	source->head.stack = source->events.decoder.stack;
 	if (function)
 		source->head.index = process_function_index(process, function);
 	else if (!process->head.meta_lost)
@@ -78,7 +79,8 @@ static bool take_other(void *user, enum decoded what)
 {
 	static const enum merge_type types[] = {
 		[DECODED_THREAD] = MERGE_THREAD, [DECODED_CRASH] = MERGE_CRASH, [DECODED_CUSTOM] = MERGE_CUSTOM,
-		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST,
+		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST, [DECODED_STACK] = MERGE_STACK,
+		[DECODED_PART] = MERGE_PART,
 	};
 	struct merge_source *source = user;
 	const struct decoder *d = &source->events.decoder;
@@ -92,10 +94,12 @@ static bool take_other(void *user, enum decoded what)
 		return false;
 	else if (what == DECODED_CUSTOM)
 		take_custom(source, &d->custom);
-	else if (what == DECODED_GAP && source->events.missing)
+	else if (what == DECODED_GAP)
 		source->head.count = source->events.missing;
-	else if (what == DECODED_GAP) /* nobody knows what is missing, but no call is open any more */
-		source->head.type = MERGE_THREAD;
+	else if (what == DECODED_STACK || what == DECODED_PART)
+		source->head.id = d->stack;
+	if (what == DECODED_PART)
+		source->head.count = d->kept;
 	return true;
 }
 

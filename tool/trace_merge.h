@@ -30,7 +30,10 @@ enum merge_type {
 	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
 	MERGE_CRASH,	   /* count: the signal that was about to end the process */
 	MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
-	MERGE_OVERWRITTEN, /* count chunks of this thread are not in the flight recorder any more; what was open may have ended in them */
+	MERGE_STACK,	   /* the events of this source that follow are on stack id; 0 behind MERGE_THREAD */
+	MERGE_PART,	   /* the same; all but count innermost open calls of the stack before are now that one's */
+	MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
+			    * are not in the flight recorder any more; what was open may have ended in them */
 };
 
 struct merge_event {
@@ -40,6 +43,7 @@ struct merge_event {
 	uint32_t index; /* of the function in the process; UINT32_MAX: meta does not name it */
 	uint64_t time;	/* ns, CLOCK_MONOTONIC */
 	uint64_t count;
+	uint32_t stack; /* number of the stack that it is on; 0: not known */
 	struct object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */

@@ -5,6 +5,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/sys.h"
+#include "runtime/trace.h"
 #include "x86_64/confined.h"
 #include "x86_64/stack_pages.h"
 
@@ -37,7 +38,9 @@ struct stack *mirror_find(uint64_t slot)
 /* ---- structs ---- */
 
 #define BLOCK_STACKS 32
-#define MAX_BLOCKS   65536 /* two million stacks at once */
+#define MAX_BLOCKS   65535 /* two million stacks at once */
+
+_Static_assert(BLOCK_STACKS * MAX_BLOCKS < 1 << TRACE_STACK_BITS, "numbers from 1 on");
 
 #define PREPARED 9 /* pieces: 8 MiB is the usual limit of a stack */
 
@@ -96,12 +99,21 @@ static void give_back(struct stack *stack, struct stack *heir)
 	stack->freed = round_now;
 }
 
+/* Whoever comes to the stack from here on has no calls there yet. */
+static void change_number(struct stack *stack)
+{
+	uint32_t number = (stack->number + (1u << TRACE_STACK_BITS)) & TRACE_ID_MASK;
+
+	__atomic_store_n(&stack->number, number, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
+}
+
 static struct stack *new_stack(void)
 {
 	struct stack *stack = unused;
 
 	if (stack) {
 		unused = stack->above;
+		change_number(stack);
 		stack->above = NULL;
 		stack->parent = stack->native = stack->freed = 0;
 		stack->depth = stack->below = 0;
@@ -121,6 +133,7 @@ static struct stack *new_stack(void)
 					  ~(sizeof(**block) - 1)); /* two lines of one's own */
 	}
 	stack = stack_at(stack_count++);
+	stack->number = stack_count;
 	stack->hot.low = ~0ull;
 	return stack;
 }
@@ -469,6 +482,7 @@ static void leave(struct stack *stack)
 {
 	stack->hot.top = stack->end;
 	stack->depth = stack->below = 0;
+	change_number(stack);
 	__atomic_store_n(&stack->runner, NULL, __ATOMIC_RELAXED); /* relaxed: it is compared only */
 }
 

@@ -33,6 +33,10 @@
  *orders it). Then their part of the mirror goes. A struct is used again two rounds later at the earliest, so that a
  *trampoline that was interrupted between the loads of low and size meets no mixture.
  *
+ * Numbers. In the trace a stack has a number: that of its struct, and how often that began anew. What mirror_split()
+ * parts is told there (TRACE_PART), what mirror_join() joins is not: the upper one keeps its number, and the lower one
+ * has no calls.
+ *
  * A forked child has its parent's stacks, and goes on with the calls that are open on its own.
  *
  * All functions: any thread, async-signal-safe, no libc; process lock held (runtime/process.h) but for mirror_find().
@@ -58,6 +62,7 @@ struct stack {
 	uint64_t native; /* it is a thread's own: %fs base of that; 1: of the main thread; 0: any other */
 	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
 	uint64_t freed;		  /* round in which it was given back; 0: in use */
+	uint32_t number;	  /* in the trace: no other stack's of the process. Relaxed; by who holds the lock */
 };
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
@@ -98,7 +103,10 @@ void mirror_prepare(uint64_t sp);
 /* Calls do_it for every stack. */
 void mirror_each(void (*do_it)(struct stack *stack, void *context), void *context);
 
-/* The thread that ran on the stack has ended: nobody's calls are open there, nor on what else was that thread's own. */
+/*
+ * The thread that ran on the stack has ended: nobody's calls are open there, nor on what else was that thread's own.
+ * Whoever comes next is on another stack, of another number.
+ */
 void mirror_leave(struct stack *stack);
 
 /* Is it the stack that libc made for the calling thread? No lock. */

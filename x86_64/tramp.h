@@ -48,7 +48,7 @@ struct tramp_stack {
 
 /* What they read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
 struct tramp_state {
-	struct tramp_stack *stack; /* that the thread used last; NULL: none yet */
+	struct tramp_stack *stack; /* that the thread's events are on (runtime/recorder.h); NULL: none yet */
 	uint64_t cursor;     /* where the next event goes, or may go; see chunk_bit */
 	uint64_t chunk_bit;  /* set in every address of the chunk that takes events, clear behind it; 0: none does */
 	uint64_t token;	     /* what lies in the chunk where no event does */
@@ -192,10 +192,11 @@ enum tramp_answer tramp_slow_prctl(uint64_t sp);
 enum tramp_answer tramp_slow_confine(uint64_t sp);
 
 /*
- * The chunk is full, the clock's span changed, or another event lies where this one should go. found: what lies there, or
- * the address. Records the event with a clock of its own, unless it is there already; or it is lost, and counted.
+ * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to another
+ * stack in between. found: what lies there, or the address, or 0. Records the event with a clock of its own, unless it is
+ * there already; or it is lost, and counted. slot: an address on the stack that it is on.
  */
-void tramp_slow_event(uint64_t found, uint64_t event);
+void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot);
 
 /*
  * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count, of size 32; compilers before

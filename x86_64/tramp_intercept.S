@@ -72,12 +72,18 @@
 	mov	%rdx, STACK_TOP(%r11)
 .endm
 
-/* A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then goes on. rcx = record. */
+/*
+ * A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then elsewhere. rcx = record;
+ * afterwards r11 = stack; clobbers rax.
+ */
 .macro	POINT	deep, slow
-	STACK	%rcx, \slow
+	STACK	%r11, \slow
 	lea	56+\deep(%rsp), %rax
-	cmp	%rax, STACK_TOP(%rcx)
+	cmp	%rax, STACK_TOP(%r11)
 	jbe	\slow
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\slow
 .endm
 
 .macro	INTERCEPT clock
@@ -248,7 +254,7 @@ tramp_return_\clock:
 	je	.Lleave_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lleave_off_\clock
-	/* Not known as open: record its end, leave top alone (r11 = 0). */
+	/* Not known as open: record its end, leave top alone. */
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
 	jz	.Lleave_unknown_\clock
 	HANDLERS_NOW leave, handler_call, \clock
@@ -261,20 +267,11 @@ tramp_return_\clock:
 	mov	ENTRY_WORD(%rcx), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
 	shl	$32, %r10
-	xor	%r11d, %r11d
-	jmp	.Lleave_retry_\clock
-.Lleave_full_\clock:
-	EVENT_SLOW
-	jmp	.Lleave_written_\clock
-.Lleave_retry_\clock:
-	SELF_AGAIN
-	CLOCK	\clock
-	or	%rax, %r10
-	WRITE	.Lleave_full_\clock
-.Lleave_written_\clock:
-	test	%r11, %r11
-	jnz	.Lleave_top_\clock
+	EVENT_COLD 40
 	jmp	.Lleave_go_\clock
+.Lleave_full_\clock:
+	EVENT_SLOW 40
+	jmp	.Lleave_top_\clock
 .Lleave_off_\clock:
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
@@ -312,11 +309,10 @@ tramp_return_\clock:
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
 	/* No mirror to be had: an entry alone. */
-	movl	$0, 52(%rsp)
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	jmp	.Ljump_event_\clock
+	jmp	.Ljump_cold_\clock
 .Lenter_full_\clock:
-	EVENT_SLOW
+	EVENT_SLOW 56
 	jmp	.Lenter_go_\clock
 .ifc	\clock, tsc
 .Lenter_coarse_\clock:
@@ -341,9 +337,8 @@ tramp_return_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jnz	.Ltail_filtered_\clock
 .Ltail_kept_\clock:
-	movabs	$MIRROR_BASE, %r11
-	lea	(%r11,%rdx,2), %r11
-	mov	ENTRY_WORD(%r11), %r10d
+	movabs	$MIRROR_BASE, %rax
+	mov	ENTRY_WORD(%rax,%rdx,2), %r10d
 	xor	$ENTRY_TO_TAIL, %r10d
 	shl	$32, %r10
 	CLOCK	\clock
@@ -351,8 +346,10 @@ tramp_return_\clock:
 	WRITE	.Ltail_full_\clock
 .Ltail_over_\clock:
 	/* After the event: a jump in between ends a call that is over, not one that is not there yet. */
+	lea	56(%rsp), %rdx
+	movabs	$MIRROR_BASE, %rcx
 	mov	48(%rsp), %eax
-	mov	%eax, ENTRY_WORD(%r11)
+	mov	%eax, ENTRY_WORD(%rcx,%rdx,2)
 	jmp	.Ljump_event_\clock
 .Ltail_filtered_\clock:
 	mov	%rdx, %rax
@@ -370,14 +367,13 @@ tramp_return_\clock:
 	/* The call at S is not known as open: no more than an entry can be said of this one; the return goes the old way. */
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
-	movl	$0, 52(%rsp)
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	jmp	.Ljump_event_\clock
+	jmp	.Ljump_cold_\clock
 .Ltail_full_\clock:
-	EVENT_SLOW
+	EVENT_SLOW 56
 	jmp	.Ltail_over_\clock
 
-/* Record the word in the frame, then jump to the body: slot S stays as it is. */
+/* Record the word in the frame, r11 = stack, then jump to the body: slot S stays as it is. */
 .Ljump_event_\clock:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
@@ -395,8 +391,13 @@ tramp_return_\clock:
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
 	.cfi_adjust_cfa_offset 56
+.Ljump_cold_\clock:
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	EVENT_COLD 56
+	jmp	.Ljump_\clock
 .Ljump_full_\clock:
-	EVENT_SLOW
+	EVENT_SLOW 56
 	jmp	.Ljump_\clock
 
 /*
@@ -423,6 +424,15 @@ tramp_point_\clock:
 	SLOW	tramp_slow_enter
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Ljump_cold_\clock
+	/* Its stack is the thread's now, or was. Of what is open there, who tail-jumped here stays. */
+	SELF	.Ljump_cold_\clock
+	STACK	%r11, .Ljump_cold_\clock
+	lea	56(%rsp), %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	.Ljump_cold_\clock
 	jmp	.Ljump_event_\clock
 .Lpoint_checked_\clock:
 .ifc	\clock, tsc

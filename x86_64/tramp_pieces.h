@@ -104,8 +104,9 @@
 
 /*
  * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx =
- * record. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, or somebody else's event is where
- * this one should go; nothing was written then, unless rax == r10 (EVENT_SLOW).
+ * record, r11 = the stack that it is on. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, a
+ * handler's event was on another stack, or somebody else's is where this one should go; nothing was written then, unless
+ * rax == r10 (EVENT_SLOW).
  */
 .macro	WRITE	slow
 	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
@@ -134,6 +135,8 @@
 
 /* rax = where. A handler that came since the cursor was loaded has stored something there, or nothing anywhere. */
 .macro	WRITE_AT slow
+	cmp	%r11, STATE_STACK(%rcx)
+	jne	\slow
 	mov	%rax, %rdx
 	test	%rax, STATE_CHUNK_BIT(%rcx)
 	jz	\slow
@@ -143,9 +146,16 @@
 	addq	$8, STATE_CURSOR(%rcx)		/* relative: a handler may have moved it, or changed the chunk */
 .endm
 
-/* From the \slow of WRITE, rax and r10 as it left them: has the event recorded. */
-.macro	EVENT_SLOW
+/* From the \slow of WRITE, rax and r10 as it left them: has the event recorded. slot: an address on its stack, from rsp. */
+.macro	EVENT_SLOW slot
+	lea	\slot(%rsp), %rdx
 	SLOW	tramp_slow_event
+.endm
+
+/* The same off the fast path, r10 = word << 32, whatever the clock and the thread's stack are. */
+.macro	EVENT_COLD slot
+	xor	%eax, %eax
+	EVENT_SLOW \slot
 .endm
 
 /* eax = id of the word in eax; flags: above, when the table does not reach it. */
@@ -206,7 +216,7 @@
 	HANDLERS \event, \way
 .endm
 
-/* Calls a C function off the fast path: rax = argument, r10 = the second, result in eax. Clobbers rcx, rdx. */
+/* Calls a C function off the fast path: rax = argument, r10 = the second, rdx = the third, result in eax. Clobbers rcx, rdx. */
 .macro	SLOW	function
 	lea	\function(%rip), %rcx
 	call	slow_call

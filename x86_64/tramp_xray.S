@@ -58,7 +58,6 @@ tramp_xray_entry_\clock:
 .Lxenter_\clock:
 	SELF	.Lxenter_slow_\clock
 	OPEN	32, .Lxenter_keep_\clock, .Lxenter_same_\clock, .Lxenter_slow_\clock
-.Lxenter_event_\clock:
 	SELF_AGAIN
 	shl	$32, %r10
 	CLOCK	\clock
@@ -118,9 +117,11 @@ tramp_xray_entry_\clock:
 	je	.Lxenter_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lxenter_go_\clock
-	jmp	.Lxenter_event_\clock
+	shl	$32, %r10
+	EVENT_COLD 32
+	jmp	.Lxenter_go_\clock
 .Lxenter_full_\clock:
-	EVENT_SLOW
+	EVENT_SLOW 32
 	jmp	.Lxenter_go_\clock
 .ifc	\clock, tsc
 .Lxenter_coarse_\clock:
@@ -281,20 +282,11 @@ tramp_xray_\name\()_\clock:
 	jz	.Lx\name\()_unknown_\clock
 	HANDLERS_NOW xray_\name, handler_call_xray, \clock
 .Lx\name\()_unknown_\clock:
-	xor	%r11d, %r11d			/* not known as open: leave top alone */
-	jmp	.Lx\name\()_retry_\clock
-.Lx\name\()_full_\clock:
-	EVENT_SLOW
-	jmp	.Lx\name\()_written_\clock
-.Lx\name\()_retry_\clock:
-	SELF_AGAIN
-	CLOCK	\clock
-	or	%rax, %r10
-	WRITE	.Lx\name\()_full_\clock
-.Lx\name\()_written_\clock:
-	test	%r11, %r11
-	jnz	.Lx\name\()_top_\clock
+	EVENT_COLD \x				/* not known as open: leave top alone */
 	jmp	.Lx\name\()_go_\clock
+.Lx\name\()_full_\clock:
+	EVENT_SLOW \x
+	jmp	.Lx\name\()_top_\clock
 	.cfi_endproc
 	.size	tramp_xray_\name\()_\clock, . - tramp_xray_\name\()_\clock
 .endm
