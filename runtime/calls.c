@@ -66,18 +66,28 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 }
 
 /*
+ * The same of memory that may be gone at any moment, by the lower halves: no other address that lies on a stack has
+ * that one.
+ */
+static int holds_label(uint64_t slot)
+{
+	return mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_tsc) ||
+	       (clock_source() != TRACE_CLOCK_TSC && mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_mono));
+}
+
+/*
  * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
  * since, but for the page that the thread is seen to use.
  */
 static int is_held(uint64_t slot, uint64_t here)
 {
-	if ((slot ^ here) >> 12 && !mirror_is_readable(slot))
-		return 0;
-	if (calls_is_intercepted(slot))
-		return 1;
 	const struct mirror_entry *entry = mirror_entry(slot);
-	return !(slot & 8) && entry->address && ((slot & 4095) != 4088 || !((slot ^ here) >> 12)) &&
-	       ((const uint64_t *)(uintptr_t)slot)[1] == entry->address;
+
+	if ((slot ^ here) >> 12)
+		return holds_label(slot) ||
+		       (!(slot & 8) && entry->address && mirror_holds(slot + 8, (uint32_t)entry->address));
+	return calls_is_intercepted(slot) || (!(slot & 8) && entry->address &&
+						     ((const uint64_t *)(uintptr_t)slot)[1] == entry->address);
 }
 
 /* The outermost open call at or below the slot, which the top is; 0: the chain is none. */

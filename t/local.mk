@@ -173,7 +173,7 @@ EXTRA_DIST += t/fixtures/cow.c
 dist_check_SCRIPTS += t/coroutines.t
 EXTRA_DIST += t/fixtures/coroutines.cc t/fixtures/coroutines.h
 dist_check_SCRIPTS += t/trees.t
-EXTRA_DIST += t/fixtures/trees.cc
+EXTRA_DIST += t/fixtures/trees.cc t/fixtures/unmapped.c
 dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwinder.t
 EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
 EXTRA_DIST += t/fixtures/moving.c t/fixtures/moving.h t/fixtures/moving_part.c
@@ -217,7 +217,7 @@ dist_check_SCRIPTS += t/ctl.t t/ctl_hostile.t t/ctl_kill.t t/ctl_soak.t
 EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/forged.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/inject.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t \
+soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/trees.t t/inject.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t \
 	t/xray_events.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'

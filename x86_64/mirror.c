@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/mirror.h"
 
-#include <sys/mman.h> /* MAP_NORESERVE */
+#include <linux/futex.h> /* FUTEX_CMP_REQUEUE_PRIVATE */
+#include <sys/mman.h>	 /* MAP_NORESERVE */
 
 #include "runtime/arena.h"
 #include "runtime/sys.h"
@@ -151,6 +152,12 @@ int mirror_is_readable(uint64_t address)
 {
 	/* The kernel reads the mask before it looks at the first argument, which is none that it knows. */
 	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
+int mirror_holds(uint64_t address, uint32_t value)
+{
+	/* Of nobody who waits there none is woken, and none moved. */
+	return !sys_call(__NR_futex, (long)address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)address, value);
 }
 
 /* ---- giving back ---- */

@@ -118,6 +118,12 @@ int mirror_is_own(const struct stack *stack);
  */
 int mirror_is_readable(uint64_t address);
 
+/*
+ * Do these four bytes hold the value? 0 where they can't be read, at whatever moment another thread unmaps them: the
+ * kernel reads them, in a futex call that wakes nobody.
+ */
+int mirror_holds(uint64_t address, uint32_t value);
+
 /* An address on the main thread's stack. One thread, before the program runs. */
 void mirror_main(uint64_t address);
 
