@@ -410,7 +410,7 @@ static void visit(struct family *fam, uint64_t now)
 			set_due(fam, now, false, UNKNOWN);
 		return;
 	}
-	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, unused);
+	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, moved);
 	long r = open_file(&meta, fam, 0, META);
 	if (r || !read_all(meta->fd, (char *)&head + from, to - from, from)) {
 		/* Gone, or another one's; or no descriptor is free. */
