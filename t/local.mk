@@ -45,7 +45,7 @@ t_record_trim_t_SOURCES = t/record_trim.c tool/memory.c tool/record_trim.c tool/
 	tool/trace_family.c tool/trace_file.c tool/trace_folder.c tool/trace_meta.c tool/trace_names.c tool/trace_process.c \
 	tool/trace_words.c
 check_PROGRAMS += t/record_drain.t
-t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/own.h
+t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/drain_beat.c tool/drain_beat.h tool/own.h
 t_record_drain_t_LDADD = runtime/libbase.la
 dist_check_SCRIPTS += t/drain.t t/overflow.t
 EXTRA_DIST += t/fixtures/drain.c

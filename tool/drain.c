@@ -13,6 +13,7 @@
 
 #include "runtime/output.h"
 #include "runtime/trace.h"
+#include "tool/drain_beat.h"
 #include "tool/own.h"
 
 #define US 1000ull
@@ -172,6 +173,7 @@ static long open_file(struct file **to, struct family *fam, uint32_t process, ui
 	long fd = open_one(fam, process, thread, &st);
 	if (fd == -EMFILE || fd == -ENFILE) {
 		forget_others();
+		drain_beat_remove(0);
 		fd = open_one(fam, process, thread, &st);
 	}
 	if (fd < 0)
@@ -258,13 +260,6 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 
 /* ---- one family ---- */
 
-static void remove_family(struct family *fam)
-{
-	forget_all(fam->number);
-	fam->number = 0;
-	drain.families--;
-}
-
 /* Reads what does not change, once it is there. Returns whether it is. */
 static bool learn(struct family *fam)
 {
@@ -316,8 +311,22 @@ static void beat(struct family *fam, uint64_t now)
 	struct file *meta;
 
 	fam->beat = now;
-	if (!open_file(&meta, fam, 0, META))
-		write_all(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
+	if (!now)
+		drain_beat_remove(fam->number);
+	if (open_file(&meta, fam, 0, META))
+		return;
+	write_all(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
+	if (now && fam->overflow == TRACE_OVERFLOW_DROP)
+		drain_beat_add(fam->number, meta->fd);
+}
+
+static void remove_family(struct family *fam)
+{
+	if (fam->beat)
+		beat(fam, 0);
+	forget_all(fam->number);
+	fam->number = 0;
+	drain.families--;
 }
 
 /* A file can't be written: its thread will find the same, and say so, if it tries itself. So none waits for us. */

@@ -12,7 +12,7 @@
  * each piece only if behind the reading of it the chunk's head is still the same. Whoever fills a place anew has taken
  * the head's magic away before (chunk.c), and has written the chunk to t<n> before that: then it is written twice.
  *
- * It keeps up to 128 descriptors and 1.5 MiB, whatever is asked of it. One in a process. One thread, or a lock around it.
+ * It keeps up to 192 descriptors (64 of them in drain_beat.h) and 1.5 MiB, whatever is asked of it. One in a process. One thread, or a lock around it.
  */
 #ifndef XAUDIT_DRAIN_H
 #define XAUDIT_DRAIN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that drains (drain.h): it learns of new families by inotify, and where that can't be by looking now and then.
+ * The thread that drains (drain.h), and the one that says so meanwhile (drain_beat.h). The first learns of new families by inotify, and where that can't be by looking now and then.
  *
- * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All its signals
+ * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
  * listing of the folder, and no stdio.
  */
@@ -21,14 +21,16 @@
 #include <unistd.h>
 
 #include "tool/drain.h"
+#include "tool/drain_beat.h"
 #include "tool/tool.h"
 
+#define BEAT_EACH 100 /* ms */
 #define LOOK_EACH 100000000ull /* ns, where nobody tells of new folders */
 
 static struct {
-	pthread_t thread;
+	pthread_t thread, beater;
 	int folder, news, end; /* news: inotify, or -1. end: readable when all is over */
-	bool running;
+	bool running, beating;
 } drainer = { .news = -1, .end = -1 };
 
 static uint64_t now(void)
@@ -98,6 +100,15 @@ static void *serve(void *unused)
 	return unused;
 }
 
+static void *beat(void *unused)
+{
+	struct pollfd file = { .fd = drainer.end, .events = POLLIN };
+
+	while (poll(&file, 1, BEAT_EACH) <= 0)
+		drain_beat_all(now());
+	return unused;
+}
+
 /* A watch on the folder itself, whatever name it has by now. */
 static int watch(int folder)
 {
@@ -125,6 +136,7 @@ void record_drain_start(const struct record_folder *folder)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = drainer.end < 0 ? errno : pthread_create(&drainer.thread, NULL, serve, NULL);
+	drainer.beating = !error && !pthread_create(&drainer.beater, NULL, beat, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	drainer.running = !error;
 	if (!error)
@@ -139,7 +151,9 @@ void record_drain_stop(void)
 
 	if (drainer.running && write(drainer.end, &one, sizeof(one)) == sizeof(one))
 		pthread_join(drainer.thread, NULL);
-	drainer.running = false;
+	if (drainer.running && drainer.beating)
+		pthread_join(drainer.beater, NULL);
+	drainer.running = drainer.beating = false;
 	if (drainer.news >= 0)
 		close(drainer.news);
 	if (drainer.end >= 0)
