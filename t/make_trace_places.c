@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "t/make_trace.h"
