@@ -158,6 +158,8 @@ bounded 20 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custom") | 
 is "$(diff sizes.expected got)" '' 'sizes: what is not too long or empty is there, under its type or a name for its number'
 report d
 is "$(sums)" '6 lost 0 unfinished' 'sizes: 6 that are too long are lost'
+is "$(info d '[.processes[0].lost_by[] | [.events, .cause]]')" \
+	'[[6,"since custom events were too long, too many types, or too deep inside of each other"]]' 'and told by their cause'
 is "$(calls raw_custom) $(calls raw_typed)" '7 11' 'sizes: all calls are there'
 
 # ---- modes ----

@@ -301,6 +301,8 @@ static void print_mode(const struct trace_head *head)
 		printf(" per thread in chunks of ");
 		print_size(head->ring_chunk);
 	}
+	if (head->overflow == TRACE_OVERFLOW_DROP)
+		printf("; events are dropped where the disk is too slow");
 	putchar('\n');
 	if (head->coarse)
 		printf("  Times       coarse: the clock is read for one event in %" PRIu32 " of a thread\n",

@@ -158,9 +158,9 @@ static void print_process(const struct process *process, const struct info_sums 
 	}
 	printf("],");
 	print_custom(sums);
-	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
+	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
 	       ",\"crash_signal\":",
-		sums->counted, sums->overwritten, mode_word(head->mode), head->recording ? "true" : "false", head->ring_size,
+		sums->counted, sums->overwritten, mode_word(head->mode), head->overflow == TRACE_OVERFLOW_DROP ? "drop" : "wait", head->recording ? "true" : "false", head->ring_size,
 		head->ring_size ? head->ring_chunk : 0, head->coarse, head->taken_back);
 	if (sums->crashes)
 		printf("%d,", sums->signal);
