@@ -86,8 +86,10 @@ static bool next_run(struct counts *counts)
 	for (uint32_t at = counts->place + counts->places, last; at < count; at += counts->places) {
 		for (last = at; last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
 			;
-		bool good = begin_run(counts, place[at].place * place_size, (last - at + 1ul) * place_size,
-			file_size(counts->file));
+		uint64_t begin = place[at].place * place_size, size = (last - at + 1ul) * place_size;
+		uint64_t file = file_size(counts->file);
+		/* Places that the file has no more, since nothing was in them: `xaudit record` has cut it. */
+		bool good = begin_run(counts, begin, begin + size < file ? size : UINT64_MAX, file);
 		counts->place = at;
 		counts->places = 1;
 		if (!good)
