@@ -55,8 +55,10 @@ static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint
 		wrong = strerror(error);
 	else if (begun)
 		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head, is_second(counts));
+	/* Where the file ends among the places, zeros were cut off behind the last counter, and words of places with them. */
+	bool cut = file <= begin || file - begin <= size;
 	if (!wrong && begun && is_second(counts) &&
-		(counts->head.size < counts->head.head_size || counts->head.size > size)) {
+		(counts->head.size < counts->head.head_size || (counts->head.size > size && !cut))) {
 		damage_at(counts, begin, "the counters have an impossible size");
 	} else if (!wrong && is_second(counts)) {
 		size = counts->head.size;
