@@ -238,11 +238,18 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 	return r;
 }
 
-/* Has room for so many numbers of places. What was there before stays: it is a page at most, once. */
-static long make_list(struct thread *thread, uint32_t places)
+/*
+ * Has room for so many numbers of places, or in a program under a filter for fewer. What was there before stays: it is
+ * a page at most, once.
+ */
+static long make_list(struct thread *thread, uint32_t *places)
 {
-	if (places <= FEW || thread->many)
+	if (*places <= FEW || thread->many)
 		return 0;
+	if (confined()) {
+		*places = FEW;
+		return 0;
+	}
 	uint32_t *list = sys_mmap(NULL, ring_places * sizeof(*list), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(list))
@@ -329,11 +336,12 @@ static int is_being_written(const struct thread *thread, uint32_t place)
 	return 0;
 }
 
-/* The place for the next chunk in mode ring: they take turns, whatever was in other modes meanwhile. -EBUSY: none. */
-static long next_in_ring(const struct thread *thread)
+/*
+ * The place for the next chunk in mode ring, of so many: they take turns, whatever was in other modes meanwhile.
+ * -EBUSY: none.
+ */
+static long next_in_ring(const struct thread *thread, uint32_t places)
 {
-	uint32_t places = (uint32_t)ring_places;
-
 	if (!thread->chunk)
 		return 0;
 	for (uint32_t i = 0; i < places; i++) {
@@ -432,11 +440,11 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 {
 	int drops = drained && process_head()->overflow == TRACE_OVERFLOW_DROP;
 	uint32_t places = mode == TRACE_MODE_RING || drops ? (uint32_t)ring_places : drained ? FEW : STREAM_PLACES;
-	long oldest = -EBUSY, r = make_list(thread, places);
+	long oldest = -EBUSY, r = make_list(thread, &places);
 
 	if (r)
 		return r;
-	long place = mode == TRACE_MODE_RING ? next_in_ring(thread) : next_in_stream(thread, places, &oldest);
+	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, places) : next_in_stream(thread, places, &oldest);
 	if (place >= 0 && (uint32_t)place >= thread->made) {
 		*fresh = 1;
 		r = add_place(thread);

@@ -5,6 +5,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
 
 #define PAGE	  4096ul
 #define IDS_LEAST 65536 /* that a run has room for */
@@ -47,7 +48,8 @@ static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
 	counts->tid = thread->tid;
 	counts->clock = clock_now();
 	counts->size = places * place;
-	sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
+	if (!confined())
+		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
 	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_head()->process, recorder_number(thread));

@@ -4,6 +4,7 @@
  * it knows, and it does not know of us. So from then on, what threads do in the middle of their calls asks the kernel
  * for nothing but rt_sigprocmask, which no filter in practice forbids, and they go without what they can't have:
  *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes them
+ *	- the flight recorder of a thread that first calls something then has four chunks
  *	- threads keep the name that they had; no thread of a child that is forked is recorded
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
