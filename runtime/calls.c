@@ -456,9 +456,8 @@ enum tramp_answer tramp_slow_confine(uint64_t sp)
 	if (process_state() == PROCESS_ON)
 		pool_prepare();
 	mirror_prepare(sp);
-	/* Relaxed: see confined(). */
-	__atomic_store_n(&tramp_confined, 1, __ATOMIC_RELAXED);
 	process_unlock(&held);
+	process_confine();
 	return TRAMP_AGAIN;
 }
 

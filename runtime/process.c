@@ -128,6 +128,12 @@ static void note_held(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+/* One who sleeps, and says for the others that they do. Under a filter nobody says so: then all. */
+static void wake(void)
+{
+	sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, confined() ? INT32_MAX : 1, 0, 0, 0);
+}
+
 static int take_lock(void)
 {
 	uint32_t free = 0;
@@ -169,8 +175,15 @@ void process_unlock(const struct process_held *held)
 	__atomic_store_n(&kept.busy, 0, __ATOMIC_RELAXED);
 	/* Release; pairs with the acquires in process_lock() and process_trylock(). */
 	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
-		sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+		wake();
 	restore_signals(held);
+}
+
+void process_confine(void)
+{
+	/* Relaxed: see confined(). */
+	__atomic_store_n(&tramp_confined, 1, __ATOMIC_RELAXED);
+	wake();
 }
 
 /* ---- small questions ---- */

@@ -61,6 +61,9 @@ void process_unlock(const struct process_held *held);
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
 int process_trylock(struct process_held *held);
 
+/* The program is about to be under a filter: from here on confined(), and nobody sleeps for the lock. Lock not held. */
+void process_confine(void);
+
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
 

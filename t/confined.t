@@ -7,6 +7,7 @@
 
 library "$CC" libcounted.so counted.c
 program "$CC" confined confined.c -L. -lcounted
+program "$CC" confined_wait confined_wait.c -L. -lcounted
 [ "$(bounded 20 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
 
 # alone MODE WAY CALLS: under the module alone, into d.
@@ -38,4 +39,15 @@ for way in prctl syscall probe return late; do
 	is "$status/$out/$err/$(calls counted) $(sums)" "0/done//$all 0 lost 0 unfinished" \
 		"$way: mode stream, under record: each call is there"
 done
+
+# Not each run has them sleep.
+turns=
+for turn in 1 2 3 4 5 6; do
+	record d -b 64k -k plt -l libcounted.so "$tmp/confined_wait"
+	report d
+	turns="$turns $status/$out/$err/$(calls counted)/$(sums)"
+	[ "$status" -eq 0 ] || break
+	rm -rf d
+done
+is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" 'threads that slept for a lock at the filter go on'
 done_testing
