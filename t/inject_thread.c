@@ -410,9 +410,11 @@ static int control(enum control_op op, uint64_t argument)
 		}
 		int signal = await();
 		thread_get_registers();
-		if (signal == SIGTRAP && is_int3() && emulate_tsc())
+		/* It may have stood at an rdtsc, which is a breakpoint already: that is not to be gone through. */
+		int is_back = byte >= 0 && signal == SIGTRAP && thread_registers.rip == back + 1 && is_int3();
+		if (!is_back && signal == SIGTRAP && is_int3() && emulate_tsc())
 			continue;
-		if (byte >= 0 && signal == SIGTRAP && thread_registers.rip == back + 1 && is_int3()) {
+		if (is_back) {
 			if (thread_registers.rsp == before.rsp)
 				break;
 			/* It comes there on our stack, too. */
