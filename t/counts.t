@@ -46,11 +46,14 @@ export LD_BIND_NOW
 kind 'plt, LD_BIND_NOW' plt plain/count
 unset LD_BIND_NOW
 kind 'plt, through dlsym' plt plain/dlsym "$tmp/plain/libcounted.so"
-# What record gives back at the end is no damage.
-record d -m count -k plt -l libcounted.so plain/count 8 1000
-report d
-is "$status $(calls counted), $(sums)" '7 8000, 0 lost 0 unfinished' 'mode count: exactly so many calls, none lost'
-rm -rf d
+# What record gives back at the end is no damage, whether a run of counters is in one place or in several.
+for size in 64k 1M; do
+	record d -m count -b $size -k plt -l libcounted.so plain/count 8 1000
+	report d
+	is "$status $(calls counted), $(sums)" '7 8000, 0 lost 0 unfinished' \
+		"mode count, chunks of $size: exactly so many calls, none lost"
+	rm -rf d
+done
 library= filter=counted
 kind 'calls of the program' calls plain/count
 library=libcounted.so filter=
