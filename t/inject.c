@@ -12,7 +12,8 @@
  *	KIND tid TID child PID status N begun N ended N handled N jumped N ticks N wrong N helper N at SYMBOL+OFFSET
  *
  * Time: where the addresses of all rdtsc instructions are given, each is a breakpoint, and the thread gets what the
- * clock says and all pauses that were injected: nobody waits for them.
+ * clock says and all pauses that were injected: nobody waits for them. ticks: how long the round was by that, if a pause
+ * was; 0: none was.
  *
  *	-m PATH	  the module
  *	-k LIST	  kinds, taken in turn, such as event,fork; "-" takes its turn and does nothing
@@ -122,6 +123,9 @@ static uint64_t begin_round(void)
 	return sp;
 }
 
+/* Behind the last call of the round at hand, and of the one before it. */
+static uint64_t done_at, done_before;
+
 /* From the end of the calls, where the thread stands, to the last marker. Returns how many of the helper's proofs
  * failed. */
 static int end_round(void)
@@ -129,6 +133,8 @@ static int end_round(void)
 	int wrong = 0;
 
 	thread_expect(STOP_DONE, "going to the end");
+	done_before = done_at;
+	done_at = thread_ticks();
 	thread_take_tsc(0);
 	wrong += ask_helper(REQUEST_LOAD, "another thread calls dlopen()") != 0;
 	if (has_handlers)
@@ -237,6 +243,8 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 	after = *inject_shared;
 	pid_t traced = thread_tid;
 	helper += end_round();
+	/* A busy machine may take as long as a pause, or longer. */
+	const uint64_t ticks = thread_pauses > paused ? done_at - done_before : 0;
 	/* With a trigger, calls were made before the place; they count. */
 	fprintf(list,
 		"%s tid %d child %d status %d begun %lu ended %lu handled %lu jumped %lu ticks %lu wrong %lu helper %d "
@@ -244,7 +252,7 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 		is_there ? names[kind] : names[INJECT_NOTHING], (int)traced, is_there ? (int)after.child : 0,
 		is_there ? (int)after.child_ended : 0, (unsigned long)(after.begun - before.begun),
 		(unsigned long)(after.ended - before.ended), (unsigned long)(after.handled - before.handled),
-		(unsigned long)(after.jumped - before.jumped), (unsigned long)(thread_pauses - paused),
+		(unsigned long)(after.jumped - before.jumped), (unsigned long)ticks,
 		(unsigned long)(inject_shared->wrong - before.wrong), helper, thread_name_of(wanted->rip));
 }
 

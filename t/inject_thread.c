@@ -246,12 +246,17 @@ int thread_is_tsc(uint64_t address)
 	return 0;
 }
 
+uint64_t thread_ticks(void)
+{
+	return read_tsc() + thread_pauses;
+}
+
 /* The thread stands behind a breakpoint on rdtsc: does what that would have done. */
 static int emulate_tsc(void)
 {
 	if (!thread_is_tsc(thread_registers.rip - 1))
 		return 0;
-	uint64_t now = read_tsc() + thread_pauses;
+	uint64_t now = thread_ticks();
 	thread_registers.rax = (uint32_t)now;
 	thread_registers.rdx = now >> 32;
 	thread_registers.rip++;

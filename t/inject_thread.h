@@ -56,6 +56,7 @@ void thread_expect(enum stop wanted, const char *doing);
 /* The places of rdtsc, from a file; has the thread get our time from now on, or its own again. */
 void thread_read_tsc_places(const char *path);
 void thread_take_tsc(int take);
+uint64_t thread_ticks(void); /* our time at this moment */
 int thread_is_tsc(uint64_t address);
 
 /* As `xaudit ctl` does it: mode ring, or stream again. Where somebody has the lock, a little later. */
