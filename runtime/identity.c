@@ -5,6 +5,48 @@
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "runtime/sys.h"
+#include "x86_64/confined.h"
+
+uint32_t tramp_confined;
+
+/* ---- threads ---- */
+
+/* Where glibc keeps a thread's number, behind %fs. Believed where it is, not by glibc's version. */
+#define LIBC_NUMBER 0x2d0
+
+static uint32_t libc_number(void)
+{
+	uint32_t number;
+
+	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
+	return number;
+}
+
+uint32_t identity_tid(void)
+{
+	static int known; /* that libc has it there: 1; -1: it has not. Relaxed: all find the same */
+
+	if (confined())
+		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_number() : 0; /* relaxed, as above */
+	uint32_t number = (uint32_t)sys_gettid();
+	/*
+	 * Threads that libc knows nothing of have the number of who made them there: it is that of the first that
+	 * counts. Relaxed, both.
+	 */
+	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
+		__atomic_store_n(&known, libc_number() == number ? 1 : -1, __ATOMIC_RELAXED);
+	return number;
+}
+
+/* ---- processes ---- */
+
+/* Under a filter, a child that libc's fork has made: it is its only thread. */
+static uint32_t ask_pid(void)
+{
+	uint32_t tid = confined() ? identity_tid() : 0;
+
+	return tid ? tid : (uint32_t)sys_getpid();
+}
 
 struct identity {
 	uint32_t generation; /* 0: this is a forked child that has not looked yet */
@@ -49,7 +91,7 @@ static struct identity *look(void)
 	if (__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
 		return self;
 	/* Relaxed: the generation's store orders it. Who comes second leaves it alone. */
-	__atomic_compare_exchange_n(&self->pid, &none, (uint32_t)sys_getpid(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&self->pid, &none, ask_pid(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	/* Relaxed: a number. Taken before it is given, so that who forks in between gives another. */
 	uint32_t number = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
 	none = 0;

@@ -15,7 +15,7 @@
 
 #define PAGE	     4096ul
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */
-#define ADDRESSES    (1ull << 40) /* mapped, if they may be */
+#define ADDRESSES    (1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
@@ -221,6 +221,12 @@ long pool_reserve(void *at, uint64_t size, enum pool_pages how)
 			return r;
 	}
 	return populate(start, start + size);
+}
+
+void pool_forget(void *at, uint64_t size)
+{
+	if (!confined())
+		sys_madvise(at, size, MADV_DONTNEED);
 }
 
 /* ---- taking ---- */

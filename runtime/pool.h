@@ -73,6 +73,9 @@ enum pool_pages {
  */
 long pool_reserve(void *at, uint64_t size, enum pool_pages how);
 
+/* Nobody will store to these pages again: the file has them, and the process no more. */
+void pool_forget(void *at, uint64_t size);
+
 /* Whether a file may become so large by us: beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
 int pool_may_reach(uint64_t size);
 

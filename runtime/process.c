@@ -38,8 +38,6 @@ static struct {
 	uint32_t untold; /* something is not in them */
 } kept;
 
-uint32_t tramp_confined;
-
 static struct process_options options;
 static struct process *process;
 static int quiet; /* see process_quiet(). Written by the only thread that there is */
@@ -410,7 +408,8 @@ static void begin_head(uint32_t place)
 	head->head_size = TRACE_HEAD_SIZE;
 	head->chunk_size = options.chunk_size;
 	head->pid = process->pid;
-	head->ppid = (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
+	head->ppid = confined() ? ((const struct trace_head *)pool_address(kept.place))->pid :
+				  (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
 	head->clock = clock_kind();
 	clock_pair(&head->first);
 	head->last = head->first;
@@ -455,7 +454,7 @@ static long join(int *inherits)
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);
-	if (!*inherits)
+	if (!*inherits && !confined())
 		describe_program(surroundings_look());
 	return 0;
 }

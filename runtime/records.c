@@ -7,6 +7,7 @@
 #include "runtime/sys.h"
 
 #define STEP (16ul << 10)  /* so much is made ready at a time */
+#define PART (64ul << 10)  /* is no more looked at once it is full; places have several */
 #define MUCH (256ul << 10) /* from here on by a descriptor, if one is to be had */
 
 void records_begin(struct records *records, struct trace_head *head)
@@ -86,10 +87,23 @@ static void copy_in(const struct records *records, uint64_t position, const void
 	}
 }
 
+/*
+ * A program that opens and closes libraries for days is not to hold all that was said of them in its memory. The first
+ * part has the head.
+ */
+static void forget(const struct records *records, uint64_t before)
+{
+	uint64_t left;
+
+	for (uint64_t part = before / PART; part < records->used / PART; part++)
+		if (part)
+			pool_forget(locate(records, part * PART, &left), PART);
+}
+
 long records_append(
 	struct records *records, struct trace_record *head, size_t head_size, const void *body, size_t body_size)
 {
-	uint64_t size = (head_size + body_size + 7) & ~7ul;
+	uint64_t size = (head_size + body_size + 7) & ~7ul, before = records->used;
 	long r = size > UINT32_MAX ? -E2BIG : make_room(records, size);
 
 	if (r)
@@ -100,5 +114,6 @@ long records_append(
 	records->used += size;
 	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
 	__atomic_store_n(&records->head->used, records->used, __ATOMIC_RELEASE);
+	forget(records, before);
 	return 0;
 }

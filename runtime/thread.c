@@ -6,6 +6,7 @@
 #include "runtime/calls.h"
 #include "runtime/handlers.h"
 #include "runtime/identity.h"
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
@@ -152,34 +153,11 @@ void thread_ended(void *record)
 	sys_set_signals(&before, NULL);
 }
 
-/* Where glibc keeps a thread's number, behind %fs. Told by its word, not by its version. */
-#define LIBC_NUMBER 0x2d0
-
-static uint32_t libc_number(void)
-{
-	uint32_t number;
-
-	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
-	return number;
-}
-
 uint32_t thread_number(void)
 {
-	static int known; /* that libc has it there: 1; -1: it has not. Relaxed: all find the same */
 	const struct thread *thread = thread_self();
 
-	if (thread)
-		return thread->tid;
-	if (confined())
-		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_number() : 0; /* relaxed, as above */
-	uint32_t number = (uint32_t)sys_gettid();
-	/*
-	 * Threads that libc knows nothing of have the number of who made them there: it is that of the first that
-	 * counts. Relaxed, both.
-	 */
-	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
-		__atomic_store_n(&known, libc_number() == number ? 1 : -1, __ATOMIC_RELAXED);
-	return number;
+	return thread ? thread->tid : identity_tid();
 }
 
 struct thread *thread_get(void)
@@ -191,13 +169,13 @@ struct thread *thread_get(void)
 		return thread;
 	if (process_state() == PROCESS_OFF)
 		return NULL;
-	/* What a child needs first is not to be had, nor is the kernel to be asked who shares our memory. */
-	if (confined() && process_state() != PROCESS_ON) {
+	/* A folder can't be made then, but a forked child has its place in its family's. */
+	if (confined() && process_state() != PROCESS_ON && !pool_is_open()) {
 		process_lose(TRACE_LOST_FILTER);
 		return NULL;
 	}
 	/* A child that shares our memory has its parent's tramp_self: a record of its own would become that
-	 * thread's. */
+	 * thread's. Under a filter the kernel can't be asked. */
 	if (!confined() && !identity_is_ours()) {
 		process_lose(TRACE_LOST_STRANGER);
 		return NULL;

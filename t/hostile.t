@@ -94,10 +94,10 @@ all() {
 	in_mounts '/proc is not mounted' 'none lost' 'mount -o remount,size=64m none small; umount -l /proc;' threads
 	in_mounts '/proc is read only' 'none lost' 'mount -o remount,size=64m none small; mount -o remount,ro /proc;' threads
 
-	hostile 'all descriptors are in use' 'some lost' descriptors
+	hostile 'all descriptors are in use' 'none lost' descriptors
 	hostile 'RLIMIT_AS' '.* lost' memory
-	hostile 'RLIMIT_FSIZE' 'some lost' file-size
-	hostile 'a sandbox that refuses to open and map files' 'some lost' sandbox
+	hostile 'RLIMIT_FSIZE' 'none lost' file-size
+	hostile 'a sandbox that refuses to open and map files' 'none lost' sandbox
 	hostile 'a sandbox that refuses all but to write and to exit' 'some lost' strict-sandbox
 	hostile 'a sandbox that kills for all but what tracing is documented to need' 'none lost' kill-sandbox
 	killed

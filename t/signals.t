@@ -37,7 +37,9 @@ jumped() {
 	like "$(ends jumper)" "^$3\$" "$kind, $1: the call in the handler too"
 	is "$(ends handled), $(ends counted)" '1000 1000 0, 1000 1000 0' "$kind, $1: the others end by themselves"
 	report d
-	is "$(sums)" '0 lost 0 unfinished' "$kind, $1: nothing is lost or open"
+	# A call on a stack that nobody came back to is open at the end.
+	open=$(ends jumper | awk '{ print $1 - $2 - $3 }')
+	is "$(sums)" "0 lost $open unfinished" "$kind, $1: nothing is lost, or open but what was not known to be left"
 }
 
 # all KIND BUILD...

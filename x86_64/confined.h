@@ -5,7 +5,7 @@
  * for nothing but rt_sigprocmask, which no filter in practice forbids, and they go without what they can't have:
  *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes them
  *	- the flight recorder of a thread that first calls something then has four chunks
- *	- threads keep the name that they had; no thread of a child that is forked is recorded
+ *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
  * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/never.h), right before the call, which
