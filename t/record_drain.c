@@ -434,6 +434,15 @@ static void ends(void)
 	while (now < end)
 		run(1);
 	is_int(drain_families(), 1, "a family whose processes have ended is looked after no more");
+	is_int((long long)head_of(&gone)->drain_beat, 0, "and is told so");
+	/* In a namespace of their own they may live yet. */
+	fill(&gone, 3, 0, 1, SIZE);
+	hand_over(&gone, 3);
+	end = now + 30 * S;
+	while (now < end && !is_drained(&gone, 3))
+		run(1);
+	at = gone.folder;
+	ok(is_there("t0", 1, 0, SIZE) && drain_families() == 2, "but what it hands over all the same is taken");
 	drain_end();
 	unmake(&gone, "p1");
 	unmake(&alive, "p2");

@@ -27,6 +27,8 @@
 #define IDLE_LONG  (20 * MS)  /* and where nothing was for LONG; */
 #define IDLE_EACH  (50 * US)  /* and of many families, this times their number */
 #define LONG	   (10 * S)
+#define SEEN	   (300 * MS) /* where nothing was for so long it is seen whether its processes live, as often; if not, */
+#define ENDED	   (3 * S)    /* this, as long as there is room for it */
 #define UNKNOWN	   (100 * MS) /* where nothing is to be seen yet, */
 #define GIVE_UP	   (60 * S)   /* so long */
 #define BEAT	   (100 * MS)
@@ -46,6 +48,7 @@
 struct family {
 	char name[32];
 	uint32_t number; /* unique: the key of its files. 0: the entry is free */
+	bool ended;	 /* none of its processes is to be seen: in a namespace of its own they may live yet */
 	bool known;	 /* its head was read, and what follows: */
 	struct output_place folder, meta;
 	uint64_t place_size, handover;
@@ -326,7 +329,7 @@ static void remove_family(struct family *fam)
 		beat(fam, 0);
 	forget_all(fam->number);
 	fam->number = 0;
-	drain.families--;
+	drain.families -= !fam->ended;
 }
 
 /* A file can't be written: its thread will find the same, and say so, if it tries itself. So none waits for us. */
@@ -435,21 +438,29 @@ static void visit(struct family *fam, uint64_t now)
 	}
 	fam->failed = 0;
 	fam->overflow = head.overflow;
-	if (!fam->beat || now - fam->beat >= BEAT)
+	if (!fam->ended && (!fam->beat || now - fam->beat >= BEAT))
 		beat(fam, now);
 	unsigned found = 0;
 	if (head.handed != fam->handed || fam->pending) {
 		fam->handed = head.handed;
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
-	if (!found && now - fam->active > LONG && now - fam->looked > LONG) {
+	if (found && fam->ended) {
+		fam->ended = false;
+		drain.families++;
+	}
+	if (!found && !fam->ended && now - fam->active > SEEN && now - fam->looked > SEEN) {
 		fam->looked = now;
-		if (!is_alive(fam)) {
-			remove_family(fam);
-			return;
-		}
+		fam->ended = !is_alive(fam);
+		drain.families -= fam->ended;
 	}
 	set_due(fam, now, found != 0, longest(fam, now));
+	if (fam->ended) {
+		if (fam->beat)
+			beat(fam, 0);
+		forget_all(fam->number);
+		fam->due = now + ENDED;
+	}
 }
 
 /* ---- all of them ---- */
