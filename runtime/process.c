@@ -436,8 +436,12 @@ static void show_head(struct trace_head *head)
 static long join(int *inherits)
 {
 	const struct trace_head *parent = pool_address(kept.place);
-	long place = pool_take(1);
 
+	/* To describe everything takes system calls. */
+	*inherits = !process->torn && !kept.untold;
+	if (confined() && !*inherits)
+		return -EPERM;
+	long place = pool_take(1);
 	if (place < 0)
 		return place;
 	struct trace_head *head = pool_address((uint32_t)place);
@@ -446,7 +450,6 @@ static long join(int *inherits)
 		return r;
 	begin_head((uint32_t)place);
 	sys_copy(head->boot_id, parent->boot_id, sizeof(head->boot_id));
-	*inherits = !process->torn && !kept.untold;
 	if (*inherits) {
 		head->parent = kept.place;
 		head->parent_used = kept.used;

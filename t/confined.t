@@ -8,6 +8,7 @@
 library "$CC" libcounted.so counted.c
 program "$CC" confined confined.c -L. -lcounted
 program "$CC" confined_wait confined_wait.c -L. -lcounted
+program "$CC" confined_fork confined_fork.c -L. -lcounted
 [ "$(bounded 20 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
 
 # alone MODE WAY CALLS: under the module alone, into d.
@@ -38,6 +39,13 @@ for way in prctl syscall probe return late; do
 	report d
 	is "$status/$out/$err/$(calls counted) $(sums)" "0/done//$all 0 lost 0 unfinished" \
 		"$way: mode stream, under record: each call is there"
+done
+
+for mode in stream ring count; do
+	record d -b 64k -m $mode -k plt -l libcounted.so "$tmp/confined_fork"
+	report d
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//100001 0 lost 0 unfinished' \
+		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
 # Not each run has them sleep.
