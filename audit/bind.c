@@ -14,6 +14,7 @@
 #include "audit/never.h"
 #include "audit/unwinder.h"
 #include "runtime/process.h"
+#include "x86_64/confined.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 #define BLOCK_STUBS 128 /* one page of code, one of cells */
@@ -272,7 +273,9 @@ static uint64_t watch(struct load *to, enum never_watch what, uint64_t body)
 {
 	static gate_function *const gates[] = {
 		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump, [WATCH_PRCTL] = tramp_gate_prctl,
-		[WATCH_SYSCALL] = tramp_gate_syscall
+		[WATCH_SYSCALL] = tramp_gate_syscall,
+		[WATCH_LIMIT] = tramp_gate_limit,
+		[WATCH_LOCK] = tramp_gate_lock
 	};
 	struct binding *b = stub_for(to, NULL, body, gates[what]);
 
@@ -286,6 +289,8 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	enum trace_reason reason = TRACE_REASON_NOT_SELECTED;
 
+	if (confined_strictly())
+		return body;
 	/* dlsym finds data too. Hand-written functions may lack a type; the linker makes PLT slots for calls only. */
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && !(flags & LA_SYMB_DLSYM)))
 		return body;

@@ -37,7 +37,17 @@ enum never_watch never_watch(const char *name)
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
 		if (is(name, jumps[i]))
 			return WATCH_JUMP;
-	return is(name, "prctl") ? WATCH_PRCTL : is(name, "syscall") ? WATCH_SYSCALL : WATCH_NONE;
+	static const struct {
+		const char *name;
+		enum never_watch what;
+	} others[] = {{"prctl", WATCH_PRCTL}, {"syscall", WATCH_SYSCALL}, {"setrlimit", WATCH_LIMIT},
+		{"setrlimit64", WATCH_LIMIT}, {"prlimit", WATCH_LIMIT}, {"prlimit64", WATCH_LIMIT},
+		{"mlockall", WATCH_LOCK}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (is(name, others[i].name))
+			return others[i].what;
+	return WATCH_NONE;
 }
 
 int never_intercept(const char *name)

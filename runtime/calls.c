@@ -448,6 +448,58 @@ enum tramp_answer tramp_slow_prctl(uint64_t sp)
 	return TRAMP_AGAIN;
 }
 
+/* Calls that are open on a stack of the thread's return to their callers, without us. */
+static void let_return(struct stack *stack, void *context)
+{
+	uint64_t slot = stack->hot.top;
+
+	/* Relaxed: where another thread runs on it, that is its own. */
+	if (__atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != context)
+		return;
+	while (lies_on(stack, slot)) {
+		uint64_t outer = slot + 8ull * mirror_entry(slot)->link;
+		if (calls_is_intercepted(slot))
+			*(uint64_t *)(uintptr_t)slot = mirror_entry(slot)->address;
+		if (outer == slot)
+			break;
+		slot = outer;
+	}
+}
+
+enum tramp_answer tramp_slow_strict(uint64_t unused)
+{
+	struct thread *thread = thread_self();
+	struct process_held held;
+	uint32_t mode, is_recording;
+
+	(void)unused;
+	process_lock(&held);
+	recorder_state(&mode, &is_recording);
+	if (is_recording && process_state() == PROCESS_ON)
+		process_say("the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded");
+	recorder_set_recording(0);
+	if (thread)
+		mirror_each(let_return, thread);
+	process_unlock(&held);
+	if (thread)
+		calls_unwind_all(thread);
+	/* Relaxed: see confined(). */
+	__atomic_store_n(&tramp_confined, 2, __ATOMIC_RELAXED);
+	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_shrink(uint64_t unused)
+{
+	struct process_held held;
+
+	(void)unused;
+	process_lock(&held);
+	if (!confined())
+		pool_shrink();
+	process_unlock(&held);
+	return TRAMP_AGAIN;
+}
+
 enum tramp_answer tramp_slow_confine(uint64_t sp)
 {
 	struct process_held held;

@@ -13,6 +13,8 @@ void handler_use(enum handler_set set, enum trace_clock clock)
 		[TRAMP_JUMP] = tramp_jump,
 		[TRAMP_PRCTL] = tramp_prctl,
 		[TRAMP_SYSCALL] = tramp_syscall,
+		[TRAMP_LIMIT] = tramp_limit,
+		[TRAMP_LOCK] = tramp_lock,
 	};
 
 	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;

@@ -21,6 +21,7 @@
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
 #define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
+#define SPARE	     STEP	   /* that stays when the rest is given back */
 #define TRIES	     1000	  /* while another process has the file grow */
 
 /* What the members share; written before `base`. */
@@ -229,6 +230,17 @@ void pool_forget(void *at, uint64_t size)
 		sys_madvise(at, size, MADV_DONTNEED);
 }
 
+void pool_shrink(void)
+{
+	/* Relaxed: it only grows, by less than the room while we are at it. */
+	uint64_t end = __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED) + SPARE;
+
+	if (!pool_is_open() || end >= pool.addresses || sys_munmap(pool.mapped + end, pool.addresses - end))
+		return;
+	/* Relaxed: who sees it late finds that it can't be made accessible. */
+	__atomic_store_n(&pool.addresses, end, __ATOMIC_RELAXED);
+}
+
 /* ---- taking ---- */
 
 /* What is taken becomes accessible, with some of what will be next: seldom a system call. */
@@ -344,6 +356,8 @@ long pool_take(uint32_t places)
 			if ((r = grow(end)))
 				return r;
 		uint64_t last = (uint64_t)first + places;
+		if (last * pool.place_size > __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED)) /* relaxed: a limit */
+			return -ENOMEM;
 		if ((r = make_accessible(last * pool.place_size)) ||
 			(r = make_words(first, last)))
 			return r;

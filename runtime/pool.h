@@ -73,6 +73,12 @@ enum pool_pages {
  */
 long pool_reserve(void *at, uint64_t size, enum pool_pages how);
 
+/*
+ * Unmaps what is not used, but for some room. From then on this process, and what it forks, has no more of the family's
+ * places than that. Process lock held; also where there is no family.
+ */
+void pool_shrink(void);
+
 /* Nobody will store to these pages again: the file has them, and the process no more. */
 void pool_forget(void *at, uint64_t size);
 

@@ -58,4 +58,23 @@ for turn in 1 2 3 4 5 6; do
 	rm -rf d
 done
 is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" 'threads that slept for a lock at the filter go on'
+
+# Programs that limit themselves in other ways, in the midst of what is recorded.
+program "$CC" limited limited.c -L. -lcounted
+chmod 755 "$tmp"
+for way in strict as prlimit lock; do
+	[ "$(bounded 20 ./limited $way)" = "done" ] || {
+		skip 3 "$way is nothing that can be had here"
+		continue
+	}
+	before=1000 said=
+	[ $way != strict ] || said='xaudit: the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded'
+	[ $way = strict ] || before=2000
+	for mode in stream ring count; do
+		record d -m $mode -k plt -l libcounted.so "$tmp/limited" $way
+		report d
+		is "$status/$out/$err/$(calls counted) $(sums)" "0/done/$said/$before 0 lost 0 unfinished" \
+			"$way, mode $mode: the program runs as ever, and each call that may be recorded is"
+	done
+done
 done_testing

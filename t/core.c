@@ -153,6 +153,8 @@ struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 		[TRAMP_JUMP] = tramp_gate_jump,
 		[TRAMP_PRCTL] = tramp_gate_prctl,
 		[TRAMP_SYSCALL] = tramp_gate_syscall,
+		[TRAMP_LIMIT] = tramp_gate_limit,
+		[TRAMP_LOCK] = tramp_gate_lock,
 	};
 	static struct stub_pages pages;
 

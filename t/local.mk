@@ -151,7 +151,7 @@ dist_check_SCRIPTS += t/counts.t t/lines.t t/starts.t t/wx.t t/kill.t t/lost.t t
 EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/deny.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/fork_open.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
 dist_check_SCRIPTS += t/rights.t t/threads.t t/dropped.t t/family.t t/confined.t
 EXTRA_DIST += t/fixtures/confined_fork.c
-EXTRA_DIST += t/fixtures/waves.c t/fixtures/dropped.c t/fixtures/family.c t/fixtures/confined.c t/fixtures/confined_wait.c t/fixtures/ask.c
+EXTRA_DIST += t/fixtures/waves.c t/fixtures/dropped.c t/fixtures/family.c t/fixtures/confined.c t/fixtures/limited.c t/fixtures/confined_wait.c t/fixtures/ask.c
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
 dist_check_SCRIPTS += t/objects.t t/dladdr.t t/static_tls.t t/env.t

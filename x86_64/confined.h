@@ -13,7 +13,7 @@
  * seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and for
  * what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
  *
- * Set by process_confine() alone. Any context, no lock.
+ * Set by process_confine(), and by tramp_slow_strict(), alone. Any context, no lock.
  */
 #ifndef XAUDIT_CONFINED_H
 #define XAUDIT_CONFINED_H
@@ -24,6 +24,12 @@ static inline int confined(void)
 {
 	/* Relaxed: the thread itself set it before its filter; those of other threads it precedes by a system call. */
 	return __builtin_expect(__atomic_load_n(&tramp_confined, __ATOMIC_RELAXED), 0) != 0;
+}
+
+/* Was that SECCOMP_MODE_STRICT? Then nothing at all may be asked for, and nothing is recorded. */
+static inline int confined_strictly(void)
+{
+	return __atomic_load_n(&tramp_confined, __ATOMIC_RELAXED) == 2; /* relaxed, as above */
 }
 
 #endif

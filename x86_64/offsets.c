@@ -6,6 +6,7 @@
 #include <signal.h>	   /* SIG_SETMASK */
 #include <stddef.h>
 #include <sys/prctl.h>	 /* PR_SET_TSC */
+#include <sys/resource.h> /* RLIMIT_AS */
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
 #include "runtime/control.h"
@@ -50,6 +51,9 @@ void offsets(void)
 	NUMBER(EVENT_JUMP, TRAMP_JUMP * sizeof(void *));
 	NUMBER(EVENT_PRCTL, TRAMP_PRCTL * sizeof(void *));
 	NUMBER(EVENT_SYSCALL, TRAMP_SYSCALL * sizeof(void *));
+	NUMBER(EVENT_LIMIT, TRAMP_LIMIT * sizeof(void *));
+	NUMBER(EVENT_LOCK, TRAMP_LOCK * sizeof(void *));
+	NUMBER(LIMIT_ADDRESSES, RLIMIT_AS);
 	NUMBER(SET_TSC, PR_SET_TSC);
 	NUMBER(SET_SECCOMP, PR_SET_SECCOMP);
 	NUMBER(SECCOMP_STRICT, SECCOMP_MODE_STRICT);

@@ -62,7 +62,7 @@ read_clock:
 /*
  * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx   8 rcx   16 rax   24 body   32 word   40 A (slot S).
  * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi, rdx = its first
- * arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments.
+ * arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a call of mlockall().
  */
 	.p2align 4
 	.globl	tramp_landed
@@ -118,7 +118,7 @@ tramp_prctl:
 /* By prctl: esi = mode, rdx = filter. A null filter is only a question. */
 .Lseccomp:
 	cmp	$SECCOMP_STRICT, %esi
-	je	.Lconfined
+	je	.Lstrict
 	test	%rdx, %rdx
 	jz	.Lgo_on
 .Lconfined:
@@ -126,6 +126,11 @@ tramp_prctl:
 	jne	.Lgo_on
 	mov	%rsp, %rax
 	SLOW	tramp_slow_confine
+	jmp	.Lgo_on
+.Lstrict:
+	cmpl	$0, tramp_confined(%rip)	/* the kernel refuses it then */
+	jne	.Lgo_on
+	SLOW	tramp_slow_strict
 	jmp	.Lgo_on
 	.globl	tramp_syscall
 	.hidden	tramp_syscall
@@ -139,7 +144,7 @@ tramp_syscall:
 	cmp	$NR_SECCOMP, %edi
 	jne	.Lgo_on
 	cmp	$SET_MODE_STRICT, %esi
-	je	.Lconfined
+	je	.Lstrict
 	cmp	$SET_MODE_FILTER, %esi
 	jne	.Lgo_on
 	test	%rcx, %rcx			/* the filter */
@@ -149,9 +154,34 @@ tramp_syscall:
 	cmp	$SET_SECCOMP, %esi
 	jne	.Lgo_on
 	cmp	$SECCOMP_STRICT, %edx
-	je	.Lconfined
+	je	.Lstrict
 	test	%rcx, %rcx
 	jnz	.Lconfined
+	jmp	.Lgo_on
+	.globl	tramp_limit
+	.hidden	tramp_limit
+/* setrlimit: edi = which, rsi = the limit. prlimit: esi = which, rdx = the limit; 0: only a question. */
+tramp_limit:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	cmp	$LIMIT_ADDRESSES, %edi
+	je	.Lshrink
+	cmp	$LIMIT_ADDRESSES, %esi
+	jne	.Lgo_on
+	test	%rdx, %rdx
+	jz	.Lgo_on
+	jmp	.Lshrink
+	.globl	tramp_lock
+	.hidden	tramp_lock
+tramp_lock:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+.Lshrink:
+	SLOW	tramp_slow_shrink
 	jmp	.Lgo_on
 	.cfi_endproc
 	.size	tramp_landed, . - tramp_landed
@@ -182,5 +212,7 @@ tramp_gate_\name:
 	GATE	jump, EVENT_JUMP, 24
 	GATE	prctl, EVENT_PRCTL, 24
 	GATE	syscall, EVENT_SYSCALL, 24
+	GATE	limit, EVENT_LIMIT, 24
+	GATE	lock, EVENT_LOCK, 24
 
 	.section .note.GNU-stack, "", @progbits

@@ -89,7 +89,7 @@ extern uint8_t tramp_table[TRAMP_TABLE_IDS] __attribute__((visibility("hidden"))
 /* The calling thread's record, NULL before its first event. Initial-exec: one load from %fs. */
 extern __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The program has asked for a filter of system calls, or was about to; then 1. See x86_64/confined.h. */
+/* The program has asked for a filter of system calls, or was about to; then 1, or 2. See x86_64/confined.h. */
 extern uint32_t tramp_confined __attribute__((visibility("hidden")));
 
 /* Event types of the handler table. */
@@ -104,6 +104,8 @@ enum tramp_event {
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
 	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC, or system calls, from us */
 	TRAMP_SYSCALL, /* a call of syscall(): the same of system calls */
+	TRAMP_LIMIT,  /* a call of setrlimit() or prlimit(): no event, but it may limit the addresses that there are */
+	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_EVENTS
 };
@@ -133,6 +135,7 @@ void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
 void tramp_landed(void), tramp_jump(void), tramp_prctl(void), tramp_syscall(void);
+void tramp_limit(void), tramp_lock(void);
 
 /*
  * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
@@ -144,6 +147,7 @@ extern const char tramp_return_tsc[], tramp_return_mono[];
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
+void tramp_gate_limit(void), tramp_gate_lock(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
@@ -190,6 +194,15 @@ enum tramp_answer tramp_slow_prctl(uint64_t sp);
  * will be needed, and sets tramp_confined. Called until that is set.
  */
 enum tramp_answer tramp_slow_confine(uint64_t sp);
+
+/*
+ * The thread is about to be allowed nothing but read, write and exit, and no TSC (SECCOMP_MODE_STRICT): nothing more is
+ * recorded of the process, and no call of the thread returns through a label. The argument is none.
+ */
+enum tramp_answer tramp_slow_strict(uint64_t unused);
+
+/* Addresses are about to be limited, or what is mapped to be counted: gives back what is not used. The argument is none. */
+enum tramp_answer tramp_slow_shrink(uint64_t unused);
 
 /*
  * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to another
