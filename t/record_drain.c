@@ -350,6 +350,24 @@ static void fails(void)
 	unmake(&family, "p1");
 }
 
+/* A process has a head before it says what overflow is. */
+static void is_told_late(void)
+{
+	struct family family = make("p1", 12, TRACE_OVERFLOW_WAIT, getpid());
+
+	drain_begin(trace);
+	drain_add("p1", now);
+	run(2);
+	drain_beat_all(now + 5 * S);
+	ok(head_of(&family)->drain_beat <= now, "who would wait is not told while the disk is waited for");
+	head_of(&family)->overflow = TRACE_OVERFLOW_DROP;
+	run(9);
+	drain_beat_all(now + 5 * S);
+	is_int((long long)head_of(&family)->drain_beat, (long long)(now + 5 * S), "who says late that it would lose events is");
+	drain_end();
+	unmake(&family, "p1");
+}
+
 #define MANY 140 /* more than it keeps files open */
 
 static void many(void)
@@ -516,6 +534,7 @@ int main(void)
 	refuses();
 	trusts_nobody();
 	fails();
+	is_told_late();
 	many();
 	takes_turns();
 	ends();

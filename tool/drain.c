@@ -437,8 +437,10 @@ static void visit(struct family *fam, uint64_t now)
 		return;
 	}
 	fam->failed = 0;
+	/* It is told a little later than that there is a head, but before a chunk is. */
+	bool told = fam->overflow != head.overflow;
 	fam->overflow = head.overflow;
-	if (!fam->ended && (!fam->beat || now - fam->beat >= BEAT))
+	if (!fam->ended && (!fam->beat || told || now - fam->beat >= BEAT))
 		beat(fam, now);
 	unsigned found = 0;
 	if (head.handed != fam->handed || fam->pending) {
