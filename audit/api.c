@@ -82,7 +82,9 @@ static void fill_info(const struct place *p, struct xaudit_function_info *info)
 	const struct object *object = p->object;
 	const struct site_function *f = p->bound ? NULL : &object->sites.function[p->index];
 
-	*info = (struct xaudit_function_info){ .size = sizeof(*info), .id = id_of(p), .object = object->number, .path = object->path };
+	*info = (struct xaudit_function_info){
+		.size = sizeof(*info), .id = id_of(p), .object = object->number, .path = object->path
+	};
 	info->offset = f ? f->address : p->bound->offset;
 	info->length = f ? f->size : 0;
 	info->kind = rules_kind_words[f ? f->kind : p->bound->kind];
@@ -313,7 +315,9 @@ static int change_by_rule(int on, const char *rule, struct xaudit_result *result
 		return -EINVAL;
 	int r = change(on, rule, &did);
 	if (r == 0 && result) {
-		struct xaudit_result told = { .functions = did.functions, .changed = did.changed, .already = did.already };
+		struct xaudit_result told = {
+			.functions = did.functions, .changed = did.changed, .already = did.already
+		};
 		for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
 			told.refused += did.refused[i];
 		give(result, result->size, &told, sizeof(told));
@@ -387,7 +391,8 @@ static int api_status(struct xaudit_status *status)
 	for (const struct object *object = objects; object; object = object->next) {
 		now.objects++;
 		for (unsigned kind = 0; kind < TRACE_KIND_GUARD; kind++)
-			now.functions += object->counts[kind][TRACE_REASON_TRACED] + object->counts[kind][TRACE_REASON_ENTRY_ONLY];
+			now.functions += object->counts[kind][TRACE_REASON_TRACED] +
+					 object->counts[kind][TRACE_REASON_ENTRY_ONLY];
 	}
 	for (const struct load *load = loads; load; load = load->next)
 		now.loads += load->state == LOAD_OPEN;
@@ -416,8 +421,10 @@ static int api_status(struct xaudit_status *status)
 
 /* Both structures are one: the public one has the public names. */
 _Static_assert(sizeof(struct xaudit_handler_event) == sizeof(struct handlers_event), "as told");
-_Static_assert(offsetof(struct xaudit_handler_event, registers) == offsetof(struct handlers_event, registers), "as told");
-_Static_assert(offsetof(struct xaudit_handler_event, data_type) == offsetof(struct handlers_event, data_type), "as told");
+_Static_assert(
+	offsetof(struct xaudit_handler_event, registers) == offsetof(struct handlers_event, registers), "as told");
+_Static_assert(
+	offsetof(struct xaudit_handler_event, data_type) == offsetof(struct handlers_event, data_type), "as told");
 _Static_assert(sizeof(struct xaudit_registers) == sizeof(struct handlers_registers), "as told");
 _Static_assert((int)XAUDIT_HANDLE_UNLOAD == (int)HANDLERS_UNLOAD && XAUDIT_DEFERRED == HANDLERS_DEFERRED, "as told");
 

@@ -101,7 +101,10 @@ int asked_remember(int on, const struct asked_rule *rule)
 	struct asked **found = NULL, **end = &asked, *new;
 
 	if (rule->kinds == ASKED_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
-		/* Nothing that came before counts any more. The arena may hold the rule itself never: it is the caller's. */
+		/*
+		 * Nothing that came before counts any more. The arena may hold the rule itself never: it is the
+		 * caller's.
+		 */
 		asked = spare = NULL;
 		arena_free(&asked_memory);
 	}

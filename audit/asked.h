@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last one that matches a function counts, for
- * objects to come too.
+ * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last one that
+ * matches a function counts, for objects to come too.
  *
- * Lock: process lock held for asked_remember() and asked_selects(). Stopped threads come here (runtime/control.h): general registers only, no libc.
+ * Lock: process lock held for asked_remember() and asked_selects(). Stopped threads come here (runtime/control.h):
+ * general registers only, no libc.
  */
 #ifndef XAUDIT_ASKED_H
 #define XAUDIT_ASKED_H
@@ -19,8 +20,8 @@ struct asked_rule {
 };
 
 /*
- * Takes a rule apart, in place. KIND may be several, joined by commas. Returns 0, or -EINVAL: no function, or a word before a colon that is no kind
- * (a glob that begins with a name and two colons is all function). Pure.
+ * Takes a rule apart, in place. KIND may be several, joined by commas. Returns 0, or -EINVAL: no function, or a word
+ * before a colon that is no kind (a glob that begins with a name and two colons is all function). Pure.
  */
 int asked_parse(struct asked_rule *rule, char *text);
 
@@ -31,11 +32,14 @@ int asked_matches(const struct asked_rule *rule, const struct object *object, in
 int asked_concerns(const struct asked_rule *rule, const struct object *object);
 
 /*
- * Puts the rule at the list's end; one that was asked before moves there, so a program that asks for ever needs no more memory. Returns 0 or -ENOMEM.
+ * Puts the rule at the list's end; one that was asked before moves there, so a program that asks for ever needs no more
+ * memory. Returns 0 or -ENOMEM.
  */
 int asked_remember(int on, const struct asked_rule *rule);
 
-/* Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was. */
+/*
+ * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was.
+ */
 int asked_selects(const struct object *object, int kind, const char *function, int by_rules);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ld.so calls: routing only. Which callback comes when, under which lock, and what is true then: in doc/design.md ("The
- * loader's callbacks"). What all of them may rely on: they run on a thread of the program, in the audit namespace; malloc of our own libc
- * leaks per thread and may deadlock after fork, ctype tables are NULL on threads that the program made, pthread keys collide.
+ * What ld.so calls: routing only. Which callback comes when, under which lock, and what is true then: in doc/design.md
+ * ("The loader's callbacks"). What all of them may rely on: they run on a thread of the program, in the audit
+ * namespace; malloc of our own libc leaks per thread and may deadlock after fork, ctype tables are NULL on threads that
+ * the program made, pthread keys collide.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>    /* dladdr */
@@ -135,7 +136,8 @@ EXPORT unsigned la_version(unsigned version)
 	clock_init(wanted, clock_gettime);
 	unwinder_init();
 	if (process_init(&options)) {
-		static const char line[] = "xaudit: the kernel gives no memory that fork wipes (Linux 4.14); the program runs on, untraced\n";
+		static const char line[] = "xaudit: the kernel gives no memory that fork wipes (Linux 4.14); the "
+					   "program runs on, untraced\n";
 		sys_write(2, line, sizeof(line) - 1);
 		return 0;
 	}
@@ -169,8 +171,9 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 }
 
 /*
- * What la_objopen returns where no PLT slot concerns us: ld.so asks for those only when the binding object has LA_FLG_BINDFROM, the other one this. Not 0: up to glibc 2.43,
- * ld.so tells the auditors behind us of no dlsym() that we don't want to hear of.
+ * What la_objopen returns where no PLT slot concerns us: ld.so asks for those only when the binding object has
+ * LA_FLG_BINDFROM, the other one this. Not 0: up to glibc 2.43, ld.so tells the auditors behind us of no dlsym() that
+ * we don't want to hear of.
  */
 #define DLSYM_ALONE LA_FLG_BINDTO
 
@@ -256,7 +259,10 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (!load)
 		return DLSYM_ALONE;
 	handlers_loaded(HANDLERS_LOAD, load->object->number, load->base);
-	/* Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take part. */
+	/*
+	 * Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take
+	 * part.
+	 */
 	load->asked = kinds || check_mode() || (load->closes && close_is_watched());
 	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
@@ -310,11 +316,12 @@ static void look_for_close(const struct load *load)
 /* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */
 static uintptr_t watched(uintptr_t address, unsigned flags)
 {
-	return flags & LA_SYMB_DLSYM && api_handlers && address == close_real ? (uintptr_t)close_with_us : close_through(address);
+	return flags & LA_SYMB_DLSYM && api_handlers && address == close_real ? (uintptr_t)close_with_us
+									      : close_through(address);
 }
 
-EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags,
-	const char *name)
+EXPORT uintptr_t la_symbind64(
+	Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags, const char *name)
 {
 	(void)index;
 	if (!started && *flags & LA_SYMB_DLSYM && !strcmp(name, "calloc"))
@@ -347,8 +354,10 @@ static void say_left(const struct load *load, int answer)
 	if (!answer)
 		return;
 	text_string(&text, load->object->path);
-	text_string(&text, answer == HANDLERS_DEFERRED ? ": is unloaded by its own handler, whose dlclose does not come by way of xaudit; it would stay else"
-						       : ": is unloaded, though a thread has not left its handler for two seconds");
+	text_string(&text, answer == HANDLERS_DEFERRED
+				   ? ": is unloaded by its own handler, whose dlclose does not come by way of xaudit; "
+				     "it would stay else"
+				   : ": is unloaded, though a thread has not left its handler for two seconds");
 	process_lock(&held);
 	process_say(buffer);
 	process_unlock(&held);
@@ -368,7 +377,10 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		describe_changed_counts(1);
 		process_unlock(&held);
 		recorder_finish();
-		/* Behind it: so calls that were open have their ends, and the copy says that the process came to its end. */
+		/*
+		 * Behind it: so calls that were open have their ends, and the copy says that the process came to its
+		 * end.
+		 */
 		if (!check_mode())
 			snapshot_at_exit();
 	}

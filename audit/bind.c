@@ -39,7 +39,8 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
 	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare =
 	 * none`, too, which is off. */
-	choice->on = asked_selects(callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
+	choice->on = asked_selects(
+		callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
 	if (choice->on || choice->selected || rules->prepare == RULES_PREPARE_ALL)
 		choice->kind = kind;
 }
@@ -137,7 +138,9 @@ static struct binding *make_stub(
 	b->cell->word = f && f->id ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
 	b->cell->body = f ? dladdr_through(to, f->name, close_through(body)) : close_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
-	/* ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone. */
+	/*
+	 * ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone.
+	 */
 	b->next = to->bindings[bucket];
 	/* Release; pairs with the acquire in find_ready(). */
 	__atomic_store_n(&to->bindings[bucket], b, __ATOMIC_RELEASE);
@@ -158,8 +161,8 @@ static int has_sled_on(const struct load *to, uint64_t offset)
 }
 
 /*
- * The first binding into a load of an object that was bound to before: makes the stubs of all functions that were called by name then, in one
- * go. As a rule the same ones are bound again, and find_ready() finds them.
+ * The first binding into a load of an object that was bound to before: makes the stubs of all functions that were
+ * called by name then, in one go. As a rule the same ones are bound again, and find_ready() finds them.
  */
 static void make_known(struct load *to)
 {
@@ -168,7 +171,8 @@ static void make_known(struct load *to)
 	for (const struct bound_function *f = to->object->bound; f; f = f->all)
 		n += f->on && f->id;
 	for (struct bound_function *f = to->object->bound; f; f = f->all)
-		if (f->on && f->id && !has_sled_on(to, f->offset) && !make_stub(to, f, to->base + f->offset, gate_for(f), n--))
+		if (f->on && f->id && !has_sled_on(to, f->offset) &&
+			!make_stub(to, f, to->base + f->offset, gate_for(f), n--))
 			return;
 }
 
@@ -190,8 +194,9 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 }
 
 /*
- * The stub of a function that is on for callers of any object, if it is there already: without the lock, since bindings come by the thousand, and the lock
- * blocks signals. Lists grow at their heads, and what they hold stays as long as the load; `to` is being bound to, so it stays.
+ * The stub of a function that is on for callers of any object, if it is there already: without the lock, since bindings
+ * come by the thousand, and the lock blocks signals. Lists grow at their heads, and what they hold stays as long as the
+ * load; `to` is being bound to, so it stays.
  */
 static struct binding *find_ready(const struct load *to, const char *name, uint64_t body)
 {
@@ -294,7 +299,8 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	/* dlsym finds data too. Hand-written functions may lack a type; the linker makes PLT slots for calls only. */
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && !(flags & LA_SYMB_DLSYM)))
 		return body;
-	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) || from->object->flags & TRACE_OBJECT_LOADER)
+	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ||
+		from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
 	enum never_watch what = never_watch(name);
 	/* Asks the rules that were added live, too: those change under the lock. */
@@ -315,7 +321,10 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	struct choice choice = choose(from, to, name);
 	uintptr_t real = body;
 	uint64_t through = what == WATCH_JUMP && to->state == LOAD_OPEN ? watch(to, what, body) : 0;
-	/* An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never mind: the name does. */
+	/*
+	 * An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never
+	 * mind: the name does.
+	 */
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, through, &choice, &reason);
 	if (choice.counted)

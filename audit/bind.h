@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bindings: what la_symbind64 makes of one object's reference to another's function. A traced binding goes to a stub of the
- * *defining* object's load, one per function there, so that every caller and every dlsym get the same address, and a
- * pointer that the caller hands on stays good as long as the function itself.
+ * Bindings: what la_symbind64 makes of one object's reference to another's function. A traced binding goes to a stub of
+ * the *defining* object's load, one per function there, so that every caller and every dlsym get the same address, and
+ * a pointer that the caller hands on stays good as long as the function itself.
  *
- * Any thread, signal handlers too (lazy binding); concurrent; takes the process lock. libc's string functions may be used: ld.so has saved
- * the vector registers.
+ * Any thread, signal handlers too (lazy binding); concurrent; takes the process lock. libc's string functions may be
+ * used: ld.so has saved the vector registers.
  */
 #ifndef XAUDIT_BIND_H
 #define XAUDIT_BIND_H

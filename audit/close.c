@@ -33,8 +33,10 @@ static struct load *find(uint64_t address)
 {
 	for (struct load *load = loads; load; load = load->next)
 		if (load->state == LOAD_OPEN && address >= load->start && address < load->end)
-			return load->pinned || load->object->flags & (TRACE_OBJECT_PROGRAM | TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ? NULL
-																      : load;
+			return load->pinned || load->object->flags &
+						       (TRACE_OBJECT_PROGRAM | TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)
+				       ? NULL
+				       : load;
 	return NULL;
 }
 
@@ -72,7 +74,8 @@ static int is_libc(const struct object *object)
 	if (!soname)
 		return 0;
 	size_t length = sys_length(soname);
-	return (length == 9 && sys_same(soname, "libc.so.6", 9)) || (length == 10 && sys_same(soname, "libdl.so.2", 10));
+	return (length == 9 && sys_same(soname, "libc.so.6", 9)) ||
+	       (length == 10 && sys_same(soname, "libdl.so.2", 10));
 }
 
 void close_note(struct load *load, const struct imports *imports)
@@ -91,7 +94,8 @@ static int in_segment(const struct load *load, uint32_t type, uint64_t address)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
-		if (p->p_type == type && (type != PT_LOAD || p->p_flags & PF_W) && address - (load->base + p->p_vaddr) < p->p_memsz)
+		if (p->p_type == type && (type != PT_LOAD || p->p_flags & PF_W) &&
+			address - (load->base + p->p_vaddr) < p->p_memsz)
 			return 1;
 	}
 	return 0;
@@ -112,15 +116,16 @@ static long probe(uint64_t *slot)
 }
 
 /*
- * ld.so has put the address there, maybe a moment ago, on another thread. While it relocates the object, the page is writable and must stay so; that it is not any more means
- * that ld.so is done with it. Returns whether it was replaced.
+ * ld.so has put the address there, maybe a moment ago, on another thread. While it relocates the object, the page is
+ * writable and must stay so; that it is not any more means that ld.so is done with it. Returns whether it was replaced.
  */
 static int replace(const struct load *load, uint64_t *slot)
 {
 	void *page = (void *)((uintptr_t)slot & ~4095ul);
 	long r = probe(slot);
 
-	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) && !sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
+	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) &&
+		!sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
 		/* Relaxed: one aligned word; who calls by the old one is as before. */
 		__atomic_store_n(slot, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
 		sys_mprotect(page, 4096, PROT_READ);
@@ -133,8 +138,9 @@ static int replace(const struct load *load, uint64_t *slot)
 }
 
 /*
- * Is this word, of a relocation of that type, to become ours? 0: it never is, -1: not now, the object is not relocated yet. A slot that is still to be bound leads into the
- * object itself; ld.so will ask la_symbind64 where it may. A thread that is just binding it may store the real one after us.
+ * Is this word, of a relocation of that type, to become ours? 0: it never is, -1: not now, the object is not relocated
+ * yet. A slot that is still to be bound leads into the object itself; ld.so will ask la_symbind64 where it may. A
+ * thread that is just binding it may store the real one after us.
  */
 static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 {
@@ -154,8 +160,8 @@ static uint64_t replace_in(const struct load *load, const Elf64_Rela *r, uint64_
 		uint64_t *slot = (uint64_t *)(uintptr_t)(load->base + r->r_offset);
 		uint32_t type = ELF64_R_TYPE(r->r_info);
 		if (ELF64_R_SYM(r->r_info) != load->closes ||
-			(type != R_X86_64_GLOB_DAT && type != R_X86_64_64 && type != R_X86_64_JUMP_SLOT) || (uintptr_t)slot % 8 ||
-			!in_segment(load, PT_LOAD, (uint64_t)(uintptr_t)slot))
+			(type != R_X86_64_GLOB_DAT && type != R_X86_64_64 && type != R_X86_64_JUMP_SLOT) ||
+			(uintptr_t)slot % 8 || !in_segment(load, PT_LOAD, (uint64_t)(uintptr_t)slot))
 			continue;
 		/* Relaxed: ld.so's word, or the program's own. */
 		int ours = is_ours(load, type, __atomic_load_n(slot, __ATOMIC_RELAXED));
@@ -171,10 +177,15 @@ static void replace_bindings(const struct load *load)
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
 			if (b->body != close_real)
 				continue;
-			/* Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps others from the target. */
+			/*
+			 * Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps
+			 * others from the target.
+			 */
 			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
 			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == close_real)
-				__atomic_store_n(&b->cell->target, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED); /* relaxed, as above */
+				/* relaxed, as above */
+				__atomic_store_n(
+					&b->cell->target, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
 		}
 	}
 }

@@ -18,7 +18,8 @@ int code_segment(const struct load *load, uint64_t address, uint64_t *end)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || address < p->p_vaddr || address >= p->p_vaddr + p->p_filesz)
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || address < p->p_vaddr ||
+			address >= p->p_vaddr + p->p_filesz)
 			continue;
 		*end = p->p_vaddr + p->p_filesz;
 		return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC;
@@ -94,7 +95,8 @@ enum trace_reason code_stubs(struct load *load)
 		return TRACE_REASON_TRACED;
 	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
 	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(object, xray))) ||
-		(patchable && !object->patchable_base && !(object->patchable_base = describe_take_ids(object, patchable))))
+		(patchable && !object->patchable_base &&
+			!(object->patchable_base = describe_take_ids(object, patchable))))
 		return TRACE_REASON_IDS_USED_UP;
 	enum trace_reason reason = code_reserve(load);
 	if (reason != TRACE_REASON_TRACED)
@@ -110,7 +112,8 @@ size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *f
 
 	switch (site->type) {
 	case SLED_GUARD:
-		return sled_patched(SLED_GUARD, 0, load->object->sites.guarded[n - load->object->sites.first_guard_site], out, from);
+		return sled_patched(SLED_GUARD, 0,
+			load->object->sites.guarded[n - load->object->sites.first_guard_site], out, from);
 	case SLED_XRAY_ENTRY:
 		stub = stub_xray(&load->stubs, 0);
 		break;
@@ -183,7 +186,8 @@ int64_t code_function_at(const struct object *object, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low < object->usable_functions && function[object->functions[low]].address == address && has_calls(object, object->functions[low]))
+	if (low < object->usable_functions && function[object->functions[low]].address == address &&
+		has_calls(object, object->functions[low]))
 		return object->functions[low];
 	return -1;
 }
@@ -239,7 +243,8 @@ void code_count_pages(struct load *load)
 		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
 				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE
 				: sled_is_jump((enum sled_type)type) ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
-		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE, end = (site->address + size - 1) / PAGE;
+		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE,
+			 end = (site->address + size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/* In order of address, so the last page counted is the only one that can come again. */
 			if (last == ~0ull || page > last) {
@@ -333,15 +338,16 @@ static int64_t file_offset(const struct load *load, uint64_t address)
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
 		uint64_t low = p->p_vaddr & ~(PAGE - 1), offset = (p->p_offset & ~(PAGE - 1)) + (address - low);
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && !(p->p_flags & PF_W) && address >= low && address < p->p_vaddr + p->p_filesz)
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && !(p->p_flags & PF_W) && address >= low &&
+			address < p->p_vaddr + p->p_filesz)
 			return is_mapped_from(load->base + address, offset) ? (int64_t)offset : -1;
 	}
 	return -1;
 }
 
 /*
- * Touched pages in a row from *page on, in the file too, as many as one reading takes. *offset: the first one's in the file, -1: it has none. 0: there
- * are no more.
+ * Touched pages in a row from *page on, in the file too, as many as one reading takes. *offset: the first one's in the
+ * file, -1: it has none. 0: there are no more.
  */
 static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offset)
 {
@@ -380,13 +386,15 @@ size_t code_give_back(struct load *load)
 	if (fd < 0)
 		return 0;
 	/*
-	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under `xaudit ctl` each is two stops.
+	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under
+	 * `xaudit ctl` each is two stops.
 	 */
 	if (look_at_mappings(load, (int)fd)) {
 		int64_t offset;
 		for (uint64_t page = 0; (n = touched_run(load, &page, &offset)); page += n) {
 			const uint8_t *p = (const uint8_t *)(uintptr_t)(load->start + page * PAGE);
-			long got = offset < 0 ? 0 : sys_call(__NR_pread64, fd, (long)own, (long)(n * PAGE), offset, 0, 0);
+			long got =
+				offset < 0 ? 0 : sys_call(__NR_pread64, fd, (long)own, (long)(n * PAGE), offset, 0, 0);
 			for (size_t i = 0, same; i < n && (long)((i + 1) * PAGE) <= got; i += same + 1) {
 				for (same = 0; i + same < n && (long)((i + same + 1) * PAGE) <= got; same++)
 					if (!is_same_page(p + (i + same) * PAGE, own + (i + same) * PAGE))
@@ -412,7 +420,8 @@ void code_merge(const struct load *load)
 		const Elf64_Phdr *p = &load->phdr[i];
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
-		uint64_t low = (load->base + p->p_vaddr) & ~(PAGE - 1), high = (load->base + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+		uint64_t low = (load->base + p->p_vaddr) & ~(PAGE - 1),
+			 high = (load->base + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
 		sys_madvise((void *)(uintptr_t)low, high - low, MADV_MERGEABLE);
 	}
 	if (said)

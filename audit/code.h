@@ -2,8 +2,9 @@
 /*
  * The text of a load: what its sites are now, what they can become, and which of its pages are private because of that.
  *
- * A site's state is read from its bytes, always. Of a load that is open (object.h), process lock held, but for code_look() and what else only
- * reads: in la_objopen ld.so's lock does for these. Compiled as runtime/ is: a stopped thread comes here (runtime/control.h), general registers only, no libc.
+ * A site's state is read from its bytes, always. Of a load that is open (object.h), process lock held, but for
+ * code_look() and what else only reads: in la_objopen ld.so's lock does for these. Compiled as runtime/ is: a stopped
+ * thread comes here (runtime/control.h), general registers only, no libc.
  */
 #ifndef XAUDIT_CODE_H
 #define XAUDIT_CODE_H
@@ -20,8 +21,8 @@ int code_segment(const struct load *load, uint64_t address, uint64_t *end);
 enum trace_reason code_reserve(struct load *load);
 
 /*
- * Has the stubs of the load written and the ids of the object's functions taken, if they are not. Returns TRACED, or NO_ROOM, PROTECTION or
- * IDS_USED_UP.
+ * Has the stubs of the load written and the ids of the object's functions taken, if they are not. Returns TRACED, or
+ * NO_ROOM, PROTECTION or IDS_USED_UP.
  */
 enum trace_reason code_stubs(struct load *load);
 
@@ -37,13 +38,18 @@ unsigned code_look(const struct load *load, uint32_t n);
 /* Are all sites of the function on? */
 int code_is_on(const struct load *load, uint32_t function);
 
-/* The usable function with sleds that tell of calls which begins at this link-time address; -1: none. Reads the object's tables alone. */
+/*
+ * The usable function with sleds that tell of calls which begins at this link-time address; -1: none. Reads the
+ * object's tables alone.
+ */
 int64_t code_function_at(const struct object *object, uint64_t address);
 
 /* Fills in the cell of a patchable function; before its site is switched on. */
 void code_fill_cell(struct load *load, uint32_t function);
 
-/* Notes that these bytes of text were written to, or will be. Without memory for that, the pages are never given back. */
+/*
+ * Notes that these bytes of text were written to, or will be. Without memory for that, the pages are never given back.
+ */
 void code_touch(struct load *load, uint64_t address, size_t size);
 
 /* Counts the pages of the load's text, and tells the trace when they are others than before. */
@@ -57,10 +63,16 @@ void code_count_pages(struct load *load);
  */
 size_t code_give_back(struct load *load);
 
-/* Is the file behind fd the one that is mapped at address? Asked of the kernel about a mapping of each: so it works where stat tells other numbers. */
+/*
+ * Is the file behind fd the one that is mapped at address? Asked of the kernel about a mapping of each: so it works
+ * where stat tells other numbers.
+ */
 int code_is_mapped_file(int fd, uint64_t address);
 
-/* `merge = yes`: lets the kernel find pages that other processes patched in the same way. Says once where it does not look for them. */
+/*
+ * `merge = yes`: lets the kernel find pages that other processes patched in the same way. Says once where it does not
+ * look for them.
+ */
 void code_merge(const struct load *load);
 
 #endif

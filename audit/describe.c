@@ -23,7 +23,9 @@ uint32_t describe_take_ids(const struct object *object, uint32_t n)
 void describe_object(const struct object *object)
 {
 	static char names[8192]; /* the lock guards it */
-	struct trace_object record = { .head = { .type = TRACE_REC_OBJECT }, .object = object->number, .flags = object->flags };
+	struct trace_object record = {
+		.head = { .type = TRACE_REC_OBJECT }, .object = object->number, .flags = object->flags
+	};
 	size_t path = sys_length(object->path), soname = object->soname ? sys_length(object->soname) : 0;
 
 	if (path + soname > sizeof(names))
@@ -45,7 +47,9 @@ void describe_object(const struct object *object)
 
 void describe_load(const struct load *load)
 {
-	struct trace_load record = { .head = { .type = TRACE_REC_LOAD }, .load = load->number, .object = load->object->number };
+	struct trace_load record = {
+		.head = { .type = TRACE_REC_LOAD }, .load = load->number, .object = load->object->number
+	};
 
 	record.clock = load->clock;
 	record.base = load->base;
@@ -83,12 +87,15 @@ static void list_add(struct function_list *list, uint32_t id, uint64_t offset, u
 
 static void list_end(struct function_list *list, const struct object *object, uint32_t kind)
 {
-	struct trace_functions record = { .head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = kind };
+	struct trace_functions record = {
+		.head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = kind
+	};
 
 	record.count = list->count;
 	record.names_size = list->names_size;
 	if (list->count)
-		process_append(&record.head, sizeof(record), list->function, list->count * sizeof(*list->function) + list->names_size);
+		process_append(&record.head, sizeof(record), list->function,
+			list->count * sizeof(*list->function) + list->names_size);
 	arena_free(&list->arena);
 }
 
@@ -111,7 +118,8 @@ static int is_listed(const struct object *object, uint32_t i, int fresh)
 {
 	unsigned marks = object->marks[i];
 
-	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED) : (marks & FUNCTION_NAMED) != 0;
+	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED)
+		     : (marks & FUNCTION_NAMED) != 0;
 }
 
 static void list_sleds(struct object *object, int fresh)
@@ -168,7 +176,9 @@ static void describe_one(const struct object *object, const struct bound_functio
 		struct trace_function function;
 		char name[1024];
 	} one; /* the lock guards it */
-	struct trace_functions record = { .head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = f->kind, .count = 1 };
+	struct trace_functions record = {
+		.head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = f->kind, .count = 1
+	};
 	size_t length = sys_length(f->name) + 1;
 
 	if (length > sizeof(one.name)) {
@@ -230,8 +240,8 @@ void describe_counts(struct object *object)
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		for (unsigned reason = 0; reason < TRACE_REASON_COUNT; reason++)
 			if (object->counts[kind][reason])
-				counts[record.count++] =
-					(struct trace_site_count){ (uint16_t)kind, (uint16_t)reason, object->counts[kind][reason] };
+				counts[record.count++] = (struct trace_site_count){ (uint16_t)kind, (uint16_t)reason,
+					object->counts[kind][reason] };
 	if (record.count)
 		process_append(&record.head, sizeof(record), counts, record.count * sizeof(*counts));
 	object->counts_told = total_counts(object);
@@ -272,7 +282,9 @@ void describe_all(void)
 			describe_pages(object);
 		}
 	}
-	/* In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often. */
+	/*
+	 * In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often.
+	 */
 	for (uint32_t n = 0;;) {
 		const struct load *next = NULL;
 		for (const struct load *load = loads; load; load = load->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling the trace what objects, loads and functions there are. All functions: process lock held. A forked child comes here by its first
- * event, on a program's thread: general registers only, no libc (compiled as runtime/ is).
+ * Telling the trace what objects, loads and functions there are. All functions: process lock held. A forked child comes
+ * here by its first event, on a program's thread: general registers only, no libc (compiled as runtime/ is).
  */
 #ifndef XAUDIT_DESCRIBE_H
 #define XAUDIT_DESCRIBE_H
@@ -15,7 +15,8 @@ void describe_object(const struct object *object);
 void describe_load(const struct load *load);
 
 /*
- * Names of the object's functions with sleds that are to be on and that the trace does not know yet. Their ids must have been taken (code_stubs).
+ * Names of the object's functions with sleds that are to be on and that the trace does not know yet. Their ids must
+ * have been taken (code_stubs).
  */
 void describe_new_sleds(struct object *object);
 
@@ -28,7 +29,9 @@ void describe_bound(const struct object *object, const struct bound_function *on
 /* How many functions are traced, and why not. */
 void describe_counts(struct object *object);
 
-/* The same for every object whose counts have doubled since they were told, or changed at all (last: the process ends). */
+/*
+ * The same for every object whose counts have doubled since they were told, or changed at all (last: the process ends).
+ */
 void describe_changed_counts(int last);
 
 /* How much of its text is changed. */

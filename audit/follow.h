@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that the traced program executes: with `follow = no` they shall not have the module loaded. Their environment is the program's, which
- * is what we can change: in place, at the first LA_ACT_CONSISTENT, when ld.so has done with LD_AUDIT and no code of the program has run.
+ * Programs that the traced program executes: with `follow = no` they shall not have the module loaded. Their
+ * environment is the program's, which is what we can change: in place, at the first LA_ACT_CONSISTENT, when ld.so has
+ * done with LD_AUDIT and no code of the program has run.
  */
 #ifndef XAUDIT_FOLLOW_H
 #define XAUDIT_FOLLOW_H

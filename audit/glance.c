@@ -29,11 +29,13 @@ unsigned glance(int fd)
 	char names[NAMES + 1];
 	unsigned kinds = 0;
 
-	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || memcmp(header.e_ident, ELFMAG, SELFMAG) || !header.e_shoff ||
-		!header.e_shnum || header.e_shentsize != sizeof(*section) || header.e_shstrndx >= header.e_shnum)
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+		!header.e_shoff || !header.e_shnum || header.e_shentsize != sizeof(*section) ||
+		header.e_shstrndx >= header.e_shnum)
 		return ANYTHING;
 	off_t table = (off_t)header.e_shoff, entry = (off_t)sizeof(*section);
-	if (pread(fd, section, sizeof(*section), table + header.e_shstrndx * entry) != sizeof(*section) || section->sh_size > NAMES)
+	if (pread(fd, section, sizeof(*section), table + header.e_shstrndx * entry) != sizeof(*section) ||
+		section->sh_size > NAMES)
 		return ANYTHING;
 	size_t size = section->sh_size;
 	if (pread(fd, names, size, (off_t)section->sh_offset) != (ssize_t)size)

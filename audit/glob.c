@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The questions that the rules answer while the program runs. All of it is pure: no allocation, no libc, no state, so that
- * la_symbind64 may ask on any thread.
+ * The questions that the rules answer while the program runs. All of it is pure: no allocation, no libc, no state, so
+ * that la_symbind64 may ask on any thread.
  */
 #include "audit/rules.h"
 
 #include "runtime/sys.h" /* sys_same */
 
 /*
- * Compares one character with the set that begins behind '['. *end becomes the place behind the closing ']'. Returns 1 when it
- * is in, 0 when not, -1 when the set is never closed.
+ * Compares one character with the set that begins behind '['. *end becomes the place behind the closing ']'. Returns 1
+ * when it is in, 0 when not, -1 when the set is never closed.
  */
 static int set_holds(const char *set, unsigned char c, const char **end)
 {
@@ -42,8 +42,9 @@ static int set_holds(const char *set, unsigned char c, const char **end)
 int rules_glob(const char *pattern, const char *text)
 {
 	/*
-	 * Where to go on when something behind the last star does not match: that star takes one character more. Stars before
-	 * the last one never need to take more than they did, which is what keeps this from becoming exponential.
+	 * Where to go on when something behind the last star does not match: that star takes one character more. Stars
+	 * before the last one never need to take more than they did, which is what keeps this from becoming
+	 * exponential.
 	 */
 	const char *star = NULL, *retry = NULL;
 

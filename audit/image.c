@@ -50,7 +50,10 @@ static int is_readable(const struct image *image, uint64_t address, uint64_t siz
 	return 0;
 }
 
-/* Notes are name size, description size, type, name, description, all padded to 4. Of a damaged segment the rest is left out. */
+/*
+ * Notes are name size, description size, type, name, description, all padded to 4. Of a damaged segment the rest is
+ * left out.
+ */
 int image_next_note(const struct image *image, struct image_note *note)
 {
 	for (;;) {
@@ -94,7 +97,8 @@ int image_is_writable(const struct image *image, uint64_t address, uint64_t size
 
 int image_note_is(const struct image_note *note, const char *owner, uint32_t type)
 {
-	return note->type == type && note->name_size == sys_length(owner) + 1 && sys_same(note->name, owner, note->name_size);
+	return note->type == type && note->name_size == sys_length(owner) + 1 &&
+	       sys_same(note->name, owner, note->name_size);
 }
 
 static void read_notes(struct image *image)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be read of an object in memory at la_objopen: its segments are mapped, nothing is relocated but its dynamic section
- * (whose d_ptr values ld.so has made absolute, except in the vDSO). Pure reading; under ld.so's lock.
+ * What can be read of an object in memory at la_objopen: its segments are mapped, nothing is relocated but its dynamic
+ * section (whose d_ptr values ld.so has made absolute, except in the vDSO). Pure reading; under ld.so's lock.
  */
 #ifndef XAUDIT_IMAGE_H
 #define XAUDIT_IMAGE_H
@@ -21,7 +21,10 @@ struct image {
 	int guards; /* a note says that it has some (runtime/api_table.h) */
 };
 
-/* Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the kernel). */
+/*
+ * Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the
+ * kernel).
+ */
 int image_read(struct image *image, const struct link_map *map, int main);
 
 /*

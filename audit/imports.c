@@ -70,7 +70,8 @@ static uint64_t count(const struct symbol_tables *t)
 	return t->hash ? t->hash[1] : 0;
 }
 
-static void consider_relocations(struct imports *imports, const struct symbol_tables *t, const Elf64_Rela *r, uint64_t n)
+static void consider_relocations(
+	struct imports *imports, const struct symbol_tables *t, const Elf64_Rela *r, uint64_t n)
 {
 	for (uint64_t i = 0; r && i < n; i++) {
 		const Elf64_Sym *symbol = t->symbols + ELF64_R_SYM(r[i].r_info);
@@ -83,7 +84,8 @@ static void consider_relocations(struct imports *imports, const struct symbol_ta
 static int is_definition(const Elf64_Sym *symbol)
 {
 	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-	       (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT || ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED);
+	       (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT ||
+		       ELF64_ST_VISIBILITY(symbol->st_other) == STV_PROTECTED);
 }
 
 static int find_sanitizer(const struct imports *imports, const struct symbol_tables *t)

@@ -107,7 +107,8 @@ static enum trace_reason outcome(const struct batch *batch, const struct object 
 }
 
 /* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
-static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed, int *was_on)
+static enum trace_reason judge_site(
+	const struct batch *batch, const struct load *load, uint32_t n, int *needed, int *was_on)
 {
 	const struct site *site = &load->object->sites.site[n];
 	unsigned state = code_look(load, n);
@@ -188,7 +189,8 @@ static int judge_sleds(struct batch *batch, struct load *load)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < set->functions; i++) {
 		batch->kinds |= set->function[i].reason == TRACE_REASON_TRACED ? 1u << set->function[i].kind : 0;
-		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name) : find_xray(batch, object, i);
+		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name)
+				       : find_xray(batch, object, i);
 		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
 		wanted[i] = write != 0;
 		sites += write;
@@ -221,7 +223,10 @@ static int judge_sleds(struct batch *batch, struct load *load)
 
 void live_switch(const struct binding *binding, int on)
 {
-	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds the cell filled in. */
+	/*
+	 * Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds the cell filled
+	 * in.
+	 */
 	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->cell->body, __ATOMIC_RELEASE);
 }
 
@@ -248,7 +253,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				continue;
 			}
 			/* Relaxed: the lock is held, nobody else writes it. */
-			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == (batch->on ? b->rest : b->cell->body)) {
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) ==
+				(batch->on ? b->rest : b->cell->body)) {
 				batch->result->already++;
 				continue;
 			}
@@ -409,7 +415,8 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 		if (batch->on)
 			patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
 		else
-			patch->size = (uint8_t)sled_file(site->type, code_original(load->object, n), patch->bytes, &from);
+			patch->size =
+				(uint8_t)sled_file(site->type, code_original(load->object, n), patch->bytes, &from);
 		patch->address = address + (uint64_t)(int64_t)from;
 		sys_copy(patch->expected, (const void *)(uintptr_t)patch->address, patch->size);
 		patch->type = (uint8_t)site->type;
@@ -424,8 +431,8 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 	return 0;
 }
 
-static int plan(int on, const struct asked_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch, size_t *count,
-	struct control_result *result)
+static int plan(int on, const struct asked_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch,
+	size_t *count, struct control_result *result)
 {
 	struct batch batch = { .on = on, .outside = 1, .rule = rule, .rules = rules, .arena = arena, .result = result };
 
@@ -484,7 +491,8 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 		to->head = (uint8_t)sled_head(site->type);
 	} else {
 		/* Ready again: of all but five-byte sites that is the head alone. */
-		to->patch.size = (uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
+		to->patch.size =
+			(uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
 	if (sled_is_jump(site->type))
@@ -542,12 +550,14 @@ void live_reloaded(struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.first_patchable; i++)
 		if (object->marks[i] & FUNCTION_XRAY && !object->refused)
-			recount(object, i, object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED : TRACE_REASON_DISABLED);
+			recount(object, i,
+				object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED : TRACE_REASON_DISABLED);
 }
 
 /* ---- requests ---- */
 
-static struct arena outside; /* what the tool is reading: from a plan to CONTROL_WRITTEN, or to the next plan of another tool */
+/* what the tool is reading: from a plan to CONTROL_WRITTEN, or to the next plan of another tool */
+static struct arena outside;
 
 static int change(struct control_request *request)
 {

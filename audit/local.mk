@@ -10,21 +10,22 @@ audit_libcommon_la_CFLAGS = $(MODULE_CFLAGS)
 audit_libcommon_la_LIBADD = audit/libglob.la runtime/libbase.la x86_64/libsled.la
 
 noinst_LTLIBRARIES += audit/libaudit.la
-audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/audit.c audit/bind.c audit/bind.h audit/follow.c audit/follow.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.c \
-	audit/iterate.h audit/never.c audit/never.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h \
-	audit/sanitizer.c audit/sanitizer.h audit/symbol.c audit/symbol.h audit/unwinder.c audit/unwinder.h
+audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/audit.c audit/bind.c audit/bind.h audit/follow.c \
+	audit/follow.h audit/glance.c audit/glance.h audit/image.c audit/image.h audit/iterate.c audit/iterate.h \
+	audit/never.c audit/never.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h audit/sanitizer.c \
+	audit/sanitizer.h audit/symbol.c audit/symbol.h audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 
 # What audit/ does on threads of the program, in the middle of their calls.
 noinst_LTLIBRARIES += audit/libdescribe.la
-audit_libdescribe_la_SOURCES = audit/asked.c audit/asked.h audit/code.c audit/code.h audit/describe.c audit/describe.h audit/live.c audit/live.h \
-	audit/retired.c audit/retired.h
+audit_libdescribe_la_SOURCES = audit/asked.c audit/asked.h audit/code.c audit/code.h audit/describe.c audit/describe.h \
+	audit/live.c audit/live.h audit/retired.c audit/retired.h
 audit_libdescribe_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =
-libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la audit/libcommon.la \
-	audit/libsites.la $(INIH_MODULE_LIBS)
+libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.la x86_64/libx86_64.la \
+	audit/libcommon.la audit/libsites.la $(INIH_MODULE_LIBS)
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
 	-Wl,--version-script=$(srcdir)/audit/audit.map
@@ -42,12 +43,14 @@ audit_libglob_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 audit_libcommon_la_SOURCES += audit/rules.c audit/rules_ini.c audit/rules_ini.h audit/rules_keys.c audit/rules_keys.h
 
 noinst_LTLIBRARIES += audit/libsites.la
-audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c audit/site_guard.c audit/site_list.c \
-	audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c audit/site_xray.c
+audit_libsites_la_SOURCES = audit/site.h audit/site.c audit/site_file.c audit/site_file.h audit/site_frame.c \
+	audit/site_guard.c audit/site_list.c audit/site_patchable.c audit/site_relocation.c audit/site_symbol.c \
+	audit/site_xray.c
 audit_libsites_la_CFLAGS = $(MODULE_CFLAGS)
 
 # The module's side of xaudit check.
-audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c audit/check_close.h audit/check_count.c audit/check_count.h
+audit_libaudit_la_SOURCES += audit/check.c audit/check.h audit/check_close.c audit/check_close.h audit/check_count.c \
+	audit/check_count.h
 
 # The program's own calls (xaudit.h).
 audit_libaudit_la_SOURCES += audit/api_connect.c audit/api.h

@@ -126,7 +126,8 @@ static int same_identity(const struct object *known, const struct object *candid
 	return same_file(known, candidate);
 }
 
-static struct object *identify(const struct link_map *map, const struct image *image, const struct rules *rules, uint32_t flags)
+static struct object *identify(
+	const struct link_map *map, const struct image *image, const struct rules *rules, uint32_t flags)
 {
 	const struct arena before = memory;
 	struct object candidate = { .flags = flags, .by_loader = flags & TRACE_OBJECT_PROGRAM && object_program };
@@ -183,8 +184,8 @@ static struct load *new_load(void)
 	return load;
 }
 
-struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image, const struct rules *rules,
-	uint32_t flags)
+struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image,
+	const struct rules *rules, uint32_t flags)
 {
 	struct process_held held;
 	struct load *load = NULL;
@@ -226,11 +227,15 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 
 struct load *object_load(uintptr_t cookie)
 {
-	/* The list only grows, and at its head: a walk without the lock meets whole nodes. Acquire; pairs with the release in
-	 * new_load(). */
+	/*
+	 * The list only grows, and at its head: a walk without the lock meets whole nodes. Acquire; pairs with the
+	 * release in new_load().
+	 */
 	for (struct load *load = __atomic_load_n(&loads, __ATOMIC_ACQUIRE); load; load = load->next)
 		if ((uintptr_t)load == cookie)
-			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE && load->state != LOAD_RETIRED ? load : NULL;
+			return load->magic == LOAD_MAGIC && load->state != LOAD_FREE && load->state != LOAD_RETIRED
+				       ? load
+				       : NULL;
 	return NULL;
 }
 
@@ -262,7 +267,10 @@ void object_doom(void)
 	process_unlock(&held);
 }
 
-/* Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and is gone too. */
+/*
+ * Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and
+ * is gone too.
+ */
 static void retire(struct load *load)
 {
 	load->state = LOAD_RETIRED;

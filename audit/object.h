@@ -47,7 +47,10 @@ struct bound_function {
 
 #define OBJECT_BUCKETS 256
 
-/* What is to be done with a function that has sleds or guards, in this and later loads. What it is in a load, its bytes tell (code.h). */
+/*
+ * What is to be done with a function that has sleds or guards, in this and later loads. What it is in a load, its bytes
+ * tell (code.h).
+ */
 enum function_marks {
 	FUNCTION_ON = 1,    /* on: selected by the rules, or asked for since */
 	FUNCTION_READY = 2, /* made ready at load for being switched on */
@@ -76,7 +79,8 @@ struct object {
 	uint32_t usable;      /* how many */
 	uint32_t *functions;  /* indices of these functions, but for those of guards, in order of their address */
 	uint32_t usable_functions;
-	uint8_t (*original)[SLED_ORIGINAL_SIZE]; /* own bytes of sites.site[first_patchable_site ... first_guard_site - 1] */
+	/* own bytes of sites.site[first_patchable_site ... first_guard_site - 1] */
+	uint8_t (*original)[SLED_ORIGINAL_SIZE];
 	uint32_t first_patchable_site;
 	uint32_t refused; /* enum trace_reason: none of it can be used after all */
 	uint32_t xray_base, patchable_base; /* first ids; 0: none */
@@ -127,14 +131,16 @@ struct load {
 	int textrel;
 	int pinned; /* a handler of its own has called dlclose: it stays */
 	int asked; /* la_symbind64 is asked about what it binds */
-	uint32_t closes; /* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (close.h) */
+	/* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (close.h) */
+	uint32_t closes;
 	const Elf64_Rela *close_relocation[2];
 	uint64_t close_relocations[2];
 	uint32_t xray; /* its number for the XRay interface (xray.h) + 1; 0: none */
 	const Elf64_Phdr *phdr; /* in the object's memory */
 	unsigned phnum;
 	struct stub_pages stubs; /* of the sleds */
-	uint8_t *touched; /* one bit per page from start on: text that was written to and not given back since; NULL: none */
+	/* one bit per page from start on: text that was written to and not given back since; NULL: none */
+	uint8_t *touched;
 	struct stub_block *blocks; /* of the bindings, newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
@@ -145,15 +151,18 @@ struct load {
 extern struct object *objects;
 extern struct load *loads;
 
-/* Has any function been selected yet? A process without makes no trace folder (but under `xaudit record`, which tells why). Lock held. */
+/*
+ * Has any function been selected yet? A process without makes no trace folder (but under `xaudit record`, which tells
+ * why). Lock held.
+ */
 extern int object_selected;
 
 /*
- * A new load of the object that map describes: finds or makes the identity, notes both in the trace. main: the program. NULL: no memory. Takes the
- * process lock. Sites are not looked at (prepare.h).
+ * A new load of the object that map describes: finds or makes the identity, notes both in the trace. main: the program.
+ * NULL: no memory. Takes the process lock. Sites are not looked at (prepare.h).
  */
-struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image, const struct rules *rules,
-	uint32_t flags);
+struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image,
+	const struct rules *rules, uint32_t flags);
 
 /* The load behind a cookie, or NULL when it is none of ours. Any context. */
 struct load *object_load(uintptr_t cookie);

@@ -70,7 +70,9 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 	return reason;
 }
 
-/* Shell sort of indices by the address that each item holds: no recursion, no memory. The list is in order as a rule. */
+/*
+ * Shell sort of indices by the address that each item holds: no recursion, no memory. The list is in order as a rule.
+ */
 static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 {
 	const char *base = first;
@@ -93,8 +95,8 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 }
 
 /*
- * Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. Guards are on in objects that no section names,
- * too: that is what their authors expect of a process that is traced.
+ * Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. Guards are on in
+ * objects that no section names, too: that is what their authors expect of a process that is traced.
  */
 static int is_asked(const struct object *object, int kind)
 {
@@ -110,7 +112,8 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 
 	if (f->reason != TRACE_REASON_TRACED)
 		return f->reason;
-	int selected = is_asked(object, f->kind) && (!object->section || rules_select(object->section, f->name, object->path, object->soname));
+	int selected = is_asked(object, f->kind) &&
+		       (!object->section || rules_select(object->section, f->name, object->path, object->soname));
 	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
 	if (f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name))
 		*marks |= FUNCTION_ENTRY;
@@ -199,7 +202,8 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 			object->counts[kind][set->kind_reason[kind]]++;
 	}
 	/* That there are none is not worth a word. */
-	if (kinds & GUARDS && (reason != TRACE_REASON_TRACED || set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_DAMAGED))
+	if (kinds & GUARDS &&
+		(reason != TRACE_REASON_TRACED || set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_DAMAGED))
 		object->counts[TRACE_KIND_GUARD][reason != TRACE_REASON_TRACED ? reason : TRACE_REASON_DAMAGED]++;
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
@@ -216,7 +220,9 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 
 /* ---- patching: once per load ---- */
 
-/* The bytes in memory once more: they are what we write over, whatever the file says. Keeps those of patchable sites. */
+/*
+ * The bytes in memory once more: they are what we write over, whatever the file says. Keeps those of patchable sites.
+ */
 static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
 {
 	struct object *object = load->object;
@@ -264,7 +270,10 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 	return 1;
 }
 
-/* Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when a site is not what it should be. */
+/*
+ * Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when a site is not what it
+ * should be.
+ */
 static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uint64_t segment_end)
 {
 	const struct object *object = load->object;
@@ -408,7 +417,10 @@ void prepare_for_interface(void)
 	if (for_interface)
 		return;
 	for_interface = 1u << TRACE_KIND_XRAY;
-	/* Loads come and go under ld.so's lock alone, so the list can be walked. Their code may run: it is only looked at. */
+	/*
+	 * Loads come and go under ld.so's lock alone, so the list can be walked. Their code may run: it is only looked
+	 * at.
+	 */
 	for (struct load *load = loads; load; load = load->next) {
 		struct object *object = load->object;
 		uint32_t flags = load->state == LOAD_OPEN ? object->flags : TRACE_OBJECT_VDSO;

@@ -56,7 +56,8 @@ static int protection(const struct load *load, uint64_t address)
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
 		if (p->p_type == PT_LOAD && address - (load->base + p->p_vaddr) < p->p_memsz)
-			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | (p->p_flags & PF_X ? PROT_EXEC : 0);
+			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (p->p_flags & PF_X ? PROT_EXEC : 0);
 	}
 	return 0;
 }
@@ -113,7 +114,8 @@ static void give_back(const struct load *load)
 		mask |= 1u << s->import;
 	mask = mask ? imports_defined(load, mask) : 0;
 	for (struct supplied *s = recent; s && mask; s = s->next)
-		if (s->load && s->load->namespace == load->namespace && mask & 1u << s->import && !write_symbol(s->load, s->address, &s->before))
+		if (s->load && s->load->namespace == load->namespace && mask & 1u << s->import &&
+			!write_symbol(s->load, s->address, &s->before))
 			s->load = NULL;
 }
 

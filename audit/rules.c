@@ -132,7 +132,9 @@ static long look(int fd, int searched)
 	return 0;
 }
 
-/* Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said). */
+/*
+ * Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said).
+ */
 static long read_file(struct rules *rules, struct rules_text *out, const char *path, int searched)
 {
 	struct arena *arena = &rules->arena;
@@ -250,7 +252,10 @@ static int no_memory(struct rules *rules, const char *what)
 	return -1;
 }
 
-/* What holds where no source says otherwise. recorded: `xaudit record` made rules; it is asked about a command, with all that it runs. */
+/*
+ * What holds where no source says otherwise. recorded: `xaudit record` made rules; it is asked about a command, with
+ * all that it runs.
+ */
 static void set_defaults(struct rules *rules, int recorded)
 {
 	*rules = (struct rules){

@@ -72,9 +72,11 @@ struct rules {
 	struct rules_pattern *stack_copying; /* beside such libraries only entries are recorded */
 	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
-	int control_any; /* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */
+	/* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */
+	int control_any;
 	int merge;	 /* MADV_MERGEABLE on patched pages */
-	const char *source; /* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
+	/* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
+	const char *source;
 	const char *file;   /* the configuration that was read; NULL: none */
 	int defaults;	    /* no source held a section: the sections are the default ones */
 };
@@ -89,14 +91,15 @@ int rules_read(struct rules *rules, char *(*environment)(const char *));
 int rules_read_file(struct rules *rules, const char *path);
 
 /*
- * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL; program: the main executable.
- * A pattern is compared with the basename of path and with the soname; with the whole path if the pattern holds a '/'.
+ * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL;
+ * program: the main executable. A pattern is compared with the basename of path and with the soname; with the whole
+ * path if the pattern holds a '/'.
  */
 const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
 
 /*
- * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For the kind calls, path
- * and soname are those of the called library.
+ * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For the kind
+ * calls, path and soname are those of the called library.
  */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
@@ -112,8 +115,8 @@ void rules_refuse(struct rules *rules, unsigned kinds);
 unsigned rules_kinds(const struct rules *rules);
 
 /*
- * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ? match
- * '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
+ * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ?
+ * match '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
  */
 int rules_glob(const char *pattern, const char *text);
 
@@ -124,12 +127,15 @@ size_t rules_size(const char *text);
 uint64_t rules_bytes(const char *text);
 
 /*
- * Would the configuration take the value for this key of [trace]? For options that say the same as a key; not for `below`.
- * Returns NULL, or what is allowed, to be said to people.
+ * Would the configuration take the value for this key of [trace]? For options that say the same as a key; not for
+ * `below`. Returns NULL, or what is allowed, to be said to people.
  */
 const char *rules_wrong(const char *key, const char *value);
 
-/* The words of the configuration, by enum rules_clock, trace_mode, rules_prepare, trace_overflow; the name of a signal that `snapshot` takes, without SIG, or NULL. */
+/*
+ * The words of the configuration, by enum rules_clock, trace_mode, rules_prepare, trace_overflow; the name of a signal
+ * that `snapshot` takes, without SIG, or NULL.
+ */
 extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
 extern const char *const rules_overflow_words[2];
 const char *rules_signal(int number);

@@ -172,7 +172,8 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 		glob = trim(p + word, &glob_length);
 		if (!glob_length)
 			return fail(parser,
-				"section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]",
+				"section [library] without a pattern; allowed: [library GLOB], as in [library "
+				"libfoo.so*]",
 				NULL, 0, NULL);
 	} else if (!is_word(p, length, "program")) {
 		return fail(parser, "unknown section ", p, length, "; allowed: " SECTIONS_ALLOWED);
@@ -278,9 +279,9 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 			" on a line that begins with a blank continues the key before it; start sections in column 1");
 	if (holds(word, length, '='))
 		return fail(parser, "'=' in ", word, length,
-			parser->continues
-				? ": a line that begins with a blank continues the key before it; start keys in column 1"
-				: "; allowed: names and patterns, with blanks between them");
+			parser->continues ? ": a line that begins with a blank continues the key before it; start keys "
+					    "in column 1"
+					  : "; allowed: names and patterns, with blanks between them");
 	switch (key) {
 	case RULES_KEY_KINDS:
 		return add_kind(parser, word, length);
@@ -422,7 +423,9 @@ static int take(void *user, const char *section, const char *name, const char *v
 
 int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length)
 {
-	struct parser parser = { .rules = rules, .arena = &rules->arena, .out = out, .next = text, .end = text + length };
+	struct parser parser = {
+		.rules = rules, .arena = &rules->arena, .out = out, .next = text, .end = text + length
+	};
 	int line;
 
 	parser.last_section = &out->sections;

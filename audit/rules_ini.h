@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and rules_ini.c; main thread, at start. */
+/*
+ * One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and rules_ini.c; main thread,
+ * at start.
+ */
 #ifndef XAUDIT_RULES_INI_H
 #define XAUDIT_RULES_INI_H
 
@@ -12,8 +15,9 @@ struct rules_text {
 };
 
 /*
- * Parses length bytes at text, which must be writable and end in a NUL behind them. Sections go to *out; keys of [trace] into *rules, over what is
- * there (output as it is written). All results lie in the arena of rules. Returns 0, or -1 after one line on fd 2.
+ * Parses length bytes at text, which must be writable and end in a NUL behind them. Sections go to *out; keys of
+ * [trace] into *rules, over what is there (output as it is written). All results lie in the arena of rules. Returns 0,
+ * or -1 after one line on fd 2.
  */
 int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length);
 

@@ -152,8 +152,8 @@ static int set_time(uint64_t *ns, const char *value)
 }
 
 /*
- * Signals that a user may send to ask for a snapshot. None that says a thing to the kernel or about the program itself: those that crash,
- * stop or continue it, tell of children, or come with a file's limits.
+ * Signals that a user may send to ask for a snapshot. None that says a thing to the kernel or about the program itself:
+ * those that crash, stop or continue it, tell of children, or come with a file's limits.
  */
 static const struct {
 	const char *name;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of the configuration. Between rules.c, rules_ini.c and rules_keys.c; pure, but for what they are told to write to. */
+/*
+ * The keys of the configuration. Between rules.c, rules_ini.c and rules_keys.c; pure, but for what they are told to
+ * write to.
+ */
 #ifndef XAUDIT_RULES_KEYS_H
 #define XAUDIT_RULES_KEYS_H
 
@@ -18,7 +21,7 @@
 	RULES_KEYS_BEHIND_OUTPUT(X)
 #define RULES_KEYS_BEHIND_OUTPUT(X)                                                                                    \
 	X(BUFFER, "buffer", "bad size ", "a power of two from 64k to 1G, as in 4M")                                    \
-	X(CLOCK, "clock", "bad value ", "auto, tsc, monotonic, coarse")                                                        \
+	X(CLOCK, "clock", "bad value ", "auto, tsc, monotonic, coarse") \
 	X(FOLLOW, "follow", "bad value ", "yes, no")                                                                   \
 	X(MODE, "mode", "bad value ", "stream, ring, count")                                                           \
 	X(RING, "ring", "bad size ", "a power of two from 256k to 1G, as in 8M")                                       \
@@ -58,7 +61,10 @@ enum rules_key_number rules_key_find(int of_trace, const char *word);
 /* Does it take words, on as many lines as one likes? Others take one value, once. */
 int rules_key_is_list(enum rules_key_number key);
 
-/* Takes a value of a key of [trace], or one more word of snapshot. It must live as long as the rules. Returns 0, or -1 when it is not allowed. */
+/*
+ * Takes a value of a key of [trace], or one more word of snapshot. It must live as long as the rules. Returns 0, or -1
+ * when it is not allowed.
+ */
 int rules_key_set(struct rules *rules, enum rules_key_number key, const char *value);
 
 /* Forgets what an earlier text has listed. */

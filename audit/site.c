@@ -33,7 +33,9 @@ static void read_build_id(struct site_set *set, const struct site_file *file)
 		if (!site_section(file, i, &section) || section.sh_type != SHT_NOTE)
 			continue;
 		const uint8_t *p = site_section_bytes(file, &section);
-		note = (struct site_note){.next = p, .left = p ? section.sh_size : 0, .align = section.sh_addralign == 8 ? 8 : 4};
+		note = (struct site_note){
+			.next = p, .left = p ? section.sh_size : 0, .align = section.sh_addralign == 8 ? 8 : 4
+		};
 		if (find_build_id(set, &note))
 			return;
 	}
@@ -147,8 +149,8 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 	return 0;
 }
 
-static int scan_maps(
-	struct site_set *set, struct site_file *file, struct maps *xray, struct maps *patchable, const struct site_guards *guards)
+static int scan_maps(struct site_set *set, struct site_file *file, struct maps *xray, struct maps *patchable,
+	const struct site_guards *guards)
 {
 	size_t total = xray->count + patchable->count + guards->count;
 	int r = 0;

@@ -3,13 +3,13 @@
  * Site discovery: which functions of an ELF file have compile-time sites, and where. Pure function of the file.
  *
  * Used by the module in la_objopen (ld.so's lock held, no other thread can touch the object) and by `xaudit list`.
- * Reads section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the
- * object's own relocations (.rela.dyn, RELR), the table of guards that a note names (no section headers needed),
- * symbols, and function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena; nothing points into the file after site_scan() returns. Addresses are
- * link-time addresses (add the load address).
+ * Reads section headers, the maps (xray_instr_map, __patchable_function_entries), overlaid with the object's own
+ * relocations (.rela.dyn, RELR), the table of guards that a note names (no section headers needed), symbols, and
+ * function starts of .eh_frame_hdr where symbols are missing. All results live in the set's arena; nothing points into
+ * the file after site_scan() returns. Addresses are link-time addresses (add the load address).
  *
- * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function. Event sleds are the exception: one that
- * can't be used is no site, and is counted. A function may have event sleds alone.
+ * A function with several sites of one kind is used as a whole or not at all: one bad sled refuses the function. Event
+ * sleds are the exception: one that can't be used is no site, and is counted. A function may have event sleds alone.
  */
 #ifndef XAUDIT_SITE_H
 #define XAUDIT_SITE_H
@@ -50,8 +50,8 @@ struct site_set {
 	struct arena arena;
 	struct site *site; /* in order of function, then address */
 	/*
-	 * xray ones in order of the map (index = XRay function id - 1), then patchable ones by address, then those that hold
-	 * guards by address: of these `address` is that of the first guard where nothing is known of the function
+	 * xray ones in order of the map (index = XRay function id - 1), then patchable ones by address, then those that
+	 * hold guards by address: of these `address` is that of the first guard where nothing is known of the function
 	 */
 	struct site_function *function;
 	uint32_t sites, functions;

@@ -210,7 +210,8 @@ const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *
 
 int site_notes(const struct site_file *file, const Elf64_Phdr *segment, struct site_note *note)
 {
-	const uint8_t *p = segment->p_type == PT_NOTE ? site_file_bytes(file, segment->p_offset, segment->p_filesz) : NULL;
+	const uint8_t *p =
+		segment->p_type == PT_NOTE ? site_file_bytes(file, segment->p_offset, segment->p_filesz) : NULL;
 
 	*note = (struct site_note){.next = p, .next_address = segment->p_vaddr, .left = p ? segment->p_filesz : 0};
 	note->align = segment->p_align == 8 ? 8 : 4;

@@ -104,7 +104,9 @@ struct site_note {
 	uint64_t next_address, left, align;
 };
 
-/* Begins with the notes of a PT_NOTE segment: 1, or 0 when it is none. Goes on to the next: 1, or 0 when there is none. */
+/*
+ * Begins with the notes of a PT_NOTE segment: 1, or 0 when it is none. Goes on to the next: 1, or 0 when there is none.
+ */
 int site_notes(const struct site_file *file, const Elf64_Phdr *segment, struct site_note *note);
 int site_next_note(struct site_note *note);
 
@@ -141,8 +143,8 @@ const char *site_symbol_name(struct site_symtab *table, const Elf64_Sym *symbol,
 int site_names_load(struct site_file *file);
 
 /*
- * The function that holds the address, with its name and size as far as known. Returns 1, or 0 when nothing is known of it: function
- * stays as it was. *r becomes -ENOMEM when there is no memory.
+ * The function that holds the address, with its name and size as far as known. Returns 1, or 0 when nothing is known of
+ * it: function stays as it was. *r becomes -ENOMEM when there is no memory.
  */
 int site_holder(struct site_file *file, struct arena *arena, uint64_t address, struct site_function *function, int *r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guards (XAUDIT_IF_TRACED of runtime/xaudit.h). A note of the program names a table of {site, target}, each relative to
- * its own field: the NOP, and where the guarded code begins. The note is found by program headers, so a file needs no
- * section headers. Linkers that see a file made from LTO beside others may keep the note twice.
+ * Guards (XAUDIT_IF_TRACED of runtime/xaudit.h). A note of the program names a table of {site, target}, each relative
+ * to its own field: the NOP, and where the guarded code begins. The note is found by program headers, so a file needs
+ * no section headers. Linkers that see a file made from LTO beside others may keep the note twice.
  */
 #include "audit/site_file.h"
 
@@ -21,7 +21,8 @@ struct table {
 };
 
 /* The table that a note names, unless it is known. Returns its entries, 0 or -1: there is no such table. */
-static int64_t add_table(const struct site_file *file, struct table *table, size_t *tables, uint64_t at, const struct guard_note *note)
+static int64_t add_table(
+	const struct site_file *file, struct table *table, size_t *tables, uint64_t at, const struct guard_note *note)
 {
 	uint64_t start = at + offsetof(struct guard_note, start) + (uint64_t)note->start;
 	uint64_t end = at + offsetof(struct guard_note, end) + (uint64_t)note->end;
@@ -30,7 +31,8 @@ static int64_t add_table(const struct site_file *file, struct table *table, size
 	for (size_t i = 0; i < *tables; i++)
 		if (table[i].start == start && table[i].end == end)
 			return 0;
-	if (note->version != GUARD_VERSION || note->entry_size != ENTRY_SIZE || end < start || (end - start) % ENTRY_SIZE || *tables == TABLES)
+	if (note->version != GUARD_VERSION || note->entry_size != ENTRY_SIZE || end < start ||
+		(end - start) % ENTRY_SIZE || *tables == TABLES)
 		return -1;
 	if (start == end)
 		return 0;
@@ -53,7 +55,8 @@ int site_read_guards(struct site_file *file, struct site_guards *guards)
 		while (site_next_note(&note)) {
 			struct guard_note description;
 			if (note.head.n_type != GUARD_NOTE || note.head.n_namesz != sizeof(API_OWNER) ||
-				note.head.n_descsz < sizeof(description) || memcmp(note.name, API_OWNER, sizeof(API_OWNER)))
+				note.head.n_descsz < sizeof(description) ||
+				memcmp(note.name, API_OWNER, sizeof(API_OWNER)))
 				continue;
 			site_read(&description, note.description);
 			int64_t n = add_table(file, table, &tables, note.address, &description);
@@ -93,7 +96,8 @@ static enum trace_reason check(struct site_file *file, const struct site_guard *
 	if (!sled_is_guard(p, size))
 		return TRACE_REASON_SLED_BYTES;
 	/* A jump goes so far, and into other code than itself. */
-	if (distance != (int32_t)distance || (distance >= 0 && distance < SLED_JUMP_SIZE) || !site_file_code(file, guard->target, &rest))
+	if (distance != (int32_t)distance || (distance >= 0 && distance < SLED_JUMP_SIZE) ||
+		!site_file_code(file, guard->target, &rest))
 		return TRACE_REASON_DAMAGED;
 	return TRACE_REASON_TRACED;
 }
@@ -118,7 +122,8 @@ static int add(struct site_set *set, struct site_file *file, const struct site_g
 	struct site_function found = {.kind = TRACE_KIND_GUARD};
 	int known, r = 0;
 
-	if (last && last->reason == TRACE_REASON_TRACED && last->size && guard->site - last->address < last->size && last->count < UINT16_MAX) {
+	if (last && last->reason == TRACE_REASON_TRACED && last->size && guard->site - last->address < last->size &&
+		last->count < UINT16_MAX) {
 		known = 1;
 		found = *last;
 	} else {
@@ -132,8 +137,8 @@ static int add(struct site_set *set, struct site_file *file, const struct site_g
 		found.address = guard->site;
 		found.size = 0;
 	}
-	if (reason == TRACE_REASON_TRACED && last && last->address == found.address && last->reason == TRACE_REASON_TRACED &&
-		last->count < UINT16_MAX) {
+	if (reason == TRACE_REASON_TRACED && last && last->address == found.address &&
+		last->reason == TRACE_REASON_TRACED && last->count < UINT16_MAX) {
 		last->count++;
 	} else {
 		last = &set->function[set->functions++];

@@ -182,7 +182,8 @@ int site_read_events(struct site_set *set, struct site_file *file)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < set->sites; i++) {
 		const struct site *site = &set->site[i];
-		const uint8_t *p = sled_is_event((enum sled_type)site->type) ? site_file_code(file, site->address, &size) : NULL;
+		const uint8_t *p =
+			sled_is_event((enum sled_type)site->type) ? site_file_code(file, site->address, &size) : NULL;
 		/* It was read as good before. */
 		if (p && sled_read_event((enum sled_type)site->type, p, size, &set->event[set->events].sled))
 			set->event[set->events++].site = i;

@@ -232,7 +232,10 @@ static char **arguments(size_t *count)
 	return list;
 }
 
-/* The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES; trap: "", or STATIC_TLS_TRAP. NULL: no memory. */
+/*
+ * The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES; trap: "", or STATIC_TLS_TRAP. NULL: no
+ * memory.
+ */
 static char **environment(uint64_t wanted, const char *trap)
 {
 	char **entry = find_tunables(), **list;
@@ -302,8 +305,8 @@ static void execute(char **argument, size_t count, char **variables)
 }
 
 /*
- * Whoever traces us by PTRACE_TRACEME alone gets a SIGTRAP for each execve, and passes on those that it did not expect: it is ignored till the second start
- * begins. What is ignored stays so over execve.
+ * Whoever traces us by PTRACE_TRACEME alone gets a SIGTRAP for each execve, and passes on those that it did not expect:
+ * it is ignored till the second start begins. What is ignored stays so over execve.
  */
 static void start_again(uint64_t wanted)
 {

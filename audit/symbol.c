@@ -44,7 +44,8 @@ int symbol_tables(struct symbol_tables *t, const struct load *load)
 	t->plt = plt ? place(load, plt, t->plt_count * sizeof(Elf64_Rela)) : NULL;
 	/* Strings have no alignment. */
 	strings += strings < load->start ? load->base : 0;
-	t->strings = symbol_is_inside(load, (const void *)(uintptr_t)strings, 1) ? (const char *)(uintptr_t)strings : NULL;
+	t->strings =
+		symbol_is_inside(load, (const void *)(uintptr_t)strings, 1) ? (const char *)(uintptr_t)strings : NULL;
 	if (t->gnu_hash && !symbol_is_inside(load, t->gnu_hash, 16 + 8ul * t->gnu_hash[2] + 4ul * t->gnu_hash[0]))
 		t->gnu_hash = NULL;
 	if (t->hash && !symbol_is_inside(load, t->hash, 8 + 4ul * t->hash[0] + 4ul * t->hash[1]))
@@ -97,7 +98,8 @@ static const Elf64_Sym *find_gnu(const struct symbol_tables *t, const char *name
 	memcpy(&word, table + 4 + 2ul * (hash / 64 % words), sizeof(word));
 	if (!(word >> hash % 64 & word >> (hash >> (shift & 31)) % 64 & 1))
 		return NULL;
-	for (uint32_t i = bucket[hash % buckets]; i && i >= first && symbol_is_inside(t->load, chain + (i - first), 4); i++) {
+	for (uint32_t i = bucket[hash % buckets]; i && i >= first && symbol_is_inside(t->load, chain + (i - first), 4);
+		i++) {
 		if ((chain[i - first] | 1) == (hash | 1) && is_called(t, &t->symbols[i], name))
 			return &t->symbols[i];
 		if (chain[i - first] & 1)
@@ -129,5 +131,7 @@ uintptr_t symbol_find(const struct load *load, const char *name)
 	struct symbol_tables t;
 	const Elf64_Sym *symbol = symbol_tables(&t, load) ? symbol_look(&t, name) : NULL;
 
-	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC ? load->base + symbol->st_value : 0;
+	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC
+		       ? load->base + symbol->st_value
+		       : 0;
 }

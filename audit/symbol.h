@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The dynamic symbol table of an object in memory, without dlsym: that would fail for objects that nobody dlopened, and bind through us. Pure reading, of an object
- * that stays meanwhile; of a damaged table, what lies outside of the object is not looked at. Any thread, no lock, no heap.
+ * The dynamic symbol table of an object in memory, without dlsym: that would fail for objects that nobody dlopened, and
+ * bind through us. Pure reading, of an object that stays meanwhile; of a damaged table, what lies outside of the object
+ * is not looked at. Any thread, no lock, no heap.
  */
 #ifndef XAUDIT_SYMBOL_H
 #define XAUDIT_SYMBOL_H

@@ -34,7 +34,8 @@ static void to_entries_only(const struct stub_pages *pages)
 		uint64_t *gate = &stub_cell(pages, i)->gate;
 		/* Relaxed: one aligned word; a thread that still takes the old gate called before the object came. */
 		if (__atomic_load_n(gate, __ATOMIC_RELAXED) == intercept)
-			__atomic_store_n(gate, (uint64_t)(uintptr_t)tramp_gate_point, __ATOMIC_RELAXED); /* relaxed, as said */
+			/* relaxed, as said */
+			__atomic_store_n(gate, (uint64_t)(uintptr_t)tramp_gate_point, __ATOMIC_RELAXED);
 	}
 }
 

@@ -30,9 +30,9 @@ static inline int unwinder_allows(void)
 }
 
 /*
- * Looks at every load that was not looked at yet. When one brings a blind unwinder or copies stacks, intercepting
- * ends, in stubs that exist too, and one line says so. Under
- * ld.so's lock; takes the process lock. To be called before the first return is intercepted, and for each load after it.
+ * Looks at every load that was not looked at yet. When one brings a blind unwinder or copies stacks, intercepting ends,
+ * in stubs that exist too, and one line says so. Under ld.so's lock; takes the process lock. To be called before the
+ * first return is intercepted, and for each load after it.
  */
 void unwinder_look(void);
 

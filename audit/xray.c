@@ -33,7 +33,8 @@ static int note(struct object *object)
 	if (n >= MAX_BLOCKS)
 		return 0;
 	if (!blocks[n]) {
-		void *p = sys_mmap(NULL, BLOCK_OBJECTS * sizeof(*blocks[n]), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *p = sys_mmap(NULL, BLOCK_OBJECTS * sizeof(*blocks[n]), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sys_is_error(p))
 			return 0;
 		/* Release; pairs with the acquire in find(). */
@@ -47,12 +48,16 @@ static int note(struct object *object)
 static const struct object *find(uint32_t number)
 {
 	/* Acquire, both; pairs with the releases in note(). */
-	struct object **block = number / BLOCK_OBJECTS < MAX_BLOCKS ? __atomic_load_n(&blocks[number / BLOCK_OBJECTS], __ATOMIC_ACQUIRE) : NULL;
+	struct object **block = number / BLOCK_OBJECTS < MAX_BLOCKS
+					? __atomic_load_n(&blocks[number / BLOCK_OBJECTS], __ATOMIC_ACQUIRE)
+					: NULL;
 
 	return block ? __atomic_load_n(&block[number % BLOCK_OBJECTS], __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* The load whose number events of the object bear: the newest that is open, else the newest whose code may still run. */
+/*
+ * The load whose number events of the object bear: the newest that is open, else the newest whose code may still run.
+ */
 static void choose_load(struct object *object)
 {
 	const struct load *best = NULL;
@@ -92,9 +97,12 @@ void xray_open(struct load *load)
 	if (n < XRAY_OBJECTS) {
 		give_number(load, n);
 	} else if (all_open && !said) {
-		/* Else closed ones wait for their epoch, as those do for ever that are closed while the process exits. */
+		/*
+		 * Else closed ones wait for their epoch, as those do for ever that are closed while the process exits.
+		 */
 		said = 1;
-		process_say("255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; they are traced as the rules say");
+		process_say("255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; "
+			    "they are traced as the rules say");
 	}
 }
 
@@ -180,7 +188,8 @@ uint64_t xray_address(int32_t object, int32_t function)
 
 	process_lock(&held);
 	const struct load *load = load_of(object);
-	uint64_t address = has_function(load, function) ? load->base + load->object->sites.function[function - 1].address : 0;
+	uint64_t address =
+		has_function(load, function) ? load->base + load->object->sites.function[function - 1].address : 0;
 	process_unlock(&held);
 	return address;
 }
@@ -232,5 +241,6 @@ int xray_id(const struct xaudit_handler_event *event, int32_t *id)
 	if (!now || !object->xray_base || index >= object->sites.first_patchable)
 		return -ENOENT;
 	*id = (int32_t)((now - 1) << 24 | (index + 1));
-	return (object->sites.function[index].log_args ? XRAY_LOG_ARGS : 0) | (handlers_is_set(HANDLERS_ARGUMENTS) ? XRAY_HAS_ARGS : 0);
+	return (object->sites.function[index].log_args ? XRAY_LOG_ARGS : 0) |
+	       (handlers_is_set(HANDLERS_ARGUMENTS) ? XRAY_HAS_ARGS : 0);
 }

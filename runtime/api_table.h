@@ -27,8 +27,9 @@ struct api_note {
 } __attribute__((packed, aligned(4)));
 
 /*
- * Guards (XAUDIT_IF_TRACED) are found in the same way: a note of type GUARD_NOTE names their table, whose entries say where the NOP is and
- * where the guarded code begins. The linker makes the table out of the parts that come with each guard's function.
+ * Guards (XAUDIT_IF_TRACED) are found in the same way: a note of type GUARD_NOTE names their table, whose entries say
+ * where the NOP is and where the guarded code begins. The linker makes the table out of the parts that come with each
+ * guard's function.
  */
 #define GUARD_NOTE    2
 #define GUARD_VERSION 1

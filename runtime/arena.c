@@ -95,7 +95,8 @@ void arena_free(struct arena *arena)
 
 	/* First: another thread may fork in the middle, and the child must not come here for the same blocks again. */
 	*arena = (struct arena){ 0 };
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner: keeps the compiler from moving the stores behind the calls */
+	/* no partner: keeps the compiler from moving the stores behind the calls */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (; block; block = older) {
 		older = block->older;
 		sys_munmap(block, block->size);

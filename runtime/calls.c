@@ -27,7 +27,10 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	uint64_t expected = slot;
 	uint8_t taken;
 
-	__asm__ volatile("cmpxchg %3, %1; sete %0" : "=q"(taken), "+m"(stack->top), "+a"(expected) : "r"(outer) : "cc", "memory");
+	__asm__ volatile("cmpxchg %3, %1; sete %0"
+			 : "=q"(taken), "+m"(stack->top), "+a"(expected)
+			 : "r"(outer)
+			 : "cc", "memory");
 	return taken;
 }
 
@@ -269,8 +272,8 @@ static struct stack *change(struct thread *thread, struct stack *from, struct st
 }
 
 /*
- * A thread that begins on its own stack: what is open there is of one before it that is gone. But who forked goes on, as the
- * child's first thread.
+ * A thread that begins on its own stack: what is open there is of one before it that is gone. But who forked goes on,
+ * as the child's first thread.
  */
 static void begin(struct thread *thread, struct stack *stack)
 {
@@ -476,7 +479,8 @@ enum tramp_answer tramp_slow_strict(uint64_t unused)
 	process_lock(&held);
 	recorder_state(&mode, &is_recording);
 	if (is_recording && process_state() == PROCESS_ON)
-		process_say("the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded");
+		process_say(
+			"the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded");
 	recorder_set_recording(0);
 	if (thread)
 		mirror_each(let_return, thread);
@@ -564,7 +568,8 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 struct stack *calls_unwind_all(struct thread *thread)
 {
 	/* It may have used another stack last: a signal handler's. */
-	struct stack *stack = thread->hot.stack ? calls_stack(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
+	struct stack *stack =
+		thread->hot.stack ? calls_stack(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
 
 	if (stack)
 		calls_unwind(thread, stack, stack->high - 8);

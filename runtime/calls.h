@@ -7,11 +7,12 @@
  * instruction, so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a
  * stack was never met there, or is parted from another one.
  *
- * An event at a slot says that the frames below it are gone, if they are the same stack's. Whether they are is told
- * by the outermost call that was open there: its slot was written over since (whoever goes on calling does that), so
- * it was left, with all inside; or it still holds our label (an XRay call's: the return address that its entry found
- * there), so it may return yet, is taken for another stack's, and parted from this one without a word
- * (mirror_split()). Who was left all the same is met when its slot was written over. An exception's landing pad and longjmp are not asked: they tell that frames are gone.
+ * An event at a slot says that the frames below it are gone, if they are the same stack's. Whether they are is told by
+ * the outermost call that was open there: its slot was written over since (whoever goes on calling does that), so it
+ * was left, with all inside; or it still holds our label (an XRay call's: the return address that its entry found
+ * there), so it may return yet, is taken for another stack's, and parted from this one without a word (mirror_split()).
+ * Who was left all the same is met when its slot was written over. An exception's landing pad and longjmp are not
+ * asked: they tell that frames are gone.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H

@@ -193,7 +193,8 @@ static int is_drained(uint64_t now)
 }
 
 /*
- * Writes a finished chunk to its place in t<n>: the head last, so that who reads it meanwhile sees a whole chunk or none.
+ * Writes a finished chunk to its place in t<n>: the head last, so that who reads it meanwhile sees a whole chunk or
+ * none.
  */
 static long save(struct thread *thread, struct trace_chunk *chunk)
 {

@@ -4,11 +4,11 @@
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back; nothing is mapped
  * or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
- * place, and from the last one to the first again. Mode ring overwrites what is there. Mode stream hands each full chunk
- * over, to whoever writes it to t<n> first, and overwrites only what was written. Where `xaudit record` is at that, the
- * thread goes on to a place whose chunk is written, or to a new one; if it has four and none is written, it writes the
- * oldest, or its events are lost (overflow = drop). Otherwise it writes each chunk at once, while it is in the
- * processor's cache. A chunk has its number in t<n> before anybody writes it, so both may, and do no harm. Where
+ * place, and from the last one to the first again. Mode ring overwrites what is there. Mode stream hands each full
+ * chunk over, to whoever writes it to t<n> first, and overwrites only what was written. Where `xaudit record` is at
+ * that, the thread goes on to a place whose chunk is written, or to a new one; if it has four and none is written, it
+ * writes the oldest, or its events are lost (overflow = drop). Otherwise it writes each chunk at once, while it is in
+ * the processor's cache. A chunk has its number in t<n> before anybody writes it, so both may, and do no harm. Where
  * that file can't be opened or written, chunks stay where they are, and the thread takes new places in their stead, as
  * long as meta has room; the file is tried again about once a second.
  *

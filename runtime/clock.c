@@ -57,8 +57,9 @@ static uint64_t read_time(clockid_t clock)
 }
 
 /*
- * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by it says so. Others (paravirtual clocks) tell
- * nothing: CPUID 80000007h, EDX bit 8; not asked first, since it costs some 20 us in a virtual machine.
+ * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by it says so. Others
+ * (paravirtual clocks) tell nothing: CPUID 80000007h, EDX bit 8; not asked first, since it costs some 20 us in a
+ * virtual machine.
  */
 static int tsc_is_invariant(void)
 {

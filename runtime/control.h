@@ -2,27 +2,31 @@
 /*
  * Control from outside: what `xaudit ctl` finds in the process, and what it has a stopped thread call.
  *
- * Nothing of ours waits for commands in the program. The tool finds `xaudit_control`, a symbol of libxaudit.so, in the process's memory, stops all
- * threads by ptrace, has one of them call control_entry on the stack of ours, and lets all go. Only what needs to be done in the process is
- * done so; the tool writes code bytes itself. Status and snapshots need no call: the tool reads memory and files.
+ * Nothing of ours waits for commands in the program. The tool finds `xaudit_control`, a symbol of libxaudit.so, in the
+ * process's memory, stops all threads by ptrace, has one of them call control_entry on the stack of ours, and lets all
+ * go. Only what needs to be done in the process is done so; the tool writes code bytes itself. Status and snapshots
+ * need no call: the tool reads memory and files.
  *
  * The call. T is a stopped thread:
- *  1. The tool fills `request` and writes a struct control_frame below T's stack pointer and red zone: T's registers, as they are to be
- *     afterwards (a system call that T was in set up to be restarted).
- *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1; then blocks all its signals but SIGKILL
- *     (PTRACE_SETSIGMASK; in this order, for the frame holds the mask), and lets T alone run (PTRACE_SYSCALL).
- *  3. control_entry sets `running`, calls control_run(), clears `running`, steps back to T's own stack and makes the system call
- *     rt_sigprocmask(SIG_SETMASK, frame.mask) with CONTROL_MAGIC in r9. The tool sees it coming, has T stop behind it before any signal is
- *     delivered, and sets T's own registers there, orig_rax among them: so the kernel restarts the system call that T was in as if it never had been
- *     interrupted.
- *  4. Where the tool has died meanwhile, control_entry takes the registers from the frame itself: the program goes on as if nothing had been.
+ *  1. The tool fills `request` and writes a struct control_frame below T's stack pointer and red zone: T's registers,
+ *     as they are to be afterwards (a system call that T was in set up to be restarted).
+ *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1; then blocks all
+ *     its signals but SIGKILL (PTRACE_SETSIGMASK; in this order, for the frame holds the mask), and lets T alone run
+ *     (PTRACE_SYSCALL).
+ *  3. control_entry sets `running`, calls control_run(), clears `running`, steps back to T's own stack and makes the
+ *     system call rt_sigprocmask(SIG_SETMASK, frame.mask) with CONTROL_MAGIC in r9. The tool sees it coming, has T stop
+ *     behind it before any signal is delivered, and sets T's own registers there, orig_rax among them: so the kernel
+ *     restarts the system call that T was in as if it never had been interrupted.
+ *  4. Where the tool has died meanwhile, control_entry takes the registers from the frame itself: the program goes on
+ *     as if nothing had been.
  * One ptrace request changes all registers, so the tool may die between any two.
- * So the tool must not begin while any thread's rip is within [entry, entry_end) or its rsp on our stack: somebody is on that way still. (`running`
- * alone does not tell: a child that was forked meanwhile has it set for good.)
+ * So the tool must not begin while any thread's rip is within [entry, entry_end) or its rsp on our stack: somebody is
+ * on that way still. (`running` alone does not tell: a child that was forked meanwhile has it set for good.)
  *
- * control_run() runs while all other threads are stopped wherever they were, perhaps with the process lock or ld.so's: it waits for nothing and
- * answers -EAGAIN; the tool lets the program go on for a moment and tries again. Were the tool to die, the other threads run on while
- * control_run() does: everything that it does must be right then, too. General registers only, no libc.
+ * control_run() runs while all other threads are stopped wherever they were, perhaps with the process lock or ld.so's:
+ * it waits for nothing and answers -EAGAIN; the tool lets the program go on for a moment and tries again. Were the tool
+ * to die, the other threads run on while control_run() does: everything that it does must be right then, too. General
+ * registers only, no libc.
  */
 #ifndef XAUDIT_CONTROL_H
 #define XAUDIT_CONTROL_H
@@ -40,7 +44,10 @@
 enum control_op {
 	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
 	CONTROL_DISABLE,    /* the same */
-	CONTROL_WRITTEN,    /* the patches were written, the list is freed; argument 1: pages that are the file's own again are given back */
+	/*
+	 * the patches were written, the list is freed; argument 1: pages that are the file's own again are given back
+	 */
+	CONTROL_WRITTEN,
 	CONTROL_START,
 	CONTROL_STOP,
 	CONTROL_MODE, /* argument: enum trace_mode */
@@ -93,7 +100,10 @@ _Static_assert(offsetof(struct control_frame, flags) == 8 && offsetof(struct con
 		       sizeof(struct control_frame) == 18 * 8,
 	"popped in this order");
 
-/* Read by the tool from the process's memory; addresses in the process. One build of tool and module: `version` must be the same. */
+/*
+ * Read by the tool from the process's memory; addresses in the process. One build of tool and module: `version` must be
+ * the same.
+ */
 struct control_block {
 	uint64_t magic;
 	char version[32];
@@ -121,7 +131,8 @@ struct control_options {
 	const char *version;
 	struct object **objects;
 	struct load **loads;
-	int any; /* any process of the same user may control this one: tells the kernel (Yama), in forked children too */
+	/* any process of the same user may control this one: tells the kernel (Yama), in forked children too */
+	int any;
 };
 
 /* la_version, when all is in order. */

@@ -75,7 +75,10 @@ static long extend(struct thread *thread, uint64_t id)
 	}
 	if (r)
 		return r;
-	/* The address first: a handler sees a limit that the counters reach. x86 keeps the order; the fence is for the compiler. */
+	/*
+	 * The address first: a handler sees a limit that the counters reach. x86 keeps the order; the fence is for the
+	 * compiler.
+	 */
 	thread->hot.counts = (uint64_t)(uintptr_t)(thread->counts + 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
 	thread->hot.count_limit = (uint32_t)ids_in(size);

@@ -28,8 +28,9 @@ static const struct type *types;
 static struct arena memory;
 
 /*
- * By number that a typed event sled passes: the type that its event is recorded as, 0: not known yet. A registered type's is its own; for others, which
- * programs make up, a type is made that tells the number by its name. Written with the lock held.
+ * By number that a typed event sled passes: the type that its event is recorded as, 0: not known yet. A registered
+ * type's is its own; for others, which programs make up, a type is made that tells the number by its name. Written with
+ * the lock held.
  */
 static uint16_t passed[1 << 16];
 
@@ -78,7 +79,9 @@ int custom_mark(const char *text)
 
 static void describe(const struct type *type)
 {
-	struct trace_type_name record = { .head = { .type = TRACE_REC_EVENT_TYPE }, .type = type->number, .length = type->length };
+	struct trace_type_name record = {
+		.head = { .type = TRACE_REC_EVENT_TYPE }, .type = type->number, .length = type->length
+	};
 
 	process_append(&record.head, sizeof(record), type->name, type->length);
 }
@@ -102,7 +105,9 @@ static int find_or_add(const char *name, size_t length)
 	const char *copy = type ? arena_string(&memory, name, length) : NULL;
 	if (!copy)
 		return -ENOMEM;
-	*type = (struct type){ .next = types, .number = TRACE_TYPE_FIRST + count, .length = (uint32_t)length, .name = copy };
+	*type = (struct type){
+		.next = types, .number = TRACE_TYPE_FIRST + count, .length = (uint32_t)length, .name = copy
+	};
 	describe(type);
 	/* Release; pairs with the acquire in custom_types(). */
 	__atomic_store_n(&types, type, __ATOMIC_RELEASE);

@@ -41,7 +41,8 @@ int epoch_init(int fenced)
 static void heavy_fence(void)
 {
 	/* Relaxed: who finds an old 0 tries membarrier once more. */
-	if (!__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
+	if (!__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) &&
+		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
 		/*
 		 * Refused since: from now on announcing pays. Relaxed: holds() asks each slot whether its thread has
 		 * seen this.

@@ -26,7 +26,8 @@
  * of the process executes a full barrier (the others execute one when they are switched to), and A3 keeps the compiler
  * from moving A4 above A2. So, as in P1202, A3 counts as atomic_thread_fence(seq_cst) when it is compared with R1, and
  * the two are ordered:
- *  - A3 before R1: R2 reads A2's store or a later one of that slot: an e <= item.count, which holds, or what comes below.
+ *  - A3 before R1: R2 reads A2's store or a later one of that slot: an e <= item.count, which holds, or what comes
+ *    below.
  *  - R1 before A3: A4 reads D1's store or a later one: that section does not have the pointer.
  * R2 reads A5's 0, or a later announcement, whose store is a release too: every use by the sections before happens
  * before R3. R2 reads e > item.count: A1 read what D2 or a later fetch_add stored, so D1 happens before A4. Any e that
@@ -53,9 +54,10 @@
  * each list changes by one store, and what is being reclaimed is off the list before it is touched. What another thread
  * was just reclaiming at the fork is lost to the child, not freed twice.
  *
- * Who announces: the call of a handler of the program (runtime/handlers.h), around the load of its entry and the call. Trampolines need not: a thread in a stub or on its way to a trampoline is, seen from the
- * program, inside the object, whose text must not be unmapped then (x86_64/stub.h); trampolines, gates and the handler
- * table are never freed; threads, chunks, stacks and mirrors neither; slow paths look at no load.
+ * Who announces: the call of a handler of the program (runtime/handlers.h), around the load of its entry and the call.
+ * Trampolines need not: a thread in a stub or on its way to a trampoline is, seen from the program, inside the object,
+ * whose text must not be unmapped then (x86_64/stub.h); trampolines, gates and the handler table are never freed;
+ * threads, chunks, stacks and mirrors neither; slow paths look at no load.
  *
  * Lock: what says so runs with the process lock held (runtime/process.h). All: any thread, async-signal-safe, no libc,
  * never blocks but epoch_wait().
@@ -136,8 +138,8 @@ static inline void epoch_order_announcement(struct epoch_slot *slot)
 }
 
 /*
- * Begins a section of the thread that owns the slot, which is in none. frame: an address in the stack frame that the section ends with. Behind it load what
- * retirement can make stale, with the order that the data itself needs.
+ * Begins a section of the thread that owns the slot, which is in none. frame: an address in the stack frame that the
+ * section ends with. Behind it load what retirement can make stale, with the order that the data itself needs.
  */
 static inline void epoch_announce_outermost(struct epoch_slot *slot, uint64_t frame)
 {

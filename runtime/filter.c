@@ -37,9 +37,11 @@ void filter_below(uint32_t id)
 int filter_count_only(uint32_t id)
 {
 	/* Relaxed, as in filter_below(). */
-	if (id >= TRAMP_TABLE_IDS || __atomic_fetch_or(&tramp_table[id], TRAMP_ONLY_COUNTED, __ATOMIC_RELAXED) & TRAMP_ONLY_COUNTED)
+	if (id >= TRAMP_TABLE_IDS ||
+		__atomic_fetch_or(&tramp_table[id], TRAMP_ONLY_COUNTED, __ATOMIC_RELAXED) & TRAMP_ONLY_COUNTED)
 		return 0;
-	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COUNTED, __ATOMIC_RELAXED); /* relaxed: who sees it late records a call more */
+	/* relaxed: who sees it late records a call more */
+	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COUNTED, __ATOMIC_RELAXED);
 	return 1;
 }
 
@@ -74,7 +76,10 @@ void filter_count(struct stack *stack)
 	}
 }
 
-/* Ends what is dead at or below slot, and says whether a call of this function may be recorded there. Returns the stack; NULL: no. */
+/*
+ * Ends what is dead at or below slot, and says whether a call of this function may be recorded there. Returns the
+ * stack; NULL: no.
+ */
 static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t dead, uint32_t id)
 {
 	stack = calls_settle(thread, stack, dead);

@@ -24,7 +24,10 @@ static uint64_t nested;
 
 /* ---- who is in a handler ---- */
 
-/* After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h), its main thread. Lock held. */
+/*
+ * After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h),
+ * its main thread. Lock held.
+ */
 static void look_for_fork(void)
 {
 	uint32_t generation = identity_generation();
@@ -77,7 +80,8 @@ static int is_inside(const struct epoch_slot *slot)
 }
 
 /*
- * The thread's section was begun by a frame that is no more: what runs now has the same place, or a higher one on the same stack. Says so and ends it.
+ * The thread's section was begun by a frame that is no more: what runs now has the same place, or a higher one on the
+ * same stack. Says so and ends it.
  */
 static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
 {
@@ -154,7 +158,9 @@ void handlers_custom(const void *data, size_t size)
 
 void handlers_typed(uint64_t data_type, const void *data, size_t size)
 {
-	struct handlers_event event = { .type = HANDLERS_TYPED, .data = data, .data_size = size, .data_type = data_type };
+	struct handlers_event event = {
+		.type = HANDLERS_TYPED, .data = data, .data_size = size, .data_type = data_type
+	};
 
 	raise(&event);
 }
@@ -179,7 +185,8 @@ static void switch_checks(void)
 	if (wanted)
 		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
 	else
-		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED); /* relaxed, as above */
+		/* relaxed, as above */
+		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
 }
 
 /* Nobody is in it any more. */
@@ -196,7 +203,10 @@ static void recycle(struct epoch_item *item)
 /* Sets or clears the entry of a type; what was there goes to the epoch. Returns whether there was one. Lock held. */
 static int publish(enum handlers_type type, struct handlers_entry *entry)
 {
-	/* Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of epoch.h, too. */
+	/*
+	 * Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of
+	 * epoch.h, too.
+	 */
 	struct handlers_entry *old = __atomic_exchange_n(&handlers_table[type], entry, __ATOMIC_ACQ_REL);
 
 	if (old) {
@@ -218,7 +228,9 @@ static struct handlers_entry *take(void)
 	return entry;
 }
 
-/* What was in the table has been taken out; waits for those who are in it. self: as own_slot() told. Without the lock. */
+/*
+ * What was in the table has been taken out; waits for those who are in it. self: as own_slot() told. Without the lock.
+ */
 static int wait_for_others(struct epoch_slot *self)
 {
 	struct process_held held;
@@ -285,7 +297,10 @@ static int lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t 
 	return (function >= start && function < end) || (argument >= start && argument < end);
 }
 
-/* The handler that the calling thread is in; NULL: none. self: as own_slot() told, or its slot where nobody forked. Without the lock. */
+/*
+ * The handler that the calling thread is in; NULL: none. self: as own_slot() told, or its slot where nobody forked.
+ * Without the lock.
+ */
 static const struct handlers_entry *current(struct epoch_slot *self, uint64_t here)
 {
 	if (!self || !is_inside(self))

@@ -40,7 +40,11 @@ enum handlers_type {
 	HANDLERS_ENTRY,	    /* a function is called */
 	HANDLERS_EXIT,	    /* it returned; rax, rdx and the vector registers hold its result */
 	HANDLERS_TAIL,	    /* it ended by jumping to another function */
-	HANDLERS_UNWIND,    /* it ended without returning. Told when it is noticed, at the latest by the thread's next event from a higher frame */
+	/*
+	 * it ended without returning. Told when it is noticed, at the latest by the thread's next event from a higher
+	 * frame
+	 */
+	HANDLERS_UNWIND,
 	HANDLERS_ARGUMENTS, /* as HANDLERS_ENTRY, and behind it: for a handler that looks at arguments */
 	HANDLERS_CUSTOM,
 	HANDLERS_TYPED,
@@ -61,11 +65,14 @@ struct handlers_event {
 	uint32_t type; /* enum handlers_type */
 	uint32_t id;	 /* of the function; 0: none */
 	uint32_t object; /* number of the object as in the trace; 0: not known */
-	uint64_t address; /* where the function's code goes on behind its sled or PLT slot; load address of an object; 0: not known */
+	/* where the function's code goes on behind its sled or PLT slot; load address of an object; 0: not known */
+	uint64_t address;
 	uint64_t caller;  /* where the call returns to; 0: not known */
 	uint64_t clock;	  /* of the trace: TSC, or CLOCK_MONOTONIC in ns */
-	const struct handlers_registers *registers; /* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
-	const void *vectors;			    /* see handlers_vector(); NULL for HANDLERS_GENERAL, load and unload */
+	/* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	const struct handlers_registers *registers;
+	/* see handlers_vector(); NULL for HANDLERS_GENERAL, load and unload */
+	const void *vectors;
 	const void *data;			    /* custom and typed: the payload; else NULL */
 	uint64_t data_size, data_type;
 };
@@ -73,18 +80,21 @@ struct handlers_event {
 typedef void handlers_function(const struct handlers_event *event, void *argument);
 
 /* Flags of handlers_set(). */
-#define HANDLERS_GENERAL 1 /* fn and all it calls use general registers alone (-mgeneral-regs-only): nothing else is saved */
+#define HANDLERS_GENERAL \
+	1 /* fn and all it calls use general registers alone (-mgeneral-regs-only): nothing else is saved */
 
 /*
- * Calls fn(event, argument) on each event of that type from now on, instead of the handler that was there, for which the answers of handlers_remove() hold. -EINVAL:
- * no such type or flag, or no function. -ENOTSUP: HANDLERS_PROBE. -ENOMEM.
+ * Calls fn(event, argument) on each event of that type from now on, instead of the handler that was there, for which
+ * the answers of handlers_remove() hold. -EINVAL: no such type or flag, or no function. -ENOTSUP: HANDLERS_PROBE.
+ * -ENOMEM.
  */
 int handlers_set(enum handlers_type type, handlers_function *fn, void *argument, unsigned flags);
 
 /*
- * Calls the handler no more. 0: no thread is in it, and none will enter it: its code may be unmapped. HANDLERS_DEFERRED: this thread is in a handler; that
- * is true when it, and whoever else was in one, has left it. -EBUSY: so it will be, but some thread did not leave within HANDLERS_WAIT. -ENOENT: there was none.
- * -EINVAL: no such type.
+ * Calls the handler no more. 0: no thread is in it, and none will enter it: its code may be unmapped.
+ * HANDLERS_DEFERRED: this thread is in a handler; that is true when it, and whoever else was in one, has left it.
+ * -EBUSY: so it will be, but some thread did not leave within HANDLERS_WAIT. -ENOENT: there was none. -EINVAL: no such
+ * type.
  */
 int handlers_remove(enum handlers_type type);
 
@@ -92,27 +102,34 @@ int handlers_remove(enum handlers_type type);
 #define HANDLERS_WAIT	  2000000000ull /* ns */
 
 /*
- * The memory at start ... end-1 goes: removes all handlers whose function or argument lies there. wait: then as handlers_remove(), once for all. Returns its answer; 0 also when there was
- * none. A handler that lies elsewhere may be what closes them: the other threads are waited for. For la_objclose: without the process lock.
+ * The memory at start ... end-1 goes: removes all handlers whose function or argument lies there. wait: then as
+ * handlers_remove(), once for all. Returns its answer; 0 also when there was none. A handler that lies elsewhere may be
+ * what closes them: the other threads are waited for. For la_objclose: without the process lock.
  */
 int handlers_forget(uint64_t start, uint64_t end, int wait);
 
 /*
- * Is the calling thread in a handler of the program? Then 1, and its function and argument; 0 also in one of HANDLERS_LOAD, where ld.so can't be asked for anything. Without
- * the process lock.
+ * Is the calling thread in a handler of the program? Then 1, and its function and argument; 0 also in one of
+ * HANDLERS_LOAD, where ld.so can't be asked for anything. Without the process lock.
  */
 int handlers_inside(uint64_t *function, uint64_t *argument);
 
-/* So many events reached no handler since they were raised inside of one. A forked child goes on from its parent's number. */
+/*
+ * So many events reached no handler since they were raised inside of one. A forked child goes on from its parent's
+ * number.
+ */
 uint64_t handlers_nested(void);
 
 /*
- * Vector register n (0 ... 31) as the program had it, into 64 bytes; what the processor does not have is 0. Only inside the handler. Returns its width in bytes: 16, 32, 64; 0:
- * not saved, or no such register.
+ * Vector register n (0 ... 31) as the program had it, into 64 bytes; what the processor does not have is 0. Only inside
+ * the handler. Returns its width in bytes: 16, 32, 64; 0: not saved, or no such register.
  */
 int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64]);
 
-/* The program raises a custom event, or one of a type (data_type). Any thread that may use the lock; the caller has saved no registers. */
+/*
+ * The program raises a custom event, or one of a type (data_type). Any thread that may use the lock; the caller has
+ * saved no registers.
+ */
 void handlers_custom(const void *data, size_t size);
 void handlers_typed(uint64_t data_type, const void *data, size_t size);
 

@@ -25,10 +25,14 @@ void handlers_name_ids(uint32_t first, uint32_t object)
 	if (range_count && range(range_count - 1)->object == object)
 		return;
 	if (range_count == MAX_BLOCKS * BLOCK_RANGES)
-		return; /* half a million changes from one object to another: the rest passes for the last one's, so tell none */
+		/*
+		 * half a million changes from one object to another: the rest passes for the last one's, so tell none
+		 */
+		return;
 	struct handlers_range **block = &blocks[range_count / BLOCK_RANGES];
 	if (!*block) {
-		void *p = sys_mmap(NULL, (BLOCK_RANGES + 1) * sizeof(**block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *p = sys_mmap(NULL, (BLOCK_RANGES + 1) * sizeof(**block), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sys_is_error(p))
 			return;
 		*block = p;
@@ -58,8 +62,8 @@ const struct handlers_range *handlers_range(uint32_t id)
 /* ---- calls ---- */
 
 /*
- * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each one beyond is paid for. So all is inlined but what is seldom
- * needed, and little is kept over the handler's call.
+ * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each one beyond
+ * is paid for. So all is inlined but what is seldom needed, and little is kept over the handler's call.
  */
 #define ALWAYS inline __attribute__((always_inline))
 #define SELDOM(condition) __builtin_expect((condition) != 0, 0)
@@ -70,11 +74,14 @@ static ALWAYS uint64_t state_of(const struct thread *thread)
 	return thread->hot.cursor ^ thread->next_chunk << 48;
 }
 
-/* So far below an event's slot its section of the epoch is said to begin: within what the trampolines push, whose frames differ a little; above all of the handler's. */
+/*
+ * So far below an event's slot its section of the epoch is said to begin: within what the trampolines push, whose
+ * frames differ a little; above all of the handler's.
+ */
 #define SECTION_BELOW 192
 
-static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller, uint64_t clock,
-	const struct handlers_registers *registers)
+static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller,
+	uint64_t clock, const struct handlers_registers *registers)
 {
 	/* Field by field: the compiler would clear the whole by rep stos, which takes longer than all the rest. */
 	struct handlers_event event;
@@ -90,7 +97,10 @@ static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t wor
 	return event;
 }
 
-/* Entry and arguments. A quick handler's time counts as the function's; another's does not: the event is to have a clock of its own. */
+/*
+ * Entry and arguments. A quick handler's time counts as the function's; another's does not: the event is to have a
+ * clock of its own.
+ */
 static ALWAYS uint32_t tell_entry(struct thread *thread, uint64_t slot, struct handlers_event *event)
 {
 	uint32_t slow = 0;
@@ -112,7 +122,9 @@ static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
 	return stack && slot - stack->low < stack->size;
 }
 
-/* Is the stack as it has to be before an event at this slot: nothing to end, and known? As the trampolines look at it. */
+/*
+ * Is the stack as it has to be before an event at this slot: nothing to end, and known? As the trampolines look at it.
+ */
 static inline int is_settled(const struct thread *thread, uint64_t slot)
 {
 	const struct tramp_stack *stack = thread->hot.stack;
@@ -120,7 +132,9 @@ static inline int is_settled(const struct thread *thread, uint64_t slot)
 	return lies_on(stack, slot) && stack->top > slot;
 }
 
-/* Ends calls below the slot first, so that handlers hear of that in the order of the trace. Returns the stack or NULL. */
+/*
+ * Ends calls below the slot first, so that handlers hear of that in the order of the trace. Returns the stack or NULL.
+ */
 static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
 {
 	struct stack *stack = calls_stack(thread, slot);
@@ -129,10 +143,11 @@ static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
 }
 
 /*
- * An entry that is not just one more call: the slot holds our label, so the call there has ended by a jump to this function, or calls have to be ended
- * first. is_intercepted: the end of this one will be seen. Returns its caller.
+ * An entry that is not just one more call: the slot holds our label, so the call there has ended by a jump to this
+ * function, or calls have to be ended first. is_intercepted: the end of this one will be seen. Returns its caller.
  */
-static __attribute__((noinline)) uint64_t settle_enter(struct thread *thread, const uint64_t *s, uint64_t clock, struct handlers_registers *r, int is_intercepted)
+static __attribute__((noinline)) uint64_t settle_enter(
+	struct thread *thread, const uint64_t *s, uint64_t clock, struct handlers_registers *r, int is_intercepted)
 {
 	uint64_t slot = (uint64_t)(uintptr_t)s;
 	int taken_over = holds_label(s);
@@ -141,7 +156,8 @@ static __attribute__((noinline)) uint64_t settle_enter(struct thread *thread, co
 	if (!taken_over)
 		return *s;
 	const struct mirror_entry entry = *mirror_entry(slot);
-	if (is_intercepted && handlers_is_set(HANDLERS_TAIL) && stack && (stack->hot.top == slot || tramp_slow_leave(slot) == TRAMP_AGAIN)) {
+	if (is_intercepted && handlers_is_set(HANDLERS_TAIL) && stack &&
+		(stack->hot.top == slot || tramp_slow_leave(slot) == TRAMP_AGAIN)) {
 		struct handlers_event event = describe(thread, entry.word, 0, entry.address, clock, r);
 		handlers_deliver(thread, HANDLERS_TAIL, &event, slot - SECTION_BELOW);
 	}
@@ -179,7 +195,8 @@ uint32_t tramp_handle_point(struct handlers_registers *r, const uint64_t *frame,
 }
 
 /* An end. Its event keeps the clock from before the handler, unless that raised events. */
-static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock, struct handlers_registers *r)
+static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock,
+	struct handlers_registers *r)
 {
 	struct thread *thread = thread_self();
 

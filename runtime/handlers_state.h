@@ -28,8 +28,8 @@ static inline int handlers_is_set(enum handlers_type type)
 }
 
 /*
- * The thread is in no section of the epoch that the handler at `frame` has to keep out of: enrolls it where it is not yet, and ends a section that was left by a
- * jump. 0: it is in a handler, and that has been counted. Off the fast path.
+ * The thread is in no section of the epoch that the handler at `frame` has to keep out of: enrolls it where it is not
+ * yet, and ends a section that was left by a jump. 0: it is in a handler, and that has been counted. Off the fast path.
  */
 int handlers_may_enter(struct thread *thread, uint64_t frame);
 
@@ -41,11 +41,13 @@ static inline int handlers_is_outside(struct thread *thread)
 }
 
 /*
- * Calls the handler of that type, if there is one and the thread is in none. On the thread itself. Fills in the event's size, type and vectors. frame: an address that is the
- * same for all events of one stack frame of the program, and lower the deeper that is; events that a handler raises have lower ones. Returns whether a handler
- * was called that need not be quick.
+ * Calls the handler of that type, if there is one and the thread is in none. On the thread itself. Fills in the event's
+ * size, type and vectors. frame: an address that is the same for all events of one stack frame of the program, and
+ * lower the deeper that is; events that a handler raises have lower ones. Returns whether a handler was called that
+ * need not be quick.
  */
-static inline __attribute__((always_inline)) uint32_t handlers_deliver(struct thread *thread, enum handlers_type type, struct handlers_event *event, uint64_t frame)
+static inline __attribute__((always_inline)) uint32_t handlers_deliver(
+	struct thread *thread, enum handlers_type type, struct handlers_event *event, uint64_t frame)
 {
 	struct epoch_slot *slot = thread_slot(thread);
 	uint32_t slow = 0;
@@ -53,7 +55,9 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(struct th
 	if (__builtin_expect(!handlers_is_outside(thread), 0) && !handlers_may_enter(thread, frame))
 		return 0;
 	epoch_announce_outermost(slot, frame);
-	/* Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw. */
+	/*
+	 * Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw.
+	 */
 	const struct handlers_entry *entry = __atomic_load_n(&handlers_table[type], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(entry != NULL, 1)) {
 		slot->inside = entry; /* for handlers_inside(), on this thread */
@@ -75,7 +79,10 @@ struct handlers_range {
 	uint32_t first, object;
 };
 
-/* The range that the function id belongs to; NULL: not known. Any context. Behind each lies the next one, or one that begins with 0. */
+/*
+ * The range that the function id belongs to; NULL: not known. Any context. Behind each lies the next one, or one that
+ * begins with 0.
+ */
 const struct handlers_range *handlers_range(uint32_t id);
 
 /* The number of the object that the function id belongs to; 0: not known. On the thread itself. */
@@ -84,7 +91,8 @@ static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
 	const struct handlers_range *range = thread->range;
 
 	/* Relaxed: ranges don't change, and who has an id of the next one came to know it after that was there. */
-	if (__builtin_expect(!range || id < range->first || id > __atomic_load_n(&range[1].first, __ATOMIC_RELAXED) - 1, 0)) {
+	if (__builtin_expect(
+		    !range || id < range->first || id > __atomic_load_n(&range[1].first, __ATOMIC_RELAXED) - 1, 0)) {
 		range = handlers_range(id);
 		if (!range)
 			return 0;
@@ -93,7 +101,10 @@ static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
 	return range->object;
 }
 
-/* Asks the processor what tramp_call_saved() has to save. Once, before the first handler is set: on a virtual machine each question costs. Lock held. */
+/*
+ * Asks the processor what tramp_call_saved() has to save. Once, before the first handler is set: on a virtual machine
+ * each question costs. Lock held.
+ */
 void handlers_find_vectors(void);
 
 #endif

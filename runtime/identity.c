@@ -132,7 +132,9 @@ uint32_t identity_pid(void)
 int identity_is_ours(void)
 {
 	struct identity *self = look();
-	/* The number first: a child that is forked behind it finds its own beside that of its parent, and looks anew. */
+	/*
+	 * The number first: a child that is forked behind it finds its own beside that of its parent, and looks anew.
+	 */
 	uint32_t pid = identity_pid(), caller = (uint32_t)sys_getpid();
 
 	if (caller == pid)

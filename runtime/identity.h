@@ -23,7 +23,10 @@ uint32_t identity_generation(void);
 /* The number of the process that has the memory. */
 uint32_t identity_pid(void);
 
-/* The calling thread's number, as the kernel knows it; 0: it may not be asked (x86_64/confined.h), and libc does not tell. */
+/*
+ * The calling thread's number, as the kernel knows it; 0: it may not be asked (x86_64/confined.h), and libc does not
+ * tell.
+ */
 uint32_t identity_tid(void);
 
 /* Does the calling thread belong to it? No: it is a child that shares the memory. */

@@ -15,7 +15,8 @@
 
 #define PAGE	     4096ul
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */
-#define ADDRESSES    (1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
+#define ADDRESSES \
+	(1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
@@ -295,7 +296,8 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 	if (!r) {
 		/* Another one may have had it grow further. Release; pairs with the acquire in pool_take(). */
 		uint32_t now = (uint32_t)(size / pool.place_size), *place = &first_head()->places_end;
-		while (end < now && !__atomic_compare_exchange_n(place, &end, now, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		while (end < now &&
+			!__atomic_compare_exchange_n(place, &end, now, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			; /* relaxed: it is only compared */
 	}
 	/* A child that is forked just now has the descriptor, too. */
@@ -331,7 +333,9 @@ static long make_words(uint32_t first, uint64_t end)
 	if (confined())
 		return -EPERM;
 	long r = populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
-	return r ? r : populate((uint64_t)(uintptr_t)pool_handover(first), (uint64_t)(uintptr_t)pool_handover((uint32_t)end));
+	return r ? r
+		 : populate((uint64_t)(uintptr_t)pool_handover(first),
+			   (uint64_t)(uintptr_t)pool_handover((uint32_t)end));
 }
 
 void pool_prepare(void)

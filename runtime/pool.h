@@ -41,8 +41,8 @@ int pool_is_open(void);
 long pool_take(uint32_t places);
 
 /*
- * The process is about to be under a filter of system calls (x86_64/confined.h): has ready what taking places will need,
- * as far as the file goes now. Once there is a family.
+ * The process is about to be under a filter of system calls (x86_64/confined.h): has ready what taking places will
+ * need, as far as the file goes now. Once there is a family.
  */
 void pool_prepare(void);
 

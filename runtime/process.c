@@ -112,8 +112,8 @@ static void restore_signals(const struct process_held *held)
 }
 
 /*
- * Each store of a thread is in the memory that a forked child gets, or comes behind the fork: the kernel stops it there.
- * So a child that does not find this one finds nothing of what follows it.
+ * Each store of a thread is in the memory that a forked child gets, or comes behind the fork: the kernel stops it
+ * there. So a child that does not find this one finds nothing of what follows it.
  */
 static void note_held(void)
 {
@@ -228,7 +228,9 @@ static void count_lost(struct trace_head *head, enum trace_lost cause, uint64_t 
 static void count_earlier(struct trace_head *head)
 {
 	for (int i = 0; i < TRACE_LOST_COUNT; i++) {
-		/* Sequentially consistent, with the store of head before it: pairs with the addition in process_lose(). */
+		/*
+		 * Sequentially consistent, with the store of head before it: pairs with the addition in process_lose().
+		 */
 		uint64_t n = __atomic_exchange_n(&process->lost[i], 0, __ATOMIC_SEQ_CST);
 		if (n)
 			count_lost(head, (enum trace_lost)i, n);
@@ -241,7 +243,10 @@ void process_lose(enum trace_lost cause)
 		count_lost(process->head, cause, 1);
 		return;
 	}
-	/* A head that comes meanwhile has taken the sum with this in it, or is seen here: this pairs with count_earlier(). */
+	/*
+	 * A head that comes meanwhile has taken the sum with this in it, or is seen here: this pairs with
+	 * count_earlier().
+	 */
 	__atomic_fetch_add(&process->lost[cause], 1, __ATOMIC_SEQ_CST);
 	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* behind the addition, as above */
 	if (head)
@@ -373,12 +378,15 @@ void process_clock(void)
 		sys_set_signals(&before, NULL);
 		return;
 	}
-	/* Odd before, even behind. Acquire: the stores of the pair stay behind it; pairs with the reader's second look. */
+	/*
+	 * Odd before, even behind. Acquire: the stores of the pair stay behind it; pairs with the reader's second look.
+	 */
 	uint32_t seq = __atomic_fetch_add(&head->last_seq, 1, __ATOMIC_ACQUIRE);
 	/* Not where a handler of this thread, or another thread, has been faster. */
 	if (pair.ticks > head->last.ticks)
 		head->last = pair;
-	__atomic_store_n(&head->last_seq, seq + 2, __ATOMIC_RELEASE); /* pairs with the reader's first look, an acquire */
+	/* pairs with the reader's first look, an acquire */
+	__atomic_store_n(&head->last_seq, seq + 2, __ATOMIC_RELEASE);
 	__atomic_store_n(&process->clock_busy, 0, __ATOMIC_RELEASE);		 /* pairs with the acquire above */
 	sys_set_signals(&before, NULL);
 }

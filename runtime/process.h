@@ -4,8 +4,8 @@
  *
  * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an
  * IFUNC resolver may be traced); in a forked child, by its first event or callback. All that follows from it lies in
- * memory that fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place in
- * the file of its family (pool.h), without a system call that asks for rights, and inherits what its parent had
+ * memory that fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place
+ * in the file of its family (pool.h), without a system call that asks for rights, and inherits what its parent had
  * described. Where the parent had no file yet, it makes a folder of its own. So does one that was forked while somebody
  * made it; and who was forked while the lock was held describes everything anew.
  *
@@ -80,8 +80,8 @@ void process_off(const char *what, const char *where, long error);
 void process_say(const char *line);
 
 /*
- * Appends a record: head (its size field is filled in here), then body, then padding. Dropped and counted when meta can't
- * grow; silently when there is no folder yet: describe() will write it. Lock held.
+ * Appends a record: head (its size field is filled in here), then body, then padding. Dropped and counted when meta
+ * can't grow; silently when there is no folder yet: describe() will write it. Lock held.
  */
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size);
 

@@ -49,7 +49,10 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	chunk_store(at, hot->token, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(subtype, 1), clock));
 	/* No clock is to look like what is there as long as it isn't. */
 	payload -= (uint32_t)payload == TRACE_TOKEN;
-	/* In this order, for who reads the file after a kill: x86 keeps it, and the asm statement has the compiler do so. */
+	/*
+	 * In this order, for who reads the file after a kill: x86 keeps it, and the asm statement has the compiler do
+	 * so.
+	 */
 	*(volatile uint64_t *)(uintptr_t)(at + 8) = payload;
 	hot->cursor = at + 16;
 	return 1;
@@ -232,8 +235,8 @@ static int say_stack(struct thread *thread, struct stack *stack)
 
 /*
  * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
- * this comes to an end however many there are. Who is a stranger (calls.h) is looked at here alone: what is stored at once
- * is whole whoever stores it. Returns where, 0: it is lost, and counted; or WIPED.
+ * this comes to an end however many there are. Who is a stranger (calls.h) is looked at here alone: what is stored at
+ * once is whole whoever stores it. Returns where, 0: it is lost, and counted; or WIPED.
  */
 static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words)
 {
@@ -468,7 +471,9 @@ void recorder_mark_crash(int signal)
 /* What the trampolines do, and what the trace says about it. */
 static void apply(void)
 {
-	enum handler_set set = !recording ? HANDLER_IDLE : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT : HANDLER_RECORD;
+	enum handler_set set = !recording			  ? HANDLER_IDLE
+			       : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT
+								  : HANDLER_RECORD;
 
 	handler_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */

@@ -19,9 +19,9 @@
  * On which stack an event is (TRACE_STACK). A word tells the reader where another one begins than the event before was
  * on; tramp_state.stack is what the last such word said, or the head of the chunk. Who writes an event loads it once
  * more behind the cursor: where it is its own stack, and the cursor has not moved when the event is stored, no handler
- * came to another one in between. Who changes it has it NULL meanwhile, so that a handler that comes in between says its
- * own stack; then stores the word, as an event; then the new value, if it is NULL still. If somebody made events behind
- * the word, it begins again.
+ * came to another one in between. Who changes it has it NULL meanwhile, so that a handler that comes in between says
+ * its own stack; then stores the word, as an event; then the new value, if it is NULL still. If somebody made events
+ * behind the word, it begins again.
  * Events of several words are stored like one, by their first; the rest follows. Who passes over the first knows from
  * it how long they are.
  *
@@ -54,15 +54,17 @@ void recorder_describe(void);
 /* The number of the thread's record in the trace, given now if it has none. By the thread itself, signals blocked. */
 unsigned recorder_number(struct thread *thread);
 
-/* Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context. */
+/*
+ * Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context.
+ */
 void recorder_set_recording(int on);
 
 /* The trampolines are to read clock_source() from now on. Lock held; any context. */
 void recorder_clock_changed(void);
 
 /*
- * Another mode, from now on: count at once; stream and ring when a thread's chunk is full, or at once when `stopped`: all other threads
- * are, by a tracer. Lock held; any context. Returns 0, or -EINVAL.
+ * Another mode, from now on: count at once; stream and ring when a thread's chunk is full, or at once when `stopped`:
+ * all other threads are, by a tracer. Lock held; any context. Returns 0, or -EINVAL.
  */
 int recorder_set_mode(enum trace_mode mode, int stopped);
 
@@ -88,12 +90,15 @@ void recorder_stack(struct thread *thread, struct stack *stack);
 void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept);
 
 /*
- * An event of the program's own, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may not both be 0. Returns 0,
- * -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
+ * An event of the program's own, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and
+ * size may not both be 0. Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
  */
 int recorder_custom(uint32_t type, const void *data, uint32_t size);
 
-/* Where the mode, and whether anything is recorded, stand for the life of the process: `xaudit ctl` reads them there (control.h). */
+/*
+ * Where the mode, and whether anything is recorded, stand for the life of the process: `xaudit ctl` reads them there
+ * (control.h).
+ */
 const enum trace_mode *recorder_mode_place(void);
 const int *recorder_recording_place(void);
 

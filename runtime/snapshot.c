@@ -35,7 +35,10 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, S
 static struct snapshot_options options;
 static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 
-/* One snapshot at a time: they share these buffers. The process that is at it; a child that was forked in the middle is another one. */
+/*
+ * One snapshot at a time: they share these buffers. The process that is at it; a child that was forked in the middle is
+ * another one.
+ */
 static uint32_t busy;
 static char folder[4200];
 static int complained;
@@ -167,8 +170,8 @@ static void on_snapshot(int signal, siginfo_t *info, void *context)
 }
 
 /*
- * Marks the crash, and lets it happen: with the action of before in place, a faulting instruction faults again; a signal that was sent is sent again,
- * to this thread, and comes when we return.
+ * Marks the crash, and lets it happen: with the action of before in place, a faulting instruction faults again; a
+ * signal that was sent is sent again, to this thread, and comes when we return.
  */
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
@@ -179,7 +182,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 		if (crash_signals[i] == signal)
 			sigaction_raw(signal, &before_crash[i], NULL);
 	/*
-	 * Faults have positive codes, but SIGSYS and SIGTRAP come behind their instruction, and SIGTRAP's has been executed: those have to be sent, too.
+	 * Faults have positive codes, but SIGSYS and SIGTRAP come behind their instruction, and SIGTRAP's has been
+	 * executed: those have to be sent, too.
 	 */
 	if (info->si_code > 0 && signal != SIGSYS && signal != SIGTRAP)
 		return;
@@ -190,13 +194,17 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 /* Takes a signal over. Returns 0 or -errno. */
 static long take_over(int signal, void (*handler)(int, siginfo_t *, void *), struct kernel_action *before)
 {
-	struct kernel_action ours = { .handler.info = handler, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | KERNEL_SA_RESTORER,
+	struct kernel_action ours = { .handler.info = handler,
+		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | KERNEL_SA_RESTORER,
 		.restorer = snapshot_restorer };
 	long r = sigaction_raw(signal, NULL, before);
 
 	if (r)
 		return r;
-	/* The program's own handler keeps its manners: which signals wait for it, and whether system calls go on behind it. */
+	/*
+	 * The program's own handler keeps its manners: which signals wait for it, and whether system calls go on behind
+	 * it.
+	 */
 	if (before->handler.plain != SIG_DFL && before->handler.plain != SIG_IGN) {
 		ours.mask = before->mask;
 		ours.flags = (ours.flags & ~(uint64_t)SA_RESTART) | (before->flags & (SA_RESTART | SA_NODEFER));
@@ -220,7 +228,8 @@ void snapshot_start(void)
 	for (size_t i = 0; options.crash && i < CRASH_SIGNALS; i++) {
 		struct kernel_action now;
 		/* A program that ignores it does not end by it. */
-		if (crash_signals[i] == options.signal || sigaction_raw(crash_signals[i], NULL, &now) || now.handler.plain == SIG_IGN)
+		if (crash_signals[i] == options.signal || sigaction_raw(crash_signals[i], NULL, &now) ||
+			now.handler.plain == SIG_IGN)
 			continue;
 		r = take_over(crash_signals[i], on_crash, &before_crash[i]);
 		if (r)

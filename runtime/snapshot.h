@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Snapshots of the flight recorder that the process takes of itself, because its rules ask for it: when a signal comes, at exit; and the mark
- * of a crash. (`xaudit ctl PID snapshot` needs none of this: it copies files from outside.)
+ * Snapshots of the flight recorder that the process takes of itself, because its rules ask for it: when a signal comes,
+ * at exit; and the mark of a crash. (`xaudit ctl PID snapshot` needs none of this: it copies files from outside.)
  *
- * Without such a rule no signal's action is touched. A handler of ours is in place from the first LA_ACT_CONSISTENT on; a program that sets its own
- * action for the signal later has its way. The action that was there before is called behind ours; a crash then happens as it would have.
+ * Without such a rule no signal's action is touched. A handler of ours is in place from the first LA_ACT_CONSISTENT on;
+ * a program that sets its own action for the signal later has its way. The action that was there before is called
+ * behind ours; a crash then happens as it would have.
  *
- * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from file to file by system calls, and
- * those kept whose header is the same before and behind (trace.h); threads go on writing meanwhile. Async-signal-safe, no libc.
+ * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from
+ * file to file by system calls, and those kept whose header is the same before and behind (trace.h); threads go on
+ * writing meanwhile. Async-signal-safe, no libc.
  */
 #ifndef XAUDIT_SNAPSHOT_H
 #define XAUDIT_SNAPSHOT_H

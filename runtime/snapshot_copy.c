@@ -25,7 +25,8 @@ long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)
 	uint64_t done = 0;
 
 	while (done < size) {
-		long n = sys_call(__NR_pread64, fd, (long)to + (long)done, (long)(size - done), (long)(at + done), 0, 0);
+		long n =
+			sys_call(__NR_pread64, fd, (long)to + (long)done, (long)(size - done), (long)(at + done), 0, 0);
 		if (n == -EINTR)
 			continue;
 		if (n < 0)
@@ -40,7 +41,8 @@ long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at)
 {
 	for (uint64_t done = 0; done < size;) {
-		long n = sys_call(__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
+		long n = sys_call(
+			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
@@ -71,8 +73,8 @@ static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *c
 	if (n < 0)
 		return n;
 	return n == sizeof(*chunk) && chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_VERSION &&
-	       chunk->head_size >= sizeof(*chunk) && chunk->head_size <= room && chunk->size >= chunk->head_size && chunk->size <= room &&
-	       chunk->used <= chunk->size;
+	       chunk->head_size >= sizeof(*chunk) && chunk->head_size <= room && chunk->size >= chunk->head_size &&
+	       chunk->size <= room && chunk->used <= chunk->size;
 }
 
 /*
@@ -107,11 +109,13 @@ static long settle_words(struct copy *c, const struct way *way, uint64_t at, uin
 
 	for (uint64_t pos = c->chunk.head_size; pos < end;) {
 		uint64_t size = end - pos < PIECE ? end - pos : PIECE;
-		long a = snapshot_read(way->to, c->first, size, to + pos), b = snapshot_read(way->from, c->second, size, at + pos);
+		long a = snapshot_read(way->to, c->first, size, to + pos),
+		     b = snapshot_read(way->from, c->second, size, at + pos);
 		if (a < 0 || b < 0)
 			return a < 0 ? a : b;
 		uint64_t same = 0, most = (uint64_t)(a < b ? a : b) / 8;
-		const uint64_t *x = (const uint64_t *)(const void *)c->first, *y = (const uint64_t *)(const void *)c->second;
+		const uint64_t *x = (const uint64_t *)(const void *)c->first,
+			       *y = (const uint64_t *)(const void *)c->second;
 		while (same < most && x[same] == y[same])
 			same++;
 		pos += same * 8;
@@ -129,8 +133,8 @@ static long settle_words(struct copy *c, const struct way *way, uint64_t at, uin
 }
 
 /*
- * Copies the chunk of number seq, which lies at `at`. Returns 1, 0 if it was overwritten, or -errno. The head is written
- * last: until then nothing is there.
+ * Copies the chunk of number seq, which lies at `at`. Returns 1, 0 if it was overwritten, or -errno. The head is
+ * written last: until then nothing is there.
  */
 static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t seq, int newest)
 {
@@ -143,7 +147,10 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 			return r;
 		if (c->chunk.seq != seq)
 			return 0;
-		/* Its thread is about to finish it, since a newer one is there; unless it was taken from it, and never will be. */
+		/*
+		 * Its thread is about to finish it, since a newer one is there; unless it was taken from it, and never
+		 * will be.
+		 */
 		if (newest || c->chunk.used || look == LOOKS)
 			break;
 		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
@@ -346,8 +353,8 @@ static uint64_t stream_chunks(struct copy *c, uint32_t number)
 }
 
 /*
- * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes where one might
- * have come.
+ * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes where one
+ * might have come.
  */
 static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64_t newest)
 {

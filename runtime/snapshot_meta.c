@@ -28,7 +28,9 @@ static int is_head(const struct trace_head *head)
 	       is_size(head->place_size, 2 * TRACE_CHUNK_MIN, 2 * TRACE_CHUNK_MAX) && head->extents <= TRACE_EXTENTS;
 }
 
-/* That of the process, with a pair of times that held still: a writer that was killed in the middle of it leaves none. */
+/*
+ * That of the process, with a pair of times that held still: a writer that was killed in the middle of it leaves none.
+ */
 static long read_head(struct copy *c)
 {
 	uint64_t at = snapshot_place_at(c, c->process);
@@ -85,10 +87,13 @@ static uint64_t record_at(const struct copy *c, uint64_t position)
 
 static long write_records(struct copy *c, const uint8_t *from, uint64_t size, uint64_t position)
 {
-	uint64_t room = c->family.place_size, first = position < room && room - position < size ? room - position : size;
+	uint64_t room = c->family.place_size,
+		 first = position < room && room - position < size ? room - position : size;
 	long r = snapshot_write(c, c->out, from, first, record_at(c, position));
 
-	return r || first == size ? r : snapshot_write(c, c->out, from + first, size - first, record_at(c, position + first));
+	return r || first == size
+		       ? r
+		       : snapshot_write(c, c->out, from + first, size - first, record_at(c, position + first));
 }
 
 /* Copies those up to `end` behind *used, but what is one process's alone where these are a forefather's. */
@@ -202,7 +207,10 @@ long snapshot_begin(struct copy *c)
 		c->family.directory % 8)
 		return -EBADMSG;
 	c->chunk_size = c->family.place_size / 2;
-	/* Twice the words of the family are enough: its counters, and its records, of which forefathers' may be there twice. */
+	/*
+	 * Twice the words of the family are enough: its counters, and its records, of which forefathers' may be there
+	 * twice.
+	 */
 	uint64_t words = 2 * (uint64_t)c->family.places_max + FOREFATHERS, size = c->family.place_size;
 	c->directory = size;
 	c->next = c->next_first = 1 + (uint32_t)((8 * words + size - 1) / size);

@@ -2,9 +2,9 @@
 /*
  * System calls and a few byte operations without libc, for code that program threads may run at any moment.
  *
- * Nothing here touches errno, TLS, vector registers or the heap; all of it is async-signal-safe. System calls return the
- * kernel's value: -errno on failure. The C files that use it on threads' paths are compiled with -mgeneral-regs-only, and a
- * test (t/runtime-imports.t) checks that their objects import no libc function.
+ * Nothing here touches errno, TLS, vector registers or the heap; all of it is async-signal-safe. System calls return
+ * the kernel's value: -errno on failure. The C files that use it on threads' paths are compiled with
+ * -mgeneral-regs-only, and a test (t/runtime-imports.t) checks that their objects import no libc function.
  */
 #ifndef XAUDIT_SYS_H
 #define XAUDIT_SYS_H
@@ -24,7 +24,10 @@ static inline long sys_call(long nr, long a, long b, long c, long d, long e, lon
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
 	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall" : "=a"(r) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(r)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
 	return r;
 }
 
@@ -103,8 +106,8 @@ static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
 }
 
 /*
- * memcpy and memset under names that the compiler does not turn into calls of libc's. Few bytes go by four words at a time: the instruction takes longer
- * to begin.
+ * memcpy and memset under names that the compiler does not turn into calls of libc's. Few bytes go by four words at a
+ * time: the instruction takes longer to begin.
  */
 static inline void sys_copy(void *to, const void *from, size_t size)
 {

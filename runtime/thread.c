@@ -31,8 +31,8 @@ static struct thread *record(unsigned n)
 }
 
 /*
- * Does libc tell when the record's thread ends? Then the kernel is not asked about it. Lies beside the owner, where fork
- * does not wipe it. Written by the thread itself.
+ * Does libc tell when the record's thread ends? Then the kernel is not asked about it. Lies beside the owner, where
+ * fork does not wipe it. Written by the thread itself.
  */
 static uint32_t *is_watched(struct thread *thread)
 {

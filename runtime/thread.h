@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread records: what one thread needs to record events. Our own mappings, never TLS (the program frees a dead thread's TLS); TLS holds
- * the one pointer tramp_self.
+ * Thread records: what one thread needs to record events. Our own mappings, never TLS (the program frees a dead
+ * thread's TLS); TLS holds the one pointer tramp_self.
  *
- * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back when the thread ends:
- * that is learnt by a key of the program's own libc, whose destructor calls us. The kernel is asked whether it knows such
- * a tid where libc took no key of ours, and about all when the records would double, from 512 on: threads that end by
- * the system call alone are found so. The next new thread takes record and chunk over, with a TRACE_THREAD event between them. Records lie in
- * memory that fork wipes: a child finds its own record zero, and every path of the trampolines leads to C then. Beside each lies a slot of the epoch, which
- * fork keeps.
+ * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back
+ * when the thread ends: that is learnt by a key of the program's own libc, whose destructor calls us. The kernel is
+ * asked whether it knows such a tid where libc took no key of ours, and about all when the records would double, from
+ * 512 on: threads that end by the system call alone are found so. The next new thread takes record and chunk over, with
+ * a TRACE_THREAD event between them. Records lie in memory that fork wipes: a child finds its own record zero, and
+ * every path of the trampolines leads to C then. Beside each lies a slot of the epoch, which fork keeps.
  */
 #ifndef XAUDIT_THREAD_H
 #define XAUDIT_THREAD_H
@@ -61,15 +61,18 @@ _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points a
 /* From a record to what fork does not wipe: a slab is half records, half these. */
 #define THREAD_SLAB (64ul << 10)
 
-/* The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers.c registers it. */
+/*
+ * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers.c registers
+ * it.
+ */
 static inline struct epoch_slot *thread_slot(struct thread *thread)
 {
 	return (struct epoch_slot *)((uintptr_t)thread + THREAD_SLAB + 192);
 }
 
 /*
- * Who took the record and has not given it back: a tid. Where the record is zero all the same, fork wiped it, and it may be the forking thread's, whose
- * tramp_self still points at it: nobody else must have it.
+ * Who took the record and has not given it back: a tid. Where the record is zero all the same, fork wiped it, and it
+ * may be the forking thread's, whose tramp_self still points at it: nobody else must have it.
  */
 static inline uint32_t *thread_owner(struct thread *thread)
 {
@@ -84,8 +87,8 @@ static inline struct thread *thread_self(void)
 }
 
 /*
- * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child? It gets it
- * again by thread_get(); the same memory. Constant while signals are blocked.
+ * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child? It gets
+ * it again by thread_get(); the same memory. Constant while signals are blocked.
  */
 static inline int thread_is_wiped(const struct thread *thread)
 {
@@ -96,8 +99,8 @@ static inline int thread_is_wiped(const struct thread *thread)
 uint32_t thread_number(void);
 
 /*
- * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes the process
- * lock. Async-signal-safe, no libc.
+ * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes
+ * the process lock. Async-signal-safe, no libc.
  */
 struct thread *thread_get(void);
 
@@ -105,14 +108,14 @@ struct thread *thread_get(void);
 void thread_each(void (*do_it)(struct thread *thread));
 
 /*
- * How to learn of a thread's end: pthread_setspecific of the program's libc and a key there whose destructor is thread_ended().
- * Called once, in ld.so's callback, before or after threads have records.
+ * How to learn of a thread's end: pthread_setspecific of the program's libc and a key there whose destructor is
+ * thread_ended(). Called once, in ld.so's callback, before or after threads have records.
  */
 void thread_watch_ends(uintptr_t setspecific, unsigned key);
 
 /*
- * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc; another destructor's traced calls take
- * a record again, and libc calls once more.
+ * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc;
+ * another destructor's traced calls take a record again, and libc calls once more.
  */
 void thread_ended(void *record);
 

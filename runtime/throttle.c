@@ -7,7 +7,10 @@
 #include "runtime/sys.h"
 
 #define SHORT_NS 200
-/* Of each so many words, the first ones are looked at: the share is estimated, reading all of a chunk would cost a tenth of writing it. */
+/*
+ * Of each so many words, the first ones are looked at: the share is estimated, reading all of a chunk would cost a
+ * tenth of writing it.
+ */
 #define STRIDE 512
 #define SAMPLE 64
 #define TALLY  256 /* functions; more can't each fill a percent and a half */

@@ -4,38 +4,40 @@
  *
  *	DIR/			one trace; may hold many processes
  *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
- *	  p<pid>[.<n>]/		one family: a program image, of process <pid>, and what that forked; .<n> when exec or a new
- *				process met the name
+ *	  p<pid>[.<n>]/		one family: a program image, of process <pid>, and what that forked; .<n> when exec
+ *				or a new process met the name
  *	    meta		all of the family but what follows, in places (see PLACES below)
- *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p (of the
- *				first process, at place 0, without .<p>): at multiples of the size, in no certain order
+ *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p
+ *				(of the first process, at place 0, without .<p>): at multiples of the size, in no
+ *				certain order
  *
  * A chunk may be in meta and in t<n>: it is the same.
  *
- * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode stream,
- * chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct trace_counts, then
- * one of 8 bytes per function id).
+ * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode
+ * stream, chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct
+ * trace_counts, then one of 8 bytes per function id).
  *
  * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so a
  * killed process leaves whatever it had written. Files are sparse or zero behind what was written.
  *
  * Writers: heads and records are written under the process lock (runtime/process.h); their reader believes the first
- * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the thread
- * that owns the record alone, and by signal handlers on that thread.
+ * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the
+ * thread that owns the record alone, and by signal handlers on that thread.
  *
  * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
  * ascending order, by all processes of the family, and never given back. Place 0 begins with the head of the first
  * process. A word for each place tells whose it is: TRACE_PLACE(), at head.directory; 0: nobody's yet, or about to be
- * somebody's, or of a process that was killed in between. The directory lies in places of its own; its words are written
- * last (release), when what the reader must find is there.
+ * somebody's, or of a process that was killed in between. The directory lies in places of its own; its words are
+ * written last (release), when what the reader must find is there.
  *	TRACE_PLACE_HEAD	the head of a process and its first records; number: its pid
  *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
- *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, of thread record `number`, always of that. Other
- *				fillings follow each other there; in no order: their `seq` tells
- *	TRACE_PLACE_COUNTS	counters of thread record `number`: at the first of several places struct trace_counts, then
- *				one of 8 bytes per function id from id 0 on, trace_counts.size bytes with the head. A record may
- *				have several such runs: they are to be added up. The other places of a run have words, too,
- *				their first one is the one where the magic is
+ *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, of thread record `number`, always of that.
+ *				Other fillings follow each other there; in no order: their `seq` tells
+ *	TRACE_PLACE_COUNTS	counters of thread record `number`: at the first of several places struct
+ *				trace_counts, then one of 8 bytes per function id from id 0 on, trace_counts.size
+ *				bytes with the head. A record may have several such runs: they are to be added up.
+ *				The other places of a run have words, too, their first one is the one where the magic
+ *				is
  *
  * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Behind the words of the directory
  * lies a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number
@@ -48,18 +50,19 @@
  * as far as that is known: they are in head.lost, too. (In version 1 they were not, and chunks told of what was lost
  * behind them.)
  *
- * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it to
- * the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`) count in
- * that stream; a record may lie across two extents.
+ * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it
+ * to the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`)
+ * count in that stream; a record may lie across two extents.
  * A forked child's begin with those of its parent up to parent_used, but notes and changes, if it has that: what was
  * known when it was forked. The parent may itself have a parent.
  *
  * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
- * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit difference
- * to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more away. A word of type
- * TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a signal handler interrupted
- * the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a first payload word that is 0, or
- * a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good, or killed.
+ * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit
+ * difference to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more
+ * away. A word of type TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a
+ * signal handler interrupted the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a
+ * first payload word that is 0, or a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good,
+ * or killed.
  *
  * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end is that of a
  * call on the stack where the event is. Stacks have numbers, from 1 on, which are those of one stack in one process:
@@ -133,7 +136,8 @@ struct trace_chunk {
 	uint32_t pid, tid;  /* of the thread that began it; TRACE_THREAD may change the tid */
 	uint64_t clock;	    /* whole clock when it was begun */
 	uint64_t size;	    /* of the chunk, header and slack included */
-	uint64_t used;	    /* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
+	/* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
+	uint64_t used;
 	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: behind it */
 	char comm[16];	    /* name of the thread, or empty */
 	union {
@@ -144,7 +148,8 @@ struct trace_chunk {
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
 	uint32_t thread;    /* its thread record */
-	uint32_t stack;	    /* number of the stack that its first events are on; 0: not known, the thread's as it seems */
+	/* number of the stack that its first events are on; 0: not known, the thread's as it seems */
+	uint32_t stack;
 	uint8_t reserved[24];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
@@ -254,9 +259,11 @@ struct trace_head {
 	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
 	uint64_t lost; /* events; version 1: of threads that never had a chunk, and of children that share the memory */
-	uint64_t no_mirror;	 /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
+	/* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
+	uint64_t no_mirror;
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
-	char boot_id[40];	 /* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+	/* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+	char boot_id[40];
 	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 where there never was one */
 	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that never was on */
 	uint32_t mode;		 /* enum trace_mode, now */
@@ -265,7 +272,8 @@ struct trace_head {
 	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t coarse;     /* so many events may share a reading of the clock, the last before them; 0: none do */
-	uint32_t record_error; /* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
+	/* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
+	uint32_t record_error;
 	/* What follows is of version 2. */
 	uint32_t process;    /* the place of this head */
 	uint64_t place_size; /* the same in all heads of a family */
@@ -382,8 +390,10 @@ struct trace_unload {
 	uint64_t clock;
 };
 
-/* How many sites of an object could be used, and why not: one entry per (kind, reason) that occurs. A later record for the same
- * object replaces the one before. */
+/*
+ * How many sites of an object could be used, and why not: one entry per (kind, reason) that occurs. A later record for
+ * the same object replaces the one before.
+ */
 struct trace_site_count {
 	uint16_t kind;	 /* enum trace_kind */
 	uint16_t reason; /* enum trace_reason; 0: traced */
@@ -434,7 +444,8 @@ struct trace_pages {
 	uint32_t object;
 	uint32_t text;	  /* pages of its executable segments */
 	uint32_t sites;	  /* of these, pages that hold a usable site */
-	uint32_t patched; /* of these, pages that were changed, in the load that was prepared last: each is private memory */
+	/* of these, pages that were changed, in the load that was prepared last: each is private memory */
+	uint32_t patched;
 };
 
 /* ---- kinds and reasons, by number in the format and by name for people ---- */

@@ -62,9 +62,9 @@ int xaudit_mark(const char *text);
 int xaudit_flush(void);
 
 /*
- * Starts and stops the recording of calls and events, as xaudit-ctl(1) does; what is traced stays so. Calls that are open when it stops still end in the
- * trace. While it is stopped no handler is told of calls. Return 0, also when it was so before; -ECANCELED: xaudit has switched itself off; -ENOSYS.
- * Thread-safe, async-signal-safe.
+ * Starts and stops the recording of calls and events, as xaudit-ctl(1) does; what is traced stays so. Calls that are
+ * open when it stops still end in the trace. While it is stopped no handler is told of calls. Return 0, also when it
+ * was so before; -ECANCELED: xaudit has switched itself off; -ENOSYS. Thread-safe, async-signal-safe.
  */
 int xaudit_start(void);
 int xaudit_stop(void);
@@ -75,7 +75,8 @@ struct xaudit_result {
 	uint32_t functions; /* that the rule names */
 	uint32_t changed;   /* sites that were switched: sleds, patchable entries, bindings */
 	uint32_t already;   /* sites that were so before */
-	uint32_t refused;   /* functions that could not be switched from inside the process; the trace says why (xaudit info) */
+	/* functions that could not be switched from inside the process; the trace says why (xaudit info) */
+	uint32_t refused;
 };
 
 /*
@@ -152,8 +153,8 @@ int xaudit_for_each_function(int (*callback)(const struct xaudit_function_info *
  *
  * Points follow their function; functions by bindings have none. OFFSET and LENGTH of a point: where its sled begins,
  * and how many bytes it has. TYPE: entry, exit, tail, custom, typed (of XRay), patchable, hot, where the patch goes
- * before the entry, or guard. Control characters in names become spaces. Returns 0, the -errno of a write that failed, or
- * -ENOSYS. Thread-safe, async-signal-safe; the fd may block.
+ * before the entry, or guard. Control characters in names become spaces. Returns 0, the -errno of a write that failed,
+ * or -ENOSYS. Thread-safe, async-signal-safe; the fd may block.
  */
 int xaudit_dump_table(int fd);
 
@@ -162,10 +163,13 @@ enum xaudit_handler_type {
 	XAUDIT_HANDLE_ENTRY = 0,     /* a traced function is called */
 	XAUDIT_HANDLE_EXIT = 1,	     /* it returned; rax, rdx and vector registers hold its result */
 	XAUDIT_HANDLE_TAIL = 2,	     /* it ended by jumping to another function */
-	XAUDIT_HANDLE_UNWIND = 3,    /* it ended without returning; told when it is noticed, by the thread's next events */
+	/* it ended without returning; told when it is noticed, by the thread's next events */
+	XAUDIT_HANDLE_UNWIND = 3,
 	XAUDIT_HANDLE_ARGUMENTS = 4, /* as entry, and behind it: for a handler that looks at arguments */
-	XAUDIT_HANDLE_CUSTOM = 5,    /* xaudit_event(); an event sled of XRay, also with data_size 0 or above XAUDIT_EVENT_MAX */
-	XAUDIT_HANDLE_TYPED = 6,     /* xaudit_typed_event(); the same; data_type is the program's own number, registered or not */
+	/* xaudit_event(); an event sled of XRay, also with data_size 0 or above XAUDIT_EVENT_MAX */
+	XAUDIT_HANDLE_CUSTOM = 5,
+	/* xaudit_typed_event(); the same; data_type is the program's own number, registered or not */
+	XAUDIT_HANDLE_TYPED = 6,
 	XAUDIT_HANDLE_PROBE = 7,     /* there are none yet: -ENOTSUP */
 	XAUDIT_HANDLE_LOAD = 8,	     /* an object was mapped: before its constructors, under ld.so's lock */
 	XAUDIT_HANDLE_UNLOAD = 9     /* its destructors have run: under ld.so's lock; not told when the process exits */
@@ -188,7 +192,8 @@ struct xaudit_handler_event {
 	uint64_t address; /* entry: the function's code; load, unload: the object's load address; 0: not known */
 	uint64_t caller; /* where the call returns to; 0: not known */
 	uint64_t clock;	 /* of the trace: TSC, or CLOCK_MONOTONIC in ns; see xaudit_set_handler() */
-	const struct xaudit_registers *registers; /* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	/* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	const struct xaudit_registers *registers;
 	const void *vectors;	 /* for xaudit_vector() */
 	const void *data;	 /* custom, typed: the bytes; else NULL */
 	uint64_t data_size, data_type;
@@ -215,18 +220,18 @@ int xaudit_set_handler(int type, xaudit_handler *handler, void *arg);
 
 /*
  * Calls the handler no more. Returns 0: no thread is in it and none will enter it, so its code may be unmapped;
- * XAUDIT_DEFERRED: called inside of a handler, so that is true only when it has been left; -EBUSY: a thread did not leave
- * it within two seconds, nobody else will enter it; -ENOENT: there is none; -EINVAL: no such type; -ENOSYS. Thread-safe,
- * async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that is unloaded.
- * A handler that calls dlclose keeps its own library loaded for good.
+ * XAUDIT_DEFERRED: called inside of a handler, so that is true only when it has been left; -EBUSY: a thread did not
+ * leave it within two seconds, nobody else will enter it; -ENOENT: there is none; -EINVAL: no such type; -ENOSYS.
+ * Thread-safe, async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that is
+ * unloaded. A handler that calls dlclose keeps its own library loaded for good.
  */
 int xaudit_remove_handler(int type);
 
 #define XAUDIT_DEFERRED 1
 
 /*
- * In a handler without XAUDIT_GENERAL: vector register n, 0 to 31, as the program had it, into 64 bytes; what the processor does not
- * have is 0. Returns its width in bytes: 16, 32 or 64; 0: there is none; -ENOSYS.
+ * In a handler without XAUDIT_GENERAL: vector register n, 0 to 31, as the program had it, into 64 bytes; what the
+ * processor does not have is 0. Returns its width in bytes: 16, 32 or 64; 0: there is none; -ENOSYS.
  */
 int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
 
@@ -265,8 +270,9 @@ __asm__(".ifndef xaudit_event_hook_1\n"
 #endif
 
 /*
- * XAUDIT_IF_TRACED { ... } guards code that runs only when xaudit is at work in the process, without the library: else it
- * costs a NOP of five bytes, and the guarded code stands out of the way where the compiler optimises. An else may follow:
+ * XAUDIT_IF_TRACED { ... } guards code that runs only when xaudit is at work in the process, without the library: else
+ * it costs a NOP of five bytes, and the guarded code stands out of the way where the compiler optimises. An else may
+ * follow:
  *
  *	XAUDIT_IF_TRACED {
  *		size_t size = describe(request, text, sizeof(text));
@@ -275,17 +281,18 @@ __asm__(".ifndef xaudit_event_hook_1\n"
  *
  * xaudit makes a jump of the NOP as the object is loaded, before its constructors run, in each object where the rules
  * don't say otherwise, whether anything is recorded or not (but not under `xaudit check`). The function that holds the
- * guard is of kind "guard" then, by its own name or by that of who it was inlined into: xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all
- * guards of a function, as `xaudit ctl` does; a disable of all kinds switches them off, too. Recording that is stopped, and
- * mode count, leave them as they are. A guard is no event and has no number: its xaudit_function_info has the id 0.
+ * guard is of kind "guard" then, by its own name or by that of who it was inlined into:
+ * xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all guards of a function, as `xaudit ctl` does; a disable
+ * of all kinds switches them off, too. Recording that is stopped, and mode count, leave them as they are. A guard is no
+ * event and has no number: its xaudit_function_info has the id 0.
  *
- * gcc 9 and clang 11 or later, C and C++, on x86-64 Linux; elsewhere, or where XAUDIT_NO_HOOK is defined before, guarded
- * code is compiled and never runs. Not in constexpr functions. Under --gc-sections, linkers other than lld keep functions that hold
- * guards though nobody calls them, unless told -z start-stop-gc.
+ * gcc 9 and clang 11 or later, C and C++, on x86-64 Linux; elsewhere, or where XAUDIT_NO_HOOK is defined before,
+ * guarded code is compiled and never runs. Not in constexpr functions. Under --gc-sections, linkers other than lld keep
+ * functions that hold guards though nobody calls them, unless told -z start-stop-gc.
  *
- * The asm: each guard's NOP, at a place where its first two bytes can be changed at once; in a section that goes with the
- * function's (also out of a comdat group, and away with --gc-sections), where it is and where the guarded code begins; and once per
- * linked object a note by which the module finds these, which the guards keep.
+ * The asm: each guard's NOP, at a place where its first two bytes can be changed at once; in a section that goes with
+ * the function's (also out of a comdat group, and away with --gc-sections), where it is and where the guarded code
+ * begins; and once per linked object a note by which the module finds these, which the guards keep.
  */
 #if defined(__x86_64__) && defined(__LP64__) && defined(__linux__) && !defined(XAUDIT_NO_HOOK)
 #define XAUDIT_IF_TRACED if (__builtin_expect(xaudit_guard_1(), 0))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What xaudit.h offers: every call, with and without the module, however the library is linked; events arrive byte for byte and in order.
+# What xaudit.h offers: every call, with and without the module, however the library is linked; events arrive byte for
+# byte and in order.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -89,9 +90,11 @@ linked() {
 	record d -l libcounted.so --start-disabled ./api_linked calls
 	is "$(printf '%s\n' "$out" | diff with.expected -)$err" '' "$name: with it each call answers as it should"
 	./api_read -p d/p* >events
-	is "$(LC_ALL=C sort events | diff events.expected -)" '' "$name: all events and types are in the trace, and no other"
+	is "$(LC_ALL=C sort events | diff events.expected -)" '' \
+		"$name: all events and types are in the trace, and no other"
 	report d
-	is "$(calls api_counted) $(sums)" '2 0 lost 0 unfinished' "$name: the library's function was traced between enable and disable alone"
+	is "$(calls api_counted) $(sums)" '2 0 lost 0 unfinished' \
+		"$name: the library's function was traced between enable and disable alone"
 }
 linked 'shared, PIE' -fPIE -pie $shared
 like "$(cat table)" '^function	[0-9]+	[0-9]+	patchable	off	0x[0-9a-f]+	0x[0-9a-f]+	0x[0-9a-f]+	api_counted	/.*/libcounted.so$' \
@@ -109,12 +112,14 @@ macro() {
 	name=$1 compiler=$2 language=$3
 	shift 3
 	$compiler -O2 -Wall -Wextra -Werror $include "$@" -x "$language" -c -o one.o "$sources/api_parts.c" &&
-		$compiler -O2 -Wall -Wextra -Werror $include "$@" -DPART_OTHER -x "$language" -c -o two.o "$sources/api_parts.c" &&
+		$compiler -O2 -Wall -Wextra -Werror $include "$@" -DPART_OTHER -x "$language" -c -o two.o \
+			"$sources/api_parts.c" &&
 		$compiler -O2 "$@" -o macro one.o two.o || bail "$name: the macro does not compile"
 	is "$(bounded 20 ./macro)" 'macro -38 -38 evaluated 0' "macro, $name: without the module nothing is evaluated"
 	record d -l nothing.so ./macro
 	is "$out" 'macro 0 0 evaluated 1' "macro, $name: with it the events are taken"
-	is "$(./api_read -p d/p* | tr '\n' ';')" 'event 0 12 by the macro;event 0 17 from another file;' "macro, $name: and are in the trace"
+	is "$(./api_read -p d/p* | tr '\n' ';')" 'event 0 12 by the macro;event 0 17 from another file;' \
+		"macro, $name: and are in the trace"
 }
 macro "$CC, C" "$CC" c
 macro "$CC, link-time optimisation" "$CC" c -flto
@@ -140,9 +145,11 @@ expected() {
 }
 record d -l libcounted.so ./api_threads threads
 is "$(printf '%s\n' "$out" | tail -n 1)$err" 'all were taken' 'eight threads and their handlers: every event is taken'
-ok 'eight threads and their handlers: handlers came in between' test "$(printf '%s\n' "$out" | awk '$1 == "handled" { n += $3 } END { print n + 0 }')" -gt 20
+ok 'eight threads and their handlers: handlers came in between' test \
+	"$(printf '%s\n' "$out" | awk '$1 == "handled" { n += $3 } END { print n + 0 }')" -gt 20
 ./api_read d/p* >events
-is "$(expected 0-5999 | diff - events)" '' 'eight threads and their handlers: all are in the trace, byte for byte and in order'
+is "$(expected 0-5999 | diff - events)" '' \
+	'eight threads and their handlers: all are in the trace, byte for byte and in order'
 report d
 is "$(sums)" '0 lost 0 unfinished' 'eight threads and their handlers: nothing is lost, and report reads the trace'
 
@@ -151,24 +158,29 @@ record d -l libcounted.so --mode=ring --ring=256k ./api_threads threads
 is "$(printf '%s\n' "$out" | tail -n 1)$err" 'all were taken' 'flight recorder: every event is taken'
 ./api_read d/p* >events
 is "$(grep -c wrong events)" 0 'flight recorder: no event is torn, mixed up or left out'
-is "$(awk '$1 == "source" && $2 < 8 && $4 ~ /-1903$/' events | wc -l)" 8 'flight recorder: the last event of each thread is there'
+is "$(awk '$1 == "source" && $2 < 8 && $4 ~ /-1903$/' events | wc -l)" 8 \
+	'flight recorder: the last event of each thread is there'
 ok 'flight recorder: it has lost the oldest' test "$(awk '$2 < 8 && $4 !~ /^0-/' events | wc -l)" -eq 8
 
 # Forked children know the types.
 record d -l libcounted.so ./api_threads forks
 child=$(printf '%s\n' "$out" | sed -n 's/^child \([0-9]*\) status 0$/\1/p')
 ok 'fork: the child gets the same number for the same name' test -n "$child"
-is "$(./api_read -p -P "$child" d/p* | sort | tr '\n' ';')" 'event 16 5 child;event 17 3 new;type 16 from the parent;type 17 from the child;' \
+is "$(./api_read -p -P "$child" d/p* | sort | tr '\n' ';')" \
+	'event 16 5 child;event 17 3 new;type 16 from the parent;type 17 from the child;' \
 	"fork: the child has its own events and all names"
 parent=$(basename d/p* | tr -d p)
-is "$(./api_read -p -P "$parent" d/p* | sort | tr '\n' ';')" 'event 16 12 parent again;event 16 6 parent;type 16 from the parent;' \
+is "$(./api_read -p -P "$parent" d/p* | sort | tr '\n' ';')" \
+	'event 16 12 parent again;event 16 6 parent;type 16 from the parent;' \
 	"fork: the parent's has its own"
 
 # A plugin with a copy of its own, loaded three times; the program has another copy.
 library "$CC" plugin.so api_parts.c $include -DPART_PLUGIN "$static"
 record d -l libcounted.so ./api_threads plugin ./plugin.so
-is "$(printf '%s\n' "$out" | tr '\n' ';')$err" 'plugin 0;plugin 0;plugin 0;program 0;' 'a plugin with a static copy: its events are taken, and those of the program'
-is "$(./api_read -p d/p* | sort | uniq -c | tr -s ' ' | tr '\n' ';')" ' 3 event 0 15 from the plugin; 1 event 0 16 from the program;' \
+is "$(printf '%s\n' "$out" | tr '\n' ';')$err" 'plugin 0;plugin 0;plugin 0;program 0;' \
+	'a plugin with a static copy: its events are taken, and those of the program'
+is "$(./api_read -p d/p* | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+	' 3 event 0 15 from the plugin; 1 event 0 16 from the program;' \
 	'a plugin with a static copy: they are in the trace'
 is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;plugin -38;plugin -38;program -38;' \
 	'a plugin with a static copy: without the module, ENOSYS'
@@ -176,7 +188,8 @@ is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;pl
 # Of other versions than the module.
 $CC -O2 -Wall -Wextra -Werror $include -DPART_NEWER -o newer "$sources/api_parts.c" || bail 'newer does not compile'
 record d -l nothing.so ./newer
-is "$out" 'missing 0 behind 0 others 0' 'a newer library gets what the module knows, and nothing is written where a note does not fit'
+is "$out" 'missing 0 behind 0 others 0' \
+	'a newer library gets what the module knows, and nothing is written where a note does not fit'
 
 has_turned() {
 	test "$(grep -c '^event' turns)" -eq "$1"

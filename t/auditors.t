@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Beside other auditors, before and behind them: theirs is done as without us, they are told the same, and what they load is none of ours.
+# Beside other auditors, before and behind them: theirs is done as without us, they are told the same, and what they
+# load is none of ours.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/loader.sh"
@@ -37,7 +38,8 @@ beside() {
 		end_of traced env LD_AUDIT="$order" XAUDIT_CONFIG=plt.conf ./starts
 		is "$(differences plain traced)" '' "$place $1, traced: the program prints the same"
 		report d
-		is "$(printf '%s\n' "$report" | jq -r '.functions[] | "\(.function) \(.calls) \(.library | sub(".*/"; ""))"'), $(sums)" \
+		is "$(printf '%s\n' "$report" |
+			jq -r '.functions[] | "\(.function) \(.calls) \(.library | sub(".*/"; ""))"'), $(sums)" \
 			"counted 7 $3, 0 lost 0 unfinished" "$place $1: the calls are counted"
 		is "$(info d '[.processes[].objects[].path | select(test("auditor|opened"))] | length')" 0 \
 			"$place $1: what it loads is none of ours"
@@ -131,12 +133,14 @@ traced() {
 	is "$(differences alone with-own)$(differences alone.out with.out)" '' \
 		"another auditor is told the same of $*, traced${LD_BIND_NOW:+, LD_BIND_NOW}"
 }
-for what in reopen again fails nested opens turns after constructor nodelete unique bound thread-local namespace namespace-fails choice \
+for what in reopen again fails nested opens turns after constructor nodelete unique bound thread-local namespace \
+	namespace-fails choice \
 	caller late exit quick_exit execve; do
 	log alone none.conf "$tmp/auditor-log.so" ./loader $what
 	log with none.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
 	ok "another auditor is told something of $what" test "$(grep -cE '^(objopen|symbind|activity) ' alone)" -gt 20
-	is "$(differences alone with)$(differences alone.out with.out)" '' "another auditor is told the same of $what, nothing selected"
+	is "$(differences alone with)$(differences alone.out with.out)" '' \
+		"another auditor is told the same of $what, nothing selected"
 	traced ./loader $what
 done
 now() { # SYMBOLS COMMAND...: these are bound at the start, so nobody sees calls: flags 3, beside 8 for dlsym

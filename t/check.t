@@ -46,7 +46,8 @@ check -- ./host inside ./plugin.so
 is "$status $(kinds)" '1 thread-inside' 'a thread that sleeps in a plugin at dlclose is found, and the status is 1'
 like "$(stack 0)" ' plugin_wait call_wait ' 'its stack shows who is inside'
 like "$(stack 1)" '^close_plugin .*_start$' 'the other stack shows who unloads, without the way through dlclose'
-is "$(ask '.findings[0].stacks[0].frames[] | select(.function == "plugin_wait") | .file | split("/") | last')" check_plugin.c \
+is "$(ask '.findings[0].stacks[0].frames[] | select(.function == "plugin_wait") | .file | split("/") | last')" \
+	check_plugin.c \
 	'debug information gives the source file'
 
 check -- ./host inside-handler ./plugin.so
@@ -79,7 +80,8 @@ cp plugin.so stripped.so
 cp host stripped
 strip stripped.so stripped
 bounded 60 "$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
-is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' 'a thread is found in a stripped library'
+is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' \
+	'a thread is found in a stripped library'
 like "$(cat err)" '    #0  stripped\+0x[0-9a-f]+$' 'frames without a name are said by their address in the file'
 
 if [ -n "$CLANG" ]; then
@@ -114,7 +116,8 @@ is "$status $(ask '.findings[].text')" '1 a function given to on_exit is plugin_
 	'so they are in the C library of a namespace that came later'
 check -- ./host quick ./plugin.so
 is "$status $(ask '.findings[].text')" \
-	'1 a function to be called at quick_exit is plugin_callback of plugin.so, which is unloaded' 'so are those for quick_exit'
+	'1 a function to be called at quick_exit is plugin_callback of plugin.so, which is unloaded' \
+		'so are those for quick_exit'
 for others in 0 7 48 100; do
 	check -- ./host atfork ./plugin.so $others
 	is "$status $(kinds): $(ask '.findings[].text')" \
@@ -149,7 +152,8 @@ for flags in -DCLOSE_BY_PLT '-DCLOSE_BY_PLT -Wl,-z,now' '-fno-plt -Wl,-z,relro,-
 	is "$status $(kinds)" '1 stayed' "also in a program built with $flags"
 done
 check -- ./host stay ./local.so
-is "$status $(severity) $(kinds): $(reasons)" '1 error stayed: because 1 destructor of its thread_local objects must still run' \
+is "$status $(severity) $(kinds): $(reasons)" \
+	'1 error stayed: because 1 destructor of its thread_local objects must still run' \
 	'a destructor of a thread_local object is the reason'
 check -- ./host stay ./nodelete.so
 is "$status $(severity) $(kinds): $(reasons)" '0 note stayed: because it is marked NODELETE (-z nodelete)' \
@@ -161,7 +165,8 @@ is "$status $(severity) $(kinds): $(reasons)" \
 	'0 note stayed: because it was opened with RTLD_NODELETE, or one that was needs it' 'so is RTLD_NODELETE'
 check -- ./host bound ./bound.so ./plugin.so
 is "$status $(severity) $(kinds): $(reasons)" \
-	'0 note stayed: because bound.so is bound to its symbol plugin_call' 'so is another library that is bound to a symbol of it'
+	'0 note stayed: because bound.so is bound to its symbol plugin_call' \
+		'so is another library that is bound to a symbol of it'
 check -- ./host bound ./bound.so ./local.so
 is "$status $(severity) $(kinds)" '1 error stayed' 'one with destructors to run, too, is no note'
 bounded 60 "$XAUDIT" check -- sh -c './host stay ./nodelete.so; ./host stay ./nodelete.so; ./host handler ./plugin.so' >out 2>err
@@ -191,7 +196,8 @@ is "$status $(kinds)" '0 ' 'without --scan it is not searched'
 check --cycles -- ./host leak ./plugin.so 40
 is "$status $(kinds)" '1 growth' '--cycles finds memory that each cycle leaves behind'
 bytes=$(ask '.findings[0].more' | sed 's/ .*//')
-ok "and its size, 64 KiB and malloc's own, is about right: $bytes" test "${bytes:-0}" -gt 60000 -a "${bytes:-0}" -lt 75000
+ok "and its size, 64 KiB and malloc's own, is about right: $bytes" test "${bytes:-0}" -gt 60000 -a \
+	"${bytes:-0}" -lt 75000
 check --cycles -- ./host cycle ./plugin.so 40
 is "$status $(kinds) $(ask '.unloads')" '0  40' 'without a leak there is nothing to report'
 check -- ./host leak ./plugin.so 40
@@ -265,11 +271,13 @@ for sanitizer in address leak; do
 	is "$status $(kinds)" '5 ' "a program with -fsanitize=$sanitizer has its own status"
 	for mine in LSAN_OPTIONS=exitcode=7 ASAN_OPTIONS=exitcode=7; do
 		status=0
-		bounded 60 env "$mine" "$XAUDIT" check -o report -- sh -c './leaky; echo $? $LSAN_OPTIONS $ASAN_OPTIONS' >out 2>err || status=$?
+		bounded 60 env "$mine" "$XAUDIT" check -o report -- sh -c \
+			'./leaky; echo $? $LSAN_OPTIONS $ASAN_OPTIONS' >out 2>err || status=$?
 		like "$status $(cat out)" '^0 5 (exitcode=7:detect_leaks=0|detect_leaks=0 exitcode=7)$' \
 			"also with $mine"
 	done
-	bounded 60 env LSAN_OPTIONS=log_threads=0,detect_leaks=1 "$XAUDIT" check -o report -- sh -c 'echo $LSAN_OPTIONS' >out 2>err
+	bounded 60 env LSAN_OPTIONS=log_threads=0,detect_leaks=1 "$XAUDIT" check -o report -- sh -c \
+		'echo $LSAN_OPTIONS' >out 2>err
 	is "$(cat out)" 'log_threads=0,detect_leaks=1' 'who wants it, gets what it says'
 done
 
@@ -294,7 +302,8 @@ is "$? $(ls configured)" '3 xaudit.conf' 'a configuration is not followed: nothi
 # a circle.
 # A shell has read what the processes have that it waited for.
 reads() {
-	bounded 60 sh -c '"$XAUDIT" check -o report -- ./host "$@" >out 2>err; cat /proc/$$/io' sh "$@" | awk '/^syscr/ { print $2 }'
+	bounded 60 sh -c '"$XAUDIT" check -o report -- ./host "$@" >out 2>err; cat /proc/$$/io' sh "$@" |
+		awk '/^syscr/ { print $2 }'
 }
 for mode in cycle circle; do
 	few=$(reads $mode ./plugin.so 1)

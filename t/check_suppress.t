@@ -67,12 +67,15 @@ try "$yes" 'functions are those of the beginning of a stack' Xaudit:signal-handl
 try "$no" 'and of its very beginning' Xaudit:signal-handler fun:main
 try "$yes" 'dots stand for any number of frames' Xaudit:signal-handler ... fun:main
 try "$yes" 'none, too' Xaudit:signal-handler ... fun:close_plugin ... fun:main ...
-try "$no" 'what comes earlier in the stack is not found behind them' Xaudit:signal-handler ... fun:main ... fun:close_plugin
+try "$no" 'what comes earlier in the stack is not found behind them' Xaudit:signal-handler ... fun:main ... \
+	fun:close_plugin
 try "$yes" 'after a false start, the right place is found' Xaudit:signal-handler ... obj:host fun:main
 try "$yes" 'objects are named like libraries' Xaudit:signal-handler obj:host 'obj:*/host' 'fun:*'
-try "$no" 'a stack that is too short does not match' Xaudit:signal-handler ... fun:main 'obj:*' 'obj:*' 'obj:*' 'obj:*' 'obj:*' 'obj:*'
+try "$no" 'a stack that is too short does not match' Xaudit:signal-handler ... fun:main 'obj:*' 'obj:*' 'obj:*' \
+	'obj:*' 'obj:*' 'obj:*'
 try "$yes" 'a block can be of several tools' Memcheck,Xaudit:signal-handler
-try "$no" 'one of another tool is passed over, whatever is in it' Memcheck:Leak match-leak-kinds:possible fun:close_plugin
+try "$no" 'one of another tool is passed over, whatever is in it' Memcheck:Leak match-leak-kinds:possible \
+	fun:close_plugin
 
 block Xaudit:thread-inside fun:close_plugin
 check --suppressions=supp -- ./host inside ./plugin.so
@@ -84,9 +87,11 @@ block Xaudit:atexit
 mv supp other
 block Xaudit:signal-handler
 printf '# nothing\n\n' | cat - supp >two
-check --suppressions=other --suppressions=two -- sh -c './host handler ./plugin.so; ./host atexit ./plugin.so; ./host key ./plugin.so'
+check --suppressions=other --suppressions=two -- sh -c \
+	'./host handler ./plugin.so; ./host atexit ./plugin.so; ./host key ./plugin.so'
 is "$(result)" '1 key-destructor 2' 'there may be several files; what they do not describe is told'
-is "$(ask '.suppressions[] | "\(.file):\(.line)"' | sort | tr '\n' ' ')" 'other:2 two:4 ' 'comments and empty lines count as lines'
+is "$(ask '.suppressions[] | "\(.file):\(.line)"' | sort | tr '\n' ' ')" 'other:2 two:4 ' \
+	'comments and empty lines count as lines'
 
 # bad LINE-NUMBER WHAT SENTENCE: of the file "supp" as it is.
 bad() {

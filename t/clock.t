@@ -29,7 +29,8 @@ run() {
 	long=$(($(moment busy_long exit) - $(moment busy_long entry)))
 }
 true_times() {
-	near "$short" $(($2 - $1)) 50000 && near "$long" $(($4 - $3)) 200000 && near "$(moment busy_short entry)" "$1" 500000 &&
+	near "$short" $(($2 - $1)) 50000 && near "$long" $(($4 - $3)) 200000 &&
+		near "$(moment busy_short entry)" "$1" 500000 &&
 		near "$(moment busy_long exit)" "$4" 500000
 }
 # try ARG...: the program reads its clock, then calls; it may lose the processor in between. So a few runs, until one
@@ -50,7 +51,8 @@ compare() {
 	ok "$1: a call of 50 ms takes that, within 0.1 %" near "$short" $(($3 - $2)) 50000
 	ok "$1: a call of 200 ms takes that, within 0.1 %" near "$long" $(($5 - $4)) 200000
 	ok "$1: report has the sum of the calls" near "$(total busy_long)" "$long" 100000
-	ok "$1: the first call begins when the program says, by CLOCK_MONOTONIC" near "$(moment busy_short entry)" "$2" 500000
+	ok "$1: the first call begins when the program says, by CLOCK_MONOTONIC" near "$(moment busy_short entry)" \
+		"$2" 500000
 	ok "$1: the last call ends when the program says" near "$(moment busy_long exit)" "$5" 500000
 	ok "$1: the pause between the two is as long as the program says, within 100 ppm and 0.1 ms" \
 		near $(($(moment busy_long entry) - $(moment busy_short exit))) $(($4 - $3)) 130000

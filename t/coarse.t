@@ -13,8 +13,8 @@ mkdir plain xray
 library "$CC" plain/libcounted.so counted.c
 program "$CC" plain/count count.c -Lplain -lcounted
 
-# Each call of digits tells its number, so order and count are known; see t/digits.sh. (A stream of a second would take the
-# test minutes to read.)
+# Each call of digits tells its number, so order and count are known; see t/digits.sh. (A stream of a second would take
+# the test minutes to read.)
 record d -m ring --clock=coarse -l libdigits.so ./digits counters 2 1
 is "$status/$err" 7/ "ring: the program runs as ever"
 is "$(newest d counters 0 20000)" '' "ring: exactly the newest events, each number one more"
@@ -31,7 +31,8 @@ coarse_kind() {
 	# 200 000 events: a reading for 16 of them, and one of its own for each that began a chunk or came to C.
 	times=$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { print $1 }' | uniq | wc -l)
 	ok "$name: $times times, some 12500" test "$times" -ge 12400 -a "$times" -le 13500
-	is "$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { if ($1 < last) print; last = $1 }')" '' \
+	is "$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { if ($1 < last) print; last = $1 }')" \
+		'' \
 		"$name: they never step back"
 }
 coarse_kind plt plt plain/count
@@ -48,9 +49,11 @@ is "$(bounded 60 "$XAUDIT" report d | tail -n 1)" "$note" 'report says it at its
 is "$(bounded 60 "$XAUDIT" replay d 2>/dev/null | head -n 1)" "# $note" 'replay at its beginning'
 is "$(bounded 60 "$XAUDIT" dump d 2>/dev/null | head -n 1)" "# $note" 'and dump'
 is "$(info d '.processes[0].coarse_events')" 16 'info has the number'
-like "$(bounded 60 "$XAUDIT" info d)" '^  Times       coarse: the clock is read for one event in 16 of a thread$' 'and in words'
+like "$(bounded 60 "$XAUDIT" info d)" '^  Times       coarse: the clock is read for one event in 16 of a thread$' \
+	'and in words'
 record d -k plt -l libcounted.so plain/count 1 10
-is "$(bounded 60 "$XAUDIT" report d | grep -c coarse) $(info d '.processes[0].coarse_events')" '0 0' 'nothing of that with another clock'
+is "$(bounded 60 "$XAUDIT" report d | grep -c coarse) $(info d '.processes[0].coarse_events')" '0 0' \
+	'nothing of that with another clock'
 
 # Filters and handlers look at times themselves.
 record d -k plt -l libcounted.so --clock=coarse --depth=1 plain/count 1 10000

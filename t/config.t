@@ -25,7 +25,8 @@ traced() {
 	XAUDIT_CONFIG=conf app
 	is "$status/$out/$err" '5/app 15/' "$1: the program runs as ever"
 	report "${3:-d}"
-	is "$(printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" \
+	is "$(printf '%s\n' "$report" | jq -r \
+		'.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" \
 		"$1"
 }
 
@@ -188,7 +189,8 @@ output = d
 kinds = calls
 exclude = printf __printf_chk putchar puts __cxa_finalize __libc_start_main
 END
-is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "getppid") | .library' | sed 's,.*/,,')" libc.so.6 \
+is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "getppid") | .library' | sed 's,.*/,,')" \
+	libc.so.6 \
 	'they have the name of the library that is called'
 traced 'calls of the program into one library' 'beta_work 2' <<'END'
 [trace]
@@ -211,7 +213,8 @@ traced 'mode = count: calls are counted' "$everything" <<'END'
 output = d
 mode = count
 END
-is "$(ls d/p*)/$("$XAUDIT" info d | sed -n 's/^Events  *\([0-9]*\) .*/\1/p')" 'meta/0' 'in counters, and no event is written'
+is "$(ls d/p*)/$("$XAUDIT" info d | sed -n 's/^Events  *\([0-9]*\) .*/\1/p')" 'meta/0' \
+	'in counters, and no event is written'
 traced 'depth = 1: what is called from outside' 'alpha_begin 1, alpha_end 1, alpha_inner 1, alpha_work 3, beta_begin 1, beta_end 1, beta_work 2' <<'END'
 [trace]
 output = d

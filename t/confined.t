@@ -26,7 +26,8 @@ for way in prctl syscall probe return late; do
 	all=$([ $way = late ] && echo 321000 || echo 322000)
 	# Five times the ring.
 	alone ring $way 160000
-	is "$status/$out/$err/$(sums)" '0/done//0 lost 0 unfinished' "$way: mode ring, alone: it runs on, and nothing is lost"
+	is "$status/$out/$err/$(sums)" '0/done//0 lost 0 unfinished' \
+		"$way: mode ring, alone: it runs on, and nothing is lost"
 	# Whoever comes late has a quarter of it.
 	is "$(printf '%s\n' "$report" | jq '.overwritten_chunks > 30 and .functions[0].calls > 50000')" true \
 		"$way: and the ring has been round"
@@ -57,7 +58,8 @@ for turn in 1 2 3 4 5 6; do
 	[ "$status" -eq 0 ] || break
 	rm -rf d
 done
-is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" 'threads that slept for a lock at the filter go on'
+is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" \
+	'threads that slept for a lock at the filter go on'
 
 # Programs that limit themselves in other ways, in the midst of what is recorded.
 program "$CC" limited limited.c -L. -lcounted

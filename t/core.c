@@ -220,7 +220,8 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";
 		} else {
-			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock, stack };
+			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock,
+				stack };
 			add_event(reading, &event);
 		}
 	}
@@ -328,7 +329,8 @@ static void list_chunk(struct chunk_list *list, const struct trace_chunk *chunk,
 	if (!chunk->magic)
 		return;
 	if (chunk->magic != TRACE_CHUNK_MAGIC || chunk->version != TRACE_VERSION || chunk->size != chunk_size ||
-		chunk->head_size != sizeof(*chunk) || chunk->used > chunk->size || (in_file && (!chunk->used || chunk->copied)))
+		chunk->head_size != sizeof(*chunk) || chunk->used > chunk->size ||
+		(in_file && (!chunk->used || chunk->copied)))
 		reading->damage = "a chunk's header";
 	else if (list->count < sizeof(list->chunk) / sizeof(*list->chunk))
 		list->chunk[list->count++] = chunk;

@@ -332,7 +332,8 @@ static void test_limits(void)
 		entries += reading.event[i].type == TRACE_ENTRY && reading.event[i].id == 3;
 		others += reading.event[i].id != 3;
 	}
-	is_int((long long)entries + counter(0, 3), 500001, "throttle: each call of the function is an event or counted");
+	is_int((long long)entries + counter(0, 3), 500001,
+		"throttle: each call of the function is an event or counted");
 	ok(entries > 0 && entries < 100000, "throttle: it was counted soon (%zu events)", entries);
 	is_int((long long)others, 4, "throttle: other functions are recorded as ever");
 	core_forget(&reading);

@@ -13,7 +13,8 @@ kind() {
 		set -- $shape "$@"
 		threads=$1 each=$2 all=$3 running=$4
 		shift 4
-		record d -k "$kinds" ${library:+-l "$library"} ${filter:+-F "$filter"} "$command" "$threads" "$each" "$@"
+		record d -k "$kinds" ${library:+-l "$library"} ${filter:+-F "$filter"} "$command" "$threads" "$each" \
+			"$@"
 		is "$status/$out/$err" "7/$all/" "$name, $threads x $each: the program runs as ever"
 		report d
 		is "$(calls counted), $(sums)" "$all, 0 lost 0 unfinished" \

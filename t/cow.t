@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Copy-on-write: what is patched is the same in every process, forked workers share it, and what need not be private is not.
+# Copy-on-write: what is patched is the same in every process, forked workers share it, and what need not be private is
+# not.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
 # field LINE WORD: the number behind the word in the line of $out that begins with LINE.
 field() {
-	printf '%s\n' "$out" | awk -v line="$1" -v word="$2" '$1 == line { for (i = 1; i < NF; i++) if ($i == word) print $(i + 1) }'
+	printf '%s\n' "$out" | awk -v line="$1" -v word="$2" \
+		'$1 == line { for (i = 1; i < NF; i++) if ($i == word) print $(i + 1) }'
 }
 
 # at_most A B: A is no more than 1.1 times B.
@@ -42,7 +44,8 @@ kind() {
 	record d -k "$name" -l libpages.so ./cow one 32
 	is "$status $(field workers workers)" '0 32' "$name: 32 forked workers call the functions"
 	is "$(field workers private)" 0 "$name: none of them has a page of the text for itself"
-	ok "$name: together they have at most 1.1 times the text of one ($(field workers pss) kB, one: $(field base pss) kB)" \
+	ok "$name: together they have at most 1.1 times the text of one ($(field workers pss) kB, one: $(field base \
+		pss) kB)" \
 		at_most "$(field workers pss)" "$(field base pss)"
 	report d
 	is "$(calls page_0)/$(calls page_7)" '33/33' "$name: all of them are traced"
@@ -60,7 +63,8 @@ kind() {
 	is "$(calls page_0)" '' "$name: and nothing is traced"
 
 	record d --prepare=all -F page_0 -k "$name,plt" -l libpages.so ./cow all
-	is "$status $(field base anonymous)" "0 $all" "$name: one function on and all prepared have $all kB of private text"
+	is "$status $(field base anonymous)" "0 $all" \
+		"$name: one function on and all prepared have $all kB of private text"
 	report d
 	is "$(calls page_0)/$(calls page_1)" '1/' "$name: one is traced, the others are not"
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of xaudit ctl; sourced after t/tap.sh and t/traced.sh. A program in the background, told what to do through a pipe.
+# For tests of xaudit ctl; sourced after t/tap.sh and t/traced.sh. A program in the background, told what to do through
+# a pipe.
 
-# begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is what it says first; the shell's own child is
-# $child). Its input is the pipe `in`, what it says is in the files out and err.
+# begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is
+# what it says first; the shell's own child is $child). Its input is the pipe `in`, what it says is in the files out and
+# err.
 begin() {
 	rm -f in out err
 	mkfifo in
@@ -63,7 +65,8 @@ rules() {
 	{
 		printf '[trace]\noutput = %s/d\n' "$tmp"
 		for line; do echo "$line"; done
-		printf '[library libcontrolled.so]\nkinds = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' "${kinds:-patchable}"
+		printf '[library libcontrolled.so]\nkinds = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' \
+			"${kinds:-patchable}"
 	} >conf
 	rm -rf d
 }

@@ -24,7 +24,8 @@ kind() {
 	tell 'call 100'
 	is "$(on)" 0 "$name: nothing is on at first"
 	ctl "$pid" enable counted
-	is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" '0 1 function: 1 site switched on, 0 were already, paused T ms ' \
+	is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" \
+		'0 1 function: 1 site switched on, 0 were already, paused T ms ' \
 		"$name: one function is switched on"
 	is "$(on)" 1 "$name: status says so"
 	tell 'call 50'
@@ -52,13 +53,17 @@ kind() {
 	tell 'call 100'
 	is "$(status '[.lost, .off, .alive, .pid]')" "[0,false,true,$pid]" "$name: nothing is lost"
 	finish
-	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' "$name: the program got no EINTR, no early end, no wrong result"
+	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' \
+		"$name: the program got no EINTR, no early end, no wrong result"
 	report d
-	is "$(calls counted), $(sums)" "$((50 + 11 + 13 + 7)), 0 lost 0 unfinished" "$name: exactly those calls are in the trace"
+	is "$(calls counted), $(sums)" "$((50 + 11 + 13 + 7)), 0 lost 0 unfinished" \
+		"$name: exactly those calls are in the trace"
 	for of in d "d/p$pid/"; do
 		ctl "$of" status --format=json
-		is "$status $(printf '%s\n' "$out" | jq -c '[.[] | [.pid, .alive, .recording, .mode, .lost, .epoch]]')" \
-			"0 [[$pid,false,true,\"stream\",0,null]]" "$name: status of the folder ${of%%[0-9]*} tells it afterwards"
+		is "$status $(printf '%s\n' "$out" |
+			jq -c '[.[] | [.pid, .alive, .recording, .mode, .lost, .epoch]]')" \
+			"0 [[$pid,false,true,\"stream\",0,null]]" \
+				"$name: status of the folder ${of%%[0-9]*} tells it afterwards"
 	done
 }
 kind 'patchable, prepared' patchable patchable/controlled
@@ -104,14 +109,17 @@ lost="xaudit ctl: process $pid:"
 later='(it holds for what is loaded later)'
 names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names $later" \
 	'a name that no function has: status 1, and why' enable 'typo*'
-names_nothing 1 0 "$lost '*@libnone.so' names nothing: no library of that name is loaded $later" 'a library that is not loaded: status 1, and why' \
+names_nothing 1 0 "$lost '*@libnone.so' names nothing: no library of that name is loaded $later" \
+	'a library that is not loaded: status 1, and why' \
 	enable '*@libnone.so'
 kinds_why='what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and `xaudit list FILE`'
-names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $later" 'a kind that nothing has: status 1, and why' enable xray:counted
+names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $later" \
+	'a kind that nothing has: status 1, and why' enable xray:counted
 names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names" \
 	'the same for disable' disable 'typo*'
 ctl "$pid" enable counted typo
-is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $(printf '%s\n' "$err" | sed 's/.*: \(.*\) names nothing: .*/\1/')" "0 1 function 'typo'" \
+is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $(printf '%s\n' "$err" |
+	sed 's/.*: \(.*\) names nothing: .*/\1/')" "0 1 function 'typo'" \
 	'of several rules, the one that names nothing is said'
 ctl "$pid" enable 'count*' counted
 is "$status $err" '0 ' 'a function may be named twice'
@@ -150,7 +158,8 @@ done
 first=$(pgrep -P "$pid" | sort -n | tr '\n' ' ')
 ctl "$pid" $first enable counted
 is "$status $(printf '%s\n' "$out" | sed 's/:.*//' | tr '\n' ' ') $err" \
-	"0 $(for each in $pid $first; do printf '%s ctl_tree_test ' "$each"; done) " 'three processes are named: each has its line'
+	"0 $(for each in $pid $first; do printf '%s ctl_tree_test ' "$each"; done) " \
+		'three processes are named: each has its line'
 tell fork
 tell call
 ctl --tree "$pid" status --format=json
@@ -165,7 +174,8 @@ tell call
 ctl --tree "$pid" enable counted
 tell call
 ctl --name 'ctl_tree_t[e]st' snapshot -o all
-is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" "0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
+is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" \
+	"0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
 	'a snapshot of those of a name is one folder'
 # The head of a forked one loses its mark for a moment.
 broken=$(echo $first | sed 's,.* ,,')
@@ -258,7 +268,8 @@ done
 begin patchable/helper inside
 ctl "$pid" enable counted
 like "$out" '^1 function: 1 site switched on, ' 'inside: the bytes that a stopped thread stands in are changed'
-is "$(sed -n 's/^State:\t\([A-Z]\).*/\1/p' "/proc/$pid/status")" T 'inside: a process that was stopped by a signal still is'
+is "$(sed -n 's/^State:\t\([A-Z]\).*/\1/p' "/proc/$pid/status")" T \
+	'inside: a process that was stopped by a signal still is'
 kill -CONT "$pid"
 ok 'inside: it goes on behind them' wait_until 20 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should'
@@ -280,13 +291,16 @@ wait $gone
 fails 1 "^xaudit ctl: there is no process $gone\$" 'no such process' "$gone" enable x
 fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'no number' abc enable x
 fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'neither number nor folder' abc status
-fails 2 "^xaudit ctl: unknown command 'halt'; allowed: status, enable, disable, start, stop, mode, snapshot, top\$" 'no command' 1 halt
+fails 2 "^xaudit ctl: unknown command 'halt'; allowed: status, enable, disable, start, stop, mode, snapshot, top\$" \
+	'no command' 1 halt
 fails 2 '^xaudit ctl: what is to be done there\? usage: xaudit ctl PID COMMAND$' 'nothing to do' 1
 fails 2 '^xaudit ctl: which process\? usage: xaudit ctl PID COMMAND$' 'nobody to ask'
 fails 2 "^xaudit ctl: unknown mode 'fast'; allowed: stream, ring, count\$" 'no mode' 1 mode fast
 fails 2 '^xaudit ctl: enable what\? give rules: \[KIND:\]FUNCTION\[@LIBRARY\]$' 'no rule' 1 enable
-fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard\$" 'no kind' 1 enable usdt:f
-fails 2 "^xaudit ctl: 'plt:@libz' is no rule: \[KIND:\]FUNCTION\[@LIBRARY\], each a pattern\$" 'no function' 1 enable plt:@libz
+fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard\$" \
+	'no kind' 1 enable usdt:f
+fails 2 "^xaudit ctl: 'plt:@libz' is no rule: \[KIND:\]FUNCTION\[@LIBRARY\], each a pattern\$" \
+	'no function' 1 enable plt:@libz
 fails 2 "^xaudit ctl: unknown format 'xml'; allowed: table, json\$" 'no format' $$ status --format=xml
 
 alone ./helper sleep
@@ -294,7 +308,8 @@ fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by 
 	'no module there' "$pid" status
 finish
 alone "$(readelf -lW helper | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')" ./helper sleep
-fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by " 'a program that ld.so runs as a command' "$pid" status
+fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by " \
+	'a program that ld.so runs as a command' "$pid" status
 finish
 if $CC -static -O2 -o static "$sources/ctl_helper.c" 2>.err; then
 	alone ./static sleep
@@ -318,7 +333,8 @@ LD_PRELOAD=$tmp/other/libxaudit.so ./helper sleep <in >out 2>err &
 child=$!
 exec 3>in
 wait_until 20 grep -q '^ready ' out
-fails 1 "^xaudit ctl: process $child runs under another version of libxaudit.so: use the xaudit that came with it\$" 'another version' "$child" start
+fails 1 "^xaudit ctl: process $child runs under another version of libxaudit.so: use the xaudit that came with it\$" \
+	'another version' "$child" start
 finish
 
 # Held while ld.so maps the module, while the module reads its configuration, and behind that.
@@ -336,7 +352,8 @@ for calls in 1 4 9 16 40 120; do
 	finish
 done
 XAUDIT_CONFIG=$tmp/conf alone ./helper begin 2 ./plain/controlled counters 0 0
-fails 1 "^xaudit ctl: process $pid is just starting: libxaudit.so is not ready in it yet; try again\$" 'a process that does not get on with its start' \
+fails 1 "^xaudit ctl: process $pid is just starting: libxaudit.so is not ready in it yet; try again\$" \
+	'a process that does not get on with its start' \
 	"$pid" status
 echo go >&3
 finish
@@ -346,7 +363,8 @@ fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so, though its L
 finish
 
 alone ./helper zombie
-fails 1 "^xaudit ctl: process $pid has ended already; its parent has not asked for its status \(zombie\)\$" 'a zombie' "$pid" stop
+fails 1 "^xaudit ctl: process $pid has ended already; its parent has not asked for its status \(zombie\)\$" 'a zombie' \
+	"$pid" stop
 finish
 
 rules 'enabled = no'
@@ -359,14 +377,16 @@ mkfifo tracer
 tracer=$!
 exec 5>tracer
 wait_until 20 grep -q '^ready ' tracer.out
-fails 1 "^xaudit ctl: process $subject is traced already, by helper \($tracer\): end that first\$" 'a process that is traced' "$subject" enable x
+fails 1 "^xaudit ctl: process $subject is traced already, by helper \($tracer\): end that first\$" \
+	'a process that is traced' "$subject" enable x
 exec 5>&-
 wait $tracer
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	cp "$XAUDIT" xaudit.copy
 	chmod 755 . xaudit.copy
 	status=0
-	bounded 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" ctl "$subject" enable x >ctl.out 2>ctl.err || status=$?
+	bounded 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" ctl \
+		"$subject" enable x >ctl.out 2>ctl.err || status=$?
 	is "$status $(cat ctl.err)" "1 xaudit ctl: process $subject belongs to user root: run this as that user, or as root" \
 		'a process of another user: one line says so'
 else
@@ -394,7 +414,8 @@ rules 'enabled = no'
 begin many/controlled counters 0 100
 for n in 1 2 3; do
 	ctl "$pid" enable '*'
-	like "$out" '^10002 functions: 10002 sites switched on, 0 were already, ' "round $n: all 10 002 sites are switched on"
+	like "$out" '^10002 functions: 10002 sites switched on, 0 were already, ' \
+		"round $n: all 10 002 sites are switched on"
 	diag "10 002 sites, 101 threads, on: the program stood still for $(pause) ms"
 	is "$(on)" 10002 "round $n: status finds them on"
 	ctl "$pid" disable '*'

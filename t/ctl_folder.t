@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl PID snapshot and top: from outside, with nobody stopped. The numbers of t/ring.t tell whether a snapshot is whole.
+# xaudit ctl PID snapshot and top: from outside, with nobody stopped. The numbers of t/ring.t tell whether a snapshot is
+# whole.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/digits.sh"
@@ -38,13 +39,15 @@ ctl "$pid" snapshot
 is "$status $(sed 's/:.*//' ctl.out)" "0 xaudit.snapshot.$pid.2" 'without a name it is xaudit.snapshot.PID, then .2'
 ok 'and the first one is there' test -d "xaudit.snapshot.$pid/p$pid"
 ctl "$pid" snapshot -o snap.1
-is "$status $(cat ctl.err)" "1 xaudit ctl: the folder snap.1 can't be made: File exists; -o names another one" 'what is there is not overwritten'
+is "$status $(cat ctl.err)" "1 xaudit ctl: the folder snap.1 can't be made: File exists; -o names another one" \
+	'what is there is not overwritten'
 ctl "$pid" snapshot more
 is "$status" 2 'a word too much is wrong usage'
 wait "$record"
 is "$? $(cat err)" '7 ' 'the program has not noticed'
 for n in 1 2 3 4 5; do
-	is "$(newest snap.$n before.$n 100000000 100)" '' "ring, snapshot $n: whole, in order, nothing twice, and not older than the call"
+	is "$(newest snap.$n before.$n 100000000 100)" '' \
+		"ring, snapshot $n: whole, in order, nothing twice, and not older than the call"
 done
 report snap.5
 is "$report_status $(sums | cut -d' ' -f1,2)" '0 0 lost' 'report reads it'
@@ -55,7 +58,8 @@ done
 
 # Dead: from the folder. The last numbers are there.
 ctl "d/p$pid" snapshot -o dead
-is "$status $(newest dead counters 0 5000)" '0 ' 'a process that has ended: the snapshot of its folder has all that the recorder holds'
+is "$status $(newest dead counters 0 5000)" '0 ' \
+	'a process that has ended: the snapshot of its folder has all that the recorder holds'
 ctl "$tmp" snapshot -o nothing
 is "$status $(wc -l <ctl.err)" '1 1' 'a folder that is none is an error in one line'
 ok 'and leaves nothing behind' test ! -e nothing
@@ -115,9 +119,11 @@ for mode in stream ring count; do
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
 	ctl "$pid" top -b -n 3 -d 0.5
 	is "$status $(cat ctl.err) $(grep -c '^xaudit top' ctl.out)" '0  3' "top, $mode: three screens"
-	like "$(cat ctl.out)" "^xaudit top: process $pid slow, 1 threads, mode $mode\$" "top, $mode: the head names process, command, threads and mode"
+	like "$(cat ctl.out)" "^xaudit top: process $pid slow, 1 threads, mode $mode\$" \
+		"top, $mode: the head names process, command, threads and mode"
 	# About 45 rounds in half a second; ten times as many calls of the other.
-	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "digit_0" { if (a++) print ($1 >= 100 && $1 <= 550) }' ctl.out | tr '\n' ' ')" '1 1 ' \
+	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "digit_0" { if (a++) print ($1 >= 100 && $1 <= 550) }' \
+		ctl.out | tr '\n' ' ')" '1 1 ' \
 		"top, $mode: a screen has the calls since the one before"
 	is "$(awk '$NF == "[libdigits.so]" { c[$(NF - 1)] += $1 } END { r = c["digit_0"] / c["begin"]; print (r > 9 && r < 11) }' ctl.out)" 1 \
 		"top, $mode: in their proportion"
@@ -137,7 +143,8 @@ int main(void)
 }
 END_C
 	printf '#include <unistd.h>\nvoid *wait_here(void *x);\nvoid *wait_here(void *x)\n{\n\tsleep(20);\n\treturn x;\n}\n' >long_library.c
-	$CC -O1 -fPIC -shared -fpatchable-function-entry=5 -o liblong.so long_library.c && $CC -o long long.c -L. -llong -Wl,-rpath,"$tmp" ||
+	$CC -O1 -fPIC -shared -fpatchable-function-entry=5 -o liblong.so long_library.c &&
+		$CC -o long long.c -L. -llong -Wl,-rpath,"$tmp" ||
 		bail 'long.c does not compile'
 	rm -rf d
 	bounded 60 "$XAUDIT" record -o d -k patchable ./long >out 2>err &
@@ -145,13 +152,18 @@ END_C
 	wait_until 20 sh -c '"$XAUDIT" info d 2>/dev/null | grep -q "^Threads *1"'
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
 	ctl "$pid" top -b -n 2 -d 0.4
-	like "$(cat ctl.out)" '^ +0 +[0-9.]+ ms +(9[5-9]|100)\.[0-9]%  wait_here \[liblong.so\]$' 'a call that lasts for many screens has its time in each'
-	(sleep 1; printf c; sleep 0.5; printf q) | bounded 20 script -qec "stty -g; '$XAUDIT' ctl $pid top -d 0.3; echo status \$?; stty -g" /dev/null >tty.out 2>&1
+	like "$(cat ctl.out)" '^ +0 +[0-9.]+ ms +(9[5-9]|100)\.[0-9]%  wait_here \[liblong.so\]$' \
+		'a call that lasts for many screens has its time in each'
+	(sleep 1; printf c; sleep 0.5; printf q) |
+		bounded 20 script -qec "stty -g; '$XAUDIT' ctl $pid top -d 0.3; echo status \$?; stty -g" \
+		/dev/null >tty.out 2>&1
 	is "$(tr -d '\r' <tty.out | grep -c 'status 0')" 1 'on a terminal, q ends it'
-	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 'and the terminal is as it was'
+	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 \
+		'and the terminal is as it was'
 	is "$(grep -c "$(printf '\033\[?1049l')" tty.out)" 1 'with its first screen'
 	bounded 20 script -qec "stty -g; '$XAUDIT' ctl $pid top -d 0.3 & sleep 0.8; kill -TERM \$!; wait \$!; echo status \$?; stty -g" /dev/null >tty.out 2>&1 </dev/null
-	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 'after a signal, too'
+	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 \
+		'after a signal, too'
 	kill "$pid"
 	wait "$record" 2>/dev/null
 else

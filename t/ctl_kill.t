@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl is killed at any moment: before and behind each of its system calls, one after another, and after times of any length. The program runs on, with
-# right results (system calls that the kernel does not restart by itself may end early then, and are not used here); its sites are as before or as they were to be; the next command works.
+# xaudit ctl is killed at any moment: before and behind each of its system calls, one after another, and after times of
+# any length. The program runs on, with right results (system calls that the kernel does not restart by itself may end
+# early then, and are not used here); its sites are as before or as they were to be; the next command works.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/ctl.sh"
@@ -11,7 +12,8 @@ program "$CC" helper ctl_helper.c
 for kind in patchable plt; do
 	mkdir $kind
 	case $kind in
-	patchable) library "$CC" patchable/libcontrolled.so controlled_library.c -DDIGITS=2 -fpatchable-function-entry=5 ;;
+	patchable) library "$CC" patchable/libcontrolled.so controlled_library.c -DDIGITS=2 \
+		-fpatchable-function-entry=5 ;;
 	plt) library "$CC" plt/libcontrolled.so controlled_library.c -DDIGITS=2 ;;
 	esac
 	program "$CC" $kind/controlled controlled.c -L$kind -lcontrolled
@@ -68,7 +70,8 @@ by_calls() {
 			status=0
 			bounded 30 ./helper kill $n "$XAUDIT" ctl "$pid" $command $rule >ctl.out 2>ctl.err || status=$?
 			killed=$status
-			[ "$killed" -eq 99 ] || [ "$killed" -eq 0 ] || wrong="$wrong; $command, call $n: $killed $(cat ctl.err)"
+			[ "$killed" -eq 99 ] || [ "$killed" -eq 0 ] ||
+				wrong="$wrong; $command, call $n: $killed $(cat ctl.err)"
 			after "$command, call $n"
 			# From the other side again.
 			case $command in
@@ -91,9 +94,11 @@ by_calls() {
 	ctl "$pid" disable '*'
 	tell 'call 5'
 	finish
-	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' "$kinds, prepare = $prepare: the program noticed nothing"
+	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' \
+		"$kinds, prepare = $prepare: the program noticed nothing"
 	report d
-	is "$(calls counted), $(sums)" "$((expected + 7)), 0 lost 0 unfinished" "$kinds, prepare = $prepare: its trace has just the calls that were to be"
+	is "$(calls counted), $(sums)" "$((expected + 7)), 0 lost 0 unfinished" \
+		"$kinds, prepare = $prepare: its trace has just the calls that were to be"
 }
 first=0 step=19
 [ "$XAUDIT_SOAK" != 1 ] || step=1
@@ -119,7 +124,8 @@ n=0
 while [ $n -lt "$times" ]; do
 	n=$((n + 1))
 	[ $((n % 2)) -eq 0 ] && command=enable || command=disable
-	timeout -s KILL "0.0$(printf '%02d' $((n * 7 % 60)))" "$XAUDIT" ctl "$pid" $command '*' >ctl.out 2>ctl.err && continue
+	timeout -s KILL "0.0$(printf '%02d' $((n * 7 % 60)))" "$XAUDIT" ctl "$pid" $command '*' >ctl.out 2>ctl.err &&
+		continue
 	killed=$((killed + 1))
 	tell 'call 1'
 	has_answered || wrong="$wrong; kill $n: the program does not go on"

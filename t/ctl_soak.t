@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# 10 000 sites are switched on and off by xaudit ctl, again and again, while 8 threads call them at full speed and signals come: 3 s, with XAUDIT_SOAK=1 a minute.
+# 10 000 sites are switched on and off by xaudit ctl, again and again, while 8 threads call them at full speed and
+# signals come: 3 s, with XAUDIT_SOAK=1 a minute.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/ctl.sh"

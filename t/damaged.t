@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Damaged traces: what is readable is read, the rest is one line with file and offset and status 1; and whatever a file holds,
-# no reader crashes, hangs or takes memory without end.
+# Damaged traces: what is readable is read, the rest is one line with file and offset and status 1; and whatever a file
+# holds, no reader crashes, hangs or takes memory without end.
 . "${top_srcdir:-.}/t/tap.sh"
 
 make_trace=$top_builddir/t/make_trace
@@ -78,7 +78,8 @@ ok 'what is left of it is read' test "$(calls inner)" -gt 1000
 
 spoiled headcut
 truncate -s 65600 "$tmp/headcut/p100/t0"
-check headcut 'p100/t0: offset 65536: the file ends within the head of a chunk; the rest' 'a thread file that is cut off in a head'
+check headcut 'p100/t0: offset 65536: the file ends within the head of a chunk; the rest' \
+	'a thread file that is cut off in a head'
 
 spoiled size
 bytes "$tmp/size/p100/t0" 32 '\377\377\377\377\377\377\377\377'
@@ -135,7 +136,8 @@ for file in p100/meta p100/t0 p100/c1 record; do
 	case $file in
 	record) is "$(cut -d' ' -f2- "$tmp/fifos" | sort -u)" '0 ' "$file is a FIFO: what it would say is not there" ;;
 	p100/c1)
-		is "$(sed -n "s|^\([a-z]*\) 1 .*/$file: this is not a file.*|\1|p" "$tmp/fifos" | xargs)" 'report info' \
+		is "$(sed -n "s|^\([a-z]*\) 1 .*/$file: this is not a file.*|\1|p" "$tmp/fifos" | xargs)" \
+			'report info' \
 		"$file is a FIFO: who reads counters says so" ;;
 	*) is "$(grep -c " 1 xaudit: /fifo/$file: this is not a file" "$tmp/fifos")" 4 \
 		"$file is a FIFO: that is said" ;;

@@ -2,8 +2,9 @@
 #
 # What a trace of t/fixtures/digits.c says; sourced after t/traced.sh.
 
-# numbers DIR: a line per thread that counted: tid, first number, last number, how many, events. "bad: ..." where the events are not those of a thread that
-# counts: each call ended before the next, each number one more than the one before. The oldest event may be the end of a call.
+# numbers DIR: a line per thread that counted: tid, first number, last number, how many, events. "bad: ..." where the
+# events are not those of a thread that counts: each call ended before the next, each number one more than the one
+# before. The oldest event may be the end of a call.
 numbers() {
 	bounded 120 "$XAUDIT" dump "$1" 2>&1 | awk '
 	function bad(what) { if (!(tid in wrong)) { wrong[tid] = what; print "bad: thread " tid ", " $0 ": " what } }
@@ -40,14 +41,16 @@ numbers() {
 counted() {
 	od -An -v -w64 -td8 "$1" | awk '$1 { print $1, $2 }' | LC_ALL=C sort
 }
-# newest DIR FILE SLACK LEAST: each thread's newest numbers are there, up to what it had counted or SLACK more; at least LEAST of them. "" if so.
+# newest DIR FILE SLACK LEAST: each thread's newest numbers are there, up to what it had counted or SLACK more; at least
+# LEAST of them. "" if so.
 newest() {
 	numbers "$1" >"$tmp/numbers"
 	grep -e '^bad' -e '^xaudit' "$tmp/numbers"
 	counted "$2" | while read -r tid number; do
 		set -- "$1" "$2" "$3" "$4" $(grep "^$tid " "$tmp/numbers")
 		[ $# -eq 9 ] || { echo "thread $tid is missing"; continue; }
-		[ "$7" -ge "$number" ] && [ "$7" -le $((number + $3)) ] || echo "thread $tid counted to $number, the recorder to $7"
+		[ "$7" -ge "$number" ] && [ "$7" -le $((number + $3)) ] ||
+			echo "thread $tid counted to $number, the recorder to $7"
 		[ "$8" -eq $(($7 - $6 + 1)) ] || echo "thread $tid: $8 numbers from $6 to $7"
 		[ "$8" -ge "$4" ] || echo "thread $tid: only $8 numbers"
 	done

@@ -12,7 +12,8 @@ program "$CC" asks dladdr.c -L. -lcounted
 
 bounded 60 ./asks >plain
 is "$?" 7 '(untraced)'
-is "$(grep -c '^counted.*: 1 libcounted.so counted here$' plain) $(grep -c '^libcounted.so(counted+0x*0*)$' plain) $(grep '^nothing' plain | head -n 1)" \
+is "$(grep -c '^counted.*: 1 libcounted.so counted here$' plain) $(grep -c '^libcounted.so(counted+0x*0*)$' \
+	plain) $(grep '^nothing' plain | head -n 1)" \
 	'3 3 nothing: 0 - - elsewhere' '(the program asks)'
 bounded 60 env LD_PRELOAD="$tmp/libwrap.so" ./asks >wrapped.plain
 

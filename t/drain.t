@@ -54,7 +54,8 @@ for way in 'kill 200000' 'kill 200000 die' '100000 kill 50000 die'; do
 	rm -rf e
 	# The words are words.
 	# shellcheck disable=SC2086
-	bounded 60 "$XAUDIT" record -o "$tmp/e" -b 64k -k plt -F srand ./drain "$tmp/e" slow:30000 $way >said 2>/dev/null
+	bounded 60 "$XAUDIT" record -o "$tmp/e" -b 64k -k plt -F srand ./drain \
+		"$tmp/e" slow:30000 $way >said 2>/dev/null
 	pid=$(cat said)
 	wait_until 30 gone "$pid"
 	calls=30000

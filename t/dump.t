@@ -79,11 +79,15 @@ END
 		done
 	done
 } | "$make_trace" "$tmp/many"
-"$XAUDIT" dump --format=json "$tmp/many" | sed 's/.*"time_ns":\([0-9]*\),"tid":\([0-9]*\),"event":"\([a-z]*\)".*/\1 \2 \3/' >"$tmp/events"
+"$XAUDIT" dump --format=json "$tmp/many" |
+	sed 's/.*"time_ns":\([0-9]*\),"tid":\([0-9]*\),"event":"\([a-z]*\)".*/\1 \2 \3/' >"$tmp/events"
 is "$(grep -c -e entry -e exit "$tmp/events")" 640 'no event of 40 threads is missing'
-is "$(grep -v lost "$tmp/events" | cut -d' ' -f1)" "$(grep -v lost "$tmp/events" | cut -d' ' -f1 | sort -n)" 'times rise over all threads and clocks'
-is "$(awk '$2 == 203' "$tmp/events" | head -n 2 | tr '\n' ' ')" '1001003 203 entry 1001253 203 exit ' 'ticks of 2 GHz became ns'
-is "$("$XAUDIT" dump --format=json "$tmp/many" | sed -n 's/.*"count":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n }')" 3 \
+is "$(grep -v lost "$tmp/events" | cut -d' ' -f1)" "$(grep -v lost "$tmp/events" | cut -d' ' -f1 | sort -n)" \
+	'times rise over all threads and clocks'
+is "$(awk '$2 == 203' "$tmp/events" | head -n 2 | tr '\n' ' ')" '1001003 203 entry 1001253 203 exit ' \
+	'ticks of 2 GHz became ns'
+is "$("$XAUDIT" dump --format=json "$tmp/many" | sed -n 's/.*"count":\([0-9]*\).*/\1/p' |
+	awk '{ n += $1 } END { print n }')" 3 \
 	'the lost events sum up to those of the report'
 is "$("$XAUDIT" dump --pid 200 "$tmp/many" | grep -c foo)" 320 '--pid takes one process'
 

@@ -43,7 +43,8 @@ env_of -c "$odd/xaudit.conf" -f plain
 is "$(printf '%s\n' "$out" | tail -n 1)" "XAUDIT_CONFIG=$odd/xaudit.conf" 'plain values are not quoted'
 env_of -c "$odd/xaudit.conf" -f systemd
 # As systemd.syntax(7) and systemd.unit(5) say: quotation, escapes of C, specifiers.
-is "$(printf '%s\n' "$out" | tail -n 1)" "Environment=\"XAUDIT_CONFIG=$tmp/it's 50%% \\\"of\\\" \\\\n \$HOME/xaudit.conf\"" \
+is "$(printf '%s\n' "$out" | tail -n 1)" \
+	"Environment=\"XAUDIT_CONFIG=$tmp/it's 50%% \\\"of\\\" \\\\n \$HOME/xaudit.conf\"" \
 	'a unit file has the escapes of systemd'
 broken="$tmp/two
 lines"

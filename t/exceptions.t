@@ -78,7 +78,8 @@ plugin() {
 	shift 2
 	mkdir -p plugin || return
 	if ! bounded 100 $cxx -O2 -w "$@" -rdynamic -o plugin/host "$sources/throwing_host.cc" -ldl 2>plugin/said ||
-		! bounded 100 $cxx -O2 -w "$@" -fPIC -shared -o plugin/plugin.so "$sources/throwing.cc" 2>plugin/said; then
+		! bounded 100 $cxx -O2 -w "$@" -fPIC -shared -o plugin/plugin.so \
+			"$sources/throwing.cc" 2>plugin/said; then
 		diag "$(cat plugin/said)"
 		skip 3 "$title: this compiler can't link it"
 		return

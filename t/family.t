@@ -18,7 +18,8 @@ all=31307
 # alone MODE STEPS: runs it under LD_AUDIT alone; the trace goes to d.
 alone() {
 	rm -rf d
-	printf '[trace]\noutput = %s\nmode = %s\nbuffer = 64k\nring = 16M\n[library libcounted.so]\nkinds = plt\n' "$tmp/d" "$1" >conf
+	printf '[trace]\noutput = %s\nmode = %s\nbuffer = 64k\nring = 16M\n[library libcounted.so]\nkinds = plt\n' \
+		"$tmp/d" "$1" >conf
 	status=0
 	bounded 60 env LD_AUDIT="$tmp/libxaudit.so" XAUDIT_CONFIG="$tmp/conf" ./family "$2" "$tmp/empty" >.out 2>.err ||
 		status=$?
@@ -44,7 +45,8 @@ for mode in stream ring count; do
 			alone $mode $steps
 			look "$mode, steps $steps"
 		done
-		is "$(find d empty -type f ! -name meta | grep -v '/t0$' | wc -l)" 0 "$mode: no other file was made then"
+		is "$(find d empty -type f ! -name meta | grep -v '/t0$' | wc -l)" 0 \
+			"$mode: no other file was made then"
 	else
 		skip 13 "not root: no rights to drop"
 	fi

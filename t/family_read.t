@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Forked processes whose trace lies in the file of their family: what they are called and found by, the records that they
-# have from their parents, counters in runs, damage; and what thousands of them cost.
+# Forked processes whose trace lies in the file of their family: what they are called and found by, the records that
+# they have from their parents, counters in runs, damage; and what thousands of them cost.
 . "${top_srcdir:-.}/t/tap.sh"
 
 make_trace=$top_builddir/t/make_trace
 spoil=$top_builddir/t/spoil
 max_rss=$top_builddir/t/max_rss
-[ -x "$make_trace" ] && [ -x "$spoil" ] && [ -x "$max_rss" ] || bail "no $make_trace, $spoil or $max_rss: run make check"
+[ -x "$make_trace" ] && [ -x "$spoil" ] && [ -x "$max_rss" ] ||
+	bail "no $make_trace, $spoil or $max_rss: run make check"
 cd "$tmp" || exit 1
 
-# Process 100, with records in two places; 101 forks 103; 102 was forked after one more function was named. Places are of
-# 128 KiB.
+# Process 100, with records in two places; 101 forks 103; 102 was forked after one more function was named. Places are
+# of 128 KiB.
 script() {
 	cat <<-'END'
 	process p100 version=2 chunk=65536 ring_size=131072
@@ -74,7 +75,8 @@ script() {
 }
 script | "$make_trace" good || bail 'make_trace failed'
 names() { # ARGUMENTS of info
-	bounded 20 "$XAUDIT" info "$@" 2>&1 | sed -n 's/^Process \([0-9]*\) (\(.*\)), child of \([0-9]*\).*/\1 \2 \3/p; /^xaudit/p'
+	bounded 20 "$XAUDIT" info "$@" 2>&1 |
+		sed -n 's/^Process \([0-9]*\) (\(.*\)), child of \([0-9]*\).*/\1 \2 \3/p; /^xaudit/p'
 }
 
 # ---- names ----
@@ -82,11 +84,13 @@ is "$(names good)" '100 p100 1
 101 p101 100
 102 p102 100
 103 p103 101' 'all processes of a family are found, each by its own number'
-is "$(names good/p100) $(names good/p103) $(names good/p100/0)" '100 p100 1 103 p103 101 100 p100 1' 'each is named by a path'
+is "$(names good/p100) $(names good/p103) $(names good/p100/0)" '100 p100 1 103 p103 101 100 p100 1' \
+	'each is named by a path'
 is "$(cd good && names p101) $(cd good/p100 && names .)" '101 p101 100 100 p100 1' 'relative, too'
 is "$(names --pid=102 good) $(names --pid=100 good)" '102 p102 100 100 p100 1' 'or by --pid'
 is "$(names good/p7)" "xaudit: no process p7 in good; \`xaudit info\` lists them" 'one that is not there is an error'
-is "$(names good/p100/7)" "xaudit: no process p100/7 in good; \`xaudit info\` lists them" 'nor is there one at any place'
+is "$(names good/p100/7)" "xaudit: no process p100/7 in good; \`xaudit info\` lists them" \
+	'nor is there one at any place'
 is "$(names none/p7)" "xaudit: can't open the trace none/p7: No such file or directory; \`xaudit record COMMAND\` makes one" \
 	'or in no trace'
 cp -R good two
@@ -126,7 +130,8 @@ is "$(grep -c 'Note\|Change' out) $(sed -n 's/^  Program *//p;s/^  Objects *//p'
 is "$(grep -c '3  fewer than 5 bytes' out) $("$XAUDIT" info --pid=102 good | grep -c '3  fewer than 5 bytes')" '1 0' \
 	'with what its parent said of an object before it was forked, and nobody else'
 is "$("$XAUDIT" info --pid=102 good | sed -n 's/^  Note *//p')" 'of the child' 'and notes of its own'
-is "$("$XAUDIT" info --pid=103 good | sed -n 's/^  Overwritten *//p')" '6 chunks: the flight recorder holds the newest events' \
+is "$("$XAUDIT" info --pid=103 good | sed -n 's/^  Overwritten *//p')" \
+	'6 chunks: the flight recorder holds the newest events' \
 	'what was overwritten is counted'
 is "$("$XAUDIT" dump good/p102 | sed 's/  */ /g')" '0.000001000 100 load 0x7f0000000000 /usr/lib/libfoo.so
 0.000004000 102 entry 0x7f0000000300 late /usr/lib/libfoo.so
@@ -153,18 +158,20 @@ bytes $((directory + 8 * 1 + 7)) '\360'
 bounded 20 "$XAUDIT" report damaged >got 2>err
 is "$? $(cat err)" '0 ' 'a place of a kind that is unknown is nothing to be read'
 bytes $((directory + 8 * 3 + 4)) '\377\377\377'
-damage $((directory + 8 * 3)) 'a word of the directory names an impossible process, and [0-9]+ more' 'a head that is somewhere else'
+damage $((directory + 8 * 3)) 'a word of the directory names an impossible process, and [0-9]+ more' \
+	'a head that is somewhere else'
 bytes $((3 * place)) 'X'
 damage $((3 * place)) 'there is no head of a process where one should begin' 'a head without its mark'
-# Fields of the head of 101: parent at 232, extents, parent_used, the first extent at 248. Those of 100 alone: directory at
-# 568, places at 584.
+# Fields of the head of 101: parent at 232, extents, parent_used, the first extent at 248. Those of 100 alone: directory
+# at 568, places at 584.
 names_lost='the process has an impossible parent, so the names that it has from it are lost'
 bytes $((3 * place + 232)) '\003'
 damage $((3 * place + 232)) "$names_lost" 'a process that forked itself'
 bytes $((3 * place + 232)) '\007'
 damage $((3 * place + 232)) "$names_lost" 'or was forked by what is no process'
 bytes $((3 * place + 240)) '\377\377\377\377\377\377'
-damage $((3 * place + 240)) 'the process has more records from its parent than there are' 'more records than the parent has'
+damage $((3 * place + 240)) 'the process has more records from its parent than there are' \
+	'more records than the parent has'
 bytes $((3 * place + 236)) '\377'
 damage $((3 * place)) 'the head has too many extents' 'more extents than there may be'
 bytes 248 '\000'
@@ -191,7 +198,8 @@ damage $((5 * place)) 'the counters have an impossible size' 'counters larger th
 for seed in $(seq 1 "${FUZZ_ROUNDS:-150}"); do
 	rm -rf fuzz part
 	cp -R good fuzz
-	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; of some, much of what follows.
+	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; of some, much of what
+	# follows.
 	n=$(echo 0 6 20 2 10 15 17 | cut -d ' ' -f $((seed % 7 + 1)))
 	dd if=good/p100/meta of=part bs=65536 skip="$n" count=1 2>/dev/null
 	[ $((seed % 3)) = 0 ] || truncate -s 640 part
@@ -227,7 +235,8 @@ for command in info report dump; do
 	if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then
 		skip 1 'a sanitizer takes memory of its own'
 	else
-		ok "$command of 3000 children with 10000 functions takes less than $((most / 1000)) MB" test "$kb" -lt $most
+		ok "$command of 3000 children with 10000 functions takes less than $((most / 1000)) MB" test \
+			"$kb" -lt $most
 	fi
 done
 is "$("$XAUDIT" report many | awk '/libfoo/ { print $1, $(NF - 1) }')" '3000 a_function_with_a_name_7' 'all are read'

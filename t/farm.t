@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The programs of the farm (`make farm`) that a system for development has anyway: in five ways they print and end the same
-# as untraced, lose nothing, and check finds nothing in them.
+# The programs of the farm (`make farm`) that a system for development has anyway: in five ways they print and end the
+# same as untraced, lose nothing, and check finds nothing in them.
 . "${top_srcdir:-.}/t/tap.sh"
 skip_sanitized
 need jq
@@ -17,7 +17,8 @@ for program in $programs; do
 	row=$(grep "^$program " "$tmp/table")
 	case $row in
 	*'not here'*) skip 1 "$row" ;;
-	*) is "$(printf '%s\n' "$row" | tr '|' '\n' | grep -cv lost)" 6 "$program: nothing is lost in any of the five ways" ;;
+	*) is "$(printf '%s\n' "$row" | tr '|' '\n' | grep -cv lost)" 6 \
+		"$program: nothing is lost in any of the five ways" ;;
 	esac
 done
 done_testing

@@ -42,7 +42,8 @@ export XAUDIT_RULES
 build
 audited "$tmp/swap.so:$MODULE"
 is "$status/$out/$err/$(object d libcounted.so .sites)" \
-	'7/1000//{"xray":{"no compile-time sites in the file":1},"patchable":{"traced":2}}' 'a library that nobody touches is traced'
+	'7/1000//{"xray":{"no compile-time sites in the file":1},"patchable":{"traced":2}}' \
+		'a library that nobody touches is traced'
 report d
 is "$(calls counted)" 1000 'with all its calls'
 
@@ -81,7 +82,8 @@ fi
 
 # ---- sleds that cannot be used ----
 if [ -n "$CLANG" ]; then
-	"$CLANG" -Os -fPIC -shared -Wl,-soname,libcounted.so -fxray-instrument -fxray-instruction-threshold=1 -o libcounted.so \
+	"$CLANG" -Os -fPIC -shared -Wl,-soname,libcounted.so -fxray-instrument -fxray-instruction-threshold=1 -o \
+		libcounted.so \
 		"$sources/conditional.c" || bail 'it does not compile'
 	audited "$MODULE"
 	is "$status/$out/$err" '7/1000/' 'a conditional tail call: the program runs as ever'

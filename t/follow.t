@@ -14,7 +14,8 @@ folders() {
 
 run() { # NAME FOLLOW: a shell that runs another shell
 	printf '[trace]\noutput = %s\n%s[program]\nkinds = calls\n[library *]\nkinds = none\n' "$tmp/$1" "$2" >"$1.conf"
-	bounded 20 env XAUDIT_CONFIG="$tmp/$1.conf" LD_AUDIT="${3-}$MODULE" sh -c "sh -c 'echo \$LD_AUDIT; exit 7'; echo \$?" >"$1.out" 2>"$1.err"
+	bounded 20 env XAUDIT_CONFIG="$tmp/$1.conf" LD_AUDIT="${3-}$MODULE" sh -c \
+		"sh -c 'echo \$LD_AUDIT; exit 7'; echo \$?" >"$1.out" 2>"$1.err"
 }
 
 run default ''

@@ -99,7 +99,8 @@ like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of
 is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 / 5))" 'with all their events'
 
 # A chunk that is nowhere, where nothing can have been overwritten.
-script version=2 stream stream stream entry | sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
+script version=2 stream stream stream entry |
+	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	"$make_trace" "$tmp/hole" || bail 'make_trace failed'
 printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
 bounded 30 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"

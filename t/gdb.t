@@ -10,7 +10,8 @@
 need gdb
 echo 'int main(void) { return 7; }' >seven.c
 $CC -o seven seven.c || bail 'no compiler'
-bounded 60 gdb --batch -nx -ex run ./seven 2>&1 | grep -q 'exited with code 07' || skip_all 'gdb may not run programs here'
+bounded 60 gdb --batch -nx -ex run ./seven 2>&1 | grep -q 'exited with code 07' ||
+	skip_all 'gdb may not run programs here'
 
 # debug MODULE-OR-NOTHING OPTION...: what gdb says, with the module in the program but not in gdb.
 debug() {
@@ -19,7 +20,8 @@ debug() {
 	rm -rf "$tmp/gdb.xaudit"
 	printf '[trace]\noutput = %s\n[library libstopped.so]\nkinds = %s\n[program]\nkinds = %s\n' \
 		"$tmp/gdb.xaudit" "$kinds" "$kinds" >"$tmp/gdb.conf"
-	set -- --batch -nx -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set disable-randomization on' "$@"
+	set -- --batch -nx -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set disable-randomization on' \
+		"$@"
 	if [ -n "$module" ]; then
 		set -- -iex "set environment LD_AUDIT $MODULE" -iex "set environment XAUDIT_CONFIG $tmp/gdb.conf" "$@"
 	fi
@@ -63,7 +65,8 @@ seen() {
 
 build() {
 	$CC -O1 -fno-optimize-sibling-calls -g -fPIC -shared "$@" -o libstopped.so "$sources/stopped_library.c" &&
-		$CC -O1 -fno-optimize-sibling-calls -g "$@" -o stopped "$sources/stopped.c" -L. -lstopped -Wl,-rpath,"$tmp" \
+		$CC -O1 -fno-optimize-sibling-calls -g "$@" -o stopped \
+			"$sources/stopped.c" -L. -lstopped -Wl,-rpath,"$tmp" \
 			-pthread || bail 'the program does not compile'
 }
 

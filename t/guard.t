@@ -66,8 +66,10 @@ done
 # For C++ the driver's C name does, with its library.
 for cc in "$CC" $clangs; do
 	case $cc in *clang*) cxx="$cc -lstdc++" werror=-Wno-unused-command-line-argument ;; *) cxx=$CXX werror= ;; esac
-	for flags in '-O0 -std=gnu89' '-O1 -std=c90 -pedantic' '-O2 -std=c11 -pedantic' '-O3 -funroll-loops' '-Os -fPIC' '-O2 -fno-pie -no-pie' '-O2 -fPIE -pie -Wl,-z,now' \
-		'-O2 -fcf-protection=full' '-O2 -flto' '-O2 -mcmodel=large' '-Og -g3 -fno-omit-frame-pointer' '-O2 -masm=intel'; do
+	for flags in '-O0 -std=gnu89' '-O1 -std=c90 -pedantic' '-O2 -std=c11 -pedantic' '-O3 -funroll-loops' \
+		'-Os -fPIC' '-O2 -fno-pie -no-pie' '-O2 -fPIE -pie -Wl,-z,now' \
+		'-O2 -fcf-protection=full' '-O2 -flto' '-O2 -mcmodel=large' '-Og -g3 -fno-omit-frame-pointer' \
+			'-O2 -masm=intel'; do
 		# shellcheck disable=SC2086
 		with "$cc $flags" 2 in_c "$cc" $flags $werror
 	done
@@ -76,7 +78,8 @@ for cc in "$CC" $clangs; do
 		with "$cc $flags, C++" 6 in_cc "$cxx" $flags $werror
 	done
 	for linker in $linkers; do
-		for flags in '-O2' '-O2 -ffunction-sections -Wl,--gc-sections' '-O0 -ffunction-sections -Wl,--gc-sections -Wl,--no-export-dynamic'; do
+		for flags in '-O2' '-O2 -ffunction-sections -Wl,--gc-sections' \
+			'-O0 -ffunction-sections -Wl,--gc-sections -Wl,--no-export-dynamic'; do
 			# shellcheck disable=SC2086
 			with "$cc $flags, ld.$linker" 2 in_c "$cc" $flags -fuse-ld=$linker $werror
 			# shellcheck disable=SC2086
@@ -99,12 +102,14 @@ fast() {
 }
 for cc in "$CC" $clangs; do
 	in_c "$cc" -O2 || bail "guard does not compile: $(cat .err)"
-	like "$(fast guard_fast)" '^(mov )?nopl (lea|inc|add)( mov)? ret$' "$cc: a guard that is off costs one NOP; what it guards stands behind the return"
+	like "$(fast guard_fast)" '^(mov )?nopl (lea|inc|add)( mov)? ret$' \
+		"$cc: a guard that is off costs one NOP; what it guards stands behind the return"
 	is "$(sections guard)" "read-only
 0
 1" "$cc: its table is read-only, without dynamic relocations, and one note tells of it"
 	in_c "$cc" -O2 -DXAUDIT_NO_HOOK || bail "guard does not compile: $(cat .err)"
-	is "$(audited ./guard "$runs")/$(sections guard | tr '\n' ' ')" "$untraced of 2000/0 0 " "$cc: with XAUDIT_NO_HOOK it is never taken, and there is none"
+	is "$(audited ./guard "$runs")/$(sections guard | tr '\n' ' ')" "$untraced of 2000/0 0 " \
+		"$cc: with XAUDIT_NO_HOOK it is never taken, and there is none"
 done
 
 # Unused functions go, with their guards.
@@ -123,7 +128,8 @@ done
 
 # An object file made from LTO beside one that is not: lld keeps the note of both.
 in_mixed() {
-	$CLANG $include -O2 -flto -c -o main.o "$sources/guard.c" && $CLANG $include -O2 -c -o part.o "$sources/guard_part.c" &&
+	$CLANG $include -O2 -flto -c -o main.o "$sources/guard.c" &&
+		$CLANG $include -O2 -c -o part.o "$sources/guard_part.c" &&
 		$CLANG -flto -fuse-ld=lld -o guard main.o part.o
 }
 if [ -n "$CLANG" ] && in_mixed 2>.err; then
@@ -134,7 +140,8 @@ fi
 
 # In libraries, static and shared; stripped; without section headers.
 in_archive() {
-	$CC $include -O2 -c -o part.o "$sources/guard_part.c" && ar rcs libpart.a part.o && $CC $include -O2 -o guard "$sources/guard.c" -L. -lpart
+	$CC $include -O2 -c -o part.o "$sources/guard_part.c" && ar rcs libpart.a part.o &&
+		$CC $include -O2 -o guard "$sources/guard.c" -L. -lpart
 }
 ok 'a static library can be linked' in_archive
 both 'a static library'
@@ -142,7 +149,8 @@ for flags in '' -s; do
 	# shellcheck disable=SC2086
 	library "$CC" libguarded.so guard_part.c $include $flags
 	# shellcheck disable=SC2086
-	$CC $include -O2 $flags -o guard "$sources/guard.c" -L. -lguarded -Wl,-rpath,'$ORIGIN' || bail 'guard can not be linked'
+	$CC $include -O2 $flags -o guard "$sources/guard.c" -L. -lguarded -Wl,-rpath,'$ORIGIN' ||
+		bail 'guard can not be linked'
 	both "a shared library${flags:+, both stripped}"
 done
 # Like sstrip: e_shoff, e_shnum and e_shstrndx.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Guards are switched by rules, at load and while the program runs, from inside and from outside, and are seen by whoever asks. XAUDIT_SOAK=1: for longer.
+# Guards are switched by rules, at load and while the program runs, from inside and from outside, and are seen by
+# whoever asks. XAUDIT_SOAK=1: for longer.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/ctl.sh"
@@ -88,8 +89,10 @@ on 0/13
 enable *: 0, 3 functions, 1 changed, 4 already, 0 refused
 on 1/13
 END
-is "$(audited none ./live rules)" "$(tr '\n' ';' <expected)" 'rules switch the guards of functions, all of one function together'
-is "$(audited none ./live threads $rounds)" "0 failed, $((rounds * 5)) changed, own $((rounds / 2 * 10)), wrong 0, sure of both;" \
+is "$(audited none ./live rules)" "$(tr '\n' ';' <expected)" \
+	'rules switch the guards of functions, all of one function together'
+is "$(audited none ./live threads $rounds)" \
+	"0 failed, $((rounds * 5)) changed, own $((rounds / 2 * 10)), wrong 0, sure of both;" \
 	"$rounds switches under eight threads: every call behind one is in its state"
 diag "$(cat .err)"
 is "$(audited none ./live fork)" 'child 1/13;disable guard:*: 0, 3 functions, 5 changed, 0 already, 0 refused;child 0/0;parent 1/13;' \
@@ -101,7 +104,8 @@ is "$(audited none ./live reload $reloads)" \
 
 # ---- what is written ----
 
-is "$(audited none ./live text one)/$(audited none ./live text two)" 'text r-xp;/text r-xp;' 'the text is protected as ever, and nothing is writable and executable'
+is "$(audited none ./live text one)/$(audited none ./live text two)" 'text r-xp;/text r-xp;' \
+	'the text is protected as ever, and nothing is writable and executable'
 ok 'patched text is the same in every process' cmp one two
 # Where nothing that was writable may become executable, all is the same.
 program "$CC" deny deny.c
@@ -135,7 +139,8 @@ is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5
 audited none ./live table | tr ';' '\n' >table
 is "$(awk -F '\t' '$1 == "function" { print $2, $4, $5, $9 }' table | sort | tr '\n' ';')" \
 	'0 guard on guard_local;0 guard on guard_spin;0 guard on guard_three;' 'the table tells functions'
-is "$(awk -F '\t' '$1 == "function" { name = $9 } $1 == "point" { print name, $2, $5, $6 }' table | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+is "$(awk -F '\t' '$1 == "function" { name = $9 } $1 == "point" { print name, $2, $5, $6 }' table | sort | uniq -c |
+	tr -s ' ' | tr '\n' ';')" \
 	' 1 guard_local 0 guard 5; 1 guard_spin 0 guard 5; 3 guard_three 0 guard 5;' 'and points'
 is "$(bounded 20 "$XAUDIT" list --format=json libspin.so | jq -c '.sites.guard, ([.functions[] | select(.kinds | index("guard")) | .name] | sort)' |
 	tr '\n' ' ')" '5 ["guard_local","guard_spin","guard_three"] ' 'xaudit list knows them'
@@ -169,7 +174,8 @@ ctl "$pid" start
 ctl "$pid" disable '*'
 like "$out" '^[0-9]* functions: 2 sites switched off, 3 ' 'a rule for all kinds concerns guards'
 is "$(called), $(site on)" 'called 0/0, 0' 'all of them are off'
-is "$(awk '/^[0-9a-f]+-/ { ours = $2 ~ /x/ && /libspin/ } ours && /^Anonymous/ { print $2 }' "/proc/$pid/smaps")" 0 'and the text is the file again'
+is "$(awk '/^[0-9a-f]+-/ { ours = $2 ~ /x/ && /libspin/ } ours && /^Anonymous/ { print $2 }' "/proc/$pid/smaps")" 0 \
+	'and the text is the file again'
 ctl "$pid" enable 'guard:guard_spin' 'guard:guard_local@libspin.so'
 like "$out" '^2 functions: 2 sites switched on, 0 ' 'ctl enable switches them on'
 is "$(called), $(site on)" 'called 1/10, 2' 'they are on'
@@ -182,7 +188,8 @@ ok 'none of these processes made a trace' test ! -e nothing
 library "$CC" libspin.so guard_spin.c "$include" -fpatchable-function-entry=5
 record d -l libspin.so ./live
 report d
-is "$out, $(calls guard_spin) $(calls guard_three) $(calls guard_local)" 'state 1/13, 1 1 1' 'a function may have a patchable entry and guards: both work'
+is "$out, $(calls guard_spin) $(calls guard_three) $(calls guard_local)" 'state 1/13, 1 1 1' \
+	'a function may have a patchable entry and guards: both work'
 is "$(object d libspin.so '[.kinds, .sites.patchable, .sites.guard]')" \
 	'[["xray","patchable","plt","guard"],{"traced":3},{"traced":3}]' 'xaudit info tells of both'
 record d -k patchable -l libspin.so ./live
@@ -207,8 +214,10 @@ off 1/10
 disable guard:*_local@libspin*: 0, 0 functions, 0 changed, 0 already, 0 refused
 off 1/10
 END
-is "$(audited none ./live rules | tr ';' '\n' | head -n 5)" "$(cat expected)" 'in a stripped library, functions that are not exported have no name'
-is "$(audited none ./live table | tr ';' '\n' | awk -F '\t' '$1 == "function" { print $5, $9 }' | sort | tr '\n' ';')" 'on ;on guard_spin;on guard_three;' \
+is "$(audited none ./live rules | tr ';' '\n' | head -n 5)" "$(cat expected)" \
+	'in a stripped library, functions that are not exported have no name'
+is "$(audited none ./live table | tr ';' '\n' | awk -F '\t' '$1 == "function" { print $5, $9 }' | sort | tr '\n' ';')" \
+	'on ;on guard_spin;on guard_three;' \
 	'but are known, by where they begin'
 status=0
 ./deny kill true || status=$?

@@ -327,7 +327,11 @@ static void check_times(enum style wanted, enum trace_clock clock, const char *w
 	is_int(told_events, 11, "%s: as often as there are events", what);
 	/* The ends by a jump, and the entries behind them, of intercepted calls have times of their own. */
 	if (clock == TRACE_CLOCK_TSC) {
-		is_int(same, wanted == QUICK ? 9 : wanted == ANY ? 4 : 0, "%s: so many events have the time that handlers were told", what);
+		is_int(same,
+			wanted == QUICK ? 9
+			: wanted == ANY ? 4
+					: 0,
+			"%s: so many events have the time that handlers were told", what);
 		is_int(before, 11 - same, "%s: the others a later one", what);
 	} else {
 		is_int(same + before, 11, "%s: events have the time that handlers were told, or a later one", what);
@@ -573,7 +577,8 @@ int main(void)
 	check_times(QUICK, TRACE_CLOCK_MONOTONIC, "quick handlers and CLOCK_MONOTONIC");
 	check_times(ANY, TRACE_CLOCK_MONOTONIC, "other handlers and CLOCK_MONOTONIC");
 	check_times(RAISING, TRACE_CLOCK_MONOTONIC, "handlers that raise events and CLOCK_MONOTONIC");
-	check_told(recursion, "calls inside of a handler", "E1 E4 X4 E20 X20 X1 E20 E4 X4 E20 X20 X20", "E1 X1 E20 X20");
+	check_told(
+		recursion, "calls inside of a handler", "E1 E4 X4 E20 X20 X1 E20 E4 X4 E20 X20 X20", "E1 X1 E20 X20");
 	check_told(signals, "a signal inside of a handler", "E4 X4 E1 X1 E4 X4", "E1 X1 E4 X4");
 	check_told(leaps, "siglongjmp out of a handler", "E4 X4 E1 U1 E4 X4", "E1 E1 E1 E4 X4 X1");
 	check_told(deferred, "a handler that removes itself", "E1 X1 E1 X1", "E1 X1 X1");

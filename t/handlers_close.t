@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Handlers that close libraries: their own stays, whoever's dlclose it is, and others go; libraries that are closed while threads are in their handlers.
+# Handlers that close libraries: their own stays, whoever's dlclose it is, and others go; libraries that are closed
+# while threads are in their handlers.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -53,22 +54,28 @@ run() { # PROGRAM ARG...
 			continue
 		fi
 		status=0
-		out=$(bounded 60 ./deny "$how" "$XAUDIT" record -o d -l libtick.so ./noplt own now $(copies now 20) 2>&1) || status=$?
+		out=$(bounded 60 ./deny "$how" "$XAUDIT" record -o d -l libtick.so ./noplt own now \
+			$(copies now 20) 2>&1) || status=$?
 		is "$status $out" '0 20: closed and there' \
 			"so where $how is in force: words that are read-only once the program runs are found and written"
 	done
 	printf '[library *]\nkinds = none\n' >none.conf
 	record d -c none.conf --mode=ring --ring=256k ./closing custom lazy $(copies lazy 50)
-	is "$status $out" '0 50: closed and there' 'so in a process where nothing is traced, in a handler of custom events'
+	is "$status $out" '0 50: closed and there' \
+		'so in a process where nothing is traced, in a handler of custom events'
 	run ./closing needed lazy ./depends.so ./plugin.so
-	is "$status $out $err" '0 1: closed and there ' 'a handler closes a library that needs its own: that goes, its own stays'
+	is "$status $out $err" '0 1: closed and there ' \
+		'a handler closes a library that needs its own: that goes, its own stays'
 	pairs=$(for i in $(seq 1 50); do echo "./lazy$i.so ./now$i.so"; done)
 	# shellcheck disable=SC2086
 	run ./closing other lazy $pairs
-	is "$status $out $err" '0 50: closed and there ' 'a handler closes another library, in whose handlers threads are: it goes, with its handler'
-	record d -k plt,patchable -l libc.so.6 -l libtick.so -F dlclose -F closing_tick ./closing own lazy $(copies lazy 5)
+	is "$status $out $err" '0 50: closed and there ' \
+		'a handler closes another library, in whose handlers threads are: it goes, with its handler'
+	record d -k plt,patchable -l libc.so.6 -l libtick.so -F dlclose -F closing_tick ./closing own lazy \
+		$(copies lazy 5)
 	report d
-	is "$status $out $err $(calls dlclose) $(sums)" '0 5: closed and there  10 0 lost 0 unfinished' 'so where dlclose itself is traced, with each of its calls'
+	is "$status $out $err $(calls dlclose) $(sums)" '0 5: closed and there  10 0 lost 0 unfinished' \
+		'so where dlclose itself is traced, with each of its calls'
 }
 
 # What can't be helped is said.
@@ -77,5 +84,6 @@ is "$status $out" '0 blind' 'a handler closes its own library by a pointer that 
 is "$err" "xaudit: $tmp/./plugin.so: is unloaded by its own handler, whose dlclose does not come by way of xaudit; it would stay else" 'which is said'
 run ./closing late now ./plugin.so
 is "$status $out" '0 dlclose 0, gone' 'a library is closed while a thread does not leave its handler: dlclose comes back'
-is "$err" "xaudit: $tmp/./plugin.so: is unloaded, though a thread has not left its handler for two seconds" 'which is said'
+is "$err" "xaudit: $tmp/./plugin.so: is unloaded, though a thread has not left its handler for two seconds" \
+	'which is said'
 done_testing

@@ -24,14 +24,16 @@ kind() {
 	# entry, exit, tail, unwind, arguments, custom, typed
 	for type in 0 1 2 3 4 5 6; do
 		record d -k "$name" $selected "$name/spoil" "$type"
-		is "$out$err" "$untraced called" "$name: a handler of type $type that writes over all registers changes no result"
+		is "$out$err" "$untraced called" \
+			"$name: a handler of type $type that writes over all registers changes no result"
 	done
 	for type in 0 1 2 4 5 6; do
 		record d -k "$name" $selected "$name/spoil" "$type" throw
 		# At an exit, the exception of work_last() goes through work_guarded() half of the time.
 		guarded=100
 		[ "$type" != 1 ] || guarded=150
-		is "$out$err" "caught 100 guarded $guarded results 308400 removed 0" "$name: exceptions out of a handler of type $type are caught"
+		is "$out$err" "caught 100 guarded $guarded results 308400 removed 0" \
+			"$name: exceptions out of a handler of type $type are caught"
 		report d
 		is "$(sums)" '0 lost 0 unfinished' "$name: and the trace has an end of each call"
 	done

@@ -30,7 +30,10 @@ uint64_t flags_out;
 uint32_t state_mask;
 static long ways_taken[2]; /* whole, quick */
 
-/* Loads all registers, calls call_target, and stores them. Only xsave's state counts where fxsave is all there is: see main(). */
+/*
+ * Loads all registers, calls call_target, and stores them. Only xsave's state counts where fxsave is all there is: see
+ * main().
+ */
 void call_with_state(void);
 extern const char just_return[], tail_1[], lose[], drop_frame[], raise_custom[], raise_typed[];
 void write_over_all(void);
@@ -187,7 +190,10 @@ static int is_kept(const char *what, size_t at, size_t size)
 	return 0;
 }
 
-/* Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may change. */
+/*
+ * Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may
+ * change.
+ */
 static void expect_state_kept(enum use use, uint64_t target, int skipped)
 {
 	call_target = target;
@@ -305,8 +311,9 @@ static int all_registers(void *argument)
 	next_call = tail_target = f[1].call;
 	xray_body = xray_target = (uint64_t)(uintptr_t)just_return;
 	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_TYPED; type++) {
-		uint64_t targets[] = {f[1].call, f[2].call, f[4].call, (uint64_t)(uintptr_t)lose, (uint64_t)(uintptr_t)xray_function,
-			(uint64_t)(uintptr_t)xray_tail_function, (uint64_t)(uintptr_t)raise_custom, (uint64_t)(uintptr_t)raise_typed};
+		uint64_t targets[] = { f[1].call, f[2].call, f[4].call, (uint64_t)(uintptr_t)lose,
+			(uint64_t)(uintptr_t)xray_function, (uint64_t)(uintptr_t)xray_tail_function,
+			(uint64_t)(uintptr_t)raise_custom, (uint64_t)(uintptr_t)raise_typed };
 		/* intercept, point, tail, lose, xray, xray tail, custom, typed */
 		static const uint8_t events[HANDLERS_TYPED + 1][8] = {
 			[HANDLERS_ENTRY] = {1, 1, 2, 2, 1, 1, 0, 0},
@@ -392,7 +399,8 @@ static int ways(void *argument)
 	return 0;
 }
 
-__attribute__((target("general-regs-only"))) static void only_general(const struct handlers_event *event, void *argument)
+__attribute__((target("general-regs-only"))) static void only_general(
+	const struct handlers_event *event, void *argument)
 {
 	expect(event->vectors == NULL, 1);
 	outcome->result[(intptr_t)argument]++;
@@ -425,7 +433,8 @@ static int general(void *argument)
 struct removing {
 	const char *what;
 	long rounds, seconds;
-	unsigned calls_at_once; /* then a thread offers the processor to others, so that few are interrupted in the handler; 0: never */
+	/* then a thread offers the processor to others, so that few are interrupted in the handler; 0: never */
+	unsigned calls_at_once;
 	int is_fenced;		/* as where membarrier is refused */
 };
 
@@ -472,8 +481,11 @@ static int removals(void *argument)
 	for (long i = 0; i < removing->rounds && core_now_ns() < end; i++) {
 		enum handlers_type type = i & 1 ? HANDLERS_EXIT : HANDLERS_ENTRY;
 		mprotect(code, 4096, PROT_READ | PROT_EXEC);
-		expect(handlers_set(type, (handlers_function *)(uintptr_t)code, &outcome->result[0], i & 2 ? HANDLERS_GENERAL : 0), 0);
-		for (int spin = 0; spin < 10000 && __atomic_load_n(&outcome->result[0], __ATOMIC_RELAXED) == before; spin++)
+		expect(handlers_set(type, (handlers_function *)(uintptr_t)code, &outcome->result[0],
+			       i & 2 ? HANDLERS_GENERAL : 0),
+			0);
+		for (int spin = 0; spin < 10000 && __atomic_load_n(&outcome->result[0], __ATOMIC_RELAXED) == before;
+			spin++)
 			if (spin > 100)
 				sched_yield();
 		expect(handlers_remove(type), 0);
@@ -503,11 +515,12 @@ static void check_removals(const struct removing *wanted)
 	const char *what = wanted->what;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(removals, (void *)(uintptr_t)wanted, (unsigned)wanted->seconds + 40), 0, "%s: the program runs to its end", what);
+	is_int(core_child(removals, (void *)(uintptr_t)wanted, (unsigned)wanted->seconds + 40), 0,
+		"%s: the program runs to its end", what);
 	is_int(outcome->wrong, 0, "%s: results and answers are right", what);
 	ok(outcome->result[1] >= wanted->rounds / 10, "%s: %ld rounds", what, outcome->result[1]);
-	ok(outcome->result[2] > outcome->result[1] / 2, "%s: in %ld rounds it was called, %ld times in all", what, outcome->result[2],
-		outcome->result[0]);
+	ok(outcome->result[2] > outcome->result[1] / 2, "%s: in %ld rounds it was called, %ld times in all", what,
+		outcome->result[2], outcome->result[0]);
 }
 
 int main(void)
@@ -530,10 +543,11 @@ int main(void)
 	const char *soak = getenv("XAUDIT_SOAK");
 	int is_long = soak && !strcmp(soak, "1");
 	const struct removing ways_of_removing[] = {
-		{"handlers that go at once, under eight threads", 100000, is_long ? 3000 : 30, 10, 0},
-		{"the same where membarrier is refused", 100000, is_long ? 3000 : 20, 10, 1},
-		{"under eight threads that are interrupted in them", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0, 0},
-		{"the same where membarrier is refused", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0, 1},
+		{ "handlers that go at once, under eight threads", 100000, is_long ? 3000 : 30, 10, 0 },
+		{ "the same where membarrier is refused", 100000, is_long ? 3000 : 20, 10, 1 },
+		{ "under eight threads that are interrupted in them", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0,
+			0 },
+		{ "the same where membarrier is refused", is_long ? 100000 : 1000, is_long ? 3000 : 15, 0, 1 },
 	};
 	for (size_t i = 0; i < sizeof(ways_of_removing) / sizeof(*ways_of_removing); i++)
 		check_removals(&ways_of_removing[i]);

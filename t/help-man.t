@@ -9,7 +9,8 @@ help_options() {
 	sed -nE 's/^ *(-([A-Za-z]), )?--([a-z][a-z-]*).*/\2,\3/p' | sort
 }
 man_options() {
-	sed -nE -e 's/^\.It Fl ([A-Za-z]) , -([a-z][a-z-]*).*/\1,\2/p' -e 's/^\.It Fl -([a-z][a-z-]*).*/,\1/p' "$1" | sort
+	sed -nE -e 's/^\.It Fl ([A-Za-z]) , -([a-z][a-z-]*).*/\1,\2/p' -e 's/^\.It Fl -([a-z][a-z-]*).*/,\1/p' "$1" |
+		sort
 }
 
 subcommands=$("$XAUDIT" --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p')
@@ -25,11 +26,13 @@ for command in $subcommands; do
 	status=$?
 	expected=2
 	case $command in record | check) expected=125 ;; esac
-	is "$status $(wc -l <"$tmp/err") $(cat "$tmp/out")" "$expected 1 " "$command refuses an unknown option in one line"
+	is "$status $(wc -l <"$tmp/err") $(cat "$tmp/out")" "$expected 1 " \
+		"$command refuses an unknown option in one line"
 	unused=$(printf '%s\n' "$options" | sed 's/.*,//' | while read -r option; do
 		grep -q -e "--$option" "$top_srcdir/tool/xaudit.bash" || echo "$option"
 	done)
 	is "$unused" '' "bash completion knows the options of $command"
 done
-is "$("$XAUDIT" --help | help_options)" "$(man_options "$top_srcdir/doc/xaudit.1")" 'the man page of xaudit has the options of --help'
+is "$("$XAUDIT" --help | help_options)" "$(man_options "$top_srcdir/doc/xaudit.1")" \
+	'the man page of xaudit has the options of --help'
 done_testing

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler's signals come: no call
-# is lost or counted twice, and nothing piles up. 20 000 cycles; XAUDIT_SOAK=1 (make soak) makes it 1 000 000, with hours to spare.
+# A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler's
+# signals come: no call is lost or counted twice, and nothing piles up. 20 000 cycles; XAUDIT_SOAK=1 (make soak) makes
+# it 1 000 000, with hours to spare.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -18,9 +19,11 @@ calls=$((600000 / cycles))
 
 # used FIELD: how much more the last line "used" of the host has there than the first.
 used() {
-	printf '%s\n' "$told" | awk -v f="$1" '$1 == "used" { n++; if (n == 1) first = $f; last = $f } END { if (n == 2) print last - first }'
+	printf '%s\n' "$told" | awk -v f="$1" \
+		'$1 == "used" { n++; if (n == 1) first = $f; last = $f } END { if (n == 2) print last - first }'
 }
-# expected FUNCTIONS...: rows of the report, from what the host tells: of $1 = work (loads or calls), all processes or its own.
+# expected FUNCTIONS...: rows of the report, from what the host tells: of $1 = work (loads or calls), all processes or
+# its own.
 expected() {
 	printf '%s\n' "$told" | awk -v sleds="$sleds" -v all="$1" '
 		$1 == "used" || $1 == "pid" { next }
@@ -33,7 +36,8 @@ rows() {
 }
 
 # kind NAME KIND SLEDS BUILD...
-# Plugins without a PLT: with any auditor that has la_symbind, ld.so (2.36) allocates 32 bytes per slot for each load, and never frees them.
+# Plugins without a PLT: with any auditor that has la_symbind, ld.so (2.36) allocates 32 bytes per slot for each load,
+# and never frees them.
 kind() {
 	name=$1 kind=$2 sleds=$3
 	shift 3
@@ -44,8 +48,10 @@ kind() {
 	rm -rf d
 	status=0
 	began=$(date +%s)
-	# Small buffers, all of one size: a thread has one mapped and room for a second, which is not there from the start.
-	bounded $limit "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'libone.so' -l 'libtwo.so' -l libthree.so -l libstay.so \
+	# Small buffers, all of one size: a thread has one mapped and room for a second, which is not there from the
+	# start.
+	bounded $limit "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'libone.so' -l \
+		'libtwo.so' -l libthree.so -l libstay.so \
 		./host $cycles $calls $children one two three >told 2>err || status=$?
 	diag "$name: $(($(date +%s) - began)) seconds, trace of $(du -sm d | cut -f1) MB"
 	told=$(cat told)
@@ -56,7 +62,8 @@ kind() {
 	is "$(rows) $(sums)" "$(expected 1) 0 lost 0 unfinished" "$name: and every call of its children"
 	is "$(find d -name meta | wc -l) $(info d '.processes | length')" "1 $((children + 1))" \
 		"$name: each child is a process of its own in the host's folder"
-	ok "$name: resident memory after the last cycle is within 1 MiB of that after cycle 1000" test "$(used 4)" -le 1024
+	ok "$name: resident memory after the last cycle is within 1 MiB of that after cycle 1000" test \
+		"$(used 4)" -le 1024
 	ok "$name: and address space" test "$(used 3)" -le 1024
 	# The allocator's and the kernel's own may come and go by a few.
 	ok "$name: and the number of mappings within ten" test "$(used 2)" -le 10

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Hostile surroundings: full disks, limits, sandboxes, lost folders and descriptors. The program behaves as without us; the trace can be
-# read; and each call is in it, or counted as lost.
+# Hostile surroundings: full disks, limits, sandboxes, lost folders and descriptors. The program behaves as without us;
+# the trace can be read; and each call is in it, or counted as lost.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 chmod 755 "$tmp"
@@ -83,7 +83,8 @@ all() {
 	hostile 'nothing hostile' 'none lost' ''
 
 	in_mounts 'a disk that is full' 'some lost' true threads
-	in_mounts 'a disk that is full for some time' 'some lost' 'head -c 700k /dev/zero >small/filler' freed small/filler
+	in_mounts 'a disk that is full for some time' 'some lost' \
+		'head -c 700k /dev/zero >small/filler' freed small/filler
 	if [ -n "$mounts" ]; then
 		dump d
 		ok "$name: and after it calls are recorded again" test "$(jq -n '[inputs | select(.event == "entry") | .time_ns] |
@@ -92,7 +93,8 @@ all() {
 		skip 1 'no mounts of its own here'
 	fi
 	in_mounts '/proc is not mounted' 'none lost' 'mount -o remount,size=64m none small; umount -l /proc;' threads
-	in_mounts '/proc is read only' 'none lost' 'mount -o remount,size=64m none small; mount -o remount,ro /proc;' threads
+	in_mounts '/proc is read only' 'none lost' \
+		'mount -o remount,size=64m none small; mount -o remount,ro /proc;' threads
 
 	hostile 'all descriptors are in use' 'none lost' descriptors
 	hostile 'RLIMIT_AS' '.* lost' memory
@@ -117,7 +119,8 @@ all() {
 		record d -b 64k -k "$kind" -l libcounted.so ./hostile namespaces
 		is "$(printf '%s\n%s\nstatus %s\n' "$out" "$err" "$status" | of_program)" "$(cat plain)" \
 			"$name: namespaces of its own: the program behaves as ever"
-		like "$(accounts 202000)" '^(none lost|some lost)$' "$name: all calls of both processes are accounted for"
+		like "$(accounts 202000)" '^(none lost|some lost)$' \
+			"$name: all calls of both processes are accounted for"
 	else
 		skip 2 'no user namespaces here'
 	fi
@@ -127,9 +130,11 @@ all() {
 killed() {
 	run strict-kill-sandbox
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile strict-kill-sandbox
-	is "$(tail -n 1 plain), traced $status" 'status 0, traced 159' "$name: a sandbox that kills for all but to write and to exit does so"
+	is "$(tail -n 1 plain), traced $status" 'status 0, traced 159' \
+		"$name: a sandbox that kills for all but to write and to exit does so"
 	report d
-	is "$(test "$(calls counted)" -gt 1000 && sums)" '0 lost 0 unfinished' "$name: and the trace holds the calls till then"
+	is "$(test "$(calls counted)" -gt 1000 && sums)" '0 lost 0 unfinished' \
+		"$name: and the trace holds the calls till then"
 }
 
 vanishing() {
@@ -137,12 +142,14 @@ vanishing() {
 	run move plain.d
 	rm -rf d.moved
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile move "$tmp/d"
-	is "$(printf '%s\nstatus %s\n' "$out" "$status")" "$(cat plain)" "$name: the folder is renamed: the program behaves as ever"
+	is "$(printf '%s\nstatus %s\n' "$out" "$status")" "$(cat plain)" \
+		"$name: the folder is renamed: the program behaves as ever"
 	is "$(accounts "$calls" d.moved)" 'none lost' "$name: the folder is renamed: all calls are accounted for"
 	mkdir -p plain.d
 	run remove "rm -r $tmp/plain.d"
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile remove "rm -r $tmp/d"
-	is "$(printf '%s\nstatus %s\n' "$out" "$status")" "$(cat plain)" "$name: the folder is removed: the program behaves as ever"
+	is "$(printf '%s\nstatus %s\n' "$out" "$status")" "$(cat plain)" \
+		"$name: the folder is removed: the program behaves as ever"
 	is "$(printf '%s\n' "$err" | grep '^xaudit record:')" \
 		"xaudit record: the trace folder $tmp/d was removed while the command ran, so there is no trace" \
 		"$name: the folder is removed: and that is said"
@@ -180,12 +187,16 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	run ''
 	printf '[trace]\noutput = %s\nfollow = yes\n[library libcounted.so]\nkinds = plt\n' "$tmp/closed/d" >conf
 	status=0
-	XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$tmp/closed/libxaudit.so bounded 60 setpriv --reuid=65534 --clear-groups ./hostile >out 2>err || status=$?
-	is "$(cat out; echo "status $status")" "$(cat plain)" 'a folder that cannot be made: the program behaves as ever'
-	is "$(grep -v "^xaudit: can't make the trace folder .*the program runs on, untraced\$" err)" '' 'and a line says why there is no trace'
+	XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$tmp/closed/libxaudit.so bounded 60 setpriv --reuid=65534 --clear-groups \
+		./hostile >out 2>err || status=$?
+	is "$(cat out; echo "status $status")" "$(cat plain)" \
+		'a folder that cannot be made: the program behaves as ever'
+	is "$(grep -v "^xaudit: can't make the trace folder .*the program runs on, untraced\$" err)" '' \
+		'and a line says why there is no trace'
 	is "$(grep -c '' err)" 1 'just one'
 	status=0
-	HOME=$tmp XAUDIT_MODULE=$tmp/closed/libxaudit.so setpriv --reuid=65534 --clear-groups closed/xaudit record -o "$tmp/closed/d" ./hostile >out 2>err || status=$?
+	HOME=$tmp XAUDIT_MODULE=$tmp/closed/libxaudit.so setpriv --reuid=65534 --clear-groups closed/xaudit record -o \
+		"$tmp/closed/d" ./hostile >out 2>err || status=$?
 	is "$status $(cat out)" '125 ' 'record says so before the program runs'
 	like "$(cat err)" '^xaudit record: .*closed/d' 'and where'
 else

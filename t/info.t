@@ -107,20 +107,24 @@ trace() { # NAME CLOCK-LINES...: a trace of two events 2500000 ticks apart
 	shift
 	{
 		printf '%s\n' "$@"
-		printf '%s\n' 'object 1 /usr/lib/libfoo.so' 'function 1 0 1 0x100 foo' 'thread 100' 'entry 1 2000000000' 'exit 1 2002500000'
+		printf '%s\n' 'object 1 /usr/lib/libfoo.so' 'function 1 0 1 0x100 foo' 'thread 100' \
+			'entry 1 2000000000' 'exit 1 2002500000'
 	} | "$make_trace" "$tmp/$name"
 }
-trace far 'process p100 flags=1 clock=tsc boot=another' 'pair first 2000000000 800000000 1' 'pair last 2000000250 800000100 1'
+trace far 'process p100 flags=1 clock=tsc boot=another' 'pair first 2000000000 800000000 1' \
+	'pair last 2000000250 800000100 1'
 like "$("$XAUDIT" info "$tmp/far")" '^Clock .*2\.500000 GHz by 2 pairs, within 2000000 ppm' \
 	'pairs of 0.1 us give a rate that is told to be bad'
 trace odd 'process p100 flags=1 clock=tsc last_seq=7' 'pair first 2000000000 800000000 1' 'pair last 77 88 99' \
 	'record clock: 4500000000 1800000000 1'
-like "$("$XAUDIT" info "$tmp/odd")" '2\.500000 GHz by 2 pairs, within 0.2 ppm' 'a last pair whose writer was killed in it is not used'
+like "$("$XAUDIT" info "$tmp/odd")" '2\.500000 GHz by 2 pairs, within 0.2 ppm' \
+	'a last pair whose writer was killed in it is not used'
 trace none 'process p100 flags=1 clock=tsc boot=another' 'pair first 2000000000 800000000 1'
 got=$("$XAUDIT" info "$tmp/none" 2>"$tmp/err")
 is "$?" 1 'a trace without a rate is damaged'
 like "$got" 'of unknown frequency' 'and info says so'
-like "$(cat "$tmp/err")" "^xaudit: .*none/p100/meta: offset 48: the clock's pairs give no rate" 'as does the line of error'
+like "$(cat "$tmp/err")" "^xaudit: .*none/p100/meta: offset 48: the clock's pairs give no rate" \
+	'as does the line of error'
 trace mono 'process p100 flags=1'
 like "$("$XAUDIT" info "$tmp/mono")" '^Clock +CLOCK_MONOTONIC' 'a clock that needs no pairs is named'
 

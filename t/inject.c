@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inject [OPTION]... FILE LIST COMMAND...: injects something at every instruction of a call. Runs the command, which
- *starts fixtures/inject.c under xaudit, and traces one thread there (inject.h).
+ * starts fixtures/inject.c under xaudit, and traces one thread there (inject.h).
  *
  * First it steps through one round, from marker to marker, and notes the instructions in the module and in its stubs:
  * each place in the code, at each depth of the stack, is one. Then for each of them a round of its own: the thread runs
@@ -12,8 +12,8 @@
  *	KIND tid TID child PID status N begun N ended N handled N jumped N ticks N wrong N helper N at SYMBOL+OFFSET
  *
  * Time: where the addresses of all rdtsc instructions are given, each is a breakpoint, and the thread gets what the
- * clock says and all pauses that were injected: nobody waits for them. ticks: how long the round was by that, if a pause
- * was; 0: none was.
+ * clock says and all pauses that were injected: nobody waits for them. ticks: how long the round was by that, if a
+ * pause was; 0: none was.
  *
  *	-m PATH	  the module
  *	-k LIST	  kinds, taken in turn, such as event,fork; "-" takes its turn and does nothing

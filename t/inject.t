@@ -100,7 +100,8 @@ counting() {
 		got=$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "counted") | .calls] | add')
 		# The child of vfork may lose its call: its parent's thread has no place for it yet.
 		lost=$(printf '%s\n' "$report" | jq .lost)
-		is "$(($(calls handled) + lost)) handled, $(calls in_child) in children, $5 wrong, $(sums | sed 's/^[0-9]* //')" \
+		is "$(($(calls handled) + lost)) handled, $(calls in_child) in children, $5 wrong, $(sums |
+			sed 's/^[0-9]* //')" \
 			"$3 handled, ${4%%[!0-9]*} in children, 0 wrong, lost 0 unfinished" \
 			"$name: $kinds: what is called is counted"
 		ok "$name: $kinds: $got calls of $1 to $2 in the middle of which it came are counted" \

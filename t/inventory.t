@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What a traced process has that it did not ask for: no thread, open file, socket, child, timer or signal handler, and no changed signal
-# mask, in any mode. With a snapshot on a signal, that one handler.
+# What a traced process has that it did not ask for: no thread, open file, socket, child, timer or signal handler, and
+# no changed signal mask, in any mode. With a snapshot on a signal, that one handler.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -23,7 +23,8 @@ listed() {
 	} >"$name.conf"
 	bounded 20 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/$name.conf" ./inventory >"$name.out" 2>"$name.err"
 }
-for way in 'stream mode = stream' 'ring mode = ring' 'count mode = count' 'off enabled = no' 'any control = any' 'throttle throttle = 10%' \
+for way in 'stream mode = stream' 'ring mode = ring' 'count mode = count' 'off enabled = no' 'any control = any' \
+	'throttle throttle = 10%' \
 	'filters depth = 2' 'everything prepare = all'; do
 	listed "${way%% *}" "${way#* }"
 	is "$(diff plain "${way%% *}.out") $(cat "${way%% *}.err")" ' ' "${way#* }: it has the same, and says nothing"

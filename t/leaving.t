@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Calls that never return end in the trace as unwound, each at its own depth, also where functions call themselves: throw, longjmp,
-# pthread_exit, pthread_cancel, exit. And calls on other stacks stay apart: coroutines on static and heap stacks, and that change threads.
-# The program is fixtures/leaving.cc; before and after what it is told to do, it calls f_leaf, and f_down.
+# Calls that never return end in the trace as unwound, each at its own depth, also where functions call themselves:
+# throw, longjmp, pthread_exit, pthread_cancel, exit. And calls on other stacks stay apart: coroutines on static and
+# heap stacks, and that change threads. The program is fixtures/leaving.cc; before and after what it is told to do, it
+# calls f_leaf, and f_down.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
 need g++
 
-# tree: the events in order, threads after the first with a number: l and d are the functions, ( an entry, ) an exit, ! an unwind.
+# tree: the events in order, threads after the first with a number: l and d are the functions, ( an entry, ) an exit, !
+# an unwind.
 tree() {
 	bounded 60 "$XAUDIT" dump d | awk '$3 ~ /^(entry|exit|unwind|tail|lost)$/ {
 		if (!($2 in thread)) thread[$2] = ++n
@@ -17,7 +19,8 @@ tree() {
 			$3 == "entry" ? "(" : $3 == "exit" ? ")" : $3 == "unwind" ? "!" : $3
 	}' | sed 's/ $//'
 }
-# leaves SENTENCE STATUS TREE WHAT: the program ends as untraced, the trace is this tree between the first call and the last.
+# leaves SENTENCE STATUS TREE WHAT: the program ends as untraced, the trace is this tree between the first call and the
+# last.
 leaves() {
 	status=0
 	plain=$(bounded 60 ./leaving "$4" 2>&1) || status=$?
@@ -36,10 +39,12 @@ all() {
 	name=$1 kind=$2 rules=$3
 	shift 3
 	"$@" libleaving.so leaving_library.c -fexceptions
-	g++ -O2 -g -pthread -o leaving "$sources/leaving.cc" -L. -lleaving -Wl,-rpath,'$ORIGIN' || bail 'leaving does not compile'
+	g++ -O2 -g -pthread -o leaving "$sources/leaving.cc" -L. -lleaving -Wl,-rpath,'$ORIGIN' ||
+		bail 'leaving does not compile'
 	leaves 'longjmp out of three calls' 5 'd( d( d( d! d! d!' longjmp
 	leaves 'an exception out of three calls' 5 'd( d( d( d! d! d!' throw
-	leaves 'an exception caught by the second of four calls' 5 'd( d( d( d( d! d! l( l) d( d) d) l( l) d)' throw-on-the-way
+	leaves 'an exception caught by the second of four calls' 5 \
+		'd( d( d( d( d! d! l( l) d( d) d) l( l) d)' throw-on-the-way
 	leaves 'longjmp into the second of four calls' 5 'd( d( d( d( d! d! l( l) d( d) d) l( l) d)' longjmp-on-the-way
 	leaves 'pthread_exit within three calls' 5 '2:l( 2:l) 2:d( 2:d( 2:d( 2:d! 2:d! 2:d!' pthread_exit
 	leaves 'pthread_cancel within three calls' 5 '2:l( 2:l) 2:d( 2:d( 2:d( 2:d! 2:d! 2:d!' pthread_cancel
@@ -53,7 +58,8 @@ all() {
 # Which thread a call belongs to is not to be told; that each is there, is.
 migrates() {
 	record d -k "$kind" $rules ./leaving thread-stack
-	is "$status/$out/$err" '5/done/' "$name, a coroutine that another thread goes on with: the program ends as untraced"
+	is "$status/$out/$err" '5/done/' \
+		"$name, a coroutine that another thread goes on with: the program ends as untraced"
 	report d
 	is "$(calls f_down) $(calls f_leaf) $(printf '%s\n' "$report" | jq .lost)" '6 8 0' \
 		"$name, a coroutine that another thread goes on with: each call is counted"

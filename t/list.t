@@ -36,7 +36,8 @@ is "$(query "$tmp/five" '[sort keys %$j]')" '["build_id","coverage","event_sleds
 	'the object has the documented members'
 is "$(query "$tmp/five" '$j->{file}')" "$tmp/five.so" 'the file is named as it was given'
 is "$(query "$tmp/five" '$j->{build_id}')" 00112233445566778899 'the build-id is in hexadecimal'
-is "$(query "$tmp/five" '$j->{sites}')" '{"calls":1,"guard":0,"patchable":5,"plt":4,"xray":0}' 'sites are counted per kind'
+is "$(query "$tmp/five" '$j->{sites}')" '{"calls":1,"guard":0,"patchable":5,"plt":4,"xray":0}' \
+	'sites are counted per kind'
 is "$(query "$tmp/five" '$j->{coverage}')" '{"guard":0,"patchable":100,"plt":80,"xray":0}' \
 	'coverage is in percent of 5 functions'
 is "$(query "$tmp/five" 'scalar @{$j->{functions}}')" 5 'there are 5 functions'

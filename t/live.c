@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching sites live: rules taken apart and remembered, batches from inside and as a list for the tool, pages given back. The load is made by
- * hand (live_load.h).
+ * Switching sites live: rules taken apart and remembered, batches from inside and as a list for the tool, pages given
+ * back. The load is made by hand (live_load.h).
  */
 #include "t/tap.h"
 
@@ -31,9 +31,10 @@
 
 enum { LONG_NOP, ONE_BYTE, ONE_BYTE_TOO, STRADDLING, HOT, HOT_ONE_BYTE, XRAY, NAMELESS, FUNCTIONS };
 
-static const char *const names[FUNCTIONS] = { "long_nop", "one_byte", "one_byte_too", "straddling", "hot", "hot_one_byte", "xray", NULL };
-static const enum code codes[FUNCTIONS] = { CODE_NOP8, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_HOT, CODE_HOT_ONE_BYTE, CODE_XRAY,
-	CODE_ONE_BYTE };
+static const char *const names[FUNCTIONS] = { "long_nop", "one_byte", "one_byte_too", "straddling", "hot",
+	"hot_one_byte", "xray", NULL };
+static const enum code codes[FUNCTIONS] = { CODE_NOP8, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_ONE_BYTE, CODE_HOT,
+	CODE_HOT_ONE_BYTE, CODE_XRAY, CODE_ONE_BYTE };
 /* One page each two functions or so. */
 static const uint64_t addresses[FUNCTIONS] = { 0x100, 0x200, 0x1100, 0x1207, 0x2100, 0x2200, 0x3100, 0x3200 };
 
@@ -107,15 +108,19 @@ static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x
 static void test_rules(void)
 {
 	struct asked_rule rule;
-	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@", "xray:", "a@b@c" };
+	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@",
+		"xray:", "a@b@c" };
 
-	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") && !rule.library,
+	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") &&
+			!rule.library,
 		"a function alone is a rule for all kinds and libraries");
-	ok(!asked_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"), "a kind can be named");
+	ok(!asked_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"),
+		"a kind can be named");
 	ok(!asked_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
 			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
 		"or two, and a library");
-	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"), "two colons belong to the function");
+	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"),
+		"two colons belong to the function");
 	int refused = 0;
 	for (int i = 4; i < 9; i++)
 		refused += asked_parse(&rule, text_of[i]) == -EINVAL;
@@ -130,7 +135,8 @@ static void test_inside(void)
 	is_int(on_mask(), 1 << LONG_NOP | 1 << HOT | 1 << XRAY, "those of whole instructions are on");
 	is_int((long long)result.changed, 4, "that is four sites");
 	is_int((long long)result.refused[TRACE_REASON_ONE_BYTE_NOPS], 5, "the five with NOPs of one byte are refused");
-	is_int((long long)object.counts[TRACE_KIND_PATCHABLE][TRACE_REASON_TRACED], 2, "the counts tell two of them patchable");
+	is_int((long long)object.counts[TRACE_KIND_PATCHABLE][TRACE_REASON_TRACED], 2,
+		"the counts tell two of them patchable");
 	is_str(core_protection(load.start), "r-xp", "the text is protected as before");
 	is_int(apply(1, "*"), 0, "asked for again");
 	ok(result.changed == 0 && result.already == 4, "nothing changes, four sites are on already");
@@ -160,8 +166,10 @@ static void test_outside(void)
 		ascending &= patches[i - 1].address < patches[i].address;
 	ok(ascending, "patches come in order of address");
 	for (size_t i = 0; i < patch_count; i++)
-		found += patches[i].address == load.base + addresses[ONE_BYTE] && patches[i].inside_low == patches[i].address + 1 &&
-			 patches[i].inside_high == patches[i].address + 5 && patches[i].resume == patches[i].address + 5;
+		found += patches[i].address == load.base + addresses[ONE_BYTE] &&
+			 patches[i].inside_low == patches[i].address + 1 &&
+			 patches[i].inside_high == patches[i].address + 5 &&
+			 patches[i].resume == patches[i].address + 5;
 	is_int(found, 1, "a thread between NOPs of one byte goes on behind them");
 
 	is_int(apply(0, "straddling"), 0, "what straddles is switched off from inside");
@@ -262,7 +270,8 @@ static void test_remembered(void)
 static void test_bindings(void)
 {
 	static struct binding *buckets[OBJECT_BUCKETS];
-	static struct bound_function function = { .name = "straddling", .kind = TRACE_KIND_PLT }, free_one = { .name = "bound", .kind = TRACE_KIND_PLT };
+	static struct bound_function function = { .name = "straddling", .kind = TRACE_KIND_PLT },
+				     free_one = { .name = "bound", .kind = TRACE_KIND_PLT };
 	struct stub_pages pages;
 	struct binding b = { .function = &function, .body = load.base + addresses[STRADDLING] };
 	struct binding c = { .next = &b, .function = &free_one, .body = load.base + 0x400 };
@@ -281,12 +290,15 @@ static void test_bindings(void)
 	load.bindings = buckets;
 	is_int((long long)b.cell->target, (long long)b.body, "a binding that is off goes on to the body");
 	is_int(apply(1, "plt:*"), 0, "bindings are switched on");
-	ok(b.cell->target == b.rest && c.cell->target == c.rest && result.changed == 2, "both go on to the rest of their stubs");
+	ok(b.cell->target == b.rest && c.cell->target == c.rest && result.changed == 2,
+		"both go on to the rest of their stubs");
 	ok(function.id && free_one.id && c.cell->word == TRACE_WORD(TRACE_ENTRY, free_one.id), "with ids");
 	is_int(from_outside(1, "patchable:*"), 0, "sleds are switched on");
-	ok(b.cell->target == b.body && c.cell->target == c.rest, "the binding of one of them is switched off for that, the other is not");
+	ok(b.cell->target == b.body && c.cell->target == c.rest,
+		"the binding of one of them is switched off for that, the other is not");
 	is_int(apply(1, "plt:*"), 0, "bindings are asked for again");
-	ok(result.refused[TRACE_REASON_SLED_TRACED] == 1 && result.already == 1 && b.cell->target == b.body, "that one is refused");
+	ok(result.refused[TRACE_REASON_SLED_TRACED] == 1 && result.already == 1 && b.cell->target == b.body,
+		"that one is refused");
 	is_int(from_outside(0, "*"), 0, "all is switched off");
 	ok(c.cell->target == c.body, "bindings, too");
 	load.bindings = NULL;
@@ -398,12 +410,14 @@ static void test_running(void)
 		bad += wrong[i];
 	}
 	int files = count_events(off, &entries, &open, &ends, &late);
-	diag("%u batches, %llu calls, %llu of them recorded", batches, (unsigned long long)all, (unsigned long long)entries);
+	diag("%u batches, %llu calls, %llu of them recorded", batches, (unsigned long long)all,
+		(unsigned long long)entries);
 	ok(batches > 100 && !failed, "batches from inside succeed while threads run what they change");
 	is_int(partial, 0, "each changes all five sites");
 	is_int((long long)bad, 0, "every call has the right result");
 	ok(files >= 1 && entries > 0 && entries < all, "some calls are recorded, some not");
-	ok(ends > open / 2, "with the ends of those that can have one"); /* with TSan, not every stack can have a mirror */
+	/* with TSan, not every stack can have a mirror */
+	ok(ends > open / 2, "with the ends of those that can have one");
 	is_int((long long)late, 0, "after the last batch nothing is recorded");
 }
 
@@ -420,7 +434,8 @@ static void test_refused(void)
 	setrlimit(RLIMIT_FSIZE, &none);
 	is_int(apply(1, "*"), -EACCES,
 		"where the system refuses to make one page writable, and files of memory, the batch fails");
-	ok(result.changed == 0 && result.refused[TRACE_REASON_PROTECTION] == 3 && on_mask() == 0, "nothing of it is on, and three functions are refused");
+	ok(result.changed == 0 && result.refused[TRACE_REASON_PROTECTION] == 3 && on_mask() == 0,
+		"nothing of it is on, and three functions are refused");
 	setrlimit(RLIMIT_FSIZE, &before);
 	is_int(apply(1, "*"), 0, "where there may be such files, pages of them take the place");
 	ok(result.refused[TRACE_REASON_PROTECTION] == 0 && on_mask() == (1 << LONG_NOP | 1 << HOT | 1 << XRAY),
@@ -431,7 +446,8 @@ static void test_refused(void)
 	ok(on_mask() == 0 && !call_all(8), "and are off");
 	object.refused = TRACE_REASON_PROTECTION;
 	is_int(apply(1, "*"), 0, "an object whose text could not be patched at load");
-	ok(result.refused[TRACE_REASON_PROTECTION] == FUNCTIONS && on_mask() == 0, "is refused as a whole, with that reason");
+	ok(result.refused[TRACE_REASON_PROTECTION] == FUNCTIONS && on_mask() == 0,
+		"is refused as a whole, with that reason");
 }
 
 /* Loads side by side: right below each but the first there is another one. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load made by hand for tests of audit/live.h: a file of code, mapped as ld.so would, whose functions all return their argument + 1; and batches
- * from inside. A header for one file: it also holds what the module's object.c and unwinder.c hold.
+ * A load made by hand for tests of audit/live.h: a file of code, mapped as ld.so would, whose functions all return
+ * their argument + 1; and batches from inside. A header for one file: it also holds what the module's object.c and
+ * unwinder.c hold.
  *
  *	load_begin(size, functions, sites);
- *	load_add(CODE_XRAY, "name", address);	the XRay functions first, as in every table; addresses are offsets in the file
+ *	load_add(CODE_XRAY, "name", address);	the XRay functions first, as in every table; addresses are offsets in
+ *						the file
  *	load_map(path);
  */
 #ifndef XAUDIT_T_LIVE_LOAD_H
@@ -89,13 +91,16 @@ static void load_put(uint64_t at, const uint8_t *bytes, size_t size)
 /* The name has to stay. Returns the function's index. */
 static uint32_t load_add(enum code code, const char *name, uint64_t at)
 {
-	static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 }, nop2[] = { 0x66, 0x90 };
+	static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 },
+			     nop2[] = { 0x66, 0x90 };
 	static const uint8_t entry[] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
 	static const uint8_t leave[] = { 0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
 	static const uint8_t body[] = { 0x48, 0x8d, 0x47, 0x01, 0xc3 };
 	struct site_function *f = &functions[object.sites.functions];
 
-	*f = (struct site_function){ .address = at, .name = name, .first = object.sites.sites, .count = 1, .kind = TRACE_KIND_PATCHABLE };
+	*f = (struct site_function){
+		.address = at, .name = name, .first = object.sites.sites, .count = 1, .kind = TRACE_KIND_PATCHABLE
+	};
 	switch (code) {
 	case CODE_XRAY:
 		f->kind = TRACE_KIND_XRAY;
@@ -167,7 +172,8 @@ static void load_map(const char *path)
 		for (uint32_t s = f->first; s < f->first + f->count; s++) {
 			object.by_address[object.usable++] = s;
 			if (s >= object.first_patchable_site)
-				sled_keep(sites[s].type, file + sites[s].address, object.original[s - object.first_patchable_site]);
+				sled_keep(sites[s].type, file + sites[s].address,
+					object.original[s - object.first_patchable_site]);
 		}
 	}
 	load.magic = LOAD_MAGIC;

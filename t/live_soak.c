@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 10 000 sites are switched on and off from inside, again and again, while 8 threads call their functions at full speed, SIGPROF comes to each
- * of these each millisecond, whose handler calls them, too, and processes are forked in the middle of batches: 3 s in mode count and 3 s in mode
- * ring, with XAUDIT_SOAK=1 a minute each.
+ * 10 000 sites are switched on and off from inside, again and again, while 8 threads call their functions at full
+ * speed, SIGPROF comes to each of these each millisecond, whose handler calls them, too, and processes are forked in
+ * the middle of batches: 3 s in mode count and 3 s in mode ring, with XAUDIT_SOAK=1 a minute each.
  *
- * What may be counted is known by each thread itself: it tells when a call begins and when it is done. Calls that began after a batch had switched
- * all on, and were done before the next batch, must be counted; calls that were done before the one or began after the other must not.
+ * What may be counted is known by each thread itself: it tells when a call begins and when it is done. Calls that began
+ * after a batch had switched all on, and were done before the next batch, must be counted; calls that were done before
+ * the one or began after the other must not.
  */
 #define _GNU_SOURCE
 #include "t/tap.h"
@@ -47,14 +48,18 @@ static void make_load(void)
 	snprintf(path, sizeof(path), "%s/libcode%d.so", core_folder(), (int)getpid());
 	load_begin(FILE_SIZE, FUNCTIONS, SITES);
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		/* XRay functions have even addresses; other heads may lie anywhere but over the end of 8 bytes, where no compiler puts them. */
+		/*
+		 * XRay functions have even addresses; other heads may lie anywhere but over the end of 8 bytes, where
+		 * no compiler puts them.
+		 */
 		uint64_t at = 16 + i * SPACE;
 		char *name = load_array(20, 1);
 		snprintf(name, 20, "function_%u", i);
 		if (i < XRAY_FUNCTIONS)
 			load_add(CODE_XRAY, name, (at + 1) & ~1ull);
 		else
-			load_add(i < XRAY_FUNCTIONS + NOP_FUNCTIONS ? CODE_NOP5 : CODE_HOT, name, at % 8 == 7 ? at + 1 : at);
+			load_add(i < XRAY_FUNCTIONS + NOP_FUNCTIONS ? CODE_NOP5 : CODE_HOT, name,
+				at % 8 == 7 ? at + 1 : at);
 	}
 	load_map(path);
 }
@@ -78,7 +83,10 @@ static struct caller caller[THREADS + 1];
 static __thread struct caller *self;
 static int stop;
 
-/* Relaxed: a call is a barrier for the compiler, x86 keeps the order of stores, and a core-sync is a barrier for all threads. */
+/*
+ * Relaxed: a call is a barrier for the compiler, x86 keeps the order of stores, and a core-sync is a barrier for all
+ * threads.
+ */
 static uint64_t get(const uint64_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -259,7 +267,10 @@ static uint64_t call_each(void)
 	return bad;
 }
 
-/* Whatever was on when it was forked: it can call all functions, and switch all of them. Returns the number of what went wrong, or 0. */
+/*
+ * Whatever was on when it was forked: it can call all functions, and switch all of them. Returns the number of what
+ * went wrong, or 0.
+ */
 static int child(enum trace_mode mode)
 {
 	uint32_t tid;
@@ -383,7 +394,8 @@ static void judge_counts(void)
 			continue;
 		outcome->traced += (uint64_t)calls;
 		for (int i = 0; i <= THREADS; i++)
-			if (caller[i].tid == tid && ((uint64_t)calls < caller[i].low || (uint64_t)calls > caller[i].high))
+			if (caller[i].tid == tid &&
+				((uint64_t)calls < caller[i].low || (uint64_t)calls > caller[i].high))
 				outcome->outside++;
 	}
 }
@@ -451,24 +463,29 @@ static void test(enum trace_mode mode, const char *name, unsigned seconds)
 	outcome->mode = mode;
 	outcome->seconds = seconds;
 	is_int(core_child(soak, NULL, seconds + 120), 0, "%s: the program runs to its end", name);
-	diag("%s: %llu rounds, %llu calls, %llu signals (%llu on the thread that switches), %llu forks", name, (number)outcome->rounds,
-		(number)outcome->calls, (number)outcome->signals, (number)outcome->switcher_signals, (number)outcome->forks);
-	ok(outcome->rounds >= 3 && !outcome->failed, "%s: %llu batches have all succeeded", name, 2 * (number)outcome->rounds);
+	diag("%s: %llu rounds, %llu calls, %llu signals (%llu on the thread that switches), %llu forks", name,
+		(number)outcome->rounds, (number)outcome->calls, (number)outcome->signals,
+		(number)outcome->switcher_signals, (number)outcome->forks);
+	ok(outcome->rounds >= 3 && !outcome->failed, "%s: %llu batches have all succeeded", name,
+		2 * (number)outcome->rounds);
 	is_int((long long)outcome->partial, 0, "%s: each changed all 10 000 sites", name);
 	is_int((long long)outcome->wrong, 0, "%s: every call has the right result", name);
 	ok(outcome->signals > 20 * seconds, "%s: signals came", name);
-	ok(outcome->forks > 0 && !outcome->forks_failed, "%s: children that were forked meanwhile can call all, and switch all (%llu of %llu can't, 0x%llx)",
+	ok(outcome->forks > 0 && !outcome->forks_failed,
+		"%s: children that were forked meanwhile can call all, and switch all (%llu of %llu can't, 0x%llx)",
 		name, (number)outcome->forks_failed, (number)outcome->forks, (number)outcome->fork_status);
 	if (mode == TRACE_MODE_COUNT) {
 		ok(outcome->low > 1000 && outcome->low <= outcome->traced && outcome->traced <= outcome->high,
-			"%s: %llu traced calls are within what the program counted, %llu to %llu", name, (number)outcome->traced,
-			(number)outcome->low, (number)outcome->high);
+			"%s: %llu traced calls are within what the program counted, %llu to %llu", name,
+			(number)outcome->traced, (number)outcome->low, (number)outcome->high);
 		is_int((long long)outcome->outside, 0, "%s: and those of each thread are within its own bounds", name);
 		is_int((long long)outcome->lost, 0, "%s: none is lost", name);
 	}
-	ok(outcome->settled && outcome->all_off && outcome->executable, "%s: in the end all is off, and the text is protected as before", name);
+	ok(outcome->settled && outcome->all_off && outcome->executable,
+		"%s: in the end all is off, and the text is protected as before", name);
 	ok(outcome->later_calls > 1000, "%s: the threads go on calling", name);
-	ok(outcome->files >= THREADS && outcome->fingerprints[0] == outcome->fingerprints[1] && outcome->fingerprints[0] == outcome->fingerprints[2],
+	ok(outcome->files >= THREADS && outcome->fingerprints[0] == outcome->fingerprints[1] &&
+			outcome->fingerprints[0] == outcome->fingerprints[2],
 		"%s: and there is no event any more, in none of %llu places", name, (number)outcome->files);
 }
 
@@ -478,7 +495,8 @@ int main(void)
 	unsigned seconds = soaking && !strcmp(soaking, "1") ? 60 : 3;
 
 	if (!CORE_HAS_MIRROR)
-		skip_all("ThreadSanitizer keeps the addresses of mirrors for itself, and signals back until a system call");
+		skip_all("ThreadSanitizer keeps the addresses of mirrors for itself, and signals back until a system "
+			 "call");
 	core_folder();
 	test(TRACE_MODE_COUNT, "mode count", seconds);
 	test(TRACE_MODE_RING, "mode ring", seconds);

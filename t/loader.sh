@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of what ld.so does; sourced after t/traced.sh. A scenario is an argument of $subject; fixtures/loader.h has what such programs share.
+# For tests of what ld.so does; sourced after t/traced.sh. A scenario is an argument of $subject; fixtures/loader.h has
+# what such programs share.
 ulimit -c 0 # every shell that runs tests knows it
 subject=loader
 
@@ -82,12 +83,15 @@ balance() {
 # expect: the rows in $1 that the kind has: all, or those of functions that other objects call.
 expect() {
 	if [ "$kind" = plt ]; then
-		printf '%s\n' "$1" | tr ',' '\n' | sed 's/^ //' | grep -E '^([a-z]*_(work|pend|near|next|glob|touch|hold)|t_[0-9]*) ' | tr '\n' ',' | sed 's/,$//; s/,/, /g'
+		printf '%s\n' "$1" | tr ',' '\n' | sed 's/^ //' |
+			grep -E '^([a-z]*_(work|pend|near|next|glob|touch|hold)|t_[0-9]*) ' | tr '\n' ',' |
+			sed 's/,$//; s/,/, /g'
 	else
 		printf '%s' "$1"
 	fi
 }
-# does WHAT ROWS SENTENCE: $subject prints the same in three ways, and has these calls; its loads are those unloaded, or $left_open.
+# does WHAT ROWS SENTENCE: $subject prints the same in three ways, and has these calls; its loads are those unloaded, or
+# $left_open.
 left_open=
 does() {
 	end_of plain ./$subject "$1"
@@ -103,5 +107,6 @@ does() {
 		is "$(diff plain untouched; diff plain traced)" '' "$sentence: the program prints the same"
 	fi
 	report d
-	is "$(rows); $(sums), $(balance d)" "$(expect "$2"); 0 lost 0 unfinished, ${left_open:-balanced}" "$sentence: each call is counted"
+	is "$(rows); $(sums), $(balance d)" "$(expect "$2"); 0 lost 0 unfinished, ${left_open:-balanced}" \
+		"$sentence: each call is counted"
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What ld.so can do with libraries: each program prints the same as without us, with nothing selected and traced, and each call is counted.
-# fixtures/loader.c does one thing per name below.
+# What ld.so can do with libraries: each program prints the same as without us, with nothing selected and traced, and
+# each call is counted. fixtures/loader.c does one thing per name below.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/loader.sh"
@@ -13,38 +13,46 @@ scenarios() {
 	shift 2
 	libraries "$@"
 	program "$CC" loader loader.c -rdynamic -L. -lstart -Wl,-z,lazy,--allow-shlib-undefined
-	does reopen 'one_begin 3, one_end 3, one_work 6' 'a library closed and opened again is traced again, with its constructors'
+	does reopen 'one_begin 3, one_end 3, one_work 6' \
+		'a library closed and opened again is traced again, with its constructors'
 	like "$(cat plain)" '^one: 2 calls, 3$' "$name: (the program does what it is for)"
 	does again 'one_begin 1, one_end 1, one_work 4' 'a library that is open already is opened once more'
 	does fails 'one_begin 3, one_end 3, one_work 6' 'libraries with a missing dependency or function fail to open'
 	like "$(cat plain)" '^bad: ./libbad.so: undefined symbol: not_there_at_all$' "$name: (they fail)"
 	does nested 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 2' 'a destructor closes another library'
-	does opens 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 4' 'a destructor opens another library, which stays'
-	does turns 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 2' 'a destructor opens and closes another library'
+	does opens 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 4' \
+		'a destructor opens another library, which stays'
+	does turns 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 2' \
+		'a destructor opens and closes another library'
 	does after 'dep_begin 1, dep_end 1, dep_work 5, two_begin 1, two_end 1, two_work 2, x_begin 1, x_end 1, x_work 5' \
 		"a dependency's destructor calls back into the library closed before, with others opened, failing and closed meanwhile"
-	does constructor 'one_begin 1, one_end 1, one_work 1, two_begin 1, two_end 1, two_work 3' 'a constructor opens another library'
+	does constructor 'one_begin 1, one_end 1, one_work 1, two_begin 1, two_end 1, two_work 3' \
+		'a constructor opens another library'
 	does nodelete 'nodelete_begin 1, nodelete_end 1, nodelete_work 2' 'a library linked with -z nodelete stays'
 	like "$(cat plain)" '^nodelete: is there$' "$name: (it stays)"
 	does nodelete-flag 'one_begin 1, one_end 1, one_work 2' 'a library opened with RTLD_NODELETE stays'
 	like "$(cat plain)" '^one: is there$' "$name: (it stays)"
 	does unique 'unique_begin 1, unique_end 1, unique_work 2' 'a library with a STB_GNU_UNIQUE symbol stays'
 	like "$(cat plain)" '^unique: is there$' "$name: (it stays)"
-	does bound 'glob_begin 1, glob_end 1, glob_work 2, start_glob 2' 'a library stays that one from the start is bound to'
+	does bound 'glob_begin 1, glob_end 1, glob_work 2, start_glob 2' \
+		'a library stays that one from the start is bound to'
 	like "$(cat plain)" '^glob: is there$' "$name: (it stays)"
 	does thread-local 'one_begin 1, one_end 1, tls_begin 1, tls_end 1, tls_last 1, tls_pend 1, tls_work 1' \
 		'a pending thread_local destructor keeps a library until an unrelated one is closed'
 	is "$(grep '^tls: is' plain | tr '\n' ' ')" 'tls: is there tls: is there tls: is gone ' "$name: (it does)"
 	does namespace "dep_begin 20, dep_end 20, dep_work 20, one_begin 20, one_end 20, one_work 40, x_begin 20, x_end 20, x_work 20" \
 		'namespaces of dlmopen come and go, with their proxies of ld.so'
-	does namespace-fails 'one_begin 1, one_end 1, one_work 2' 'dlmopen fails in new namespaces, and one is open at exit'
+	does namespace-fails 'one_begin 1, one_end 1, one_work 2' \
+		'dlmopen fails in new namespaces, and one is open at exit'
 	if [ "$kind" = plt ]; then
 		does text 'text_work 2' 'a library with text relocations'
 	else
 		does text '' 'a library with text relocations is not patched'
-		like "$(object d libtext.so '.sites')" "\"$kind\":{\"the object has text relocations\":" "$name: and info says why"
+		like "$(object d libtext.so '.sites')" "\"$kind\":{\"the object has text relocations\":" \
+			"$name: and info says why"
 	fi
-	does choice 'choice_begin 2, choice_end 2, choice_resolve 2, choice_work 4, chosen 4' 'IFUNC resolvers are called while relocating'
+	does choice 'choice_begin 2, choice_end 2, choice_resolve 2, choice_work 4, chosen 4' \
+		'IFUNC resolvers are called while relocating'
 	callers='far_begin 1, far_end 1, far_near 1, near_begin 1, near_end 1, next_begin 1, next_end 1, next_next 1, one_begin 1, one_end 1'
 	does caller "$callers, one_work 1" 'dlsym(RTLD_NEXT) and dlopen by RUNPATH see their true caller'
 	is "$(grep -cE '^RTLD_NEXT: 1$|^near: 1$|^near: not' plain)" 3 "$name: (they do)"
@@ -65,7 +73,8 @@ does_many() {
 		"$expected, 0 lost 0 unfinished" "$name: each of its functions is counted each time"
 }
 
-# The program's own function, and the libraries', called by destructors and atexit() handlers when both are closed already.
+# The program's own function, and the libraries', called by destructors and atexit() handlers when both are closed
+# already.
 does_late() {
 	end_of plain ./loader "$1"
 	record d -k "$kind" ./loader "$1"
@@ -74,12 +83,14 @@ does_late() {
 	is "$(grep -c '^late: ' plain)" 4 "$name: $2: it did run"
 	report d
 	if [ "$kind" = plt ]; then
-		is "$(calls one_work)/$(calls x_work)$(calls dep_work)/$(printf '%s\n' "$report" | jq .lost)" '2/11/0' "$name: $2: it is traced"
+		is "$(calls one_work)/$(calls x_work)$(calls dep_work)/$(printf '%s\n' "$report" | jq .lost)" '2/11/0' \
+			"$name: $2: it is traced"
 	else
 		late=4
 		[ "$kind" = patchable ] || late=
 		ends=$(calls one_end)$(calls x_end)$(calls dep_end)
-		is "$(calls one_work)/$ends/$(calls x_work)$(calls dep_work)/$(calls late)/$(printf '%s\n' "$report" | jq .lost)" \
+		is "$(calls one_work)/$ends/$(calls x_work)$(calls dep_work)/$(calls late)/$(printf '%s\n' "$report" |
+			jq .lost)" \
 			"2/111/11/$late/0" "$name: $2: it is traced"
 	fi
 }
@@ -88,10 +99,12 @@ does_ends() {
 	for how in exit _exit quick_exit abort fault signal execve; do
 		end_of plain ./loader $how
 		record d -k "$kind" -l 'lib*.so' ./loader $how
-		is "$status $out" "$(sed -n 's/^status //p' plain) $(grep -v -e '^status ' -e '^Aborted' -e '^Segm' -e '^Term' plain)" \
+		is "$status $out" "$(sed -n 's/^status //p' plain) $(grep -v -e '^status ' -e '^Aborted' -e '^Segm' -e \
+			'^Term' plain)" \
 			"$name: a process that ends by $how does so"
 		report d
-		is "$(calls one_work), $(sums)" '5, 0 lost 0 unfinished' "$name: its trace can be read, all calls are there"
+		is "$(calls one_work), $(sums)" '5, 0 lost 0 unfinished' \
+			"$name: its trace can be read, all calls are there"
 	done
 }
 
@@ -101,12 +114,15 @@ does_busy() {
 	[ "$kind" = patchable ] || runs=50
 	untraced=$(bounded 100 ./again $runs 5 ./loader busy-exit | tail -n 1)
 	rm -rf d
-	traced=$(bounded 200 "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'lib*.so' ./again $runs 5 ./loader busy-exit 2>err | tail -n 1)
-	is "$traced $(grep -v 'nothing was selected in .*/again ' err)" "$runs " "$name: $runs processes exit while others open, close and call libraries"
+	traced=$(bounded 200 "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'lib*.so' ./again $runs 5 ./loader \
+		busy-exit 2>err | tail -n 1)
+	is "$traced $(grep -v 'nothing was selected in .*/again ' err)" "$runs " \
+		"$name: $runs processes exit while others open, close and call libraries"
 	[ "$untraced" = $runs ] || diag "$name: untraced, $untraced did"
 	report d
 	is "$(calls calm_work)" $((3 * runs)) "$name: what the exiting thread called is in the trace"
-	is "$(printf '%s\n' "$report" | jq .lost) $report_status $(cat .report-err)" '0 0 ' "$name: nothing is lost, and it can be read"
+	is "$(printf '%s\n' "$report" | jq .lost) $report_status $(cat .report-err)" '0 0 ' \
+		"$name: nothing is lost, and it can be read"
 	rm -rf d
 }
 
@@ -116,7 +132,8 @@ scenarios plt plt library "$CC"
 for what in reopen nested after nodelete unique bound thread-local namespace choice caller late; do
 	end_of plain ./loader $what
 	record d -k plt,calls ./loader $what
-	is "$status $out" "$(sed -n 's/^status //p' plain) $(sed '/^status /,$d' plain)" "plt and calls of everything: $what prints the same"
+	is "$status $out" "$(sed -n 's/^status //p' plain) $(sed '/^status /,$d' plain)" \
+		"plt and calls of everything: $what prints the same"
 done
 scenarios patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
@@ -175,11 +192,13 @@ is "$status/$out/$err" '0/7 calls/' 'the module twice: the program prints the sa
 report d
 is "$report_status" 0 'and the trace can be read'
 
-# Code that runs before constructors do: the program's preinit functions, and IFUNC resolvers, while all is being relocated.
+# Code that runs before constructors do: the program's preinit functions, and IFUNC resolvers, while all is being
+# relocated.
 program "$CC" starts-preinit loader_starts.c -DPREINIT -L. -lcounted
 directly LD_AUDIT="$MODULE" ./starts-preinit
 report d
-is "$status/$out/$err $(calls counted), $(sums)" '0/7 calls/ 8, 0 lost 0 unfinished' "calls of the program's preinit functions are counted"
+is "$status/$out/$err $(calls counted), $(sums)" '0/7 calls/ 8, 0 lost 0 unfinished' \
+	"calls of the program's preinit functions are counted"
 patchable_library libchoice.so loader_part.c -DNAME=choice -DCHOICE
 program "$CC" starts-choice loader_starts.c -L. -lcounted -Wl,--no-as-needed -lchoice -Wl,-z,now
 config patchable patchable.conf d
@@ -203,7 +222,8 @@ library "$CC" libcounted.so counted.c
 library "$CC" libpreloaded.so counted.c
 directly LD_AUDIT="$MODULE" LD_PRELOAD="$tmp/libpreloaded.so" ./starts
 started LD_PRELOAD
-is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" libpreloaded.so \
+is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" \
+	libpreloaded.so \
 	"the preloaded library's function is the one that is called"
 
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
@@ -212,7 +232,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	echo "$tmp/libpreloaded.so" >etc/ld.so.preload
 	directly MODULE="$MODULE" unshare -m sh -c 'mount --bind etc /etc && LD_AUDIT=$MODULE exec ./starts'
 	started '/etc/ld.so.preload'
-	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" libpreloaded.so \
+	is "$(printf '%s\n' "$report" | jq -r \
+		'.functions[] | select(.function == "counted") | .library | sub(".*/"; "")')" libpreloaded.so \
 		"that library's function is the one that is called"
 else
 	skip 3 'no mounts of its own here'
@@ -239,7 +260,8 @@ directly LD_AUDIT="$MODULE" LD_TRACE_LOADED_OBJECTS=1 ./starts
 is "$(printf '%s\n' "$out" | sed 's/ (0x[0-9a-f]*)//')/$err" "$plain/" 'ldd prints the same'
 ok 'and makes no folder' test ! -e d
 record d ldd ./starts
-is "$(printf '%s\n' "$out" | sed 's/ (0x[0-9a-f]*)//')" "$(ldd ./starts | sed 's/ (0x[0-9a-f]*)//')" 'so it does under record'
+is "$(printf '%s\n' "$out" | sed 's/ (0x[0-9a-f]*)//')" "$(ldd ./starts | sed 's/ (0x[0-9a-f]*)//')" \
+	'so it does under record'
 
 if $CC -O2 -static -o static "$sources/loader_starts.c" "$sources/counted.c" 2>/dev/null; then
 	directly LD_AUDIT="$MODULE" ./static
@@ -270,10 +292,12 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 		config plt,calls open.conf open/d
 		# That user may not reach the build folder.
 		install -m 755 "$MODULE" open/libxaudit.so
-		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 --clear-groups ./setuid id
+		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 \
+			--clear-groups ./setuid id
 		is "$status/$out/$err" '0/65534 0/' 'a set-user-ID program runs as ever'
 		ok 'and is not traced' sh -c '! grep -aq setuid open/d/*/meta'
-		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 --clear-groups ./starts
+		directly XAUDIT_CONFIG="$tmp/open.conf" LD_AUDIT="$tmp/open/libxaudit.so" setpriv --reuid=65534 \
+			--clear-groups ./starts
 		is "$status/$out/$err" '0/7 calls/' 'while another program of that user is'
 		ok 'as can be seen' grep -aq starts open/d/p*/meta
 	else

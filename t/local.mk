@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # A test in shell: dist_check_SCRIPTS += t/NAME.t (executable, sources t/tap.sh).
-# A test in C: check_PROGRAMS += t/NAME.t, t_NAME_t_SOURCES = t/NAME.c, t_NAME_t_LDADD = the libraries that it needs.
-# A fixture: check_DATA += t/fixtures/NAME with a rule of its own (and CLEANFILES += it); its sources go into EXTRA_DIST.
+# A test in C: check_PROGRAMS += t/NAME.t, t_NAME_t_SOURCES = t/NAME.c, t_NAME_t_LDADD = the libraries that it needs. A
+# fixture: check_DATA += t/fixtures/NAME with a rule of its own (and CLEANFILES += it); its sources go into EXTRA_DIST.
 # A program that tests only call: EXTRA_PROGRAMS += t/NAME, check_DATA += t/NAME, CLEANFILES += t/NAME, t_NAME_SOURCES.
 # One test alone: make check TESTS=t/NAME.t. Shell tests find in their environment what test_environment lists: absolute
 # paths; CLANG is empty where there is none; XAUDIT_ASAN and XAUDIT_TSAN are 1 or empty.
@@ -30,7 +30,8 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 EXTRA_DIST += t/tap.h t/tap.sh t/recorded.sh t/spoiled.sh
 dist_check_SCRIPTS += t/inventory.t t/bootstrap.t
 EXTRA_DIST += t/fixtures/inventory.c t/fixtures/inventory_library.c
-dist_check_SCRIPTS += t/coarse.t t/follow.t t/man-lint.t t/module-exports.t t/registers.t t/runtime-imports.t t/source-rules.t
+dist_check_SCRIPTS += t/coarse.t t/follow.t t/man-lint.t t/module-exports.t t/registers.t t/runtime-imports.t \
+	t/source-rules.t
 
 check_PROGRAMS += t/glob.t t/rules.t t/rules_lines.t
 t_glob_t_SOURCES = t/glob.c
@@ -42,8 +43,8 @@ t_rules_lines_t_LDADD = audit/libcommon.la $(INIH_LIBS)
 
 check_PROGRAMS += t/record_trim.t
 t_record_trim_t_SOURCES = t/record_trim.c tool/memory.c tool/record_trim.c tool/trace_base.c tool/trace_clock.c \
-	tool/trace_family.c tool/trace_file.c tool/trace_folder.c tool/trace_meta.c tool/trace_names.c tool/trace_process.c \
-	tool/trace_words.c
+	tool/trace_family.c tool/trace_file.c tool/trace_folder.c tool/trace_meta.c tool/trace_names.c \
+	tool/trace_process.c tool/trace_words.c
 check_PROGRAMS += t/record_drain.t
 t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/drain_beat.c tool/drain_beat.h tool/own.h
 t_record_drain_t_LDADD = runtime/libbase.la
@@ -66,10 +67,11 @@ dist_check_SCRIPTS += t/list.t
 check_PROGRAMS += t/histogram.t t/trace_file.t
 t_histogram_t_SOURCES = t/histogram.c tool/histogram.c tool/histogram.h tool/memory.c tool/memory.h
 t_trace_file_t_SOURCES = t/trace_file.c tool/memory.c tool/memory.h tool/trace_file.c tool/trace_file.h
-dist_check_SCRIPTS += t/damaged.t t/dump.t t/family_read.t t/format.t t/help-man.t t/info.t t/man-examples.t t/read-running.t t/reader-memory.t t/replay.t \
-	t/report.t
-EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh \
-	t/bench/bench.h t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
+dist_check_SCRIPTS += t/damaged.t t/dump.t t/family_read.t t/format.t t/help-man.t t/info.t t/man-examples.t \
+	t/read-running.t t/reader-memory.t t/replay.t t/report.t
+EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh \
+	t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh t/bench/bench.h \
+	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c t/bench/call_tree_main.c \
 	t/bench/empty_auditor.c t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/hold_cost.c t/bench/threads_cost.c t/bench/stacks_cost.c
 EXTRA_PROGRAMS += t/make_trace t/max_rss t/spoil
@@ -83,7 +85,8 @@ t_spoil_SOURCES = t/spoil.c
 check_LTLIBRARIES += t/libcore.la
 t_libcore_la_SOURCES = t/caller.c t/caller.h t/core.c t/core.h
 t_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
-check_PROGRAMS += t/arena.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t t/recorder_vfork.t
+check_PROGRAMS += t/arena.t t/mirror.t t/mirror_stacks.t t/patch.t t/recorder.t t/recorder_fork.t t/recorder_room.t \
+	t/recorder_vfork.t
 check_PROGRAMS += t/step.t t/stub.t t/text.t t/ticks.t
 t_arena_t_SOURCES = t/arena.c
 t_arena_t_LDADD = t/libcore.la
@@ -147,11 +150,17 @@ t_text_t_SOURCES = t/text.c
 t_text_t_LDADD = runtime/libruntime.la
 
 # Programs under the module.
-dist_check_SCRIPTS += t/counts.t t/lines.t t/starts.t t/wx.t t/kill.t t/lost.t t/tree.t t/reload.t t/fork.t t/config.t t/files.t t/signals.t t/clock.t t/signal-steps.t
-EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c t/fixtures/deny.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c t/fixtures/reload.c t/fixtures/forks.c t/fixtures/fork_open.c t/fixtures/within.c t/fixtures/app.c t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
+dist_check_SCRIPTS += t/counts.t t/lines.t t/starts.t t/wx.t t/kill.t t/lost.t t/tree.t t/reload.t t/fork.t t/config.t \
+	t/files.t t/signals.t t/clock.t t/signal-steps.t
+EXTRA_DIST += t/traced.sh t/fixtures/count.c t/fixtures/counted.c t/fixtures/pages.c t/fixtures/stay.c \
+	t/fixtures/deny.c t/fixtures/killed.c t/fixtures/ping.c t/fixtures/tree.c t/fixtures/plugin.c \
+	t/fixtures/reload.c t/fixtures/forks.c t/fixtures/fork_open.c t/fixtures/within.c t/fixtures/app.c \
+	t/fixtures/swap.c t/fixtures/swap_library.c t/fixtures/conditional.c t/fixtures/handled.c t/fixtures/signals.c \
+	t/fixtures/busy.c t/fixtures/busy_library.c t/fixtures/steps.c
 dist_check_SCRIPTS += t/rights.t t/threads.t t/dropped.t t/family.t t/confined.t
 EXTRA_DIST += t/fixtures/confined_fork.c
-EXTRA_DIST += t/fixtures/waves.c t/fixtures/dropped.c t/fixtures/family.c t/fixtures/confined.c t/fixtures/limited.c t/fixtures/confined_wait.c t/fixtures/ask.c
+EXTRA_DIST += t/fixtures/waves.c t/fixtures/dropped.c t/fixtures/family.c t/fixtures/confined.c t/fixtures/limited.c \
+	t/fixtures/confined_wait.c t/fixtures/ask.c
 EXTRA_DIST += t/fixtures/leaving_tsc.c t/fixtures/leaving_tsc_library.c
 
 dist_check_SCRIPTS += t/objects.t t/dladdr.t t/static_tls.t t/env.t
@@ -160,11 +169,13 @@ EXTRA_DIST += t/fixtures/start.c t/fixtures/dladdr.c t/fixtures/elf_edit.c
 
 # Guards.
 dist_check_SCRIPTS += t/guard.t t/guard_live.t
-EXTRA_DIST += t/fixtures/guard_live.c t/fixtures/guard_spin.c t/fixtures/guard.h t/fixtures/guard.c t/fixtures/guard_part.c t/fixtures/guard_part.cc
+EXTRA_DIST += t/fixtures/guard_live.c t/fixtures/guard_spin.c t/fixtures/guard.h t/fixtures/guard.c \
+	t/fixtures/guard_part.c t/fixtures/guard_part.cc
 
 # Events of XRay.
 dist_check_SCRIPTS += t/xray_events.t
-EXTRA_DIST += t/fixtures/events.c t/fixtures/events.h t/fixtures/events_by_hand.S t/fixtures/events_part.c t/fixtures/events_raw.c t/fixtures/events_steps.c
+EXTRA_DIST += t/fixtures/events.c t/fixtures/events.h t/fixtures/events_by_hand.S t/fixtures/events_part.c \
+	t/fixtures/events_raw.c t/fixtures/events_steps.c
 
 # Copy-on-write.
 dist_check_SCRIPTS += t/cow.t
@@ -179,8 +190,8 @@ dist_check_SCRIPTS += t/transparent.t t/exceptions.t t/programs.t t/gdb.t t/unwi
 EXTRA_DIST += t/fixtures/unwinder.c t/fixtures/unwinder_part.c
 EXTRA_DIST += t/fixtures/moving.c t/fixtures/moving.h t/fixtures/moving_part.c
 EXTRA_DIST += t/transparent.sh t/fixtures/transparent.h t/fixtures/transparent_abi.c t/fixtures/transparent_flow.cc \
-	t/fixtures/transparent_main.cc t/fixtures/transparent_spin.c t/fixtures/transparent_threads.cc t/fixtures/throwing.cc \
-	t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c
+	t/fixtures/transparent_main.cc t/fixtures/transparent_spin.c t/fixtures/transparent_threads.cc \
+	t/fixtures/throwing.cc t/fixtures/throwing_host.cc t/fixtures/stopped.c t/fixtures/stopped_library.c
 
 # Unloading that goes wrong.
 dist_check_SCRIPTS += t/check.t t/check_suppress.t
@@ -202,8 +213,10 @@ dist_check_SCRIPTS += t/rtld.t t/leaving.t t/auditors.t t/untouched.t
 EXTRA_DIST += t/fixtures/auditor.c t/fixtures/starts_bare.c
 EXTRA_DIST += t/fixtures/leaving.cc t/fixtures/leaving_library.c
 EXTRA_DIST += t/loader.sh t/fixtures/loader.h t/fixtures/rtld.c t/fixtures/rtld_part.c t/fixtures/rtld_thousand.h
-EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c t/fixtures/loader_start.c \
-	t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/loader_depth.c t/fixtures/listed.cc t/fixtures/sanitized.c
+EXTRA_DIST += t/fixtures/host.c t/fixtures/host_stay.c t/fixtures/loader.c t/fixtures/loader_part.c \
+	t/fixtures/loader_start.c t/fixtures/loader_starts.c t/fixtures/loader_auditor.c t/fixtures/loader_again.c \
+	t/fixtures/hostile.c t/fixtures/audited.c t/fixtures/loader_depth.c t/fixtures/listed.cc \
+	t/fixtures/sanitized.c
 
 # Something happens at every instruction.
 dist_check_SCRIPTS += t/inject.t
@@ -215,11 +228,12 @@ EXTRA_DIST += t/inject.awk t/fixtures/inject.c t/fixtures/inject_part.c
 
 # Looking into running processes.
 dist_check_SCRIPTS += t/ctl.t t/ctl_hostile.t t/ctl_kill.t t/ctl_soak.t
-EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/forged.c t/fixtures/controlled_library.c t/fixtures/ctl_helper.c
+EXTRA_DIST += t/ctl.sh t/fixtures/controlled.c t/fixtures/forged.c t/fixtures/controlled_library.c \
+	t/fixtures/ctl_helper.c
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
-soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/trees.t t/inject.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t t/ring.t t/guard_live.t \
-	t/xray_events.t
+soak_tests = t/epoch_torture.t t/handlers_safe.t t/host.t t/trees.t t/inject.t t/ctl_kill.t t/ctl_soak.t t/live_soak.t \
+	t/ring.t t/guard_live.t t/xray_events.t
 soak: all
 	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
@@ -254,9 +268,9 @@ EXTRA_DIST += t/fixtures/resolve_host.c t/fixtures/resolve_library.c
 
 # XRay's interface, by LLVM's own headers.
 dist_check_SCRIPTS += t/xray_interface.t
-EXTRA_DIST += t/fixtures/xray_test.h t/fixtures/xray_part.c t/fixtures/xray_sends.c t/fixtures/xray_handlers.cc t/fixtures/xray_patch.cc t/fixtures/xray_many.cc \
-	t/fixtures/xray_log.cc t/fixtures/xray_none.cc t/fixtures/xray_options.cc \
-	t/fixtures/xray_auditor.c t/fixtures/xray_plugin.cc
+EXTRA_DIST += t/fixtures/xray_test.h t/fixtures/xray_part.c t/fixtures/xray_sends.c t/fixtures/xray_handlers.cc \
+	t/fixtures/xray_patch.cc t/fixtures/xray_many.cc t/fixtures/xray_log.cc t/fixtures/xray_none.cc \
+	t/fixtures/xray_options.cc t/fixtures/xray_auditor.c t/fixtures/xray_plugin.cc
 
 # Handlers that close libraries.
 dist_check_SCRIPTS += t/handlers_close.t

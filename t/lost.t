@@ -14,8 +14,8 @@ int main(void)
 	return 0;
 }
 END
-# stderr HOW COMMAND...: with an fd 2 that is a pipe which is full (full), or which nobody reads (unread). Otherwise that of a
-# program that makes fd 2 a file of its own (HOW names it), before it makes a million events.
+# stderr HOW COMMAND...: with an fd 2 that is a pipe which is full (full), or which nobody reads (unread). Otherwise
+# that of a program that makes fd 2 a file of its own (HOW names it), before it makes a million events.
 cat >stderr.c <<'END'
 #include <fcntl.h>
 #include <stdlib.h>
@@ -82,7 +82,8 @@ if unshare -m true 2>/dev/null && mkdir small; then
 	if [ $? -eq 99 ]; then
 		skip 3 'no mounts here'
 	else
-		lost=$(sed -n 's/^xaudit record: \([0-9]*\) of 1000000 events were lost since the disk was full$/\1/p' said)
+		lost=$(sed -n 's/^xaudit record: \([0-9]*\) of 1000000 events were lost since the disk was full$/\1/p' \
+			said)
 		ok 'of a million events, how many were lost is told, and why' test "${lost:-0}" -gt 500000
 		is "$(sed -n '1s/^{"lost":\([0-9]*\),.*/\1/p' report)" "$lost" 'report says the same number'
 		is "$(sed -n 's/^  Why lost *//p' info)" 'since the disk was full' 'and info why'

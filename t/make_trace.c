@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_trace DIR <SCRIPT: writes a trace folder with exactly the content that the script says, so that tests of the readers
- * can know every number. It shares nothing with the recorder but runtime/trace.h.
+ * make_trace DIR <SCRIPT: writes a trace folder with exactly the content that the script says, so that tests of the
+ * readers can know every number. It shares nothing with the recorder but runtime/trace.h.
  *
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
- *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, and those of head
+ *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2,
+ *					and those of head
  *	fork PID			of version 2: the process forks here
  *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
- *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq threads
- *					ring_chunk ring_size mode recording taken_back lost_error
+ *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
+ *					threads ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
@@ -25,14 +26,16 @@
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file again; of version 2, to meta, the
- *					end of t<n>, or to both
- *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none; of version 2, one more run of them
+ *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file
+ *					again; of version 2, to meta, the end of t<n>, or to both
+ *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none; of version 2, one more
+ *					run of them
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
- *	lost N				behind this chunk: version 1 says so in it, version 2 in the next one and in the head
+ *	lost N				behind this chunk: version 1 says so in it, version 2 in the next one and in
+ *					the head
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
@@ -177,7 +180,8 @@ static void finish_chunk(void)
 	}
 	if (in_ring) {
 		memset(chunk + chunk_pos, 0, head.ring_chunk - chunk_pos);
-		write_at(ring_fd, chunk, head.ring_chunk, chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
+		write_at(ring_fd, chunk, head.ring_chunk,
+			chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
 		chunk_seq++;
 		chunk_pos = 0;
 		leave_open = false;
@@ -269,7 +273,8 @@ static void put_custom(char **word, int words)
 			for (; n && size < TRACE_CUSTOM_MAX; n--)
 				bytes[size++] = (uint8_t)byte;
 		} else {
-			for (const char *p = word[i]; size < TRACE_CUSTOM_MAX && *p && sscanf(p, "%2x", &byte) == 1; p += 1 + !!p[1])
+			for (const char *p = word[i]; size < TRACE_CUSTOM_MAX && *p && sscanf(p, "%2x", &byte) == 1;
+				p += 1 + !!p[1])
 				bytes[size++] = (uint8_t)byte;
 		}
 	}

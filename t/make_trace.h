@@ -53,7 +53,10 @@ void head_loses(enum trace_lost cause, uint64_t n);
 /* This moment on all clocks. */
 struct trace_pair pair_now(void);
 
-/* Takes a command that makes a record, or counters. Returns false if it is another one. rest: what stands behind the first word, or the second of `text`. */
+/*
+ * Takes a command that makes a record, or counters. Returns false if it is another one. rest: what stands behind the
+ * first word, or the second of `text`.
+ */
 bool meta_command(char **word, int words, const char *rest);
 
 #endif

@@ -46,7 +46,9 @@ static void put_text(const char *what, const char *text)
 
 static void put_object(char **word, int words)
 {
-	struct trace_object o = { .object = (uint32_t)number(word[1]), .dev = 1, .ino = 1, .path_len = (uint32_t)strlen(word[2]) };
+	struct trace_object o = {
+		.object = (uint32_t)number(word[1]), .dev = 1, .ino = 1, .path_len = (uint32_t)strlen(word[2])
+	};
 	char names[8192];
 	const char *v, *soname = "";
 
@@ -94,8 +96,11 @@ static void put_sites(char **word, int words)
 
 static void put_change(char **word, const char *text)
 {
-	static const char *const names[] = { "", "enabled", "disabled", "started", "stopped", "mode", "throttled", "snapshot", "full" };
-	struct trace_change c = { .clock = number(word[2]) + step, .tid = (uint32_t)number(word[3]), .value = number(word[4]),
+	static const char *const names[] = { "", "enabled", "disabled", "started", "stopped", "mode", "throttled",
+		"snapshot", "full" };
+	struct trace_change c = { .clock = number(word[2]) + step,
+		.tid = (uint32_t)number(word[3]),
+		.value = number(word[4]),
 		.length = (uint32_t)strlen(text) };
 
 	for (c.what = 1; c.what < 9 && strcmp(names[c.what], word[1]); c.what++)
@@ -107,7 +112,10 @@ static void put_change(char **word, const char *text)
 
 static void put_counts(char **word, int words)
 {
-	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC, .version = (uint16_t)head.version, .head_size = sizeof(c), .pid = head.pid,
+	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC,
+		.version = (uint16_t)head.version,
+		.head_size = sizeof(c),
+		.pid = head.pid,
 		.tid = (uint32_t)number(word[2]) };
 	char name[16];
 

@@ -9,9 +9,10 @@ set -- "$top_srcdir"/doc/*.[1-8]
 [ -e "$1" ] || skip_all 'no man page in doc/'
 
 for page; do
-	# -W style reports everything. It also looks pages of SEE ALSO up in the system, where ours need not be installed, nor
-	# those that are there be in its index.
-	complaints=$(mandoc -T lint -W style "$page" 2>&1 | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db lacks')
+	# -W style reports everything. It also looks pages of SEE ALSO up in the system, where ours need not be
+	# installed, nor those that are there be in its index.
+	complaints=$(mandoc -T lint -W style "$page" 2>&1 |
+		grep -v -e 'referenced manual not found' -e 'outdated mandoc.db lacks')
 	is "$complaints" '' "mandoc finds no fault in ${page##*/}"
 done
 done_testing

@@ -8,7 +8,8 @@ make_trace=$top_builddir/t/make_trace
 spoil=$top_builddir/t/spoil
 [ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
 
-# trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input, behind `process p100 ` and its first line.
+# trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input, behind `process p100
+# ` and its first line.
 trace() {
 	{
 		read -r head
@@ -35,7 +36,8 @@ sum() { # KEY behind the list
 	sed -n "s/^\],.*\"$1\":\([0-9a-z]*\)[,}].*/\1/p" "$tmp/out"
 }
 dumped() { # NAME: the words of the events in order, with the last digits of their times
-	bounded 20 "$XAUDIT" dump "$tmp/$1" 2>&1 | awk '{ t = substr($1, length($1) - 4); print t + 0, $3, $5 }' | tr '\n' ';'
+	bounded 20 "$XAUDIT" dump "$tmp/$1" 2>&1 | awk '{ t = substr($1, length($1) - 4); print t + 0, $3, $5 }' |
+		tr '\n' ';'
 }
 
 # A recorder of 4 chunks: of 10, the oldest 6 were overwritten. The first event is the end of a call that began before.
@@ -55,7 +57,8 @@ END_TRACE
 is "$(dumped ring)" '1510 gap 6;1510 exit foo;1520 entry bar;1530 exit bar;1540 entry foo;1610 exit foo;1620 entry bar;1630 exit bar;1640 entry foo;1710 exit foo;1720 entry bar;1730 exit bar;1740 entry foo;1810 exit foo;1820 entry bar;1830 exit bar;1840 entry foo;' \
 	'the newest chunks of a flight recorder are read in the order of their numbers, not of their places'
 report ring
-is "$status $(row foo) / $(row bar)" '0 4 210 210 0 / 4 40 40 0' 'calls whose beginning was overwritten are no error, and confuse no times'
+is "$status $(row foo) / $(row bar)" '0 4 210 210 0 / 4 40 40 0' \
+	'calls whose beginning was overwritten are no error, and confuse no times'
 is "$(sum overwritten_chunks) $(sum orphans)" '6 1' 'the overwritten chunks are told, and the return without its call'
 like "$("$XAUDIT" report "$tmp/ring")" '^the flight recorder holds the newest events: 6 chunks before them were overwritten$' 'in the table, too'
 like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight recorder of 256 kB per thread in chunks of 64 kB$' \
@@ -128,20 +131,27 @@ counts 0 100 main 1:5 2:1000
 counts 1 101 worker 2:7 3:1
 END_TRACE
 report counts
-is "$(row foo) / $(row bar) / $(row baz)" '6 50 50 5 / 1008 30 30 1007 / 1 0 0 1' 'counted calls are added to the timed ones of the same function'
+is "$(row foo) / $(row bar) / $(row baz)" '6 50 50 5 / 1008 30 30 1007 / 1 0 0 1' \
+	'counted calls are added to the timed ones of the same function'
 is "$status $(sum counted)" '0 1013' 'and summed up'
-like "$(cat "$tmp/out")" '"function":"bar".*"throttled_ns":1000000100\}' 'JSON tells since when a function is only counted'
-like "$("$XAUDIT" report "$tmp/counts")" ' bar \[libfoo.so\] \(times until 1.000  s, then only counted\)$' 'the table does'
-like "$("$XAUDIT" report "$tmp/counts")" '^1013 calls were only counted: they have no time$' 'and that counted calls have no time'
-like "$("$XAUDIT" report --sort=calls "$tmp/counts")" '^ +1 +- +- +- .* baz ' 'a function that was only counted has no times'
+like "$(cat "$tmp/out")" '"function":"bar".*"throttled_ns":1000000100\}' \
+	'JSON tells since when a function is only counted'
+like "$("$XAUDIT" report "$tmp/counts")" ' bar \[libfoo.so\] \(times until 1.000  s, then only counted\)$' \
+	'the table does'
+like "$("$XAUDIT" report "$tmp/counts")" '^1013 calls were only counted: they have no time$' \
+	'and that counted calls have no time'
+like "$("$XAUDIT" report --sort=calls "$tmp/counts")" '^ +1 +- +- +- .* baz ' \
+	'a function that was only counted has no times'
 report counts --by=thread
-is "$(sed -n 's/.*"tid":\([0-9]*\),"name":"\([a-z]*\)","calls":\([0-9]*\),.*"counted":\([0-9]*\)}.*/\1 \2 \3 \4/p' "$tmp/out" | sort | tr '\n' ';')" \
+is "$(sed -n 's/.*"tid":\([0-9]*\),"name":"\([a-z]*\)","calls":\([0-9]*\),.*"counted":\([0-9]*\)}.*/\1 \2 \3 \4/p' \
+	"$tmp/out" | sort | tr '\n' ';')" \
 	'100 main 1007 1005;101 worker 8 8;' 'each thread has its own counts'
 report counts --by=library
 like "$(cat "$tmp/out")" '"library":"/usr/lib/libfoo.so","calls":1015,.*"counted":1013\}' 'so has the library'
 like "$("$XAUDIT" info "$tmp/counts")" '^  Counted     1013 calls without time$' 'info sums them up'
 like "$("$XAUDIT" info "$tmp/counts")" '^  Mode        count, recording$' 'and tells the mode'
-is "$("$XAUDIT" info --format=json "$tmp/counts" | sed -n 's/.*"threads":\([0-9]*\),.*/\1/p' | head -n 1)" 2 'a thread that only counted is a thread'
+is "$("$XAUDIT" info --format=json "$tmp/counts" | sed -n 's/.*"threads":\([0-9]*\),.*/\1/p' | head -n 1)" 2 \
+	'a thread that only counted is a thread'
 
 # Changes, in time order and in their place.
 trace changes <<'END_TRACE'
@@ -180,7 +190,8 @@ is "$("$XAUDIT" info "$tmp/changes" | sed -n 's/^  Change  *//p')" '0.150 us  40
 like "$("$XAUDIT" info "$tmp/changes")" '^  Mode        stream, stopped$' 'info says that recording is stopped'
 like "$("$XAUDIT" info "$tmp/changes")" '^  Taken back  12 calls ' 'and how many calls left nothing'
 like "$("$XAUDIT" info "$tmp/changes")" '^  Crash       by signal 11$' 'and the crash'
-like "$("$XAUDIT" info "$tmp/changes")" '^      pages +200  of code, 50 with sites, 3 patched: 12 kB private in each further process$' \
+like "$("$XAUDIT" info "$tmp/changes")" \
+	'^      pages +200  of code, 50 with sites, 3 patched: 12 kB private in each further process$' \
 	'the last pages of an object are told, and what they cost'
 like "$("$XAUDIT" report "$tmp/changes")" '^the process ended by signal 11$' 'report names the signal'
 got=$("$XAUDIT" replay "$tmp/changes")
@@ -189,8 +200,10 @@ like "$got" '/\* ends by signal 11 \*/$' 'and the crash'
 like "$("$XAUDIT" dump --format=json "$tmp/changes")" '^\{"time_ns":550,"tid":100,"event":"change","function":"baz","library":"/usr/lib/libfoo.so","address":null,"change":"throttled","value":3\}$' \
 	'dump tells a change in JSON'
 like "$("$XAUDIT" dump --format=json "$tmp/changes")" '"event":"crash",.*"signal":11\}$' 'and a crash'
-like "$("$XAUDIT" info --format=json "$tmp/changes")" '^\{"time_ns":150,"tid":100,"change":"disabled","value":40,"text":"libfoo\*@x"\},$' 'info, too'
-like "$("$XAUDIT" info --format=json "$tmp/changes")" '"text_pages":200,"site_pages":50,"patched_pages":3,"private_bytes":12288\}' 'with the pages'
+like "$("$XAUDIT" info --format=json "$tmp/changes")" \
+	'^\{"time_ns":150,"tid":100,"change":"disabled","value":40,"text":"libfoo\*@x"\},$' 'info, too'
+like "$("$XAUDIT" info --format=json "$tmp/changes")" \
+	'"text_pages":200,"site_pages":50,"patched_pages":3,"private_bytes":12288\}' 'with the pages'
 
 # Switched on and off in the middle of calls.
 trace cut <<'END_TRACE'
@@ -211,10 +224,12 @@ entry 2 7100
 exit 1 7200
 END_TRACE
 report cut
-is "$status $(row bar)" '0 3 110 110 0' 'a call whose end was switched off has no time; one that was unwound otherwise has'
+is "$status $(row bar)" '0 3 110 110 0' \
+	'a call whose end was switched off has no time; one that was unwound otherwise has'
 is "$(row foo) / $(row baz)" '2 5130 5020 0 / 1 10 10 0' 'times around and behind it are right'
 is "$(sum no_end) $(sum orphans)" '1 1' 'both cases are counted'
-like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' 'and said'
+like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' \
+	'and said'
 
 # Damage in the new files. None may bring a reader down.
 trace good <<'END_TRACE'

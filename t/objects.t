@@ -36,7 +36,8 @@ counted 'a first segment that is not at 0'
 # ---- notes where nothing is mapped ----
 
 ./edit notes good.so libcounted.so
-is "$(readelf -lW libcounted.so | grep -c '^ *NOTE .* 0x0*40000000 ')" "$(readelf -lW libcounted.so | grep -c '^ *NOTE ')" \
+is "$(readelf -lW libcounted.so | grep -c '^ *NOTE .* 0x0*40000000 ')" \
+	"$(readelf -lW libcounted.so | grep -c '^ *NOTE ')" \
 	'(notes at an address that no segment has)'
 record d -k plt -l libcounted.so -- ./count 1 1000
 report d
@@ -83,7 +84,8 @@ like "$err" '^xaudit record: .* ran untraced: it is ld.so itself, which ran no p
 named() {
 	record d -k "$kind" -l 'lib[ab].so' -- ./both
 	report d
-	is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
+	is "$status $(printf '%s\n' "$report" |
+		jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
 		'0 2 first liba.so 3 other libb.so ' "$kind: $1"
 }
 cat >both.c <<'end'
@@ -95,7 +97,8 @@ for name in first other; do
 	printf 'void %s(void) { __asm__ volatile(""); }\n' $name >$name.c
 done
 id=-Wl,--build-id=0x0123456789abcdef
-$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o liba.so first.c && $CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o libb.so other.c &&
+$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o liba.so first.c &&
+	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o libb.so other.c &&
 	$CC -O2 -o both both.c -L. -la -lb -Wl,-rpath,'$ORIGIN' || bail 'libraries of one build-id'
 is "$(stat -c %s liba.so)" "$(stat -c %s libb.so)" '(two libraries of one size)'
 for kind in patchable plt; do
@@ -107,7 +110,8 @@ for name in here gone; do
 	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\nvoid work(void) { %s(); }\n' $name $name >w.c
 	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o lib$name.so w.c || bail 'libraries of one build-id'
 done
-is "$(stat -c %s libhere.so) $(readelf -lW libhere.so | tail -n +3)" "$(stat -c %s libgone.so) $(readelf -lW libgone.so | tail -n +3)" \
+is "$(stat -c %s libhere.so) $(readelf -lW libhere.so | tail -n +3)" \
+	"$(stat -c %s libgone.so) $(readelf -lW libgone.so | tail -n +3)" \
 	'(two libraries that differ in the name of a static function)'
 cat >plugins.c <<'end'
 #include <dlfcn.h>
@@ -127,7 +131,9 @@ $CC -O2 -o plugins plugins.c -ldl || bail plugins
 cp libhere.so libcopy.so
 record d -k patchable -l 'lib*' -- ./plugins ./libhere.so ./libgone.so ./libcopy.so
 report d
-is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
-	'0 1 gone libgone.so 1 work libgone.so 2 here libhere.so 2 work libhere.so ' 'static functions are named by their own file, a copy is the same library'
+is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' |
+	sort | tr '\n' ' ')" \
+	'0 1 gone libgone.so 1 work libgone.so 2 here libhere.so 2 work libhere.so ' \
+		'static functions are named by their own file, a copy is the same library'
 
 done_testing

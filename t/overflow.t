@@ -24,11 +24,14 @@ overflow a --overflow=drop ./drain "$tmp/a" begin slow:30000 stop 299999 cont
 is "$status" 0 'record stands still: the program goes on'
 is "$(events a)" '[660000,true]' 'each event is recorded or counted as lost'
 lost=$(of a .lost)
-is "$(of a '.processes[0].overflow') $("$XAUDIT" info a | grep -c '; events are dropped where the disk is too slow$')" 'drop 1' \
+is "$(of a '.processes[0].overflow') $("$XAUDIT" info a | grep -c '; events are dropped where the disk is too slow$')" \
+	'drop 1' \
 	'that they may be dropped is told'
 ok "some are lost ($lost)" test "$lost" -gt 1000
-is "$(of a '[.processes[0].lost_by[].cause] | join(",")')" 'since the disk was too slow (overflow = drop)' 'for this cause alone'
-is "$err" "xaudit record: $lost of 660000 events were lost since the disk was too slow (overflow = drop)" 'which is said at the end'
+is "$(of a '[.processes[0].lost_by[].cause] | join(",")')" 'since the disk was too slow (overflow = drop)' \
+	'for this cause alone'
+is "$err" "xaudit record: $lost of 660000 events were lost since the disk was too slow (overflow = drop)" \
+	'which is said at the end'
 report a
 like "$(sums)" "^$lost lost " 'a report has the same number'
 

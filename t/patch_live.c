@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Live patching: the steps of each kind of site, byte by byte; and threads that run functions while their sites flip, with a profiling signal.
+ * Live patching: the steps of each kind of site, byte by byte; and threads that run functions while their sites flip,
+ * with a profiling signal.
  */
 #include "t/tap.h"
 
@@ -22,8 +23,8 @@
 
 /* ---- steps ---- */
 
-static int steps_are(uint8_t *text, const struct patch_site *site, size_t size, const uint8_t *after1, const uint8_t *after2,
-	const uint8_t *after3)
+static int steps_are(uint8_t *text, const struct patch_site *site, size_t size, const uint8_t *after1,
+	const uint8_t *after2, const uint8_t *after3)
 {
 	const uint8_t *const after[] = { after1, after2, after3 };
 
@@ -42,8 +43,11 @@ static int steps_are(uint8_t *text, const struct patch_site *site, size_t size, 
 static void test_steps(void)
 {
 	static _Alignas(16) uint8_t text[32];
-	struct patch_site site = { .patch = { .address = (uint64_t)(uintptr_t)text, .size = 5, .bytes = { 0xe9, 1, 2, 3, 4 } },
-		.head_size = 2, .guard = 3 };
+	struct patch_site site = {
+		.patch = { .address = (uint64_t)(uintptr_t)text, .size = 5, .bytes = { 0xe9, 1, 2, 3, 4 } },
+		.head_size = 2,
+		.guard = 3
+	};
 
 	memcpy(text, B(0x0f, 0x1f, 0x44, 0, 0), 5);
 	ok(steps_are(text, &site, 5, B(0xeb, 3, 0x44, 0, 0), B(0xeb, 3, 2, 3, 4), B(0xe9, 1, 2, 3, 4)),
@@ -54,10 +58,12 @@ static void test_steps(void)
 	memcpy(text, B(0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0), 8);
 	site.guard = 6;
 	memcpy(site.patch.bytes, B(0xe9, 1, 2, 3, 4), 5);
-	ok(steps_are(text, &site, 8, B(0xeb, 6, 0x84, 0, 0, 2, 0, 0), B(0xeb, 6, 2, 3, 4, 2, 0, 0), B(0xe9, 1, 2, 3, 4, 2, 0, 0)),
+	ok(steps_are(text, &site, 8, B(0xeb, 6, 0x84, 0, 0, 2, 0, 0), B(0xeb, 6, 2, 3, 4, 2, 0, 0),
+		   B(0xe9, 1, 2, 3, 4, 2, 0, 0)),
 		"in a longer NOP the guard jumps to the NOP's end, and what lies behind the patch stays");
 
-	const uint8_t off[] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, on[] = { 0x41, 0xba, 7, 0, 0, 0, 0xe8, 1, 2, 3, 4 },
+	const uint8_t off[] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 },
+		      on[] = { 0x41, 0xba, 7, 0, 0, 0, 0xe8, 1, 2, 3, 4 },
 		      tail[] = { 0xeb, 9, 7, 0, 0, 0, 0xe8, 1, 2, 3, 4 };
 	site = (struct patch_site){ .patch = { .address = (uint64_t)(uintptr_t)text, .size = 11 }, .head_size = 2 };
 	memcpy(text, off, 11);
@@ -67,16 +73,21 @@ static void test_steps(void)
 	memcpy(site.patch.bytes, off, 2);
 	ok(steps_are(text, &site, 11, on, on, tail), "switched off it loses its head alone");
 
-	site = (struct patch_site){ .patch = { .address = (uint64_t)(uintptr_t)text, .size = 1, .bytes = { 0xc3 } }, .head_size = 1 };
+	site = (struct patch_site){ .patch = { .address = (uint64_t)(uintptr_t)text, .size = 1, .bytes = { 0xc3 } },
+		.head_size = 1 };
 	memcpy(text, B(0x41, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4), 11);
-	ok(steps_are(text, &site, 11, B(0x41, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4), B(0x41, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4),
-		   B(0xc3, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4)),
+	ok(steps_are(text, &site, 11, B(0x41, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4),
+		   B(0x41, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4), B(0xc3, 0xba, 7, 0, 0, 0, 0xe9, 1, 2, 3, 4)),
 		"an XRay exit sled is switched off by one byte");
 
-	site = (struct patch_site){ .patch = { .address = (uint64_t)(uintptr_t)text, .size = 7, .bytes = { 0xe9, 1, 2, 3, 4, 0xeb, 0xf9 } },
-		.head = 5, .head_size = 2 };
+	site = (struct patch_site){
+		.patch = { .address = (uint64_t)(uintptr_t)text, .size = 7, .bytes = { 0xe9, 1, 2, 3, 4, 0xeb, 0xf9 } },
+		.head = 5,
+		.head_size = 2
+	};
 	memcpy(text, B(0x90, 0x90, 0x90, 0x90, 0x90, 0x66, 0x90), 7);
-	ok(steps_are(text, &site, 7, B(0xe9, 1, 2, 3, 4, 0x66, 0x90), B(0xe9, 1, 2, 3, 4, 0x66, 0x90), B(0xe9, 1, 2, 3, 4, 0xeb, 0xf9)),
+	ok(steps_are(text, &site, 7, B(0xe9, 1, 2, 3, 4, 0x66, 0x90), B(0xe9, 1, 2, 3, 4, 0x66, 0x90),
+		   B(0xe9, 1, 2, 3, 4, 0xeb, 0xf9)),
 		"a hot site gets the jump before its entry first, then the short one");
 
 	unsigned may = 0;
@@ -93,7 +104,8 @@ static void test_steps(void)
 #define THREADS 3
 
 /*
- * Function k: NOP of 5 bytes (or of 8, if long), then `lea 1(%rdi),%rax ; ret`. On, it jumps to a copy of the body that adds 1000.
+ * Function k: NOP of 5 bytes (or of 8, if long), then `lea 1(%rdi),%rax ; ret`. On, it jumps to a copy of the body that
+ * adds 1000.
  */
 static uint8_t *make_functions(int length)
 {
@@ -175,7 +187,8 @@ static int flip(int on, int length)
 		if (on)
 			sled_patched(SLED_PATCHABLE, 0, 32, site[n].patch.bytes, &from);
 		else
-			memcpy(site[n].patch.bytes, length == 5 ? B(0x0f, 0x1f, 0x44, 0, 0) : B(0x0f, 0x1f, 0x84, 0, 0), 5);
+			memcpy(site[n].patch.bytes, length == 5 ? B(0x0f, 0x1f, 0x44, 0, 0) : B(0x0f, 0x1f, 0x84, 0, 0),
+				5);
 		n++;
 	}
 	return patch_live(site, n);
@@ -232,13 +245,17 @@ static void test_running(int length)
 		on += on_calls[i];
 		bad += wrong[i];
 	}
-	diag("%u flips, %llu calls, %llu of them on, %llu signals", flips, (unsigned long long)all, (unsigned long long)on,
-		(unsigned long long)signals_seen);
+	diag("%u flips, %llu calls, %llu of them on, %llu signals", flips, (unsigned long long)all,
+		(unsigned long long)on, (unsigned long long)signals_seen);
 	is_int((long long)refused, 0, "NOPs of %d bytes: no batch is refused", length);
-	is_int((long long)(bad + signals_wrong), 0, "NOPs of %d bytes: each call of a thread or handler has one of its two results", length);
-	ok(flips > 20 && on > 0 && on < all && signals_seen > 20, "NOPs of %d bytes: calls met sites on and off, and signals came", length);
-	ok(after - before <= THREADS, "NOPs of %d bytes: once the last batch is written, no call is on but those under way", length);
-	ok(!strcmp(core_protection((uint64_t)(uintptr_t)text), "r-xp") && !strcmp(core_protection((uint64_t)(uintptr_t)text + PAGE), "r-xp"),
+	is_int((long long)(bad + signals_wrong), 0,
+		"NOPs of %d bytes: each call of a thread or handler has one of its two results", length);
+	ok(flips > 20 && on > 0 && on < all && signals_seen > 20,
+		"NOPs of %d bytes: calls met sites on and off, and signals came", length);
+	ok(after - before <= THREADS,
+		"NOPs of %d bytes: once the last batch is written, no call is on but those under way", length);
+	ok(!strcmp(core_protection((uint64_t)(uintptr_t)text), "r-xp") &&
+			!strcmp(core_protection((uint64_t)(uintptr_t)text + PAGE), "r-xp"),
 		"NOPs of %d bytes: both pages are protected as before", length);
 	unsigned off = 0;
 	for (int k = 0; k < SITES; k++)

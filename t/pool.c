@@ -243,7 +243,8 @@ static int few_addresses(void)
 	setrlimit(RLIMIT_AS, &some);
 	if (make(folder))
 		return 2;
-	return pool.addresses == (2ull << 30) / LIMIT_SHARE && first_head()->places_end * PLACE <= pool.addresses ? 0 : 3;
+	return pool.addresses == (2ull << 30) / LIMIT_SHARE && first_head()->places_end * PLACE <= pool.addresses ? 0
+														  : 3;
 }
 
 /* A program that locks all its memory gets what is taken, not the whole file. */

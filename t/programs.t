@@ -22,8 +22,8 @@ one() {
 	rm -rf work/trace
 }
 
-# program COMMAND...: both kinds. bound_now: both with LD_BIND_NOW. The command must end with $expected, else 0, untraced;
-# where it does not, it is skipped.
+# program COMMAND...: both kinds. bound_now: both with LD_BIND_NOW. The command must end with $expected, else 0,
+# untraced; where it does not, it is skipped.
 program() {
 	name=$1
 	if [ "$name" = sh ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A trace is read while its process runs and writes, and after that was killed. The process calls getppid 1000 times, then says
-# so, again and again; so what a reader finds is known to be at least what was said before it began.
+# A trace is read while its process runs and writes, and after that was killed. The process calls getppid 1000 times,
+# then says so, again and again; so what a reader finds is known to be at least what was said before it began.
 . "${top_srcdir:-.}/t/tap.sh"
 
 skip_sanitized
@@ -42,7 +42,8 @@ bad=0
 for round in 1 2 3 4 5 6; do
 	said=$(tail -n 1 "$tmp/said")
 	found=$(calls)
-	[ "${found:-0}" -ge "$said" ] && [ ! -s "$tmp/err" ] || { bad=$((bad + 1)); diag "said $said, found $found: $(cat "$tmp/err")"; }
+	[ "${found:-0}" -ge "$said" ] && [ ! -s "$tmp/err" ] ||
+		{ bad=$((bad + 1)); diag "said $said, found $found: $(cat "$tmp/err")"; }
 	for command in replay 'dump --format=json' info; do
 		bounded 20 "$XAUDIT" $command "$tmp/trace" >/dev/null 2>"$tmp/err" && [ ! -s "$tmp/err" ] ||
 			{ bad=$((bad + 1)); diag "$command: $(cat "$tmp/err")"; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Custom events in report, replay, dump and info, from traces that make_trace wrote: what they show of them, how they decode their data, and what they
-# make of those that are damaged or were never finished.
+# Custom events in report, replay, dump and info, from traces that make_trace wrote: what they show of them, how they
+# decode their data, and what they make of those that are damaged or were never finished.
 . "${top_srcdir:-.}/t/tap.sh"
 
 make_trace=$top_builddir/t/make_trace
@@ -89,7 +89,8 @@ is "$("$XAUDIT" report --format=json "$tmp/all" | sed 1,2d)" "$(cat <<'END'
 ],"custom_unfinished":1}
 END
 )" 'and so has its JSON'
-is "$("$XAUDIT" report --by=thread "$tmp/all" | sed -n '/Events/,/type 17/p' | wc -l)" 6 'by thread, the table is the same'
+is "$("$XAUDIT" report --by=thread "$tmp/all" | sed -n '/Events/,/type 17/p' | wc -l)" 6 \
+	'by thread, the table is the same'
 is "$("$XAUDIT" info "$tmp/all" | grep -e Custom -e Unfinished -e Time -e Events | sed 's/ in .*//')" "$(cat <<'END'
 Time        1.100 us
 Events      2
@@ -100,7 +101,8 @@ Unfinished  1 custom events
   Unfinished  1 custom events
 END
 )" 'info tells their number and bytes'
-is "$("$XAUDIT" info --format=json "$tmp/all" | grep -c '"custom_events":6,"custom_bytes":223,"custom_unfinished":1,')" 2 'in JSON, too'
+is "$("$XAUDIT" info --format=json "$tmp/all" |
+	grep -c '"custom_events":6,"custom_bytes":223,"custom_unfinished":1,')" 2 'in JSON, too'
 
 # Two processes have two numbers for one name, and one number for two names.
 "$make_trace" "$tmp/two" <<'END'
@@ -139,7 +141,8 @@ is "$("$XAUDIT" report --pid 100 "$tmp/two" | sed -n '/Type/,/^$/p' | sed -n '3,
          1            1  request
 END
 )" '--pid takes the events of one process'
-is "$("$XAUDIT" report "$tmp/none" | grep -c Events) $("$XAUDIT" report --format=json "$tmp/none" | grep -c custom) $("$XAUDIT" info "$tmp/none" | grep -c Custom)" \
+is "$("$XAUDIT" report "$tmp/none" | grep -c Events) $("$XAUDIT" report --format=json "$tmp/none" |
+	grep -c custom) $("$XAUDIT" info "$tmp/none" | grep -c Custom)" \
 	'0 0 0' 'where there are none, nothing is said of them'
 
 # What is text.
@@ -207,7 +210,8 @@ is "$(fields --event-format 'request=u32 id, string name, bytes 4 key')" "$(cat 
 "fields":{"id":7,"name":"a \"\ufffd","key":"6b657921"},"more_bytes":3
 END
 )" 'strings, bytes, data that is too short, and data that is longer'
-is "$("$XAUDIT" dump --event-format 'request=u32 id, string name, bytes 4 key' --event-format '18=x8 a,x8 b' "$tmp/format" | sed -n 's/.*-  [rt][a-z]* *[0-9]*  //p')" \
+is "$("$XAUDIT" dump --event-format 'request=u32 id, string name, bytes 4 key' --event-format '18=x8 a,x8 b' \
+	"$tmp/format" | sed -n 's/.*-  [rt][a-z]* *[0-9]*  //p')" \
 	"$(cat <<'END'
 id=7 name="some name" key=6b657921  18 bytes
 id=7 name="some name" (the data is too short)  13 bytes
@@ -230,7 +234,8 @@ while IFS='|' read -r format message; do
 	count=$((count + 1))
 	bounded 10 "$XAUDIT" dump --event-format "$format" "$tmp/format" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-	[ "$status $(cat "$tmp/out") $(cat "$tmp/err")" = "2  xaudit dump: --event-format can't be '$format': $message" ] ||
+	[ "$status $(cat "$tmp/out") $(cat "$tmp/err")" = \
+		"2  xaudit dump: --event-format can't be '$format': $message" ] ||
 		echo "$format: $status $(cat "$tmp/err")" >>"$tmp/bad"
 done <<'END'
 x|it is TYPE=FORMAT, such as request='u32 id, string name'
@@ -283,7 +288,8 @@ exit 1 1003
 end
 END
 	"$XAUDIT" dump --format=json "$tmp/many$chunk" >"$tmp/out" 2>"$tmp/err"
-	is "$? $(cat "$tmp/err") $(grep -c '"size":4096,"data":"A\{5462\}=="' "$tmp/out") $(grep -c '"size":4001,"data":"YWFh[YWFh]*' "$tmp/out")" '0  500 500' \
+	is "$? $(cat "$tmp/err") $(grep -c '"size":4096,"data":"A\{5462\}=="' "$tmp/out") $(grep -c \
+		'"size":4001,"data":"YWFh[YWFh]*' "$tmp/out")" '0  500 500' \
 		"1000 large events in chunks of $chunk bytes are whole"
 	is "$("$XAUDIT" report --format=json "$tmp/many$chunk" | grep -e foo -e type | sed 's/"min.*//')" \
 		"$(printf '%s\n' '{"function":"foo","library":"/usr/lib/libfoo.so","calls":500,"total_ns":1500,"self_ns":1500,' \
@@ -299,8 +305,10 @@ custom 0 2000001000 =a
 unfinished 0 4000001000 =b
 exit 1 6000001000
 END
-is "$("$XAUDIT" replay "$tmp/far" | sed -n '$p'; "$XAUDIT" report "$tmp/far" | awk '/foo/ { print $2, $3 }'; "$XAUDIT" info "$tmp/far" | grep Time)" \
-	"$(printf '%s\n' '    6.000  s [    100] | } /* foo */' '6.000 s' 'Time        6.000  s')" 'their times carry the clock on, those that were not finished too'
+is "$("$XAUDIT" replay "$tmp/far" | sed -n '$p'; "$XAUDIT" report "$tmp/far" |
+	awk '/foo/ { print $2, $3 }'; "$XAUDIT" info "$tmp/far" | grep Time)" \
+	"$(printf '%s\n' '    6.000  s [    100] | } /* foo */' '6.000 s' 'Time        6.000  s')" \
+		'their times carry the clock on, those that were not finished too'
 
 # The flight recorder; and a chunk that was not finished, as a killed process leaves it.
 "$make_trace" "$tmp/ring" <<'END'
@@ -316,7 +324,8 @@ unfinished 16 60000 =lost
 open
 END
 "$XAUDIT" dump --format=json "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
-is "$? $(cat "$tmp/err") $(grep -c '"size":507' "$tmp/out") $(grep -c '"size":500,"data":"AAAA[A]*="' "$tmp/out")" '0  11 12' \
+is "$? $(cat "$tmp/err") $(grep -c '"size":507' "$tmp/out") $(grep -c '"size":500,"data":"AAAA[A]*="' "$tmp/out")" \
+	'0  11 12' \
 	'a flight recorder of a killed process has the newest ones'
 is "$("$XAUDIT" report "$tmp/ring" | tail -n 3)" "$(cat <<'END'
 0 events lost, 0 calls unfinished
@@ -326,7 +335,8 @@ END
 )" 'the one that was being written is counted apart'
 
 # Damage. An event is control word, type and size, data. Chunk 0's first word is at 128.
-damaged() { # NAME OFFSET FAULT SENTENCE: its script is on stdin; all readers say so, and show the event "behind" that comes last.
+# NAME OFFSET FAULT SENTENCE: its script is on stdin; all readers say so, and show the event "behind" that comes last.
+damaged() {
 	{
 		printf '%s\n' 'process p100 flags=1' 'type 16 behind' 'thread 100'
 		cat
@@ -392,7 +402,8 @@ for seed in $(seq 1 "${FUZZ_ROUNDS:-100}"); do
 	cp -R "$tmp/good" "$tmp/fuzz"
 	[ $((seed % 4)) = 0 ] && "$spoil" "$tmp/fuzz/p100/meta" "$seed" || "$spoil" "$tmp/fuzz/p100/t0" "$seed"
 	read_spoiled "$seed" report 'report --by=library --format=json' replay dump 'dump --format=json' info
-	bounded 20 "$XAUDIT" dump --format=json --event-format='request=u32 id,string name' --event-format='reply=f64 a,bytes 9 b' "$tmp/fuzz" >"$tmp/out" 2>"$tmp/err"
+	bounded 20 "$XAUDIT" dump --format=json --event-format='request=u32 id,string name' \
+		--event-format='reply=f64 a,bytes 9 b' "$tmp/fuzz" >"$tmp/out" 2>"$tmp/err"
 	[ $? -le 1 ] || echo "seed $seed, dump --event-format: $(head -c 300 "$tmp/err")" >>"$tmp/bad"
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
@@ -411,18 +422,23 @@ random 1 20000000 2 8
 thread 101
 random 2 3000 2 8
 END
-like "$("$XAUDIT" ctl "$tmp/long" status --format=json)" '"threads":2,"events":(19[89]|20[01])[0-9]{5},"estimated":true,' \
+like "$("$XAUDIT" ctl "$tmp/long" status --format=json)" \
+	'"threads":2,"events":(19[89]|20[01])[0-9]{5},"estimated":true,' \
 	'ctl status tells about how many events a long trace has'
-like "$("$XAUDIT" ctl "$tmp/long" status)" '^Events      about (19[89]|20[01])[0-9]{5} of 2 threads' 'and says so in its table'
+like "$("$XAUDIT" ctl "$tmp/long" status)" '^Events      about (19[89]|20[01])[0-9]{5} of 2 threads' \
+	'and says so in its table'
 like "$("$XAUDIT" info "$tmp/long")" '^Events      20003000 in ' 'info counts them'
 rm -rf "$tmp/long"
-like "$("$XAUDIT" ctl "$tmp/all" status --format=json)" '"threads":1,"events":2,"counted"' 'and so does ctl status, in a short one'
+like "$("$XAUDIT" ctl "$tmp/all" status --format=json)" '"threads":1,"events":2,"counted"' \
+	'and so does ctl status, in a short one'
 
 if command -v python3 >/dev/null 2>&1; then
 	for trace in all format text; do
-		"$XAUDIT" dump --format=json --event-format "$numbers" --event-format 'request=u32 id,string name' "$tmp/$trace"
+		"$XAUDIT" dump --format=json --event-format "$numbers" --event-format 'request=u32 id,string name' \
+			"$tmp/$trace"
 	done >"$tmp/lines"
-	is "$(python3 -c 'import json, sys; print(sum(1 for line in open(sys.argv[1]) if json.loads(line)))' "$tmp/lines")" "$(wc -l <"$tmp/lines")" \
+	is "$(python3 -c 'import json, sys; print(sum(1 for line in open(sys.argv[1]) if json.loads(line)))' \
+		"$tmp/lines")" "$(wc -l <"$tmp/lines")" \
 		'each line of JSON is well-formed'
 	ok 'and that of report and info is' sh -c '
 		"$XAUDIT" report --format=json "$1" | python3 -m json.tool >/dev/null && "$XAUDIT" info --format=json "$1" | python3 -m json.tool >/dev/null' sh "$tmp/all"

@@ -23,7 +23,8 @@ trace() { # NAME EVENTS: in each of two threads
 }
 trace short 20000
 trace long 2000000
-is "$("$XAUDIT" info "$tmp/long" | sed -n 's/^Events *\([0-9]*\) .*/\1/p')" 4000000 'the long trace has 4 million events'
+is "$("$XAUDIT" info "$tmp/long" | sed -n 's/^Events *\([0-9]*\) .*/\1/p')" 4000000 \
+	'the long trace has 4 million events'
 for command in report 'report --by=thread' replay 'dump --format=json' info; do
 	short=$(bounded 120 "$max_rss" "$XAUDIT" $command "$tmp/short")
 	long=$(bounded 120 "$max_rss" "$XAUDIT" $command "$tmp/long")

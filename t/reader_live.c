@@ -1,8 +1,9 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Custom events that are read while they are being written, word by word and slowly, in places that are filled once and in a flight recorder, by xaudit dump and from
- * a snapshot: each is shown whole or not at all, none is missing, and none is taken for damage.
+ * Custom events that are read while they are being written, word by word and slowly, in places that are filled once and
+ * in a flight recorder, by xaudit dump and from a snapshot: each is shown whole or not at all, none is missing, and
+ * none is taken for damage.
  *
  * Event i has size_of(i) bytes, all of them 'a' + i % 26, and a time of 1000 + i.
  */
@@ -66,11 +67,22 @@ static char *make_meta(bool ring, unsigned places)
 	uint64_t *word = (void *)(meta + 2 * CHUNK);
 	memcpy(meta + TRACE_HEAD_SIZE, &name, sizeof(name));
 	memcpy(meta + TRACE_HEAD_SIZE + offsetof(struct trace_type_name, name), "letters", 7);
-	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
-		.used = TRACE_HEAD_SIZE + 32, .chunk_size = CHUNK, .pid = 1, .clock = TRACE_CLOCK_MONOTONIC, .threads = 1,
-		.recording = 1, .mode = ring, .ring_chunk = CHUNK, .ring_size = ring ? PLACES * CHUNK : 0,
-		.place_size = 2 * CHUNK, .directory = 2 * CHUNK, .places_max = 2 * CHUNK / 8,
-		.places_end = FIRST + places, .places = FIRST + places };
+	struct trace_head head = { .version = TRACE_VERSION,
+		.head_size = TRACE_HEAD_SIZE,
+		.used = TRACE_HEAD_SIZE + 32,
+		.chunk_size = CHUNK,
+		.pid = 1,
+		.clock = TRACE_CLOCK_MONOTONIC,
+		.threads = 1,
+		.recording = 1,
+		.mode = ring,
+		.ring_chunk = CHUNK,
+		.ring_size = ring ? PLACES * CHUNK : 0,
+		.place_size = 2 * CHUNK,
+		.directory = 2 * CHUNK,
+		.places_max = 2 * CHUNK / 8,
+		.places_end = FIRST + places,
+		.places = FIRST + places };
 	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
 	memcpy(meta, &head, sizeof(head));
 	word[0] = TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1);
@@ -82,7 +94,8 @@ static char *make_meta(bool ring, unsigned places)
 
 static void store(void *at, uint64_t word)
 {
-	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE); /* in the order of the program: as the recorder writes */
+	/* in the order of the program: as the recorder writes */
+	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
 /* As the recorder does it (runtime/chunk.h). */
@@ -94,7 +107,8 @@ static struct trace_chunk *begin_chunk(char *at, uint64_t seq, uint64_t clock)
 
 	store(chunk, 0); /* the magic: nothing is here until the head is whole */
 	for (uint64_t word = 1; word < CHUNK / 8; word++)
-		store((uint64_t *)(void *)at + word, word < sizeof(head) / 8 ? ((uint64_t *)(void *)&head)[word] : head.token);
+		store((uint64_t *)(void *)at + word,
+			word < sizeof(head) / 8 ? ((uint64_t *)(void *)&head)[word] : head.token);
 	store(chunk, ((uint64_t *)(void *)&head)[0]);
 	return chunk;
 }
@@ -158,7 +172,8 @@ static void look_at(struct seen *seen, const char *line, uint64_t *next)
 		*next = UINT64_MAX;
 		return;
 	}
-	bool good = sscanf(line, "0.%9llu 1 custom - letters \"%4096[a-z]\" %u bytes", &time, text, &size) == 3 && time >= 1000;
+	bool good = sscanf(line, "0.%9llu 1 custom - letters \"%4096[a-z]\" %u bytes", &time, text, &size) == 3 &&
+		    time >= 1000;
 	uint64_t i = good ? time - 1000 : 0;
 	good = good && size == size_of(i) && strlen(text) == size;
 	for (unsigned at = 0; good && at < size; at++)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit record, mostly without the real module: what it passes on, what it sets up, what it leaves alone and what it says.
+# xaudit record, mostly without the real module: what it passes on, what it sets up, what it leaves alone and what it
+# says.
 . "${top_srcdir:-.}/t/recorded.sh"
 
 # Tells how a command ended, which a shell's $? can't: 143 may be an exit or a signal. Bounded by an alarm.
@@ -101,12 +102,14 @@ like "$(cat out)" 'SigBlk:.0000000000000000$' 'and with none blocked'
 # ---- wrong usage ----
 usage 'xaudit record: no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...' 'no command'
 usage "xaudit record: unknown option '--what'; see xaudit record --help" 'an unknown long option' --what true
-usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" 'an unknown short option' -z true
+usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" \
+	'an unknown short option' -z true
 usage "xaudit record: option '-o' needs a value; see xaudit record --help" 'an option without its value' -o
 usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard" 'an unknown kind' -k plt,foo true
 usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls, guard" 'an empty kind' -k plt, true
 usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 1G, as in 4M" 'a bad size' -b 3M true
-usage "xaudit: $here/none.conf: the configuration can't be read: no such file" 'a configuration that is not there' -c none.conf true
+usage "xaudit: $here/none.conf: the configuration can't be read: no such file" \
+	'a configuration that is not there' -c none.conf true
 printf '[trace]\nsize = 4M\n' >bad.conf
 usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, size-limit, \
 overflow, enabled, prepare, throttle, depth, time, below, stack-copying, snapshot, control, merge" 'a bad configuration' \
@@ -153,7 +156,8 @@ GLIBC_TUNABLES=glibc.malloc.check=0 environment
 like "$environment" '^GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=1024$' \
 	'other tunables are kept'
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0 environment
-like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' "the user's own size is kept"
+like "$environment" '^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096:glibc.malloc.check=0$' \
+	"the user's own size is kept"
 environment -l 'libfoo.so*' -l /opt/x/libbar.so -l 'libfoo.so*'
 is "$(rules)" '[library libfoo.so*]
 kinds = xray patchable plt guard
@@ -207,7 +211,8 @@ size tls300/big
 is "$size/$end" '1024/exit 8' 'a program that needs less than 1024 bytes of static TLS gets 1024'
 size tls20000/big
 need=$size
-ok 'one that needs more gets that, with what the C library needs and 512 bytes' test "$need" -gt 20512 -a "$need" -lt 21536
+ok 'one that needs more gets that, with what the C library needs and 512 bytes' test "$need" -gt 20512 -a \
+	"$need" -lt 21536
 size tls40000/big
 is "$size" $((need + 20000)) 'it is the sum: a library with 20000 bytes more makes it 20000 more'
 printf '#!%s/tls20000/big\n' "$here" >tls1
@@ -339,10 +344,12 @@ rm xaudit.conf
 # ---- the trace folder ----
 rm -rf d d.old
 record -o d sh -c 'exit 1' 'a b' "it's" ''
-is "$(sed -n 's/^command: //p' d/record)" "sh -c 'exit 1' 'a b' 'it'\\''s' ''" 'the command is in the trace, as a shell wants it'
+is "$(sed -n 's/^command: //p' d/record)" "sh -c 'exit 1' 'a b' 'it'\\''s' ''" \
+	'the command is in the trace, as a shell wants it'
 like "$(cat d/record)" '^version: [0-9]+\.[0-9]+\.[0-9]+$' 'the version is in the trace'
 like "$(cat d/record)" '^status: exit 1$' 'the status is in the trace'
-# Two clocks that agree: the rate of the TSC is the same for monotonic and real time within 1 %, and lies from 0.5 to 10 GHz.
+# Two clocks that agree: the rate of the TSC is the same for monotonic and real time within 1 %, and lies from 0.5 to 10
+# GHz.
 record -o d sleep 0.2
 rate=$(awk '$1 == "clock:" { n++; t[n] = $2; m[n] = $3; r[n] = $4 }
 	END { if (n == 2) { a = (t[2]-t[1])/(m[2]-m[1]); b = (t[2]-t[1])/(r[2]-r[1]);
@@ -462,7 +469,8 @@ record -o d sh -c 'FAKE_TRACE=some sh -c "true; true"; true'
 like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\), of 2 in all; `xaudit info` tells why$' \
 	'one process of several is one short line'
 FAKE_TRACE=some record -o d sh -c '/bin/true; /bin/true; exit'
-like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3 of 3' 'several such processes are one line'
+like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3 of 3' \
+	'several such processes are one line'
 
 # ---- removed meanwhile ----
 FAKE_TRACE=selected record -o d sh -c 'rm -r d; exit 4'
@@ -533,7 +541,8 @@ if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then
 	skip 8 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
 else
 	XAUDIT_MODULE=$MODULE
-	$CC -pthread -o thread "$top_srcdir/t/fixtures/small_thread.c" || bail 'the program with a thread does not compile'
+	$CC -pthread -o thread "$top_srcdir/t/fixtures/small_thread.c" ||
+		bail 'the program with a thread does not compile'
 	tls20000/big
 	is "$?" 8 'untraced, the program with much static TLS runs'
 	record -k plt -o real tls20000/big

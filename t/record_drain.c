@@ -238,7 +238,8 @@ static void refuses(void)
 	hand_over(&family, FIRST);
 	for (int i = 0; i < 5000 && !is_drained(&family, FIRST); i++)
 		run(1);
-	ok(is_there("t0", 1, 50, 4096), "a place that the file does not have, and more of them than can be: others are written");
+	ok(is_there("t0", 1, 50, 4096),
+		"a place that the file does not have, and more of them than can be: others are written");
 	head_of(&family)->places = 300;
 	/* Its file is cut, and comes back. */
 	int fd = openat(at, "meta", O_RDWR | O_CLOEXEC);
@@ -257,8 +258,8 @@ static void trusts_nobody(void)
 	struct stat st;
 
 	int victim = openat(trace, "victim", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (victim < 0 || symlinkat("../victim", at, "t0") || linkat(trace, "victim", at, "t1", 0) || mkfifoat(at, "t2", 0600) ||
-		mkdirat(at, "t3", 0700))
+	if (victim < 0 || symlinkat("../victim", at, "t0") || linkat(trace, "victim", at, "t1", 0) ||
+		mkfifoat(at, "t2", 0600) || mkdirat(at, "t3", 0700))
 		bail("no links");
 	drain_begin(trace);
 	drain_add("p1", now);
@@ -320,7 +321,8 @@ static void fails(void)
 	drain_add("p1", now);
 	uint64_t began = now;
 	run(2);
-	is_int((long long)head_of(&family)->drain_beat, (long long)began, "who would lose events is told that somebody is there");
+	is_int((long long)head_of(&family)->drain_beat, (long long)began,
+		"who would lose events is told that somebody is there");
 	while (now < began + S / 2)
 		run(1);
 	ok(now - head_of(&family)->drain_beat <= S / 5, "again and again");
@@ -411,7 +413,8 @@ static void many(void)
 
 static void takes_turns(void)
 {
-	struct family family = make("p1", 203, TRACE_OVERFLOW_WAIT, getpid()), other = make("p2", 5, TRACE_OVERFLOW_WAIT, getpid());
+	struct family family = make("p1", 203, TRACE_OVERFLOW_WAIT, getpid()),
+		      other = make("p2", 5, TRACE_OVERFLOW_WAIT, getpid());
 
 	drain_begin(trace);
 	drain_add("p1", now);
@@ -442,7 +445,8 @@ static void ends(void)
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	struct family gone = make("p1", 5, TRACE_OVERFLOW_WAIT, pid), alive = make("p2", 5, TRACE_OVERFLOW_WAIT, getpid());
+	struct family gone = make("p1", 5, TRACE_OVERFLOW_WAIT, pid),
+		      alive = make("p2", 5, TRACE_OVERFLOW_WAIT, getpid());
 	drain_begin(trace);
 	drain_add("p1", now);
 	drain_add("p1", now);

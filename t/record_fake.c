@@ -4,8 +4,8 @@
  * process folders with just the records that `xaudit record` looks at.
  *
  *	FAKE_ENVIRONMENT=FILE	append LD_AUDIT, GLIBC_TUNABLES, XAUDIT_CONFIG and XAUDIT_RULES
- *	FAKE_TRACE=WORDS	make a process folder; with "selected": a function; "plt": the rules ask for plt as well;
- *				"unchosen": for nothing; "threads": two chunks with 3 events in the second one
+ *	FAKE_TRACE=WORDS	make a process folder; with "selected": a function; "plt": the rules ask for plt as
+ *				well; "unchosen": for nothing; "threads": two chunks with 3 events in the second one
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

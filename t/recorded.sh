@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of the options of xaudit record without the real module; source it first. Goes to a folder of its own, $here. The test has a function record ARG... that leaves
-# how it ended in $end, as in "exit 0", and what it said in $said.
+# For tests of the options of xaudit record without the real module; source it first. Goes to a folder of its own,
+# $here. The test has a function record ARG... that leaves how it ended in $end, as in "exit 0", and what it said in
+# $said.
 . "${top_srcdir:-.}/t/tap.sh"
 
 need "${CC%% *}"

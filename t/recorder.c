@@ -246,7 +246,8 @@ static void test_generations(void)
 	if (core_read_head(core_folder(), generations->pid, &head))
 		bail("no meta");
 	/* The kernel may know a joined thread for a moment longer, so some new ones find no record free. */
-	ok(head.threads >= 1 && head.threads <= GENERATIONS / 5, "their records are taken over: they leave %u files", head.threads);
+	ok(head.threads >= 1 && head.threads <= GENERATIONS / 5, "their records are taken over: they leave %u files",
+		head.threads);
 	for (unsigned n = 0; n < head.threads; n++) {
 		struct reading reading;
 		if (core_read(core_folder(), generations->pid, n, TRACE_CHUNK_MIN, &reading))

@@ -160,7 +160,10 @@ static void *second_thread(void *argument)
 	return argument;
 }
 
-/* In the child, a new thread has its first event before the one that forked; that one's record was wiped, but is its own still. */
+/*
+ * In the child, a new thread has its first event before the one that forked; that one's record was wiped, but is its
+ * own still.
+ */
 static int fork_then_thread(void *argument)
 {
 	pthread_t thread;

@@ -130,7 +130,8 @@ static void check_no_files(int descriptors)
 	struct reading reading;
 
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(no_files, descriptors ? outcome : NULL, 20), 0, "a program runs on when %s", what[descriptors]);
+	is_int(core_child(no_files, descriptors ? outcome : NULL, 20), 0, "a program runs on when %s",
+		what[descriptors]);
 	is_int(core_read(core_folder(), outcome->pid, 0, TRACE_CHUNK_MIN, &reading), 0, "%s: there are events",
 		what[descriptors]);
 	is_int((long long)reading.count, CALLER_EVENTS * ((long long)caller->made + caller->handled),

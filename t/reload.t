@@ -37,7 +37,8 @@ kind() {
 	dump d
 	is "$(loads libone.so)" '200 loads 200 unloads' "$name: each load and unload is in the trace"
 	is "$(object d libone.so '"one object"')" '"one object"' "$name: it is one object"
-	is "$(cat d/p*/meta | grep -ao 'one_work' | grep -c .)" 1 "$name: and its functions are named once, not with each load"
+	is "$(cat d/p*/meta | grep -ao 'one_work' | grep -c .)" 1 \
+		"$name: and its functions are named once, not with each load"
 	is "$lines2" "$lines" "$name: after 200 cycles there are as many mappings as after 50"
 	ok "$name: and no more than 1 MiB of memory more" test $((kb2 - kb)) -lt 1024
 	# A call lies between a load and the unload of it, at an address of that load.
@@ -65,7 +66,8 @@ turns() { # NAME KIND ROWS
 	is "$status/$result/$err" '0/=1800/' "$1: two libraries take turns"
 	report d
 	is "$(rows), $(sums)" "$3, 0 lost 0 unfinished" "$1: and each has its own calls"
-	is "$(printf '%s\n' "$report" | jq '[.functions[] | select((.function | .[0:3]) != (.library | .[-6:-3]))] | length')" 0 \
+	is "$(printf '%s\n' "$report" | jq \
+		'[.functions[] | select((.function | .[0:3]) != (.library | .[-6:-3]))] | length')" 0 \
 		"$1: under its own name"
 	[ "$addresses" -eq 1 ] || diag "$1: they were at $addresses addresses"
 	dump d

@@ -53,7 +53,8 @@ is "$got" "$(cat <<'END'
              [    100] | /* unload /usr/lib/libfoo.so at 0x7f0000000000 */
 END
 )" 'calls are indented, leaves are one line, the time stands on the closing line; loads are remarks'
-is "$("$XAUDIT" replay "$tmp/tree" | head -n 1)" '#  DURATION       TID      FUNCTION' 'the first line names the columns'
+is "$("$XAUDIT" replay "$tmp/tree" | head -n 1)" '#  DURATION       TID      FUNCTION' \
+	'the first line names the columns'
 
 is "$("$XAUDIT" replay -D 2 "$tmp/tree" | sed 1d)" "$(cat <<'END'
              [    100] | /* load /usr/lib/libfoo.so at 0x7f0000000000 */
@@ -186,7 +187,8 @@ while [ $((i += 1)) -le 299 ]; do
 done | "$make_trace" "$tmp/many" || bail 'make_trace failed'
 bounded 60 sh -c 'ulimit -n 24; exec "$0" "$@"' "$XAUDIT" replay "$tmp/many" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' '200 processes are read with 24 descriptors'
-is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep -c '\[    121\]' "$tmp/out")" '25190 2500 1' \
+is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep -c '\[    121\]' "$tmp/out")" \
+	'25190 2500 1' \
 	'all their calls are shown'
 "$XAUDIT" replay "$tmp/many" >"$tmp/enough"
 ok 'and the same as with many descriptors' cmp "$tmp/out" "$tmp/enough"
@@ -201,11 +203,13 @@ end
 END
 start=$(date +%s)
 bounded 60 "$XAUDIT" replay "$tmp/long" 2>"$tmp/err" | head -n 3 >"$tmp/out"
-is "$(tail -n 1 "$tmp/out") $(cat "$tmp/err")" '    0.003 us [    100] | outer(); ' 'a reader that goes away ends it quietly'
+is "$(tail -n 1 "$tmp/out") $(cat "$tmp/err")" '    0.003 us [    100] | outer(); ' \
+	'a reader that goes away ends it quietly'
 ok 'and soon' test $(($(date +%s) - start)) -lt 20
 (trap '' PIPE; bounded 60 "$XAUDIT" replay "$tmp/long"; echo $? >"$tmp/status") | head -n 1 >/dev/null
 is "$(cat "$tmp/status")" 0 'with status 0'
 is "$("$XAUDIT" replay "$tmp/long" | wc -l)" 300001 'all of a long trace is shown'
 bounded 10 "$XAUDIT" replay "$tmp/tree" >/dev/full 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" "1 xaudit: the output can't be written: No space left on device" 'an output that is full is an error'
+is "$? $(cat "$tmp/err")" "1 xaudit: the output can't be written: No space left on device" \
+	'an output that is full is an error'
 done_testing

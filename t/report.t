@@ -50,7 +50,8 @@ exit 2 1240
 exit 1 1300
 END
 )
-is "$(row "$r" outer)" '1 300 230 300 300 300 300 300' 'the caller has its whole time as total, and self without the calls in it'
+is "$(row "$r" outer)" '1 300 230 300 300 300 300 300' \
+	'the caller has its whole time as total, and self without the calls in it'
 is "$(row "$r" inner)" '2 70 70 30 30 40 40 40' 'two calls add up, and have minimum, median and maximum'
 is "$(sums "$r")" '0 0' 'nothing is lost or unfinished'
 
@@ -117,7 +118,8 @@ is "$(row "$r" bar)" '1 80 80 80 80 80 80 80' 'an exit further down ends the fra
 is "$(row "$r" inner)" '1 90 10 90 90 90 90 90' 'each of them'
 is "$(row "$r" outer)" '1 100 10 100 100 100 100 100' 'and the function that it is of'
 is "$(sums "$r")" '0 0' 'exits that match nothing make no unfinished calls'
-like "$("$XAUDIT" report "$tmp/mismatch")" '^2 returns of calls that are not in the trace' 'exits that match nothing are told below the table'
+like "$("$XAUDIT" report "$tmp/mismatch")" '^2 returns of calls that are not in the trace' \
+	'exits that match nothing are told below the table'
 
 r=$(report points <<END
 $head
@@ -128,7 +130,8 @@ point 2 1020
 exit 1 1100
 END
 )
-is "$(row "$r" inner)" '2 0 0 null null null null null' 'a call that is traced at the entry only counts, and has no time'
+is "$(row "$r" inner)" '2 0 0 null null null null null' \
+	'a call that is traced at the entry only counts, and has no time'
 is "$(row "$r" outer)" '1 100 100 100 100 100 100 100' 'its caller keeps the time'
 like "$("$XAUDIT" report "$tmp/points")" '^ +2 +- +- +- +- +- +-  inner' 'the table shows no time for it'
 
@@ -190,7 +193,8 @@ is "$(row "$r" main)" '2 100 100 10 10 100 100 100' 'by thread, total is the tim
 is "$(row "$r" 101)" '1 50 50 50 50 50 50 50' 'each thread has a row'
 is "$(row "$r" 103)" '1 1 1 1 1 1 1 1' 'a chunk of another thread begins that one'
 is "$(row "$r" 102)" '2 7 7 7 7 7 7 7' 'so does a thread that takes the record over within a chunk'
-like "$("$XAUDIT" report --by=thread "$tmp/threads")" '  101 worker \[process 100\]$' 'the table shows thread, name and process'
+like "$("$XAUDIT" report --by=thread "$tmp/threads")" '  101 worker \[process 100\]$' \
+	'the table shows thread, name and process'
 
 "$make_trace" "$tmp/library" <<END
 $head
@@ -203,7 +207,8 @@ exit 4 1050
 exit 1 1100
 END
 r=$("$XAUDIT" report --by library --format json "$tmp/library")
-is "$(row "$r" /usr/lib/libfoo.so)" '2 100 70 10 10 100 100 100' 'by library, total counts a call back into the library once'
+is "$(row "$r" /usr/lib/libfoo.so)" '2 100 70 10 10 100 100 100' \
+	'by library, total counts a call back into the library once'
 is "$(row "$r" /opt/bar/libbar.so)" '1 40 30 40 40 40 40 40' 'the other library has what is between'
 like "$r" '^\{"lost":0,"unfinished":0,"libraries":\[$' 'the rows are called libraries'
 
@@ -307,7 +312,8 @@ END
 )
 is "$(row "$r" inner | cut -d' ' -f 1-5,8)" '2 12147483647 12147483647 2147483647 2147483647 10000000000' \
 	'a time of 2^31 - 1 ticks, and with a sync a much longer one, are right'
-is "$(row "$r" outer)" '1 12147483701 54 12147483701 12147483701 12147483701 12147483701 12147483701' 'and so is the call around them'
+is "$(row "$r" outer)" '1 12147483701 54 12147483701 12147483701 12147483701 12147483701 12147483701' \
+	'and so is the call around them'
 
 r=$(report back <<END
 $head
@@ -338,7 +344,8 @@ hole 2
 open
 END
 )
-is "$(row "$r" outer)" '1 50 50 50 50 50 50 50' 'holes, and payloads that never came, and unknown control words are skipped'
+is "$(row "$r" outer)" '1 50 50 50 50 50 50 50' \
+	'holes, and payloads that never came, and unknown control words are skipped'
 is "$(cat "$tmp/holes.err")" '' 'and are no damage'
 
 # 65 536 byte chunks, so a block of the reader ends in many places; every event counts, and each call takes 3 ns.
@@ -377,7 +384,8 @@ r=$("$XAUDIT" report --format=json --pid 200 "$tmp/processes")
 is "$(row "$r" outer)" '1 400 400 400 400 400 400 400' '--pid takes one process'
 bounded 10 "$XAUDIT" report --pid 300 "$tmp/processes" >"$tmp/out" 2>&1
 is "$?" 1 'a process that is not there is an error'
-is "$(cat "$tmp/out")" "xaudit: no process 300 in $tmp/processes; \`xaudit info\` lists them" 'which says so in one line'
+is "$(cat "$tmp/out")" "xaudit: no process 300 in $tmp/processes; \`xaudit info\` lists them" \
+	'which says so in one line'
 
 # 2.5 GHz: 2500 ticks are 1 us. The other process has its times in ns.
 r=$(report rates <<END

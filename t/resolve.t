@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Libraries that import XRay's runtime can be loaded by every program under the module, and are traced: with event sleds, and as clang links them with
-# -fxray-shared. Whoever has definitions of his own keeps them.
+# Libraries that import XRay's runtime can be loaded by every program under the module, and are traced: with event
+# sleds, and as clang links them with -fxray-shared. Whoever has definitions of his own keeps them.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 [ -n "$CLANG" ] || skip_all 'no clang here'
@@ -33,7 +33,8 @@ theirs='number 77, handlers 4, same 1; found 3'
 # Without us.
 for how in lazy now; do
 	bare ./host $how 1 ./libshared.so
-	is "$status $(echo "$out" | cut -c 1-33)" '1 ./libshared.so: undefined symbol:' "(a plain program can't open a -fxray-shared library, $how)"
+	is "$status $(echo "$out" | cut -c 1-33)" '1 ./libshared.so: undefined symbol:' \
+		"(a plain program can't open a -fxray-shared library, $how)"
 	bare ./host $how 1 ./libevents.so
 	like "$status $out" 'libevents.so: undefined symbol: __xray_' "(nor use one with event sleds, $how)"
 done
@@ -61,7 +62,8 @@ is "$status $out" '0 sum 12: events; found 0' 'so does one that takes the addres
 
 for name in shared sysv events; do
 	under ./host now 1000 ./lib$name.so
-	like "$status $out" '^0 sum 6000: (number 1, handlers 0, same 1|events); found 0$' "lib$name.so is opened and closed 1000 times, and no mapping is left over"
+	like "$status $out" '^0 sum 6000: (number 1, handlers 0, same 1|events); found 0$' \
+		"lib$name.so is opened and closed 1000 times, and no mapping is left over"
 done
 under ./host lazy 100 ./libevents.so ./libsysv.so ./libshared.so
 is "$status $out" '0 sum 600: number 3, handlers 0, same 1; found 0' 'three of them open at once have their own numbers'
@@ -90,11 +92,14 @@ for pie in '-fPIE -pie' '-fPIC -no-pie' '-fno-pic -no-pie'; do
 			$CLANG -O2 ${pie% *} -fxray-instrument -c -o library.o "$sources/resolve_library.c" -D$what &&
 				$CC ${pie#* } -o start start.c library.o -L. -lstubs -Wl,-z,$bind || bail 'no program'
 			bare LD_LIBRARY_PATH=empty ./start
-			like "$status $out" '^127 .*undefined symbol' "(a program that imports it does not start: $pie, $bind, $what)"
+			like "$status $out" '^127 .*undefined symbol' \
+				"(a program that imports it does not start: $pie, $bind, $what)"
 			under LD_LIBRARY_PATH=empty ./start
-			like "$status $out" '^0 sum 6: (number (0|-1), handlers 0, same 1|events)$' "a program that imports it starts: $pie, $bind, $what"
+			like "$status $out" '^0 sum 6: (number (0|-1), handlers 0, same 1|events)$' \
+				"a program that imports it starts: $pie, $bind, $what"
 			under LD_LIBRARY_PATH=. ./start
-			like "$status $out" '^0 sum 6: (number 77, handlers 4, same 1|events)$' "and takes a library's that has it"
+			like "$status $out" '^0 sum 6: (number 77, handlers 4, same 1|events)$' \
+				"and takes a library's that has it"
 		done
 	done
 done
@@ -110,11 +115,13 @@ for with in bare under; do
 	is "$status $out" "0 sum 18: $theirs" "those of a library opened with RTLD_GLOBAL, $with"
 done
 under ./host lazy 3 ./libneeds.so ./libshared.so
-is "$status $(echo "$out" | tail -n 1 | cut -c 1-15)" '1 ./libshared.so:' 'where definitions are open but out of reach, a library is as without us'
+is "$status $(echo "$out" | tail -n 1 | cut -c 1-15)" '1 ./libshared.so:' \
+	'where definitions are open but out of reach, a library is as without us'
 
 part libapi.so -DSHARED -L"$top_builddir/.libs" -Wl,--no-as-needed -lxaudit-api -Wl,-rpath,"$top_builddir/.libs"
 under ./host now 3 ./libapi.so ./libshared.so
-like "$status $out" '^0 sum 18: number [12], handlers 0, same 1; found' 'beside a library that is linked with libxaudit-api, another has ours'
+like "$status $out" '^0 sum 18: number [12], handlers 0, same 1; found' \
+	'beside a library that is linked with libxaudit-api, another has ours'
 under ./host lazy 3 ./libapi.so
 like "$status $out" '^0 sum 18: number 1, handlers 0, same 1; found' 'as has itself'
 
@@ -131,11 +138,13 @@ done
 
 # Programs with LLVM's runtime.
 if $CLANG -O2 -fxray-instrument -fxray-instruction-threshold=1 -o llvm "$sources/resolve_host.c" -ldl 2>llvm.err &&
-	$CLANG -O2 -fxray-instrument -fxray-instruction-threshold=1 -rdynamic -o rdynamic "$sources/resolve_host.c" -ldl; then
+	$CLANG -O2 -fxray-instrument -fxray-instruction-threshold=1 -rdynamic -o rdynamic \
+		"$sources/resolve_host.c" -ldl; then
 	for host in llvm rdynamic; do
 		for options in patch_premain=false 'patch_premain=true xray_mode=xray-basic xray_logfile_base=./'; do
 			under XRAY_OPTIONS="$options" ./$host now 3 ./libevents.so ./libshared.so
-			like "$status $(echo "$out" | tail -n 1)" '^0 sum 18: number [12], handlers 0, same 1; found' "a program with LLVM's runtime goes on beside such libraries: $host, $options"
+			like "$status $(echo "$out" | tail -n 1)" '^0 sum 18: number [12], handlers 0, same 1; found' \
+				"a program with LLVM's runtime goes on beside such libraries: $host, $options"
 		done
 	done
 else

@@ -45,12 +45,14 @@ wrong() {
 }
 
 # ---- whatever the umask ----
-(umask 0 && bounded 60 "$XAUDIT" record -o open -m ring --snapshot=exit -k plt -l libcounted.so ./count 1 1000 >/dev/null 2>err)
+(umask 0 && bounded 60 "$XAUDIT" record -o open -m ring --snapshot=exit -k plt -l libcounted.so ./count 1 \
+	1000 >/dev/null 2>err)
 is "$(cat err)$(wrong open open.snapshot.1)" '' \
 	'with umask 0, folders are 0700 and files 0600: of a trace, and of a snapshot that the process takes'
 is "$(find open open.snapshot.1 -type f | sed 's/[0-9]*$//; s,/p[0-9]*/,/p/,' | sort | tr '\n' ' ')" \
 	'open.snapshot.1/p/meta open.snapshot.1/p/t open/p/meta open/record ' 'and these are they'
-(umask 0 && bounded 60 "$XAUDIT" ctl open/p* snapshot -o outside && bounded 60 "$XAUDIT" check -o check.txt ./count 1 1) >out 2>err
+(umask 0 && bounded 60 "$XAUDIT" ctl open/p* snapshot -o outside &&
+	bounded 60 "$XAUDIT" check -o check.txt ./count 1 1) >out 2>err
 is "$(cat err)$(wrong outside check.txt)" '' 'of a snapshot that the command takes, and of a report, too'
 (umask 0277 && bounded 60 "$XAUDIT" record -o shut -k plt -l libcounted.so ./count 1 1000 >/dev/null 2>err)
 is "$(cat err)$(wrong shut)" '' 'a umask that takes more away does not, either'
@@ -177,7 +179,8 @@ for mode in 755 4755; do
 	mkdir -m 777 "made.$mode"
 	[ -z "$place" ] || unshare -m sh -c 'mount --bind libsecure.so "$1" && cd "$2" && shift 2 && exec "$@"' - \
 		"$place" "made.$mode" timeout 60 $nobody env LD_AUDIT="${place##*/}" \
-		XAUDIT_RULES="$(printf '[trace]\noutput = d\n[program]\nkinds = calls\n')" ../secure 1 10 >"out.$mode" 2>&1
+		XAUDIT_RULES="$(printf '[trace]\noutput = d\n[program]\nkinds = calls\n')" ../secure 1 \
+			10 >"out.$mode" 2>&1
 done
 if [ -e made.755/d ]; then
 	is "$(cat out.4755)/$(ls made.4755)" '10/' 'in a set-user-ID program the module makes nothing'

@@ -30,7 +30,7 @@ static void write_file(const char *path, const char *text)
 }
 
 #define KEYS                                                                                                           \
-	"output, buffer, clock, follow, mode, ring, size-limit, overflow, enabled, prepare, throttle, depth, time, below, "      \
+	"output, buffer, clock, follow, mode, ring, size-limit, overflow, enabled, prepare, throttle, depth, time, below, " \
 	"stack-copying, snapshot, control, merge"
 #define RING	 "a power of two from 256k to 1G, as in 8M"
 #define LIMIT	 "off, or at least 1M, as in 500M or 2G"
@@ -65,13 +65,14 @@ static const struct {
 		"2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
-	{ "[program]\nkinds = xray foo plt\n", "2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none" },
+	{ "[program]\nkinds = xray foo plt\n",
+		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[program]\nkinds = xray\n\n  fentry\n",
 		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, none" },
-	{ "[program]\nkinds = none plt\n",
-		"2: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls, guard" },
-	{ "[program]\nkinds = plt\nkinds = none\n",
-		"3: kind 'none' beside other kinds; allowed: none alone, or any of xray, patchable, plt, calls, guard" },
+	{ "[program]\nkinds = none plt\n", "2: kind 'none' beside other kinds; allowed: none alone, or any of xray, "
+					   "patchable, plt, calls, guard" },
+	{ "[program]\nkinds = plt\nkinds = none\n", "3: kind 'none' beside other kinds; allowed: none alone, or any of "
+						    "xray, patchable, plt, calls, guard" },
 	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, none" },
 	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
@@ -84,8 +85,8 @@ static const struct {
 		"5: key 'output' given twice in [trace]; allowed: once" },
 	{ "[trace]\nbuffer = 4M\nbuffer = 4M\n", "3: key 'buffer' given twice in [trace]; allowed: once" },
 	{ "[trace]\nclock = auto\nclock = auto\n", "3: key 'clock' given twice in [trace]; allowed: once" },
-	{ "[trace]\n output = a\n buffer = 4M\n",
-		"3: this line begins with a blank and so continues 'output', which takes one line; start keys in column 1" },
+	{ "[trace]\n output = a\n buffer = 4M\n", "3: this line begins with a blank and so continues 'output', which "
+						  "takes one line; start keys in column 1" },
 	{ "[program]\n functions = a\n exclude = b\n",
 		"3: '=' in '=': a line that begins with a blank continues the key before it; start keys in column 1" },
 	{ "[program]\nfunctions = a\n [library x]\n",
@@ -100,9 +101,12 @@ static const struct {
 	{ "[program]\nkinds plt\n[foo]\n",
 		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
 	{ "[foo]\nkinds plt\n", "1: unknown section 'foo'; allowed: [trace], [library GLOB], [program]" },
-	{ "[trace]\nmode = streams\n", "2: bad value 'streams' for key 'mode'; allowed: " "stream, ring, count" },
-	{ "[trace]\nmode = Ring\n", "2: bad value 'Ring' for key 'mode'; allowed: " "stream, ring, count" },
-	{ "[trace]\nmode = 0\n", "2: bad value '0' for key 'mode'; allowed: " "stream, ring, count" },
+	{ "[trace]\nmode = streams\n", "2: bad value 'streams' for key 'mode'; allowed: "
+				       "stream, ring, count" },
+	{ "[trace]\nmode = Ring\n", "2: bad value 'Ring' for key 'mode'; allowed: "
+				    "stream, ring, count" },
+	{ "[trace]\nmode = 0\n", "2: bad value '0' for key 'mode'; allowed: "
+				 "stream, ring, count" },
 	{ "[trace]\nring = 128k\n", "2: bad size '128k' for key 'ring'; allowed: " RING },
 	{ "[trace]\nring = 3M\n", "2: bad size '3M' for key 'ring'; allowed: " RING },
 	{ "[trace]\nring = 2G\n", "2: bad size '2G' for key 'ring'; allowed: " RING },
@@ -112,24 +116,29 @@ static const struct {
 	{ "[trace]\nsize-limit = 1023k\n", "2: bad size '1023k' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nsize-limit = 1048575\n", "2: bad size '1048575' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nsize-limit = none\n", "2: bad size 'none' for key 'size-limit'; allowed: " LIMIT },
-	{ "[trace]\nsize-limit = 9223372036854775808\n", "2: bad size '9223372036854775808' for key 'size-limit'; allowed: " LIMIT },
+	{ "[trace]\nsize-limit = 9223372036854775808\n",
+		"2: bad size '9223372036854775808' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nsize-limit = 8589934592G\n", "2: bad size '8589934592G' for key 'size-limit'; allowed: " LIMIT },
 	{ "[trace]\nsize-limit = 1T\n", "2: bad size '1T' for key 'size-limit'; allowed: " LIMIT },
-	{ "[trace]\nenabled = off\n", "2: bad value 'off' for key 'enabled'; allowed: " "yes, no" },
+	{ "[trace]\nenabled = off\n", "2: bad value 'off' for key 'enabled'; allowed: "
+				      "yes, no" },
 	{ "[trace]\noverflow = some\n", "2: bad value 'some' for key 'overflow'; allowed: wait, drop" },
-	{ "[trace]\nprepare = some\n", "2: bad value 'some' for key 'prepare'; allowed: " "selected, all, none" },
+	{ "[trace]\nprepare = some\n", "2: bad value 'some' for key 'prepare'; allowed: "
+				       "selected, all, none" },
 	{ "[trace]\nthrottle = 0%\n", "2: bad value '0%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = 100%\n", "2: bad value '100%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = 20\n", "2: bad value '20' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = %\n", "2: bad value '%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = 20%%\n", "2: bad value '20%%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\nthrottle = -1%\n", "2: bad value '-1%' for key 'throttle'; allowed: " THROTTLE },
-	{ "[trace]\nthrottle = 99999999999999999999%\n", "2: bad value '99999999999999999999%' for key 'throttle'; allowed: " THROTTLE },
+	{ "[trace]\nthrottle = 99999999999999999999%\n",
+		"2: bad value '99999999999999999999%' for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\ndepth = 0\n", "2: bad value '0' for key 'depth'; allowed: " DEPTH },
 	{ "[trace]\ndepth = 1000001\n", "2: bad value '1000001' for key 'depth'; allowed: " DEPTH },
 	{ "[trace]\ndepth = 3x\n", "2: bad value '3x' for key 'depth'; allowed: " DEPTH },
 	{ "[trace]\ndepth = -1\n", "2: bad value '-1' for key 'depth'; allowed: " DEPTH },
-	{ "[trace]\ndepth = 18446744073709551617\n", "2: bad value '18446744073709551617' for key 'depth'; allowed: " DEPTH },
+	{ "[trace]\ndepth = 18446744073709551617\n",
+		"2: bad value '18446744073709551617' for key 'depth'; allowed: " DEPTH },
 	{ "[trace]\ntime = 5\n", "2: bad value '5' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 0ns\n", "2: bad value '0ns' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 0.0s\n", "2: bad value '0.0s' for key 'time'; allowed: " TIME },
@@ -142,13 +151,16 @@ static const struct {
 	{ "[trace]\ntime = 1.2.3s\n", "2: bad value '1.2.3s' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 1 ms\n", "2: bad value '1 ms' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 1m\n", "2: bad value '1m' for key 'time'; allowed: " TIME },
-	{ "[trace]\ntime = 9999999999999999999s\n", "2: bad value '9999999999999999999s' for key 'time'; allowed: " TIME },
+	{ "[trace]\ntime = 9999999999999999999s\n",
+		"2: bad value '9999999999999999999s' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 1.0000000000s\n", "2: bad value '1.0000000000s' for key 'time'; allowed: " TIME },
 	{ "[trace]\ntime = 18446744074s\n", "2: bad value '18446744074s' for key 'time'; allowed: " TIME },
-	{ "[trace]\nsnapshot = signal:SIGKILL\n", "2: bad value 'signal:SIGKILL' for key 'snapshot'; allowed: " SNAPSHOT },
+	{ "[trace]\nsnapshot = signal:SIGKILL\n",
+		"2: bad value 'signal:SIGKILL' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = signal:STOP\n", "2: bad value 'signal:STOP' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = signal:SEGV\n", "2: bad value 'signal:SEGV' for key 'snapshot'; allowed: " SNAPSHOT },
-	{ "[trace]\nsnapshot = signal:SIGABRT\n", "2: bad value 'signal:SIGABRT' for key 'snapshot'; allowed: " SNAPSHOT },
+	{ "[trace]\nsnapshot = signal:SIGABRT\n",
+		"2: bad value 'signal:SIGABRT' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = signal:12\n", "2: bad value 'signal:12' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = signal:SIG\n", "2: bad value 'signal:SIG' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = signal:\n", "2: bad value 'signal:' for key 'snapshot'; allowed: " SNAPSHOT },
@@ -158,26 +170,35 @@ static const struct {
 	{ "[trace]\nsnapshot = usr2\n", "2: bad value 'usr2' for key 'snapshot'; allowed: " SNAPSHOT },
 	{ "[trace]\nsnapshot = exit signal:USR1\n crash,signal:USR2\n",
 		"3: bad value 'signal:USR2' for key 'snapshot'; allowed: " SNAPSHOT },
-	{ "[trace]\nbelow = a\n b@\n", "3: no library behind '@' in pattern 'b@'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[trace]\nbelow = a\n b@\n",
+		"3: no library behind '@' in pattern 'b@'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" },
 	{ "[trace]\nbelow = a\n depth = 3\n",
 		"3: '=' in '=': a line that begins with a blank continues the key before it; start keys in column 1" },
-	{ "[trace]\ncontrol = all\n", "2: bad value 'all' for key 'control'; allowed: " "owner, any" },
-	{ "[trace]\nmerge = 1\n", "2: bad value '1' for key 'merge'; allowed: " "yes, no" },
-	{ "[trace]\nmode =\n", "2: no value for key 'mode'; allowed: " "stream, ring, count" },
+	{ "[trace]\ncontrol = all\n", "2: bad value 'all' for key 'control'; allowed: "
+				      "owner, any" },
+	{ "[trace]\nmerge = 1\n", "2: bad value '1' for key 'merge'; allowed: "
+				  "yes, no" },
+	{ "[trace]\nmode =\n", "2: no value for key 'mode'; allowed: "
+			       "stream, ring, count" },
 	{ "[trace]\nring =\n", "2: no value for key 'ring'; allowed: " RING },
 	{ "[trace]\nsize-limit =\n", "2: no value for key 'size-limit'; allowed: " LIMIT },
-	{ "[trace]\nenabled =\n", "2: no value for key 'enabled'; allowed: " "yes, no" },
-	{ "[trace]\nprepare =\n", "2: no value for key 'prepare'; allowed: " "selected, all, none" },
+	{ "[trace]\nenabled =\n", "2: no value for key 'enabled'; allowed: "
+				  "yes, no" },
+	{ "[trace]\nprepare =\n", "2: no value for key 'prepare'; allowed: "
+				  "selected, all, none" },
 	{ "[trace]\nthrottle =\n", "2: no value for key 'throttle'; allowed: " THROTTLE },
 	{ "[trace]\ndepth =\n", "2: no value for key 'depth'; allowed: " DEPTH },
 	{ "[trace]\ntime =\n", "2: no value for key 'time'; allowed: " TIME },
-	{ "[trace]\nbelow =\n", "2: no value for key 'below'; allowed: " "FUNCGLOB or FUNCGLOB@LIBGLOB" },
+	{ "[trace]\nbelow =\n", "2: no value for key 'below'; allowed: "
+				"FUNCGLOB or FUNCGLOB@LIBGLOB" },
 	{ "[trace]\nsnapshot =\n", "2: no value for key 'snapshot'; allowed: " SNAPSHOT },
-	{ "[trace]\ncontrol =\n", "2: no value for key 'control'; allowed: " "owner, any" },
-	{ "[trace]\nmerge =\n", "2: no value for key 'merge'; allowed: " "yes, no" },
+	{ "[trace]\ncontrol =\n", "2: no value for key 'control'; allowed: "
+				  "owner, any" },
+	{ "[trace]\nmerge =\n", "2: no value for key 'merge'; allowed: "
+				"yes, no" },
 	{ "[trace]\nmode = ring\nmode = ring\n", "3: key 'mode' given twice in [trace]; allowed: once" },
-	{ "[trace]\ndepth = 3\n 4\n",
-		"3: this line begins with a blank and so continues 'depth', which takes one line; start keys in column 1" },
+	{ "[trace]\ndepth = 3\n 4\n", "3: this line begins with a blank and so continues 'depth', which takes one "
+				      "line; start keys in column 1" },
 	{ "[program]\nki\033nds = plt\n",
 		"2: unknown key 'ki?nds'; allowed in [library] and [program]: kinds, functions, exclude" },
 };
@@ -204,7 +225,8 @@ static void errors(void)
 	env_rules = "[library *]\nkinds foo\n";
 	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");
 	is_str(said,
-		"xaudit: command line: no '=' in 'kinds foo'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'\n",
+		"xaudit: command line: no '=' in 'kinds foo'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or "
+		"'#'\n",
 		"and it is shown");
 	no_environment();
 
@@ -285,8 +307,9 @@ static void trace_keys(void)
 	static const struct {
 		const char *text;
 		unsigned long long ns;
-	} time[] = { { "1ns", 1 }, { "500ns", 500 }, { "10us", 10000 }, { "1.5ms", 1500000 }, { "0.1s", 100000000 }, { "100ms", 100000000 },
-		{ "0.001us", 1 }, { "0.000000001s", 1 }, { "0.50ms", 500000 }, { "1.0ns", 1 }, { "off", 0 } };
+	} time[] = { { "1ns", 1 }, { "500ns", 500 }, { "10us", 10000 }, { "1.5ms", 1500000 }, { "0.1s", 100000000 },
+		{ "100ms", 100000000 }, { "0.001us", 1 }, { "0.000000001s", 1 }, { "0.50ms", 500000 }, { "1.0ns", 1 },
+		{ "off", 0 } };
 	static const struct {
 		const char *text;
 		unsigned long long bytes;
@@ -308,10 +331,11 @@ static void trace_keys(void)
 	ok(rules.control_any && rules.follow, "what record starts may be controlled and is followed");
 	arena_free(&rules.arena);
 
-	write_file("keys.conf", "[trace]\nmode = ring\nring = 256k\nsize-limit = 1G\noverflow = drop\nenabled = no\nprepare = all\n"
-				"throttle = 20%\ndepth = 1000000\ntime = 1.5ms\nbelow = main foo@lib*\n  bar ; remark\n"
-				"stack-copying = a* b.so\n"
-				"merge = yes\nsnapshot = exit\n signal:SIGUSR2, crash\nbelow = last\n[program]\n");
+	write_file("keys.conf",
+		"[trace]\nmode = ring\nring = 256k\nsize-limit = 1G\noverflow = drop\nenabled = no\nprepare = all\n"
+		"throttle = 20%\ndepth = 1000000\ntime = 1.5ms\nbelow = main foo@lib*\n  bar ; remark\n"
+		"stack-copying = a* b.so\n"
+		"merge = yes\nsnapshot = exit\n signal:SIGUSR2, crash\nbelow = last\n[program]\n");
 	no_environment();
 	is_int(read_rules(&rules, "keys.conf"), 0, "a file with all keys is read");
 	is_str(said, "", "without a word");
@@ -329,7 +353,8 @@ static void trace_keys(void)
 	is_int(rules.merge, 1, "merge = yes");
 	ok(!rules.control_any && !rules.follow, "without record, only the owner may control, and nothing is followed");
 	is_str(rules.below->function, "main", "below: the first pattern");
-	ok(rules_match(rules.below->next, "foo", "/lib/libx.so", NULL), "the second matches its function in its library");
+	ok(rules_match(rules.below->next, "foo", "/lib/libx.so", NULL),
+		"the second matches its function in its library");
 	ok(!rules_match(rules.below->next, "foo", "/lib/x.so", NULL), "and in no other");
 	ok(!rules_match(rules.below->next, "food", "/lib/libx.so", NULL), "and no other function");
 	is_str(rules.below->next->next->function, "bar", "the third, on a continuation line");
@@ -341,12 +366,14 @@ static void trace_keys(void)
 	arena_free(&rules.arena);
 
 	env_config = "keys.conf";
-	env_rules = "[trace]\nmode = count\nsize-limit = off\ndepth = off\ntime = off\nthrottle = off\noverflow = wait\nenabled = yes\n"
+	env_rules = "[trace]\nmode = count\nsize-limit = off\ndepth = off\ntime = off\nthrottle = off\noverflow = "
+		    "wait\nenabled = yes\n"
 		    "prepare = none\nbelow = mine\nsnapshot = signal:QUIT\nmerge = no\ncontrol = owner\nfollow = no\n";
 	is_int(read_rules(&rules, NULL), 0, "the command line and this file are read");
 	is_int(rules.mode, TRACE_MODE_COUNT, "the command line's mode wins");
 	is_int((long long)rules.ring, 262144, "the ring is the file's");
-	ok(!rules.size_limit && !rules.depth && !rules.time && !rules.throttle, "off takes back what the file asks for");
+	ok(!rules.size_limit && !rules.depth && !rules.time && !rules.throttle,
+		"off takes back what the file asks for");
 	is_int(rules.overflow, TRACE_OVERFLOW_WAIT, "and wait");
 	ok(!rules.disabled && rules.prepare == RULES_PREPARE_NONE && !rules.merge, "so do the other words");
 	ok(!rules.control_any && !rules.follow, "and the defaults of record");
@@ -373,7 +400,8 @@ static void trace_keys(void)
 	}
 	no_environment();
 	unlink("keys.conf");
-	ok(!rules_wrong("time", "1ms") && !rules_wrong("snapshot", "exit, signal:USR1"), "rules_wrong() takes what the file may say");
+	ok(!rules_wrong("time", "1ms") && !rules_wrong("snapshot", "exit, signal:USR1"),
+		"rules_wrong() takes what the file may say");
 	is_str(rules_wrong("time", "1"), TIME, "and tells what is allowed");
 	is_str(rules_wrong("snapshot", ","), SNAPSHOT, "an empty list is wrong");
 	is_str(rules_signal(SIGUSR1), "USR1", "signals have names");

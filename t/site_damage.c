@@ -135,7 +135,8 @@ static int broken(const struct image *image, const struct site_set *set)
 			if (site->type != SLED_GUARD)
 				continue;
 			int32_t distance = set->guarded[s - set->first_guard_site];
-			wrong += i < set->first_guard || !code(image, site->address + (uint64_t)(int64_t)distance, &size);
+			wrong += i < set->first_guard ||
+				 !code(image, site->address + (uint64_t)(int64_t)distance, &size);
 			wrong += distance >= 0 && distance < SLED_JUMP_SIZE;
 		}
 		sites += f->count;
@@ -312,7 +313,8 @@ static uint8_t *guard_note(const struct image *image)
 /* Adds to a field of entry n of the table: 0 site, 1 target. */
 static void move(struct image *image, int n, int field, int64_t by)
 {
-	uint8_t *p = image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) + 8 * field;
+	uint8_t *p = image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) +
+		     8 * field;
 	int64_t value;
 
 	memcpy(&value, p, sizeof(value));
@@ -324,7 +326,10 @@ static int64_t field(const struct image *image, int n, int which)
 {
 	int64_t value;
 
-	memcpy(&value, image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) + 8 * which, sizeof(value));
+	memcpy(&value,
+		image->bytes + section(image, "xaudit_guards")->sh_offset + n * (int)sizeof(struct guard_entry) +
+			8 * which,
+		sizeof(value));
 	return value + n * (int)sizeof(struct guard_entry) + 8 * which;
 }
 

@@ -14,7 +14,9 @@
 #define EXIT	   0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00
 #define EXIT_USED  0xc3, 0xba, 0x11, 0x22, 0x33, 0x44, 0xe9, 0x55, 0x66, 0x77, 0x88
 #define CUSTOM	   0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f
-#define TYPED	   0xeb, 0x14, 0x57, 0x56, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0xe8, 1, 2, 3, 4, 0x90, 0x5e, 0x5f
+#define TYPED                                                                                                          \
+	0xeb, 0x14, 0x57, 0x56, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0xe8, 1, 2, 3, 4, 0x90, 0x5e, \
+		0x5f
 #define ENDBR64	   0xf3, 0x0f, 0x1e, 0xfa
 
 static void check(enum sled_type type, uint64_t address, const uint8_t *p, size_t size, enum trace_reason expected,
@@ -131,9 +133,9 @@ static void test_sources(enum sled_type type, unsigned all)
 			with_rsp |= source[i] == 4;
 		made++;
 		refused += with_rsp && !good && sled_check_xray(type, 0, p, size) == TRACE_REASON_EVENT_SLED;
-		right += !with_rsp && good && event.arguments == arguments && !memcmp(event.source, source, arguments) &&
-			 !memcmp(event.bytes, p + 2, 5) && size == sled_xray_size(type) &&
-			 sled_check_xray(type, 0, p, size) == TRACE_REASON_TRACED;
+		right += !with_rsp && good && event.arguments == arguments &&
+			 !memcmp(event.source, source, arguments) && !memcmp(event.bytes, p + 2, 5) &&
+			 size == sled_xray_size(type) && sled_check_xray(type, 0, p, size) == TRACE_REASON_TRACED;
 	}
 	unsigned without = arguments == 3 ? 15 * 15 * 15 : 15 * 15;
 	is_int(made, 2 * all, "%u sleds of %u arguments are made, by all registers", 2 * all, arguments);
@@ -161,7 +163,8 @@ static void test_spoilt(enum sled_type type, const char *what)
 			/* Another source, in the REX prefix or the register field. */
 			int in_mov = i >= 2 + size / 7 && i < call;
 			accepted += !in_mov;
-			other += in_mov && event.source[0] == source[0] && event.source[1] == source[1] && event.source[2] == source[2];
+			other += in_mov && event.source[0] == source[0] && event.source[1] == source[1] &&
+				 event.source[2] == source[2];
 		}
 	}
 	is_int(accepted, 0, "%s: no other byte is accepted outside of the movs", what);
@@ -174,29 +177,36 @@ static void test_spoilt(enum sled_type type, const char *what)
 
 static void test_events(void)
 {
-	const uint8_t wrong_order[] = {0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f};
+	const uint8_t wrong_order[] = { 0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0xe8, 1, 2, 3, 4,
+		0x5e, 0x5f };
 	struct sled_event event;
 
 	test_sources(SLED_XRAY_CUSTOM, 16 * 16);
 	test_sources(SLED_XRAY_TYPED, 16 * 16 * 16);
 	test_spoilt(SLED_XRAY_CUSTOM, "a custom event sled");
 	test_spoilt(SLED_XRAY_TYPED, "a typed event sled");
-	ok(sled_read_event(SLED_XRAY_CUSTOM, wrong_order, sizeof(wrong_order), &event) && event.source[0] == 6 && event.source[1] == 7,
+	ok(sled_read_event(SLED_XRAY_CUSTOM, wrong_order, sizeof(wrong_order), &event) && event.source[0] == 6 &&
+			event.source[1] == 7,
 		"two movs that swap registers wrongly mean a swap");
 	/* As clang 14 writes them. */
 	check(SLED_XRAY_CUSTOM, 0,
-		BYTES(0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0x49, 0x89, 0xc3, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
+		BYTES(0xeb, 0x0f, 0x57, 0x56, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xfe, 0x49, 0x89, 0xc3, 0xe8, 1, 2, 3, 4,
+			0x5e, 0x5f),
 		TRACE_REASON_EVENT_SLED, "a third mov leaves a custom event sled alone");
 	check(SLED_XRAY_CUSTOM, 0,
-		BYTES(0xeb, 0x0f, 0x0f, 0x1f, 0x40, 8, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xe8, 0xe8, 1, 2, 3, 4, 0x90, 0x90),
+		BYTES(0xeb, 0x0f, 0x0f, 0x1f, 0x40, 8, 0x0f, 0x1f, 0x40, 8, 0x48, 0x89, 0xe8, 0xe8, 1, 2, 3, 4, 0x90,
+			0x90),
 		TRACE_REASON_EVENT_SLED, "a mov behind two NOPs, too");
 	/* As LLVM's runtime leaves them. */
-	check(SLED_XRAY_CUSTOM, 0, BYTES(0x66, 0x90, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
+	check(SLED_XRAY_CUSTOM, 0,
+		BYTES(0x66, 0x90, 0x57, 0x56, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xd6, 0xe8, 1, 2, 3, 4, 0x5e, 0x5f),
 		TRACE_REASON_EVENT_SLED, "a custom event sled that is on by somebody else is left alone");
 	check(SLED_XRAY_TYPED, 0,
-		BYTES(0x66, 0x90, 0x57, 0x56, 0x52, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0x48, 0x89, 0xc2, 0xe8, 1, 2, 3, 4, 0x5a, 0x5e, 0x5f),
+		BYTES(0x66, 0x90, 0x57, 0x56, 0x52, 0x48, 0x89, 0xc7, 0x48, 0x89, 0xce, 0x48, 0x89, 0xc2, 0xe8, 1, 2, 3,
+			4, 0x5a, 0x5e, 0x5f),
 		TRACE_REASON_EVENT_SLED, "a typed one, too");
-	check(SLED_XRAY_CUSTOM, 1, BYTES(CUSTOM), TRACE_REASON_EVENT_SLED, "an event sled at an odd address is left alone");
+	check(SLED_XRAY_CUSTOM, 1, BYTES(CUSTOM), TRACE_REASON_EVENT_SLED,
+		"an event sled at an odd address is left alone");
 	check(SLED_XRAY_CUSTOM, 2, BYTES(CUSTOM), TRACE_REASON_TRACED, "at an even one it is accepted");
 	check(SLED_XRAY_TYPED, 0, BYTES(CUSTOM), TRACE_REASON_EVENT_SLED, "a custom event sled is no typed one");
 	ok(!sled_read_event(SLED_XRAY_ENTRY, BYTES(CUSTOM), &event), "nor an entry sled");
@@ -288,17 +298,20 @@ static void test_patched(void)
 	is_int(sled_patched(SLED_PATCHABLE, 1, (int64_t)INT32_MIN + 4, out, &from), 0,
 		"one byte farther before it, too");
 	is_int(sled_patched(SLED_XRAY_EXIT, 1, INT64_MIN, out, &from), 0, "the farthest address is out of reach");
-	check_patch(SLED_XRAY_CUSTOM, 1, 0x107, BYTES(0x66, 0x90, 0xe9, 0, 1, 0, 0), 0, "a custom event sled becomes a NOP and a jmp");
-	check_patch(SLED_XRAY_TYPED, 1, -0x100 + 7, BYTES(0x66, 0x90, 0xe9, 0, 0xff, 0xff, 0xff), 0, "a typed event sled becomes a NOP and a jmp");
-	is_int(sled_patched(SLED_XRAY_TYPED, 1, (int64_t)INT32_MAX + 8, out, &from), 0, "out of reach, an event sled has no patch");
+	check_patch(SLED_XRAY_CUSTOM, 1, 0x107, BYTES(0x66, 0x90, 0xe9, 0, 1, 0, 0), 0,
+		"a custom event sled becomes a NOP and a jmp");
+	check_patch(SLED_XRAY_TYPED, 1, -0x100 + 7, BYTES(0x66, 0x90, 0xe9, 0, 0xff, 0xff, 0xff), 0,
+		"a typed event sled becomes a NOP and a jmp");
+	is_int(sled_patched(SLED_XRAY_TYPED, 1, (int64_t)INT32_MAX + 8, out, &from), 0,
+		"out of reach, an event sled has no patch");
 }
 
 /* A site's bytes with room before and behind. */
 static uint8_t room[64];
 static uint8_t *const site = room + 16;
 
-static unsigned look(enum sled_type type, size_t length, const uint8_t *bytes, size_t size, int from, const uint8_t *original,
-	const uint8_t *patched)
+static unsigned look(enum sled_type type, size_t length, const uint8_t *bytes, size_t size, int from,
+	const uint8_t *original, const uint8_t *patched)
 {
 	memset(room, 0xcc, sizeof(room));
 	memcpy(site + from, bytes, size);
@@ -306,7 +319,8 @@ static unsigned look(enum sled_type type, size_t length, const uint8_t *bytes, s
 }
 
 /* Makes what sled_look() is to tell of the file's bytes, the ready and the patched ones. */
-static void check_states(enum sled_type type, size_t length, const uint8_t *own, size_t size, int before, int joined, const char *sentence)
+static void check_states(enum sled_type type, size_t length, const uint8_t *own, size_t size, int before, int joined,
+	const char *sentence)
 {
 	uint8_t original[SLED_ORIGINAL_SIZE], file[16], ready[16], patched[16], other[16];
 	int from, place;
@@ -319,20 +333,27 @@ static void check_states(enum sled_type type, size_t length, const uint8_t *own,
 		memcpy(original, own + 2, 5);
 	size_t all = sled_file(type, original, file, &from);
 	ok(all <= size && from == before && !memcmp(file, own, all), "%s: the file's bytes are known", sentence);
-	ok(sled_patched(type, 7, 0x1000, patched, &place) == all && place == from, "%s: a patch covers the same ones", sentence);
+	ok(sled_patched(type, 7, 0x1000, patched, &place) == all && place == from, "%s: a patch covers the same ones",
+		sentence);
 	const unsigned as_loaded = SLED_IS_OFF | SLED_IS_FILE | (joined ? 0 : SLED_IS_READY);
-	is_int(look(type, length, own, size, before, original, patched), as_loaded, "%s: at load it is off and the file's", sentence);
-	is_int(look(type, length, own, size, before, original, NULL), as_loaded, "%s: before there are stubs, too", sentence);
-	is_int(look(type, length, patched, all, before, original, patched), SLED_IS_ON, "%s: patched it is on", sentence);
-	is_int(look(type, length, patched, all, before, original, NULL), 0, "%s: where there are no stubs such bytes are unknown", sentence);
+	is_int(look(type, length, own, size, before, original, patched), as_loaded,
+		"%s: at load it is off and the file's", sentence);
+	is_int(look(type, length, own, size, before, original, NULL), as_loaded, "%s: before there are stubs, too",
+		sentence);
+	is_int(look(type, length, patched, all, before, original, patched), SLED_IS_ON, "%s: patched it is on",
+		sentence);
+	is_int(look(type, length, patched, all, before, original, NULL), 0,
+		"%s: where there are no stubs such bytes are unknown", sentence);
 	/* Ready bytes over the patched ones: switched off live. */
 	size_t head = sled_ready(type, original, ready);
 	memcpy(other, patched, all);
 	memcpy(other + sled_head(type), ready, head);
 	unsigned state = look(type, length, other, all, before, original, patched);
-	is_int(state & ~(unsigned)SLED_IS_FILE, SLED_IS_OFF | SLED_IS_READY, "%s: switched off live it is off and ready", sentence);
+	is_int(state & ~(unsigned)SLED_IS_FILE, SLED_IS_OFF | SLED_IS_READY,
+		"%s: switched off live it is off and ready", sentence);
 	other[sled_head(type) + (head < 2 ? 0 : 1)] ^= 0x40;
-	is_int(look(type, length, other, all, before, original, patched), 0, "%s: with another head it is unknown", sentence);
+	is_int(look(type, length, other, all, before, original, patched), 0, "%s: with another head it is unknown",
+		sentence);
 }
 
 static void test_states(void)
@@ -353,13 +374,17 @@ static void test_states(void)
 	check_states(SLED_PATCHABLE, 5, BYTES(0x90, 0x90, 0x90, 0x90, 0x90), 0, 1, "five NOPs");
 	check_states(SLED_PATCHABLE, 8, long_nop, sizeof(long_nop), 0, 0, "one NOP of 8 bytes");
 	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x66, 0x90), -5, 0, "a hot entry");
-	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90), -5, 1, "a hot entry of two NOPs");
-	check_states(SLED_PATCHABLE_HOT_CET, 2, BYTES(0x0f, 0x1f, 0x44, 0, 8, ENDBR64, 0x66, 0x90), -9, 0, "a hot entry with endbr64");
+	check_states(SLED_PATCHABLE_HOT, 2, BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90), -5, 1,
+		"a hot entry of two NOPs");
+	check_states(SLED_PATCHABLE_HOT_CET, 2, BYTES(0x0f, 0x1f, 0x44, 0, 8, ENDBR64, 0x66, 0x90), -9, 0,
+		"a hot entry with endbr64");
 	is_int(look(SLED_PATCHABLE, 5, BYTES(0xeb, 3, 1, 2, 3), 0, original, NULL), SLED_IS_OFF | SLED_IS_READY,
 		"a guard that was left behind is off and ready");
-	is_int(look(SLED_PATCHABLE, 8, BYTES(0xeb, 3, 1, 2, 3), 0, original, NULL), 0, "one that jumps elsewhere is unknown");
+	is_int(look(SLED_PATCHABLE, 8, BYTES(0xeb, 3, 1, 2, 3), 0, original, NULL), 0,
+		"one that jumps elsewhere is unknown");
 	sled_patched(SLED_XRAY_ENTRY, 7, 0x1000, patched, &from);
-	is_int(look(SLED_XRAY_ENTRY, 11, BYTES(ENTRY_USED), 0, NULL, patched), SLED_IS_OFF, "a sled with another's bytes behind its head is off, not ready");
+	is_int(look(SLED_XRAY_ENTRY, 11, BYTES(ENTRY_USED), 0, NULL, patched), SLED_IS_OFF,
+		"a sled with another's bytes behind its head is off, not ready");
 
 	ok(sled_inside(SLED_PATCHABLE, 5, 1, &low, &high, &resume) && low == 1 && high == 5 && resume == 5,
 		"NOPs of one byte: whoever is between them goes on behind them");
@@ -370,7 +395,8 @@ static void test_states(void)
 		"an exit sled: whoever is at its jmp goes back to the ret");
 	ok(sled_inside(SLED_XRAY_CUSTOM, 17, 0, &low, &high, &resume) && low == 2 && high == 3 && resume == 17,
 		"a custom event sled that becomes the file's: whoever is at its jmp goes on behind the sled");
-	ok(sled_inside(SLED_XRAY_TYPED, 22, 0, &low, &high, &resume) && low == 2 && high == 3 && resume == 22, "a typed one, too");
+	ok(sled_inside(SLED_XRAY_TYPED, 22, 0, &low, &high, &resume) && low == 2 && high == 3 && resume == 22,
+		"a typed one, too");
 	ok(!sled_inside(SLED_XRAY_TYPED, 22, 1, &low, &high, &resume), "nobody is inside of one that is switched on");
 	ok(!sled_inside(SLED_XRAY_TAIL, 11, 1, &low, &high, &resume), "nobody is inside of a sled that is switched on");
 	ok(sled_inside(SLED_PATCHABLE_HOT, 2, 1, &low, &high, &resume) && low == 1 && high == 2 && resume == 2,

@@ -98,7 +98,8 @@ static const char *judge(int fd, uint64_t newest_before)
 static void write_meta(void)
 {
 	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .threads = 1 };
-	uint64_t word[FIRST + PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1), TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0) };
+	uint64_t word[FIRST + PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1),
+		TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0) };
 
 	for (unsigned i = 0; i < PLACES; i++)
 		word[FIRST + i] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);

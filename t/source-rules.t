@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Rules that every source file keeps: a licence line, at most 600 lines, and a reason beside each atomic access and fence.
+# Rules that every source file keeps: a licence line, at most 600 lines, and a reason beside each atomic access and
+# fence.
 . "${top_srcdir:-.}/t/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
@@ -37,8 +38,8 @@ else
 	skip 1 'a release has no .gitignore'
 fi
 
-# Whoever changes an ordering later must find why it is there: on the line itself, in the three lines before it, or in the
-# comment block that ends there.
+# Whoever changes an ordering later must find why it is there: on the line itself, in the three lines before it, or in
+# the comment block that ends there.
 atomics() {
 	awk '
 	FNR == 1 { last = -9; open = 0 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spoil FILE SEED: damages a file in one of a few ways, which follow from SEED: flips bits, writes extreme numbers in the place
- * of fields, cuts the end off, or fills a piece with zeros. Near the beginning, where the heads are, more often than elsewhere.
+ * spoil FILE SEED: damages a file in one of a few ways, which follow from SEED: flips bits, writes extreme numbers in
+ * the place of fields, cuts the end off, or fills a piece with zeros. Near the beginning, where the heads are, more
+ * often than elsewhere.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -29,8 +30,8 @@ static void put(int fd, const void *from, size_t size, uint64_t at)
 
 int main(int argc, char **argv)
 {
-	static const uint64_t extreme[] = { 0, 1, 7, 0xff, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, 1ull << 62,
-		1ull << 63, UINT64_MAX, UINT64_MAX - 7 };
+	static const uint64_t extreme[] = { 0, 1, 7, 0xff, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32,
+		1ull << 62, 1ull << 63, UINT64_MAX, UINT64_MAX - 7 };
 	struct stat st;
 	int fd;
 

@@ -34,6 +34,8 @@ asked() {
 }
 ok 'signals are blocked a dozen times at most' test "$(asked '^rt_sigprocmask')" -le 12
 is "$(asked '^mprotect.*PROT_EXEC')" 0 'no code is made'
-is "$(asked '/proc/[^"]*/status|libelf|libz\.')" 0 'no status is read, and no library loaded that the module could do without'
-ok 'at most a dozen pieces of memory are mapped, by ld.so and the module together' test "$(asked '^mmap\(NULL, .*MAP_PRIVATE\|MAP_ANONYMOUS, -1, 0')" -le 12
+is "$(asked '/proc/[^"]*/status|libelf|libz\.')" 0 \
+	'no status is read, and no library loaded that the module could do without'
+ok 'at most a dozen pieces of memory are mapped, by ld.so and the module together' test \
+	"$(asked '^mmap\(NULL, .*MAP_PRIVATE\|MAP_ANONYMOUS, -1, 0')" -le 12
 done_testing

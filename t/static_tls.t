@@ -23,7 +23,8 @@ echo '__thread char big[20000];' >variable.c
 echo 'extern __thread char big[] __attribute__((tls_model("initial-exec"))); int big_add(int i) { return big[i] += 2; }' >user.c
 mkdir other
 $CC -O2 -shared -fPIC -Wl,-soname,libvariable.so -o other/libvariable.so variable.c &&
-	$CC -O2 -shared -fPIC -Wl,-soname,libbig.so -o other/libbig.so user.c -Lother -lvariable -Wl,-rpath,'$ORIGIN' || bail 'two libraries'
+	$CC -O2 -shared -fPIC -Wl,-soname,libbig.so -o other/libbig.so user.c -Lother -lvariable -Wl,-rpath,'$ORIGIN' ||
+		bail 'two libraries'
 cp start other
 $CC -pthread -o thread "$top_srcdir/t/fixtures/small_thread.c" || bail thread
 
@@ -64,7 +65,8 @@ mkdir links
 cp libbig.so links
 echo 'int plain(void) { return 1; }' >plain.c
 $CC -O2 -shared -fPIC -o links/libplain.so plain.c && ln -s libplain.so links/libalias.so &&
-	$CC -O2 -o links/start "$sources/start.c" -Llinks -Wl,--no-as-needed -lbig -lplain -lalias -Wl,-rpath,'$ORIGIN' || bail 'a library and a link to it'
+	$CC -O2 -o links/start "$sources/start.c" -Llinks -Wl,--no-as-needed -lbig -lplain -lalias \
+		-Wl,-rpath,'$ORIGIN' || bail 'a library and a link to it'
 is "$(readelf -dW links/start | grep -cE 'NEEDED.*lib(plain|alias)[.]so')" 2 \
 	'(a library that is needed under two names)'
 same 'a library that is needed under two names' links/start
@@ -87,7 +89,8 @@ is "$status" 8 'nor do its threads lose anything'
 
 # ---- not for ever ----
 
-bounded 60 env GLIBC_TUNABLES=xaudit.once=1:glibc.rtld.optional_static_tls=1024 LD_AUDIT="$MODULE" ./start >/dev/null 2>err
+bounded 60 env GLIBC_TUNABLES=xaudit.once=1:glibc.rtld.optional_static_tls=1024 LD_AUDIT="$MODULE" \
+	./start >/dev/null 2>err
 is "$?/$(grep -c 'cannot allocate memory in static TLS block' err)" 127/1 \
 	'a second start that has not enough either says so, and ends'
 out=$(bounded 60 env LD_AUDIT="$MODULE" LD_TRACE_LOADED_OBJECTS=1 ./start | grep -c 'libbig.so =>')
@@ -130,9 +133,11 @@ else
 	is "$status" 8 'a tracer that passes on the SIGTRAP of the second start does not end the program, which finds its default action'
 fi
 if command -v strace >/dev/null 2>&1; then
-	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve ./start 2>&1 >/dev/null | grep -c '^execve.* = 0$')" 2 \
+	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve \
+		./start 2>&1 >/dev/null | grep -c '^execve.* = 0$')" 2 \
 		'it is executed twice'
-	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve ./thread 2>&1 >/dev/null | grep -c '^execve.* = 0$')" 1 \
+	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve \
+		./thread 2>&1 >/dev/null | grep -c '^execve.* = 0$')" 1 \
 		'what needs no more is executed once'
 else
 	skip 2 'no strace here'

@@ -158,7 +158,9 @@ static int next_call(struct tracer *tracer, uint64_t only, struct places *places
 			return 0;
 		signal = 0;
 		if (WSTOPSIG(*status) == SIGUSR1) {
-			/* It was blocked when it was sent, and is delivered now, perhaps before the breakpoint was met. */
+			/*
+			 * It was blocked when it was sent, and is delivered now, perhaps before the breakpoint was met.
+			 */
 			clear_break(tracer);
 			tracer->interrupted = regs.rip;
 			tracer->state = INJECTED;
@@ -325,8 +327,8 @@ static void test_every(const struct plan *plan, struct places *places)
 	uint32_t steps = tracer.steps, injected = tracer.injected;
 	status = finish(&tracer, running, status);
 	/* While signals are blocked they wait. */
-	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / 2), "%s: %u signals at %u instructions", what, injected,
-		steps);
+	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / 2), "%s: %u signals at %u instructions", what,
+		injected, steps);
 	check_end(plan, what, status);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For t/step.c: calls with every register known, bodies that note every register, and marks where the tracer takes over.
- * A struct registers: 16 general ones by their number (rsp's place stays unused), then xmm0 to xmm15.
+ * For t/step.c: calls with every register known, bodies that note every register, and marks where the tracer takes
+ * over. A struct registers: 16 general ones by their number (rsp's place stays unused), then xmm0 to xmm15.
  */
 	.macro	EACH_XMM do, where
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15

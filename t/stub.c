@@ -133,7 +133,8 @@ static void test_wanted(void)
 
 	/* The last bit of room of a page, and the first of the next. */
 	is_int((long long)stub_size(0, 0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
-	is_int((long long)stub_size(0, 0, 129), 4 * PAGE, "the 129th stub begins a second page of code, and its cell one of cells");
+	is_int((long long)stub_size(0, 0, 129), 4 * PAGE,
+		"the 129th stub begins a second page of code, and its cell one of cells");
 	is_int((long long)stub_size(1, 0, 0), PAGE, "XRay stubs alone take one page");
 	r = stub_map(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
 	is_int(r, 0, "stub_map maps XRay stubs alone");
@@ -207,7 +208,8 @@ static void test_reach(void)
 	start = (uint64_t)(uintptr_t)pages.start;
 	ok(text + (1ul << 30) - start < REACH, "so that the text's end is within reach");
 	check_unmap(&pages);
-	is_int(stub_map(&pages, 0x400000 - stub_size(0, 0, 10), 0x400000, 0x500000, 0, 10), 0, "text at 4 MiB finds room");
+	is_int(stub_map(&pages, 0x400000 - stub_size(0, 0, 10), 0x400000, 0x500000, 0, 10), 0,
+		"text at 4 MiB finds room");
 	ok((uint64_t)(uintptr_t)pages.start < REACH, "within reach of low addresses");
 	check_unmap(&pages);
 }
@@ -217,9 +219,11 @@ static void test_reserved(void)
 	uint64_t text = find_room(16ul << 20) + (8ul << 20), wanted = text - stub_size(1, 0, 200);
 	struct stub_pages pages;
 
-	is_int(stub_reserve(&pages, wanted, text, text + 0x10000, 1, 0, 200), 0, "stub_reserve keeps a place for 200 stubs");
+	is_int(stub_reserve(&pages, wanted, text, text + 0x10000, 1, 0, 200), 0,
+		"stub_reserve keeps a place for 200 stubs");
 	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "the wanted one when it is free");
-	ok(all_pages_are(wanted, stub_size(1, 0, 200), "---p") && pages.stubs == 0, "nobody can access it, and it has no stubs");
+	ok(all_pages_are(wanted, stub_size(1, 0, 200), "---p") && pages.stubs == 0,
+		"nobody can access it, and it has no stubs");
 	is_int(stub_write(&pages, 42, NULL, NULL), 0, "stub_write writes them");
 	check_pages(&pages, 42, 200);
 	check_unmap(&pages);
@@ -272,7 +276,8 @@ static void test_events(void)
 
 	is_int((long long)stub_size(1, 1, 0), PAGE, "XRay stubs and one of an event take a page");
 	is_int((long long)stub_size(1, 84, 0), 2 * PAGE, "84 of events take a second one");
-	is_int(stub_reserve(&pages, text - stub_size(1, EVENTS, CELLS), text, text + 0x10000, 1, EVENTS, CELLS), 0, "a place for 301 event sleds is kept");
+	is_int(stub_reserve(&pages, text - stub_size(1, EVENTS, CELLS), text, text + 0x10000, 1, EVENTS, CELLS), 0,
+		"a place for 301 event sleds is kept");
 	is_int(stub_write(&pages, 42, tell_event, &text), 0, "their stubs are written");
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		struct stub_event event;
@@ -283,11 +288,14 @@ static void test_events(void)
 	}
 	for (uint32_t i = 0; i < CELLS; i++)
 		cells += is_cell_stub(stub_address(&pages, i), stub_cell(&pages, i));
-	is_int(right, EVENTS, "each steps over the red zone, pushes what its sled names, calls its gate and goes on behind the sled");
+	is_int(right, EVENTS,
+		"each steps over the red zone, pushes what its sled names, calls its gate and goes on behind the sled");
 	is_int(apart, EVENTS, "none lies over another");
 	ok(cells == CELLS && stub_address(&pages, 0) >= end, "stubs of patchable functions follow them");
-	ok(is_xray_stub(stub_xray(&pages, 2), TRACE_WORD(TRACE_TAIL, 42), tramp_gate_xray_tail), "the XRay stubs come first as ever");
-	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.code_size, "r-xp"), "all code is mapped read and execute");
+	ok(is_xray_stub(stub_xray(&pages, 2), TRACE_WORD(TRACE_TAIL, 42), tramp_gate_xray_tail),
+		"the XRay stubs come first as ever");
+	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.code_size, "r-xp"),
+		"all code is mapped read and execute");
 	check_unmap(&pages);
 }
 
@@ -302,8 +310,10 @@ static void test_block(void)
 	cell->body = 2;
 	cell->gate = 3;
 	ok(is_cell_stub(stub_address(&pages, 299), cell), "filling a cell changes no code");
-	is_int((long long)(stub_rest(&pages, 299) - stub_address(&pages, 299)), 6, "the rest of a stub begins behind its first jump");
-	is_int((long long)stub_cell(&pages, 299)->target, (long long)stub_rest(&pages, 299), "a new stub of a block goes on to its rest");
+	is_int((long long)(stub_rest(&pages, 299) - stub_address(&pages, 299)), 6,
+		"the rest of a stub begins behind its first jump");
+	is_int((long long)stub_cell(&pages, 299)->target, (long long)stub_rest(&pages, 299),
+		"a new stub of a block goes on to its rest");
 	check_unmap(&pages);
 }
 
@@ -319,7 +329,8 @@ static void test_fixed(void)
 			 is_cell_stub(stub_address(&next, i), stub_cell(&next, i)) &&
 			 stub_cell(&next, i)->target == stub_rest(&next, i);
 	is_int(right, 32, "each pushes its cell's word and body, jumps to its gate, and is on");
-	ok(stub_address(&next, 0) == stub_address(&pages, 31) + STUB_SIZE && stub_cell(&next, 0) == stub_cell(&pages, 31) + 1,
+	ok(stub_address(&next, 0) == stub_address(&pages, 31) + STUB_SIZE &&
+			stub_cell(&next, 0) == stub_cell(&pages, 31) + 1,
 		"the second block follows the first");
 	ok(stub_is_fixed(stub_address(&pages, 0)) && stub_is_fixed(stub_address(&next, 31) + 23) &&
 			!stub_is_fixed(stub_address(&pages, 0) - 1) && !stub_is_fixed((uint64_t)(uintptr_t)&pages),

@@ -104,7 +104,9 @@ TAP_PRINTF(3) static int is_str(const char *got, const char *expected, const cha
 	return same;
 }
 
-/* A remark for people; each line of it becomes a comment. On standard output, so that it stays in its place in the log. */
+/*
+ * A remark for people; each line of it becomes a comment. On standard output, so that it stays in its place in the log.
+ */
 TAP_PRINTF(1) static void diag(const char *format, ...)
 {
 	char text[4096];

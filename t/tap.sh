@@ -5,15 +5,16 @@
 #	#!/bin/sh
 #	. "${top_srcdir:-.}/t/tap.sh"
 #
-# and finds itself able to call the functions below. The environment is that of `make check` (t/local.mk, test_environment);
-# `prove` in the top of a build folder inside the checkout works too. $tmp is an empty folder of the test's own, removed at the
-# end. A sentence says what is true when the check passes.
+# and finds itself able to call the functions below. The environment is that of `make check` (t/local.mk,
+# test_environment); `prove` in the top of a build folder inside the checkout works too. $tmp is an empty folder of the
+# test's own, removed at the end. A sentence says what is true when the check passes.
 
 tap_run=0
 tap_failed=0
 tap_planned=
 : "${top_srcdir:=$(pwd)}" "${top_builddir:=$(pwd)}"
-: "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}" "${FIXTURES:=$top_builddir/t/fixtures}"
+: "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}" \
+	"${FIXTURES:=$top_builddir/t/fixtures}"
 : "${CC:=gcc}" "${CXX=g++}" "${CLANG=clang}" "${XAUDIT_ASAN=}" "${XAUDIT_TSAN=}"
 # clang++ of clang, clang++-19 of clang-19.
 CLANGXX=$(printf '%s' "$CLANG" | sed 's/clang\([^/]*\)$/clang++\1/')
@@ -52,7 +53,8 @@ tap_check() { # STATUS SENTENCE
 	fi
 }
 
-# ok SENTENCE COMMAND [ARG]...: the command (test, grep -q, a function) succeeds. Its output becomes a remark when it fails.
+# ok SENTENCE COMMAND [ARG]...: the command (test, grep -q, a function) succeeds. Its output becomes a remark when it
+# fails.
 ok() {
 	tap_sentence=$1
 	shift
@@ -129,7 +131,8 @@ skip_sanitized() {
 	if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'; fi
 }
 
-# bounded SECONDS COMMAND [ARG]...: the command's own status, or 124 after so many seconds (137 when it had to be killed).
+# bounded SECONDS COMMAND [ARG]...: the command's own status, or 124 after so many seconds (137 when it had to be
+# killed).
 bounded() {
 	tap_seconds=$1
 	shift

@@ -13,13 +13,15 @@ sources=$top_srcdir/t/fixtures
 library() {
 	compiler=$1 out=$2 source=$3
 	shift 3
-	$compiler -O2 -g -fPIC -shared -Wl,-soname,"${out##*/}" -o "$out" "$sources/$source" "$@" -Wl,-rpath,'$ORIGIN' ||
+	$compiler -O2 -g -fPIC -shared -Wl,-soname,"${out##*/}" -o "$out" "$sources/$source" \
+		"$@" -Wl,-rpath,'$ORIGIN' ||
 		bail "$out does not compile"
 }
 program() {
 	compiler=$1 out=$2 source=$3
 	shift 3
-	$compiler -O2 -g -pthread -o "$out" "$sources/$source" "$@" -ldl -Wl,-rpath,'$ORIGIN' || bail "$out does not compile"
+	$compiler -O2 -g -pthread -o "$out" "$sources/$source" "$@" -ldl -Wl,-rpath,'$ORIGIN' ||
+		bail "$out does not compile"
 }
 
 # xray_library and patchable_library OUT SOURCE [FLAG]...; no clang: status 1.
@@ -53,7 +55,8 @@ report() {
 
 # calls FUNCTION: of the report, the rows' calls, as "5" or, with two rows, "3 2"; nothing where there is no row.
 calls() {
-	printf '%s\n' "$report" | jq -r --arg f "$1" '[.functions[] | select(.function == $f) | .calls] | sort | reverse | join(" ")'
+	printf '%s\n' "$report" | jq -r --arg f "$1" \
+		'[.functions[] | select(.function == $f) | .calls] | sort | reverse | join(" ")'
 }
 # sums: "LOST lost UNFINISHED unfinished" of the report, or how it failed.
 sums() {

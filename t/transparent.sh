@@ -26,8 +26,8 @@ compile() {
 	return 1
 }
 
-# link OBJECTS FOLDER CXX [OPTION]...: program and library in FOLDER of what was compiled in OBJECTS. t_backtrace() tells
-# the two from other objects by their names.
+# link OBJECTS FOLDER CXX [OPTION]...: program and library in FOLDER of what was compiled in OBJECTS. t_backtrace()
+# tells the two from other objects by their names.
 link() {
 	link_from=$(cd "$1" && pwd) link_folder=$2 link_cxx=$3
 	shift 3
@@ -35,15 +35,16 @@ link() {
 	(
 		cd "$link_folder" || exit 1
 		bounded 100 $link_cxx -shared "$@" -o transparent.so "$link_from/abi.o" "$link_from/flow.o" &&
-			bounded 100 $link_cxx -rdynamic "$@" -o transparent.exe "$link_from/main.o" "$link_from/spin.o" \
+			bounded 100 $link_cxx -rdynamic "$@" -o transparent.exe "$link_from/main.o" \
+				"$link_from/spin.o" \
 				"$link_from/threads.o" "$(pwd)/transparent.so" -pthread
 	) >"$link_folder/said" 2>&1 && return 0
 	diag "$(cat "$link_folder/said")"
 	return 1
 }
 
-# ending FILE COMMAND...: standard output goes into FILE, standard error into FILE.err; prints the status, and a signal's
-# as shells do.
+# ending FILE COMMAND...: standard output goes into FILE, standard error into FILE.err; prints the status, and a
+# signal's as shells do.
 ending() {
 	ending_file=$1
 	shift

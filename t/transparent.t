@@ -39,9 +39,11 @@ kind() {
 	is "$plain $(grep -cxF "$known" "$folder/plain")" '43 13' "$title: untraced, all sections say what they should"
 	report "$folder/trace"
 	like "$(sums)" '^0 lost [0-9]+ unfinished$' "$title: the trace can be read, and nothing was lost"
-	is "$(calls t_many) $(calls t_unwind_many) $(calls t_set_control_words)" '1 9 2' "$title: the calls are in the trace"
+	is "$(calls t_many) $(calls t_unwind_many) $(calls t_set_control_words)" '1 9 2' \
+		"$title: the calls are in the trace"
 	same "$folder" ends "$title: threads with stacks of 16 KiB" -- "$@" -- ./transparent.exe smallest
-	is "$(grep -cx -e 'first binding on the smallest stack 50' -e 'smallest stacks 896838400' -e 'detached 20' "$folder/plain")" 3 \
+	is "$(grep -cx -e 'first binding on the smallest stack 50' -e 'smallest stacks 896838400' -e 'detached 20' \
+		"$folder/plain")" 3 \
 		"$title: untraced, such threads run"
 	same "$folder" ends "$title: pthread_exit() of the main thread within traced frames" \
 		-- "$@" -- ./transparent.exe exit-thread

@@ -43,7 +43,8 @@ kind() {
 		"$name: half of the calls belong to each"
 	dump d
 	for function in deep_ping deep_pong; do
-		total=$(printf '%s\n' "$report" | jq --arg f $function '.functions[] | select(.function == $f) | .total_ns')
+		total=$(printf '%s\n' "$report" |
+			jq --arg f $function '.functions[] | select(.function == $f) | .total_ns')
 		ok "$name: the total of $function is that of its outermost call" \
 			test "$(($(outermost $function) - total))" -ge -1 -a "$(($(outermost $function) - total))" -le 1
 	done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each stack has its own tree of calls: coroutines inside of each other, by ucontext and boost.context, that go on in other
-# threads, on stacks in frames and in the heap, and beside handlers on a stack of their own.
+# Each stack has its own tree of calls: coroutines inside of each other, by ucontext and boost.context, that go on in
+# other threads, on stacks in frames and in the heap, and beside handlers on a stack of their own.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 
@@ -76,7 +76,8 @@ by() {
 		is "$status $out" '0 done' "$name, ${where:-one thread}: the program runs to its end"
 		is "$(tree)" "$nested" "$name, ${where:-one thread}: three stacks have a tree each"
 		judged "$name, ${where:-one thread}" '4 6 3 8'
-		is "$(bounded 60 "$XAUDIT" dump d | grep -c '  unwind  ')" 0 "$name, ${where:-one thread}: nothing is unwound"
+		is "$(bounded 60 "$XAUDIT" dump d | grep -c '  unwind  ')" 0 \
+			"$name, ${where:-one thread}: nothing is unwound"
 	done
 }
 
@@ -96,7 +97,8 @@ for where in frame heap data; do
 	judged "coroutines in $where" "$calls"
 	is "$(tree | grep -v unwound | grep -c 'in the trace\|unfinished\|: unwound')" 0 \
 		"coroutines in $where: each end has its call"
-	is "$(tree | grep -c '^  *first_call(); /\* unwound')" 4 "coroutines in $where: what is thrown and jumped over is unwound"
+	is "$(tree | grep -c '^  *first_call(); /\* unwound')" 4 \
+		"coroutines in $where: what is thrown and jumped over is unwound"
 done
 record d -k plt -l libco.so -- ./co threads
 judged 'a coroutine that goes on in four threads' '4 4 3 2'
@@ -119,9 +121,11 @@ rounds=5000
 seconds=500 record d -k plt -l libco.so -- ./unmapped "$rounds"
 is "$status $out" '0 done' "$rounds stacks that another thread unmaps while they are looked at: nothing faults"
 report d
-is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call") | .calls] | add')" "$((rounds + 1))" \
+is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call") | .calls] | add')" \
+	"$((rounds + 1))" \
 	"$rounds stacks that another thread unmaps: each call is counted"
-# Their stacks are guessed apart while several threads are on them at once; who is around whom may be wrong for a moment.
+# Their stacks are guessed apart while several threads are on them at once; who is around whom may be wrong for a
+# moment.
 record d -k plt -l libco.so -- ./co pool
 report d
 is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call" or .function == "first_call") |

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# With the module loaded and nothing selected, every program that the other tests trace prints the same as without it, and ends the same;
-# also with another auditor before or behind. No folder is made.
+# With the module loaded and nothing selected, every program that the other tests trace prints the same as without it,
+# and ends the same; also with another auditor before or behind. No folder is made.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/loader.sh"
@@ -11,7 +11,8 @@ chmod 755 "$tmp"
 
 printf '[trace]\noutput = %s/none\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp" >none.conf
 # The rules match nothing that is there; all kinds, and followed.
-printf '[trace]\noutput = %s/nomatch\nfollow = yes\n[library no-such-*.so]\nkinds = plt, calls, patchable, xray\n' "$tmp" >nomatch.conf
+printf '[trace]\noutput = %s/nomatch\nfollow = yes\n[library no-such-*.so]\nkinds = plt, calls, patchable, xray\n' \
+	"$tmp" >nomatch.conf
 printf '[library *]\nkinds = none\n[program]\nkinds = none\n' >>nomatch.conf
 $CC -O2 -fPIC -shared -o auditor.so "$sources/auditor.c" || bail 'the other auditor does not compile'
 
@@ -33,7 +34,8 @@ both() {
 	shift
 	prepare
 	said plain "$@"
-	for way in none.conf:"$MODULE" nomatch.conf:"$MODULE" none.conf:"$MODULE:$tmp/auditor.so" none.conf:"$tmp/auditor.so:$MODULE"; do
+	for way in none.conf:"$MODULE" nomatch.conf:"$MODULE" none.conf:"$MODULE:$tmp/auditor.so" \
+		none.conf:"$tmp/auditor.so:$MODULE"; do
 		prepare
 		said untouched env XAUDIT_CONFIG="$tmp/${way%%:*}" LD_AUDIT="${way#*:}" "$@"
 		cmp -s plain untouched || break
@@ -52,8 +54,10 @@ each() {
 # ---- the loader ----
 libraries library "$CC"
 program "$CC" loader loader.c -rdynamic -L. -lstart -Wl,-z,lazy,--allow-shlib-undefined
-each ./loader reopen again fails nested opens turns after constructor nodelete nodelete-flag unique bound thread-local namespace \
-	namespace-fails text choice caller many late late-thread exit _exit quick_exit abort fault signal execve id nothing
+each ./loader reopen again fails nested opens turns after constructor nodelete nodelete-flag unique bound thread-local \
+	namespace \
+	namespace-fails text choice caller many late late-thread exit _exit quick_exit abort fault signal execve id \
+		nothing
 program "$CC" again loader_again.c
 is "$(LD_AUDIT=$MODULE XAUDIT_CONFIG=none.conf bounded 100 ./again 100 5 ./loader busy-exit 2>&1 | tail -n 1)" 100 \
 	'100 processes exit while others open, close and call libraries'
@@ -66,7 +70,8 @@ program "$CC" rtld rtld.c -rdynamic -L. -Wl,--no-as-needed -lthousand -lm -Wl,-z
 # Which of two threads comes first, and how often.
 # Where rules want bindings, whatever they match, the module shows itself to the program's unwinders.
 mask='s/^sum: .*/sum/; /^object .*libxaudit/d'
-each ./rtld needed bound-by-another promoted same-namespace broken exit-in-constructor exit-in-destructor exit-closes exit-opens \
+each ./rtld needed bound-by-another promoted same-namespace broken exit-in-constructor exit-in-destructor exit-closes \
+	exit-opens \
 	signal-in-constructor signal-in-destructor locked inside binding tls keys vdso math views
 mask=
 like "$(cat plain)" '^keys: [0-9]+$' '(views tells how many keys there are)'

@@ -77,7 +77,8 @@ denied() {
 	shift
 	rm -rf d
 	status=0
-	bounded 60 ./deny "$how" "$XAUDIT" record -o d "$@" ./stay ./libpages.so ./libother.so </dev/null >out 2>err || status=$?
+	bounded 60 ./deny "$how" "$XAUDIT" record -o d "$@" ./stay ./libpages.so ./libother.so </dev/null >out 2>err ||
+		status=$?
 	err=$(cat err)
 }
 for how in mdwe eperm kill; do
@@ -119,7 +120,8 @@ if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; th
 	patchable_library libpages.so pages.c
 	program "$CC" stay stay.c -L. -lpages
 	status=0
-	bounded 60 strace -f -e trace=mmap,mprotect,pkey_mprotect,mremap,memfd_create -o calls "$XAUDIT" record -o d -k patchable,plt \
+	bounded 60 strace -f -e trace=mmap,mprotect,pkey_mprotect,mremap,memfd_create -o calls \
+		"$XAUDIT" record -o d -k patchable,plt \
 		-l libpages.so ./stay ./libpages.so ./libother.so </dev/null >out 2>err || status=$?
 	is "$status" 0 'the program runs under strace'
 	ok 'strace saw how the text became writable for a moment' grep -q 'mprotect(.*PROT_READ|PROT_WRITE)' calls

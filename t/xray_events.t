@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Custom and typed event sleds of XRay: every event arrives byte for byte, and functions don't notice, from each compiler that is here. Nobody
-# defines what the sleds would call: libraries are opened lazily, and none of it runs.
+# Custom and typed event sleds of XRay: every event arrives byte for byte, and functions don't notice, from each
+# compiler that is here. Nobody defines what the sleds would call: libraries are opened lazily, and none of it runs.
 . "${top_srcdir:-.}/t/tap.sh"
 . "$top_srcdir/t/traced.sh"
 . "$top_srcdir/t/ctl.sh"
 
-$CC -O2 -g -Wall -Wextra -Werror -rdynamic "-I$top_srcdir" "-I$top_srcdir/runtime" -o events "$sources/events.c" "$top_builddir/libxaudit-api.a" -ldl \
+$CC -O2 -g -Wall -Wextra -Werror -rdynamic "-I$top_srcdir" "-I$top_srcdir/runtime" -o events "$sources/events.c" \
+	"$top_builddir/libxaudit-api.a" -ldl \
 	-pthread || bail 'the program does not compile'
 
 # events_of DIR: TYPE BASE64 of each custom event of the dump.
@@ -18,7 +19,8 @@ events_of() {
 sleds() {
 	bounded 20 "$XAUDIT" list --format=json "$1" | jq -r '.event_sleds | "\(.usable) \(.left_alone)"'
 }
-# arrive NAME LIBRARY WHAT...: the program says which events it makes; these are in the trace, in order, and no others. $sum: the last thing it says.
+# arrive NAME LIBRARY WHAT...: the program says which events it makes; these are in the trace, in order, and no others.
+# $sum: the last thing it says.
 arrive() {
 	name=$1
 	shift
@@ -43,7 +45,8 @@ sed '/^wrong/d' made >alone
 arrive 'by hand, handlers use all registers' ./hand.so by-hand handled
 is "$(cmp alone made 2>&1)" '' 'by hand, handlers use all registers: the events are the same'
 is "$(calls hand_left)" 1 'by hand: a function is traced, though three of its event sleds are left alone'
-is "$(object d hand.so '.sites.xray | to_entries | map(.value) | sort')" '[1,4,124]' 'by hand: info counts functions, and the sleds that are left alone'
+is "$(object d hand.so '.sites.xray | to_entries | map(.value) | sort')" '[1,4,124]' \
+	'by hand: info counts functions, and the sleds that are left alone'
 like "$(bounded 20 "$XAUDIT" info d)" ' 4  event sleds left alone: ' 'by hand: and says why'
 like "$(bounded 20 "$XAUDIT" list hand.so)" '^ +4 event sleds left alone: ' 'by hand: so does list'
 
@@ -69,11 +72,12 @@ one() {
 	esac
 	compiler=$1 language=$2 level=$3 part=$4
 	shift 4
-	bounded 60 "$compiler" -fno-crash-diagnostics -w -x "$language" "$level" -fPIC -fxray-instrument "$@" "-DPART=$part" -c -o "$part.o" \
+	bounded 60 "$compiler" -fno-crash-diagnostics -w -x "$language" "$level" -fPIC -fxray-instrument "$@" \
+		"-DPART=$part" -c -o "$part.o" \
 		"$sources/events_part.c" >compile.err 2>&1
 }
-# build COMPILER LANGUAGE LEVEL PART...: libparts.so of those that compile. $without: parts that can't be called; $left: sleds that are left alone;
-# $usable.
+# build COMPILER LANGUAGE LEVEL PART...: libparts.so of those that compile. $without: parts that can't be called; $left:
+# sleds that are left alone; $usable.
 build() {
 	with=$1 in=$2 at=$3
 	shift 3
@@ -133,7 +137,8 @@ done
 first=${compilers# }
 first=${first%% *}
 raw() {
-	$1 -O0 -g -fPIC -shared -fxray-instrument -o "$2" "$sources/events_raw.c" || bail 'events_raw.c does not compile'
+	$1 -O0 -g -fPIC -shared -fxray-instrument -o "$2" "$sources/events_raw.c" ||
+		bail 'events_raw.c does not compile'
 }
 raw "$first" raw.so
 cat >sizes.expected <<'END'
@@ -153,13 +158,15 @@ record d -k xray ./events ./raw.so sizes
 is "$status $out" '0 alpha 16 beta 17
 gamma 22' 'sizes: the program runs to its end'
 is "$(printf '%s\n' "$err" | head -n 1) $(printf '%s\n' "$err" | sed -n '2s/:.*//p;3,$p')" \
-	'xaudit: an event of 4097 bytes is longer than 4096: such events are lost xaudit record' 'sizes: the first that is too long is told, and no other'
+	'xaudit: an event of 4097 bytes is longer than 4096: such events are lost xaudit record' \
+		'sizes: the first that is too long is told, and no other'
 bounded 20 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custom") | "\(.type) \(.size)"' >got
 is "$(diff sizes.expected got)" '' 'sizes: what is not too long or empty is there, under its type or a name for its number'
 report d
 is "$(sums)" '6 lost 0 unfinished' 'sizes: 6 that are too long are lost'
 is "$(info d '[.processes[0].lost_by[] | [.events, .cause]]')" \
-	'[[6,"since custom events were too long, too many types, or too deep inside of each other"]]' 'and told by their cause'
+	'[[6,"since custom events were too long, too many types, or too deep inside of each other"]]' \
+		'and told by their cause'
 is "$(calls raw_custom) $(calls raw_typed)" '7 11' 'sizes: all calls are there'
 
 # ---- modes ----
@@ -167,7 +174,8 @@ is "$(calls raw_custom) $(calls raw_typed)" '7 11' 'sizes: all calls are there'
 record d -k xray --mode=count ./events ./raw.so sizes
 is "$status $err" '0 ' 'mode count: the program runs as ever'
 report d
-is "$(calls raw_custom) $(calls raw_typed) $(sums)" '7 11 0 lost 0 unfinished' 'mode count: calls are counted, events leave nothing'
+is "$(calls raw_custom) $(calls raw_typed) $(sums)" '7 11 0 lost 0 unfinished' \
+	'mode count: calls are counted, events leave nothing'
 is "$(events_of d | wc -l)" 0 'mode count: there are no events'
 record d -k xray --mode=ring ./events ./raw.so sizes
 is "$(events_of d | wc -l)" 11 'mode ring: events are there'
@@ -200,12 +208,15 @@ is "$(grep -o 6690e9 all | wc -l) $(grep -c 6690e9 untraced)" '2 0' 'two sleds i
 # ---- handlers, unwinders ----
 
 record d -k xray ./events ./raw.so handled
-is "$status $out$err" '0 set 0 custom 10 typed 10 wrong 0 reached main 20' 'handlers are told of events, and backtrace() in them reaches the function and main'
-is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '20 untyped;20 xray-777;' 'the events are recorded, too'
+is "$status $out$err" '0 set 0 custom 10 typed 10 wrong 0 reached main 20' \
+	'handlers are told of events, and backtrace() in them reaches the function and main'
+is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '20 untyped;20 xray-777;' \
+	'the events are recorded, too'
 if command -v gdb >/dev/null; then
 	printf '[trace]\noutput = %s/d\n[library *raw.so]\nkinds = xray\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp" >gdb.conf
 	said=$(bounded 100 gdb --batch -nx -iex "set environment LD_AUDIT $MODULE" -iex "set environment XAUDIT_CONFIG $tmp/gdb.conf" \
-		-ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'break handler if event->type == 6' -ex run -ex bt -ex 'finish' \
+		-ex 'set confirm off' -ex 'set startup-with-shell off' -ex \
+			'break handler if event->type == 6' -ex run -ex bt -ex 'finish' \
 		--args ./events ./raw.so handled 2>&1)
 	case $said in
 	*'not being run'*) skip 1 'gdb may not run programs here' ;;
@@ -252,10 +263,12 @@ is "$status $(on)" '0 0' 'ctl: all is off again'
 tell 'call 23'
 finish
 is "$status $(cat err)" '0 ' 'ctl: the program runs to its end'
-is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '39 untyped;39 xray-5;' 'ctl: events are there from the times when they were on and recorded'
+is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '39 untyped;39 xray-5;' \
+	'ctl: events are there from the times when they were on and recorded'
 is "$(object d raw.so .patched_pages)" 0 'ctl: the text is the file'"'"'s again'
 
-# Where the sleds become the file's own again, they would call what nobody defines: who stands in one must have been moved.
+# Where the sleds become the file's own again, they would call what nobody defines: who stands in one must have been
+# moved.
 conf 'enabled = no' 'mode = ring' 'ring = 1M'
 begin ./events ./raw.so told threads
 rounds=0 failed=''
@@ -272,7 +285,8 @@ tell 'call 21'
 ctl "$pid" disable '*'
 finish
 is "$status $(tail -n 1 out) $(cat err)" '0 wrong 0 ' 'ctl, threads: the program runs to its end'
-is "$(events_of d | grep ' dG9sZA==$' | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '21 untyped;21 xray-5;' \
+is "$(events_of d | grep ' dG9sZA==$' | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" \
+	'21 untyped;21 xray-5;' \
 	'ctl, threads: events of the time when all is on are there'
 
 # ---- switched from inside ----
@@ -293,10 +307,12 @@ in_order() {
 if perl -MMIME::Base64 -e 1 2>/dev/null; then
 	conf 'enabled = no' 'mode = ring' 'ring = 1M'
 	traced $((ms / 1000 + 60)) switch $ms >out 2>err
-	is "$? $(cat out err)" '0 switched often, failed 0, wrong 0' 'from inside: 8 threads go on while sleds are switched'
+	is "$? $(cat out err)" '0 switched often, failed 0, wrong 0' \
+		'from inside: 8 threads go on while sleds are switched'
 	events_of d >got
 	is "$(in_order <got)" '0 wrong 16 of 16 kinds' 'from inside: events are whole, and in order for each thread'
-	is "$(tail -n 2 got | tr '\n' ';')" 'untyped b24=;xray-9 b24=;' 'from inside: what is on at the end is there, what is off is not'
+	is "$(tail -n 2 got | tr '\n' ';')" 'untyped b24=;xray-9 b24=;' \
+		'from inside: what is on at the end is there, what is off is not'
 	report d
 	is "$(sums)" '0 lost 0 unfinished' 'from inside: nothing is lost'
 else
@@ -315,7 +331,8 @@ is "$(events_of d | grep -c ' Y29weQ==$')" 16000 'unloading: the events of all i
 # ---- a signal at each instruction ----
 
 for level in -O1 -O0; do
-	bounded 60 "$first" -fno-crash-diagnostics $level -fPIC -shared -fxray-instrument -o libhandled.so "$sources/events_steps.c" 2>compile.err &&
+	bounded 60 "$first" -fno-crash-diagnostics $level -fPIC -shared -fxray-instrument -o libhandled.so \
+		"$sources/events_steps.c" 2>compile.err &&
 		[ "$(sleds libhandled.so)" = '2 0' ] && break
 done
 is "$(sleds libhandled.so)" '2 0' 'signals: the library has two event sleds'
@@ -326,7 +343,8 @@ diag "signals: $out"
 set -- $out 0 0 0 0
 is "$status $err" '0 ' 'signals: functions keep their numbers'
 ok 'signals: the handler came after each of more than 200 instructions' test "$4" -gt 200
-is "$(events_of d | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ';')" "$1 untyped Y291bnRlZA==;$4 xray-7 aGFuZGxlZA==;" \
+is "$(events_of d | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ';')" \
+	"$1 untyped Y291bnRlZA==;$4 xray-7 aGFuZGxlZA==;" \
 	'signals: all events are there, of calls and handlers'
 report d
 is "$(calls counted) $(calls handled) $(sums)" "$1 $4 0 lost 0 unfinished" 'signals: so are all calls'

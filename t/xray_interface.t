@@ -28,8 +28,10 @@ for name in handlers patch many log none; do
 done
 program "$CLANGXX" own_patch xray_patch.cc $flags -DOWN part.o $shared
 
-is "$(bounded 20 ./shared_none) $(bounded 20 ./static_none)" '15 good, 0 bad 15 good, 0 bad' 'without the module each call has its answer'
-is "$(bounded 20 ./shared_log) $(bounded 20 ./static_log)" '45 good, 0 bad 45 good, 0 bad' 'without the module the log interface has modes of the program'
+is "$(bounded 20 ./shared_none) $(bounded 20 ./static_none)" '15 good, 0 bad 15 good, 0 bad' \
+	'without the module each call has its answer'
+is "$(bounded 20 ./shared_log) $(bounded 20 ./static_log)" '45 good, 0 bad 45 good, 0 bad' \
+	'without the module the log interface has modes of the program'
 
 # off ARGUMENT...: xaudit record of a program, all functions off at first.
 off() {
@@ -44,9 +46,11 @@ for with in shared static; do
 	# A call whose function is unpatched meanwhile has no end.
 	is "$(sums | cut -d' ' -f1,2)" '0 lost' "$with: nothing of that is lost"
 	off ./${with}_log ./libpart.so
-	is "$out$err" '104 good, 0 bad' "$with: the log interface, with modes of the program and with LLVM's names for the recorder"
+	is "$out$err" '104 good, 0 bad' \
+		"$with: the log interface, with modes of the program and with LLVM's names for the recorder"
 	report d
-	is "$(calls part_leaf) $(calls part_logged), $(sums)" '14 5, 0 lost 0 unfinished' "$with: the recorder has the calls between init and finalize"
+	is "$(calls part_leaf) $(calls part_logged), $(sums)" '14 5, 0 lost 0 unfinished' \
+		"$with: the recorder has the calls between init and finalize"
 done
 # XRAY_OPTIONS, and the program's own. 2 4 2: initialised, finalised, flushed.
 for with in shared static; do
@@ -77,15 +81,18 @@ is "$err" 'xaudit: 255 libraries with XRay functions are loaded: the XRay interf
 record d -k xray -F part_leaf ./shared_many once ./libtwo.so
 is "$out" '9 good, 0 bad' '300 libraries at once, all on by the rules'
 report d
-is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_leaf") | .calls] | add') $(sums)" '301 0 lost 0 unfinished' \
+is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_leaf") | .calls] | add') $(sums)" \
+	'301 0 lost 0 unfinished' \
 	'300 libraries at once, all on by the rules: those without a number are traced, too'
 
 # Libraries that register themselves with LLVM's runtime find this library.
 xray_library libregisters.so resolve_library.c -DSHARED
 program "$CC" host resolve_host.c -Wl,--no-as-needed $shared
-is "$(bounded 20 ./host now 3 ./libregisters.so 2>&1)" 'sum 18: number -1, handlers 0, same 1; found 3' 'a library built -fxray-shared can be loaded without the module'
+is "$(bounded 20 ./host now 3 ./libregisters.so 2>&1)" 'sum 18: number -1, handlers 0, same 1; found 3' \
+	'a library built -fxray-shared can be loaded without the module'
 record d -k xray ./host now 3 ./libregisters.so
-is "$out$err" 'sum 18: number 1, handlers 0, same 1; found 3' 'a library built -fxray-shared has the number that the module gave it'
+is "$out$err" 'sum 18: number 1, handlers 0, same 1; found 3' \
+	'a library built -fxray-shared has the number that the module gave it'
 
 off ./shared_many mixed ./libpart.so ./libtwo.so
 is "$out$err" '11 good, 0 bad' 'libraries come and go while three threads patch and set handlers'
@@ -102,7 +109,8 @@ library "$CC" auditor.so xray_auditor.c
 cp libpart.so libslow.so
 printf '[trace]\noutput = %s/d\nenabled = no\n[library *]\nkinds = xray\n' "$tmp" >off.conf
 rm -rf d
-is "$(bounded 60 env LD_AUDIT="$tmp/auditor.so:$MODULE" XAUDIT_CONFIG=off.conf ./shared_many waits ./libslow.so ./libtwo.so 2>&1)" '8 good, 0 bad' \
+is "$(bounded 60 env LD_AUDIT="$tmp/auditor.so:$MODULE" XAUDIT_CONFIG=off.conf ./shared_many waits ./libslow.so \
+	./libtwo.so 2>&1)" '8 good, 0 bad' \
 	'while a library is being loaded for a second, patching answers ONGOING'
 
 # Rules that don't name the library.

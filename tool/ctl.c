@@ -35,12 +35,14 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	int r;
 
 	if (request->patch_count > MOST_PATCHES) {
-		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this", (int)world->process->pid);
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
 		return -1;
 	}
 	patch = memory_zeroed(count ? count : 1, sizeof(*patch));
 	if (!ctl_read(world->process, request->patches, patch, size) && count) {
-		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this", (int)world->process->pid);
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
 		r = -1;
 	} else {
 		r = ctl_patch(world, patch, count, written);
@@ -79,7 +81,8 @@ static bool say_error(const struct ctl_process *process, int error)
 	case 0:
 		return true;
 	case -ECANCELED:
-		tool_error("ctl", "process %d: xaudit switched itself off there; the reason was said on its standard error", pid);
+		tool_error("ctl",
+			"process %d: xaudit switched itself off there; the reason was said on its standard error", pid);
 		break;
 	case -ENOMEM:
 		tool_error("ctl", "process %d has no memory for this", pid);
@@ -96,13 +99,19 @@ static void say_in_the_way(const struct ctl_world *world, pid_t stuck)
 	char state = stuck ? ctl_state(world->process->pid, stuck) : 0;
 
 	if (stuck)
-		tool_error("ctl", "process %d: thread %d does not stop (%s); nothing was changed, try again", pid, (int)stuck,
-			state == 'D' ? "it waits for a device, or for the child of its vfork" : "it gets no time to run");
+		tool_error("ctl", "process %d: thread %d does not stop (%s); nothing was changed, try again", pid,
+			(int)stuck,
+			state == 'D' ? "it waits for a device, or for the child of its vfork"
+				     : "it gets no time to run");
 	else
-		tool_error("ctl", "process %d is busy with its libraries, or with another xaudit ctl; nothing was changed, try again", pid);
+		tool_error("ctl",
+			"process %d is busy with its libraries, or with another xaudit ctl; nothing was changed, try "
+			"again",
+			pid);
 }
 
-bool ctl_request(struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause)
+bool ctl_request(
+	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause)
 {
 	struct ctl_world world = { .process = process };
 	uint64_t begin = ctl_now();
@@ -397,7 +406,8 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 	const char *where = NULL;
 
 	if (!argc || (argc < 2 && !targets->trees && !targets->names)) {
-		tool_error("ctl", "%s: xaudit ctl PID COMMAND", argc ? "what is to be done there? usage" : "which process? usage");
+		tool_error("ctl", "%s: xaudit ctl PID COMMAND",
+			argc ? "what is to be done there? usage" : "which process? usage");
 		return TOOL_USAGE;
 	}
 	for (; argc && number(argv[0]); argc--, argv++)

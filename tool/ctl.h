@@ -2,12 +2,13 @@
 /*
  * xaudit ctl: looks into a running process, and changes what is traced there (runtime/control.h has the protocol).
  *
- * Whoever only looks needs no stop: ctl_open() finds the module's control block, ctl_read() reads memory; what the process changes meanwhile may come
- * torn, so addresses and counts in it are not believed before they are checked. Whoever changes something: ctl_request(), which stops all threads
- * (ctl_stop.c), has one of them call the module (ctl_call.c), writes code bytes (ctl_patch.c), and lets all go.
+ * Whoever only looks needs no stop: ctl_open() finds the module's control block, ctl_read() reads memory; what the
+ * process changes meanwhile may come torn, so addresses and counts in it are not believed before they are checked.
+ * Whoever changes something: ctl_request(), which stops all threads (ctl_stop.c), has one of them call the module
+ * (ctl_call.c), writes code bytes (ctl_patch.c), and lets all go.
  *
- * Killed at any moment, the tool leaves a process that runs on: the kernel lets the threads go, and between any two of the tool's system calls the
- * process is whole. What is not, is marked where it happens.
+ * Killed at any moment, the tool leaves a process that runs on: the kernel lets the threads go, and between any two of
+ * the tool's system calls the process is whole. What is not, is marked where it happens.
  *
  * One thread. Errors are said here, in one line ("xaudit ctl: ..."), unless told otherwise.
  */
@@ -34,7 +35,8 @@ struct ctl_mapping {
 struct ctl_process {
 	pid_t pid;  /* of the process, where the user named a thread, too */
 	int memory;	/* /proc/PID/mem */
-	bool writable;	/* through it; not where /proc is mounted read-only: then code is written by ptrace, a word at a time */
+	/* through it; not where /proc is mounted read-only: then code is written by ptrace, a word at a time */
+	bool writable;
 	uint64_t block_at;
 	struct control_block block; /* as it was when it was read; pointers are addresses over there */
 	struct ctl_mapping *mapping; /* in order; when it was opened, or ctl_maps() was called */
@@ -59,7 +61,10 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 void ctl_limit_begin(void);
 bool ctl_limit_reached(void);
 
-/* Reads or writes memory of the process, in whole or not; silent. What is written must be writable for the process, too. */
+/*
+ * Reads or writes memory of the process, in whole or not; silent. What is written must be writable for the process,
+ * too.
+ */
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size);
 bool ctl_write(const struct ctl_process *process, uint64_t address, const void *from, size_t size);
 
@@ -67,8 +72,8 @@ bool ctl_write(const struct ctl_process *process, uint64_t address, const void *
 char *ctl_text(const struct ctl_process *process, uint64_t address);
 
 /*
- * Path of the folder that the process's trace is in (p<pid>), as this process finds it; to be freed. *place: of its head
- * there. NULL: it has none (yet). Silent.
+ * Path of the folder that the process's trace is in (p<pid>), as this process finds it; to be freed. *place: of its
+ * head there. NULL: it has none (yet). Silent.
  */
 char *ctl_folder(const struct ctl_process *process, uint32_t *place);
 
@@ -99,7 +104,10 @@ struct ctl_world {
 	int pending_stop; /* SIGSTOP and such that came while a thread was ours; sent again afterwards */
 };
 
-/* What the kernel leaves in rax (negative) of a system call that it will restart: its include/linux/errno.h. NO_HAND: unless a handler runs. */
+/*
+ * What the kernel leaves in rax (negative) of a system call that it will restart: its include/linux/errno.h. NO_HAND:
+ * unless a handler runs.
+ */
 enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_BLOCK = 516 };
 
 /* ns, CLOCK_MONOTONIC */
@@ -109,8 +117,8 @@ uint64_t ctl_now(void);
 void ctl_wait(uint64_t ns);
 
 /*
- * Stops all threads. Returns 0; -EAGAIN when one did not stop, or our code is still at work in one: the others run again; or -1: said why not, they run
- * again.
+ * Stops all threads. Returns 0; -EAGAIN when one did not stop, or our code is still at work in one: the others run
+ * again; or -1: said why not, they run again.
  */
 int ctl_stop(struct ctl_world *world);
 
@@ -121,8 +129,8 @@ void ctl_go(struct ctl_world *world);
 void ctl_world_free(struct ctl_world *world);
 
 /*
- * Has a stopped thread call control_run() with the request; its answer is read back into it. Returns 0, -EAGAIN (no thread can be asked right now), or -1
- * after saying why. The thread is as before.
+ * Has a stopped thread call control_run() with the request; its answer is read back into it. Returns 0, -EAGAIN (no
+ * thread can be asked right now), or -1 after saying why. The thread is as before.
  */
 int ctl_call(struct ctl_world *world, struct control_request *request);
 
@@ -135,16 +143,20 @@ struct ctl_written {
 	size_t writes;
 };
 
-/* Moves everybody out of the bytes that change, and changes them. All threads stopped. Returns 0, or -1 after saying why. */
+/*
+ * Moves everybody out of the bytes that change, and changes them. All threads stopped. Returns 0, or -1 after saying
+ * why.
+ */
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written);
 
 /* ---- requests ---- */
 
 /*
- * All of it, tried again for at most two seconds when somebody is in the way: stop, call, write, let go. Returns whether it was done; said why not.
- * written may be NULL for requests without patches; pause: ns.
+ * All of it, tried again for at most two seconds when somebody is in the way: stop, call, write, let go. Returns
+ * whether it was done; said why not. written may be NULL for requests without patches; pause: ns.
  */
-bool ctl_request(struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause);
+bool ctl_request(
+	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause);
 
 /* ---- subcommands: argv[0] is the name. They take their own options and answer the exit status. ---- */
 

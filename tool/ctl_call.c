@@ -74,7 +74,8 @@ static int fitness(const struct ctl_world *world, const struct ctl_thread *threa
 	if (room < ROOM_LEAST || ((long)r->orig_rax < 0 && in_rseq(world, thread)))
 		return 0;
 	/* The stack of a coroutine may lie in a larger mapping; its room can't be seen. */
-	return 1 + 4 * (room >= ROOM && strcmp(stack->path, "[heap]") != 0) + 2 * !has_own_mask(r) + ((long)r->orig_rax < 0);
+	return 1 + 4 * (room >= ROOM && strcmp(stack->path, "[heap]") != 0) + 2 * !has_own_mask(r) +
+	       ((long)r->orig_rax < 0);
 }
 
 static struct ctl_thread *choose(const struct ctl_world *world)
@@ -97,9 +98,24 @@ static struct ctl_thread *choose(const struct ctl_world *world)
 /* The registers as they are to be when nobody is there who could ask the kernel to restart the system call. */
 static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t mask)
 {
-	struct control_frame f = { .mask = mask, .flags = r->eflags, .r15 = r->r15, .r14 = r->r14, .r13 = r->r13, .r12 = r->r12,
-		.r11 = r->r11, .r10 = r->r10, .r9 = r->r9, .r8 = r->r8, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx,
-		.rdx = r->rdx, .rcx = r->rcx, .rax = r->rax, .rip = r->rip };
+	struct control_frame f = { .mask = mask,
+		.flags = r->eflags,
+		.r15 = r->r15,
+		.r14 = r->r14,
+		.r13 = r->r13,
+		.r12 = r->r12,
+		.r11 = r->r11,
+		.r10 = r->r10,
+		.r9 = r->r9,
+		.r8 = r->r8,
+		.rdi = r->rdi,
+		.rsi = r->rsi,
+		.rbp = r->rbp,
+		.rbx = r->rbx,
+		.rdx = r->rdx,
+		.rcx = r->rcx,
+		.rax = r->rax,
+		.rip = r->rip };
 
 	if ((long)r->orig_rax < 0)
 		return f;
@@ -154,7 +170,8 @@ static bool is_done(const struct ctl_world *world, pid_t tid)
 	struct user_regs_struct r;
 
 	return ptrace(PTRACE_GETREGS, tid, 0, &r) == 0 && r.orig_rax == __NR_rt_sigprocmask && r.r9 == CONTROL_MAGIC &&
-	       r.rip >= (uint64_t)(uintptr_t)b->entry && r.rip < (uint64_t)(uintptr_t)b->entry_end && (long)r.rax == -ENOSYS;
+	       r.rip >= (uint64_t)(uintptr_t)b->entry && r.rip < (uint64_t)(uintptr_t)b->entry_end &&
+	       (long)r.rax == -ENOSYS;
 }
 
 static int say_lost(const struct ctl_world *world, enum event event)
@@ -162,7 +179,9 @@ static int say_lost(const struct ctl_world *world, enum event event)
 	if (event == EVENT_GONE)
 		tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
 	else
-		tool_error("ctl", "process %d: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it was asked for",
+		tool_error("ctl",
+			"process %d: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it "
+			"was asked for",
 			(int)world->process->pid);
 	return -1;
 }
@@ -191,8 +210,8 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 				world->pending_stop = signal;
 				break;
 			}
-			tool_error("ctl", "process %d: libxaudit.so failed with signal %d; please report this", (int)world->process->pid,
-				signal);
+			tool_error("ctl", "process %d: libxaudit.so failed with signal %d; please report this",
+				(int)world->process->pid, signal);
 			ptrace(PTRACE_SETREGS, tid, 0, &thread->regs);
 			ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 			return -1;
@@ -203,8 +222,9 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 }
 
 /*
- * The thread's own registers again. It stops behind the system call that brings its mask back, before any signal is delivered: there, with orig_rax and rax as
- * they were, the kernel restarts the system call that the thread was in, or lets a signal that came meanwhile interrupt it, as ever.
+ * The thread's own registers again. It stops behind the system call that brings its mask back, before any signal is
+ * delivered: there, with orig_rax and rax as they were, the kernel restarts the system call that the thread was in, or
+ * lets a signal that came meanwhile interrupt it, as ever.
  */
 static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
 {
@@ -243,7 +263,8 @@ static size_t request_size(const struct control_request *request)
 			length++;
 		length += 2;
 	}
-	return offsetof(struct control_request, text) + (length < sizeof(request->text) ? length : sizeof(request->text));
+	return offsetof(struct control_request, text) +
+	       (length < sizeof(request->text) ? length : sizeof(request->text));
 }
 
 int ctl_call(struct ctl_world *world, struct control_request *request)
@@ -272,7 +293,10 @@ int ctl_call(struct ctl_world *world, struct control_request *request)
 	r.rsp = (uint64_t)(uintptr_t)b->stack_top;
 	r.orig_rax = (uint64_t)-1;
 	r.eflags &= ~0x100ull; /* no single steps */
-	/* Killed between the two, we leave a thread that runs control_entry with its signals open: they may come, and it goes on behind them. */
+	/*
+	 * Killed between the two, we leave a thread that runs control_entry with its signals open: they may come, and
+	 * it goes on behind them.
+	 */
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &r) || ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(all), &all))
 		return say_lost(world, EVENT_GONE);
 	if (run(world, thread, mask) || bring_back(world, thread)) {

@@ -51,7 +51,8 @@ static bool check_rule(const char *rule)
 		while (function <= colon) {
 			size_t length = strcspn(function, ",:");
 			if (!is_kind(function, length)) {
-				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, rule, (int)length, function);
+				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, rule,
+					(int)length, function);
 				return false;
 			}
 			function += length + 1;
@@ -89,18 +90,20 @@ static void print_line(uint64_t n, const char *one, const char *many, const char
 		printf("  %" PRIu64 " %s not: %s\n", n, n == 1 ? one : many, why);
 }
 
-static void print_result(const char *done, const struct control_request *request, const struct ctl_written *written, uint64_t pause)
+static void print_result(
+	const char *done, const struct control_request *request, const struct ctl_written *written, uint64_t pause)
 {
 	const struct control_result *r = &request->result;
 	uint64_t failed = written->refused_bytes + written->refused_straddle;
 	uint64_t changed = r->changed > failed ? r->changed - failed : 0;
 
 	printf("%" PRIu32 " %s: %" PRIu64 " %s switched %s, %" PRIu32 " %s already, ", r->functions,
-		r->functions == 1 ? "function" : "functions", changed, changed == 1 ? "site" : "sites", done, r->already,
-		r->already == 1 ? "was" : "were");
+		r->functions == 1 ? "function" : "functions", changed, changed == 1 ? "site" : "sites", done,
+		r->already, r->already == 1 ? "was" : "were");
 	print_pause(pause);
 	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
-		print_line(r->refused[i], "function", "functions", info_reason(i) ? info_reason(i) : "the module does not say why");
+		print_line(r->refused[i], "function", "functions",
+			info_reason(i) ? info_reason(i) : "the module does not say why");
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 }
@@ -204,7 +207,9 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 
 int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 {
-	static const char *const modes[] = { [TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count" };
+	static const char *const modes[] = {
+		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
+	};
 	static struct control_request wanted, request;
 	bool takes_word = !strcmp(argv[0], "mode"), failed = false;
 	size_t at = 0;
@@ -213,7 +218,8 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 	if (status)
 		return status - 1;
 	if (argc != (takes_word ? 2 : 1)) {
-		tool_error("ctl", takes_word ? "mode takes one word: stream, ring or count" : "%s takes no argument", argv[0]);
+		tool_error("ctl", takes_word ? "mode takes one word: stream, ring or count" : "%s takes no argument",
+			argv[0]);
 		return TOOL_USAGE;
 	}
 	wanted.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;

@@ -3,7 +3,8 @@
  * The commands of `xaudit ctl` that need nothing of the process but its folder: they read files, stop nobody, and work
  * as well when the process has ended.
  *
- * pid: of the (first) process, 0 if a trace was named in its place. argv[0] is the command's own word. They return the exit status: 0, 1 (said why), 2 for wrong usage.
+ * pid: of the (first) process, 0 if a trace was named in its place. argv[0] is the command's own word. They return the
+ * exit status: 0, 1 (said why), 2 for wrong usage.
  */
 #ifndef XAUDIT_CTL_FOLDER_H
 #define XAUDIT_CTL_FOLDER_H

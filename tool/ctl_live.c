@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The status of a running process, read from its memory while it runs. Objects and loads are never freed (audit/object.h), but what is read may be torn, or an
- * object's tables not yet there: every address is tried, every count bounded, and what makes no sense is left out.
+ * The status of a running process, read from its memory while it runs. Objects and loads are never freed
+ * (audit/object.h), but what is read may be torn, or an object's tables not yet there: every address is tried, every
+ * count bounded, and what makes no sense is left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,7 +57,8 @@ static void read_usages(struct usages *all, pid_t pid)
 		char flags[8];
 		int behind = 0;
 		uint64_t kb;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &u.start, &u.end, flags, &behind) == 3 && behind) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &u.start, &u.end, flags, &behind) == 3 &&
+			behind) {
 			line[strcspn(line, "\n")] = '\0';
 			all->path_bytes += strlen(line + behind);
 			u.path = memory_text(line + behind, all->path_bytes < MOST_PATHS ? strlen(line + behind) : 0);
@@ -216,7 +218,8 @@ static bool read_tables(const struct ctl_process *process, const struct object *
 	return false;
 }
 
-static void add_sites(const struct ctl_process *process, struct status_object *object, const struct tables *t, const struct load *load)
+static void add_sites(const struct ctl_process *process, struct status_object *object, const struct tables *t,
+	const struct load *load)
 {
 	static struct text text;
 
@@ -226,7 +229,8 @@ static void add_sites(const struct ctl_process *process, struct status_object *o
 		uint64_t address = load->base + site->address;
 		uint8_t two[2];
 		if (site->function >= t->functions || t->function[site->function].kind >= TRACE_KIND_COUNT ||
-			t->function[site->function].reason != TRACE_REASON_TRACED || address < load->start || address >= load->end)
+			t->function[site->function].reason != TRACE_REASON_TRACED || address < load->start ||
+			address >= load->end)
 			continue;
 		struct status_kind *kind = &object->kind[t->function[site->function].kind];
 		kind->sites++;
@@ -245,7 +249,8 @@ static unsigned kind_of(const struct ctl_process *process, uint64_t function)
 }
 
 /* Is a binding's stub on? Its cell lies in the block that holds the stub. */
-static bool is_bound_on(const struct ctl_process *process, const struct stub_pages *pages, size_t blocks, const struct binding *b)
+static bool is_bound_on(
+	const struct ctl_process *process, const struct stub_pages *pages, size_t blocks, const struct binding *b)
 {
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t start = at(pages[i].start);
@@ -254,13 +259,14 @@ static bool is_bound_on(const struct ctl_process *process, const struct stub_pag
 			continue;
 		/* stub_address() and stub_cell() of x86_64/stub.c, for a mapping over there. */
 		uint64_t n = (b->stub - start) / STUB_SIZE;
-		return ctl_read(process, start + pages[i].code_size + n * sizeof(cell), &cell, sizeof(cell)) && cell.target != cell.body;
+		return ctl_read(process, start + pages[i].code_size + n * sizeof(cell), &cell, sizeof(cell)) &&
+		       cell.target != cell.body;
 	}
 	return false;
 }
 
-static void add_bindings(const struct ctl_process *process, struct status *status, const struct usages *all, struct status_object *object,
-	const struct load *load)
+static void add_bindings(const struct ctl_process *process, struct status *status, const struct usages *all,
+	struct status_object *object, const struct load *load)
 {
 	enum { BLOCKS = 4096 };
 	static struct stub_pages pages[BLOCKS];
@@ -343,8 +349,8 @@ static void read_loads(const struct ctl_process *process, struct loads *loads, s
 	status->cut |= loads->count == MOST_LISTED;
 }
 
-static void add_object(const struct ctl_process *process, struct status *status, const struct usages *all, const struct loads *loads,
-	uint64_t address, const struct object *object)
+static void add_object(const struct ctl_process *process, struct status *status, const struct usages *all,
+	const struct loads *loads, uint64_t address, const struct object *object)
 {
 	struct status_object *to;
 	struct tables tables;
@@ -382,8 +388,10 @@ bool status_live(struct status *status, const struct ctl_process *process)
 	uint64_t next = 0;
 
 	*status = (struct status){ .pid = (uint32_t)process->pid, .alive = true };
-	if (!ctl_read(process, at(b->state), &state, sizeof(state)) || !ctl_read(process, at(b->epoch), &status->epoch, sizeof(status->epoch)) ||
-		!ctl_read(process, at(b->mode), &mode, sizeof(mode)) || !ctl_read(process, at(b->recording), &recording, sizeof(recording)) ||
+	if (!ctl_read(process, at(b->state), &state, sizeof(state)) ||
+		!ctl_read(process, at(b->epoch), &status->epoch, sizeof(status->epoch)) ||
+		!ctl_read(process, at(b->mode), &mode, sizeof(mode)) ||
+		!ctl_read(process, at(b->recording), &recording, sizeof(recording)) ||
 		!ctl_read(process, at(b->objects), &next, sizeof(next))) {
 		ctl_explain(process->pid, 0, ESRCH);
 		return false;

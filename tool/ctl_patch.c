@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes code of a stopped process. First whoever stands within bytes that change is moved out of them: threads, and what signal handlers will return to.
- * Where one stands, the move changes nothing (the bytes are NOPs, or do the same as those at its new place), so it may be all that happens.
+ * Changes code of a stopped process. First whoever stands within bytes that change is moved out of them: threads, and
+ * what signal handlers will return to. Where one stands, the move changes nothing (the bytes are NOPs, or do the same
+ * as those at its new place), so it may be all that happens.
  *
- * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each of which leaves a site that works.
+ * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
+ * of which leaves a site that works.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -92,13 +94,17 @@ static void add_stack(struct search *s, uint64_t rsp)
 	s->range[s->ranges++] = (struct range){ rsp, high };
 }
 
-/* The words of a signal frame on the stack (struct rt_sigframe of the kernel): where a handler returns to, then the ucontext. */
+/*
+ * The words of a signal frame on the stack (struct rt_sigframe of the kernel): where a handler returns to, then the
+ * ucontext.
+ */
 enum { FRAME_RETURN = 0, FRAME_RSP = 21, FRAME_RIP = 22, FRAME_SEGMENTS = 24, FRAME_WORDS = 25 };
 
 /* mov $__NR_rt_sigreturn, %rax; syscall. Some libraries use the shorter mov. */
 static bool is_restorer(struct search *s, uint64_t address)
 {
-	static const uint8_t one[9] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }, two[7] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t one[9] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
+			     two[7] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	uint8_t code[9];
 
 	if (address && address == s->known_restorer)
@@ -178,7 +184,8 @@ static int move_all(struct search *s)
 	return 0;
 }
 
-static int move_out(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
+static int move_out(
+	struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
 {
 	struct search s = { .world = world };
 	int r = 0;
@@ -186,7 +193,8 @@ static int move_out(struct ctl_world *world, const struct control_patch *patch, 
 	s.inside = memory_zeroed(count ? count : 1, sizeof(*s.inside));
 	for (size_t i = 0; i < count; i++)
 		if (patch[i].inside_low < patch[i].inside_high)
-			s.inside[s.count++] = (struct inside){ patch[i].inside_low, patch[i].inside_high, patch[i].resume };
+			s.inside[s.count++] =
+				(struct inside){ patch[i].inside_low, patch[i].inside_high, patch[i].resume };
 	qsort(s.inside, s.count, sizeof(*s.inside), by_low);
 	if (s.count)
 		r = move_all(&s);
@@ -209,10 +217,11 @@ struct page {
 };
 
 /*
- * Writes code within one page. Where it takes several steps (by ptrace), each leaves what was written so far, from the low end on or from the high one: up to a
- * word is one step.
+ * Writes code within one page. Where it takes several steps (by ptrace), each leaves what was written so far, from the
+ * low end on or from the high one: up to a word is one step.
  */
-static bool write_code(struct ctl_world *world, uint64_t address, const uint8_t *bytes, size_t size, bool low_first, struct ctl_written *written)
+static bool write_code(struct ctl_world *world, uint64_t address, const uint8_t *bytes, size_t size, bool low_first,
+	struct ctl_written *written)
 {
 	if (world->process->writable) {
 		written->writes++;
@@ -268,13 +277,16 @@ static void turn_to(struct ctl_world *world, struct page *page, uint64_t at)
 /* Where the two bytes are that decide, in those of a patch: while a site is off, nobody comes beyond them. */
 static size_t head_of(const struct control_patch *p)
 {
-	size_t head = p->type == SLED_PATCHABLE_HOT ? SLED_JUMP_SIZE : p->type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE : 0;
+	size_t head = p->type == SLED_PATCHABLE_HOT	  ? SLED_JUMP_SIZE
+		      : p->type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE
+							  : 0;
 
 	return head < p->size ? head : 0;
 }
 
 /* Five bytes of NOPs and their jump, of which `first` can be written at once. */
-static int write_guarded(struct ctl_world *world, const struct control_patch *p, size_t first, const uint8_t now[32], struct ctl_written *written)
+static int write_guarded(struct ctl_world *world, const struct control_patch *p, size_t first, const uint8_t now[32],
+	struct ctl_written *written)
 {
 	/* Off, it is NOPs: a jump over all of them first. How long they are tell the bytes when it is off. */
 	uint8_t off[32], guard[HEAD_SIZE] = { 0xeb };
@@ -289,21 +301,24 @@ static int write_guarded(struct ctl_world *world, const struct control_patch *p,
 	}
 	guard[1] = (uint8_t)(length - sizeof(guard));
 	return write_code(world, p->address, guard, sizeof(guard), true, written) &&
-			       write_code(world, p->address + first, p->bytes + first, p->size - first, true, written) &&
+			       write_code(
+				       world, p->address + first, p->bytes + first, p->size - first, true, written) &&
 			       write_code(world, p->address, p->bytes, first, true, written)
 		       ? 1
 		       : -1;
 }
 
 /*
- * A site that can't be written at once: across two pages (`first` bytes of it on the first one), or longer than a word. Returns 1 when it was written, 0 when it
- * is refused, -1 when it failed.
+ * A site that can't be written at once: across two pages (`first` bytes of it on the first one), or longer than a word.
+ * Returns 1 when it was written, 0 when it is refused, -1 when it failed.
  */
-static int write_in_parts(struct ctl_world *world, const struct control_patch *p, size_t first, struct ctl_written *written)
+static int write_in_parts(
+	struct ctl_world *world, const struct control_patch *p, size_t first, struct ctl_written *written)
 {
 	size_t head = head_of(p);
 	uint8_t now[32];
-	bool part[2] = { memcmp(p->expected, p->bytes, first) != 0, memcmp(p->expected + first, p->bytes + first, p->size - first) != 0 };
+	bool part[2] = { memcmp(p->expected, p->bytes, first) != 0,
+		memcmp(p->expected + first, p->bytes + first, p->size - first) != 0 };
 
 	if (!ctl_read(world->process, p->address, now, sizeof(now)) || memcmp(now, p->expected, p->size)) {
 		written->refused_bytes++;
@@ -326,7 +341,8 @@ static int write_in_parts(struct ctl_world *world, const struct control_patch *p
 	return 1;
 }
 
-static int write_all(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
+static int write_all(
+	struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
 {
 	static struct page page;
 
@@ -375,6 +391,7 @@ int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t
 		return -1;
 	if (write_all(world, patch, count, written) == 0)
 		return 0;
-	tool_error("ctl", "process %d: its code can't be written: some sites may have changed, others not", (int)world->process->pid);
+	tool_error("ctl", "process %d: its code can't be written: some sites may have changed, others not",
+		(int)world->process->pid);
 	return -1;
 }

@@ -84,26 +84,31 @@ void ctl_explain(pid_t pid, pid_t tid, int error)
 	if (!state || error == ESRCH) {
 		tool_error("ctl", "process %d ended meanwhile", (int)pid);
 	} else if (state == 'Z' || state == 'X') {
-		tool_error("ctl", "process %d has ended already; its parent has not asked for its status (zombie)", (int)pid);
+		tool_error("ctl", "process %d has ended already; its parent has not asked for its status (zombie)",
+			(int)pid);
 	} else if (tracer > 0) {
 		ctl_name((pid_t)tracer, name);
 		tool_error("ctl", "process %d is traced already, by %s (%ld): end that first", (int)pid, name, tracer);
 	} else if (geteuid() && uid >= 0 && (uid_t)uid != geteuid()) {
 		const struct passwd *user = getpwuid((uid_t)uid);
-		tool_error("ctl", "process %d belongs to %s%s%s: run this as that user, or as root", (int)pid, user ? "user " : "another user",
-			user ? user->pw_name : "", user ? "" : "");
+		tool_error("ctl", "process %d belongs to %s%s%s: run this as that user, or as root", (int)pid,
+			user ? "user " : "another user", user ? user->pw_name : "", user ? "" : "");
 	} else if (geteuid() && scope == 1) {
 		tool_error("ctl",
-			"process %d has not agreed (kernel.yama.ptrace_scope is 1): start it by `xaudit record` or with `[trace] control = any`, or run "
+			"process %d has not agreed (kernel.yama.ptrace_scope is 1): start it by `xaudit record` or "
+			"with `[trace] control = any`, or run "
 			"this as root",
 			(int)pid);
 	} else if (scope == 2 && geteuid()) {
-		tool_error("ctl", "process %d: only root may look into processes here (kernel.yama.ptrace_scope is 2)", (int)pid);
+		tool_error("ctl", "process %d: only root may look into processes here (kernel.yama.ptrace_scope is 2)",
+			(int)pid);
 	} else if (scope == 3) {
-		tool_error("ctl", "process %d: nobody may look into processes here (kernel.yama.ptrace_scope is 3)", (int)pid);
+		tool_error("ctl", "process %d: nobody may look into processes here (kernel.yama.ptrace_scope is 3)",
+			(int)pid);
 	} else {
-		tool_error("ctl", "process %d can't be looked into: %s (it changed its user, or a sandbox is around it or us)", (int)pid,
-			strerror(error));
+		tool_error("ctl",
+			"process %d can't be looked into: %s (it changed its user, or a sandbox is around it or us)",
+			(int)pid, strerror(error));
 	}
 }
 

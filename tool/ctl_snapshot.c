@@ -25,7 +25,8 @@ static const char help[] =
 	"Copies the newest events of a process, which runs on meanwhile, to a trace folder of their own.\n"
 	"\n"
 	"Options:\n"
-	"  -o, --output=DIR  the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is free)\n"
+	"  -o, --output=DIR  the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is "
+	"free)\n"
 	"  --help            this text\n";
 
 /* Makes the folder. Returns its name and a descriptor of it, or NULL after one line on stderr. */
@@ -103,7 +104,8 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	struct snapshot_copied copied;
 
 	if (!folder) {
-		tool_error("ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
+		tool_error(
+			"ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
 		return TOOL_FAILED;
 	}
 	const struct process *process = folder->process[0];
@@ -155,7 +157,8 @@ int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int
 			return TOOL_OK;
 		default:
 			tool_error("ctl", "%s '%s'; `xaudit ctl PID snapshot --help` lists what there is",
-				option == ':' ? "a value is missing behind the option" : "there is no option", argv[optind - 1]);
+				option == ':' ? "a value is missing behind the option" : "there is no option",
+				argv[optind - 1]);
 			return TOOL_USAGE;
 		}
 	}
@@ -164,7 +167,8 @@ int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int
 		return TOOL_USAGE;
 	}
 	const char *base = path_base(trace->path);
-	char *number = pid ? memory_format("%" PRIu32, pid) : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
+	char *number = pid ? memory_format("%" PRIu32, pid)
+			   : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
 	int fd, status = TOOL_FAILED;
 	char *output = make_output(wanted, number, &fd);
 

@@ -15,7 +15,10 @@
 #include "tool/reader.h"
 #include "tool/tool.h"
 
-/* Private memory that one more process pays for the same patches: that of its own copies. One that is forked off shares ours. */
+/*
+ * Private memory that one more process pays for the same patches: that of its own copies. One that is forked off shares
+ * ours.
+ */
 static uint64_t further_kb(const struct status_object *object)
 {
 	return 4 * object->patched;
@@ -43,9 +46,11 @@ static void print_object(const struct status_object *object, bool alive)
 		if (!k->functions && !k->sites)
 			continue;
 		if (alive)
-			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " sites  %8" PRIu64 " on\n", info_kind(kind), k->functions, k->sites, k->on);
+			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " sites  %8" PRIu64 " on\n", info_kind(kind),
+				k->functions, k->sites, k->on);
 		else
-			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " on\n", info_kind(kind), k->functions, k->on);
+			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " on\n", info_kind(kind), k->functions,
+				k->on);
 	}
 	if (object->has_pages)
 		printf("  text      %8" PRIu64 " pages      %8" PRIu64 " patched: %" PRIu64 " kB private, %" PRIu64
@@ -64,16 +69,17 @@ static void print(const struct status *s)
 	tool_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
 	if (s->has_events) {
-		printf("Events      %s%" PRIu64 " of %" PRIu64 " threads, %" PRIu64 " bytes on disk", s->estimated ? "about " : "", s->events, s->threads,
-			s->disk);
+		printf("Events      %s%" PRIu64 " of %" PRIu64 " threads, %" PRIu64 " bytes on disk",
+			s->estimated ? "about " : "", s->events, s->threads, s->disk);
 		if (s->counted)
 			printf("; %" PRIu64 " calls counted", s->counted);
 		printf("\nLost        %" PRIu64 "\n", s->lost);
 	}
 	if (s->alive) {
 		printf("Epoch       %" PRIu64 ", %" PRIu64 " loads wait to be freed\n", s->epoch, s->waiting);
-		printf("Memory      module %" PRIu64 " kB, stubs %" PRIu64 " kB, mirrors %" PRIu64 " kB, trace buffers %" PRIu64 " kB\n", s->module_kb,
-			s->stubs_kb, s->mirror_kb, s->buffers_kb);
+		printf("Memory      module %" PRIu64 " kB, stubs %" PRIu64 " kB, mirrors %" PRIu64
+		       " kB, trace buffers %" PRIu64 " kB\n",
+			s->module_kb, s->stubs_kb, s->mirror_kb, s->buffers_kb);
 	}
 	for (size_t i = 0; i < s->objects; i++)
 		shown += is_shown(&s->object[i]);
@@ -123,7 +129,8 @@ static void json(const struct status *s)
 {
 	printf("{\"pid\":%" PRIu32 ",\"alive\":%s,\"folder\":", s->pid, s->alive ? "true" : "false");
 	json_string(stdout, s->folder);
-	printf(",\"off\":%s,\"recording\":%s,\"mode\":", s->switched_off ? "true" : "false", s->recording ? "true" : "false");
+	printf(",\"off\":%s,\"recording\":%s,\"mode\":", s->switched_off ? "true" : "false",
+		s->recording ? "true" : "false");
 	json_string(stdout, mode_word(s->mode));
 	number("threads", s->threads, s->has_events);
 	number("events", s->events, s->has_events);
@@ -192,7 +199,8 @@ static int take_options(int argc, char **argv, bool *as_json)
 		if (option == 'f')
 			tool_error("ctl", "unknown format '%s'; allowed: table, json", optarg);
 		else
-			tool_error("ctl", "status: '%s' is no option, or has no value: see xaudit ctl --help", argv[optind - 1]);
+			tool_error("ctl", "status: '%s' is no option, or has no value: see xaudit ctl --help",
+				argv[optind - 1]);
 		return TOOL_USAGE;
 	}
 	if (optind < argc) {

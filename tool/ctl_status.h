@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit ctl PID status` tells, whether it was found in a process (ctl_live.c) or in a trace (ctl_trace.c), which know different structures by the same
- * names.
+ * What `xaudit ctl PID status` tells, whether it was found in a process (ctl_live.c) or in a trace (ctl_trace.c), which
+ * know different structures by the same names.
  */
 #ifndef XAUDIT_CTL_STATUS_H
 #define XAUDIT_CTL_STATUS_H
@@ -42,7 +42,10 @@ struct status {
 	bool has_events;
 	bool estimated; /* the number of events */
 	uint64_t threads, events, counted, lost, disk;
-	/* kB that xaudit has in the memory of the process, as far as it can be told; shared pages of files count in whole. */
+	/*
+	 * kB that xaudit has in the memory of the process, as far as it can be told; shared pages of files count in
+	 * whole.
+	 */
 	uint64_t module_kb, stubs_kb, mirror_kb, buffers_kb;
 	struct status_object *object;
 	size_t objects;

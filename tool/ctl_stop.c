@@ -55,14 +55,16 @@ static void drop(struct ctl_world *world, struct ctl_thread *thread)
 }
 
 /*
- * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): they wait again, as those that restart by themselves;
- * only their timeouts start afresh. If a handler is to run, they end as ever. Nothing was transferred when they end so.
+ * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): they wait
+ * again, as those that restart by themselves; only their timeouts start afresh. If a handler is to run, they end as
+ * ever. Nothing was transferred when they end so.
  */
 static bool ends_needlessly(const struct user_regs_struct *r)
 {
-	static const short calls[] = { __NR_epoll_wait, __NR_epoll_pwait, 441 /* epoll_pwait2 */, __NR_rt_sigtimedwait, __NR_semop,
-		__NR_semtimedop, __NR_io_getevents, 333 /* io_pgetevents */, __NR_read, __NR_readv, __NR_write, __NR_writev, __NR_recvfrom,
-		__NR_recvmsg, __NR_recvmmsg, __NR_sendto, __NR_sendmsg, __NR_accept, __NR_accept4 };
+	static const short calls[] = { __NR_epoll_wait, __NR_epoll_pwait, 441 /* epoll_pwait2 */, __NR_rt_sigtimedwait,
+		__NR_semop, __NR_semtimedop, __NR_io_getevents, 333 /* io_pgetevents */, __NR_read, __NR_readv,
+		__NR_write, __NR_writev, __NR_recvfrom, __NR_recvmsg, __NR_recvmmsg, __NR_sendto, __NR_sendmsg,
+		__NR_accept, __NR_accept4 };
 
 	if ((long)r->rax != -EINTR)
 		return false;
@@ -87,7 +89,10 @@ static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
 		}
 		return;
 	}
-	/* A signal that was on its way when we came: it is delivered now, and the thread stops behind that, before the handler's first instruction. */
+	/*
+	 * A signal that was on its way when we came: it is delivered now, and the thread stops behind that, before the
+	 * handler's first instruction.
+	 */
 	ptrace(PTRACE_CONT, thread->tid, 0, (long)WSTOPSIG(status));
 }
 
@@ -130,7 +135,8 @@ static int seize_new(struct ctl_world *world)
 			int error = errno;
 			char state = ctl_state(pid, tid);
 			/* It has just ended, or is a first thread that ended before the others. */
-			if (error == ESRCH || !state || ((state == 'Z' || state == 'X') && (tid != pid || world->threads)))
+			if (error == ESRCH || !state ||
+				((state == 'Z' || state == 'X') && (tid != pid || world->threads)))
 				continue;
 			if (state == 'Z' && ctl_status_number(pid, 0, "Threads") > 1)
 				continue;

@@ -169,8 +169,9 @@ static void make_lines(struct screen *s)
 		uint64_t self = clock_span(&s->top.process->clock, row->self);
 
 		if (row->calls || row->counted || row->self)
-			s->line[s->lines++] = (struct line){ i, (uint64_t)((double)row->calls * s->top.scale) + row->counted,
-				(uint64_t)((double)self * s->top.scale) };
+			s->line[s->lines++] =
+				(struct line){ i, (uint64_t)((double)row->calls * s->top.scale) + row->counted,
+					(uint64_t)((double)self * s->top.scale) };
 	}
 }
 
@@ -191,8 +192,8 @@ static void print_head(const struct screen *s)
 
 	printf("xaudit top: process %" PRIu32 " ", head->pid);
 	tool_text(stdout, s->comm);
-	printf(", %u threads, mode %s%s%s\n", count_threads(s), mode_word(head->mode), head->recording ? "" : ", stopped",
-		s->ended ? ", ended" : "");
+	printf(", %u threads, mode %s%s%s\n", count_threads(s), mode_word(head->mode),
+		head->recording ? "" : ", stopped", s->ended ? ", ended" : "");
 	printf("%.0f events/s, ", (double)s->top.events * s->top.scale / seconds);
 	if (s->top.counted)
 		printf("%.0f counted calls/s, ", (double)s->top.counted / seconds);
@@ -377,7 +378,8 @@ static int take_options(struct screen *s, int argc, char **argv)
 			return TOOL_OK;
 		default:
 			tool_error("ctl", "%s '%s'; `xaudit ctl PID top --help` lists what there is",
-				option == ':' ? "a value is missing behind the option" : "there is no option", argv[optind - 1]);
+				option == ':' ? "a value is missing behind the option" : "there is no option",
+				argv[optind - 1]);
 			return TOOL_USAGE;
 		}
 	}
@@ -419,7 +421,8 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	struct folder *folder = traces ? folder_open_process("ctl", trace->path, trace->place) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
-	top_open(&s.top, folder, pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));
+	top_open(&s.top, folder,
+		pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));
 	find_comm(&s);
 	run(&s);
 	free(s.line);

@@ -69,7 +69,8 @@ static void take_object(struct status *status, const struct object *object)
 static void take(struct status *status, struct process *process)
 {
 	process_load(process);
-	*status = (struct status){ .pid = process->head.pid, .folder = memory_text(process->path, strlen(process->path)) };
+	*status = (struct status){ .pid = process->head.pid,
+		.folder = memory_text(process->path, strlen(process->path)) };
 	status->end = process_state_end(process_state(process));
 	take_sums(status, process);
 	for (uint32_t i = 0; i < process_objects(process); i++)

@@ -394,7 +394,9 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 
 static uint64_t longest(const struct family *fam, uint64_t now)
 {
-	uint64_t most = fam->overflow == TRACE_OVERFLOW_DROP ? IDLE_DROP : now - fam->active > LONG ? IDLE_LONG : IDLE_WAIT;
+	uint64_t most = fam->overflow == TRACE_OVERFLOW_DROP ? IDLE_DROP
+			: now - fam->active > LONG	     ? IDLE_LONG
+							     : IDLE_WAIT;
 	uint64_t many = drain.families * IDLE_EACH;
 
 	return most > many ? most : many;

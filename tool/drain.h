@@ -12,7 +12,8 @@
  * each piece only if behind the reading of it the chunk's head is still the same. Whoever fills a place anew has taken
  * the head's magic away before (chunk.c), and has written the chunk to t<n> before that: then it is written twice.
  *
- * It keeps up to 192 descriptors (64 of them in drain_beat.h) and 1.5 MiB, whatever is asked of it. One in a process. One thread, or a lock around it.
+ * It keeps up to 192 descriptors (64 of them in drain_beat.h) and 1.5 MiB, whatever is asked of it. One in a process.
+ * One thread, or a lock around it.
  */
 #ifndef XAUDIT_DRAIN_H
 #define XAUDIT_DRAIN_H
@@ -27,7 +28,9 @@ void drain_begin(int folder);
 /* There is a folder of a family with this name. */
 void drain_add(const char *name, uint64_t now);
 
-/* Does what is due; never more than some 100 chunks. now: CLOCK_MONOTONIC, ns. Returns when it wants to be called next. */
+/*
+ * Does what is due; never more than some 100 chunks. now: CLOCK_MONOTONIC, ns. Returns when it wants to be called next.
+ */
 uint64_t drain_run(uint64_t now);
 
 /* Says that nobody is at it any more, and closes all that is open. */

@@ -4,8 +4,8 @@
  * a few bytes to each family's head (trace_head.drain_beat). Threads that drop events would else take him for gone, and
  * wait for the disk themselves.
  *
- * Any thread; a lock of its own, held while it writes. Up to 64 families, each with a descriptor of its own; of more, only
- * drain.c itself says so.
+ * Any thread; a lock of its own, held while it writes. Up to 64 families, each with a descriptor of its own; of more,
+ * only drain.c itself says so.
  */
 #ifndef XAUDIT_DRAIN_BEAT_H
 #define XAUDIT_DRAIN_BEAT_H

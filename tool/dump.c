@@ -160,7 +160,8 @@ static void print_custom(const struct dump *dump, struct merge_source *source, c
 	printf("  %s%" PRIu64 " bytes%s\n", dump->color->dim, event->count, dump->color->off);
 }
 
-static void print_json(const struct dump *dump, const struct about *about, struct merge_source *source, const struct merge_event *event)
+static void print_json(const struct dump *dump, const struct about *about, struct merge_source *source,
+	const struct merge_event *event)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
 		word(event->type));
@@ -188,7 +189,8 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 	puts("}");
 }
 
-static void print_text(const struct dump *dump, const struct about *about, struct merge_source *source, const struct merge_event *event)
+static void print_text(const struct dump *dump, const struct about *about, struct merge_source *source,
+	const struct merge_event *event)
 {
 	const struct reader_colors *color = dump->color;
 

@@ -196,7 +196,8 @@ static void print_value(FILE *file, const struct field *field, const uint8_t *da
 }
 
 /* Writes the fields that are whole. Returns how many bytes they take; *whole: whether all are. */
-static size_t print_fields(FILE *file, const struct event_format *format, const uint8_t *data, size_t size, bool json, bool *whole)
+static size_t print_fields(
+	FILE *file, const struct event_format *format, const uint8_t *data, size_t size, bool json, bool *whole)
 {
 	size_t at = 0;
 

@@ -26,15 +26,18 @@ struct event_formats {
 };
 
 /*
- * Takes "TYPE=FIELD, FIELD..." as a further format; of several of one type the last one counts. Returns NULL, or what is wrong with it, as a phrase
- * to be freed.
+ * Takes "TYPE=FIELD, FIELD..." as a further format; of several of one type the last one counts. Returns NULL, or what
+ * is wrong with it, as a phrase to be freed.
  */
 char *event_format_add(struct event_formats *formats, const char *text);
 
 /* The format of a type, by its name (may be NULL) or its number in decimal; NULL: none was given. */
 const struct event_format *event_format_find(const struct event_formats *formats, const char *name, uint32_t number);
 
-/* Writes `name=value name=value`, and whether the data was too short, or how much more there is. A zero must lie behind the data. */
+/*
+ * Writes `name=value name=value`, and whether the data was too short, or how much more there is. A zero must lie behind
+ * the data.
+ */
 void event_format_text(FILE *file, const struct event_format *format, const uint8_t *data, size_t size);
 
 /* Writes `"fields":{"name":value}`, and `,"too_short":true` or `,"more_bytes":N`. */

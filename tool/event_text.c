@@ -77,7 +77,8 @@ void event_base64(FILE *file, const uint8_t *data, size_t size)
 
 	for (size_t at = 0; at < size; at += 3) {
 		size_t left = size - at;
-		uint32_t bits = (uint32_t)data[at] << 16 | (left > 1 ? (uint32_t)data[at + 1] << 8 : 0) | (left > 2 ? data[at + 2] : 0);
+		uint32_t bits = (uint32_t)data[at] << 16 | (left > 1 ? (uint32_t)data[at + 1] << 8 : 0) |
+				(left > 2 ? data[at + 2] : 0);
 		putc(digits[bits >> 18], file);
 		putc(digits[bits >> 12 & 63], file);
 		putc(left > 1 ? digits[bits >> 6 & 63] : '=', file);

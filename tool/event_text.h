@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of custom events, as people and programs read it. It is whatever a program wrote, so nothing of it goes to a terminal but what is
- * harmless there. Behind the data a zero byte must lie, which `size` does not count.
+ * The data of custom events, as people and programs read it. It is whatever a program wrote, so nothing of it goes to a
+ * terminal but what is harmless there. Behind the data a zero byte must lie, which `size` does not count.
  *
  * Errors are left in the stream (ferror). Any thread; not async-signal-safe.
  */
@@ -17,8 +17,8 @@
 bool event_is_text(const uint8_t *data, size_t size);
 
 /*
- * Writes the data as text in quotes where it is text, with \n, \t, \r, \" and \\ for these; otherwise its bytes in hex. limit: so many characters or so
- * are written at most, then "..."; SIZE_MAX: all.
+ * Writes the data as text in quotes where it is text, with \n, \t, \r, \" and \\ for these; otherwise its bytes in hex.
+ * limit: so many characters or so are written at most, then "..."; SIZE_MAX: all.
  */
 void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit);
 

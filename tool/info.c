@@ -276,11 +276,13 @@ static void print_sums(const struct info_sums *sums, const char *indent)
 	if (sums->counted)
 		printf("%sCounted     %" PRIu64 " calls without time\n", indent, sums->counted);
 	if (sums->custom)
-		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, sums->custom, sums->custom_bytes);
+		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, sums->custom,
+			sums->custom_bytes);
 	if (sums->unfinished)
 		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, sums->unfinished);
 	if (sums->overwritten)
-		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent, sums->overwritten);
+		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent,
+			sums->overwritten);
 }
 
 /* "8.0 MiB" */
@@ -320,7 +322,9 @@ static void print_changes(const struct process *process)
 		const struct change *change = &process->change[i];
 		uint64_t start = process->head.first.ticks;
 		printf("  Change      ");
-		printf("%12s  ", reader_time(buf, change->clock > start ? clock_span(&process->clock, change->clock - start) : 0));
+		printf("%12s  ",
+			reader_time(
+				buf, change->clock > start ? clock_span(&process->clock, change->clock - start) : 0));
 		change_print(stdout, process, change);
 		putchar('\n');
 	}
@@ -365,7 +369,8 @@ static void print_object(const struct object *object, const struct reader_colors
 			object->text_pages, object->site_pages, object->patched_pages, info_private(object) / 1024);
 }
 
-static void print_process(const struct process *process, const struct info_sums *sums, const struct reader_colors *color)
+static void print_process(
+	const struct process *process, const struct info_sums *sums, const struct reader_colors *color)
 {
 	const struct trace_head *head = &process->head;
 	uint32_t objects = 0;
@@ -390,7 +395,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	if (head->no_mirror)
 		printf("  %" PRIu64 " returns could not be intercepted for want of a mirror\n", head->no_mirror);
 	if (head->meta_lost)
-		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->meta_lost, color->off);
+		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->meta_lost,
+			color->off);
 	for (uint32_t i = 0; i < process->notes; i++) {
 		printf("  Note        ");
 		tool_text(stdout, process->note[i]);
@@ -399,7 +405,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	print_changes(process);
 	for (uint32_t i = 0; i < process_objects(process); i++)
 		objects += process_object(process, i) != NULL;
-	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads, process->unloads);
+	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads,
+		process->unloads);
 	for (uint32_t i = 0; i < process_objects(process) && !reader_output_broken(); i++)
 		if (process_object(process, i))
 			print_object(process_object(process, i), color);

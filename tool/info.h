@@ -29,8 +29,9 @@ struct info_sums {
 void info_count(struct info_sums *sums, struct process *process);
 
 /*
- * The same, but reads only about so many bytes of events. Of the other chunks, those that are finished, only the head is read, and events and custom ones
- * are taken to be as many in them, word for word, as in what was read. first, last, threads and crashes are of what was read, too.
+ * The same, but reads only about so many bytes of events. Of the other chunks, those that are finished, only the head
+ * is read, and events and custom ones are taken to be as many in them, word for word, as in what was read. first, last,
+ * threads and crashes are of what was read, too.
  */
 void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes);
 
@@ -44,8 +45,8 @@ void info_many(const struct folder *folder, const struct info_sums *sums, const 
 void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
 
 /*
- * Private memory that each process of the program pays for the patched code of an object, in bytes: one page each. A further process that runs
- * the same program pays it again, unless it was forked off later.
+ * Private memory that each process of the program pays for the patched code of an object, in bytes: one page each. A
+ * further process that runs the same program pays it again, unless it was forked off later.
  */
 uint64_t info_private(const struct object *object);
 

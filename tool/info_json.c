@@ -35,8 +35,8 @@ static void print_clock(const struct clock *clock)
 
 static void print_sums(const struct info_sums *sums)
 {
-	printf("\"threads\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disk_bytes\":%" PRIu64 ",\"bytes_per_event\":", sums->threads,
-		sums->events, sums->disk);
+	printf("\"threads\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disk_bytes\":%" PRIu64 ",\"bytes_per_event\":",
+		sums->threads, sums->events, sums->disk);
 	if (sums->events)
 		printf("%.3f", (double)sums->disk / (double)sums->events);
 	else
@@ -51,8 +51,8 @@ static void print_sums(const struct info_sums *sums)
 
 static void print_custom(const struct info_sums *sums)
 {
-	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64 ",", sums->custom, sums->custom_bytes,
-		sums->unfinished);
+	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64 ",",
+		sums->custom, sums->custom_bytes, sums->unfinished);
 }
 
 /* "sites":{KIND:{REASON:functions...}...}, entries of a kind together in the order of kinds. */
@@ -106,7 +106,8 @@ static void print_object(const struct object *object)
 	printf("],");
 	print_sites(object);
 	if (object->has_pages)
-		printf(",\"text_pages\":%" PRIu32 ",\"site_pages\":%" PRIu32 ",\"patched_pages\":%" PRIu32 ",\"private_bytes\":%" PRIu64,
+		printf(",\"text_pages\":%" PRIu32 ",\"site_pages\":%" PRIu32 ",\"patched_pages\":%" PRIu32
+		       ",\"private_bytes\":%" PRIu64,
 			object->text_pages, object->site_pages, object->patched_pages, info_private(object));
 	putchar('}');
 }
@@ -125,7 +126,8 @@ static void print_changes(const struct process *process)
 		else
 			printf("\"value\":%" PRIu64 ",", change->value);
 		if (change->what == TRACE_CHANGE_THROTTLED)
-			text("function", function_name(process, change_function(process, change), buf, sizeof(buf)), ",");
+			text("function", function_name(process, change_function(process, change), buf, sizeof(buf)),
+				",");
 		text("text", change->text, "}");
 	}
 	printf("],");
@@ -150,7 +152,8 @@ static void print_process(const struct process *process, const struct info_sums 
 	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
 	print_sums(sums);
-	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64 ",\"notes\":[",
+	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64
+	       ",\"notes\":[",
 		head->no_mirror, head->meta_lost, process->loads, process->unloads);
 	for (uint32_t i = 0; i < process->notes; i++) {
 		fputs(i ? "," : "", stdout);
@@ -158,10 +161,13 @@ static void print_process(const struct process *process, const struct info_sums 
 	}
 	printf("],");
 	print_custom(sums);
-	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64 ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
+	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64
+	       ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64
+	       ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
 	       ",\"crash_signal\":",
-		sums->counted, sums->overwritten, mode_word(head->mode), head->overflow == TRACE_OVERFLOW_DROP ? "drop" : "wait", head->recording ? "true" : "false", head->ring_size,
-		head->ring_size ? head->ring_chunk : 0, head->coarse, head->taken_back);
+		sums->counted, sums->overwritten, mode_word(head->mode),
+		head->overflow == TRACE_OVERFLOW_DROP ? "drop" : "wait", head->recording ? "true" : "false",
+		head->ring_size, head->ring_size ? head->ring_chunk : 0, head->coarse, head->taken_back);
 	if (sums->crashes)
 		printf("%d,", sums->signal);
 	else

@@ -146,7 +146,8 @@ static void print_json(const struct list *list)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (kind != TRACE_KIND_CALLS)
 			printf("%s\"%s\":%.2f", kind ? "," : "", rules_kind_words[kind], percent(list, kind));
-	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events, list->set.events_left);
+	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events,
+		list->set.events_left);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < list->rows; i++) {
 		const struct row *row = &list->row[i];
@@ -211,8 +212,8 @@ static void print_row(const struct list *list, const struct row *row)
 	tool_text(stdout, row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
-			printf("  %s(%s: %s)%s", yellow(list), rules_kind_words[kind], reason_phrase[row->refused[kind]],
-				plain(list));
+			printf("  %s(%s: %s)%s", yellow(list), rules_kind_words[kind],
+				reason_phrase[row->refused[kind]], plain(list));
 	putchar('\n');
 }
 
@@ -236,7 +237,8 @@ static void print_table(const struct list *list)
 		if (kind == TRACE_KIND_XRAY && list->set.events)
 			printf("           %" PRIu32 " custom or typed event sleds\n", list->set.events);
 		if (kind == TRACE_KIND_XRAY && list->set.events_left)
-			printf("           %" PRIu32 " %s\n", list->set.events_left, reason_phrase[TRACE_REASON_EVENT_LEFT]);
+			printf("           %" PRIu32 " %s\n", list->set.events_left,
+				reason_phrase[TRACE_REASON_EVENT_LEFT]);
 	}
 	if (list->rows)
 		printf("\n%s%-16s  %8s  %-18s  %s%s\n", bold(list), "address", "size", "kinds", "function",

@@ -26,8 +26,9 @@ unsigned lost_causes(struct lost_cause cause[TRACE_LOST_ROOM], const uint64_t by
 
 	for (unsigned i = 0; i < TRACE_LOST_ROOM; i++)
 		if (by[i])
-			cause[count++] = (struct lost_cause){ phrase[i] ? phrase[i] : "for a reason that is not known here",
-				by[i], i };
+			cause[count++] =
+				(struct lost_cause){ phrase[i] ? phrase[i] : "for a reason that is not known here",
+					by[i], i };
 	qsort(cause, count, sizeof(*cause), by_events);
 	return count;
 }

@@ -98,7 +98,8 @@ static bool common(struct reader_options *options, const struct reader_syntax *s
 	return false;
 }
 
-int reader_begin(struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv)
+int reader_begin(
+	struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv)
 {
 	int option;
 
@@ -191,7 +192,8 @@ const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns)
 	else if (ns < 1000000000)
 		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u ms", ns / 1000000, (unsigned)(ns / 1000 % 1000));
 	else
-		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
+		snprintf(
+			buf, READER_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
 	return buf;
 }
 

@@ -2,8 +2,8 @@
 /*
  * What `xaudit report`, `replay`, `dump` and `info` have in common: options, colours, times, and the end of the output.
  *
- * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. A reader of
- * the output that goes away early (`| head`) is no error.
+ * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. A
+ * reader of the output that goes away early (`| head`) is no error.
  */
 #ifndef XAUDIT_READER_H
 #define XAUDIT_READER_H
@@ -53,10 +53,12 @@ enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
 	"  --help           this text\n"
 
 /*
- * Takes the command line: options, and at most one word, the folder. Also sets what concerns the process: no SIGPIPE. context:
- * for syntax->own. Returns -1, or the exit status with which the command is to end now: help was given, or one line on stderr.
+ * Takes the command line: options, and at most one word, the folder. Also sets what concerns the process: no SIGPIPE.
+ * context: for syntax->own. Returns -1, or the exit status with which the command is to end now: help was given, or one
+ * line on stderr.
  */
-int reader_begin(struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv);
+int reader_begin(
+	struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv);
 
 /* Says that the value of an option is none; allowed: what would be one. Returns false. */
 bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed);
@@ -74,8 +76,8 @@ static inline bool reader_output_broken(void)
 }
 
 /*
- * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on stderr if
- * the output could not be written.
+ * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on
+ * stderr if the output could not be written.
  */
 int reader_end(struct folder *folder);
 

@@ -38,11 +38,14 @@ static const char help[] =
 	"  -c, --config=FILE        read this configuration instead of xaudit.conf\n"
 	"  -h, --help               this text\n"
 	"\n"
-	"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every library and of the\n"
-	"program. With neither: the configuration decides; where there is none, xray, patchable and guard of everything, and the\n"
+	"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every library "
+	"and of the\n"
+	"program. With neither: the configuration decides; where there is none, xray, patchable and guard of "
+	"everything, and the\n"
 	"calls of the program into its libraries.\n"
 	"\n"
-	"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it was not found.\n";
+	"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it was not "
+	"found.\n";
 
 /* Options without a letter. From KEY on: by enum record_key. */
 enum { START_DISABLED = 256, SNAPSHOT, MERGE, KEY };
@@ -188,7 +191,8 @@ static int parse(struct record_options *options, int argc, char **argv)
 			return -1;
 		default:
 			if (optopt && !strncmp(argv[optind - 1], "--", 2))
-				tool_error("record", "option '%s' takes no value; see xaudit record --help", argv[optind - 1]);
+				tool_error("record", "option '%s' takes no value; see xaudit record --help",
+					argv[optind - 1]);
 			else if (optopt)
 				tool_error("record",
 					"option '-%c' is unknown or takes no value; see xaudit record --help", optopt);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `xaudit record`. One thread, but for record_broker.c and record_drain.c; tool/record.c calls them from top to bottom. */
+/*
+ * The parts of `xaudit record`. One thread, but for record_broker.c and record_drain.c; tool/record.c calls them from
+ * top to bottom.
+ */
 #ifndef XAUDIT_RECORD_H
 #define XAUDIT_RECORD_H
 
@@ -23,7 +26,9 @@ struct record_words {
 	size_t count;
 };
 
-/* Options with the name of a key of [trace], which take its value: name, what messages call the value, and the option. */
+/*
+ * Options with the name of a key of [trace], which take its value: name, what messages call the value, and the option.
+ */
 #define RECORD_KEYS(X)                                                                                                 \
 	X(BUFFER, "buffer", "size", "-b")                                                                              \
 	X(MODE, "mode", "value", "-m")                                                                                 \
@@ -56,8 +61,9 @@ struct record_options {
 /*
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
  * XAUDIT_CONFIG), which becomes that of this process. path: of the command, from record_find(). Returns the path of the
- * trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or NULL after one line on stderr.
- * *searched becomes the path of a configuration that counts without having been named, or NULL; the caller frees it.
+ * trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or NULL after one
+ * line on stderr. *searched becomes the path of a configuration that counts without having been named, or NULL; the
+ * caller frees it.
  */
 char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched);
 
@@ -111,19 +117,24 @@ void record_folder_undo(struct record_folder *folder);
 /* Closes descriptors, and so gives the lock up. */
 void record_folder_close(struct record_folder *folder);
 
-/* Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on stderr. */
+/*
+ * Writes DIR/record: the start, and when the command has ended (status as of waitpid). 0, or -1 after one line on
+ * stderr.
+ */
 int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
 
-/* Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "t0.3", of version 1 "r0", "c0". */
+/*
+ * Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "t0.3", of version 1 "r0", "c0".
+ */
 bool record_is_process_name(const char *name);
 bool record_is_thread_name(const char *name);
 
 /* ---- record_broker.c: files for processes that can't open theirs ---- */
 
 /*
- * Serves them by a thread of its own until record_broker_stop(), and names itself in the environment (runtime/broker.h).
- * Where that can't be it says so in one line. The folder must stay. Once in a process.
+ * Serves them by a thread of its own until record_broker_stop(), and names itself in the environment
+ * (runtime/broker.h). Where that can't be it says so in one line. The folder must stay. Once in a process.
  */
 void record_broker_start(const struct record_folder *folder);
 
@@ -136,8 +147,8 @@ void record_broker_say(const struct record_folder *folder);
 /* ---- record_drain.c: full chunks, written in the stead of the threads that filled them ---- */
 
 /*
- * Does so by a thread of its own, for all families in the folder, until record_drain_stop(). Where that can't be it says
- * so in one line: then threads write their own. The folder must stay. Once in a process.
+ * Does so by a thread of its own, for all families in the folder, until record_drain_stop(). Where that can't be it
+ * says so in one line: then threads write their own. The folder must stay. Once in a process.
  */
 void record_drain_start(const struct record_folder *folder);
 
@@ -182,8 +193,8 @@ struct record_watcher {
 };
 
 /*
- * Finds the command as execvp() would. Returns its path (the caller frees it), or NULL after one line on stderr, *status
- * being RECORD_NOT_FOUND or RECORD_NOT_EXECUTABLE.
+ * Finds the command as execvp() would. Returns its path (the caller frees it), or NULL after one line on stderr,
+ * *status being RECORD_NOT_FOUND or RECORD_NOT_EXECUTABLE.
  */
 char *record_find(const char *command, int *status);
 
@@ -229,8 +240,8 @@ void record_lost_say(const struct record_lost *lost, unsigned processes);
 struct family;
 
 /*
- * Gives back what the places of a family did not use. fd: of its folder. Returns the bytes of the disk that are free now,
- * or -1 when meta is in use, damaged or can't be written: it stays as it is.
+ * Gives back what the places of a family did not use. fd: of its folder. Returns the bytes of the disk that are free
+ * now, or -1 when meta is in use, damaged or can't be written: it stays as it is.
  */
 long long record_trim(int fd, struct family *family);
 

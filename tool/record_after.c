@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether the
- * user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept: thousands of
- * processes (a build) cost a few descriptors.
+ * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether
+ * the user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept:
+ * thousands of processes (a build) cost a few descriptors.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -140,11 +140,14 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 
 		if (!sites)
 			continue;
-		for (uint32_t i = 0; i < sites->count && i < (sites->head.size - sizeof(*sites)) / sizeof(sites->site[0]);
-			i++) {
+		for (uint32_t i = 0;
+			i < sites->count && i < (sites->head.size - sizeof(*sites)) / sizeof(sites->site[0]); i++) {
 			const struct trace_site_count *entry = &sites->site[i];
 
-			/* Whatever becomes of guards, they are no events. And sleds that are left alone are no functions. */
+			/*
+			 * Whatever becomes of guards, they are no events. And sleds that are left alone are no
+			 * functions.
+			 */
 			if (entry->reason >= TRACE_REASON_COUNT || entry->kind == TRACE_KIND_GUARD ||
 				entry->reason == TRACE_REASON_EVENT_LEFT)
 				continue;
@@ -259,7 +262,8 @@ static void say_empty(const struct found *found)
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
-			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object makes)",
+			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
+			      "makes)",
 				to);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT))
 			fputs("; try -k plt (calls into libraries from outside)", to);
@@ -312,9 +316,9 @@ void record_after(const struct record_folder *folder, const char *command, const
 	}
 	closedir(dir);
 	if (off && found.processes && !found.alive && !found.recorded)
-		tool_error("record",
-			"nothing was recorded: the rules say that all begins switched off, and nobody switched anything on; while the "
-			"command runs, `xaudit ctl PID enable FUNCTION` does");
+		tool_error("record", "nothing was recorded: the rules say that all begins switched off, and nobody "
+				     "switched anything on; while the "
+				     "command runs, `xaudit ctl PID enable FUNCTION` does");
 	else if (found.empty && !off)
 		say_empty(&found);
 	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))

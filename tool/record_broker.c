@@ -6,11 +6,11 @@
  * over knows it as well. So nothing that it says is believed, but what can be looked at:
  *  - A folder is named after the number by which the kernel knows the process, not by one that is told.
  *  - A file is given of a folder that this thread made for the same process (number and time of start), or whose meta
- *    holds a head with its number that is not older than it; and that is the one (device and inode) that it has in mind.
- *    A head says whose it is, and only who can write to meta makes one: its family, which has all of that before it. So
- *    who took a worker over gets at no other family's files by a question, not even with the number of a process that
- *    was of it and is gone; it can have its own family's files, and spoil them, as it can without asking. Of threads'
- *    files it gets those of its own place.
+ *    holds a head with its number that is not older than it; and that is the one (device and inode) that it has in
+ *    mind. A head says whose it is, and only who can write to meta makes one: its family, which has all of that before
+ *    it. So who took a worker over gets at no other family's files by a question, not even with the number of a process
+ *    that was of it and is gone; it can have its own family's files, and spoil them, as it can without asking. Of
+ *    threads' files it gets those of its own place.
  *  - Folders and files are ours (owner), plain, and have one name, whatever has been put in their place; names have one
  *    form; no link is followed.
  *  - There is an end to their number. There is none to what a process writes into its own ones, as for all that have
@@ -155,7 +155,9 @@ static bool read_whole(int fd, void *to, size_t size, uint64_t at)
 	return at < 1ull << 62 && pread(fd, to, size, (off_t)at) == (ssize_t)size;
 }
 
-/* The place of the head that the process has there; -1: none. Nothing that stands in the file is believed beyond that. */
+/*
+ * The place of the head that the process has there; -1: none. Nothing that stands in the file is believed beyond that.
+ */
 static long place_in(const struct peer *peer, int meta)
 {
 	static uint64_t word[8192];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that drains (drain.h), and the one that says so meanwhile (drain_beat.h). The first learns of new families by inotify, and where that can't be by looking now and then.
+ * The thread that drains (drain.h), and the one that says so meanwhile (drain_beat.h). The first learns of new families
+ * by inotify, and where that can't be by looking now and then.
  *
  * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
@@ -87,7 +88,8 @@ static void *serve(void *unused)
 		time = now();
 		uint64_t left = next > time ? next - time : 0;
 		struct timespec wait = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
-		struct pollfd file[2] = { { .fd = drainer.end, .events = POLLIN }, { .fd = drainer.news, .events = POLLIN } };
+		struct pollfd file[2] = { { .fd = drainer.end, .events = POLLIN },
+			{ .fd = drainer.news, .events = POLLIN } };
 		if (ppoll(file, 2, next == UINT64_MAX ? NULL : &wait, NULL) < 0 && errno != EINTR && errno != ENOMEM)
 			break;
 		if (file[0].revents)

@@ -22,7 +22,8 @@
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
 #endif
 
-#define KINDS_OF_LIBRARY (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
+#define KINDS_OF_LIBRARY \
+	(1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
 
 /* What rules_read() asks; it takes a function without context. */
 static const char *rules_text, *rules_config;
@@ -178,7 +179,9 @@ static void put_sections(FILE *to, const struct record_options *options, const s
 		put_section(to, options, "*", kinds);
 		put_section(to, options, NULL, kinds);
 	} else if (found->defaults || options->functions.count || options->exclude.count) {
-		/* Who runs a program under a tracer wants to see something: what it calls is in every dynamic program. */
+		/*
+		 * Who runs a program under a tracer wants to see something: what it calls is in every dynamic program.
+		 */
 		put_section(to, options, "*", RULES_DEFAULT_KINDS);
 		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS);
 	}
@@ -211,7 +214,8 @@ static char *find_module(void)
 	if (named && *named) {
 		path = record_absolute(named);
 		if (path && access(path, R_OK) < 0) {
-			tool_error(record_speaker, "XAUDIT_MODULE names %s, which can't be read: %s", path, strerror(errno));
+			tool_error(record_speaker, "XAUDIT_MODULE names %s, which can't be read: %s", path,
+				strerror(errno));
 			free(path);
 			return NULL;
 		}
@@ -229,7 +233,8 @@ static char *find_module(void)
 	path = memory_format("%s", XAUDIT_MODULE_DIR "/libxaudit.so");
 	if (access(path, R_OK) == 0)
 		return path;
-	tool_error(record_speaker, "the module %s is not there; install xaudit, or name libxaudit.so in XAUDIT_MODULE", path);
+	tool_error(record_speaker, "the module %s is not there; install xaudit, or name libxaudit.so in XAUDIT_MODULE",
+		path);
 	free(path);
 	return NULL;
 }
@@ -254,7 +259,8 @@ static int set_module(void)
 		return -1;
 	if (strchr(module, ':')) {
 		tool_error(record_speaker,
-			"the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it elsewhere",
+			"the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it "
+			"elsewhere",
 			module);
 		free(module);
 		return -1;
@@ -352,7 +358,10 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	put_trace(to, output, &found);
 	fputs(sections, to);
 	fclose(to);
-	/* A configuration that was only found counts for all processes, wherever they are, but its sections only without ours. */
+	/*
+	 * A configuration that was only found counts for all processes, wherever they are, but its sections only
+	 * without ours.
+	 */
 	if (!config && found.file && !*sections)
 		config = record_absolute(found.file);
 	if (read_rules(&rules, text, config) < 0 || record_environment(path) < 0)

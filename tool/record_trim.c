@@ -36,9 +36,10 @@ struct trim {
 };
 
 /*
- * Does anybody have the file open or mapped? A store behind the end of a truncated mapping is a SIGBUS, so this must not err
- * that way: the kernel grants a write lease only to the file's sole user. Where a file system knows no leases, the caller's
- * own test (is there such a process?) has to do; so it has on overlayfs, whose mappings a lease does not see.
+ * Does anybody have the file open or mapped? A store behind the end of a truncated mapping is a SIGBUS, so this must
+ * not err that way: the kernel grants a write lease only to the file's sole user. Where a file system knows no leases,
+ * the caller's own test (is there such a process?) has to do; so it has on overlayfs, whose mappings a lease does not
+ * see.
  */
 static int in_use(int fd)
 {

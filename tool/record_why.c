@@ -31,8 +31,8 @@ size_t record_interpreter(const char *start, char *path, size_t size)
 }
 
 /*
- * The reason for a file, as text that follows "it is" or "its interpreter X is"; what to do behind a ';'. NULL: none is seen.
- * When the loader is another one, its name is written to text.
+ * The reason for a file, as text that follows "it is" or "its interpreter X is"; what to do behind a ';'. NULL: none is
+ * seen. When the loader is another one, its name is written to text.
  */
 static const char *reason(int fd, char *text, size_t size)
 {
@@ -49,7 +49,8 @@ static const char *reason(int fd, char *text, size_t size)
 	if (fstat(fd, &st) == 0 && st.st_uid != geteuid() && (st.st_mode & S_ISUID))
 		return "set-user-ID, and the dynamic linker accepts no audit module there; run a copy without that bit";
 	if (fstat(fd, &st) == 0 && st.st_gid != getegid() && (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-		return "set-group-ID, and the dynamic linker accepts no audit module there; run a copy without that bit";
+		return "set-group-ID, and the dynamic linker accepts no audit module there; run a copy without that "
+		       "bit";
 
 	for (int i = 0; i < head.e_phnum; i++) {
 		off_t at = (off_t)(head.e_phoff + (uint64_t)i * head.e_phentsize);
@@ -71,7 +72,8 @@ static const char *reason(int fd, char *text, size_t size)
 			return text;
 		}
 		if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid() != 0)
-			return "a file with capabilities, and the dynamic linker accepts no audit module there; run a copy without";
+			return "a file with capabilities, and the dynamic linker accepts no audit module there; run a "
+			       "copy without";
 		return NULL;
 	}
 	return "statically linked, so there is no dynamic linker to load xaudit; link it dynamically";
@@ -115,11 +117,11 @@ void record_why(const char *command, const char *path)
 		break;
 	}
 	if (!why)
-		tool_error(record_speaker, "%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why",
-			command);
+		tool_error(record_speaker,
+			"%s ran untraced: libxaudit.so did not start in it; lines above, if any, tell why", command);
 	else if (scripts)
-		tool_error(
-			record_speaker, "%s ran untraced: it is a script, and its interpreter %s is %s", command, name, why);
+		tool_error(record_speaker, "%s ran untraced: it is a script, and its interpreter %s is %s", command,
+			name, why);
 	else
 		tool_error(record_speaker, "%s ran untraced: it is %s", command, why);
 }

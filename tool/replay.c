@@ -55,7 +55,8 @@ static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t
 {
 	char buf[READER_TIME_SIZE];
 
-	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : reader_time(buf, ns), tid, r->color->dim, r->color->off);
+	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : reader_time(buf, ns), tid, r->color->dim,
+		r->color->off);
 	for (; depth; depth--)
 		fputs("  ", stdout);
 }
@@ -305,7 +306,8 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_TAIL:
 	case MERGE_UNWIND:
 		if (!print_leaf(r, source, event))
-			calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id, event->time);
+			calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
+				event->time);
 		break;
 	case MERGE_CUSTOM:
 		print_custom(r, source, event);

@@ -140,7 +140,8 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		tool_text(stdout, path_base(row->library));
 		printf("]%s", color->off);
 		if (row->throttled)
-			printf(" %s(times until %s, then only counted)%s", color->warn, reader_time(buf, row->throttled_after), color->off);
+			printf(" %s(times until %s, then only counted)%s", color->warn,
+				reader_time(buf, row->throttled_after), color->off);
 		putchar('\n');
 		break;
 	case COUNT_BY_LIBRARY:
@@ -161,7 +162,8 @@ static void print_events(const struct event_counter *c, const struct reader_colo
 {
 	if (!c->rows)
 		return;
-	printf("\n%s%10s  %11s  %s%s\n==========  ===========  ====================\n", color->head, "Events", "Bytes", "Type", color->off);
+	printf("\n%s%10s  %11s  %s%s\n==========  ===========  ====================\n", color->head, "Events", "Bytes",
+		"Type", color->off);
 	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
 		const struct event_row *row = &c->row[i];
 		printf("%10" PRIu64 "  %11" PRIu64 "  %s", row->count, row->bytes, color->name);
@@ -186,7 +188,8 @@ static void print_remarks(const struct counter *c, const struct reader_colors *c
 	if (c->events.unfinished)
 		printf("%" PRIu64 " custom events were not finished: they were left out\n", c->events.unfinished);
 	if (c->overwritten)
-		printf("the flight recorder holds the newest events: %" PRIu64 " chunks before them were overwritten\n", c->overwritten);
+		printf("the flight recorder holds the newest events: %" PRIu64 " chunks before them were overwritten\n",
+			c->overwritten);
 	if (c->crashes)
 		printf("%sthe process ended by signal %d%s\n", color->warn, c->signal, color->off);
 }
@@ -264,8 +267,8 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 			json_string(stdout, row->name);
 			break;
 		}
-		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64 ",", line[i].calls, line[i].total,
-			line[i].self);
+		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64 ",", line[i].calls,
+			line[i].total, line[i].self);
 		json_time("min_ns", &line[i], line[i].min, ",");
 		json_time("p50_ns", &line[i], line[i].p50, ",");
 		json_time("p90_ns", &line[i], line[i].p90, ",");
@@ -276,7 +279,8 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 			printf(",\"throttled_ns\":%" PRIu64, row->throttled);
 		putchar('}');
 	}
-	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":",
+	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64
+	       ",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":",
 		c->counted, c->no_end, c->orphans, c->overwritten);
 	if (c->crashes)
 		printf("%d", c->signal);
@@ -298,7 +302,8 @@ static bool take_option(const struct reader_options *options, int option, void *
 
 	if (option == REPORT_SORT) {
 		choice->sort = reader_choice(optarg, sorts);
-		return choice->sort >= 0 || reader_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
+		return choice->sort >= 0 ||
+		       reader_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
 	}
 	choice->by = reader_choice(optarg, bys);
 	return choice->by >= 0 || reader_bad_value(options, "--by", optarg, "function, library or thread");
@@ -313,9 +318,12 @@ int report_main(int argc, char **argv)
 		READER_LONG_OPTIONS,
 		{ 0 },
 	};
-	static const struct reader_syntax syntax = {
-		.command = "report", .help = help, .letters = ":", .options = long_options, .table = true, .own = take_option
-	};
+	static const struct reader_syntax syntax = { .command = "report",
+		.help = help,
+		.letters = ":",
+		.options = long_options,
+		.table = true,
+		.own = take_option };
 	struct choice choice = { SORT_TOTAL, COUNT_BY_FUNCTION };
 	struct reader_options options;
 	int status = reader_begin(&options, &syntax, &choice, argc, argv);

@@ -523,8 +523,8 @@ static void mark_throttled(struct counter *c)
 
 	for (uint32_t i = 0; c->by == COUNT_BY_FUNCTION && i < process->changes; i++) {
 		const struct change *change = &process->change[i];
-		const struct function *function = change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) :
-										   NULL;
+		const struct function *function =
+			change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) : NULL;
 		if (change->what != TRACE_CHANGE_THROTTLED || !function)
 			continue;
 		uint32_t n = row_of_function(c, function, function->id); /* may move the rows */

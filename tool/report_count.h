@@ -10,9 +10,9 @@
  *	min, percentiles, max: from entry to end of each call that ended, recursive ones too.
  * Each stack has its own open calls (trace_stacks.h). While a coroutine waits, its calls are open, and so are those
  * during which it runs. A process's records are read one after another, unless threads went on with each other's calls
- * (trace_head.moved): then by turns, from one change of stacks to the next, the one that comes first in time. So whoever
- * goes on with a stack comes behind the one before; where two records seemed to be on one stack at once (TRACE_PART),
- * their calls on it may be taken for each other's.
+ * (trace_head.moved): then by turns, from one change of stacks to the next, the one that comes first in time. So
+ * whoever goes on with a stack comes behind the one before; where two records seemed to be on one stack at once
+ * (TRACE_PART), their calls on it may be taken for each other's.
  *
  * What ends a call is said in trace_calls.h. Calls that are open when the events of their thread end, or where some
  * are missing, are unfinished: counted as calls, but without time. A call that was ended for want of an end of its
@@ -22,7 +22,8 @@
  *
  * The loop sees some 10^8 events per second, so in it there are no hashes and no divisions: an id leads through two
  * array lookups to its row, and times stay ticks until they are printed. Memory: per function that occurs (a row, a
- * histogram), the open calls of one process, and, where records are read by turns, a block of each. Nothing grows with the length of the trace.
+ * histogram), the open calls of one process, and, where records are read by turns, a block of each. Nothing grows with
+ * the length of the trace.
  */
 #ifndef XAUDIT_REPORT_COUNT_H
 #define XAUDIT_REPORT_COUNT_H
@@ -73,7 +74,8 @@ struct counter {
 	/* The process that is being counted. */
 	struct process *process;
 	uint32_t pages; /* of these, behind which there is none */
-	uint32_t **page; /* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
+	/* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
+	uint32_t **page;
 
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;

@@ -53,7 +53,8 @@ static uint32_t find_row(struct event_counter *c, const char *name, uint32_t num
 	}
 	uint32_t *slot = find_by_name(c, name, number);
 	if (!*slot) {
-		c->row[c->rows] = (struct event_row){ .name = name ? memory_text(name, strlen(name)) : NULL, .number = number };
+		c->row[c->rows] =
+			(struct event_row){ .name = name ? memory_text(name, strlen(name)) : NULL, .number = number };
 		*slot = ++c->rows;
 	}
 	return *slot - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting of custom events for `xaudit report`: a row per name of a type, over all processes, since a name may have another number in each. Types
- * without a name are told apart by their numbers.
+ * Counting of custom events for `xaudit report`: a row per name of a type, over all processes, since a name may have
+ * another number in each. Types without a name are told apart by their numbers.
  */
 #ifndef XAUDIT_REPORT_EVENTS_H
 #define XAUDIT_REPORT_EVENTS_H

@@ -14,8 +14,8 @@ enum tool_status {
 };
 
 /*
- * One per subcommand; argv[0] is its name. Returns the exit status. --help goes to stdout, status 0. main() flushes stdout
- * afterwards, and makes a status 0 TOOL_FAILED with a line when that fails.
+ * One per subcommand; argv[0] is its name. Returns the exit status. --help goes to stdout, status 0. main() flushes
+ * stdout afterwards, and makes a status 0 TOOL_FAILED with a line when that fails.
  */
 int record_main(int argc, char **argv);
 int check_main(int argc, char **argv);
@@ -41,8 +41,9 @@ void tool_error(const char *command, const char *format, ...) __attribute__((for
 void tool_text(FILE *file, const char *text);
 
 /*
- * Are colours wanted on fd? option: the word behind --color (always, never, auto), or NULL. --color decides, then NO_COLOR
- * (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another word.
+ * Are colours wanted on fd? option: the word behind --color (always, never, auto), or NULL. --color decides, then
+ * NO_COLOR (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another
+ * word.
  */
 int tool_colour(const char *option, int fd);
 

@@ -190,7 +190,9 @@ static bool take_other(void *user, enum decoded what)
 	return false;
 }
 
-/* Takes the words; returns how many, with payloads behind them: not those of a control word whose payload is not there. */
+/*
+ * Takes the words; returns how many, with payloads behind them: not those of a control word whose payload is not there.
+ */
 static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *words, size_t n)
 {
 	struct taker taker = { top, t, t->stack->calls.top };
@@ -270,7 +272,8 @@ static void count_skipped(struct top *top, const struct top_thread *t, uint64_t 
 }
 
 /*
- * The chunk at hand was overwritten: goes on with the newer half of what the flight recorder holds now, as a sample. Returns false where that is nothing new.
+ * The chunk at hand was overwritten: goes on with the newer half of what the flight recorder holds now, as a sample.
+ * Returns false where that is nothing new.
  */
 static bool resume_in_ring(struct top *top, struct top_thread *t)
 {
@@ -301,7 +304,10 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 		t->last = t->chunk.head.clock;
 	if (seq != CHUNKS_NEWEST)
 		count_skipped(top, t, seq);
-	/* The whole clock is needed to go on from here: any time near is good enough, since the next event tells its low half. */
+	/*
+	 * The whole clock is needed to go on from here: any time near is good enough, since the next event tells its
+	 * low half.
+	 */
 	if (top->live)
 		t->decoder.time = t->last;
 }
@@ -345,8 +351,13 @@ static bool read_block(struct top *top, struct top_thread *t)
 		good = have;
 	while (good < have) {
 		size_t payload = decode_payload(words[good]);
-		/* A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the first word tells. */
-		if ((decode_is_hole(words[good]) || (payload && good + 1 < whole && chunk_is_unwritten(&t->chunk, words[good + 1]))) && t->hole != t->pos + good * 8) {
+		/*
+		 * A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the
+		 * first word tells.
+		 */
+		if ((decode_is_hole(words[good]) ||
+			    (payload && good + 1 < whole && chunk_is_unwritten(&t->chunk, words[good + 1]))) &&
+			t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
 			wait = true;
 			break;

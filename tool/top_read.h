@@ -2,10 +2,12 @@
 /*
  * Reading a process's thread files as they grow: what was called since the last look, for `xaudit ctl PID top`.
  *
- * The first look goes to the end of what is there, so numbers are of the time that is watched. Each look reads on from there, in all three kinds of files. Who
- * writes faster than we read gets ahead: then what we see is a sample, of the newest, and `scale` says of how much.
+ * The first look goes to the end of what is there, so numbers are of the time that is watched. Each look reads on from
+ * there, in all three kinds of files. Who writes faster than we read gets ahead: then what we see is a sample, of the
+ * newest, and `scale` says of how much.
  *
- * Self time is taken from the time line: between two events of a thread, the innermost open call runs. So it is right for calls that last for many looks, too.
+ * Self time is taken from the time line: between two events of a thread, the innermost open call runs. So it is right
+ * for calls that last for many looks, too.
  */
 #ifndef XAUDIT_TOP_READ_H
 #define XAUDIT_TOP_READ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What forked processes have from who forked them: it is read once for all that have the same, and kept as long as one of
- * them is loaded, and a while longer.
+ * What forked processes have from who forked them: it is read once for all that have the same, and kept as long as one
+ * of them is loaded, and a while longer.
  */
 #ifndef XAUDIT_TRACE_BASE_H
 #define XAUDIT_TRACE_BASE_H

@@ -239,7 +239,8 @@ static uint64_t disk_of_places(const struct chunks *chunks)
 
 /*
  * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there,
- * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes last.
+ * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes
+ * last.
  */
 static void list_second(struct chunks *chunks)
 {
@@ -475,7 +476,10 @@ void chunks_look(struct chunks *chunks)
 		chunks->ring = open_file(chunks, 'r', NULL, &why);
 }
 
-/* Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one already. */
+/*
+ * Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one
+ * already.
+ */
 static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk *best)
 {
 	uint32_t count;

@@ -8,8 +8,8 @@
  * was there when it was opened. Whoever follows one that grows opens it by chunks_follow() and asks for chunks by
  * number: chunks_find().
  *
- * Of version 2, a chunk is in meta, or in t<n>[.<p>], or in both. In meta, all chunks of a record overwrite each other, and
- * nobody else's; in t<n> they stay.
+ * Of version 2, a chunk is in meta, or in t<n>[.<p>], or in both. In meta, all chunks of a record overwrite each other,
+ * and nobody else's; in t<n> they stay.
  *
  * A chunk may be overwritten while it is read, where it is `reused`: what was read of it counts only if chunk_again()
  * says afterwards that it is still there.
@@ -96,8 +96,8 @@ bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
 bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk);
 
 /*
- * The chunk, of kind 'r', is not there any more. Returns whether t<n> has it, which then is where *chunk is. Of its head,
- * only `used` is another one, if it was not finished.
+ * The chunk, of kind 'r', is not there any more. Returns whether t<n> has it, which then is where *chunk is. Of its
+ * head, only `used` is another one, if it was not finished.
  */
 bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk);
 

@@ -61,10 +61,13 @@ static unsigned sort_out(struct trace_pair *pair, unsigned n)
 	return kept;
 }
 
-/* The error of the rate: how far the pairs in between lie off the line, or what a reading may be off, over the whole. */
+/*
+ * The error of the rate: how far the pairs in between lie off the line, or what a reading may be off, over the whole.
+ */
 static double estimate(const struct trace_pair *pair, unsigned n)
 {
-	double off = 2 * READING_NS, all = (double)(pair[n - 1].mono - pair[0].mono), slope = rate(&pair[0], &pair[n - 1]);
+	double off = 2 * READING_NS, all = (double)(pair[n - 1].mono - pair[0].mono),
+	       slope = rate(&pair[0], &pair[n - 1]);
 
 	for (unsigned i = 1; i + 1 < n; i++) {
 		double at = (double)(pair[i].ticks - pair[0].ticks) * slope;

@@ -2,10 +2,10 @@
 /*
  * From the clock of events (ticks) to CLOCK_MONOTONIC.
  *
- * Moments that were read on all clocks (struct trace_pair) give the rate: from the recorder's head, from `xaudit record`,
- * and, where the trace is of this boot and those don't suffice, one that is taken now. Between the first and the last pair
- * the conversion is a straight line. The longer the time between them, the less the few ns count by which the readings of a
- * pair may lie apart.
+ * Moments that were read on all clocks (struct trace_pair) give the rate: from the recorder's head, from `xaudit
+ * record`, and, where the trace is of this boot and those don't suffice, one that is taken now. Between the first and
+ * the last pair the conversion is a straight line. The longer the time between them, the less the few ns count by which
+ * the readings of a pair may lie apart.
  */
 #ifndef XAUDIT_TRACE_CLOCK_H
 #define XAUDIT_TRACE_CLOCK_H

@@ -36,8 +36,8 @@ static const char *check_head(const struct trace_counts *head, bool second)
 }
 
 /*
- * Begins what lies at `begin`, size bytes at most, of a file that has so many. Returns whether it can be read: what was made
- * and not begun is no damage.
+ * Begins what lies at `begin`, size bytes at most, of a file that has so many. Returns whether it can be read: what was
+ * made and not begun is no damage.
  */
 static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint64_t file)
 {
@@ -54,8 +54,12 @@ static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint
 	if (error)
 		wrong = strerror(error);
 	else if (begun)
-		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head, is_second(counts));
-	/* Where the file ends among the places, zeros were cut off behind the last counter, and words of places with them. */
+		wrong = n != sizeof(counts->head) ? "the file ends within its head"
+						  : check_head(&counts->head, is_second(counts));
+	/*
+	 * Where the file ends among the places, zeros were cut off behind the last counter, and words of places with
+	 * them.
+	 */
 	bool cut = file <= begin || file - begin <= size;
 	if (!wrong && begun && is_second(counts) &&
 		(counts->head.size < counts->head.head_size || (counts->head.size > size && !cut))) {

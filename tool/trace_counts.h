@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of one thread record: calls that were counted without time. Of version 1 they are in c<n>; later in meta, in
- * several runs perhaps: then an id may come several times, and its calls are to be added up.
+ * The counters of one thread record: calls that were counted without time. Of version 1 they are in c<n>; later in
+ * meta, in several runs perhaps: then an id may come several times, and its calls are to be added up.
  *
  *	if (counts_open(&c, process, number)) {
  *		while (counts_next(&c))

@@ -105,7 +105,10 @@ static inline size_t decode_payload(uint64_t word)
 	return decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
 }
 
-/* A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is 0. */
+/*
+ * A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is
+ * 0.
+ */
 static inline uint32_t decode_stack_place(uint32_t stack)
 {
 	return stack & ((1u << TRACE_STACK_BITS) - 1);

@@ -41,7 +41,9 @@ void events_close(struct events *events);
 /* Notes damage at word `at` of the block, as the hook `event` was told it. */
 void events_damage(const struct events *events, size_t at, const char *what);
 
-/* Goes to the next block, or what else comes next; sets lost, thread, gap and chunk. STREAM_END: there is nothing more. */
+/*
+ * Goes to the next block, or what else comes next; sets lost, thread, gap and chunk. STREAM_END: there is nothing more.
+ */
 enum stream_step events_step(struct events *events);
 
 /* Words of the chunk that begins, and from a hook's DECODED_CHUNK on: leaves them all out. */

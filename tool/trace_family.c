@@ -84,7 +84,8 @@ static const struct family_place *range(const struct family *family, const struc
 	return *count ? &list->place[from] : NULL;
 }
 
-const struct family_place *family_of_process(const struct family *family, uint32_t process, uint8_t what, uint32_t *count)
+const struct family_place *family_of_process(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t *count)
 {
 	return range(family, &(struct family_place){ process, 0, 0, what },
 		&(struct family_place){ process, UINT32_MAX, UINT32_MAX, what }, count);
@@ -102,8 +103,10 @@ const struct family_place *family_of_record(
 /* What is wrong with a word, or NULL. */
 static const char *take_word(struct family *family, uint32_t place, uint64_t word)
 {
-	struct family_place entry = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1), .number = (uint32_t)word,
-		.place = place, .what = (uint8_t)(word >> 60) };
+	struct family_place entry = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1),
+		.number = (uint32_t)word,
+		.place = place,
+		.what = (uint8_t)(word >> 60) };
 	bool of_record = entry.what == TRACE_PLACE_CHUNK || entry.what == TRACE_PLACE_COUNTS;
 
 	/* Nothing to be read, or of a later version. */

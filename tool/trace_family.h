@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A folder DIR/p<pid>[.<n>] of a trace: of version 2 a family of processes that share one file, of version 1 one process.
- * Whose each place of the file is, is read from its directory (PLACES in runtime/trace.h) once for all, and only what was
- * added when it is looked at again. A word of the directory that says what can't be is damage, and no place.
+ * A folder DIR/p<pid>[.<n>] of a trace: of version 2 a family of processes that share one file, of version 1 one
+ * process. Whose each place of the file is, is read from its directory (PLACES in runtime/trace.h) once for all, and
+ * only what was added when it is looked at again. A word of the directory that says what can't be is damage, and no
+ * place.
  *
  * One thread.
  */
@@ -51,8 +52,8 @@ struct family {
 };
 
 /*
- * Opens the folder and reads the directory. NULL: there is nothing that can be read, which is noted in the folder's damage
- * where it is some.
+ * Opens the folder and reads the directory. NULL: there is nothing that can be read, which is noted in the folder's
+ * damage where it is some.
  */
 struct family *family_open(struct folder *folder, const char *name);
 void family_close(struct family *family);
@@ -64,7 +65,8 @@ void family_look(struct family *family);
 bool family_list_files(struct family *family);
 
 /* Places or files of that kind that a process has. NULL: none. */
-const struct family_place *family_of_process(const struct family *family, uint32_t process, uint8_t what, uint32_t *count);
+const struct family_place *family_of_process(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t *count);
 
 /* The same of one of its thread records. */
 const struct family_place *family_of_record(

@@ -34,7 +34,8 @@ int damage_report(const struct damage *damage)
 	if (!damage->first)
 		return TOOL_OK;
 	if (damage->more)
-		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", damage->first, damage->more);
+		tool_error(
+			NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", damage->first, damage->more);
 	else
 		tool_error(NULL, "%s; the rest of the trace was read", damage->first);
 	return TOOL_FAILED;

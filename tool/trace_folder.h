@@ -2,9 +2,10 @@
 /*
  * A trace folder as its readers see it: processes, their meta, and the clock. The format is runtime/trace.h.
  *
- * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked: whatever
- * can be read is read, and the rest is remembered as damage, which the command says in one line when it is done
- * (damage_report). Files are read with pread, never mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
+ * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked:
+ * whatever can be read is read, and the rest is remembered as damage, which the command says in one line when it is
+ * done (damage_report). Files are read with pread, never mapped: a file that shrinks meanwhile is a short read, not a
+ * SIGBUS.
  *
  * One thread; nothing here is thread-safe or async-signal-safe. Running out of memory ends the command (memory.h).
  */
@@ -101,8 +102,8 @@ struct process {
 	uint8_t *files;	  /* of each, mask of FILE_... */
 
 	/*
-	 * What process_load() reads; of a forked process only what it has said itself, or said anew. What it shares with
-	 * others is in `base`, which nobody changes: process_object() and such look there, too.
+	 * What process_load() reads; of a forked process only what it has said itself, or said anew. What it shares
+	 * with others is in `base`, which nobody changes: process_object() and such look there, too.
 	 */
 	bool loaded;
 	struct process *base; /* NULL: none */
@@ -167,17 +168,17 @@ struct folder {
 bool trace_is_of_this_boot(const char *boot_id);
 
 /*
- * Opens the trace folder `path`, or of it the one process that `path` names: DIR/p<pid>[.<n>], a folder, for the process that
- * made it, or a name that people are shown of a forked process (struct process). Reads DIR/record and the heads; processes
- * other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is nothing to read, after one
- * line on stderr.
+ * Opens the trace folder `path`, or of it the one process that `path` names: DIR/p<pid>[.<n>], a folder, for the
+ * process that made it, or a name that people are shown of a forked process (struct process). Reads DIR/record and the
+ * heads; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is
+ * nothing to read, after one line on stderr.
  */
 struct folder *folder_open(const char *path, uint32_t pid);
 void folder_close(struct folder *folder);
 
 /*
- * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the process whose head is at `place`.
- * command: who says so when there is nothing to read; NULL: nobody does.
+ * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the process whose head is at
+ * `place`. command: who says so when there is nothing to read; NULL: nobody does.
  */
 struct folder *folder_open_process(const char *command, const char *path, uint32_t place);
 
@@ -206,8 +207,8 @@ struct process *process_parent(struct process *process);
 uint64_t process_offset(const struct process *process);
 
 /*
- * Where position `pos` of its records is in the file, and how many bytes of them follow it there. Returns false where the
- * head tells of none.
+ * Where position `pos` of its records is in the file, and how many bytes of them follow it there. Returns false where
+ * the head tells of none.
  */
 bool process_locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room);
 
@@ -244,15 +245,18 @@ const struct function *process_function_now(struct process *process, uint32_t id
 struct object *process_object(const struct process *process, uint32_t number);
 
 /*
- * Name of a type of custom events, that of meta or a fixed one; NULL: it has none. Reads what was added to meta meanwhile if it must. Valid until the
- * next process_load().
+ * Name of a type of custom events, that of meta or a fixed one; NULL: it has none. Reads what was added to meta
+ * meanwhile if it must. Valid until the next process_load().
  */
 const char *process_type_now(struct process *process, uint32_t type);
 
 /* Path of an object's file, for rows and JSON; "[unknown]" for NULL. */
 const char *object_path(const struct object *object);
 
-/* What a change is, in a few words, for people ("throttled"); value and text are shown beside it. "changed" for an unknown one. */
+/*
+ * What a change is, in a few words, for people ("throttled"); value and text are shown beside it. "changed" for an
+ * unknown one.
+ */
 const char *change_word(uint32_t what);
 
 /* Word of an enum trace_mode: "stream", "ring", "count"; "?" for another number. */

@@ -115,7 +115,8 @@ static bool take_load(struct merge_source *source, const struct trace_load *reco
 	struct merge_load *load = memory_zeroed(1, sizeof(*load));
 	struct merge_load **slot = &source->load[record->load % LOAD_SLOTS];
 
-	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object), record->base };
+	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object),
+		record->base };
 	*slot = load;
 	source->now = record->clock > source->now ? record->clock : source->now;
 	set_head(source, MERGE_LOAD, record->tid, source->now);
@@ -362,7 +363,8 @@ void merge_open(struct merge *merge, struct folder *folder)
 		meta_begin(&meta->meta, process, 0);
 		for (unsigned n = 0; n < process->threads; n++) {
 			struct events events;
-			if (process->files[n] & (FILE_EVENTS | FILE_RING) && events_open(&events, process, n, MERGE_BLOCK))
+			if (process->files[n] & (FILE_EVENTS | FILE_RING) &&
+				events_open(&events, process, n, MERGE_BLOCK))
 				add_source(merge, process)->events = events;
 		}
 	}

@@ -60,7 +60,8 @@ struct merge_source {
 	void *user;		 /* the command's own */
 
 	struct events events; /* of a thread record */
-	uint8_t *data;	    /* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
+	/* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
+	uint8_t *data;
 	bool second;	    /* the last one is in the second half */
 
 	struct meta meta; /* of meta; those of process->base come first: */

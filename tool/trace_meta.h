@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a process, one after another; or those that it has from who forked it, and from who forked that, as far
- * as they were there then, without their notes and changes. Positions count in a process's own records; where they are in
- * the file, its head tells.
+ * The records of a process, one after another; or those that it has from who forked it, and from who forked that, as
+ * far as they were there then, without their notes and changes. Positions count in a process's own records; where they
+ * are in the file, its head tells.
  */
 #ifndef XAUDIT_TRACE_META_H
 #define XAUDIT_TRACE_META_H
@@ -45,8 +45,8 @@ void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, ui
 bool meta_is_own(const struct trace_record *record);
 
 /*
- * The next record, whole, 8-byte aligned; valid until the next call. NULL: no more, or what follows is damaged, which is
- * remembered in the folder's damage if `complain`.
+ * The next record, whole, 8-byte aligned; valid until the next call. NULL: no more, or what follows is damaged, which
+ * is remembered in the folder's damage if `complain`.
  */
 const struct trace_record *meta_next(struct meta *meta, bool complain);
 

@@ -133,7 +133,8 @@ static bool take_functions(struct process *process, const struct trace_record *r
 	grow_slots(process, process->functions + from->count);
 	if (process->functions + from->count > process->functions_room) {
 		process->functions_room = (process->functions + from->count) * 3 / 2;
-		process->function = memory_resize(process->function, process->functions_room, sizeof(*process->function));
+		process->function =
+			memory_resize(process->function, process->functions_room, sizeof(*process->function));
 	}
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct trace_function *f = &from->function[i];

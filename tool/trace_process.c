@@ -21,8 +21,10 @@ void process_damage(const struct process *process, const char *file, uint64_t of
 	family_damage(process->family, file ? file : "meta", offset, what);
 }
 
-/* `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it has
- * left an odd count for ever; then the pair is worth nothing. */
+/*
+ * `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it
+ * has left an odd count for ever; then the pair is worth nothing.
+ */
 bool process_read_head(struct process *process)
 {
 	struct trace_head *head = &process->head;
@@ -86,7 +88,8 @@ static const char *check_head(struct process *process)
 		return check_second(process);
 	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
 		return "the head has an impossible chunk size";
-	if (head->ring_chunk && (head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
+	if (head->ring_chunk &&
+		(head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
 		return "the head has an impossible chunk size of the flight recorder";
 	return NULL;
 }

@@ -78,7 +78,9 @@ static void measure(struct stream *stream)
 #define LOOKS 1000 /* at a chunk that is about to be finished */
 #define SLACK ((2 + TRACE_CUSTOM_MAX / 8) * sizeof(uint64_t))
 
-/* Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event. */
+/*
+ * Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event.
+ */
 static void look_ahead(struct stream *stream)
 {
 	static uint64_t words[8192];
@@ -110,8 +112,8 @@ static void look_ahead(struct stream *stream)
 }
 
 /*
- * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it, or never will. Otherwise it is
- * the newest, and what comes later does not count.
+ * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it,
+ * or never will. Otherwise it is the newest, and what comes later does not count.
  */
 static void take_unfinished(struct stream *stream)
 {
@@ -142,8 +144,8 @@ static bool next_chunk(struct stream *stream)
 }
 
 /*
- * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up to the first that is
- * another one now; behind it the chunk ends.
+ * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up
+ * to the first that is another one now; behind it the chunk ends.
  */
 static size_t settled(struct stream *stream, size_t at, size_t n)
 {
@@ -151,7 +153,8 @@ static size_t settled(struct stream *stream, size_t at, size_t n)
 
 	for (size_t done = 0; done < n;) {
 		size_t part = n - done < 512 ? n - done : 512;
-		size_t have = read_at(stream, again, part * sizeof(*again), stream->pos + done * sizeof(*again)) / sizeof(*again);
+		size_t have = read_at(stream, again, part * sizeof(*again), stream->pos + done * sizeof(*again)) /
+			      sizeof(*again);
 		for (size_t i = 0; i < have; i++)
 			if (again[i] != stream->words[at + done + i])
 				return done + i;

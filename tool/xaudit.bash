@@ -6,7 +6,8 @@
 # Basenames of the libraries that the dynamic linker knows, without version, as patterns: libz.so.1 -> libz.so\*
 _xaudit_libraries()
 {
-	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\.so\)[^ ]* .*$/\1\\\\\\*/p' | sort -u
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null |
+		sed -n 's/^[[:space:]]*\([^ ]*\.so\)[^ ]* .*$/\1\\\\\\*/p' | sort -u
 }
 
 # Words of a comma-separated list: completes the last one.
@@ -24,7 +25,8 @@ _xaudit()
 	if declare -F _init_completion >/dev/null; then
 		_init_completion -s -n : || return
 	else
-		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") \
+			cword=$COMP_CWORD
 	fi
 	COMPREPLY=()
 

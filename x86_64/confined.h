@@ -3,7 +3,8 @@
  * Has the program put itself under a filter of system calls (seccomp)? The filter may kill who makes another one than
  * it knows, and it does not know of us. So from then on, what threads do in the middle of their calls asks the kernel
  * for nothing but rt_sigprocmask, which no filter in practice forbids, and they go without what they can't have:
- *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes them
+ *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes
+ *	  them
  *	- the flight recorder of a thread that first calls something then has four chunks
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone

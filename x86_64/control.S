@@ -2,11 +2,14 @@
 /*
  * control_entry: where `xaudit ctl` sends a stopped thread (runtime/control.h).
  *
- *	in	rdi = address of the struct control_frame, below the thread's own stack pointer and red zone; rsp = top of our stack
+ *	in	rdi = address of the struct control_frame, below the thread's own stack pointer and red zone; rsp =
+ *		top of our stack
  *	out	all registers as in the frame, and the mask of signals; the red zone is untouched
- *	clobbers nothing that the frame does not bring back; vector and x87 registers are not used (control_run is built so)
+ *	clobbers nothing that the frame does not bring back; vector and x87 registers are not used (control_run is
+ *	built so)
  *
- *	the thread's stack, while we go back:	 0 mask   8 flags   16 r15 ... 128 rax   136 rip   144 red zone   272 the thread's rsp
+ *	the thread's stack, while we go back:	 0 mask   8 flags   16 r15 ... 128 rax   136 rip   144 red zone   272
+ *						the thread's rsp
  *
  * The unwind information says that the thread was interrupted where the frame says.
  */
@@ -46,7 +49,8 @@ control_entry:
 	movl	$1, control_block+BLOCK_RUNNING(%rip)
 	call	control_run
 	movl	$0, control_block+BLOCK_RUNNING(%rip)
-	mov	%rbx, %rsp			/* from here on a handler may come, and finds itself on the thread's own stack */
+	/* from here on a handler may come, and finds itself on the thread's own stack */
+	mov	%rbx, %rsp
 	.cfi_def_cfa %rsp, CFA
 	mov	$NR_RT_SIGPROCMASK, %eax
 	mov	$HOW_SETMASK, %edi

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers that C and assembly share. Compiled to assembly only; the build turns each marked line into a #define in offsets.h.
+ * Numbers that C and assembly share. Compiled to assembly only; the build turns each marked line into a #define in
+ * offsets.h.
  */
 #include <linux/seccomp.h> /* SECCOMP_MODE_STRICT */
 #include <signal.h>	   /* SIG_SETMASK */

@@ -123,7 +123,10 @@ static void store_head(uint64_t address, const uint8_t *bytes, uint8_t size)
 		store(address, bytes[0]);
 		return;
 	}
-	/* One instruction, at an odd address too; pairs with the fetch of whoever runs this now, which finds both bytes or neither. */
+	/*
+	 * One instruction, at an odd address too; pairs with the fetch of whoever runs this now, which finds both bytes
+	 * or neither.
+	 */
 	__asm__ volatile("movw %w1, (%0)" : : "r"(address), "r"((uint16_t)(bytes[0] | bytes[1] << 8)) : "memory");
 }
 
@@ -153,7 +156,10 @@ void patch_step(const struct patch_site *site, int step)
 	}
 }
 
-/* The run of neighbouring pages of one protection that begins with patch i: its end is the index of the first patch that is not in it. */
+/*
+ * The run of neighbouring pages of one protection that begins with patch i: its end is the index of the first patch
+ * that is not in it.
+ */
 static size_t find_run(const struct patch_site *site, size_t count, size_t i, uint64_t *low, size_t *size)
 {
 	uint64_t high = last_page(&site[i].patch);

@@ -59,7 +59,10 @@ int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct s
 		if (!(pushed & 1u << i))
 			continue;
 		uint8_t rex = p[at], modrm = p[at + 2], reg = modrm >> 3 & 7, rm = modrm & 7;
-		/* mov %reg,%rm (89) or mov %rm,%reg (8b), of 64 bits, between registers; the argument's is never one of r8 to r15. */
+		/*
+		 * mov %reg,%rm (89) or mov %rm,%reg (8b), of 64 bits, between registers; the argument's is never one of
+		 * r8 to r15.
+		 */
 		if ((rex & 0xf8) != 0x48 || rex & 2 || modrm >> 6 != 3)
 			return 0;
 		if (p[at + 1] == 0x89 && rm == registers[i] && !(rex & 1))
@@ -87,7 +90,8 @@ enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const u
 	struct sled_event event;
 
 	if (sled_is_event(type))
-		return address % 2 || !sled_read_event(type, p, size, &event) ? TRACE_REASON_EVENT_SLED : TRACE_REASON_TRACED;
+		return address % 2 || !sled_read_event(type, p, size, &event) ? TRACE_REASON_EVENT_SLED
+									      : TRACE_REASON_TRACED;
 	/* The head is stored as one aligned pair of bytes; on any other address a thread could see half of it. */
 	if (address % 2 || size < SLED_XRAY_SIZE)
 		return TRACE_REASON_SLED_BYTES;
@@ -247,7 +251,9 @@ static int is_xray(enum sled_type type)
 /* Distance of the bytes before the entry, of hot sites. */
 static int before(enum sled_type type)
 {
-	return type == SLED_PATCHABLE_HOT ? SLED_JUMP_SIZE : type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE : 0;
+	return type == SLED_PATCHABLE_HOT	? SLED_JUMP_SIZE
+	       : type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE
+						: 0;
 }
 
 size_t sled_head(enum sled_type type)
@@ -336,7 +342,8 @@ static int same_others(enum sled_type type, const uint8_t *a, const uint8_t *b, 
 	return sys_same(a + head, b + head, size - head);
 }
 
-unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched)
+unsigned sled_look(
+	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched)
 {
 	uint8_t file[16], ready[16];
 	unsigned state = 0;
@@ -359,7 +366,8 @@ unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const u
 	}
 	if (sys_same(p, ready, head)) {
 		state |= SLED_IS_OFF;
-		if (same_others(type, now, file, size, head) || (patched && same_others(type, now, patched, size, head)))
+		if (same_others(type, now, file, size, head) ||
+			(patched && same_others(type, now, patched, size, head)))
 			state |= SLED_IS_READY;
 	} else if (before(type) && sys_same(p, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE)) {
 		state |= SLED_IS_OFF;

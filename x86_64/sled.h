@@ -8,13 +8,15 @@
  *	exit				c3 + 10-byte nop		<->	41 ba id32  e9 rel32
  * After an unpatch only the first two bytes (exit: one) are as before; such a sled is valid too.
  *
- * Event sleds (custom 17 bytes, typed 22; 2-byte aligned) lie in the middle of a function, where registers, flags and the red zone are in use:
+ * Event sleds (custom 17 bytes, typed 22; 2-byte aligned) lie in the middle of a function, where registers, flags and
+ * the red zone are in use:
  *	A	eb 0f / eb 14		jmp to their end	<->	66 90, a NOP
  *	A+2	push of each argument register, rdi, rsi (typed: rdx), or a 4-byte NOP where the value is in it already;
  *		mov of each pushed one; call; pops			<->	e9 rel32, jmp to the sled's own stub
- * What the compiler wrote behind the head never runs: its pushes overwrite the red zone of leaf functions (clang before 17), its call may find the
- * stack misaligned, and its movs are in an order that loses values. All that is taken of it is which register each argument is in. What differs
- * from that form is left alone: clang before 17 writes a third mov at times, and the jmp leads into the call.
+ * What the compiler wrote behind the head never runs: its pushes overwrite the red zone of leaf functions (clang before
+ * 17), its call may find the stack misaligned, and its movs are in an order that loses values. All that is taken of it
+ * is which register each argument is in. What differs from that form is left alone: clang before 17 writes a third mov
+ * at times, and the jmp leads into the call.
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
  * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which nobody executes.
  * Guards (xaudit.h): `jmp rel32` to the guarded code of the same function over one NOP of five bytes, 0f 1f 44 00 00.
@@ -50,7 +52,8 @@ enum sled_type {
 #define SLED_JUMP_SIZE	   5 /* jmp rel32 */
 #define SLED_HOT_JUMP_SIZE 2 /* jmp rel8 */
 #define SLED_ENDBR64_SIZE  4
-#define SLED_ORIGINAL_SIZE 8 /* what is kept of a patchable site's own bytes: seven of them at most; of an event sled's: five */
+#define SLED_ORIGINAL_SIZE \
+	8 /* what is kept of a patchable site's own bytes: seven of them at most; of an event sled's: five */
 
 /*
  * Are these the bytes of an unpatched (or unpatched again) XRay sled? p: the sled; size: bytes readable from p, at
@@ -62,7 +65,8 @@ enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const u
 /* What an event sled passes on. */
 struct sled_event {
 	uint8_t arguments;		 /* 2: data, size; 3: type, data, size */
-	uint8_t source[3];		 /* of each: number of the general register that holds it when the sled begins; never 4, rsp */
+	/* of each: number of the general register that holds it when the sled begins; never 4, rsp */
+	uint8_t source[3];
 	uint8_t bytes[SLED_ORIGINAL_SIZE]; /* its own, from A+2 on: sled_file()'s `original` */
 };
 
@@ -108,8 +112,8 @@ int sled_is_endbr64(const uint8_t *p, size_t size);
 /*
  * Writes the patched bytes of a site into out (16 bytes) and their number and place: *from is added to the site's
  * address (it is negative for the two hot types). index: the function's index in its object (xray, but not events: what
- * goes into r10d). rel: the stub's address (of a guard: the guarded code's) minus the site's address. Returns the number
- * of bytes, or 0 when the stub is out of reach.
+ * goes into r10d). rel: the stub's address (of a guard: the guarded code's) minus the site's address. Returns the
+ * number of bytes, or 0 when the stub is out of reach.
  */
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from);
 
@@ -119,8 +123,9 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
  *	off	calls go past us; this and nothing more where a batch from outside was cut off
  *	ready	off, and one whole instruction where a patch begins: it can be switched on while threads run
  *	file	the file's own
- * The file's own bytes are ready, too, but for NOPs of one byte, which are joined at load (`prepare`): five of them to one of five bytes, two (hot
- * sites) to one of two. An XRay sled that was on and is off keeps its other bytes: ready, not file.
+ * The file's own bytes are ready, too, but for NOPs of one byte, which are joined at load (`prepare`): five of them to
+ * one of five bytes, two (hot sites) to one of two. An XRay sled that was on and is off keeps its other bytes: ready,
+ * not file.
  */
 enum sled_state {
 	SLED_IS_ON = 1,
@@ -130,14 +135,14 @@ enum sled_state {
 };
 
 /*
- * Keeps the own bytes of a patchable site: p points to it, unpatched. Those of XRay sleds and guards are always the same, nothing is kept; but for
- * events, whose sled_read_event() keeps.
+ * Keeps the own bytes of a patchable site: p points to it, unpatched. Those of XRay sleds and guards are always the
+ * same, nothing is kept; but for events, whose sled_read_event() keeps.
  */
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE]);
 
 /*
- * The bytes that make a site ready, whatever it is now, and their number; at the site's address. original: of patchable sites and events. For XRay sleds
- * it is the head: 2 bytes, 1 of an exit.
+ * The bytes that make a site ready, whatever it is now, and their number; at the site's address. original: of patchable
+ * sites and events. For XRay sleds it is the head: 2 bytes, 1 of an exit.
  */
 size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16]);
 
@@ -145,18 +150,19 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], int *from);
 
 /*
- * What a site's bytes are now, p pointing to it: a sum of enum sled_state, or 0: nothing we know. patched: what sled_patched() made, from its
- * `from` on; NULL when there are no stubs yet. length: struct site's.
+ * What a site's bytes are now, p pointing to it: a sum of enum sled_state, or 0: nothing we know. patched: what
+ * sled_patched() made, from its `from` on; NULL when there are no stubs yet. length: struct site's.
  */
-unsigned sled_look(enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
+unsigned sled_look(
+	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
 
 /* Where the two bytes that are stored last are, in the bytes of sled_patched() and sled_file(). */
 size_t sled_head(enum sled_type type);
 
 /*
- * Where a thread may stand in the middle of a site's bytes, which must be moved when they change with all threads stopped: low <= distance of its
- * instruction pointer from the site's address < high; it goes on at `resume` (distance, too). on: they become the patched bytes, else the file's.
- * Returns 0 when there is no such place.
+ * Where a thread may stand in the middle of a site's bytes, which must be moved when they change with all threads
+ * stopped: low <= distance of its instruction pointer from the site's address < high; it goes on at `resume` (distance,
+ * too). on: they become the patched bytes, else the file's. Returns 0 when there is no such place.
  */
 int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high, int *resume);
 

@@ -11,13 +11,16 @@
 
 #define PAGE	  4096ul
 #define STUB_REST 6  /* behind the jump through the target */
-/* XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates, and of those of events. */
+/*
+ * XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates, and of those of
+ * events.
+ */
 #define XRAY_STUB_SIZE 16
 #define XRAY_SIZE      (3 * XRAY_STUB_SIZE + 5 * 8 + 8) /* padded to 96 */
 /* Of an event sled: up to 36 bytes of code, and at EVENT_RESUME the address behind the sled. */
 #define EVENT_SIZE   48
 #define EVENT_RESUME 40
-#define REACH	       0x7fff0000ul			 /* of a rel32, less a margin for the instruction's own length */
+#define REACH	     0x7fff0000ul /* of a rel32, less a margin for the instruction's own length */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -116,15 +119,16 @@ static uint8_t *stubs_start(const struct stub_pages *pages)
 }
 
 /* Fills a fresh read+write mapping and makes its code part executable. */
-static int write_pages(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
+static int write_pages(struct stub_pages *pages, uint32_t xray_base,
+	void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
 {
 	uint8_t *p = pages->start;
 
 	sys_fill(p, 0xcc, pages->code_size);
 	if (pages->xray) {
-		uint64_t gates[5] = { (uint64_t)(uintptr_t)tramp_gate_xray_entry, (uint64_t)(uintptr_t)tramp_gate_xray_exit,
-			(uint64_t)(uintptr_t)tramp_gate_xray_tail, (uint64_t)(uintptr_t)tramp_gate_custom,
-			(uint64_t)(uintptr_t)tramp_gate_typed };
+		uint64_t gates[5] = { (uint64_t)(uintptr_t)tramp_gate_xray_entry,
+			(uint64_t)(uintptr_t)tramp_gate_xray_exit, (uint64_t)(uintptr_t)tramp_gate_xray_tail,
+			(uint64_t)(uintptr_t)tramp_gate_custom, (uint64_t)(uintptr_t)tramp_gate_typed };
 		static const uint32_t types[3] = { TRACE_ENTRY, TRACE_EXIT, TRACE_TAIL };
 		uint8_t *gate = p + 3 * XRAY_STUB_SIZE;
 
@@ -134,7 +138,8 @@ static int write_pages(struct stub_pages *pages, uint32_t xray_base, void (*even
 		for (uint32_t i = 0; i < pages->events; i++) {
 			struct stub_event what;
 			event(arg, i, &what);
-			write_event_stub(p + XRAY_SIZE + (size_t)i * EVENT_SIZE, &what, gate + 8 * (what.arguments + 1));
+			write_event_stub(
+				p + XRAY_SIZE + (size_t)i * EVENT_SIZE, &what, gate + 8 * (what.arguments + 1));
 		}
 	}
 	for (uint32_t i = 0; i < pages->reserved; i++)
@@ -188,7 +193,8 @@ static uint8_t *map_near(uint64_t low, uint64_t high, size_t size, int prot)
 	return NULL;
 }
 
-static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events, uint32_t functions, int prot)
+static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events,
+	uint32_t functions, int prot)
 {
 	size_t size = stub_size(xray, events, functions);
 	uint8_t *p = NULL;
@@ -211,12 +217,14 @@ static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t
 	return 0;
 }
 
-int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t events, uint32_t functions)
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
+	uint32_t events, uint32_t functions)
 {
 	return map(pages, wanted, text_low, text_high, xray != 0, events, functions, PROT_NONE);
 }
 
-int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
+int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *),
+	const void *arg)
 {
 	if (sys_mprotect(pages->start, pages->size, PROT_READ | PROT_WRITE) != 0)
 		return -ENOMEM;
@@ -227,7 +235,8 @@ int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const
 	return -EACCES;
 }
 
-int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions)
+int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
+	uint32_t functions)
 {
 	int r = map(pages, wanted, text_low, text_high, xray_base != 0, 0, functions, PROT_READ | PROT_WRITE);
 

@@ -2,10 +2,12 @@
 /*
  * Stubs: our few instructions near an object's code. Two kinds of pages:
  *
- * Sled stubs of one load: one mapping within reach of the object's text, at a constant distance from its load address where
- * that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub per patchable function; then
- * the cells of these. Event sleds have a stub each, between the XRay stubs and those of patchable functions.
- * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module itself.
+ * Sled stubs of one load: one mapping within reach of the object's text, at a constant distance from its load address
+ * where that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub
+ * per patchable function; then the cells of these. Event sleds have a stub each, between the XRay stubs and those of
+ * patchable functions.
+ * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module
+ * itself.
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
  *
@@ -14,27 +16,38 @@
  *		push	cell.body(%rip)						 8 word
  *		jmp	*cell.gate(%rip)					16 return address A (slot S)
  *
- * Patchable sleds jump to the rest directly: they are switched in the text. A binding is switched by one aligned store to its cell's target, while threads
- * come through: each goes one way or the other. What lies on the way that is switched on (word, gate) is in place before (release; pairs with
- * the load by the jmp, and x86 keeps its order with the loads behind it).
+ * Patchable sleds jump to the rest directly: they are switched in the text. A binding is switched by one aligned store
+ * to its cell's target, while threads come through: each goes one way or the other. What lies on the way that is
+ * switched on (word, gate) is in place before (release; pairs with the load by the jmp, and x86 keeps its order with
+ * the loads behind it).
  *
- * An event sled jumps to its stub, in the middle of a function, which goes on behind the sled with everything as it was:
+ * An event sled jumps to its stub, in the middle of a function, which goes on behind the sled with everything as it
+ * was:
  *
- *		lea	-128(%rsp),%rsp		the red zone			stack at the trampoline:	 0 return into the stub
+ *		lea	-128(%rsp),%rsp		the red zone			stack at the trampoline:	 0
+ *														return
+ *														into
+ *														the
+ *														stub
  *		push	resume(%rip)		behind the sled						 8 size
  *		push	data; push size		typed: type, data, size					16 data
- *		call	*gate(%rip)									24 type, if typed; then resume
- *		lea	152(%rsp),%rsp		typed: 160						then the red zone
+ *		call	*gate(%rip)									24 type, if
+ *													typed; then
+ *													resume
+ *		lea	152(%rsp),%rsp		typed: 160						then the red
+ *													zone
  *		jmp	resume
  *
- * The arguments are pushed from the registers that the sled names. `resume` lies behind the stub's code; the trampoline names it to unwinders.
+ * The arguments are pushed from the registers that the sled names. `resume` lies behind the stub's code; the trampoline
+ * names it to unwinders.
  *
- * So code pages are written once, before anybody can reach them, and become read+execute, of a file in memory where the system refuses that otherwise
- * (pages.h); a cell is filled later by plain stores, before its stub's address is given to anybody (release: by whoever publishes that address).
- * No page is ever writable and executable.
+ * So code pages are written once, before anybody can reach them, and become read+execute, of a file in memory where the
+ * system refuses that otherwise (pages.h); a cell is filled later by plain stores, before its stub's address is given
+ * to anybody (release: by whoever publishes that address). No page is ever writable and executable.
  *
- * A thread that executes a stub is, seen from the program, inside the object: it has not left the call instruction or the
- * sled, and goes on in the object. So a stub may be freed when the object's text is gone (runtime keeps this promise).
+ * A thread that executes a stub is, seen from the program, inside the object: it has not left the call instruction or
+ * the sled, and goes on in the object. So a stub may be freed when the object's text is gone (runtime keeps this
+ * promise).
  */
 #ifndef XAUDIT_STUB_H
 #define XAUDIT_STUB_H
@@ -75,33 +88,41 @@ struct stub_pages {
 };
 
 /*
- * Maps and writes the sled stubs of a load: XRay stubs when xray_base is not 0 (the first function id), and `functions` cell
- * stubs. text_low..text_high: what must be within reach. Tries `wanted` first (an address, page aligned), then anywhere within ±2 GiB.
- * Returns 0, -ENOMEM (no room) or -EACCES (no permission to execute). Caller holds ld.so's lock; no thread can run the object.
+ * Maps and writes the sled stubs of a load: XRay stubs when xray_base is not 0 (the first function id), and `functions`
+ * cell stubs. text_low..text_high: what must be within reach. Tries `wanted` first (an address, page aligned), then
+ * anywhere within ±2 GiB. Returns 0, -ENOMEM (no room) or -EACCES (no permission to execute). Caller holds ld.so's
+ * lock; no thread can run the object.
  */
-int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base, uint32_t functions);
+int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
+	uint32_t functions);
 
 /*
- * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0), stubs of `events` event sleds (then xray is not 0) and
- * `functions` cell stubs. So what is written into the text later depends on the file alone, in every process. Returns 0 or -ENOMEM.
+ * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0), stubs of `events` event sleds
+ * (then xray is not 0) and `functions` cell stubs. So what is written into the text later depends on the file alone, in
+ * every process. Returns 0 or -ENOMEM.
  */
-int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray, uint32_t events, uint32_t functions);
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
+	uint32_t events, uint32_t functions);
 
 /*
- * Writes the stubs into a reserved place; any thread, lock held. event(arg, n, to) tells about event sled n < events; NULL where there are none.
- * Returns 0, -ENOMEM or -EACCES: it is reserved as before.
+ * Writes the stubs into a reserved place; any thread, lock held. event(arg, n, to) tells about event sled n < events;
+ * NULL where there are none. Returns 0, -ENOMEM or -EACCES: it is reserved as before.
  */
-int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *arg, uint32_t n, struct stub_event *to), const void *arg);
+int stub_write(struct stub_pages *pages, uint32_t xray_base,
+	void (*event)(const void *arg, uint32_t n, struct stub_event *to), const void *arg);
 
 /* Size of the mapping. */
 size_t stub_size(int xray, uint32_t events, uint32_t functions);
 
-/* Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as stub_map(). */
+/*
+ * Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as
+ * stub_map().
+ */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 
 /*
- * The same with stubs of the module itself, which nobody takes again: no system call. Returns 0, or -ENOMEM when fewer are
- * left. Process lock held.
+ * The same with stubs of the module itself, which nobody takes again: no system call. Returns 0, or -ENOMEM when fewer
+ * are left. Process lock held.
  */
 int stub_take_block(struct stub_pages *pages, uint32_t count);
 

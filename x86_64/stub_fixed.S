@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cell stubs that need no memory of their own: part of the module's text, with cells in its data (stub.h draws a stub). Each
- * start binds some functions of a handful of libraries, and a mapping for each library would cost it 10 us.
+ * Cell stubs that need no memory of their own: part of the module's text, with cells in its data (stub.h draws a stub).
+ * Each start binds some functions of a handful of libraries, and a mapping for each library would cost it 10 us.
  *
  *	in	-, at a stub; out: at the gate, with two words more on the stack
  *	clobbers nothing, flags neither

@@ -60,9 +60,9 @@ read_clock:
 /* ---- calls that tell of frames which never return ---- */
 
 /*
- * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx   8 rcx   16 rax   24 body   32 word   40 A (slot S).
- * landed: what lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi, rdx = its first
- * arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a call of mlockall().
+ * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx 8 rcx 16 rax 24 body 32 word 40 A (slot S). landed: what
+ * lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi, rdx = its first arguments.
+ * syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a call of mlockall().
  */
 	.p2align 4
 	.globl	tramp_landed

@@ -2,19 +2,21 @@
 /*
  * Trampolines: the code that stubs jump to. It lies in libxaudit.so, never moves and is never freed.
  *
- * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/handler.h) to one of the
- * trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They keep every
- * register but the flags, use no vector register, take no lock and call C only off the fast path.
+ * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/handler.h) to one of
+ * the trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They
+ * keep every register but the flags, use no vector register, take no lock and call C only off the fast path.
  *
- * Who touches what: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is one
- * instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads read it never.
+ * Who touches what: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is
+ * one instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads read it
+ * never.
  *
- * Return interception (DESIGN 5). The trampoline takes the return address A out of stack slot S, keeps it in the mirror entry of
- * S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from the mirror. The
- * innermost open call on a stack is its tramp_stack.top; each mirror entry links to the one outside it. Every path loads the pointer to the
- * stack once and goes on with that: a handler that comes in between and runs on a stack of its own changes the thread's
- * pointer, not what we hold.
- * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their slot.
+ * Return interception (DESIGN 5). The trampoline takes the return address A out of stack slot S, keeps it in the mirror
+ * entry of S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from
+ * the mirror. The innermost open call on a stack is its tramp_stack.top; each mirror entry links to the one outside it.
+ * Every path loads the pointer to the stack once and goes on with that: a handler that comes in between and runs on a
+ * stack of its own changes the thread's pointer, not what we hold.
+ * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their
+ * slot.
  */
 #ifndef XAUDIT_TRAMP_H
 #define XAUDIT_TRAMP_H
@@ -73,10 +75,11 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 }
 
 /*
- * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of tramp_table may be only counted.
- * TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed. TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers.h.
- * TRAMP_CHECK_COARSE: the clock is read for one event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at;
- * by runtime/recorder.h, before the first event.
+ * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of
+ * tramp_table may be only counted. TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed.
+ * TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers.h. TRAMP_CHECK_COARSE: the clock is read for one
+ * event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at; by runtime/recorder.h, before the first
+ * event.
  */
 extern uint32_t tramp_checks __attribute__((visibility("hidden")));
 
@@ -123,13 +126,19 @@ void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
 void tramp_custom(void), tramp_typed(void);
 void tramp_custom_pass(void), tramp_typed_pass(void);
 
-/* Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT; TRAMP_XRAY_ENTRY. */
+/*
+ * Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT;
+ * TRAMP_XRAY_ENTRY.
+ */
 void tramp_count(void), tramp_xray_count(void);
 
 /* Nothing is recorded: go on to the function. For the same events. */
 void tramp_pass(void), tramp_xray_pass(void);
 
-/* XRay exits and tails while nothing new is recorded: only a call that is open, and the innermost, still ends in the trace. */
+/*
+ * XRay exits and tails while nothing new is recorded: only a call that is open, and the innermost, still ends in the
+ * trace.
+ */
 void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
 void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
@@ -161,8 +170,8 @@ enum tramp_answer {
 };
 
 /*
- * Slow paths, provided by runtime/ and called by tramp.S alone, on the program's thread and stack. General registers only, no
- * libc, async-signal-safe.
+ * Slow paths, provided by runtime/ and called by tramp.S alone, on the program's thread and stack. General registers
+ * only, no libc, async-signal-safe.
  */
 
 /* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
@@ -172,12 +181,15 @@ enum tramp_answer tramp_slow_enter(uint64_t slot);
 enum tramp_answer tramp_slow_enter_xray(uint64_t x);
 
 /*
- * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On return top == slot
- * (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
+ * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On
+ * return top == slot (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
  */
 enum tramp_answer tramp_slow_leave(uint64_t slot);
 
-/* An exception has landed in the frame that makes a call at slot: open calls at or below it are gone, whatever their slots hold. */
+/*
+ * An exception has landed in the frame that makes a call at slot: open calls at or below it are gone, whatever their
+ * slots hold.
+ */
 enum tramp_answer tramp_slow_landed(uint64_t slot);
 
 /* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
@@ -201,28 +213,35 @@ enum tramp_answer tramp_slow_confine(uint64_t sp);
  */
 enum tramp_answer tramp_slow_strict(uint64_t unused);
 
-/* Addresses are about to be limited, or what is mapped to be counted: gives back what is not used. The argument is none. */
+/*
+ * Addresses are about to be limited, or what is mapped to be counted: gives back what is not used. The argument is
+ * none.
+ */
 enum tramp_answer tramp_slow_shrink(uint64_t unused);
 
 /*
- * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to another
- * stack in between. found: what lies there, or the address, or 0. Records the event with a clock of its own, unless it is
- * there already; or it is lost, and counted. slot: an address on the stack that it is on.
+ * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to
+ * another stack in between. found: what lies there, or the address, or 0. Records the event with a clock of its own,
+ * unless it is there already; or it is lost, and counted. slot: an address on the stack that it is on.
  */
 void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot);
 
 /*
- * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count, of size 32; compilers before
- * clang 18 leave what they find in the others.
+ * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count,
+ * of size 32; compilers before clang 18 leave what they find in the others.
  */
-void tramp_custom_event(const void *data, uint64_t size), tramp_typed_event(uint64_t type, const void *data, uint64_t size);
+void tramp_custom_event(const void *data, uint64_t size),
+	tramp_typed_event(uint64_t type, const void *data, uint64_t size);
 
-/* The function id has no counter on this thread yet. TRAMP_AGAIN: now it has. TRAMP_PASS: it can't; the call is lost, and counted as such. */
+/*
+ * The function id has no counter on this thread yet. TRAMP_AGAIN: now it has. TRAMP_PASS: it can't; the call is lost,
+ * and counted as such.
+ */
 enum tramp_answer tramp_slow_count(uint64_t id);
 
 /*
- * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes, and it is taken for open from now on
- * (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
+ * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes,
+ * and it is taken for open from now on (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
  * TRAMP_POINTED: no, since its time will not be known; but handlers are told of it.
  */
 enum tramp_answer tramp_filter_enter(uint64_t slot), tramp_filter_point(uint64_t slot);
@@ -243,7 +262,10 @@ enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock);
  */
 enum tramp_answer tramp_filter_tail(uint64_t slot);
 
-/* An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see tramp_slow_leave(). */
+/*
+ * An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see
+ * tramp_slow_leave().
+ */
 enum tramp_answer tramp_filter_gone(uint64_t slot);
 
 /* ---- Handlers: functions of the program (runtime/handlers.h) ---- */
@@ -251,17 +273,21 @@ enum tramp_answer tramp_filter_gone(uint64_t slot);
 struct handlers_registers;
 
 /*
- * Call the handlers of the event that happened at clock, for a trampoline with this frame (runtime/handlers_calls.c says what the frames hold). Registers are
- * the program's but for rsp, which is filled in. Return 0 when the event is to be recorded with that clock; 1 when clock and stack are to be looked at anew: the
- * handler took its time, raised events, forked ...
+ * Call the handlers of the event that happened at clock, for a trampoline with this frame (runtime/handlers_calls.c
+ * says what the frames hold). Registers are the program's but for rsp, which is filled in. Return 0 when the event is
+ * to be recorded with that clock; 1 when clock and stack are to be looked at anew: the handler took its time, raised
+ * events, forked ...
  */
 uint32_t tramp_handle_enter(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
 uint32_t tramp_handle_point(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
 uint32_t tramp_handle_leave(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock);
 /* word: the event's; of exit and tail in the upper half. */
-uint32_t tramp_handle_xray_enter(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
-uint32_t tramp_handle_xray_exit(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
-uint32_t tramp_handle_xray_tail(struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+uint32_t tramp_handle_xray_enter(
+	struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+uint32_t tramp_handle_xray_exit(
+	struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+uint32_t tramp_handle_xray_tail(
+	struct handlers_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
 
 /* What tramp_call_saved() saves by when not the quick way. */
 enum tramp_vectors_way { TRAMP_FXSAVE, TRAMP_XSAVE, TRAMP_XSAVEC };
@@ -288,7 +314,10 @@ extern struct tramp_vectors tramp_vectors __attribute__((visibility("hidden")));
 #define TRAMP_USED_MORE	 2 /* zmm16 to zmm31 */
 #define TRAMP_USED_MASKS 4 /* k0 to k7 */
 
-/* The area of the quick way: begins as this. 64 bytes behind 512 are the header of an area of xsave, which has zeros where is_quick is. */
+/*
+ * The area of the quick way: begins as this. 64 bytes behind 512 are the header of an area of xsave, which has zeros
+ * where is_quick is.
+ */
 struct tramp_saved {
 	union {
 		uint8_t ymm[16][32];
@@ -309,10 +338,12 @@ _Static_assert(__builtin_offsetof(struct tramp_saved, zmm) % 64 == 0, "one line 
 struct handlers_event;
 
 /*
- * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back, but for those flags and those condition codes of x87 that
- * no function keeps. *area is where on the stack: tramp_vectors.size bytes, and 64 for alignment.
+ * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back, but for
+ * those flags and those condition codes of x87 that no function keeps. *area is where on the stack: tramp_vectors.size
+ * bytes, and 64 for alignment.
  */
-void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *), void *argument, const void **area);
+void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *),
+	void *argument, const void **area);
 
 /* The event clock where it is not to be read by rdtsc. */
 uint64_t tramp_clock(void);

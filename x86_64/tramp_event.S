@@ -2,12 +2,12 @@
 /*
  * Trampolines of event sleds. Called by the sled's stub (stub.h), in the middle of a function:
  *
- *	stack	 0 return into the stub   8 size   16 data   24 type, if typed   then the address behind the sled, then the red zone, then the
- *		function's own stack, aligned to 8 and no more
+ *	stack	 0 return into the stub   8 size   16 data   24 type, if typed   then the address behind the sled,
+ *		then the red zone, then the function's own stack, aligned to 8 and no more
  *	out	everything as on entry: all registers, and flags too, which may be live here
  *
- * To unwinders the caller is the function, at the address behind the sled, with its stack pointer above the red zone: that is the CFA, and the
- * stub's frame does not exist.
+ * To unwinders the caller is the function, at the address behind the sled, with its stack pointer above the red zone:
+ * that is the CFA, and the stub's frame does not exist.
  */
 #include "x86_64/tramp_pieces.h"
 
@@ -43,15 +43,18 @@
 .endm
 
 /*
- * Nothing of it is time-critical beside the clock that C reads. C uses general registers only, so the others need no care.
+ * Nothing of it is time-critical beside the clock that C reads. C uses general registers only, so the others need no
+ * care.
  *
- *	stack	-72(%rbp) r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, 0 rbp   8 flags   16 return into the stub   24 size   32 data   40 type
+ *	stack	-72(%rbp) r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, 0 rbp   8 flags   16 return into the stub   24
+ *		size   32 data   40 type
  */
 .macro	EVENT	name, arguments
 	EVENT_START tramp_\name, \arguments
 	pushfq
 	.cfi_adjust_cfa_offset 8
-	andq	$~0x100, (%rsp)		/* a debugger that steps over pushfq leaves its trap flag there; popfq would trap in its absence */
+	/* a debugger that steps over pushfq leaves its trap flag there; popfq would trap in its absence */
+	andq	$~0x100, (%rsp)
 	FRAME
 	KEEP	%rax, -8
 	KEEP	%rcx, -16

@@ -5,11 +5,13 @@
 	.text
 
 /*
- * rax = tramp_handle_*(), rcx = the trampoline's frame, rdx = clock, r10 = third argument of XRay's. The function's result in eax. Keeps everything but
- * rax, rcx and flags: the C code uses general registers only, and tramp_call_saved() below keeps the rest. The parameters: where the trampoline's frame has
- * these registers of the program; r10 of the program is the trampoline's own where the frame has none.
+ * rax = tramp_handle_*(), rcx = the trampoline's frame, rdx = clock, r10 = third argument of XRay's. The function's
+ * result in eax. Keeps everything but rax, rcx and flags: the C code uses general registers only, and
+ * tramp_call_saved() below keeps the rest. The parameters: where the trampoline's frame has these registers of the
+ * program; r10 of the program is the trampoline's own where the frame has none.
  *
- * What the trampoline wants back is kept in registers that C functions keep, and those come back from the struct: loads cost nothing here, stores do.
+ * What the trampoline wants back is kept in registers that C functions keep, and those come back from the struct: loads
+ * cost nothing here, stores do.
  *
  *	stack	-128(%rbp) struct handlers_registers, 0 rbp
  *	r12	rdx, r13 r10, r14 r11
@@ -135,19 +137,21 @@
 /*
  * void tramp_call_saved(event, function, argument, &event->vectors)
  *
- * The quick way, where nobody uses but the general and vector registers, those of masks, and mxcsr. Moving them to and fro takes 5 ns for AVX, 15 for AVX-512, where xsavec
- * and xrstor, of no component at all, take 75 to 100. Whether upper halves, zmm16 to zmm31 and masks are in use is told by looking at them: xgetbv takes 6 to 15 ns, and
- * calls zmm16 to zmm31 in use for good once a string function of libc was called. What was zeros comes back as unused, or is left
- * alone; upper halves, as code with SSE instructions likes it. The whole way otherwise: x87's stack is not empty (long double results), an x87
- * exception is not masked, or a component of tramp_vectors.more is in use.
+ * The quick way, where nobody uses but the general and vector registers, those of masks, and mxcsr. Moving them to and
+ * fro takes 5 ns for AVX, 15 for AVX-512, where xsavec and xrstor, of no component at all, take 75 to 100. Whether
+ * upper halves, zmm16 to zmm31 and masks are in use is told by looking at them: xgetbv takes 6 to 15 ns, and calls
+ * zmm16 to zmm31 in use for good once a string function of libc was called. What was zeros comes back as unused, or is
+ * left alone; upper halves, as code with SSE instructions likes it. The whole way otherwise: x87's stack is not empty
+ * (long double results), an x87 exception is not masked, or a component of tramp_vectors.more is in use.
  *
- * Is x87's stack empty? By fxam of the top register, which takes some ns on AMD, but on Intel 140 where it is empty. There (.Lpush), by pushing
- * a number with the exception of that not masked: where a register was not empty, it is as before, and the exception pending. With the top at 0, that is the
- * register at the stack's bottom: code that pushes and pops has it in use where it has any, and so has MMX, which has all.
+ * Is x87's stack empty? By fxam of the top register, which takes some ns on AMD, but on Intel 140 where it is empty.
+ * There (.Lpush), by pushing a number with the exception of that not masked: where a register was not empty, it is as
+ * before, and the exception pending. With the top at 0, that is the register at the stack's bottom: code that pushes
+ * and pops has it in use where it has any, and so has MMX, which has all.
  *
- *	stack	0(%rsp) struct tramp_saved, or the area of xsave, aligned to 64 ... -24(%rbp) flags, -16 r12, -8 rbx, 0 rbp
- *		quick: ebx = x87's status without codes, r12d = AVX: upper halves are in use; AVX-512: SAVED_IN_USE
- *		whole: ebx = components, r12d = enum tramp_vectors_way
+ *	stack	0(%rsp) struct tramp_saved, or the area of xsave, aligned to 64 ... -24(%rbp) flags, -16 r12, -8 rbx,
+ *		0 rbp quick: ebx = x87's status without codes, r12d = AVX: upper halves are in use; AVX-512:
+ *		SAVED_IN_USE whole: ebx = components, r12d = enum tramp_vectors_way
  */
 	.p2align 5
 	.globl	tramp_call_saved

@@ -5,9 +5,10 @@
 	.text
 
 /*
- * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps to its body. The others' handlers are
- * called, and it goes on; or comes out at the end, where the event is to be recorded with the clock that the handlers were
- * told: whole in r9 then, whose own value is on the stack, which is 8 bytes deeper.
+ * Off the fast path of enter or point, stack as there, before anything is done: what is only counted or left out jumps
+ * to its body. The others' handlers are called, and it goes on; or comes out at the end, where the event is to be
+ * recorded with the clock that the handlers were told: whole in r9 then, whose own value is on the stack, which is 8
+ * bytes deeper.
  */
 .macro	ADMIT	name, clock
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
@@ -73,8 +74,8 @@
 .endm
 
 /*
- * A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then elsewhere. rcx = record;
- * afterwards r11 = stack; clobbers rax.
+ * A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then elsewhere. rcx =
+ * record; afterwards r11 = stack; clobbers rax.
  */
 .macro	POINT	deep, slow
 	STACK	%r11, \slow
@@ -126,9 +127,9 @@ tramp_intercept_\clock:
 	.cfi_remember_state
 	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps the first for the call */
 	/*
-	 * From here to the return this frame is empty, so its CFA would equal its callee's, and libgcc takes two frames of
-	 * one CFA for one. Declare CFA = rsp+1, restore rsp as CFA-1, and find the return address at the mirror entry
-	 * of S = CFA-9: MIRROR_BASE + 2*(CFA-9).
+	 * From here to the return this frame is empty, so its CFA would equal its callee's, and libgcc takes two frames
+	 * of one CFA for one. Declare CFA = rsp+1, restore rsp as CFA-1, and find the return address at the mirror
+	 * entry of S = CFA-9: MIRROR_BASE + 2*(CFA-9).
 	 */
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
@@ -160,7 +161,8 @@ tramp_return_\clock:
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax			/* S */
-	SELF	.Lleave_slow_\clock		/* a call that began in another thread may be the first to end in this one */
+	/* a call that began in another thread may be the first to end in this one */
+	SELF	.Lleave_slow_\clock
 	STACK	%r11, .Lleave_slow_\clock
 	cmp	%rax, STACK_TOP(%r11)
 	jne	.Lleave_slow_\clock
@@ -282,7 +284,8 @@ tramp_return_\clock:
 
 /* -- off the fast path; stack as after the pushes at the entry -- */
 	.cfi_restore_state
-	.cfi_def_cfa_offset 64			/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
+	/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
+	.cfi_def_cfa_offset 64
 .Lenter_checked_\clock:
 .ifc	\clock, tsc
 	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
@@ -328,8 +331,8 @@ tramp_return_\clock:
 .endif
 
 /*
- * S holds our own return label: the function whose open call lies there tail-jumped to this one. Its A is safe in the mirror;
- * its call ends, this one takes its place, and the body is jumped to.
+ * S holds our own return label: the function whose open call lies there tail-jumped to this one. Its A is safe in the
+ * mirror; its call ends, this one takes its place, and the body is jumped to.
  */
 .Ltail_\clock:
 	cmp	%rdx, STACK_TOP(%r11)
@@ -364,7 +367,10 @@ tramp_return_\clock:
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
 	je	.Lenter_\clock
-	/* The call at S is not known as open: no more than an entry can be said of this one; the return goes the old way. */
+	/*
+	 * The call at S is not known as open: no more than an entry can be said of this one; the return goes the old
+	 * way.
+	 */
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\clock
 	xorl	$ENTRY_TO_POINT, 48(%rsp)

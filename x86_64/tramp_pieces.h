@@ -7,8 +7,8 @@
  *		XRay: r10 undefined, as its sleds write it anyway
  *
  * Signal handlers may interrupt anywhere and run traced functions on the same record: an event is stored only where no
- * other one is, by one instruction (runtime/recorder.h); `top` is stored after the mirror entry that it names is complete,
- * and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
+ * other one is, by one instruction (runtime/recorder.h); `top` is stored after the mirror entry that it names is
+ * complete, and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
  */
 #ifndef XAUDIT_TRAMP_PIECES_H
 #define XAUDIT_TRAMP_PIECES_H
@@ -67,8 +67,9 @@
 .endm
 
 /*
- * The same of a coarse clock, by TSC: what was read last, for all events but one of TRAMP_COARSE_EVENTS. rcx = record. A
- * handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of its own.
+ * The same of a coarse clock, by TSC: what was read last, for all events but one of TRAMP_COARSE_EVENTS. rcx = record.
+ * A handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of
+ * its own.
  */
 .macro	CLOCK_COARSE
 	decl	STATE_REUSE(%rcx)
@@ -105,8 +106,8 @@
 /*
  * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx =
  * record, r11 = the stack that it is on. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, a
- * handler's event was on another stack, or somebody else's is where this one should go; nothing was written then, unless
- * rax == r10 (EVENT_SLOW).
+ * handler's event was on another stack, or somebody else's is where this one should go; nothing was written then,
+ * unless rax == r10 (EVENT_SLOW).
  */
 .macro	WRITE	slow
 	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
@@ -146,7 +147,10 @@
 	addq	$8, STATE_CURSOR(%rcx)		/* relative: a handler may have moved it, or changed the chunk */
 .endm
 
-/* From the \slow of WRITE, rax and r10 as it left them: has the event recorded. slot: an address on its stack, from rsp. */
+/*
+ * From the \slow of WRITE, rax and r10 as it left them: has the event recorded. slot: an address on its stack, from
+ * rsp.
+ */
 .macro	EVENT_SLOW slot
 	lea	\slot(%rsp), %rdx
 	SLOW	tramp_slow_event
@@ -165,9 +169,9 @@
 .endm
 
 /*
- * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx, rdx. A handler that makes the
- * counters more leaves those that we may have loaded where they are: they are the same pages of the file. A child that
- * is forked behind the last comparison counts this one call in its parent's.
+ * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx,
+ * rdx. A handler that makes the counters more leaves those that we may have loaded where they are: they are the same
+ * pages of the file. A child that is forked behind the last comparison counts this one call in its parent's.
  */
 .macro	COUNT	done
 9:	SELF	8f
@@ -199,8 +203,8 @@
 .endm
 
 /*
- * Calls the handlers of the program: tramp_handle_\event by \way, handler_call or handler_call_xray; its result in eax. rdx = clock, which is kept; clobbers rax, rcx
- * and flags.
+ * Calls the handlers of the program: tramp_handle_\event by \way, handler_call or handler_call_xray; its result in eax.
+ * rdx = clock, which is kept; clobbers rax, rcx and flags.
  */
 .macro	HANDLERS event, way
 	lea	tramp_handle_\event(%rip), %rax
@@ -216,7 +220,10 @@
 	HANDLERS \event, \way
 .endm
 
-/* Calls a C function off the fast path: rax = argument, r10 = the second, rdx = the third, result in eax. Clobbers rcx, rdx. */
+/*
+ * Calls a C function off the fast path: rax = argument, r10 = the second, rdx = the third, result in eax. Clobbers rcx,
+ * rdx.
+ */
 .macro	SLOW	function
 	lea	\function(%rip), %rcx
 	call	slow_call

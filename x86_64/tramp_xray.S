@@ -5,7 +5,8 @@
 	.text
 
 /*
- * Enters the call into the mirror of X = \x(%rsp), or goes elsewhere. r10d = word, rcx = record; afterwards r11 = stack. Clobbers rax, rcx, rdx.
+ * Enters the call into the mirror of X = \x(%rsp), or goes elsewhere. r10d = word, rcx = record; afterwards r11 =
+ * stack. Clobbers rax, rcx, rdx.
  */
 .macro	OPEN	x, keep, same, slow
 	STACK	%r11, \slow
@@ -36,11 +37,12 @@
  *
  *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 return to the sled (word X, below slot S)  40 A
  *
- * The open call is kept in the mirror of X: mirror(S) may be in use by an intercepted call with the same slot. No ABI-conforming call has
- * its slot at X, since calls have their slots at 8 modulo 16; other code would only lose this entry's end.
+ * The open call is kept in the mirror of X: mirror(S) may be in use by an intercepted call with the same slot. No
+ * ABI-conforming call has its slot at X, since calls have their slots at 8 modulo 16; other code would only lose this
+ * entry's end.
  *
- * Unwinders go from here to the function's caller: it has done nothing yet, and its own tables of what exceptions do know no place in the sled, which would be the
- * end of the program when a handler throws. The same goes for tail sleds.
+ * Unwinders go from here to the function's caller: it has done nothing yet, and its own tables of what exceptions do
+ * know no place in the sled, which would be the end of the program when a handler throws. The same goes for tail sleds.
  */
 	.p2align 6
 	.globl	tramp_xray_entry_\clock
@@ -142,7 +144,8 @@ tramp_xray_entry_\clock:
 .endm
 
 /*
- * Exit and tail sleds: r10d = word. The exit sled jumped to its stub (slot S = %rsp), the tail sled called it (S = %rsp+8).
+ * Exit and tail sleds: r10d = word. The exit sled jumped to its stub (slot S = %rsp), the tail sled called it (S =
+ * %rsp+8).
  *
  *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S behind it (tail)
  */

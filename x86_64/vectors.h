@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calling a function of the program's libc from a slow path: such code may use SSE registers, which hold arguments of the call that
- * was interrupted. Saves them and x87 by fxsave around it (libc's base code uses no more; wider code is chosen by IFUNC in string functions only).
+ * Calling a function of the program's libc from a slow path: such code may use SSE registers, which hold arguments of
+ * the call that was interrupted. Saves them and x87 by fxsave around it (libc's base code uses no more; wider code is
+ * chosen by IFUNC in string functions only).
  */
 #ifndef XAUDIT_VECTORS_H
 #define XAUDIT_VECTORS_H

@@ -10,7 +10,10 @@
 
 #define HANDLER(type, arg) ((type *)(uintptr_t)(arg))
 
-/* Functions whose first argument is to be logged are told to the handler of these alone, where there is one, as LLVM's trampolines do. */
+/*
+ * Functions whose first argument is to be logged are told to the handler of these alone, where there is one, as LLVM's
+ * trampolines do.
+ */
 static void on_entry(const struct xaudit_handler_event *event, void *arg)
 {
 	int32_t id;
@@ -120,7 +123,8 @@ uint16_t __xray_register_event_type(const char *name)
 
 static int patch(unsigned what, int32_t object, int32_t function, int on)
 {
-	return xaudit_api_table.xray_patch ? xaudit_api_table.xray_patch(what, object, function, on) : XRAY_NOT_INITIALIZED;
+	return xaudit_api_table.xray_patch ? xaudit_api_table.xray_patch(what, object, function, on)
+					   : XRAY_NOT_INITIALIZED;
 }
 
 int __xray_patch(void)

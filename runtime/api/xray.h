@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What LLVM 20's xray/xray_interface.h and xray_log_interface.h declare, as C sees it. Programs include LLVM's own headers; what the calls mean here is in
- * doc/xaudit-xray.3.
+ * What LLVM 20's xray/xray_interface.h and xray_log_interface.h declare, as C sees it. Programs include LLVM's own
+ * headers; what the calls mean here is in doc/xaudit-xray.3.
  *
- * The library keeps nothing of handlers: the program's function is the argument of an adaptor, which is set as xaudit_set_handler() does. So all copies of the
- * library in a process are one, and a handler in a library that is closed is removed. The log interface's modes are each copy's own.
+ * The library keeps nothing of handlers: the program's function is the argument of an adaptor, which is set as
+ * xaudit_set_handler() does. So all copies of the library in a process are one, and a handler in a library that is
+ * closed is removed. The log interface's modes are each copy's own.
  */
 #ifndef XAUDIT_API_XRAY_H
 #define XAUDIT_API_XRAY_H
@@ -53,7 +54,13 @@ void __xray_init(void);
 
 /* ---- xray_log_interface.h ---- */
 
-enum xray_log_init { XRAY_LOG_UNINITIALIZED, XRAY_LOG_INITIALIZING, XRAY_LOG_INITIALIZED, XRAY_LOG_FINALIZING, XRAY_LOG_FINALIZED };
+enum xray_log_init {
+	XRAY_LOG_UNINITIALIZED,
+	XRAY_LOG_INITIALIZING,
+	XRAY_LOG_INITIALIZED,
+	XRAY_LOG_FINALIZING,
+	XRAY_LOG_FINALIZED
+};
 enum xray_log_flush { XRAY_LOG_NOT_FLUSHING, XRAY_LOG_FLUSHING, XRAY_LOG_FLUSHED };
 enum xray_log_register { XRAY_REGISTRATION_OK, XRAY_DUPLICATE_MODE, XRAY_MODE_NOT_FOUND, XRAY_INCOMPLETE_IMPL };
 
@@ -91,7 +98,8 @@ struct xray_trampolines {
 	void (*entry)(void), (*exit)(void), (*tail)(void), (*log_args)(void);
 };
 
-int32_t __xray_register_dso(const void *sleds, const void *sleds_end, const void *index, const void *index_end, struct xray_trampolines trampolines);
+int32_t __xray_register_dso(const void *sleds, const void *sleds_end, const void *index, const void *index_end,
+	struct xray_trampolines trampolines);
 _Bool __xray_deregister_dso(int32_t object);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xray_log_interface.h of LLVM 20. A mode is an implementation of the program's, or one of three names for xaudit's own recorder.
+ * xray_log_interface.h of LLVM 20. A mode is an implementation of the program's, or one of three names for xaudit's own
+ * recorder.
  *
- * The lock guards the list and what is installed; no function of the program is called with it. Spinning: it is held for some stores.
+ * The lock guards the list and what is installed; no function of the program is called with it. Spinning: it is held
+ * for some stores.
  */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
@@ -59,7 +61,8 @@ static enum xray_log_init recorder_finalize(void)
 	enum xray_log_init was = XRAY_LOG_INITIALIZED;
 
 	/* Relaxed: one of several that finalize at once stops it. */
-	if (!__atomic_compare_exchange_n(&recorder_status, &was, XRAY_LOG_FINALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(
+		    &recorder_status, &was, XRAY_LOG_FINALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return was;
 	xaudit_stop();
 	return XRAY_LOG_FINALIZED;
@@ -75,7 +78,9 @@ static enum xray_log_flush recorder_flush(void)
 	int r = xaudit_flush();
 	if (r && r != -ENODATA)
 		return XRAY_LOG_NOT_FLUSHING;
-	__atomic_compare_exchange_n(&recorder_status, &was, XRAY_LOG_UNINITIALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED); /* relaxed, as above */
+	/* relaxed, as above */
+	__atomic_compare_exchange_n(
+		&recorder_status, &was, XRAY_LOG_UNINITIALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return XRAY_LOG_FLUSHED;
 }
 

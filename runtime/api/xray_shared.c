@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What objects built -fxray-shared, and those with event sleds, ask of LLVM's runtime. The module finds their sleds by itself and patches them its own
- * way, so nothing is kept here, and neither their trampolines nor what those look at is ever used.
+ * What objects built -fxray-shared, and those with event sleds, ask of LLVM's runtime. The module finds their sleds by
+ * itself and patches them its own way, so nothing is kept here, and neither their trampolines nor what those look at is
+ * ever used.
  */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
@@ -35,8 +36,9 @@ extern uintptr_t patched_typed_event __asm__("_ZN6__xray21XRayPatchedTypedEventE
 uintptr_t patched_function SHOWN, arg_logger SHOWN, patched_custom_event SHOWN, patched_typed_event SHOWN;
 
 /*
- * Called by event sleds that LLVM's runtime has patched, which is not there. In: rdi, rsi, for typed events rdx: the event; the stack may be misaligned, and
- * lies in the caller's red zone. Out: all registers as they were; nothing is clobbered. Stack: the return address alone.
+ * Called by event sleds that LLVM's runtime has patched, which is not there. In: rdi, rsi, for typed events rdx: the
+ * event; the stack may be misaligned, and lies in the caller's red zone. Out: all registers as they were; nothing is
+ * clobbered. Stack: the return address alone.
  */
 __asm__(".pushsection .text\n"
 	"	.globl __xray_CustomEvent\n"

@@ -4,11 +4,10 @@
  *
  *	WAY WITHIN SUSTAINED
  *
- * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls, with -m the median of
- * their turns. The ways
- * take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the machine disturbs
- * all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of the time
- * stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
+ * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls, with -m the median
+ * of their turns. The ways take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the
+ * machine disturbs all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of
+ * the time stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
  * there is one way, `local`, a function of the program itself.
  *
  * It binds itself to a CPU, since uftrace refuses to record taskset.
@@ -31,7 +30,8 @@
 #ifdef BENCH_LOCAL
 #define FUNCTIONS(X) X(local)
 #elif defined(BENCH_CLANG)
-#define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)
+#define FUNCTIONS(X) \
+	X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)
 #else
 #define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray)
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The least that an auditor which uses libc can do, for comparison: a second libc in its namespace, and the callbacks. */
+/*
+ * The least that an auditor which uses libc can do, for comparison: a second libc in its namespace, and the callbacks.
+ */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdlib.h>

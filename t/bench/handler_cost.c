@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handler_cost: prints, for ways of handling a call and its return, the nanoseconds of one call: the best of some hundred runs of 2 000 calls; and the same of
- * events of the program's own, beside one reading of the clock and copying as many bytes. The ways take turns. The recorder writes to a flight recorder.
- * Lines: "call NAME NS" and "event BYTES NS-OF-TSC-AND-COPY NS". Bind it to one CPU.
+ * handler_cost: prints, for ways of handling a call and its return, the nanoseconds of one call: the best of some
+ * hundred runs of 2 000 calls; and the same of events of the program's own, beside one reading of the clock and copying
+ * as many bytes. The ways take turns. The recorder writes to a flight recorder. Lines: "call NAME NS" and "event BYTES
+ * NS-OF-TSC-AND-COPY NS". Bind it to one CPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,10 @@ static double measure(size_t n)
 		if (way->types & 1u << type && handlers_set((enum handlers_type)type, empty, &calls, way->flags))
 			printf("no handler\n");
 	if (strstr(way->name, "upper") && __builtin_cpu_supports("avx"))
-		__asm__ volatile("vpcmpeqd %%xmm15, %%xmm15, %%xmm15; vinsertf128 $1, %%xmm15, %%ymm15, %%ymm15" : : : "xmm15");
+		__asm__ volatile("vpcmpeqd %%xmm15, %%xmm15, %%xmm15; vinsertf128 $1, %%xmm15, %%ymm15, %%ymm15"
+				 :
+				 :
+				 : "xmm15");
 	if (strstr(way->name, "x87"))
 		__asm__ volatile("fld1");
 	took = run(n ? traced.call : (uint64_t)(uintptr_t)add_one);
@@ -101,7 +105,10 @@ static double run_event(unsigned size)
 	return (double)(core_now_ns() - before) / EVENTS;
 }
 
-/* What the cost of an event is compared with: a reading of the clock, and copying to where a flight recorder's memory is as far from the processor. */
+/*
+ * What the cost of an event is compared with: a reading of the clock, and copying to where a flight recorder's memory
+ * is as far from the processor.
+ */
 static double run_copy(unsigned size)
 {
 	uint64_t before = core_now_ns();

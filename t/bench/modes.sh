@@ -13,7 +13,8 @@ mode() {
 	shift
 	rm -rf "$tmp/mode"
 	# shellcheck disable=SC2086
-	run "$XAUDIT" record -c "$tmp/calls.conf" -o "$tmp/mode" "$@" "$tmp/call_cost" -c "$cpu" -n "$((CALLS / 5))" $ways
+	run "$XAUDIT" record -c "$tmp/calls.conf" -o "$tmp/mode" "$@" "$tmp/call_cost" -c "$cpu" -n \
+		"$((CALLS / 5))" $ways
 	grep '^[a-z][a-z0-9]* [0-9.]* [0-9.]*$' "$tmp/output" | sed "s/^/$name /" >>"$tmp/modes"
 }
 while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - part)) -lt 20 ]; }; do

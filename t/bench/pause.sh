@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
 #
-# Part of run.sh: for how long `xaudit ctl` stops a program with 100 threads, to switch 10 000 functions on and off. They sleep in system calls; xray has two
-# sites per function.
+# Part of run.sh: for how long `xaudit ctl` stops a program with 100 threads, to switch 10 000 functions on and off.
+# They sleep in system calls; xray has two sites per function.
 
-printf '[trace]\noutput = %s\nenabled = no\ncontrol = any\n[library libcontrolled.so]\nkinds = xray patchable\n' "$tmp/pause" >"$tmp/pause.conf"
+printf '[trace]\noutput = %s\nenabled = no\ncontrol = any\n[library libcontrolled.so]\nkinds = xray patchable\n' \
+	"$tmp/pause" >"$tmp/pause.conf"
 : >"$tmp/pauses"
 # pause KIND gcc|clang [FLAG]...: adds "KIND on|off MS" lines.
 pause() {
 	kind=$1 compiler=$2
 	shift 2
 	mkdir "$tmp/$kind"
-	build "$compiler" "$kind/libcontrolled.so" -fPIC -shared -Wl,-soname,libcontrolled.so "$@" ../fixtures/controlled_library.c
-	build gcc "$kind/controlled" -pthread ../fixtures/controlled.c "$tmp/$kind/libcontrolled.so" "-Wl,-rpath,$tmp/$kind"
+	build "$compiler" "$kind/libcontrolled.so" -fPIC -shared -Wl,-soname,libcontrolled.so \
+		"$@" ../fixtures/controlled_library.c
+	build gcc "$kind/controlled" -pthread ../fixtures/controlled.c "$tmp/$kind/libcontrolled.so" \
+		"-Wl,-rpath,$tmp/$kind"
 	mkfifo "$tmp/$kind/input"
 	# timeout first: what a traced program executes is not traced.
-	timeout 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/pause.conf" "$tmp/$kind/controlled" "$tmp/$kind/counters" 0 100 \
+	timeout 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/pause.conf" "$tmp/$kind/controlled" \
+		"$tmp/$kind/counters" 0 100 \
 		<"$tmp/$kind/input" >"$tmp/$kind/output" 2>&1 &
 	exec 8>"$tmp/$kind/input"
 	# All threads are there when the program answers.
@@ -29,7 +33,8 @@ pause() {
 	while [ $((round += 1)) -le 10 ]; do
 		for way in enable disable; do
 			run "$XAUDIT" ctl "$pid" "$way" '*'
-			sed -n "s/^10002 functions: .* paused \([0-9.]*\) ms\$/$kind $way \1/p" "$tmp/output" >>"$tmp/pauses"
+			sed -n "s/^10002 functions: .* paused \([0-9.]*\) ms\$/$kind $way \1/p" \
+				"$tmp/output" >>"$tmp/pauses"
 		done
 	done
 	exec 8>&-

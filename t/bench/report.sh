@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# How many events per second `xaudit report` counts on one core: the best of five readings of a trace of EVENTS events (default
-# 40 million) in two threads, of 500 functions, 50 deep, in random order (that is the worst: entry or exit can't be predicted). The
-# trace is in the page cache. Prints "report EVENTS/s" and the same for info, in millions.
+# How many events per second `xaudit report` counts on one core: the best of five readings of a trace of EVENTS events
+# (default 40 million) in two threads, of 500 functions, 50 deep, in random order (that is the worst: entry or exit
+# can't be predicted). The trace is in the page cache. Prints "report EVENTS/s" and the same for info, in millions.
 : "${XAUDIT:=./xaudit}" "${top_builddir:=.}" "${EVENTS:=40000000}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -32,5 +32,6 @@ for command in 'report' 'report --by=thread' 'info'; do
 		time=$(($(now) - start))
 		[ "$best" -eq 0 ] || [ "$time" -lt "$best" ] && best=$time
 	done
-	awk -v c="xaudit $command" -v n="$EVENTS" -v t="$best" 'BEGIN { printf "%-26s %6.1f million events/s\n", c, n / t * 1000 }'
+	awk -v c="xaudit $command" -v n="$EVENTS" -v t="$best" \
+		'BEGIN { printf "%-26s %6.1f million events/s\n", c, n / t * 1000 }'
 done

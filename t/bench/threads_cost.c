@@ -27,11 +27,11 @@ struct spent {
 #define CALLS_OF(function)                                                                                             \
 	static double calls_of_##function(void)                                                                        \
 	{                                                                                                              \
-		double start = bench_ns(CLOCK_THREAD_CPUTIME_ID);                                                                               \
+		double start = bench_ns(CLOCK_THREAD_CPUTIME_ID); \
                                                                                                                        \
 		for (int i = 0; i < TURN; i++)                                                                         \
 			function(1);                                                                                   \
-		return bench_ns(CLOCK_THREAD_CPUTIME_ID) - start;                                                                               \
+		return bench_ns(CLOCK_THREAD_CPUTIME_ID) - start; \
 	}
 CALLS_OF(bench_plt)
 CALLS_OF(bench_none)

@@ -117,7 +117,8 @@ program_r() {
 
 program_octave() {
 	needs octave-cli || return
-	traced octave-cli --no-init-file --no-history --eval 'a = magic(40); printf("%g %g\n", sum(sum(a * a)), round(max(abs(eig(a)))));'
+	traced octave-cli --no-init-file --no-history --eval \
+		'a = magic(40); printf("%g %g\n", sum(sum(a * a)), round(max(abs(eig(a)))));'
 }
 
 program_php() {
@@ -146,7 +147,8 @@ program_erlang() {
 
 program_ffmpeg() {
 	needs ffmpeg || return
-	traced ffmpeg -nostdin -v error -f lavfi -i testsrc=size=160x120:rate=10:duration=2 -f lavfi -i sine=duration=2 \
+	traced ffmpeg -nostdin -v error -f lavfi -i testsrc=size=160x120:rate=10:duration=2 -f lavfi -i \
+		sine=duration=2 \
 		-c:v mpeg4 -threads 2 -bitexact -c:a aac -f framemd5 - | md5sum
 }
 
@@ -154,7 +156,8 @@ program_gst() {
 	needs gst-launch-1.0 || return
 	GST_REGISTRY=$(pwd)/registry GST_REGISTRY_FORK=no
 	export GST_REGISTRY GST_REGISTRY_FORK
-	traced gst-launch-1.0 -q audiotestsrc num-buffers=50 ! audioconvert ! audioresample ! audio/x-raw,rate=22050,format=S16LE ! \
+	traced gst-launch-1.0 -q audiotestsrc num-buffers=50 ! audioconvert ! audioresample ! \
+		audio/x-raw,rate=22050,format=S16LE ! \
 		filesink location=sound.raw
 	status=$?
 	wc -c <sound.raw
@@ -164,7 +167,8 @@ program_gst() {
 program_libreoffice() {
 	needs soffice || return
 	printf 'The quick brown fox\n' >fox.txt
-	traced timeout 300 soffice -env:UserInstallation="file://$(pwd)/profile" --headless --convert-to html fox.txt >log 2>&1
+	traced timeout 300 soffice -env:UserInstallation="file://$(pwd)/profile" --headless --convert-to html \
+		fox.txt >log 2>&1
 	status=$?
 	grep -o 'The quick brown fox' fox.html
 	return $status
@@ -173,8 +177,10 @@ program_libreoffice() {
 program_chromium() {
 	needs chromium || return
 	printf '<body><script>document.write("sum " + [...Array(1000).keys()].reduce((a, b) => a + b))</script></body>' >page.html
-	traced timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-		--disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(pwd)/profile" --dump-dom \
+	traced timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+		--disable-background-networking \
+		--disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(pwd)/profile" \
+			--dump-dom \
 		"file://$(pwd)/page.html" 2>log | grep -o 'sum [0-9]*' | tail -n 1
 }
 
@@ -249,7 +255,8 @@ int main(int argc, char **argv)
 }
 END
 	mpicc -O1 -o m m.c || return
-	traced timeout 120 mpirun --allow-run-as-root --oversubscribe --mca btl self,tcp --mca btl_tcp_if_include lo -n 4 ./m
+	traced timeout 120 mpirun --allow-run-as-root --oversubscribe --mca btl self,tcp --mca btl_tcp_if_include lo \
+		-n 4 ./m
 }
 
 # A program with threads, for the sanitizers.
@@ -306,7 +313,8 @@ program_patchelf() {
 	printf 'int f(int x) { return x + 1; }\n' >l.c
 	printf '#include <stdio.h>\nint f(int);\nint main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += f(i); printf("%%d\\n", s); return 0; }\n' >m.c
 	gcc -O1 -fPIC -shared -fpatchable-function-entry=5 -o libl.so l.c && gcc -O1 -o m m.c -L. -ll || return
-	patchelf --set-rpath "$(printf '%0200d' 0 | tr 0 /)$(pwd)" m && patchelf --set-soname "$(printf 'libl.so.%0100d' 7)" --add-needed libm.so.6 libl.so
+	patchelf --set-rpath "$(printf '%0200d' 0 | tr 0 /)$(pwd)" m &&
+		patchelf --set-soname "$(printf 'libl.so.%0100d' 7)" --add-needed libm.so.6 libl.so
 	patchelf --replace-needed libl.so "$(pwd)/libl.so" m || return
 	traced ./m
 }
@@ -329,7 +337,8 @@ program_git() {
 		i=$((i + 1))
 		echo "$i" >f$i
 	done
-	git add . && git -c user.name=n -c user.email=e@x -c commit.gpgsign=false commit -q --date=2000-01-01T00:00:00Z -m m
+	git add . && git -c user.name=n -c user.email=e@x -c commit.gpgsign=false commit -q \
+		--date=2000-01-01T00:00:00Z -m m
 	traced git log --format=%s --stat | tail -n 3
 	traced git fsck --full 2>&1
 	traced git gc -q
@@ -341,7 +350,8 @@ program_gdb() {
 	unfit check && return
 	printf 'int f(int x) { return x + 1; }\nint main(void) { return f(41); }\n' >g.c
 	gcc -g -O0 -o g g.c || return
-	traced gdb -nx -q -batch -ex 'break f' -ex run -ex bt -ex finish -ex continue ./g 2>&1 | grep -E '^(#|Value|.*exited)' | sed 's/0x[0-9a-f]*/ADDRESS/;s/process [0-9]*/process N/'
+	traced gdb -nx -q -batch -ex 'break f' -ex run -ex bt -ex finish -ex continue ./g 2>&1 |
+		grep -E '^(#|Value|.*exited)' | sed 's/0x[0-9a-f]*/ADDRESS/;s/process [0-9]*/process N/'
 }
 
 program_openssl() {
@@ -354,7 +364,8 @@ program_openssl() {
 program_tar() {
 	needs tar xz || return
 	cp -R /usr/include/linux/netfilter tree
-	traced tar --sort=name --mtime=2000-01-01 --owner=0 --group=0 -cJf tree.tar.xz tree && traced tar -tf tree.tar.xz | md5sum
+	traced tar --sort=name --mtime=2000-01-01 --owner=0 --group=0 -cJf tree.tar.xz tree &&
+		traced tar -tf tree.tar.xz | md5sum
 }
 
 program_sqlite() {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The farm: programs that Debian installs, each untraced and then in five ways. It must print the same and end the same in
-# all of them; check must find nothing in it; and what was lost is shown. Prints a table.
+# The farm: programs that Debian installs, each untraced and then in five ways. It must print the same and end the same
+# in all of them; check must find nothing in it; and what was lost is shown. Prints a table.
 #
 #	make farm		all that is installed; some minutes per large program
 #	make farm FARM='nginx perl'	only these
@@ -14,13 +14,14 @@
 # check		xaudit check, but for what known.supp says of faults that are there
 #
 # A program is a shell function program_NAME in programs.sh or servers.sh, whose first line says what must be installed
-# (needs WORD...). It runs what is to be traced by `traced COMMAND...`, or starts it in the background by `wrap COMMAND... &`,
-# in the folder at hand, and prints on standard output what must be the same each time.
+# (needs WORD...). It runs what is to be traced by `traced COMMAND...`, or starts it in the background by `wrap
+# COMMAND... &`, in the folder at hand, and prints on standard output what must be the same each time.
 set -u
 : "${top_srcdir:?run it by make farm}" "${XAUDIT:?}" "${MODULE:?}"
 farm=$top_srcdir/t/farm
 ways=${FARM_WAYS-all default ring later check}
-LC_ALL=C.UTF-8 TZ=UTC PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 PYTHONHASHSEED=0 GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+LC_ALL=C.UTF-8 TZ=UTC PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 PYTHONHASHSEED=0 GIT_CONFIG_NOSYSTEM=1 \
+	GIT_CONFIG_GLOBAL=/dev/null
 export LC_ALL TZ PYTHONDONTWRITEBYTECODE PERL_HASH_SEED PYTHONHASHSEED GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 unset LD_AUDIT LD_PRELOAD LD_BIND_NOW GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES

@@ -64,8 +64,10 @@ program_apache() {
 	# shellcheck disable=SC2016
 	echo '<?php $a = []; for ($i = 0; $i < 1000; $i++) $a[] = md5((string)$i); echo md5(json_encode($a));' >www/t.php
 	{
-		for module in mpm_prefork authz_core authz_host mime dir alias deflate filter rewrite headers setenvif; do
-			[ -f /usr/lib/apache2/modules/mod_$module.so ] && echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
+		for module in mpm_prefork authz_core authz_host mime dir alias deflate filter rewrite headers \
+			setenvif; do
+			[ -f /usr/lib/apache2/modules/mod_$module.so ] &&
+				echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
 		done
 		cat <<END
 ServerName x
@@ -179,10 +181,12 @@ program_postgres() {
 	server=$!
 	until_ready $as psql -h 127.0.0.1 -p 18187 -d postgres -c 'select 1' || return
 	psql="$as psql -h 127.0.0.1 -p 18187 -d postgres -At"
-	$psql -c 'create table t as select i, md5(i::text) m from generate_series(1, 20000) i' -c 'create index on t(m)' -c analyze \
+	$psql -c 'create table t as select i, md5(i::text) m from generate_series(1, 20000) i' -c \
+		'create index on t(m)' -c analyze \
 		-c 'select count(*), sum(i), max(m) from t'
 	for i in 1 2 3 4 5; do
-		$psql -c "select count(*) from t where m like 'a$i%'" -c "do \$\$ begin raise exception 'x'; exception when others then null; end \$\$"
+		$psql -c "select count(*) from t where m like 'a$i%'" -c \
+			"do \$\$ begin raise exception 'x'; exception when others then null; end \$\$"
 	done
 	stop INT
 }
@@ -190,8 +194,10 @@ program_postgres() {
 program_mariadb() {
 	needs mariadbd mariadb mariadb-install-db || return
 	mkdir data && chown mysql data
-	mariadb-install-db --no-defaults --user=mysql --datadir="$(pwd)/data" --auth-root-authentication-method=normal >log 2>&1 || return
-	wrap mariadbd --no-defaults --user=mysql --datadir="$(pwd)/data" --socket="$(pwd)/data/s" --port=18188 --bind-address=127.0.0.1 \
+	mariadb-install-db --no-defaults --user=mysql --datadir="$(pwd)/data" \
+		--auth-root-authentication-method=normal >log 2>&1 || return
+	wrap mariadbd --no-defaults --user=mysql --datadir="$(pwd)/data" --socket="$(pwd)/data/s" --port=18188 \
+		--bind-address=127.0.0.1 \
 		--pid-file="$(pwd)/data/pid" >>log 2>&1 &
 	server=$!
 	until_ready mariadb --no-defaults -S data/s -e 'select 1' || return
@@ -225,7 +231,8 @@ program_sshd() {
 program_gunicorn() {
 	needs gunicorn ab curl /usr/lib/python3/dist-packages/gevent || return
 	printf 'import json, zlib\ndef app(e, s):\n    s("200 OK", [])\n    return [str(len(zlib.compress(json.dumps(list(range(500))).encode()))).encode()]\n' >wapp.py
-	wrap /usr/bin/python3 /usr/bin/gunicorn -w 2 -k gevent -b 127.0.0.1:18190 --worker-tmp-dir /tmp wapp:app >log 2>&1 &
+	wrap /usr/bin/python3 /usr/bin/gunicorn -w 2 -k gevent -b 127.0.0.1:18190 --worker-tmp-dir /tmp \
+		wapp:app >log 2>&1 &
 	server=$!
 	until_ready curl -sf http://127.0.0.1:18190/ || return
 	requests http://127.0.0.1:18190/ 500
