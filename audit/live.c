@@ -107,8 +107,8 @@ static enum trace_reason outcome(const struct batch *batch, const struct object 
 }
 
 /* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
-static enum trace_reason judge_site(
-	const struct batch *batch, const struct load *load, uint32_t n, int *needed, int *was_on)
+static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed,
+	int *was_on)
 {
 	const struct site *site = &load->object->sites.site[n];
 	unsigned state = code_look(load, n);
@@ -223,10 +223,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 
 void live_switch(const struct binding *binding, int on)
 {
-	/*
-	 * Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds the cell filled
-	 * in.
-	 */
+	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds a full cell. */
 	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->cell->body, __ATOMIC_RELEASE);
 }
 
@@ -252,9 +249,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				batch->result->refused[TRACE_REASON_IDS_USED_UP]++;
 				continue;
 			}
-			/* Relaxed: the lock is held, nobody else writes it. */
-			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) ==
-				(batch->on ? b->rest : b->cell->body)) {
+			uint64_t wanted = batch->on ? b->rest : b->cell->body;
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == wanted) { /* relaxed: lock held */
 				batch->result->already++;
 				continue;
 			}
@@ -267,8 +263,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
-/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, and nothing of it ever
- * runs. */
+/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, nothing of it ever runs. */
 static int is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;
@@ -415,8 +410,8 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 		if (batch->on)
 			patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
 		else
-			patch->size =
-				(uint8_t)sled_file(site->type, code_original(load->object, n), patch->bytes, &from);
+			const uint8_t *original = code_original(load->object, n);
+			patch->size = (uint8_t)sled_file(site->type, original, patch->bytes, &from);
 		patch->address = address + (uint64_t)(int64_t)from;
 		sys_copy(patch->expected, (const void *)(uintptr_t)patch->address, patch->size);
 		patch->type = (uint8_t)site->type;
@@ -550,26 +545,24 @@ void live_reloaded(struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.first_patchable; i++)
 		if (object->marks[i] & FUNCTION_XRAY && !object->refused)
-			recount(object, i,
-				object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED : TRACE_REASON_DISABLED);
+			recount(object, i, object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED
+									  : TRACE_REASON_DISABLED);
 }
 
 /* ---- requests ---- */
 
-/* what the tool is reading: from a plan to CONTROL_WRITTEN, or to the next plan of another tool */
-static struct arena outside;
+static struct arena outside; /* what the tool is reading: up to CONTROL_WRITTEN, or the next plan of another tool */
 
 static int change(struct control_request *request)
 {
 	char *text;
-	struct asked_rule *rule;
 	struct control_patch *patch = NULL;
 	size_t rules = 0, count = 0;
 
 	arena_free(&outside);
 	/* A copy: where we answer -EAGAIN, the same request comes again. */
 	text = arena_string(&outside, request->text, CONTROL_TEXT);
-	rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
+	struct asked_rule *rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
 	if (!text || !rule)
 		return -ENOMEM;
 	for (char *p = text; p < text + CONTROL_TEXT && *p;) {

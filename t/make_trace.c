@@ -5,8 +5,7 @@
  *
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
- *	process NAME [KEY=VALUE]...	begin a process folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2,
- *					and those of head
+ *	process NAME [KEY=VALUE]...	begin a folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, as head
  *	fork PID			of version 2: the process forks here
  *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
  *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
@@ -26,16 +25,13 @@
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream | both		the chunks that follow go to the thread's flight recorder, or to its file
- *					again; of version 2, to meta, the end of t<n>, or to both
- *	counts N TID COMM ID:CALLS...	the counters of thread record N; COMM "-" for none; of version 2, one more
- *					run of them
+ *	ring | stream | both		the chunks that follow go to r<n>, or t<n> again; of version 2, meta, t<n> or both
+ *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
- *	lost N				behind this chunk: version 1 says so in it, version 2 in the next one and in
- *					the head
+ *	lost N				behind this chunk: so says it in version 1, the next one and the head in 2
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
