@@ -263,7 +263,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
-/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on, nothing of it ever runs. */
+/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on and nothing of it runs. */
 static int is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;
@@ -410,8 +410,8 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 		if (batch->on)
 			patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
 		else
-			const uint8_t *original = code_original(load->object, n);
-			patch->size = (uint8_t)sled_file(site->type, original, patch->bytes, &from);
+			patch->size = (uint8_t)sled_file(
+				site->type, code_original(load->object, n), patch->bytes, &from);
 		patch->address = address + (uint64_t)(int64_t)from;
 		sys_copy(patch->expected, (const void *)(uintptr_t)patch->address, patch->size);
 		patch->type = (uint8_t)site->type;

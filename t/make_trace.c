@@ -25,7 +25,7 @@
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream | both		the chunks that follow go to r<n>, or t<n> again; of version 2, meta, t<n> or both
+ *	ring | stream | both		the next chunks go to r<n>, or t<n> again; of version 2, meta, t<n> or both
  *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
