@@ -52,6 +52,7 @@ static const struct object *find(uint32_t number)
 					? __atomic_load_n(&blocks[number / BLOCK_OBJECTS], __ATOMIC_ACQUIRE)
 					: NULL;
 
+	/* Acquire, as above. */
 	return block ? __atomic_load_n(&block[number % BLOCK_OBJECTS], __ATOMIC_ACQUIRE) : NULL;
 }
 

@@ -30,7 +30,8 @@ is "$marks" '' 'no mark of unfinished work is left'
 
 # Programs of C tests and committed shell tests have the same suffix, so git must be told each name.
 if [ -e .gitignore ]; then
-	unknown=$(sed -n 's/^check_PROGRAMS += *//p' t/local.mk | tr ' ' '\n' | while read -r program; do
+	unknown=$(sed -e ':more' -e '/\\$/{N' -e 's/\\\n//' -e 'b more' -e '}' t/local.mk |
+		sed -n 's/^check_PROGRAMS += *//p' | tr -s ' \t' '\n' | while read -r program; do
 		grep -qx "/$program" .gitignore || echo "$program"
 	done)
 	is "$unknown" '' 'git ignores the program of each C test'
