@@ -120,23 +120,20 @@ void chunk_finish(struct thread *thread)
 
 /* ---- files ---- */
 
-static uint32_t *places_of(struct thread *thread)
+/* The number in meta of the thread's n-th place. */
+static uint32_t number_of(const struct thread *thread, uint32_t place)
 {
-	return thread->many ? thread->many : thread->few;
+	return (thread->many ? thread->many : thread->few)[place];
 }
 
 static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
 {
-	const uint32_t *places = thread->many ? thread->many : thread->few;
-
-	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(places[place]) + size);
+	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(number_of(thread, place)) + size);
 }
 
 static struct trace_handover *handover_of(const struct thread *thread, uint32_t place)
 {
-	const uint32_t *places = thread->many ? thread->many : thread->few;
-
-	return pool_handover(places[place]);
+	return pool_handover(number_of(thread, place));
 }
 
 /* Is it to be in t<n>, and has not been handed over? */
@@ -280,25 +277,18 @@ static long take_place(struct thread *thread)
 	return (long)place;
 }
 
-/* Has one more place. */
-static long add_place(struct thread *thread)
+/*
+ * Has a new place for the thread's n-th: one more, or in the stead of another one. What lies there stays there, for
+ * readers.
+ */
+static long set_place(struct thread *thread, uint32_t place)
 {
 	long taken = take_place(thread);
 
 	if (taken < 0)
 		return taken;
-	places_of(thread)[thread->made++] = (uint32_t)taken;
-	return 0;
-}
-
-/* What lies there stays there, for readers; the thread has another place in its stead. */
-static long leave_place(struct thread *thread, uint32_t place)
-{
-	long taken = take_place(thread);
-
-	if (taken < 0)
-		return taken;
-	places_of(thread)[place] = (uint32_t)taken;
+	(thread->many ? thread->many : thread->few)[place] = (uint32_t)taken;
+	thread->made += place == thread->made;
 	return 0;
 }
 
@@ -428,9 +418,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 /* A reader finds the chunk; from its first filling on. */
 static void show(const struct thread *thread, uint32_t place)
 {
-	const uint32_t *places = thread->many ? thread->many : thread->few;
-
-	pool_name(places[place], 1, TRACE_PLACE_CHUNK, process_head()->process, thread->number);
+	pool_name(number_of(thread, place), 1, TRACE_PLACE_CHUNK, process_head()->process, thread->number);
 }
 
 /*
@@ -448,7 +436,7 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, places) : next_in_stream(thread, places, &oldest);
 	if (place >= 0 && (uint32_t)place >= thread->made) {
 		*fresh = 1;
-		r = add_place(thread);
+		r = set_place(thread, (uint32_t)place);
 		if (!r)
 			return place;
 		place = oldest < 0 ? r : -EBUSY;
@@ -462,7 +450,7 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 		return place;
 	*fresh = 0;
 	if (is_kept(thread, (uint32_t)place, mode) && (r = try_save(thread, (uint32_t)place, now))) {
-		if (leave_place(thread, (uint32_t)place))
+		if (set_place(thread, (uint32_t)place))
 			return r;
 		*fresh = 1;
 	}
