@@ -487,8 +487,7 @@ enum tramp_answer tramp_slow_strict(uint64_t unused)
 	process_unlock(&held);
 	if (thread)
 		calls_unwind_all(thread);
-	/* Relaxed: see confined(). */
-	__atomic_store_n(&tramp_confined, 2, __ATOMIC_RELAXED);
+	process_confine(1);
 	return TRAMP_AGAIN;
 }
 
@@ -513,7 +512,7 @@ enum tramp_answer tramp_slow_confine(uint64_t sp)
 		pool_prepare();
 	mirror_prepare(sp);
 	process_unlock(&held);
-	process_confine();
+	process_confine(0);
 	return TRAMP_AGAIN;
 }
 

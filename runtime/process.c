@@ -177,10 +177,10 @@ void process_unlock(const struct process_held *held)
 	restore_signals(held);
 }
 
-void process_confine(void)
+void process_confine(int strictly)
 {
 	/* Relaxed: see confined(). */
-	__atomic_store_n(&tramp_confined, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&tramp_confined, strictly ? 2 : 1, __ATOMIC_RELAXED);
 	wake();
 }
 
@@ -300,11 +300,6 @@ void process_off(const char *what, const char *where, long error)
 }
 
 /* ---- records ---- */
-
-int process_open_folder(void)
-{
-	return family_open_folder();
-}
 
 int process_open_stream(unsigned n, uint64_t end)
 {

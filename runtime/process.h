@@ -61,8 +61,11 @@ void process_unlock(const struct process_held *held);
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
 int process_trylock(struct process_held *held);
 
-/* The program is about to be under a filter: from here on confined(), and nobody sleeps for the lock. Lock not held. */
-void process_confine(void);
+/*
+ * The program is about to be under a filter: from here on confined(), strictly or not, and nobody sleeps for the lock.
+ * Lock not held.
+ */
+void process_confine(int strictly);
 
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
@@ -96,12 +99,6 @@ void process_change(enum trace_change_what what, uint64_t value, const char *tex
 
 /* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
 const char *process_folder(void);
-
-/*
- * Opens the process folder, to reach what is in it (runtime/output.h). Returns a descriptor to close, or -errno:
- * -ESTALE when another folder has that path by now. For when there is one; any context.
- */
-int process_open_folder(void);
 
 /* Where process_state() looks. */
 const uint32_t *process_state_place(void);

@@ -5,6 +5,7 @@
 #include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
 
+#include "runtime/family.h"
 #include "runtime/identity.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
@@ -114,7 +115,7 @@ static long take(const char *path)
 {
 	struct snapshot_copied copied;
 	struct process_held held;
-	long from = process_open_folder(), to = from < 0 ? from : make_folder(path), r = to;
+	long from = family_open_folder(), to = from < 0 ? from : make_folder(path), r = to;
 
 	if (to >= 0) {
 		process_lock(&held);

@@ -14,7 +14,7 @@
  * seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and for
  * what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
  *
- * Set by process_confine(), and by tramp_slow_strict(), alone. Any context, no lock.
+ * Set by process_confine() alone. Any context, no lock.
  */
 #ifndef XAUDIT_CONFINED_H
 #define XAUDIT_CONFINED_H
