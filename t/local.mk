@@ -48,8 +48,8 @@ t_record_trim_t_SOURCES = t/record_trim.c tool/memory.c tool/record_trim.c tool/
 check_PROGRAMS += t/record_drain.t
 t_record_drain_t_SOURCES = t/record_drain.c tool/drain.c tool/drain.h tool/drain_beat.c tool/drain_beat.h tool/own.h
 t_record_drain_t_LDADD = runtime/libbase.la
-dist_check_SCRIPTS += t/drain.t t/overflow.t t/slow_disk.t
-EXTRA_DIST += t/fixtures/drain.c t/fixtures/slow_disk.c
+dist_check_SCRIPTS += t/drain.t t/early.t t/overflow.t t/slow_disk.t
+EXTRA_DIST += t/fixtures/drain.c t/fixtures/early.c t/fixtures/slow_disk.c
 dist_check_SCRIPTS += t/record.t t/record-options.t t/record-signals.t
 EXTRA_DIST += t/record_fake.c
 

@@ -41,6 +41,7 @@
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
 #define CHUNKS_TURN  64
 #define PLACES_ALIVE (1u << 20) /* where heads are looked for */
+#define PLACES_FEW   (1u << 16) /* drain_tell() */
 #define AHEAD	     65536 /* chunks that a number may lie behind the end of t<n> */
 #define THREADS	     (1u << 24)
 #define META	     UINT32_MAX /* as a thread's number: no t<n>, but meta */
@@ -76,6 +77,7 @@ static struct {
 	unsigned families, count; /* count: entries of family[] that were ever used */
 	uint32_t numbers;
 	uint64_t uses, made, chunks;
+	void (*ended)(const char *name);
 } drain;
 
 static uint64_t entry[ENTRIES * 2];
@@ -441,6 +443,7 @@ static void visit(struct family *fam, uint64_t now)
 	fam->failed = 0;
 	/* It is told a little later than that there is a head, but before a chunk is. */
 	bool told = fam->overflow != head.overflow;
+	const bool before = fam->ended;
 	fam->overflow = head.overflow;
 	if (!fam->ended && (!fam->beat || told || now - fam->beat >= BEAT))
 		beat(fam, now);
@@ -464,6 +467,8 @@ static void visit(struct family *fam, uint64_t now)
 			beat(fam, 0);
 		forget_all(fam->number);
 		fam->due = now + ENDED;
+		if (!before && drain.ended && head.places <= PLACES_FEW)
+			drain.ended(fam->name);
 	}
 }
 
@@ -500,6 +505,18 @@ void drain_add(const char *name, uint64_t now)
 	*to = (struct family){ .number = ++drain.numbers, .due = now, .active = now, .looked = now };
 	strcpy(to->name, name);
 	drain.families++;
+}
+
+void drain_tell(void (*ended)(const char *name))
+{
+	drain.ended = ended;
+}
+
+void drain_remove(const char *name)
+{
+	for (unsigned i = 0; i < drain.count; i++)
+		if (family[i].number && !strcmp(family[i].name, name))
+			remove_family(&family[i]);
 }
 
 uint64_t drain_run(uint64_t now)

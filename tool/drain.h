@@ -36,6 +36,15 @@ uint64_t drain_run(uint64_t now);
 /* Says that nobody is at it any more, and closes all that is open. */
 void drain_end(void);
 
+/*
+ * Whom to tell of a family of which no process is to be seen any more, and that has few places; NULL: nobody. drain_run()
+ * calls it, each time that this begins. The family is looked after as before, now and then.
+ */
+void drain_tell(void (*ended)(const char *name));
+
+/* Looks after it no more, if it did. */
+void drain_remove(const char *name);
+
 /* Chunks that were written since drain_begin(), and families that are looked after. */
 uint64_t drain_chunks(void);
 unsigned drain_families(void);

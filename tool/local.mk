@@ -35,7 +35,7 @@ xaudit_SOURCES += tool/list.c tool/env.c
 
 # Writing chunks in the stead of traced threads.
 xaudit_SOURCES += tool/lost.c tool/lost.h tool/drain.c tool/drain.h tool/drain_beat.c tool/drain_beat.h tool/own.h \
-	tool/record_drain.c
+	tool/record_drain.c tool/record_early.c
 
 # xaudit check; libdw unwinds stacks and names what lies there.
 xaudit_SOURCES += tool/check.c tool/check.h tool/check_growth.c tool/check_json.c tool/check_judge.c tool/check_kept.c \

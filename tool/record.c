@@ -238,9 +238,11 @@ static int run(const struct record_options *options)
 	}
 
 	record_broker_start(&folder);
+	record_early_start(&folder);
 	record_drain_start(&folder);
 	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
 	record_drain_stop();
+	record_early_stop();
 	if (failure) {
 		record_broker_stop();
 		record_folder_undo(&folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of `xaudit record`. One thread, but for record_broker.c and record_drain.c; tool/record.c calls them from
- * top to bottom.
+ * The parts of `xaudit record`. One thread, but for record_broker.c, record_drain.c and record_early.c; tool/record.c
+ * calls them from top to bottom.
  */
 #ifndef XAUDIT_RECORD_H
 #define XAUDIT_RECORD_H
@@ -155,6 +155,27 @@ void record_drain_start(const struct record_folder *folder);
 /* Nothing where nobody drains. What was not written by then stays in meta. */
 void record_drain_stop(void);
 
+/*
+ * Is nobody else there who could write to the family? folder: its descriptor. Then the drain looks after it no more.
+ * Not by the drain's own thread.
+ */
+bool record_drain_leave(const char *name, int folder);
+
+/* ---- record_early.c: families that end before the command does ---- */
+
+/*
+ * Does what record_after() does with those that record_early_add() names, by a thread of its own, until
+ * record_early_stop(), which waits for the one at hand. Where that can't be all is left for record_after().
+ */
+void record_early_start(const struct record_folder *folder);
+void record_early_stop(void);
+
+/* A family that seems to have ended. Any thread. */
+void record_early_add(const char *name);
+
+/* Was it done, or is it being done? Any thread. */
+bool record_early_has(const char *name);
+
 /* ---- record_signals.c: signals while the command runs ---- */
 
 #define RECORD_SIGNALS 65 /* the highest, and one */
@@ -217,6 +238,12 @@ int record_pass_on(int status);
  */
 void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
 
+/*
+ * Its part for one family. over: only if it can be seen that nobody writes to it any more. Returns whether it was done.
+ * One thread at a time.
+ */
+bool record_after_family(const struct record_folder *folder, const char *name, bool over);
+
 /* ---- record_lost.c ---- */
 
 struct process;
@@ -244,6 +271,9 @@ struct family;
  * now, or -1 when meta is in use, damaged or can't be written: it stays as it is.
  */
 long long record_trim(int fd, struct family *family);
+
+/* Is it certain that nobody has the family's file open or mapped, nor ever will again to write? fd: of its folder. */
+bool record_trim_is_over(int fd);
 
 #define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only one that takes audit modules for these programs */
 #define RECORD_SCRIPTS 4		      /* levels of scripts whose interpreter is a script; the kernel's limit */

@@ -2,7 +2,8 @@
 /*
  * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether
  * the user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept:
- * thousands of processes (a build) cost a few descriptors.
+ * thousands of processes (a build) cost a few descriptors. Folders whose processes end before the command does are
+ * looked at then (record_early.c).
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -198,18 +199,22 @@ static bool take_process(struct found *found, struct process *process, bool of)
 	return alive;
 }
 
-static void take_family(struct found *found, int fd, const char *path)
+static struct found found; /* of one thread after another: record_early.c's, then the main thread */
+
+static bool is_alive(const struct family *family)
 {
-	struct folder *folder = folder_open_family(path);
+	for (uint32_t i = 0; i < family->processes; i++)
+		if (family->process[i]->name && process_is_alive(family->process[i]->head.pid))
+			return true;
+	return false;
+}
+
+static void take_family(struct found *found, int fd, struct folder *folder)
+{
+	struct family *family = folder->family[0];
 	bool alive = false;
 	struct stat st;
 
-	if (!folder) {
-		/* It came up, at least; what is wrong with the file is for the readers to say. */
-		found->processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-		return;
-	}
-	struct family *family = folder->family[0];
 	for (uint32_t i = 0; i < family->processes; i++) {
 		struct process *process = family->process[i];
 		struct process *parent = process->bad ? NULL : process_parent(process);
@@ -220,7 +225,30 @@ static void take_family(struct found *found, int fd, const char *path)
 	/* Nothing is cut in a folder that another user made. */
 	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid())
 		record_trim(fd, family);
-	folder_close(folder);
+}
+
+bool record_after_family(const struct record_folder *of, const char *name, bool over)
+{
+	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool taken = false;
+
+	if (fd < 0)
+		return false;
+	if (!over || record_drain_leave(name, fd)) {
+		char *path = memory_format("%s/%s", of->path, name);
+		struct folder *folder = folder_open_family(path);
+		taken = folder && !(over && is_alive(folder->family[0]));
+		if (taken)
+			take_family(&found, fd, folder);
+		else if (!over)
+			/* It came up, at least; what is wrong with the file is for the readers to say. */
+			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		if (folder)
+			folder_close(folder);
+		free(path);
+	}
+	close(fd);
+	return taken;
 }
 
 static void put_count(FILE *to, uint64_t count, const char *what, const char *phrase)
@@ -288,7 +316,6 @@ static bool is_changed(const struct record_folder *folder)
 
 void record_after(const struct record_folder *folder, const char *command, const char *path, bool off)
 {
-	struct found found = { 0 };
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	bool entries = false;
@@ -301,18 +328,11 @@ void record_after(const struct record_folder *folder, const char *command, const
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
-		int process;
-
 		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
 			continue;
 		entries = true;
-		process = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (process < 0)
-			continue;
-		char *path_of = memory_format("%s/%s", folder->path, e->d_name);
-		take_family(&found, process, path_of);
-		free(path_of);
-		close(process);
+		if (!record_early_has(e->d_name))
+			record_after_family(folder, e->d_name, false);
 	}
 	closedir(dir);
 	if (off && found.processes && !found.alive && !found.recorded)

@@ -6,6 +6,9 @@
  * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
  * listing of the folder, and no stdio.
+ *
+ * drain.h is called under the lock: the thread of record_early.c takes families away. Within it that one's own lock may
+ * be taken, not the other way round.
  */
 #define _GNU_SOURCE
 #include "tool/record.h"
@@ -32,7 +35,8 @@ static struct {
 	pthread_t thread, beater;
 	int folder, news, end; /* news: inotify, or -1. end: readable when all is over */
 	bool running, beating;
-} drainer = { .news = -1, .end = -1 };
+	pthread_mutex_t lock;
+} drainer = { .news = -1, .end = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now(void)
 {
@@ -53,7 +57,7 @@ static void add_all(void)
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));)
-		if (record_is_process_name(e->d_name))
+		if (record_is_process_name(e->d_name) && !record_early_has(e->d_name))
 			drain_add(e->d_name, now());
 	closedir(dir);
 }
@@ -79,11 +83,13 @@ static void *serve(void *unused)
 
 	for (;;) {
 		uint64_t time = now();
+		pthread_mutex_lock(&drainer.lock);
 		if (time >= look) {
 			add_all();
 			look = drainer.news < 0 ? time + LOOK_EACH : UINT64_MAX;
 		}
 		uint64_t next = drain_run(time);
+		pthread_mutex_unlock(&drainer.lock);
 		next = next < look ? next : look;
 		time = now();
 		uint64_t left = next > time ? next - time : 0;
@@ -94,11 +100,16 @@ static void *serve(void *unused)
 			break;
 		if (file[0].revents)
 			break;
-		if (file[1].revents)
-			add_news();
+		if (!file[1].revents)
+			continue;
+		pthread_mutex_lock(&drainer.lock);
+		add_news();
+		pthread_mutex_unlock(&drainer.lock);
 	}
 	/* What is left stays where it is, in meta, where readers find it. */
+	pthread_mutex_lock(&drainer.lock);
 	drain_end();
+	pthread_mutex_unlock(&drainer.lock);
 	return unused;
 }
 
@@ -135,6 +146,7 @@ void record_drain_start(const struct record_folder *folder)
 	drainer.news = watch(folder->fd);
 	drainer.end = eventfd(0, EFD_CLOEXEC);
 	drain_begin(folder->fd);
+	drain_tell(record_early_add);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = drainer.end < 0 ? errno : pthread_create(&drainer.thread, NULL, serve, NULL);
@@ -145,6 +157,19 @@ void record_drain_start(const struct record_folder *folder)
 		return;
 	tool_error("record", "the program has to write its files itself: %s", strerror(error));
 	record_drain_stop();
+}
+
+bool record_drain_leave(const char *name, int folder)
+{
+	bool over;
+
+	/* So the drain does not open the file just now: it would be one who has it open. */
+	pthread_mutex_lock(&drainer.lock);
+	over = record_trim_is_over(folder);
+	if (over)
+		drain_remove(name);
+	pthread_mutex_unlock(&drainer.lock);
+	return over;
 }
 
 void record_drain_stop(void)

@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h> /* OVERLAYFS_SUPER_MAGIC */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "tool/memory.h"
@@ -41,13 +43,34 @@ struct trim {
  * the caller's own test (is there such a process?) has to do; so it has on overlayfs, whose mappings a lease does not
  * see.
  */
-static int in_use(int fd)
+enum use { USE_NONE, USE_SOME, USE_UNKNOWN };
+
+static enum use find_use(int fd)
 {
+	/* Who opens it in this moment has us told so, by SIGIO: this thread alone, not whichever has it not blocked. */
+	struct f_owner_ex own = { F_OWNER_TID, gettid() };
+
+	fcntl(fd, F_SETOWN_EX, &own);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {
 		fcntl(fd, F_SETLEASE, F_UNLCK);
-		return 0;
+		return USE_NONE;
 	}
-	return errno == EAGAIN;
+	return errno == EAGAIN ? USE_SOME : USE_UNKNOWN;
+}
+
+bool record_trim_is_over(int folder)
+{
+	int fd = openat(folder, "meta", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct statfs fs;
+	struct stat st;
+	bool over;
+
+	if (fd < 0)
+		return false;
+	over = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !fstatfs(fd, &fs) &&
+	       fs.f_type != OVERLAYFS_SUPER_MAGIC && find_use(fd) == USE_NONE;
+	close(fd);
+	return over;
 }
 
 static void keep(struct trim *trim, uint64_t begin, uint64_t end)
@@ -60,11 +83,34 @@ static void keep(struct trim *trim, uint64_t begin, uint64_t end)
 	trim->range[trim->ranges++] = (struct range){ begin, end };
 }
 
-/* The end of the last word in from...to that is not `token`; from when all are. Multiples of 8. 0 on error. */
+/* The end of the last data in from...to, a multiple of 8; `to` where holes can't be seen, from where there is none. */
+static uint64_t last_data(const struct trim *trim, uint64_t from, uint64_t to)
+{
+	uint64_t end = from;
+
+	for (off_t at = (off_t)from; (uint64_t)at < to; end = (uint64_t)at) {
+		at = lseek(trim->fd, at, SEEK_DATA);
+		if (at < 0)
+			return errno == ENXIO ? end : to;
+		if ((uint64_t)at >= to)
+			return end;
+		at = lseek(trim->fd, at, SEEK_HOLE);
+		if (at < 0)
+			return to;
+	}
+	return end / 8 * 8 < to ? end / 8 * 8 : to;
+}
+
+/*
+ * The end of the last word in from...to that is neither in a hole nor `token`; from where there is none. Multiples of 8.
+ * 0 on error.
+ */
 static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, uint64_t token)
 {
 	static uint64_t block[BLOCK / 8];
 
+	/* Else the kernel would have to make pages for the holes, to be read. */
+	to = last_data(trim, from, to);
 	while (to > from) {
 		uint64_t size = to - from < BLOCK ? to - from : BLOCK;
 
@@ -175,15 +221,13 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Where holes can't be made it stays as it is. */
+/* Where holes can't be made it stays as it is. Blocks that nobody wrote to are no data, so it can't be seen whether there
+ * are some. */
 static void give_back(const struct trim *trim, uint64_t begin, uint64_t end)
 {
 	begin = (begin + PAGE - 1) & ~(PAGE - 1);
 	end &= ~(PAGE - 1);
-	if (begin >= end)
-		return;
-	off_t data = lseek(trim->fd, (off_t)begin, SEEK_DATA);
-	if (data >= 0 && (uint64_t)data < end)
+	if (begin < end)
 		fallocate(trim->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
 }
 
@@ -212,7 +256,7 @@ long long record_trim(int folder, struct family *family)
 		return -1;
 	/* Our own descriptor would count. */
 	file_rest(family->meta);
-	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && !in_use(trim.fd)) {
+	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && find_use(trim.fd) != USE_SOME) {
 		trim.size = (uint64_t)before.st_size;
 		if (keep_all(&trim) && !give_all_back(&trim) && !fstat(trim.fd, &after))
 			given = (before.st_blocks - after.st_blocks) * 512ll;

@@ -11,6 +11,8 @@
 
 #include "tool/memory.h"
 
+#define LEASE_TRIES 100
+
 struct trace_file {
 	int at;
 	char *name; /* relative to it */
@@ -47,14 +49,22 @@ static void close_now(struct trace_file *file)
 	open_files--;
 }
 
-/* Our own open files make room where there is none. */
+/*
+ * Our own open files make room where there is none. Who has a lease (record_trim.c) gives it up at once: until then the
+ * file can't be opened.
+ */
 static int open_at(int at, const char *name, int flags)
 {
-	int fd;
+	int fd, leased = 0;
 
-	while ((fd = openat(at, name, O_RDONLY | O_CLOEXEC | flags)) < 0 && (errno == EMFILE || errno == ENFILE) &&
-		oldest)
-		close_now(oldest);
+	while ((fd = openat(at, name, O_RDONLY | O_CLOEXEC | flags)) < 0) {
+		if (errno == EAGAIN && leased++ < LEASE_TRIES)
+			usleep(1000);
+		else if ((errno == EMFILE || errno == ENFILE) && oldest)
+			close_now(oldest);
+		else
+			break;
+	}
 	return fd;
 }
 
