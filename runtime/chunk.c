@@ -3,6 +3,7 @@
 
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* MAP_SHARED */
+#include <sys/uio.h>  /* struct iovec */
 
 #include "runtime/pool.h"
 #include "runtime/process.h"
@@ -12,11 +13,10 @@
 #include "x86_64/confined.h"
 
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
-#define STREAM_PLACES 2u  /* in use; and so many more, if custom events are being written in these, or */
-#define STREAM_SPARE  2u  /* somebody else writes the chunks */
-#define FEW	      (STREAM_PLACES + STREAM_SPARE)
+#define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */
+#define FEW	      4u  /* that need no list of their own */
 
-_Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "those of mode stream");
+_Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "as many");
 
 static uint64_t size; /* of a chunk; a power of two */
 static uint64_t ring_places;
@@ -158,13 +158,18 @@ static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode 
 	return handover->full && __atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) != handover->full;
 }
 
+static void number_chunk(struct thread *thread, struct trace_chunk *chunk)
+{
+	if (!chunk->copied)
+		chunk->copied = ++thread->saved;
+}
+
 /* Whoever comes first may write it to t<n> from now on. */
 static void hand_over(struct thread *thread, uint32_t place)
 {
 	struct trace_chunk *chunk = chunk_in(thread, place);
 
-	if (!chunk->copied)
-		chunk->copied = ++thread->saved;
+	number_chunk(thread, chunk);
 	/* Release: who sees it sees the chunk, with its number. Pairs with system calls of the other side. */
 	__atomic_store_n(&handover_of(thread, place)->full, chunk->seq + 1, __ATOMIC_RELEASE);
 	pool_handed();
@@ -189,72 +194,97 @@ static int is_drained(uint64_t now)
 	return beat && (int64_t)(now - __atomic_load_n(&since, __ATOMIC_RELAXED)) < (int64_t)RECORDER_RETRY;
 }
 
+/* All of it. Returns 0 or -errno. The parts are used up. */
+static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
+{
+	for (;;) {
+		while (parts && !part->iov_len) {
+			part++;
+			parts--;
+		}
+		if (!parts)
+			return 0;
+		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)at, 0, 0);
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		at += (uint64_t)r;
+		for (uint64_t done, left = (uint64_t)r; left; left -= done) {
+			done = left < part->iov_len ? left : part->iov_len;
+			part->iov_base = (uint8_t *)part->iov_base + done;
+			part->iov_len -= done;
+			if (!part->iov_len && left > done)
+				part++, parts--;
+		}
+	}
+}
+
 /*
  * Writes a finished chunk to its place in t<n>: the head last, so that who reads it meanwhile sees a whole chunk or
- * none.
+ * none. Zeros in its stead, if nobody else may have written it already: what begins where a page does goes into larger
+ * folios, which is cheaper.
  */
-static long save(struct thread *thread, struct trace_chunk *chunk)
+static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
 {
 	uint64_t at = (chunk->copied - 1) * size;
-	struct trace_chunk head;
+	struct trace_chunk head = { 0 };
+	struct iovec part[2] = { { &head, zeros ? sizeof(head) : 0 }, { chunk + 1, chunk->used - sizeof(*chunk) } };
 	int fd = process_open_stream(thread->number, at + chunk->used);
-	long r = fd;
 
 	if (fd < 0)
 		return fd;
-	for (uint64_t done = sizeof(*chunk); done < chunk->used; done += (uint64_t)r) {
-		r = sys_call(__NR_pwrite64, fd, (long)chunk + (long)done, (long)(chunk->used - done), (long)(at + done),
-			0, 0);
-		if (r <= 0)
-			break;
+	long r = write_parts(fd, part, 2, zeros ? at : at + sizeof(head));
+	if (!r) {
+		sys_copy(&head, chunk, sizeof(head));
+		head.copied = 0;
+		part[0] = (struct iovec){ &head, sizeof(head) };
+		r = write_parts(fd, part, 1, at);
 	}
-	sys_copy(&head, chunk, sizeof(head));
-	head.copied = 0;
-	if (r > 0 || chunk->used == sizeof(*chunk))
-		r = sys_call(__NR_pwrite64, fd, (long)&head, sizeof(head), (long)at, 0, 0);
 	sys_close(fd);
-	return r > 0 ? 0 : r ? r : -ENOSPC;
+	return r;
 }
 
-/* Writes what must be kept there, but not again and again where it can't be done. */
+/* Writes what must be kept there, but not again and again where it can't be done; then it is handed over. */
 static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
 	struct trace_chunk *chunk = chunk_in(thread, place);
+	/* Ours alone; as long as it is not handed over, we are the only ones who write it. */
+	uint64_t *full = &handover_of(thread, place)->full;
+	int handed = *full == chunk->seq + 1;
+	long r = confined() ? -EPERM : thread->save_error;
 
-	if (!chunk->copied)
-		hand_over(thread, place);
-	if (confined())
-		return -EPERM;
-	if (thread->save_failed && now - thread->save_failed < RECORDER_RETRY)
-		return thread->save_error;
-	long r = save(thread, chunk);
-	thread->save_failed = r ? now : 0;
-	thread->save_error = (int32_t)r;
-	/* Relaxed: `xaudit record` writes the same if it does not see it. */
+	if (!confined() && !(thread->save_failed && now - thread->save_failed < RECORDER_RETRY)) {
+		number_chunk(thread, chunk);
+		r = save(thread, chunk, !handed);
+		thread->save_failed = r ? now : 0;
+		thread->save_error = (int32_t)r;
+	}
 	if (!r)
-		__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
+		/* Relaxed: `xaudit record` writes the same if it does not see it. */
+		__atomic_store_n(full, 0, __ATOMIC_RELAXED);
+	else if (!handed)
+		hand_over(thread, place);
 	return r;
 }
 
 /*
- * Has room for so many numbers of places, or in a program under a filter for fewer. What was there before stays: it is
- * a page at most, once.
+ * Has room for so many numbers of places, or where there is no memory, or a filter of system calls, for fewer: at once,
+ * or only when `few` is full, where it seldom will be. What was there before stays: it is a page at most, once.
  */
-static long make_list(struct thread *thread, uint32_t *places)
+static void make_list(struct thread *thread, uint32_t *places, int at_once)
 {
-	if (*places <= FEW || thread->many)
-		return 0;
-	if (confined()) {
+	uint32_t *list = (uint32_t *)(intptr_t)-EPERM;
+
+	if (*places <= FEW || thread->many || (!at_once && thread->made < FEW))
+		return;
+	if (!confined())
+		list = sys_mmap(NULL, ring_places * sizeof(*list), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(list)) {
 		*places = FEW;
-		return 0;
+		return;
 	}
-	uint32_t *list = sys_mmap(NULL, ring_places * sizeof(*list), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(list))
-		return (long)(intptr_t)list;
 	sys_copy(list, thread->few, sizeof(thread->few));
 	thread->many = list;
-	return 0;
 }
 
 /*
@@ -355,8 +385,9 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 	uint64_t least = UINT64_MAX;
 
 	*oldest = -EBUSY;
-	for (uint32_t i = 1; i <= thread->made; i++) {
-		uint32_t place = (thread->place + i) % thread->made;
+	/* Always from the first on, the one at hand last: so few are in use, and in the processor's cache. */
+	for (uint32_t i = 0, at = thread->place; i < thread->made; i++) {
+		uint32_t place = i + 1 == thread->made ? at : i < at ? i : i + 1;
 		if (is_being_written(thread, place))
 			continue;
 		if (is_kept(thread, place, TRACE_MODE_STREAM)) {
@@ -364,7 +395,7 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 				least = chunk_in(thread, place)->seq;
 				*oldest = place;
 			}
-		} else if (i < thread->made || thread->made >= STREAM_PLACES) {
+		} else if (place != at || thread->made >= STREAM_PLACES) {
 			return place;
 		}
 	}
@@ -428,11 +459,10 @@ static void show(const struct thread *thread, uint32_t place)
 static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now, int drained, int *fresh)
 {
 	int drops = drained && process_head()->overflow == TRACE_OVERFLOW_DROP;
-	uint32_t places = mode == TRACE_MODE_RING || drops ? (uint32_t)ring_places : drained ? FEW : STREAM_PLACES;
-	long oldest = -EBUSY, r = make_list(thread, &places);
+	uint32_t places = mode == TRACE_MODE_RING || drained ? (uint32_t)ring_places : STREAM_PLACES;
+	long oldest = -EBUSY, r;
 
-	if (r)
-		return r;
+	make_list(thread, &places, mode == TRACE_MODE_RING || drops);
 	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, places) : next_in_stream(thread, places, &oldest);
 	if (place >= 0 && (uint32_t)place >= thread->made) {
 		*fresh = 1;
@@ -463,9 +493,10 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 
 	chunk_finish(thread);
 	if (thread->chunk && is_due(thread->chunk, mode)) {
-		hand_over(thread, thread->place);
-		/* While it is in the cache. What can't be written now is tried again when its place is needed. */
-		if (!drained)
+		if (drained)
+			hand_over(thread, thread->place);
+		else
+			/* While it is in the cache. What can't be written now is tried again when its place is needed. */
 			try_save(thread, thread->place, now);
 	}
 	recorder_number(thread);

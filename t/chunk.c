@@ -15,6 +15,8 @@
 
 #include "runtime/chunk.h"
 #include "runtime/clock.h"
+#include "runtime/pool.h"
+#include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
@@ -191,6 +193,51 @@ static int custom(void *argument)
 	return 0;
 }
 
+/* ---- somebody else who writes ---- */
+
+static struct trace_handover *handover_of(uint32_t place)
+{
+	return pool_handover((thread->many ? thread->many : thread->few)[place]);
+}
+
+/* Chunks that are handed over, and not written by the thread itself. */
+static uint64_t left_to_others(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t place = 0; place < thread->made; place++)
+		n += handover_of(place)->full != 0;
+	return n;
+}
+
+/* `xaudit record` is there, as its beat says, and slow; then quick. */
+static int others_write(void *argument)
+{
+	uint64_t beat = 0;
+
+	(void)argument;
+	begin();
+	while (++beat < chunk_ring_size() / chunk_size()) {
+		process_head()->drain_beat = beat;
+		next_chunk(TRACE_MODE_STREAM);
+	}
+	told->value[0] = chunk_ring_size() / chunk_size() - thread->made;
+	told->value[1] = thread->made - 1 - left_to_others();
+	process_head()->drain_beat = ++beat;
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[2] = thread->place;
+	told->value[3] = thread->made - 1 - left_to_others();
+	for (int i = 0; i < 6; i++) {
+		for (uint32_t place = 0; place < thread->made; place++)
+			handover_of(place)->drained = handover_of(place)->full;
+		process_head()->drain_beat = ++beat;
+		next_chunk(TRACE_MODE_STREAM);
+		told->value[4] = thread->place > told->value[4] ? thread->place : told->value[4];
+	}
+	told->value[5] = thread->made > 4;
+	return 0;
+}
+
 /* ---- forked twins ---- */
 
 /* The child comes first, with the parent's address: it stores the parent's event, which the parent finds there. */
@@ -287,6 +334,13 @@ int main(void)
 	is_int((long long)told->value[1], 1, "the other one is");
 	is_int((long long)told->value[2], 0, "its chunk was left without it: it can't be finished there");
 	is_int((long long)told->value[3], 2, "and when nobody writes there any more the place is in turn again");
+	run(others_write, "somebody else writes chunks", NULL);
+	is_int((long long)told->value[5], 1, "a thread has many places");
+	is_int((long long)told->value[0], 0, "as many as a flight recorder, if none is written");
+	is_int((long long)told->value[1], 0, "it writes none itself as long as it has places");
+	is_int((long long)told->value[2], 0, "when it has none any more, it uses that of the oldest chunk");
+	is_int((long long)told->value[3], 0, "which it wrote, that one alone");
+	is_int((long long)told->value[4], 1, "of many that are written it uses two");
 	run(twin_first, "a forked child that comes first", "1 2 3");
 	is_int((long long)told->value[0], 1, "it stores the parent's event");
 	is_int((long long)told->value[1], 1, "which the parent finds");
