@@ -3,13 +3,14 @@
  * bench_limitplt, bench_limitpatchable and bench_limitxray: what sites like ours could cost at best. The way to the
  * hook is that of a traced call (a bound slot or a patched site, a stub, a gate, a table), the return is intercepted
  * likewise; but the hooks read the clock at entry and exit and keep nothing. One thread, no recursion.
+ * bench_limitthreads is bench_limitplt for many threads: each has a line of its own.
  *
  * All are unsigned long f(unsigned long a), return a + 1, and change no other register than such a function may.
  */
 	.text
 
 /* As a binding stub: the slot leads here. The stub of a patchable site is entered at its rest. */
-.macro	STUB	name
+.macro	STUB	name gate=intercept
 	.p2align 5
 .Lstub_\name:
 	jmp	*.Ltarget_\name(%rip)
@@ -24,7 +25,7 @@
 .Lbody_\name:
 	.quad	.Lfunction_\name
 .Lgate_\name:
-	.quad	.Lgate_intercept
+	.quad	.Lgate_\gate
 .Ltarget_\name:
 	.quad	.Lrest_\name
 	.text
@@ -36,6 +37,16 @@
 	STUB	plt
 
 	STUB	patchable
+
+	.globl	bench_limitthreads
+	.type	bench_limitthreads, @function
+	.set	bench_limitthreads, .Lstub_threads
+	STUB	threads own
+
+	.p2align 4
+.Lfunction_threads:
+	lea	1(%rdi), %rax
+	ret
 
 	.p2align 4
 .Lfunction_plt:
@@ -57,27 +68,41 @@ bench_limitpatchable:
 	jmp	*.Ltable(%rip)
 .Lgate_xray:
 	jmp	*.Ltable + 8(%rip)
+.Lgate_own:
+	jmp	*.Ltable + 16(%rip)
 	.data
 	.p2align 4
 .Ltable:
-	.quad	.Lintercept, .Lread
+	.quad	.Lintercept, .Lread, .Lintercept_threads
 	.p2align 6
 .Lkept:
 	.quad	0				/* return address of the call that is open; alone in its line */
 	.p2align 6
 	.text
 
+	.section .tbss, "awT", @nobits
+	.p2align 6
+.Lkept_threads:
+	.zero	64
+	.text
+
 /*
  *	in	0(%rsp) body, 8(%rsp) word, 16(%rsp) return address A; changes no register
  *	stack	0 rdx   8 rax  16 body  24 word  32 A
  */
+.macro	INTERCEPT	name
 	.p2align 6
-.Lintercept:
+.Lintercept\name:
 	push	%rax
 	push	%rdx
 	rdtsc
 	mov	32(%rsp), %rax
+	.ifb	\name
 	mov	%rax, .Lkept(%rip)
+	.else
+	mov	.Lkept_threads@gottpoff(%rip), %rdx
+	mov	%rax, %fs:(%rdx)
+	.endif
 	pop	%rdx
 	pop	%rax
 	lea	24(%rsp), %rsp
@@ -87,11 +112,19 @@ bench_limitpatchable:
 	push	%rax
 	push	%rdx
 	rdtsc
+	.ifb	\name
 	mov	.Lkept(%rip), %rax
+	.else
+	mov	.Lkept_threads@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rax
+	.endif
 	mov	%rax, 16(%rsp)
 	pop	%rdx
 	pop	%rax
 	ret
+.endm
+	INTERCEPT
+	INTERCEPT _threads
 
 /* stack: 0 rdx   8 rax  16 where to go on; changes nothing but r10 */
 	.p2align 6
