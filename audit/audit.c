@@ -69,7 +69,7 @@ static int recorded;	 /* `xaudit record` started us: it reads the folder even if
 static uint64_t foreign;
 
 static uintptr_t loader_base; /* where ld.so is mapped */
-static char program[4096]; /* object_program; "" where /proc/self/exe is the program */
+static char program[4096] SYS_LARGE; /* object_program; "" where /proc/self/exe is the program */
 
 /* The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program,
  * whose file the kernel knows by its mapping. */

@@ -25,12 +25,12 @@ static struct closing {
 	struct load *of;
 	uint64_t base, start, end, text_start, text_end, cost;
 	const char *path;
-} closing[CHECK_CLOSING_MAX];
+} closing[CHECK_CLOSING_MAX] SYS_LARGE;
 
 /* Ranges that are reserved, a ring. Process lock. */
 static struct range {
 	uint64_t start, size;
-} reserved[CHECK_RANGES];
+} reserved[CHECK_RANGES] SYS_LARGE;
 static uint32_t reserved_count;
 
 int check_mode(void)

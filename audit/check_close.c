@@ -23,7 +23,7 @@ static struct check_offsets offsets;
 static struct bound {
 	uint32_t from, to;
 	const char *name; /* in the caller's memory */
-} bound[512];
+} bound[512] SYS_LARGE;
 static uint32_t bound_count;
 
 /* Loads that a nested dlclose (by a destructor) should have closed: known when the outermost one returns. Process lock.

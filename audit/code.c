@@ -376,7 +376,7 @@ static size_t drop(struct load *load, uint64_t page, size_t n)
 
 size_t code_give_back(struct load *load)
 {
-	static uint8_t own[GIVE_BACK_PAGES * PAGE]; /* the lock guards it */
+	static uint8_t own[GIVE_BACK_PAGES * PAGE] SYS_LARGE; /* the lock guards it */
 	const struct object *object = load->object;
 	size_t pages = 0, n;
 

@@ -22,7 +22,7 @@ uint32_t describe_take_ids(const struct object *object, uint32_t n)
 
 void describe_object(const struct object *object)
 {
-	static char names[8192]; /* the lock guards it */
+	static char names[8192] SYS_LARGE; /* the lock guards it */
 	struct trace_object record = {
 		.head = { .type = TRACE_REC_OBJECT }, .object = object->number, .flags = object->flags
 	};

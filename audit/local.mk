@@ -28,7 +28,7 @@ libxaudit_la_LIBADD = audit/libaudit.la audit/libdescribe.la runtime/libruntime.
 	audit/libcommon.la audit/libsites.la $(INIH_MODULE_LIBS)
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
-	-Wl,--version-script=$(srcdir)/audit/audit.map
+	-Wl,--sort-section=name -Wl,--version-script=$(srcdir)/audit/audit.map
 if !SANITIZE
 libxaudit_la_LDFLAGS += -Wl,-z,defs
 endif

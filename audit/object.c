@@ -80,7 +80,7 @@ static int same_file(const struct object *a, const struct object *b)
 
 static int same_bytes(int a, int b)
 {
-	static char bytes[2][16384]; /* the lock guards it */
+	static char bytes[2][16384] SYS_LARGE; /* the lock guards it */
 	long n, m;
 
 	/* A short read of regular files is their end. */

@@ -15,7 +15,7 @@ static struct load *numbered[XRAY_OBJECTS];
 #define BLOCK_OBJECTS 512 /* a page */
 #define MAX_BLOCKS    2048
 
-static struct object *first_block[BLOCK_OBJECTS];
+static struct object *first_block[BLOCK_OBJECTS] SYS_LARGE;
 static struct object **blocks[MAX_BLOCKS] = { first_block };
 
 /* ---- loads ---- */

@@ -16,7 +16,7 @@ struct arena_block {
 #define WINDOW	(8ul << 10)
 #define WINDOWS 16
 
-static uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(4096)));
+static uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(4096))) SYS_LARGE;
 static unsigned taken; /* windows; atomic */
 
 static void take_window(struct arena *arena)

@@ -11,8 +11,8 @@
 #define PR_SET_PTRACER 0x59616d61
 #endif
 
-static struct control_request request;
-static uint8_t stack[CONTROL_STACK] __attribute__((aligned(16))); /* no memory until it is used */
+static struct control_request request SYS_LARGE;
+static uint8_t stack[CONTROL_STACK] __attribute__((aligned(16))) SYS_LARGE; /* no memory until it is used */
 static int any;
 
 struct control_block xaudit_control;

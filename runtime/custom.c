@@ -32,7 +32,7 @@ static struct arena memory;
  * type's is its own; for others, which programs make up, a type is made that tells the number by its name. Written with
  * the lock held.
  */
-static uint16_t passed[1 << 16];
+static uint16_t passed[1 << 16] SYS_LARGE;
 
 uint32_t custom_types(void)
 {

@@ -13,7 +13,7 @@ static struct {
 	const char *output;
 	struct output_place place; /* of folder */
 	char folder[FAMILY_PATH];
-} family;
+} family SYS_LARGE;
 
 void family_init(const char *output)
 {

@@ -8,9 +8,10 @@
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
+#include "runtime/sys.h"
 
 uint32_t tramp_checks;
-uint8_t tramp_table[TRAMP_TABLE_IDS];
+uint8_t tramp_table[TRAMP_TABLE_IDS] SYS_LARGE;
 
 static struct filter_options options;
 static uint64_t time_ticks;

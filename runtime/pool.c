@@ -154,7 +154,7 @@ static long populate(uint64_t at, uint64_t end)
  */
 static long write_zeros(int fd, uint64_t offset, uint64_t size)
 {
-	static uint8_t zeros[256 << 10]; /* never written, so it costs no memory */
+	static uint8_t zeros[256 << 10] SYS_LARGE; /* never written, so it costs no memory */
 
 	for (uint64_t done = 0; done < size;) {
 		/* One call for all, so that the kernel makes large folios. */

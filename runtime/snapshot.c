@@ -41,7 +41,7 @@ static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
  * another one.
  */
 static uint32_t busy;
-static char folder[4200];
+static char folder[4200] SYS_LARGE;
 static int complained;
 
 /* What a handler returns to: rt_sigreturn, with the frame on top of the stack. */

@@ -6,7 +6,7 @@
 #include "runtime/sys.h"
 #include "runtime/text.h"
 
-static struct surroundings known;
+static struct surroundings known SYS_LARGE;
 
 /* Reads a small file; returns its length, without a newline at its end, or 0: then the buffer is as before. */
 static size_t read_file(const char *path, char *buffer, size_t size)

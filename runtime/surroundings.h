@@ -12,11 +12,10 @@
 
 struct surroundings {
 	char boot_id[40]; /* or "" */
-	char exe[4096];	  /* path of what is executed */
-	size_t exe_length;
+	char host[400];	  /* "nodename sysname release machine", or "" */
+	size_t exe_length, command_length;
+	char exe[4096];	     /* path of what is executed */
 	char command[16384]; /* argv, each word ended by a NUL; longer ones are cut. Programs may change it */
-	size_t command_length;
-	char host[400]; /* "nodename sysname release machine", or "" */
 };
 
 /* What is known now; lengths of what is not are 0. Constant until the next call. */

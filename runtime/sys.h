@@ -18,6 +18,12 @@
 #include <sys/syscall.h> /* __NR_mmap */
 #include <time.h>	 /* struct timespec */
 
+/*
+ * Of a static array of several pages: it lies behind all that is small (libxaudit_la_LDFLAGS sort sections by name), so
+ * that a start touches few pages of that.
+ */
+#define SYS_LARGE __attribute__((section(".bss.large")))
+
 static inline long sys_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	long r;

@@ -23,7 +23,7 @@ _Static_assert(sizeof(struct epoch_slot) + 192 <= RECORD_SIZE, "and what lies be
 
 __thread struct tramp_state *tramp_self;
 
-static uint8_t *slabs[MAX_SLABS]; /* survive fork; the records in them don't. Process lock. */
+static uint8_t *slabs[MAX_SLABS] SYS_LARGE; /* survive fork; the records in them don't. Process lock. */
 
 static struct thread *record(unsigned n)
 {

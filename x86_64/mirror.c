@@ -45,7 +45,7 @@ _Static_assert(BLOCK_STACKS * MAX_BLOCKS < 1 << TRACE_STACK_BITS, "numbers from 
 
 #define PREPARED 9 /* pieces: 8 MiB is the usual limit of a stack */
 
-static struct stack *blocks[MAX_BLOCKS];
+static struct stack *blocks[MAX_BLOCKS] SYS_LARGE;
 static uint32_t stack_count, hand;
 static uint64_t round_now = 1;
 static struct stack *unused; /* by above */

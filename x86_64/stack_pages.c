@@ -30,7 +30,7 @@ struct middle {
 	struct leaf_state state[4096];
 };
 
-static struct middle *table[2048];
+static struct middle *table[2048] SYS_LARGE;
 
 static void *map_zeros(size_t size)
 {

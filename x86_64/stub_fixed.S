@@ -33,7 +33,7 @@ stub_fixed:
 	.cfi_endproc
 	.size	stub_fixed, . - stub_fixed
 
-	.bss
+	.section .bss.large, "aw", @nobits /* SYS_LARGE */
 	.p2align 12
 	.globl	stub_fixed_cells
 	.hidden	stub_fixed_cells
