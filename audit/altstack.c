@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/mman.h> /* MAP_STACK */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 #define GUARD 4096ul
 #define SIZE  (GUARD + (256ul << 10))

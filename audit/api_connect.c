@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/api.h"
+#include "audit/live/api.h"
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 /* A table with these entries is that of a whole library, not the hook of XAUDIT_EVENT. */
 #define XRAY_ENTRIES (offsetof(struct api_table, xray_number_at) / sizeof(void *) + 1)

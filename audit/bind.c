@@ -5,13 +5,13 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* strcmp */
 
-#include "audit/asked.h"
-#include "audit/close.h"
-#include "audit/code.h"
-#include "audit/describe.h"
-#include "audit/dladdr.h"
-#include "audit/live.h"
-#include "audit/never.h"
+#include "audit/live/requests.h"
+#include "audit/live/dlclose.h"
+#include "audit/live/load_code.h"
+#include "audit/live/announce.h"
+#include "audit/live/dladdr.h"
+#include "audit/live/switch.h"
+#include "audit/nointercept.h"
 #include "audit/unwinder.h"
 #include "runtime/process.h"
 #include "x86_64/confined.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <string.h> /* strcmp */
 
-#include "audit/dladdr.h"
+#include "audit/live/dladdr.h"
 #include "audit/symbol.h"
 
 static int is_libc(const struct load *load)

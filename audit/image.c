@@ -6,8 +6,8 @@
 #include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
-#include "runtime/api_table.h" /* GUARD_NOTE */
-#include "runtime/sys.h"
+#include "runtime/api/table.h" /* GUARD_NOTE */
+#include "x86_64/sys.h"
 
 #define PAGE 4096ul
 

@@ -7,12 +7,12 @@
 #include <sys/stat.h> /* struct stat */
 #include <unistd.h>   /* getcwd */
 
-#include "audit/describe.h"
-#include "audit/retired.h"
-#include "audit/xray.h"
+#include "audit/live/announce.h"
+#include "audit/live/retired.h"
+#include "audit/live/xray.h"
 #include "runtime/clock.h"
 #include "runtime/process.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/thread.h"
 
 struct object *objects;

@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "audit/image.h"
-#include "audit/rules.h"
-#include "audit/site.h"
+#include "audit/rules/rules.h"
+#include "audit/site/site.h"
 #include "runtime/epoch.h"
 #include "x86_64/stub.h"
 
@@ -49,7 +49,7 @@ struct bound_function {
 
 /*
  * What is to be done with a function that has sleds or guards, in this and later loads. What it is in a load, its bytes
- * tell (code.h).
+ * tell (audit/live/load_code.h).
  */
 enum function_marks {
 	FUNCTION_ON = 1,    /* on: selected by the rules, or asked for since */
@@ -131,7 +131,7 @@ struct load {
 	int textrel;
 	int pinned; /* a handler of its own has called dlclose: it stays */
 	int asked; /* la_symbind64 is asked about what it binds */
-	/* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (close.h) */
+	/* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (audit/live/dlclose.h) */
 	uint32_t closes;
 	const Elf64_Rela *close_relocation[2];
 	uint64_t close_relocations[2];

@@ -5,16 +5,16 @@
 #include <fcntl.h>  /* O_RDONLY */
 #include <string.h> /* memcmp */
 
-#include "audit/asked.h"
-#include "audit/code.h"
-#include "audit/describe.h"
-#include "audit/glance.h"
-#include "audit/live.h"
-#include "audit/never.h"
+#include "audit/live/requests.h"
+#include "audit/live/load_code.h"
+#include "audit/live/announce.h"
+#include "audit/site/hint.h"
+#include "audit/live/switch.h"
+#include "audit/nointercept.h"
 #include "audit/unwinder.h"
-#include "audit/xray.h"
+#include "audit/live/xray.h"
 #include "runtime/process.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "x86_64/patch.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>   /* environ */
 
 #include "audit/object.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 #define VARIABLE "GLIBC_TUNABLES="

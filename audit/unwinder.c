@@ -4,9 +4,9 @@
 
 #include "audit/image.h"
 #include "audit/object.h"
-#include "audit/rules.h"
+#include "audit/rules/rules.h"
 #include "runtime/process.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "x86_64/tramp.h" /* tramp_return_tsc */
 

@@ -4,7 +4,7 @@
 #include <stdint.h>   /* uintptr_t */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "runtime/sys.h" /* sys_mmap */
+#include "x86_64/sys.h" /* sys_mmap */
 
 struct arena_block {
 	struct arena_block *older;

@@ -7,7 +7,7 @@
 #include <sys/socket.h> /* struct msghdr */
 #include <sys/un.h>	/* struct sockaddr_un */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 #define GET_SECCOMP 21 /* PR_GET_SECCOMP */
 #define WAIT_FIRST  4000000000ll

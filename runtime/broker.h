@@ -12,7 +12,7 @@
  * kernel for the user who listens (SO_PEERCRED), and believes no other than the one that the environment tells.
  * `record` believes the kernel about who asks (process id), and the secret, which descendants have from their
  * environment, about being one. Whatever they ask for, they get files of one folder, which is new, or their own
- * family's: made for this very process, or with a head of it in meta that is not older (tool/record_broker.c). So a
+ * family's: made for this very process, or with a head of it in meta that is not older (tool/record/broker.c). So a
  * forked child must have its head, and the word for it, before it asks.
  *
  * Module's side: any thread, with or without the process lock, signals blocked or not; async-signal-safe, no libc. It

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks: where the events of a thread go, and how they get from there into its file (runtime/trace.h).
+ * Chunks: where the events of a thread go, and how they get from there into its file (format/trace.h).
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back; nothing is mapped
  * or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "runtime/thread.h"
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /* A closed word: a hole, no chunk's token, and no custom event's first word of data. */
 #define CHUNK_CLOSED ((uint64_t)TRACE_TOKEN)

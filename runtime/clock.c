@@ -4,7 +4,7 @@
 #include <cpuid.h>	/* __get_cpuid */
 #include <sys/prctl.h>	/* PR_GET_TSC */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/tramp.h" /* tramp_clock */
 
 static enum trace_clock kind = TRACE_CLOCK_TSC;

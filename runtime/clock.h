@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <time.h> /* struct timespec */
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /*
  * wanted: 0 chooses the TSC when the processor calls it invariant. gettime: clock_gettime of whoever has a fast one.

@@ -4,7 +4,7 @@
 #include "runtime/epoch.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/confined.h"
 
 #ifndef PR_SET_PTRACER

@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trace.h" /* enum trace_reason */
+#include "format/trace.h" /* enum trace_reason */
 
 #define CONTROL_SYMBOL "xaudit_control"
 #define CONTROL_MAGIC  0x6c6f72746e6f6378ull /* "xcontrol" */

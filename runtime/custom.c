@@ -2,10 +2,10 @@
 #include "runtime/custom.h"
 
 #include "runtime/arena.h"
-#include "runtime/handlers.h"
+#include "runtime/handlers/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "x86_64/tramp.h"

@@ -5,7 +5,7 @@
 #include <linux/membarrier.h> /* MEMBARRIER_CMD_PRIVATE_EXPEDITED */
 
 #include "runtime/identity.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 /* Before epoch_init() announcing is safe, not cheap. */
 struct epoch_shared epoch_shared = { .count = 1, .fenced = 1 };

@@ -32,7 +32,7 @@
  * R2 reads A5's 0, or a later announcement, whose store is a release too: every use by the sections before happens
  * before R3. R2 reads e > item.count: A1 read what D2 or a later fetch_add stored, so D1 happens before A4. Any e that
  * is too old (a handler ran long between A1 and A2) only holds more. R1 comes behind D1 of all items there are: they
- * were deferred under the lock that reclaim holds. The counts are 64 bits wide and never wrap. t/epoch_torture.c
+ * were deferred under the lock that reclaim holds. The counts are 64 bits wide and never wrap. t/unit/epoch_torture.c
  * asserts the claim.
  *
  * Where membarrier is refused, A3 and R1 are real seq_cst fences; announcing looks at one flag, and the branch is
@@ -54,7 +54,7 @@
  * each list changes by one store, and what is being reclaimed is off the list before it is touched. What another thread
  * was just reclaiming at the fork is lost to the child, not freed twice.
  *
- * Who announces: the call of a handler of the program (runtime/handlers.h), around the load of its entry and the call.
+ * Who announces: the call of a handler of the program (runtime/handlers/handlers.h), around the load of its entry and the call.
  * Trampolines need not: a thread in a stub or on its way to a trampoline is, seen from the program, inside the object,
  * whose text must not be unmapped then (x86_64/stub.h); trampolines, gates and the handler table are never freed;
  * threads, chunks, stacks and mirrors neither; slow paths look at no load.

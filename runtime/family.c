@@ -6,7 +6,7 @@
 #include "runtime/broker.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 static struct {

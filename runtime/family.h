@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The folder of a family (runtime/trace.h) and how its files are reached. Made by the process whose program was
+ * The folder of a family (format/trace.h) and how its files are reached. Made by the process whose program was
  * executed; its forked children inherit the path, in memory that fork keeps, and need it no more for their place in the
  * trace (pool.h): only for files of full chunks, and where meta has to grow.
  *

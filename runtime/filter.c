@@ -8,7 +8,7 @@
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 uint32_t tramp_checks;
 uint8_t tramp_table[TRAMP_TABLE_IDS] SYS_LARGE;

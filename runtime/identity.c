@@ -4,7 +4,7 @@
 #include <errno.h>    /* ESRCH */
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/confined.h"
 
 uint32_t tramp_confined;

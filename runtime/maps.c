@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/maps.h"
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 static const char *parse_number(const char *p, unsigned base, uint64_t *n)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>    /* ESTALE */
 #include <sys/stat.h> /* struct stat */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 /* The kernel's struct stat is glibc's on x86-64. */

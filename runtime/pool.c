@@ -10,7 +10,7 @@
 #include <sys/uio.h>	  /* struct iovec */
 
 #include "runtime/family.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/confined.h"
 
 #define PAGE	     4096ul

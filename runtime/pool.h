@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places of a family's file `meta` (runtime/trace.h): mapped once, by the first process, for all that it will fork.
+ * Places of a family's file `meta` (format/trace.h): mapped once, by the first process, for all that it will fork.
  *
  * Everything that comes to lie in meta needs nothing but memory: a place is taken by an atomic addition in the head of
  * the first process, and the mapping is inherited. So threads and children that have no rights, no descriptors, or
@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /*
  * Makes the empty file fd as large as it may be, and maps it: place 0 and the directory are taken, and the words of the

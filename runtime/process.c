@@ -12,7 +12,7 @@
 #include "runtime/pool.h"
 #include "runtime/records.h"
 #include "runtime/surroundings.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
 

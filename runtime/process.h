@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 enum process_state {
 	PROCESS_NONE, /* no folder yet */

@@ -4,7 +4,7 @@
 #include <errno.h> /* E2BIG */
 
 #include "runtime/pool.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 #define STEP (16ul << 10)  /* so much is made ready at a time */
 #define PART (64ul << 10)  /* is no more looked at once it is full; places have several */

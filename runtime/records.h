@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of one process: a stream of bytes through places of meta (runtime/trace.h), which begins in that of its
+ * The records of one process: a stream of bytes through places of meta (format/trace.h), which begins in that of its
  * head. Each extent is at least twice as large as the one before, so a table in the head holds all. Nothing moves or is
  * unmapped.
  *
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /* Where the stream stands. Positions count from the head's beginning. */
 struct records {

@@ -11,7 +11,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot_copy.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 #define FOLDERS_MAX 100000 /* snapshots beside one trace */

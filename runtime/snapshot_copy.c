@@ -6,7 +6,7 @@
 
 #include "runtime/output.h"
 #include "runtime/snapshot_parts.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 #define THREADS_MAX (1u << 20)

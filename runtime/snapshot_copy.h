@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies one process of a trace (runtime/trace.h) while its threads go on writing, so that what is in the copy is what
+ * Copies one process of a trace (format/trace.h) while its threads go on writing, so that what is in the copy is what
  * was there at one moment, thread by thread: every event whole, in order, none twice, none missing between the first
  * and the last. In the copy it is the only process, with all records that it shares with its forefathers; its events
  * are in t<n>, one chunk behind the other.

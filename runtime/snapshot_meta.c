@@ -4,7 +4,7 @@
 
 #include "runtime/output.h"
 #include "runtime/snapshot_parts.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/snapshot_copy.h"
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 #define PIECE	    (64ul << 10)
 #define PLACES_MAX  65536u	/* of a thread's chunks */

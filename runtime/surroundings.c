@@ -3,7 +3,7 @@
 
 #include <sys/utsname.h> /* struct utsname */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "runtime/text.h"
 
 static struct surroundings known SYS_LARGE;

@@ -4,12 +4,12 @@
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "runtime/calls.h"
-#include "runtime/handlers.h"
+#include "runtime/handlers/handlers.h"
 #include "runtime/identity.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/confined.h"
 #include "x86_64/vectors.h"
 

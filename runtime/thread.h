@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "runtime/epoch.h"
-#include "runtime/trace.h"
+#include "format/trace.h"
 #include "x86_64/mirror.h" /* struct stack */
 #include "x86_64/tramp.h"  /* struct tramp_state */
 
@@ -62,7 +62,7 @@ _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points a
 #define THREAD_SLAB (64ul << 10)
 
 /*
- * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers.c registers
+ * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers/handlers.c registers
  * it.
  */
 static inline struct epoch_slot *thread_slot(struct thread *thread)

@@ -4,7 +4,7 @@
 #include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/process.h"
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 #define SHORT_NS 200
 /*

@@ -9,7 +9,7 @@
 #ifndef XAUDIT_THROTTLE_H
 #define XAUDIT_THROTTLE_H
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /* percent of a chunk's room that short calls of one function may fill; 0: any. la_version. */
 void throttle_init(unsigned percent);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/trace.h"
+#include "format/trace.h"
 
 /* Events by cause, biggest first. */
 struct lost_cause {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 /*
  * Many bytes at once, by vector registers, which come back as they were: the caller's caller may be a function whose

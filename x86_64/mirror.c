@@ -5,8 +5,8 @@
 #include <sys/mman.h>	 /* MAP_NORESERVE */
 
 #include "runtime/arena.h"
-#include "runtime/sys.h"
-#include "runtime/trace.h"
+#include "x86_64/sys.h"
+#include "format/trace.h"
 #include "x86_64/confined.h"
 #include "x86_64/stack_pages.h"
 

@@ -11,8 +11,8 @@
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
 #include "runtime/control.h"
-#include "runtime/handlers.h"
-#include "runtime/trace.h"
+#include "runtime/handlers/handlers.h"
+#include "format/trace.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
 

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>	  /* PR_GET_SECCOMP */
 #include <sys/resource.h> /* struct rlimit */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 #define PAGE 4096ul
 

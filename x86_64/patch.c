@@ -4,7 +4,7 @@
 #include <errno.h>    /* EPERM */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/pages.h"
 
 #define PAGE 4096ul

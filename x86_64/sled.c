@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/sled.h"
 
-#include "runtime/sys.h" /* sys_same */
+#include "x86_64/sys.h" /* sys_same */
 
 /* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (behind the ret of an exit).
  */

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trace.h" /* enum trace_reason */
+#include "format/trace.h" /* enum trace_reason */
 
 enum sled_type {
 	SLED_XRAY_ENTRY,   /* kinds 0 and 3 of the map */

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h> /* MAP_NORESERVE */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 #include "x86_64/confined.h"
 #include "x86_64/tramp.h" /* mirror_entry */
 

@@ -2,7 +2,7 @@
 /*
  * Trampolines: the code that stubs jump to. It lies in libxaudit.so, never moves and is never freed.
  *
- * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/handler.h) to one of
+ * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/dispatch.h) to one of
  * the trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They
  * keep every register but the flags, use no vector register, take no lock and call C only off the fast path.
  *
@@ -77,13 +77,13 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 /*
  * What the trampolines of the recorder look at before each event: 0 as a rule. TRAMP_CHECK_COUNTED: functions of
  * tramp_table may be only counted. TRAMP_CHECK_FILTERS: tramp_filter_*() decides. Set by runtime/filter.h; relaxed.
- * TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers.h. TRAMP_CHECK_COARSE: the clock is read for one
+ * TRAMP_CHECK_HANDLERS: tramp_wanted is not 0; by runtime/handlers/handlers.h. TRAMP_CHECK_COARSE: the clock is read for one
  * event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at; by runtime/recorder.h, before the first
  * event.
  */
 extern uint32_t tramp_checks __attribute__((visibility("hidden")));
 
-/* Which types of events go to tramp_handle_*(): bit n for enum handlers_type n. Set by runtime/handlers.h; relaxed. */
+/* Which types of events go to tramp_handle_*(): bit n for enum handlers_type n. Set by runtime/handlers/handlers.h; relaxed. */
 extern uint32_t tramp_wanted __attribute__((visibility("hidden")));
 
 /* One byte per function id, as far as it reaches. */
@@ -159,7 +159,7 @@ void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tra
 void tramp_gate_limit(void), tramp_gate_lock(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
-/* Where the gates go: one trampoline per event. Defined in runtime/handler.c, which says who writes it. */
+/* Where the gates go: one trampoline per event. Defined in runtime/dispatch.c, which says who writes it. */
 extern void (*handler_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
 
 /* What the slow paths answer. */
@@ -268,12 +268,12 @@ enum tramp_answer tramp_filter_tail(uint64_t slot);
  */
 enum tramp_answer tramp_filter_gone(uint64_t slot);
 
-/* ---- Handlers: functions of the program (runtime/handlers.h) ---- */
+/* ---- Handlers: functions of the program (runtime/handlers/handlers.h) ---- */
 
 struct handlers_registers;
 
 /*
- * Call the handlers of the event that happened at clock, for a trampoline with this frame (runtime/handlers_calls.c
+ * Call the handlers of the event that happened at clock, for a trampoline with this frame (runtime/handlers/calls.c
  * says what the frames hold). Registers are the program's but for rsp, which is filled in. Return 0 when the event is
  * to be recorded with that clock; 1 when clock and stack are to be looked at anew: the handler took its time, raised
  * events, forked ...

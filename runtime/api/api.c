@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libxaudit-api: each call goes through the table, which the module has filled in, or not (runtime/api_table.h). */
+/* libxaudit-api: each call goes through the table, which the module has filled in, or not (runtime/api/table.h). */
 #define XAUDIT_NO_HOOK
-#include "runtime/api_table.h"
+#include "runtime/api/table.h"
 
 struct api_table xaudit_api_table __attribute__((visibility("hidden"), used));
 

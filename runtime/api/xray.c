@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xray_interface.h of LLVM 20, by the calls of xaudit.h and the module's XRay numbers (audit/xray.h). */
+/* xray_interface.h of LLVM 20, by the calls of xaudit.h and the module's XRay numbers (audit/live/xray.h). */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 

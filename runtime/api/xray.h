@@ -10,7 +10,7 @@
 #ifndef XAUDIT_API_XRAY_H
 #define XAUDIT_API_XRAY_H
 
-#include "runtime/api_table.h"
+#include "runtime/api/table.h"
 
 extern struct api_table xaudit_api_table __attribute__((visibility("hidden")));
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>   /* getenv */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "runtime/sys.h"
+#include "x86_64/sys.h"
 
 struct mode {
 	const struct mode *next;

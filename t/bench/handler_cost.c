@@ -10,9 +10,9 @@
 
 #include "runtime/custom.h"
 #include "runtime/epoch.h"
-#include "runtime/handlers.h"
+#include "runtime/handlers/handlers.h"
 #include "runtime/recorder.h"
-#include "t/core.h"
+#include "t/lib/core.h"
 
 #define CALLS  2000
 #define ROUNDS 400

@@ -19,7 +19,7 @@ trap 'exit 1' HUP INT TERM
 		echo "thread $thread"
 		echo "random $thread $((EVENTS / 2)) 500 50"
 	done
-} | "$top_builddir/t/make_trace" "$tmp/trace" || exit 1
+} | "$top_builddir/t/lib/make_trace" "$tmp/trace" || exit 1
 
 now() {
 	date +%s%N

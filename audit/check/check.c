@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/check/check.h"
+
+#include <signal.h>   /* SIGTRAP */
+#include <stdlib.h>   /* strtol */
+#include <errno.h>    /* EEXIST */
+#include <string.h>   /* strcmp */
+#include <sys/mman.h> /* PROT_NONE */
+
+#include "audit/check/dlclose.h"
+#include "audit/image.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+
+#define KERNEL_SIGSET 8
+
+static long tracer; /* 0: not in check mode */
+static int started;
+static uint64_t missed;
+
+/* Closed, not yet unmapped. Process lock. */
+static struct closing {
+	uint32_t load; /* 0: free */
+	struct load *of;
+	uint64_t base, start, end, text_start, text_end, cost;
+	const char *path;
+} closing[CHECK_CLOSING_MAX] SYS_LARGE;
+
+/* Ranges that are reserved, a ring. Process lock. */
+static struct range {
+	uint64_t start, size;
+} reserved[CHECK_RANGES] SYS_LARGE;
+static uint32_t reserved_count;
+
+int check_mode(void)
+{
+	return tracer != 0;
+}
+
+/* ---- the way to the tracer ---- */
+
+/* Is it still there? Also in a child of vfork, in other namespaces, and after it has let us go. */
+static int is_watched(void)
+{
+	static const char key[] = "\nTracerPid:\t";
+	char text[2048];
+	long fd = sys_open("/proc/self/status", O_RDONLY, 0), n, pid = 0;
+
+	if (fd < 0)
+		return 0;
+	n = sys_read((int)fd, text, sizeof(text) - 1);
+	sys_close((int)fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	const char *p = strstr(text, key);
+	if (!p)
+		return 0;
+	for (p += sizeof(key) - 1; *p >= '0' && *p <= '9'; p++)
+		pid = pid * 10 + (*p - '0');
+	return pid == tracer;
+}
+
+/* What the kernel knows of a signal's action. */
+struct kernel_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+/*
+ * The kernel delivers a breakpoint's signal in any case: where it is blocked or ignored, it first changes that. So it
+ * is neither while we speak.
+ */
+void check_speak(struct check_message *message)
+{
+	uint64_t before, only = 1ull << (SIGTRAP - 1);
+	struct kernel_action action = {0};
+
+	if (!is_watched())
+		return;
+	message->size = sizeof(*message);
+	sys_call(__NR_rt_sigaction, SIGTRAP, 0, (long)&action, KERNEL_SIGSET, 0, 0);
+	sys_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&only, (long)&before, KERNEL_SIGSET, 0, 0);
+	__asm__ volatile("int3" : : "a"(CHECK_MAGIC), "D"(message) : "memory", "cc");
+	if (action.handler == (uint64_t)(uintptr_t)SIG_IGN)
+		sys_call(__NR_rt_sigaction, SIGTRAP, (long)&action, 0, KERNEL_SIGSET, 0, 0);
+	sys_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, KERNEL_SIGSET, 0, 0);
+}
+
+static void add_signals(struct check_message *message)
+{
+	for (int i = 0; i < CHECK_SIGNALS; i++) {
+		struct kernel_action action = {0};
+
+		sys_call(__NR_rt_sigaction, i + 1, 0, (long)&action, KERNEL_SIGSET, 0, 0);
+		message->handler[i] = action.handler;
+		message->restorer[i] = action.restorer;
+	}
+}
+
+/* ---- start ---- */
+
+void check_init(char *(*environment)(const char *))
+{
+	const char *text = environment(CHECK_VARIABLE);
+
+	tracer = text ? strtol(text, NULL, 10) : 0;
+	if (tracer && !is_watched())
+		tracer = 0;
+}
+
+static void start(void)
+{
+	struct check_message message = {.event = CHECK_STARTED};
+
+	started = 1;
+	if (check_close_start(&message.thread_list) < 0)
+		message.flags |= CHECK_BLIND;
+	check_speak(&message);
+}
+
+/* ---- unloads ---- */
+
+static void find_text(struct closing *c, const struct link_map *map)
+{
+	struct image image;
+
+	if (!image_read(&image, map, 0))
+		return;
+	for (unsigned i = 0; i < image.phnum; i++) {
+		const Elf64_Phdr *p = &image.phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		if (!c->text_start)
+			c->text_start = image.base + p->p_vaddr;
+		c->text_end = image.base + p->p_vaddr + p->p_memsz;
+	}
+}
+
+/*
+ * For modules with la_symbind64, ld.so makes a table of 32 bytes per PLT slot, and never frees it (measured with 2.36);
+ * and we note the range.
+ */
+static uint64_t cost(const struct link_map *map)
+{
+	uint64_t size = 0;
+
+	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_PLTRELSZ)
+			size = d->d_un.d_val / sizeof(Elf64_Rela) * 32;
+	return (size ? (size + 8 + 15) & ~15ull : 0) + sizeof(struct range);
+}
+
+static uint64_t newest_libc(void)
+{
+	struct process_held held;
+	uint64_t newest = 0;
+
+	process_lock(&held);
+	for (const struct load *load = loads; load; load = load->next) {
+		const char *soname = load->object->soname;
+
+		if (load->state == LOAD_OPEN && soname && load->number > newest &&
+			(!strcmp(soname, "libc.so.6") || !strcmp(soname, "libpthread.so.0")))
+			newest = load->number;
+	}
+	process_unlock(&held);
+	return newest;
+}
+
+static void fill(struct check_message *message, const struct closing *c)
+{
+	message->cost = c->cost;
+	message->libc = newest_libc();
+	message->load = c->load;
+	message->base = c->base;
+	message->start = c->start;
+	message->end = c->end;
+	message->text_start = c->text_start;
+	message->text_end = c->text_end;
+	message->path = (uint64_t)(uintptr_t)c->path;
+}
+
+void check_closing(struct load *load)
+{
+	struct check_message message = {.event = CHECK_CLOSING};
+	struct closing found = {
+		.load = load->number, .of = load, .base = load->base, .start = load->start, .end = load->end};
+	struct process_held held;
+	int noted = 0;
+
+	/* At exit, ld.so closes the other namespaces before it tells of the program's end; nothing is unmapped then. */
+	if (!started || (load->namespace != LM_ID_BASE && !check_close_active()))
+		return;
+	check_close_forget(load);
+	found.path = load->object->path;
+	found.cost = cost(load->map);
+	find_text(&found, load->map);
+	process_lock(&held);
+	for (int i = 0; i < CHECK_CLOSING_MAX && !noted; i++) {
+		if (!closing[i].load) {
+			closing[i] = found;
+			noted = 1;
+		}
+	}
+	missed += !noted;
+	process_unlock(&held);
+	if (!noted)
+		return;
+	fill(&message, &found);
+	add_signals(&message);
+	check_speak(&message);
+}
+
+/* Takes the range for good. 1: done; 0: something is mapped there; -1: the kernel gives no address space. */
+static int reserve(uint64_t start, uint64_t size)
+{
+	struct range *oldest = &reserved[reserved_count % CHECK_RANGES];
+	void *at = (void *)(uintptr_t)start;
+	void *p =
+		sys_mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != at) {
+		/* Before Linux 4.17, the address is a wish. */
+		if (!sys_is_error(p))
+			sys_munmap(p, size);
+		return sys_is_error(p) && (long)p != -EEXIST ? -1 : 0;
+	}
+	if (oldest->size)
+		sys_munmap((void *)(uintptr_t)oldest->start, oldest->size);
+	*oldest = (struct range){.start = start, .size = size};
+	reserved_count++;
+	return 1;
+}
+
+/*
+ * One load that was closed and is unmapped now, its range reserved. A destructor that opens a library brings us here
+ * too early: then the range is still taken, and its time comes later. locked: ld.so's lock is held, so nobody is in the
+ * middle of an unload. Returns 0 when there is none.
+ */
+static int take_unloaded(struct closing *result, uint32_t *flags, int *from, int locked)
+{
+	struct process_held held;
+	int found = 0;
+
+	process_lock(&held);
+	for (int i = *from; i < CHECK_CLOSING_MAX && !found; i++) {
+		struct closing *c = &closing[i];
+
+		*from = i + 1;
+		if (!c->load)
+			continue;
+		/* Closed again under the same number: not possible; under another: it is gone, and its memory serves
+		 * the next. */
+		int doomed = c->of->number != c->load || c->of->state == LOAD_DOOMED ||
+			     c->of->state == LOAD_RETIRED || c->of->state == LOAD_FREE;
+		int r = reserve(c->start, c->end - c->start);
+		if (r == 0 && !(doomed && locked))
+			continue;
+		*flags = r > 0 ? CHECK_RESERVED : 0;
+		*result = *c;
+		c->load = 0;
+		found = 1;
+	}
+	if (found && missed) {
+		*flags |= CHECK_MISSED;
+		missed = 0;
+	}
+	process_unlock(&held);
+	return found;
+}
+
+void check_tell_unloaded(int locked)
+{
+	struct closing c;
+	uint32_t flags;
+	int from = 0;
+
+	while (take_unloaded(&c, &flags, &from, locked)) {
+		struct check_message message = {.event = CHECK_UNLOADED, .flags = flags};
+
+		fill(&message, &c);
+		add_signals(&message);
+		check_speak(&message);
+	}
+}
+
+void check_consistent(void)
+{
+	if (started)
+		check_tell_unloaded(1);
+	else
+		start();
+	check_close_bind();
+}

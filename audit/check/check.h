@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `xaudit check`, the module's side: tells the tracer (tool/check/check.h) what is loaded, closed, unloaded and kept.
+ *
+ * Check mode is on in a process when the environment holds XAUDIT_CHECK=PID and that process is its ptrace tracer. The
+ * module speaks by one `int3` in code of its own, with CHECK_MAGIC in rax and the address of a struct check_message in
+ * rdi: the tracer takes the SIGTRAP away, and does with the process what it likes before it lets it go on. Before each
+ * int3 the module makes sure that the tracer is still there: to a process that was let go, nothing happens.
+ *
+ * Nothing here traces calls: under `xaudit check` the rules select nothing. What is unmapped by dlclose stays reserved,
+ * so that a late call faults.
+ *
+ * Contexts: ld.so's callbacks, and check_dlclose() on any thread of the program; takes the process lock.
+ */
+#ifndef XAUDIT_AUDIT_CHECK_CHECK_H
+#define XAUDIT_AUDIT_CHECK_CHECK_H
+
+#include <link.h>
+#include <stdint.h>
+
+#include "audit/object.h"
+
+#define CHECK_VARIABLE "XAUDIT_CHECK"
+#define CHECK_MAGIC    0x6b63656863647561ull
+
+/* So many unloaded ranges stay reserved; the oldest is given up for the next. */
+#define CHECK_RANGES 16384
+
+/* A load whose unload is awaited; more at a time are not checked, and counted. */
+#define CHECK_CLOSING_MAX 256
+
+#define CHECK_SIGNALS 64
+
+enum check_event {
+	CHECK_STARTED = 1, /* the program's start-up objects are relocated; no constructor ran */
+	CHECK_CLOSING,	   /* destructors ran, text is still there */
+	CHECK_UNLOADED,	   /* text is gone */
+	CHECK_KEPT,	   /* the last dlclose of it has returned, and it is still there */
+};
+
+enum check_flags {
+	CHECK_RESERVED = 1,   /* UNLOADED: the range is reserved now */
+	CHECK_FROM_START = 2, /* KEPT: loaded at start, so it belongs to the program */
+	CHECK_NODELETE = 4,   /* KEPT: DF_1_NODELETE in its dynamic section */
+	CHECK_BLIND = 8,      /* STARTED: what ld.so counts could not be found, KEPT will not come */
+	CHECK_MARKED = 32,    /* KEPT: ld.so will never unload it, for NODELETE, RTLD_NODELETE or a unique symbol */
+	CHECK_MISSED = 16,    /* UNLOADED: since the last one, loads were not checked: too many at a time */
+};
+
+/* Read out of the process's memory; both sides are of one build. */
+struct check_message {
+	uint64_t size; /* of this struct: another build's is refused */
+	uint32_t event, flags;
+	uint64_t load;		       /* its number, unique in the process and its forks */
+	uint64_t base, start, end;     /* of the mapping */
+	uint64_t text_start, text_end; /* from the first to the last executable segment; 0: unknown */
+	uint64_t path;		       /* address of a string */
+	uint64_t libc; /* CLOSING, UNLOADED: number of the newest load that is a libc: namespaces have their own */
+	uint64_t cost;		       /* UNLOADED: bytes that this load left behind because there is an audit module */
+	/* CLOSING and UNLOADED: per signal (0: SIGHUP), its handler and what the handler returns to. */
+	uint64_t handler[CHECK_SIGNALS], restorer[CHECK_SIGNALS];
+	/* KEPT */
+	uint64_t needed_by;	       /* address of the path of an open object that names it as DT_NEEDED; 0: none */
+	uint64_t bound_by, bound_name; /* paths of an open object with a binding into it, and the symbol */
+	uint64_t destructors;	       /* thread_local ones that are still to run */
+	/* STARTED: bytes from a thread's fs base to libc's list of functions for the thread's end; 0: unknown */
+	int64_t thread_list;
+};
+
+/* la_version. environment: a function like getenv. One thread. */
+void check_init(char *(*environment)(const char *));
+
+/* Is this process checked? Any context. */
+int check_mode(void);
+
+/* la_symbind64: the address to bind. */
+uintptr_t check_bind(
+	const Elf64_Sym *symbol, const struct load *from, const struct load *to, unsigned flags, const char *name);
+
+/* la_objclose, not at exit, before object_close(). */
+void check_closing(struct load *load);
+
+/* LA_ACT_CONSISTENT, before object_retire(). */
+void check_consistent(void);
+
+#endif

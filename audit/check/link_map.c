@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/check/link_map.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "audit/image.h"
+#include "x86_64/sys.h"
+
+/* ld.so's struct has 1100 to 1200 bytes; what follows it in its memory does no harm. */
+#define LINK_MAP_MAX 1280
+
+struct snapshot {
+	uint32_t word[LINK_MAP_MAX / 4];
+	uint32_t count;
+};
+
+/* The link_map may end where its memory ends: the kernel copies as far as there is something. */
+static void take(struct snapshot *snapshot, const struct link_map *map)
+{
+	struct iovec to = {snapshot->word, sizeof(snapshot->word)}, from = {(void *)map, sizeof(snapshot->word)};
+	long n = sys_call(__NR_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0);
+
+	if (n <= 0) {
+		/* Refused (a seccomp filter): the public part is surely there, and what is behind it up to the end of
+		 * its page. */
+		n = 4096 - ((long)map & 4095);
+		n = n < LINK_MAP_MAX ? n : LINK_MAP_MAX;
+		memcpy(snapshot->word, map, (size_t)n);
+	}
+	snapshot->count = (uint32_t)n / 4;
+}
+
+/* The only word that was one more in `more` than before and after; 0: none, or several. */
+static uint32_t only_change(const struct snapshot *before, const struct snapshot *more, const struct snapshot *after)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = sizeof(struct link_map) / 4; i < before->count; i++) {
+		if (more->word[i] != before->word[i] + 1 || (after && after->word[i] != before->word[i]))
+			continue;
+		if (found)
+			return 0;
+		found = i * 4;
+	}
+	return found;
+}
+
+/* The only byte, but for the count of dlopen, that became 1. */
+static uint32_t only_mark(const struct snapshot *before, const struct snapshot *after, uint32_t opens)
+{
+	const uint8_t *b = (const uint8_t *)before->word, *a = (const uint8_t *)after->word;
+	uint32_t found = 0;
+
+	for (uint32_t i = sizeof(struct link_map); i < before->count * 4; i++) {
+		if (a[i] == b[i] || (i >= opens && i < opens + 4))
+			continue;
+		if (found || b[i] || a[i] != 1)
+			return 0;
+		found = i;
+	}
+	return found;
+}
+
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+
+static void nothing(void *p)
+{
+	(void)p;
+}
+
+int check_count_find(struct check_offsets *found)
+{
+	struct snapshot before, more, after;
+	struct link_map *map;
+	Dl_info info;
+	void *first, *second;
+
+	*found = (struct check_offsets){0};
+	if (!dladdr1((void *)check_count_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return -1;
+	/* The first dlopen of what was loaded otherwise changes more than the count. */
+	first = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	if (first != map)
+		return -1;
+	take(&before, map);
+	second = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	take(&more, map);
+	if (second)
+		dlclose(second);
+	take(&after, map);
+	found->opens = second ? only_change(&before, &more, &after) : 0;
+	take(&before, map);
+	if (dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
+		take(&after, map);
+		found->nodelete = only_mark(&before, &after, found->opens);
+	}
+	take(&before, map);
+	/* Our libc never runs these on threads of the program. */
+	if (!__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing)) {
+		take(&more, map);
+		found->destructors = only_change(&before, &more, NULL);
+	}
+	return found->opens && found->nodelete ? 0 : -1;
+}
+
+uint64_t check_count_opens(const struct check_offsets *at, const struct link_map *map)
+{
+	uint32_t value;
+
+	if (!at->opens || !at->nodelete)
+		return UINT64_MAX;
+	memcpy(&value, (const char *)map + at->opens, sizeof(value));
+	return value;
+}
+
+int check_count_nodelete(const struct check_offsets *at, const struct link_map *map)
+{
+	return at->nodelete && ((const uint8_t *)map)[at->nodelete] == 1;
+}
+
+uint64_t check_count_destructors(const struct check_offsets *at, const struct link_map *map)
+{
+	uint64_t value;
+
+	if (!at->destructors)
+		return 0;
+	memcpy(&value, (const char *)map + at->destructors, sizeof(value));
+	return value;
+}
+
+/* libc's thread-local data has 144 bytes in glibc 2.36. */
+#define TLS_WORDS 256
+
+static size_t tls_words(const struct link_map *map)
+{
+	struct image image;
+	uint64_t size = 0;
+
+	if (!image_read(&image, map, 0))
+		return 0;
+	for (unsigned i = 0; i < image.phnum; i++)
+		if (image.phdr[i].p_type == PT_TLS)
+			size = image.phdr[i].p_memsz;
+	return size / 8 < TLS_WORDS ? size / 8 : TLS_WORDS;
+}
+
+int64_t check_count_thread_list(const struct link_map *libc)
+{
+	uint64_t before[TLS_WORDS], *ours = NULL, self;
+	char *theirs = NULL;
+	struct link_map *map;
+	size_t words, found = 0, changed = 0;
+	Dl_info info;
+
+	if (!libc || !dladdr1((void *)dlclose, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return 0;
+	if (dlinfo(map, RTLD_DI_TLS_DATA, &ours) || dlinfo((void *)libc, RTLD_DI_TLS_DATA, &theirs) || !ours || !theirs)
+		return 0;
+	words = tls_words(map);
+	/* The first call may set up malloc too; the second changes the list alone. */
+	if (__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing))
+		return 0;
+	memcpy(before, ours, words * 8);
+	if (__cxa_thread_atexit_impl(nothing, &info, (void *)&nothing))
+		return 0;
+	for (size_t i = 0; i < words; i++) {
+		if (ours[i] == before[i])
+			continue;
+		found = i;
+		changed++;
+	}
+	/* An entry is: function, object, link_map, next. */
+	if (changed != 1 || !before[found] || (before[found] | ours[found]) & 7)
+		return 0;
+	const uint64_t *entry = (const uint64_t *)ours[found];
+	if (entry[1] != (uint64_t)(uintptr_t)&info || entry[3] != before[found])
+		return 0;
+	__asm__("mov %%fs:0, %0" : "=r"(self));
+	return theirs + found * 8 - (char *)self;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/announce.h"
+
+#include "runtime/custom.h"
+#include "runtime/filter.h"
+#include "runtime/handlers/handlers.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+
+static uint32_t next_id = 1;
+
+uint32_t describe_take_ids(const struct object *object, uint32_t n)
+{
+	uint32_t first = next_id;
+
+	if (n > TRACE_ID_MASK - next_id)
+		return 0;
+	next_id += n;
+	handlers_name_ids(first, object->number);
+	return first;
+}
+
+void describe_object(const struct object *object)
+{
+	static char names[8192] SYS_LARGE; /* the lock guards it */
+	struct trace_object record = {
+		.head = { .type = TRACE_REC_OBJECT }, .object = object->number, .flags = object->flags
+	};
+	size_t path = sys_length(object->path), soname = object->soname ? sys_length(object->soname) : 0;
+
+	if (path + soname > sizeof(names))
+		soname = 0;
+	record.dev = object->dev;
+	record.ino = object->ino;
+	record.size = object->size;
+	record.mtime_ns = object->mtime_ns;
+	record.kinds = object->section ? object->section->kinds : 0;
+	record.build_id_len = object->build_id_len;
+	sys_copy(record.build_id, object->build_id, sizeof(record.build_id));
+	record.path_len = (uint32_t)path;
+	record.soname_len = (uint32_t)soname;
+	sys_copy(names, object->path, path);
+	if (soname)
+		sys_copy(names + path, object->soname, soname);
+	process_append(&record.head, sizeof(record), names, path + soname);
+}
+
+void describe_load(const struct load *load)
+{
+	struct trace_load record = {
+		.head = { .type = TRACE_REC_LOAD }, .load = load->number, .object = load->object->number
+	};
+
+	record.clock = load->clock;
+	record.base = load->base;
+	record.start = load->start;
+	record.end = load->end;
+	record.namespace = load->namespace;
+	record.tid = load->tid;
+	process_append(&record.head, sizeof(record), NULL, 0);
+}
+
+/* Builds TRACE_REC_FUNCTIONS: an array of functions, then their names. */
+struct function_list {
+	struct arena arena;
+	struct trace_function *function;
+	char *names;
+	uint32_t count, names_size;
+};
+
+static int list_start(struct function_list *list, uint32_t count, size_t names)
+{
+	*list = (struct function_list){ 0 };
+	list->function = arena_alloc(&list->arena, count * sizeof(*list->function) + names);
+	list->names = (char *)(list->function + count);
+	return list->function != NULL;
+}
+
+static void list_add(struct function_list *list, uint32_t id, uint64_t offset, uint64_t size, const char *name)
+{
+	size_t length = sys_length(name) + 1;
+
+	list->function[list->count++] = (struct trace_function){ id, list->names_size, offset, size };
+	sys_copy(list->names + list->names_size, name, length);
+	list->names_size += (uint32_t)length;
+}
+
+static void list_end(struct function_list *list, const struct object *object, uint32_t kind)
+{
+	struct trace_functions record = {
+		.head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = kind
+	};
+
+	record.count = list->count;
+	record.names_size = list->names_size;
+	if (list->count)
+		process_append(&record.head, sizeof(record), list->function,
+			list->count * sizeof(*list->function) + list->names_size);
+	arena_free(&list->arena);
+}
+
+uint32_t describe_id(const struct object *object, uint32_t function)
+{
+	const struct site_set *set = &object->sites;
+
+	switch (set->function[function].kind) {
+	case TRACE_KIND_XRAY:
+		return object->xray_base ? object->xray_base + function : 0;
+	case TRACE_KIND_PATCHABLE:
+		return object->patchable_base ? object->patchable_base + function - set->first_patchable : 0;
+	default:
+		return 0;
+	}
+}
+
+/* fresh: is it to be on, and has no name yet? Else: has it one? */
+static int is_listed(const struct object *object, uint32_t i, int fresh)
+{
+	unsigned marks = object->marks[i];
+
+	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED)
+		     : (marks & FUNCTION_NAMED) != 0;
+}
+
+static void list_sleds(struct object *object, int fresh)
+{
+	const struct site_set *set = &object->sites;
+
+	for (uint32_t kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
+		struct function_list list;
+		uint32_t count = 0;
+		size_t names = 0;
+		for (uint32_t i = 0; object->marks && i < set->first_guard; i++) {
+			if (is_listed(object, i, fresh) && set->function[i].kind == kind) {
+				count++;
+				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
+			}
+		}
+		if (!count || !list_start(&list, count, names))
+			continue;
+		for (uint32_t i = 0; i < set->first_guard; i++) {
+			const struct site_function *f = &set->function[i];
+			uint32_t id = describe_id(object, i);
+			if (!is_listed(object, i, fresh) || f->kind != kind)
+				continue;
+			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
+			if (fresh && object->marks[i] & FUNCTION_BELOW)
+				filter_below(id);
+			object->marks[i] |= FUNCTION_NAMED;
+		}
+		list_end(&list, object, kind);
+	}
+}
+
+void describe_new_sleds(struct object *object)
+{
+	if (process_head()) {
+		list_sleds(object, 1);
+		return;
+	}
+	/* Nobody to tell it to; describe_all() will, when there is somebody. */
+	process_untold();
+	for (uint32_t i = 0; object->marks && i < object->sites.first_guard; i++) {
+		if (!is_listed(object, i, 1))
+			continue;
+		if (object->marks[i] & FUNCTION_BELOW)
+			filter_below(describe_id(object, i));
+		object->marks[i] |= FUNCTION_NAMED;
+	}
+}
+
+/* One function; in memory of its own only when its name is very long. */
+static void describe_one(const struct object *object, const struct bound_function *f)
+{
+	static struct {
+		struct trace_function function;
+		char name[1024];
+	} one; /* the lock guards it */
+	struct trace_functions record = {
+		.head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = f->kind, .count = 1
+	};
+	size_t length = sys_length(f->name) + 1;
+
+	if (length > sizeof(one.name)) {
+		describe_bound(object, f);
+		return;
+	}
+	one.function = (struct trace_function){ .id = f->id, .offset = f->offset };
+	sys_copy(one.name, f->name, length);
+	record.names_size = (uint32_t)length;
+	process_append(&record.head, sizeof(record), &one, sizeof(one.function) + length);
+}
+
+uint32_t describe_new_bound(struct object *object, struct bound_function *function)
+{
+	if (function->id || !(function->id = describe_take_ids(object, 1)))
+		return function->id;
+	if (function->below)
+		filter_below(function->id);
+	describe_one(object, function);
+	return function->id;
+}
+
+void describe_bound(const struct object *object, const struct bound_function *one)
+{
+	for (uint32_t kind = TRACE_KIND_PLT; kind <= TRACE_KIND_CALLS; kind++) {
+		struct function_list list;
+		uint32_t count = 0;
+		size_t names = 0;
+		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all) {
+			if (f->id && f->kind == kind) {
+				count++;
+				names += sys_length(f->name) + 1;
+			}
+		}
+		if (!count || !list_start(&list, count, names))
+			continue;
+		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all)
+			if (f->id && f->kind == kind)
+				list_add(&list, f->id, f->offset, 0, f->name);
+		list_end(&list, object, kind);
+	}
+}
+
+static uint32_t total_counts(const struct object *object)
+{
+	uint32_t total = 0;
+
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		for (unsigned reason = 0; reason < TRACE_REASON_COUNT; reason++)
+			total += object->counts[kind][reason];
+	return total;
+}
+
+void describe_counts(struct object *object)
+{
+	struct trace_sites record = { .head = { .type = TRACE_REC_SITES }, .object = object->number };
+	struct trace_site_count counts[TRACE_KIND_COUNT * TRACE_REASON_COUNT];
+
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		for (unsigned reason = 0; reason < TRACE_REASON_COUNT; reason++)
+			if (object->counts[kind][reason])
+				counts[record.count++] = (struct trace_site_count){ (uint16_t)kind, (uint16_t)reason,
+					object->counts[kind][reason] };
+	if (record.count)
+		process_append(&record.head, sizeof(record), counts, record.count * sizeof(*counts));
+	object->counts_told = total_counts(object);
+}
+
+void describe_pages(const struct object *object)
+{
+	struct trace_pages record = { .head = { .type = TRACE_REC_PAGES }, .object = object->number };
+
+	record.text = object->text_pages;
+	record.sites = object->site_pages;
+	record.patched = object->patched_pages;
+	if (record.text)
+		process_append(&record.head, sizeof(record), NULL, 0);
+}
+
+void describe_changed_counts(int last)
+{
+	for (struct object *object = objects; object; object = object->next) {
+		uint32_t total = total_counts(object), told = object->counts_told;
+		if (total != told && (last || total >= 2 * told))
+			describe_counts(object);
+	}
+}
+
+void describe_all(void)
+{
+	custom_describe();
+	/* Oldest first, as they were written before: numbers ascend. */
+	for (uint32_t n = 1; n <= object_count; n++) {
+		for (struct object *object = objects; object; object = object->next) {
+			if (object->number != n)
+				continue;
+			describe_object(object);
+			list_sleds(object, 0);
+			describe_bound(object, NULL);
+			describe_counts(object);
+			describe_pages(object);
+		}
+	}
+	/*
+	 * In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often.
+	 */
+	for (uint32_t n = 0;;) {
+		const struct load *next = NULL;
+		for (const struct load *load = loads; load; load = load->next)
+			if (load->state != LOAD_FREE && load->state != LOAD_RETIRED && load->number > n &&
+				(!next || load->number < next->number))
+				next = load;
+		if (!next)
+			break;
+		describe_load(next);
+		n = next->number;
+	}
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/live/dlclose.h"
+
+#include <dlfcn.h>    /* RTLD_NOLOAD */
+#include <errno.h>    /* EFAULT */
+#include <sys/mman.h> /* PROT_READ */
+#include <sys/uio.h>  /* struct iovec */
+
+#include "runtime/handlers/handlers.h"
+#include "runtime/maps.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+
+typedef void *open_function(long namespace, const char *name, int mode);
+
+uint64_t close_real;
+uint32_t close_watched;
+
+static open_function *open_real;
+static int interposed; /* somebody else defines dlclose, too */
+
+void close_bind(uint64_t dlclose, uint64_t dlmopen)
+{
+	if (!dlclose || !dlmopen || close_real)
+		return;
+	open_real = (open_function *)(uintptr_t)dlmopen;
+	close_real = dlclose;
+}
+
+/* The load that has to stay for what lies at this address; NULL: none. Lock held. */
+static struct load *find(uint64_t address)
+{
+	for (struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && address >= load->start && address < load->end)
+			return load->pinned || load->object->flags &
+						       (TRACE_OBJECT_PROGRAM | TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)
+				       ? NULL
+				       : load;
+	return NULL;
+}
+
+static void pin(uint64_t address)
+{
+	struct process_held held;
+
+	/* The load stays open as long as we are in its handler: whoever closes it waits for us. */
+	process_lock(&held);
+	struct load *load = find(address);
+	process_unlock(&held);
+	if (!load || !*load->map->l_name)
+		return;
+	void *handle = open_real(load->namespace, load->map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (handle == (const void *)load->map)
+		load->pinned = 1;
+}
+
+void close_look(void)
+{
+	uint64_t function, argument;
+
+	if (!handlers_inside(&function, &argument))
+		return;
+	pin(function);
+	pin(argument);
+}
+
+/* ---- where its address is ---- */
+
+static int is_libc(const struct object *object)
+{
+	const char *soname = object->soname;
+
+	if (!soname)
+		return 0;
+	size_t length = sys_length(soname);
+	return (length == 9 && sys_same(soname, "libc.so.6", 9)) ||
+	       (length == 10 && sys_same(soname, "libdl.so.2", 10));
+}
+
+void close_note(struct load *load, const struct imports *imports)
+{
+	if (load->namespace)
+		return;
+	interposed |= imports->defines_dlclose && !is_libc(load->object);
+	load->closes = imports->index[IMPORT_DLCLOSE];
+	for (int i = 0; i < 2; i++) {
+		load->close_relocation[i] = imports->relocation[i];
+		load->close_relocations[i] = imports->relocations[i];
+	}
+}
+
+static int in_segment(const struct load *load, uint32_t type, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == type && (type != PT_LOAD || p->p_flags & PF_W) &&
+			address - (load->base + p->p_vaddr) < p->p_memsz)
+			return 1;
+	}
+	return 0;
+}
+
+/* May the word be written to now? The kernel writes what is there. -EFAULT: it may not. */
+static long probe(uint64_t *slot)
+{
+	uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: what is there, for the kernel to write */
+	struct iovec from = { &value, sizeof(value) }, to = { slot, sizeof(*slot) };
+
+	long r = sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
+	if (r == (long)sizeof(value) || r == -EFAULT)
+		return r;
+	/* A filter refuses it. */
+	int writable = maps_is_writable((uint64_t)(uintptr_t)slot);
+	return writable < 0 ? r : writable ? (long)sizeof(value) : -EFAULT;
+}
+
+/*
+ * ld.so has put the address there, maybe a moment ago, on another thread. While it relocates the object, the page is
+ * writable and must stay so; that it is not any more means that ld.so is done with it. Returns whether it was replaced.
+ */
+static int replace(const struct load *load, uint64_t *slot)
+{
+	void *page = (void *)((uintptr_t)slot & ~4095ul);
+	long r = probe(slot);
+
+	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) &&
+		!sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
+		/* Relaxed: one aligned word; who calls by the old one is as before. */
+		__atomic_store_n(slot, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
+		sys_mprotect(page, 4096, PROT_READ);
+		return 1;
+	}
+	if (r != (long)sizeof(*slot))
+		return 0;
+	__atomic_store_n(slot, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED); /* relaxed, as above */
+	return 1;
+}
+
+/*
+ * Is this word, of a relocation of that type, to become ours? 0: it never is, -1: not now, the object is not relocated
+ * yet. A slot that is still to be bound leads into the object itself; ld.so will ask la_symbind64 where it may. A
+ * thread that is just binding it may store the real one after us.
+ */
+static int is_ours(const struct load *load, uint32_t type, uint64_t value)
+{
+	if (value == close_real)
+		return 1;
+	if (value < load->end - load->start && load->base)
+		return -1;
+	return type == R_X86_64_JUMP_SLOT && value >= load->start && value < load->end && !load->asked && !interposed;
+}
+
+/* Returns how many words are left as they are. */
+static uint64_t replace_in(const struct load *load, const Elf64_Rela *r, uint64_t n)
+{
+	uint64_t left = 0;
+
+	for (; r && n; r++, n--) {
+		uint64_t *slot = (uint64_t *)(uintptr_t)(load->base + r->r_offset);
+		uint32_t type = ELF64_R_TYPE(r->r_info);
+		if (ELF64_R_SYM(r->r_info) != load->closes ||
+			(type != R_X86_64_GLOB_DAT && type != R_X86_64_64 && type != R_X86_64_JUMP_SLOT) ||
+			(uintptr_t)slot % 8 || !in_segment(load, PT_LOAD, (uint64_t)(uintptr_t)slot))
+			continue;
+		/* Relaxed: ld.so's word, or the program's own. */
+		int ours = is_ours(load, type, __atomic_load_n(slot, __ATOMIC_RELAXED));
+		left += ours < 0 || (ours && !replace(load, slot));
+	}
+	return left;
+}
+
+/* Stubs of traced calls of dlclose. Lock held. */
+static void replace_bindings(const struct load *load)
+{
+	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
+		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
+			if (b->body != close_real)
+				continue;
+			/*
+			 * Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps
+			 * others from the target.
+			 */
+			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == close_real)
+				/* relaxed, as above */
+				__atomic_store_n(
+					&b->cell->target, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+void close_watch(void)
+{
+	struct process_held held;
+
+	if (!close_real)
+		return;
+	process_lock(&held);
+	int first = !close_watched;
+	__atomic_store_n(&close_watched, 1, __ATOMIC_RELAXED); /* relaxed: see close_is_watched() */
+	for (struct load *load = loads; load; load = load->next) {
+		if (load->state != LOAD_OPEN)
+			continue;
+		if (first)
+			replace_bindings(load);
+		if (load->closes && replace_in(load, load->close_relocation[0], load->close_relocations[0]) +
+					    replace_in(load, load->close_relocation[1], load->close_relocations[1]) ==
+					    0)
+			load->closes = 0;
+	}
+	process_unlock(&held);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/load_code.h"
+
+#include <errno.h>    /* EACCES */
+#include <sys/mman.h> /* PROT_READ */
+
+#include "audit/live/announce.h"
+#include "audit/unwinder.h"
+#include "runtime/maps.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+#include "x86_64/tramp.h" /* tramp_gate_intercept */
+
+#define PAGE		4096ul
+#define GIVE_BACK_PAGES 16
+
+int code_segment(const struct load *load, uint64_t address, uint64_t *end)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || address < p->p_vaddr ||
+			address >= p->p_vaddr + p->p_filesz)
+			continue;
+		*end = p->p_vaddr + p->p_filesz;
+		return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC;
+	}
+	return 0;
+}
+
+/* ---- stubs and bytes ---- */
+
+static uint32_t patchable_functions(const struct object *object)
+{
+	return object->sites.first_guard - object->sites.first_patchable;
+}
+
+/*
+ * The stubs of a load lie as the load itself does, so far below: disjoint as loads are, for stubs are smaller than what
+ * they are for, and at a distance that is the same in every process. Right below a load something else lies as often as
+ * not: it is mapped into the highest gap that takes it. So far below there is nothing as a rule, for mappings begin at
+ * the top.
+ */
+#define STUBS_BELOW (1536ul << 20)
+
+enum trace_reason code_reserve(struct load *load)
+{
+	const struct object *object = load->object;
+	int xray = object->sites.first_patchable != 0;
+	size_t size = stub_size(xray, object->sites.events, patchable_functions(object));
+
+	/* Guards need none. */
+	if (load->stubs.start || !object->sites.first_guard)
+		return TRACE_REASON_TRACED;
+	/* A program of fixed addresses lies at the bottom. */
+	uint64_t wanted = load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
+	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events,
+		    patchable_functions(object)))
+		return TRACE_REASON_NO_ROOM;
+	return TRACE_REASON_TRACED;
+}
+
+/* Index of a site in the object's event sleds. */
+static uint32_t event_of(const struct object *object, uint32_t n)
+{
+	const struct site_event *event = object->sites.event;
+	uint32_t low = 0, high = object->sites.events;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (event[middle].site <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void tell_event(const void *arg, uint32_t n, struct stub_event *to)
+{
+	const struct load *load = arg;
+	const struct site_event *event = &load->object->sites.event[n];
+	const struct site *site = &load->object->sites.site[event->site];
+
+	to->resume = load->base + site->address + site->length;
+	to->arguments = event->sled.arguments;
+	sys_copy(to->source, event->sled.source, sizeof(to->source));
+}
+
+enum trace_reason code_stubs(struct load *load)
+{
+	struct object *object = load->object;
+	uint32_t xray = object->sites.first_patchable, patchable = patchable_functions(object);
+
+	if (load->stubs.written)
+		return TRACE_REASON_TRACED;
+	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
+	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(object, xray))) ||
+		(patchable && !object->patchable_base &&
+			!(object->patchable_base = describe_take_ids(object, patchable))))
+		return TRACE_REASON_IDS_USED_UP;
+	enum trace_reason reason = code_reserve(load);
+	if (reason != TRACE_REASON_TRACED)
+		return reason;
+	int r = stub_write(&load->stubs, object->xray_base, tell_event, load);
+	return r == 0 ? TRACE_REASON_TRACED : r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
+}
+
+size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from)
+{
+	const struct site *site = &load->object->sites.site[n];
+	uint64_t stub;
+
+	switch (site->type) {
+	case SLED_GUARD:
+		return sled_patched(SLED_GUARD, 0,
+			load->object->sites.guarded[n - load->object->sites.first_guard_site], out, from);
+	case SLED_XRAY_ENTRY:
+		stub = stub_xray(&load->stubs, 0);
+		break;
+	case SLED_XRAY_EXIT:
+		stub = stub_xray(&load->stubs, 1);
+		break;
+	case SLED_XRAY_TAIL:
+		stub = stub_xray(&load->stubs, 2);
+		break;
+	case SLED_XRAY_CUSTOM:
+	case SLED_XRAY_TYPED:
+		stub = stub_event(&load->stubs, event_of(load->object, n));
+		break;
+	default:
+		stub = stub_rest(&load->stubs, site->function - load->object->sites.first_patchable);
+		break;
+	}
+	return sled_patched(site->type, site->function, (int64_t)(stub - (load->base + site->address)), out, from);
+}
+
+const uint8_t *code_original(const struct object *object, uint32_t n)
+{
+	if (sled_is_event(object->sites.site[n].type))
+		return object->sites.event[event_of(object, n)].sled.bytes;
+	if (!object->original || n < object->first_patchable_site || n >= object->sites.first_guard_site)
+		return NULL;
+	return object->original[n - object->first_patchable_site];
+}
+
+unsigned code_look(const struct load *load, uint32_t n)
+{
+	const struct site *site = &load->object->sites.site[n];
+	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
+	uint8_t patched[16];
+	int from, known = (load->stubs.written || site->type == SLED_GUARD) && code_patched(load, n, patched, &from);
+
+	return sled_look(site->type, p, site->length, code_original(load->object, n), known ? patched : NULL);
+}
+
+int code_is_on(const struct load *load, uint32_t function)
+{
+	const struct site_function *f = &load->object->sites.function[function];
+
+	for (uint32_t i = 0; i < f->count; i++)
+		if (code_look(load, f->first + i) != SLED_IS_ON)
+			return 0;
+	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
+}
+
+/* A function with event sleds alone raises no event when it is called. */
+static int has_calls(const struct object *object, uint32_t function)
+{
+	const struct site_function *f = &object->sites.function[function];
+
+	for (uint32_t i = f->first; i < f->first + f->count; i++)
+		if (!sled_is_event(object->sites.site[i].type))
+			return 1;
+	return 0;
+}
+
+int64_t code_function_at(const struct object *object, uint64_t address)
+{
+	const struct site_function *function = object->sites.function;
+	uint32_t low = 0, high = object->usable_functions;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (function[object->functions[middle]].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < object->usable_functions && function[object->functions[low]].address == address &&
+		has_calls(object, object->functions[low]))
+		return object->functions[low];
+	return -1;
+}
+
+void code_fill_cell(struct load *load, uint32_t function)
+{
+	const struct object *object = load->object;
+	const struct site_function *f = &object->sites.function[function];
+	const struct site *site = &object->sites.site[f->first];
+	uint32_t n = function - object->sites.first_patchable;
+	struct stub_cell *cell = stub_cell(&load->stubs, n);
+	int intercept = unwinder_allows() && !(object->marks[function] & FUNCTION_ENTRY);
+
+	/* Once and for all: a thread may be in the stub of a site that was on before. */
+	if (cell->gate)
+		return;
+	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
+	cell->body = load->base + site->address + site->length;
+	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
+}
+
+/* ---- pages ---- */
+
+static int is_touched(const struct load *load, uint64_t page)
+{
+	return load->touched && load->touched[page / 8] & 1u << page % 8;
+}
+
+void code_touch(struct load *load, uint64_t address, size_t size)
+{
+	if (!load->touched)
+		load->touched = arena_alloc(&load->arena, ((load->end - load->start) / PAGE + 7) / 8);
+	if (!load->touched || !size)
+		return;
+	for (uint64_t page = (address - load->start) / PAGE; page <= (address + size - 1 - load->start) / PAGE; page++)
+		load->touched[page / 8] |= (uint8_t)(1u << page % 8);
+}
+
+void code_count_pages(struct load *load)
+{
+	struct object *object = load->object;
+	uint32_t text = 0, sites = 0, patched = 0;
+	uint64_t last = ~0ull;
+
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_memsz)
+			text += (uint32_t)((p->p_vaddr + p->p_memsz - 1) / PAGE - p->p_vaddr / PAGE + 1);
+	}
+	for (uint32_t i = 0; i < object->usable; i++) {
+		const struct site *site = &object->sites.site[object->by_address[i]];
+		int type = site->type;
+		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
+				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE
+				: sled_is_jump((enum sled_type)type) ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
+		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE,
+			 end = (site->address + size - 1) / PAGE;
+		for (uint64_t page = first; page <= end; page++) {
+			/* In order of address, so the last page counted is the only one that can come again. */
+			if (last == ~0ull || page > last) {
+				sites++;
+				last = page;
+			}
+		}
+	}
+	for (uint64_t page = 0; load->touched && page < (load->end - load->start) / PAGE; page++)
+		patched += is_touched(load, page) != 0;
+	if (object->text_pages == text && object->site_pages == sites && object->patched_pages == patched)
+		return;
+	object->text_pages = text;
+	object->site_pages = sites;
+	object->patched_pages = patched;
+	describe_pages(object);
+}
+
+/* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be
+ * mapped. */
+static int find_file(int fd, struct mapping *file)
+{
+	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (sys_is_error(p))
+		return -2;
+	int found = maps_find((uint64_t)(uintptr_t)p, file);
+	sys_munmap(p, PAGE);
+	return found;
+}
+
+int code_is_mapped_file(int fd, uint64_t address)
+{
+	struct mapping object, file;
+	int found = find_file(fd, &file);
+
+	if (found == -2)
+		return 0;
+	/* Without /proc the build-id and the bytes of each site must do. */
+	return found != 1 || maps_find(address, &object) != 1 ||
+	       (object.device == file.device && object.inode == file.inode);
+}
+
+/* By words: sys_same() takes a byte at a time. */
+static int is_same_page(const void *a, const void *b)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	const word *p = a, *q = b;
+
+	for (size_t i = 0; i < PAGE / sizeof(*p); i++)
+		if (p[i] != q[i])
+			return 0;
+	return 1;
+}
+
+/*
+ * What is mapped where the load is. A program may have moved its text to other memory since (onto large pages, as a
+ * rule), all of it or a part. The lock guards it.
+ */
+static struct {
+	struct mapping file; /* the file that was opened */
+	struct mapping mapping[64]; /* the first of them: what lies behind is not given back */
+	long mappings;
+} view;
+
+static int look_at_mappings(const struct load *load, int fd)
+{
+	/* Without /proc nobody knows. */
+	if (find_file(fd, &view.file) != 1)
+		return 0;
+	view.mappings = maps_list(load->start, load->end, view.mapping, sizeof(view.mapping) / sizeof(*view.mapping));
+	return view.mappings > 0;
+}
+
+/* Is this page mapped from that file, from there, for nobody to write? */
+static int is_mapped_from(uint64_t address, uint64_t offset)
+{
+	for (long i = 0; i < view.mappings; i++) {
+		const struct mapping *m = &view.mapping[i];
+		if (address >= m->low && address < m->high)
+			return m->device == view.file.device && m->inode == view.file.inode &&
+			       m->offset + (address - m->low) == offset &&
+			       sys_same(m->rights, "r-xp", sizeof(m->rights));
+	}
+	return 0;
+}
+
+/* Where in the file the text page at a link-time address is, if it is mapped from there still; -1: nowhere. */
+static int64_t file_offset(const struct load *load, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		uint64_t low = p->p_vaddr & ~(PAGE - 1), offset = (p->p_offset & ~(PAGE - 1)) + (address - low);
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && !(p->p_flags & PF_W) && address >= low &&
+			address < p->p_vaddr + p->p_filesz)
+			return is_mapped_from(load->base + address, offset) ? (int64_t)offset : -1;
+	}
+	return -1;
+}
+
+/*
+ * Touched pages in a row from *page on, in the file too, as many as one reading takes. *offset: the first one's in the
+ * file, -1: it has none. 0: there are no more.
+ */
+static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offset)
+{
+	uint64_t pages = (load->end - load->start) / PAGE, address;
+	size_t n = 0;
+
+	while (*page < pages && !is_touched(load, *page))
+		++*page;
+	address = load->start + *page * PAGE - load->base;
+	*offset = file_offset(load, address);
+	while (n < GIVE_BACK_PAGES && *page + n < pages && is_touched(load, *page + n) &&
+		(n == 0 || file_offset(load, address + n * PAGE) == *offset + (int64_t)(n * PAGE)))
+		n++;
+	return n;
+}
+
+/* These pages are the file's again: no private copy is needed. Returns how many were given back. */
+static size_t drop(struct load *load, uint64_t page, size_t n)
+{
+	if (sys_madvise((void *)(uintptr_t)(load->start + page * PAGE), n * PAGE, MADV_DONTNEED))
+		return 0;
+	for (uint64_t i = page; i < page + n; i++)
+		load->touched[i / 8] &= (uint8_t)~(1u << i % 8);
+	return n;
+}
+
+size_t code_give_back(struct load *load)
+{
+	static uint8_t own[GIVE_BACK_PAGES * PAGE] SYS_LARGE; /* the lock guards it */
+	const struct object *object = load->object;
+	size_t pages = 0, n;
+
+	if (!load->touched || load->textrel)
+		return 0;
+	long fd = sys_open(object_file(object), O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	/*
+	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under
+	 * `xaudit ctl` each is two stops.
+	 */
+	if (look_at_mappings(load, (int)fd)) {
+		int64_t offset;
+		for (uint64_t page = 0; (n = touched_run(load, &page, &offset)); page += n) {
+			const uint8_t *p = (const uint8_t *)(uintptr_t)(load->start + page * PAGE);
+			long got =
+				offset < 0 ? 0 : sys_call(__NR_pread64, fd, (long)own, (long)(n * PAGE), offset, 0, 0);
+			for (size_t i = 0, same; i < n && (long)((i + 1) * PAGE) <= got; i += same + 1) {
+				for (same = 0; i + same < n && (long)((i + same + 1) * PAGE) <= got; same++)
+					if (!is_same_page(p + (i + same) * PAGE, own + (i + same) * PAGE))
+						break;
+				if (same)
+					pages += drop(load, page + i, same);
+			}
+		}
+	}
+	sys_close((int)fd);
+	return pages;
+}
+
+void code_merge(const struct load *load)
+{
+	static int said;
+	char state = '0';
+
+	if (!object_rules->merge || !load->touched)
+		return;
+	/* Whole segments: a part would split the mapping. The kernel looks at private pages only. */
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		uint64_t low = (load->base + p->p_vaddr) & ~(PAGE - 1),
+			 high = (load->base + p->p_vaddr + p->p_memsz + PAGE - 1) & ~(PAGE - 1);
+		sys_madvise((void *)(uintptr_t)low, high - low, MADV_MERGEABLE);
+	}
+	if (said)
+		return;
+	said = 1;
+	long fd = sys_open("/sys/kernel/mm/ksm/run", O_RDONLY, 0);
+	if (fd >= 0) {
+		sys_read((int)fd, &state, 1);
+		sys_close((int)fd);
+	}
+	if (state != '1')
+		process_say("merge = yes: the kernel merges no pages now (/sys/kernel/mm/ksm/run is not 1)");
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+#
+# audit/live/liblive.la: what threads of the program run in the middle of their calls, or while they are stopped. All of
+# this folder is compiled for that (no vector registers, no libc); so is libmatch.la, which the command links, too.
+
+noinst_LTLIBRARIES += audit/live/liblive.la
+audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audit/live/api.c audit/live/api.h \
+	audit/live/dladdr.c audit/live/dladdr.h audit/live/dlclose.c audit/live/dlclose.h audit/live/load_code.c \
+	audit/live/load_code.h audit/live/requests.c audit/live/requests.h audit/live/retired.c audit/live/retired.h \
+	audit/live/runtime_symbols.c audit/live/switch.c audit/live/switch.h audit/live/xray.c audit/live/xray.h
+audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
+
+# What the rules answer on any thread.
+noinst_LTLIBRARIES += audit/live/libmatch.la
+audit_live_libmatch_la_SOURCES = audit/live/match.c
+audit_live_libmatch_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

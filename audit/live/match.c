@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The questions that the rules answer while the program runs. All of it is pure: no allocation, no libc, no state, so
+ * that la_symbind64 may ask on any thread.
+ */
+#include "audit/rules/rules.h"
+
+#include "x86_64/sys.h" /* sys_same */
+
+/*
+ * Compares one character with the set that begins behind '['. *end becomes the place behind the closing ']'. Returns 1
+ * when it is in, 0 when not, -1 when the set is never closed.
+ */
+static int set_holds(const char *set, unsigned char c, const char **end)
+{
+	const char *p = set;
+	int negated = *p == '!';
+	int found = 0;
+
+	p += negated;
+	/* A ']' that comes first belongs to the set, as in a shell. */
+	for (const char *first = p; *p != ']' || p == first;) {
+		if (*p == '\\' && p[1])
+			p++;
+		unsigned char low = *p, high = low;
+		if (!low)
+			return -1;
+		p++;
+		if (p[0] == '-' && p[1] && p[1] != ']') {
+			p++;
+			if (*p == '\\' && p[1])
+				p++;
+			high = *p++;
+		}
+		if (c >= low && c <= high)
+			found = 1;
+	}
+	*end = p + 1;
+	return found != negated;
+}
+
+int rules_glob(const char *pattern, const char *text)
+{
+	/*
+	 * Where to go on when something behind the last star does not match: that star takes one character more. Stars
+	 * before the last one never need to take more than they did, which is what keeps this from becoming
+	 * exponential.
+	 */
+	const char *star = NULL, *retry = NULL;
+
+	for (;;) {
+		const char *next = pattern + 1;
+		int same;
+
+		if (*pattern == '*') {
+			star = next;
+			retry = text;
+			pattern = next;
+			continue;
+		}
+		if (!*text) {
+			if (!*pattern)
+				return 1;
+			return 0;
+		}
+		if (*pattern == '?') {
+			same = 1;
+		} else if (*pattern == '[') {
+			same = set_holds(pattern + 1, *text, &next);
+			if (same < 0)
+				same = *text == '[';
+		} else if (*pattern == '\\' && pattern[1]) {
+			same = pattern[1] == *text;
+			next = pattern + 2;
+		} else {
+			same = *pattern == *text;
+		}
+		if (same) {
+			pattern = next;
+			text++;
+		} else {
+			if (!star)
+				return 0;
+			pattern = star;
+			text = ++retry;
+		}
+	}
+}
+
+static int has(const char *text, char c)
+{
+	for (; *text; text++)
+		if (*text == c)
+			return 1;
+	return 0;
+}
+
+static int library_matches(const char *glob, const char *path, const char *soname)
+{
+	const char *base;
+
+	if (!path)
+		path = "";
+	if (has(glob, '/'))
+		return rules_glob(glob, path);
+	base = path;
+	for (const char *p = path; *p; p++)
+		if (*p == '/')
+			base = p + 1;
+	return rules_glob(glob, base) || (soname && rules_glob(glob, soname));
+}
+
+const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program)
+{
+	for (const struct rules_section *section = rules->sections; section; section = section->next) {
+		if (program ? !section->library : section->library && library_matches(section->library, path, soname))
+			return section;
+	}
+	return NULL;
+}
+
+int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
+{
+	if (pattern->library && !library_matches(pattern->library, path, soname))
+		return 0;
+	if (!name)
+		return pattern->function[0] == '*' && !pattern->function[1];
+	return rules_glob(pattern->function, name);
+}
+
+int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname)
+{
+	int selected = !section->functions;
+
+	for (const struct rules_pattern *p = section->functions; p && !selected; p = p->next)
+		selected = rules_match(p, name, path, soname);
+	for (const struct rules_pattern *p = section->exclude; p && selected; p = p->next)
+		selected = !rules_match(p, name, path, soname);
+	return selected;
+}
+
+void rules_refuse(struct rules *rules, unsigned kinds)
+{
+	for (struct rules_section *section = rules->sections; section; section = section->next)
+		section->kinds &= ~kinds;
+}
+
+unsigned rules_kinds(const struct rules *rules)
+{
+	unsigned kinds = 0;
+
+	for (const struct rules_section *section = rules->sections; section; section = section->next)
+		kinds |= section->kinds;
+	return kinds;
+}
+
+uint64_t rules_bytes(const char *text)
+{
+	uint64_t size = 0;
+	unsigned shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		unsigned digit = (unsigned)(*text - '0');
+
+		if (size > ((uint64_t)INT64_MAX - digit) / 10)
+			return 0;
+		size = size * 10 + digit;
+	}
+	switch (*text) {
+	case 'k':
+	case 'K':
+		shift = 10;
+		break;
+	case 'm':
+	case 'M':
+		shift = 20;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		break;
+	}
+	if (text[shift ? 1 : 0] || size > (uint64_t)INT64_MAX >> shift)
+		return 0;
+	return size << shift;
+}
+
+size_t rules_size(const char *text)
+{
+	uint64_t size = rules_bytes(text);
+
+	if (size < TRACE_CHUNK_MIN || size > TRACE_CHUNK_MAX || (size & (size - 1)))
+		return 0;
+	return size;
+}
+
+const char *const rules_kind_words[TRACE_KIND_COUNT] = {
+#define X(number, NAME, word) [number] = (word),
+	TRACE_KINDS(X)
+#undef X
+};
+
+int rules_kind(const char *word, size_t length)
+{
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (sys_length(rules_kind_words[i]) == length && sys_same(rules_kind_words[i], word, length))
+			return i;
+	return -1;
+}

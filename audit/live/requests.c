@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/requests.h"
+
+#include <errno.h> /* EINVAL */
+
+#include "runtime/arena.h"
+#include "x86_64/sys.h"
+
+int asked_parse(struct asked_rule *rule, char *text)
+{
+	char *p = text, *colon = text;
+
+	*rule = (struct asked_rule){ .kinds = ASKED_ALL_KINDS };
+	while (*colon && *colon != ':' && *colon != '@')
+		colon++;
+	if (*colon == ':' && colon[1] != ':') {
+		rule->kinds = 0;
+		for (char *word = text; word <= colon;) {
+			char *end = word;
+			while (*end != ',' && end != colon)
+				end++;
+			int kind = rules_kind(word, (size_t)(end - word));
+			if (kind < 0)
+				return -EINVAL;
+			rule->kinds |= 1u << kind;
+			word = end + 1;
+		}
+		p = colon + 1;
+	}
+	rule->function = p;
+	while (*p && *p != '@')
+		p++;
+	if (p == rule->function)
+		return -EINVAL;
+	if (!*p)
+		return 0;
+	*p = '\0';
+	rule->library = p + 1;
+	return *rule->library ? 0 : -EINVAL;
+}
+
+int asked_matches(const struct asked_rule *rule, const struct object *object, int kind, const char *function)
+{
+	const struct rules_pattern pattern = { .function = rule->function, .library = rule->library };
+
+	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
+}
+
+int asked_concerns(const struct asked_rule *rule, const struct object *object)
+{
+	const struct rules_pattern any = { .function = "*", .library = rule->library };
+
+	return rules_match(&any, "", object->path, object->soname);
+}
+
+/* What was asked, oldest first. Written with the process lock held. */
+struct asked {
+	struct asked *next;
+	struct asked_rule rule;
+	int on;
+};
+
+static struct asked *asked;
+static struct asked *spare; /* its memory is free */
+static struct arena asked_memory;
+
+static int same_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a == b;
+	size_t n = sys_length(a);
+	return n == sys_length(b) && sys_same(a, b, n);
+}
+
+/*
+ * The same rule again: it becomes the last, by a copy that comes before it goes from its old place. So a child that
+ * another thread forks meanwhile has it once or twice, both as asked for. Returns 0 or -ENOMEM.
+ */
+static int ask_again(struct asked **found, struct asked **end, int on)
+{
+	struct asked *old = *found, *copy = spare;
+
+	old->on = on;
+	if (!old->next)
+		return 0;
+	if (!copy && !(copy = arena_alloc(&asked_memory, sizeof(*copy))))
+		return -ENOMEM;
+	*copy = (struct asked){ .rule = old->rule, .on = on };
+	spare = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but that child, this and the next two */
+	*end = copy;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
+	*found = old->next;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
+	spare = old;
+	return 0;
+}
+
+int asked_remember(int on, const struct asked_rule *rule)
+{
+	struct asked **found = NULL, **end = &asked, *new;
+
+	if (rule->kinds == ASKED_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
+		/*
+		 * Nothing that came before counts any more. The arena may hold the rule itself never: it is the
+		 * caller's.
+		 */
+		asked = spare = NULL;
+		arena_free(&asked_memory);
+	}
+	for (; *end; end = &(*end)->next) {
+		const struct asked_rule *r = &(*end)->rule;
+		if (r->kinds == rule->kinds && same_text(r->function, rule->function) &&
+			same_text(r->library, rule->library))
+			found = end;
+	}
+	if (found)
+		return ask_again(found, end, on);
+	new = arena_alloc(&asked_memory, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->rule.kinds = rule->kinds;
+	new->rule.function = arena_string(&asked_memory, rule->function, sys_length(rule->function));
+	if (rule->library)
+		new->rule.library = arena_string(&asked_memory, rule->library, sys_length(rule->library));
+	if (!new->rule.function || (rule->library && !new->rule.library))
+		return -ENOMEM;
+	new->on = on;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it has the whole
+						    rule, or not at all */
+	*end = new;
+	return 0;
+}
+
+int asked_selects(const struct object *object, int kind, const char *function, int by_rules)
+{
+	int on = by_rules;
+
+	for (const struct asked *a = asked; a; a = a->next)
+		if (asked_matches(&a->rule, object, kind, function))
+			on = a->on;
+	return on;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/retired.h"
+
+#include "audit/object.h"
+#include "audit/live/xray.h"
+#include "runtime/arena.h"
+#include "x86_64/stub.h"
+
+_Static_assert(__builtin_offsetof(struct load, retired) == 0, "retired_free() finds the load by its item");
+
+void retired_free(struct epoch_item *item)
+{
+	struct load *load = (struct load *)item; /* its first member */
+
+	for (struct stub_block *block = load->blocks; block; block = block->next)
+		stub_unmap(&block->pages);
+	stub_unmap(&load->stubs);
+	arena_free(&load->arena);
+	load->blocks = NULL;
+	load->bindings = NULL;
+	load->touched = NULL;
+	xray_free(load);
+	load->state = LOAD_FREE;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/nointercept.h"
+
+#include <string.h> /* strcmp */
+
+static const char *const names[] = {
+	/* return twice, or on another stack */
+	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "_setjmp3", "savectx", "vfork", "__vfork",
+	"__libc_vfork", "getcontext",
+	"setcontext", "swapcontext", "makecontext", "clone", "__clone", "__clone2", "clone3", "__clone3",
+	/* never return, or elsewhere */
+	"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "__libc_longjmp", "__libc_siglongjmp", "pthread_exit",
+	"thrd_exit", "exit",
+	"_exit", "_Exit", "quick_exit", "abort", "__libc_start_main", "__cxa_finalize", "__stack_chk_fail",
+	/* ask for their caller's address */
+	"dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dladdr", "dladdr1", "dlinfo", "dlerror", "dl_iterate_phdr",
+	"_mcount", "mcount",
+	"__fentry__", "__cyg_profile_func_enter", "__cyg_profile_func_exit",
+	/* have a calling convention of their own */
+	"__tls_get_addr", "___tls_get_addr", "__tls_get_addr_slow", "__tls_get_offset",
+};
+
+static const char *const prefixes[] = { "_dl_", "__libc_dl", "_Unwind_", "__morestack", "__asan_", "__tsan_", "__msan_",
+	"__ubsan_", "__sanitizer_" };
+
+/* Most names differ in the first characters; a call of strcmp for each costs more than all else of a binding. */
+static int is(const char *name, const char *wanted)
+{
+	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);
+}
+
+enum never_watch never_watch(const char *name)
+{
+	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
+	static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
+
+	for (size_t i = 0; i < sizeof(landed) / sizeof(*landed); i++)
+		if (is(name, landed[i]))
+			return WATCH_LANDED;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
+		if (is(name, jumps[i]))
+			return WATCH_JUMP;
+	static const struct {
+		const char *name;
+		enum never_watch what;
+	} others[] = {{"prctl", WATCH_PRCTL}, {"syscall", WATCH_SYSCALL}, {"setrlimit", WATCH_LIMIT},
+		{"setrlimit64", WATCH_LIMIT}, {"prlimit", WATCH_LIMIT}, {"prlimit64", WATCH_LIMIT},
+		{"mlockall", WATCH_LOCK}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (is(name, others[i].name))
+			return others[i].what;
+	return WATCH_NONE;
+}
+
+int never_intercept(const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (is(name, names[i]))
+			return 1;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (prefixes[i][0] == name[0] && !strncmp(prefixes[i], name, strlen(prefixes[i])))
+			return 1;
+	return 0;
+}

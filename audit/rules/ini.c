@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inih has a buffer of 200 bytes for a line, and cuts section names after 50. What does not fit was the next line until
+ * release 55; since then it is thrown away, as an error. So our reader, which hands it the lines, keeps each line
+ * whole: it reads section lines itself (inih sees "[s]" in their place; a glob such as lib[ab].so* would end at its
+ * first ']' too), and where inih gets the start of a line alone, the value is taken from the whole line. It never fills
+ * the buffer: that is how inih knows a line that is too long.
+ */
+#include "audit/rules/ini.h"
+
+#include <ini.h>
+
+#include "x86_64/sys.h" /* sys_write */
+#include "runtime/text.h"
+
+#define COMMA_WORD(NAME, word, what, allowed) ", " word
+#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
+#define SECTIONS_ALLOWED "[trace], [library GLOB], [program]"
+
+enum where { NOWHERE, IN_TRACE, IN_SECTION };
+
+struct parser {
+	struct rules *rules;
+	struct arena *arena; /* that of rules */
+	struct rules_text *out;
+	char *next, *end;
+	/* The line that inih has now. */
+	const char *line;
+	size_t line_length;
+	int number;
+	int cut;       /* inih got less than the whole line */
+	int continues; /* it begins with a blank and belongs to the key before it */
+
+	enum where where;
+	int has_key; /* there is a key that a line may continue */
+	struct rules_section *section, **last_section;
+	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
+	int kinds_given, none_given;
+	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
+
+	/* The first error that we found ourselves, and its line. */
+	int failed;
+	struct rules_error error;
+};
+
+static int is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int is_word(const char *p, size_t length, const char *word)
+{
+	return length == sys_length(word) && sys_same(p, word, length);
+}
+
+static int holds(const char *p, size_t length, char c)
+{
+	for (size_t i = 0; i < length; i++)
+		if (p[i] == c)
+			return 1;
+	return 0;
+}
+
+void rules_complain(const char *name, int line, const struct rules_error *error)
+{
+	const struct rules_key *key = error->key;
+	char text[1280], digits[12];
+	size_t n = 0, d = 0;
+	struct {
+		const char *p;
+		size_t length, most;
+	} part[] = {
+		{ "xaudit: ", 8, 8 },
+		{ name, sys_length(name), 400 },
+		{ ":", line ? 1 : 0, 1 },
+		{ digits, 0, sizeof(digits) },
+		{ ": ", 2, 2 },
+		{ error->a, sys_length(error->a), 200 },
+		{ "'", error->b ? 1 : 0, 1 },
+		{ error->b, error->b ? error->b_length : 0, 120 },
+		{ "'", error->b ? 1 : 0, 1 },
+		{ error->c, error->c ? sys_length(error->c) : 0, 200 },
+		{ " for key '", key ? 10 : 0, 10 },
+		{ key ? key->word : NULL, key ? sys_length(key->word) : 0, 20 },
+		{ "'; allowed: ", key ? 12 : 0, 12 },
+		{ key ? key->allowed : NULL, key ? sys_length(key->allowed) : 0, 200 },
+	};
+
+	for (int value = line; value; value /= 10)
+		digits[sizeof(digits) - ++d] = (char)('0' + value % 10);
+	part[3].p = digits + sizeof(digits) - d;
+	part[3].length = d;
+	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+		for (size_t k = 0; k < part[i].length && k < part[i].most; k++)
+			text[n++] = part[i].p[k] ? part[i].p[k] : '?';
+	text[n] = '\0';
+	n = text_clean(text);
+	text[n++] = '\n';
+	(void)sys_write(2, text, n);
+}
+
+static int fail(struct parser *parser, const char *a, const char *b, size_t b_length, const char *c)
+{
+	if (!parser->failed) {
+		parser->failed = parser->number;
+		/* b may point into inih's buffer, which is gone when we speak. */
+		b = b ? arena_string(parser->arena, b, b_length) : NULL;
+		parser->error = (struct rules_error){ .a = a, .b = b, .b_length = b ? b_length : 0, .c = c };
+	}
+	return -1;
+}
+
+/* What is wrong is the key's value, or that it has none. */
+static int fail_value(struct parser *parser, enum rules_key_number number, const char *value, size_t length)
+{
+	const struct rules_key *key = &rules_keys[number];
+	int first = !parser->failed;
+	const char *a = "no value";
+
+	if (value)
+		a = key->what;
+	fail(parser, a, value, length, NULL);
+	if (first)
+		parser->error.key = key;
+	return -1;
+}
+
+static int no_memory(struct parser *parser)
+{
+	return fail(parser, "no memory for the rules", NULL, 0, NULL);
+}
+
+/* Steps over blanks on both sides and over a comment: ';' at the start or behind a blank. */
+static const char *trim(const char *p, size_t *length)
+{
+	size_t n = 0;
+
+	while (*length && is_blank(*p)) {
+		p++;
+		--*length;
+	}
+	while (n < *length && !(p[n] == ';' && (n == 0 || is_blank(p[n - 1]))))
+		n++;
+	while (n && is_blank(p[n - 1]))
+		n--;
+	*length = n;
+	return p;
+}
+
+/* ---- sections ---- */
+
+static int begin_section(struct parser *parser, const char *p, size_t length)
+{
+	const char *glob = NULL;
+	size_t glob_length = 0, word = 0;
+
+	p = trim(p, &length);
+	parser->has_key = 0;
+	if (p[length - 1] != ']')
+		return fail(parser, "no ']' at the end of ", p, length, "; allowed: " SECTIONS_ALLOWED);
+	length -= 2;
+	p = trim(p + 1, &length);
+	while (word < length && !is_blank(p[word]))
+		word++;
+
+	if (is_word(p, length, "trace")) {
+		parser->where = IN_TRACE;
+		return 0;
+	}
+	if (is_word(p, word, "library")) {
+		glob_length = length - word;
+		glob = trim(p + word, &glob_length);
+		if (!glob_length)
+			return fail(parser,
+				"section [library] without a pattern; allowed: [library GLOB], as in [library "
+				"libfoo.so*]",
+				NULL, 0, NULL);
+	} else if (!is_word(p, length, "program")) {
+		return fail(parser, "unknown section ", p, length, "; allowed: " SECTIONS_ALLOWED);
+	}
+
+	for (struct rules_section *s = parser->out->sections; s; s = s->next)
+		if (glob ? s->library && is_word(glob, glob_length, s->library) : !s->library)
+			return fail(parser, "a second section ", p, length, " would never be used; allowed: one");
+
+	struct rules_section *section = arena_alloc(parser->arena, sizeof(*section));
+	if (!section)
+		return no_memory(parser);
+	section->kinds = RULES_DEFAULT_KINDS;
+	if (glob) {
+		section->library = arena_string(parser->arena, glob, glob_length);
+		if (!section->library)
+			return no_memory(parser);
+	}
+	*parser->last_section = section;
+	parser->last_section = &section->next;
+	parser->section = section;
+	parser->last_function = &section->functions;
+	parser->last_exclude = &section->exclude;
+	parser->kinds_given = 0;
+	parser->none_given = 0;
+	parser->where = IN_SECTION;
+	return 0;
+}
+
+/* ---- values ---- */
+
+static int add_kind(struct parser *parser, const char *word, size_t length)
+{
+	static const char mixed[] =
+		"kind 'none' beside other kinds; allowed: none alone, or any of " TRACE_KIND_WORDS;
+	int kind = rules_kind(word, length);
+
+	if (!parser->kinds_given)
+		parser->section->kinds = 0;
+	if (is_word(word, length, "none")) {
+		if (parser->section->kinds)
+			return fail(parser, mixed, NULL, 0, NULL);
+		parser->none_given = 1;
+	} else if (kind < 0) {
+		return fail(parser, "unknown kind ", word, length, "; allowed: " RULES_KINDS_ALLOWED);
+	} else if (parser->none_given) {
+		return fail(parser, mixed, NULL, 0, NULL);
+	} else {
+		parser->section->kinds |= 1u << kind;
+	}
+	parser->kinds_given = 1;
+	return 0;
+}
+
+static int add_pattern(struct parser *parser, struct rules_pattern ***last, const char *word, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && word[at] != '@')
+		at += word[at] == '\\' && at + 1 < length ? 2 : 1;
+	if (at > length)
+		at = length;
+	if (at == 0)
+		return fail(parser, "no function in pattern ", word, length, "; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
+	if (at + 1 == length)
+		return fail(parser, "no library behind '@' in pattern ", word, length,
+			"; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB");
+
+	struct rules_pattern *pattern = arena_alloc(parser->arena, sizeof(*pattern));
+	if (!pattern)
+		return no_memory(parser);
+	pattern->function = arena_string(parser->arena, word, at);
+	if (at < length)
+		pattern->library = arena_string(parser->arena, word + at + 1, length - at - 1);
+	if (!pattern->function || (at < length && !pattern->library))
+		return no_memory(parser);
+	**last = pattern;
+	*last = &pattern->next;
+	return 0;
+}
+
+/* Any function of such a library. */
+static int add_library(struct parser *parser, struct rules_pattern ***last, const char *word, size_t length)
+{
+	struct rules_pattern *pattern = arena_alloc(parser->arena, sizeof(*pattern));
+
+	if (!pattern || !(pattern->library = arena_string(parser->arena, word, length)))
+		return no_memory(parser);
+	pattern->function = "*";
+	**last = pattern;
+	*last = &pattern->next;
+	return 0;
+}
+
+static int add_word(struct parser *parser, enum rules_key_number key, const char *word, size_t length)
+{
+	char *copy;
+
+	/* Who indents keys writes continuations without knowing it; this is where that shows. */
+	if (parser->continues && (is_word(word, length, "[trace]") || is_word(word, length, "[program]") ||
+					 is_word(word, length, "[library")))
+		return fail(parser, "section ", word, length,
+			" on a line that begins with a blank continues the key before it; start sections in column 1");
+	if (holds(word, length, '='))
+		return fail(parser, "'=' in ", word, length,
+			parser->continues ? ": a line that begins with a blank continues the key before it; start keys "
+					    "in column 1"
+					  : "; allowed: names and patterns, with blanks between them");
+	switch (key) {
+	case RULES_KEY_KINDS:
+		return add_kind(parser, word, length);
+	case RULES_KEY_FUNCTIONS:
+		return add_pattern(parser, &parser->last_function, word, length);
+	case RULES_KEY_EXCLUDE:
+		return add_pattern(parser, &parser->last_exclude, word, length);
+	case RULES_KEY_BELOW:
+		return add_pattern(parser, &parser->last_below, word, length);
+	case RULES_KEY_STACK_COPYING:
+		return add_library(parser, &parser->last_copying, word, length);
+	default:
+		copy = arena_string(parser->arena, word, length);
+		if (!copy)
+			return no_memory(parser);
+		return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, word, length) : 0;
+	}
+}
+
+static int add_words(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
+{
+	int commas = key == RULES_KEY_KINDS || key == RULES_KEY_SNAPSHOT;
+
+	for (size_t i = 0, end; i < length; i = end) {
+		if (is_blank(value[i]) || (commas && value[i] == ',')) {
+			end = i + 1;
+			continue;
+		}
+		end = i;
+		while (end < length && !is_blank(value[end]) && !(commas && value[end] == ','))
+			end++;
+		if (add_word(parser, key, value + i, end - i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_trace(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
+{
+	const char *name = rules_keys[key].word;
+	int first = !(parser->given & 1u << key);
+	char *copy;
+
+	parser->given |= 1u << key;
+	if (rules_key_is_list(key)) {
+		/* What a text before this one has listed does not count beside it. */
+		if (first)
+			rules_key_clear(parser->rules, key);
+		return add_words(parser, key, value, length);
+	}
+	if (parser->continues)
+		return fail(parser, "this line begins with a blank and so continues ", name, sys_length(name),
+			", which takes one line; start keys in column 1");
+	if (!first)
+		return fail(parser, "key ", name, sys_length(name), " given twice in [trace]; allowed: once");
+	copy = arena_string(parser->arena, value, length);
+	if (!copy)
+		return no_memory(parser);
+	return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, value, length) : 0;
+}
+
+/* ---- inih's side ---- */
+
+/* Gives inih the next line: whole, or the start of it, or "[s]" for a section. */
+static char *read_line(char *buffer, int size, void *stream)
+{
+	struct parser *parser = stream;
+	size_t room = (size_t)size - 2, n = 0, blanks = 0;
+	char *p = parser->next;
+
+	if (parser->failed || p >= parser->end)
+		return NULL;
+	while (p + n < parser->end && p[n] != '\n')
+		n++;
+	parser->next = p + n + 1;
+	parser->line = p;
+	parser->line_length = n;
+	parser->number++;
+	if (holds(p, n, '\0')) {
+		fail(parser, "a NUL byte; allowed: text", NULL, 0, NULL);
+		return NULL;
+	}
+	while (blanks < n && is_blank(p[blanks]))
+		blanks++;
+	parser->continues = blanks && blanks < n && parser->has_key;
+	if (blanks < n && p[blanks] == '[' && !parser->continues) {
+		if (begin_section(parser, p + blanks, n - blanks) < 0)
+			return NULL;
+		sys_copy(buffer, "[s]", 4);
+		return buffer;
+	}
+	parser->cut = n > room;
+	if (parser->cut) {
+		if (blanks >= room && blanks < n) {
+			fail(parser, "too many blanks before the text; allowed: a hundred", NULL, 0, NULL);
+			return NULL;
+		}
+		n = room;
+	}
+	sys_copy(buffer, p, n);
+	buffer[n] = '\0';
+	return buffer;
+}
+
+/* inih calls this for each "name = value" and for each continuation of one. Returns 1, or 0 on error. */
+static int take(void *user, const char *section, const char *name, const char *value)
+{
+	struct parser *parser = user;
+	size_t length = sys_length(value);
+	enum rules_key_number key;
+
+	(void)section; /* begin_section() knows better */
+	if (parser->cut) {
+		/* As inih finds it: behind the first '=' or ':'; a continuation is all value. */
+		value = parser->line;
+		length = parser->line_length;
+		while (!parser->continues && length) {
+			char c = *value++;
+			length--;
+			if (c == '=' || c == ':')
+				break;
+		}
+	}
+	value = trim(value, &length);
+	parser->has_key = 1;
+	if (parser->where == NOWHERE)
+		return !fail(parser, "key ", name, sys_length(name),
+			" before any section; allowed first: " SECTIONS_ALLOWED);
+	key = rules_key_find(parser->where == IN_TRACE, name);
+	if (key == RULES_KEYS)
+		return !fail(parser, "unknown key ", name, sys_length(name),
+			parser->where == IN_TRACE ? " in [trace]; allowed: " KEYS_OF_TRACE
+						  : "; allowed in [library] and [program]: kinds, functions, exclude");
+	if (!length)
+		return parser->continues ? 1 : !fail_value(parser, key, NULL, 0);
+	return (parser->where == IN_TRACE ? set_trace(parser, key, value, length)
+					  : add_words(parser, key, value, length)) == 0;
+}
+
+int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length)
+{
+	struct parser parser = {
+		.rules = rules, .arena = &rules->arena, .out = out, .next = text, .end = text + length
+	};
+	int line;
+
+	parser.last_section = &out->sections;
+	parser.last_below = &rules->below;
+	parser.last_copying = &rules->stack_copying;
+	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))
+		parser.next += 3;
+	line = ini_parse_stream(read_line, &parser, take, &parser);
+	if (!line && !parser.failed)
+		return 0;
+	/* inih reports the number of its first bad line; ours may have come after it or be the same. */
+	if (line < 0) {
+		rules_complain(out->name, 0, &(struct rules_error){ .a = "no memory for the rules" });
+	} else if (line && (!parser.failed || line < parser.failed)) {
+		const char *p = text;
+		size_t n = 0;
+
+		for (int i = 1; i < line; p++)
+			i += *p == '\n';
+		while (p + n < text + length && p[n] != '\n')
+			n++;
+		rules_complain(out->name, out->numbered ? line : 0,
+			&(struct rules_error){ .a = "no '=' in ",
+				.b = p,
+				.b_length = n,
+				.c = "; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" });
+	} else {
+		rules_complain(out->name, out->numbered ? parser.failed : 0, &parser.error);
+	}
+	return -1;
+}

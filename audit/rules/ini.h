@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and audit/rules/ini.c; main thread,
+ * at start.
+ */
+#ifndef XAUDIT_AUDIT_RULES_INI_H
+#define XAUDIT_AUDIT_RULES_INI_H
+
+#include "audit/rules/keys.h"
+
+struct rules_text {
+	const char *name; /* for messages */
+	int numbered;	  /* say line numbers */
+	struct rules_section *sections;
+};
+
+/*
+ * Parses length bytes at text, which must be writable and end in a NUL behind them. Sections go to *out; keys of
+ * [trace] into *rules, over what is there (output as it is written). All results lie in the arena of rules. Returns 0,
+ * or -1 after one line on fd 2.
+ */
+int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length);
+
+/* What is wrong: A'B'C, and behind it " for key 'KEY'; allowed: ..." where there is a key. B and C may be NULL. */
+struct rules_error {
+	const char *a, *b, *c;
+	size_t b_length;
+	const struct rules_key *key;
+};
+
+/* Writes "xaudit: NAME:LINE: ERROR" as one line on fd 2; line 0: none. Control characters become '?'. */
+void rules_complain(const char *name, int line, const struct rules_error *error);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules: what the configuration and the command line ask for. Read once, in la_version (one thread, nothing traced
+ * yet), then never written again: any thread may read them at any time, signal handlers too.
+ *
+ * Sources, in order; the first section that matches an object decides:
+ *  1. XAUDIT_RULES in the environment: INI text that `xaudit record` makes of its options;
+ *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config
+ * when unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
+ *     sections, those of 2 are not used unless XAUDIT_CONFIG names it.
+ * A file that is searched, not named, is believed when it is a regular one of this user or root that nobody else may
+ * write to; else it is skipped, with a line. Where 1 is set, so is one that can't be read. No section at all in either:
+ * [library *] and [program] with the default kinds.
+ */
+#ifndef XAUDIT_AUDIT_RULES_RULES_H
+#define XAUDIT_AUDIT_RULES_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/arena.h"
+#include "format/trace.h" /* enum trace_kind */
+
+#define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
+
+#define RULES_RING_MIN	     (256ul << 10)
+#define RULES_RING_MAX	     (1ul << 30)
+#define RULES_RING_SIZE	     (8ul << 20) /* default */
+#define RULES_SIZE_LIMIT_MIN (1ul << 20)
+
+/* FUNCGLOB or FUNCGLOB@LIBGLOB */
+struct rules_pattern {
+	struct rules_pattern *next;
+	const char *function;
+	const char *library; /* NULL: any */
+};
+
+struct rules_section {
+	struct rules_section *next;
+	const char *library; /* glob; NULL for [program] */
+	unsigned kinds;	     /* mask of 1 << enum trace_kind */
+	struct rules_pattern *functions; /* in order; NULL: all */
+	struct rules_pattern *exclude;
+};
+
+enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC, RULES_CLOCK_COARSE };
+
+/* Which sites are made ready at load for being switched on while the program runs. */
+enum rules_prepare {
+	RULES_PREPARE_SELECTED, /* those that the sections select (default) */
+	RULES_PREPARE_ALL,	/* all of the kinds that a section of the object names */
+	RULES_PREPARE_NONE,	/* none: text stays the file's own until `xaudit ctl` switches something on */
+};
+
+struct rules {
+	struct arena arena;
+	struct rules_section *sections;
+	const char *output; /* absolute; %p is not yet replaced */
+	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
+	enum rules_clock clock;
+	int follow; /* trace programs that this one executes */
+	enum trace_mode mode;
+	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
+	uint64_t size_limit; /* bytes of a process's thread files, then nothing more is recorded; 0: none */
+	enum trace_overflow overflow;
+	int disabled;	     /* what is selected is prepared, but off until it is switched on */
+	enum rules_prepare prepare;
+	unsigned throttle;   /* percent of a chunk that calls under 200 ns of one function may fill; 0: off */
+	uint32_t depth;	     /* record so many levels of open calls; 0: all */
+	uint64_t time;	     /* ns: calls that are shorter leave nothing; 0: all stay */
+	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
+	struct rules_pattern *stack_copying; /* beside such libraries only entries are recorded */
+	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
+	int snapshot_exit, snapshot_crash;
+	/* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */
+	int control_any;
+	int merge;	 /* MADV_MERGEABLE on patched pages */
+	/* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
+	const char *source;
+	const char *file;   /* the configuration that was read; NULL: none */
+	int defaults;	    /* no source held a section: the sections are the default ones */
+};
+
+/*
+ * Reads the rules. environment: a function like getenv. Returns 0, or -1 after one line on fd 2
+ * ("xaudit: FILE:LINE: what, and what is allowed").
+ */
+int rules_read(struct rules *rules, char *(*environment)(const char *));
+
+/* Reads one file alone, for `xaudit record -c`. Same result. */
+int rules_read_file(struct rules *rules, const char *path);
+
+/*
+ * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL;
+ * program: the main executable. A pattern is compared with the basename of path and with the soname; with the whole
+ * path if the pattern holds a '/'.
+ */
+const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
+
+/*
+ * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For the kind
+ * calls, path and soname are those of the called library.
+ */
+int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
+
+/*
+ * Does the pattern match this function of this object? As in rules_select().
+ */
+int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
+
+/* Takes these kinds from all sections. la_objopen of the program, or of what is loaded with it. */
+void rules_refuse(struct rules *rules, unsigned kinds);
+
+/* All kinds that any section asks for. */
+unsigned rules_kinds(const struct rules *rules);
+
+/*
+ * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ?
+ * match '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
+ */
+int rules_glob(const char *pattern, const char *text);
+
+/* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */
+size_t rules_size(const char *text);
+
+/* The same text -> bytes of any size below 2^63, or 0 when it is none. */
+uint64_t rules_bytes(const char *text);
+
+/*
+ * Would the configuration take the value for this key of [trace]? For options that say the same as a key; not for
+ * `below`. Returns NULL, or what is allowed, to be said to people.
+ */
+const char *rules_wrong(const char *key, const char *value);
+
+/*
+ * The words of the configuration, by enum rules_clock, trace_mode, rules_prepare, trace_overflow; the name of a signal
+ * that `snapshot` takes, without SIG, or NULL.
+ */
+extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
+extern const char *const rules_overflow_words[2];
+const char *rules_signal(int number);
+
+/* The word of each kind. */
+extern const char *const rules_kind_words[TRACE_KIND_COUNT];
+
+/* Kind by its word; -1: none such. length: of word. */
+int rules_kind(const char *word, size_t length);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/runtime_symbols.h"
+
+#include <string.h>   /* strncmp */
+#include <sys/mman.h> /* PROT_READ */
+
+#include "runtime/process.h"
+#include "runtime/text.h"
+#include "x86_64/patch.h"
+
+/* A symbol that was changed and may have to be given back. In the arena of its load. */
+struct supplied {
+	struct supplied *next;
+	struct load *load; /* NULL: closed */
+	uint64_t address;  /* of the symbol */
+	Elf64_Sym before;
+	enum import import;
+};
+
+static struct supplied *recent; /* since the last LA_ACT_CONSISTENT. Process lock */
+
+static uint64_t target(enum import import)
+{
+	switch (import) {
+	case IMPORT_CUSTOM_EVENT:
+	case IMPORT_TYPED_EVENT: return (uint64_t)(uintptr_t)resolve_event;
+	case IMPORT_REGISTER: return (uint64_t)(uintptr_t)resolve_register;
+	case IMPORT_DEREGISTER: return (uint64_t)(uintptr_t)resolve_deregister;
+	default: return (uint64_t)(uintptr_t)&resolve_handlers[import - IMPORT_FUNCTION_HANDLER];
+	}
+}
+
+/* The library's calls end in the module; see audit/runtime_symbols.h. */
+static int is_api(const struct object *object)
+{
+	static const char name[] = "libxaudit-api.so";
+
+	return object->soname && !strncmp(object->soname, name, sizeof(name) - 1);
+}
+
+/* Which of these does another open object of the namespace define? Lock held. */
+static unsigned defined_elsewhere(const struct load *load, unsigned mask)
+{
+	unsigned defined = 0;
+
+	for (const struct load *l = loads; l; l = l->next)
+		if (l != load && l->state == LOAD_OPEN && l->namespace == load->namespace && !is_api(l->object) &&
+			!(l->object->flags & TRACE_OBJECT_VDSO))
+			defined |= imports_defined(l, mask & ~defined);
+	return defined;
+}
+
+static int protection(const struct load *load, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == PT_LOAD && address - (load->base + p->p_vaddr) < p->p_memsz)
+			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (p->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return 0;
+}
+
+/* Writes what lies behind the symbol's name and type, up to its size. Returns 0 or what patch_at_load() answers. */
+static int write_symbol(const struct load *load, uint64_t address, const Elf64_Sym *symbol)
+{
+	const size_t from = offsetof(Elf64_Sym, st_other), to = offsetof(Elf64_Sym, st_size);
+	struct patch patch = { .address = address + from, .size = (uint8_t)(to - from) };
+	size_t done;
+
+	memcpy(patch.bytes, (const char *)symbol + from, to - from);
+	return patch_at_load(&patch, 1, protection(load, address), &done);
+}
+
+/* Lock held. */
+static void refused(const struct load *load)
+{
+	static int said;
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	if (said++)
+		return;
+	text_string(&text, load->object->path);
+	text_string(&text, ": the system lets nobody change its symbol table: it may lack XRay's runtime");
+	process_say(buffer);
+}
+
+/* Lock held. */
+static void supply(struct load *load, enum import import, const Elf64_Sym *symbol)
+{
+	struct supplied *s = arena_alloc(&load->arena, sizeof(*s));
+	Elf64_Sym after = *symbol;
+
+	if (!s)
+		return;
+	*s = (struct supplied){ recent, load, (uint64_t)(uintptr_t)symbol, *symbol, import };
+	after.st_other = (unsigned char)((after.st_other & ~3) | STV_HIDDEN);
+	after.st_shndx = SHN_ABS;
+	after.st_value = target(import);
+	if (write_symbol(load, s->address, &after))
+		refused(load);
+	else
+		recent = s;
+}
+
+/* Objects that are not relocated yet take the load's definition instead of ours. Lock held. */
+static void give_back(const struct load *load)
+{
+	unsigned mask = 0;
+
+	for (const struct supplied *s = recent; s; s = s->next)
+		mask |= 1u << s->import;
+	mask = mask ? imports_defined(load, mask) : 0;
+	for (struct supplied *s = recent; s && mask; s = s->next)
+		if (s->load && s->load->namespace == load->namespace && mask & 1u << s->import &&
+			!write_symbol(s->load, s->address, &s->before))
+			s->load = NULL;
+}
+
+void resolve(struct load *load, const struct imports *imports)
+{
+	struct process_held held;
+	unsigned mask = 0;
+
+	for (int i = 0; i < IMPORTS_XRAY; i++)
+		if (imports->symbol[i])
+			mask |= 1u << i;
+	if (!mask && !recent) /* without the lock: whoever adds to it holds ld.so's, too */
+		return;
+	process_lock(&held);
+	if (!is_api(load->object))
+		give_back(load);
+	mask &= mask ? ~defined_elsewhere(load, mask) : 0;
+	for (int i = 0; i < IMPORTS_XRAY; i++)
+		if (mask & 1u << i)
+			supply(load, (enum import)i, imports->symbol[i]);
+	process_unlock(&held);
+}
+
+void resolve_settled(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	recent = NULL; /* what it lists belongs to its loads */
+	process_unlock(&held);
+}
+
+void resolve_forget(const struct load *load)
+{
+	struct process_held held;
+
+	/* At exit ld.so's lock is not held. */
+	process_lock(&held);
+	for (struct supplied *s = recent; s; s = s->next)
+		if (s->load == load)
+			s->load = NULL;
+	process_unlock(&held);
+}

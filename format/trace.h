@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of a trace folder: all that the traced process writes and the tool reads.
+ *
+ *	DIR/			one trace; may hold many processes
+ *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
+ *	  p<pid>[.<n>]/		one family: a program image, of process <pid>, and what that forked; .<n> when exec
+ *				or a new process met the name
+ *	    meta		all of the family but what follows, in places (see PLACES below)
+ *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p
+ *				(of the first process, at place 0, without .<p>): at multiples of the size, in no
+ *				certain order
+ *
+ * A chunk may be in meta and in t<n>: it is the same.
+ *
+ * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode
+ * stream, chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct
+ * trace_counts, then one of 8 bytes per function id).
+ *
+ * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so a
+ * killed process leaves whatever it had written. Files are sparse or zero behind what was written.
+ *
+ * Writers: heads and records are written under the process lock (runtime/process.h); their reader believes the first
+ * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the
+ * thread that owns the record alone, and by signal handlers on that thread.
+ *
+ * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
+ * ascending order, by all processes of the family, and never given back. Place 0 begins with the head of the first
+ * process. A word for each place tells whose it is: TRACE_PLACE(), at head.directory; 0: nobody's yet, or about to be
+ * somebody's, or of a process that was killed in between. The directory lies in places of its own; its words are
+ * written last (release), when what the reader must find is there.
+ *	TRACE_PLACE_HEAD	the head of a process and its first records; number: its pid
+ *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
+ *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, of thread record `number`, always of that.
+ *				Other fillings follow each other there; in no order: their `seq` tells
+ *	TRACE_PLACE_COUNTS	counters of thread record `number`: at the first of several places struct
+ *				trace_counts, then one of 8 bytes per function id from id 0 on, trace_counts.size
+ *				bytes with the head. A record may have several such runs: they are to be added up.
+ *				The other places of a run have words, too, their first one is the one where the magic
+ *				is
+ *
+ * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Behind the words of the directory
+ * lies a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number
+ * that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed, for who
+ * looks now and then). `record` writes the chunk there, its head last, and then `drained`. Both are the chunk's
+ * seq + 1. Whoever writes a chunk to t<n> writes the same bytes to the same place, so both may. A chunk with a number
+ * may not be in t<n> yet, or never: the head that lies there tells.
+ *
+ * LOST EVENTS. head.lost is their number, head.lost_by the same by cause. trace_chunk.lost tells where they were lost,
+ * as far as that is known: they are in head.lost, too. (In version 1 they were not, and chunks told of what was lost
+ * behind them.)
+ *
+ * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it
+ * to the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`)
+ * count in that stream; a record may lie across two extents.
+ * A forked child's begin with those of its parent up to parent_used, but notes and changes, if it has that: what was
+ * known when it was forked. The parent may itself have a parent.
+ *
+ * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
+ * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit
+ * difference to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more
+ * away. A word of type TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a
+ * signal handler interrupted the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a
+ * first payload word that is 0, or a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good,
+ * or killed.
+ *
+ * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end is that of a
+ * call on the stack where the event is. Stacks have numbers, from 1 on, which are those of one stack in one process:
+ * who comes later to the same memory has another one. trace_chunk.stack is the one where a chunk begins.
+ */
+#ifndef XAUDIT_FORMAT_TRACE_H
+#define XAUDIT_FORMAT_TRACE_H
+
+#include <stdint.h> /* uint64_t */
+
+#define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
+#define TRACE_VERSION 2 /* that is written; readers take 1, too */
+
+/* ---- events ---- */
+
+enum trace_type {
+	TRACE_HOLE = 0,
+	TRACE_ENTRY = 1,    /* id: the function that was called */
+	TRACE_EXIT = 2,	    /* id: the function that returned */
+	TRACE_TAIL = 3,	    /* id: the function that ended by jumping to another one */
+	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
+	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
+	TRACE_ENTRY_KEPT = 7, /* the same as TRACE_ENTRY (runtime/filter.c says what for) */
+	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
+	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
+};
+
+enum trace_control {
+	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
+	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
+	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
+	/* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. */
+	TRACE_CUSTOM = 4,
+	/*
+	 * 1 word: calls << 32 | number. What seemed to be one stack was two: as many of its open calls, the innermost
+	 * ones, stay with it; those around them, and the events that follow, are those of the stack of this number.
+	 */
+	TRACE_PART = 5,
+};
+
+/* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
+enum trace_event_type {
+	TRACE_TYPE_UNTYPED = 0,
+	TRACE_TYPE_MARK = 1, /* a text for people */
+	TRACE_TYPE_FIRST = 16,
+};
+
+#define TRACE_CUSTOM_MAX 4096 /* bytes of data */
+
+#define TRACE_ID_BITS	    28
+#define TRACE_STACK_BITS    21 /* of a stack's number: the memory; those above tell who came there, one after another */
+#define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
+#define TRACE_WORD(type, id) ((uint32_t)(type) << TRACE_ID_BITS | (uint32_t)(id))
+#define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
+#define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
+
+#define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
+#define TRACE_CHUNK_MIN	  (64ul << 10)
+#define TRACE_CHUNK_MAX	  (1ul << 30)
+#define TRACE_CHUNK_SIZE  (256ul << 10) /* default: small enough to be written to a file within 0.3 ms */
+
+/* Low half of the words that a chunk holds where no event is: no custom event has that size. */
+#define TRACE_TOKEN 0xffffffffu
+
+/* Start of each chunk. Suffices to decode the chunk alone. */
+struct trace_chunk {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t head_size; /* of this struct: events begin here */
+	uint64_t seq;	    /* 0, 1, ... of this thread record */
+	uint32_t pid, tid;  /* of the thread that began it; TRACE_THREAD may change the tid */
+	uint64_t clock;	    /* whole clock when it was begun */
+	uint64_t size;	    /* of the chunk, header and slack included */
+	/* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
+	uint64_t used;
+	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: behind it */
+	char comm[16];	    /* name of the thread, or empty */
+	union {
+		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
+		uint64_t token;	  /* version 2: a hole: no event was written there */
+	};
+	uint64_t copied;    /* in meta: its number in t<n> (from 1), once it is there; 0: none. In t<n>: 0 */
+	uint32_t mode;	    /* enum trace_mode, when it was begun */
+	uint32_t process;   /* place of its process's head */
+	uint32_t thread;    /* its thread record */
+	/* number of the stack that its first events are on; 0: not known, the thread's as it seems */
+	uint32_t stack;
+	uint8_t reserved[24];
+};
+_Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
+
+/* ---- counters ---- */
+
+#define TRACE_COUNTS_MAGIC 0x53544e43u /* "CNTS" */
+
+/* Counters of 8 bytes follow, one per function id, from id 0 on, as many as there is room for. */
+struct trace_counts {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t head_size; /* of this struct */
+	uint32_t pid, tid;  /* tid 0: of several threads, one after another */
+	uint64_t clock;	    /* when it was begun */
+	char comm[16];
+	uint64_t size; /* bytes, with this head; version 1: 0, those of the file */
+	uint8_t reserved[16];
+};
+_Static_assert(sizeof(struct trace_counts) == 64, "part of the format");
+
+/* ---- meta ---- */
+
+/* One moment on all clocks. Two of them convert ticks to times. */
+struct trace_pair {
+	uint64_t ticks; /* the clock of events */
+	uint64_t mono;	/* CLOCK_MONOTONIC, ns */
+	uint64_t real;	/* CLOCK_REALTIME, ns */
+};
+
+enum trace_clock { TRACE_CLOCK_TSC = 1, TRACE_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
+
+enum trace_flags {
+	TRACE_EXITED = 1, /* the process ended by exit(): everything was written */
+	TRACE_OFF = 2,	  /* xaudit switched itself off; a TRACE_TEXT_NOTE says why */
+};
+
+#define TRACE_HEAD_SIZE 4096
+
+/* ---- places ---- */
+
+enum trace_place {
+	TRACE_PLACE_HEAD = 1,
+	TRACE_PLACE_RECORDS = 2,
+	TRACE_PLACE_CHUNK = 3,
+	TRACE_PLACE_COUNTS = 4,
+	TRACE_PLACE_DIRECTORY = 5,
+};
+
+/* A word of the directory. process: place of the owner's head, which takes 28 bits. */
+#define TRACE_PLACE(what, process, number)                                                                             \
+	((uint64_t)(what) << 60 | (uint64_t)(process) << 32 | (uint32_t)(number))
+#define TRACE_PLACE_MAX (1u << 28)
+
+/* Of a place; see HANDING OVER. */
+struct trace_handover {
+	uint64_t full;	  /* by the thread */
+	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: it is to be compared with `full`, no more */
+};
+
+/* X(number, NAME, "why events are lost, behind `events were lost`"); below TRACE_LOST_ROOM */
+#define TRACE_LOST_CAUSES(X)                                                                                           \
+	X(0, OTHER, "for other reasons")                                                                               \
+	X(1, DISK, "since the disk was full")                                                                          \
+	X(2, FILE_SIZE, "since a file would have become larger than the process may make one (ulimit -f)")             \
+	X(3, SIZE_LIMIT, "since the trace reached its size limit (size-limit)")                                        \
+	X(4, DESCRIPTORS, "since no descriptor was free (ulimit -n)")                                                  \
+	X(5, RIGHTS, "since the process could not open its files")                                                     \
+	X(6, MEMORY, "since no memory was to be had")                                                                  \
+	X(7, OVERFLOW, "since the disk was too slow (overflow = drop)")                                                \
+	X(8, STRANGER, "since they were of processes that share another one's memory")                                 \
+	X(9, CUSTOM, "since custom events were too long, too many types, or too deep inside of each other")   \
+	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")
+
+enum trace_lost {
+#define X(number, NAME, phrase) TRACE_LOST_##NAME = number,
+	TRACE_LOST_CAUSES(X)
+#undef X
+	TRACE_LOST_COUNT
+};
+#define TRACE_LOST_ROOM 16
+_Static_assert(TRACE_LOST_COUNT <= TRACE_LOST_ROOM, "part of the format");
+
+enum trace_overflow {
+	TRACE_OVERFLOW_WAIT = 0, /* a thread whose full chunks nobody has written by then writes one itself */
+	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is at it */
+};
+
+#define TRACE_EXTENTS 40 /* as many as anybody needs: each may be larger than the one before */
+
+/* Consecutive places. */
+struct trace_extent {
+	uint32_t first, places;
+};
+
+struct trace_head {
+	uint8_t magic[8];
+	uint32_t version;
+	uint32_t head_size;	 /* TRACE_HEAD_SIZE: the first record is here */
+	uint64_t used;		 /* bytes of the file that hold whole records, this head included */
+	uint64_t chunk_size;	 /* of the thread files */
+	uint32_t pid, ppid;
+	uint32_t clock;		 /* enum trace_clock */
+	uint32_t flags;		 /* enum trace_flags */
+	struct trace_pair first; /* at start */
+	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
+	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
+	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
+	uint64_t lost; /* events; version 1: of threads that never had a chunk, and of children that share the memory */
+	/* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
+	uint64_t no_mirror;
+	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
+	/* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+	char boot_id[40];
+	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 where there never was one */
+	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that never was on */
+	uint32_t mode;		 /* enum trace_mode, now */
+	uint32_t recording;	 /* 0: stopped */
+	uint64_t stream_bytes;	 /* of all t<n> together */
+	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
+	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
+	uint32_t coarse;     /* so many events may share a reading of the clock, the last before them; 0: none do */
+	/* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
+	uint32_t record_error;
+	/* What follows is of version 2. */
+	uint32_t process;    /* the place of this head */
+	uint64_t place_size; /* the same in all heads of a family */
+	uint32_t parent;     /* place of the head of who forked this process, where parent_used is not 0 */
+	uint32_t extents;
+	uint64_t parent_used; /* the parent's records up to there are this process's, too; 0: none are */
+	struct trace_extent extent[TRACE_EXTENTS]; /* `extents` of them; released before `used` reaches them */
+	/* Of place 0 alone; the others have 0. */
+	uint64_t directory;   /* where it begins, in the file */
+	uint32_t places_max;  /* that the directory has words for */
+	uint32_t places_end;  /* that the file is large enough for; grows */
+	uint32_t places;      /* taken up to now, by all: where they end */
+	uint32_t reserved;
+	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
+	uint64_t handed;      /* chunks that were handed over, by all; grows */
+	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at it then. It alone writes this */
+	/* Of all heads again. */
+	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
+	uint32_t overflow;		   /* enum trace_overflow */
+	uint32_t moved; /* not 0: threads went on with calls that others had begun; else each stack is one thread's */
+};
+_Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
+
+enum trace_mode { TRACE_MODE_STREAM = 0, TRACE_MODE_RING = 1, TRACE_MODE_COUNT = 2 };
+
+enum trace_record_type {
+	TRACE_REC_TEXT = 1,
+	TRACE_REC_OBJECT = 2,
+	TRACE_REC_FUNCTIONS = 3,
+	TRACE_REC_LOAD = 4,
+	TRACE_REC_UNLOAD = 5,
+	TRACE_REC_SITES = 6,
+	TRACE_REC_CHANGE = 7,
+	TRACE_REC_PAGES = 8,
+	TRACE_REC_EVENT_TYPE = 9,
+};
+
+/* Before each record. Readers skip types they do not know. */
+struct trace_record {
+	uint32_t type;
+	uint32_t size; /* with this header and padding; a multiple of 8 */
+};
+
+enum trace_text_what {
+	TRACE_TEXT_EXE = 1,	/* path of the program */
+	TRACE_TEXT_COMMAND = 2, /* argv, each word ended by a NUL */
+	TRACE_TEXT_HOST = 3,	/* "nodename sysname release machine" */
+	TRACE_TEXT_CONFIG = 4,	/* where the rules came from */
+	TRACE_TEXT_NOTE = 5,	/* what was said on stderr, without "xaudit: " and newline */
+	TRACE_TEXT_MODULE = 6,	/* version of libxaudit.so */
+};
+
+struct trace_text {
+	struct trace_record head;
+	uint32_t what;	 /* enum trace_text_what */
+	uint32_t length; /* of text, without padding */
+	char text[];
+};
+
+enum trace_object_flags {
+	TRACE_OBJECT_PROGRAM = 1, /* the main executable */
+	TRACE_OBJECT_LOADER = 2,  /* ld.so: never touched */
+	TRACE_OBJECT_VDSO = 4,	  /* never touched */
+};
+
+/* One identity: the same file content, whatever its address. Written when it is first seen. */
+struct trace_object {
+	struct trace_record head;
+	uint32_t object; /* number of the identity in this process folder, from 1 */
+	uint32_t flags;	 /* enum trace_object_flags */
+	uint64_t dev, ino, size, mtime_ns;
+	uint32_t kinds;	       /* mask of 1 << enum trace_kind that the rules ask for */
+	uint32_t build_id_len; /* 0: has none */
+	uint8_t build_id[64];
+	uint32_t path_len;
+	uint32_t soname_len;
+	char names[]; /* path, then soname; no NULs */
+};
+
+/* Names of function ids. May come at any time before the first event that uses them, in any number of records. */
+struct trace_function {
+	uint32_t id;
+	uint32_t name;	 /* offset in the names; the string there ends with NUL; empty: unknown, print object+offset */
+	uint64_t offset; /* link-time address in the object */
+	uint64_t size;	 /* 0: unknown */
+};
+
+struct trace_functions {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t kind;	     /* enum trace_kind of the sites that raise these ids */
+	uint32_t count;	     /* of functions */
+	uint32_t names_size; /* bytes of the names, which follow the array */
+	struct trace_function function[];
+};
+
+/* An object was mapped. */
+struct trace_load {
+	struct trace_record head;
+	uint32_t load; /* number of the load in this process folder, from 1 */
+	uint32_t object;
+	uint64_t clock;
+	uint64_t base; /* load address: what to add to link-time addresses */
+	uint64_t start, end;
+	int64_t namespace; /* Lmid_t */
+	uint32_t tid;
+	uint32_t reserved;
+};
+
+struct trace_unload {
+	struct trace_record head;
+	uint32_t load;
+	uint32_t tid;
+	uint64_t clock;
+};
+
+/*
+ * How many sites of an object could be used, and why not: one entry per (kind, reason) that occurs. A later record for
+ * the same object replaces the one before.
+ */
+struct trace_site_count {
+	uint16_t kind;	 /* enum trace_kind */
+	uint16_t reason; /* enum trace_reason; 0: traced */
+	uint32_t count;	 /* functions; of plt and calls: bindings; of EVENT_LEFT: sleds */
+};
+
+struct trace_sites {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t count;
+	struct trace_site_count site[];
+};
+
+/* Something about the recording changed while the process ran. */
+enum trace_change_what {
+	TRACE_CHANGE_ENABLED = 1,  /* value: sites that changed; text: the rule */
+	TRACE_CHANGE_DISABLED = 2, /* the same */
+	TRACE_CHANGE_STARTED = 3,
+	TRACE_CHANGE_STOPPED = 4,
+	TRACE_CHANGE_MODE = 5,	    /* value: enum trace_mode */
+	TRACE_CHANGE_THROTTLED = 6, /* value: a function's id; from here on its calls are only counted */
+	TRACE_CHANGE_SNAPSHOT = 7,  /* text: the folder that a snapshot went to */
+	TRACE_CHANGE_FULL = 8,	    /* value: bytes; the trace has reached its size limit, nothing more is recorded */
+};
+
+struct trace_change {
+	struct trace_record head;
+	uint32_t what; /* enum trace_change_what */
+	uint32_t tid;  /* of the thread that noticed or did it */
+	uint64_t clock;
+	uint64_t value;
+	uint32_t length; /* of text, without padding */
+	uint32_t reserved;
+	char text[];
+};
+
+/* A type of custom events has this name. */
+struct trace_type_name {
+	struct trace_record head;
+	uint32_t type;
+	uint32_t length; /* of name, without padding */
+	char name[];
+};
+
+/* Code pages of an object. A later record for the same object replaces the one before. */
+struct trace_pages {
+	struct trace_record head;
+	uint32_t object;
+	uint32_t text;	  /* pages of its executable segments */
+	uint32_t sites;	  /* of these, pages that hold a usable site */
+	/* of these, pages that were changed, in the load that was prepared last: each is private memory */
+	uint32_t patched;
+};
+
+/* ---- kinds and reasons, by number in the format and by name for people ---- */
+
+/* X(number, NAME, "word of configuration and reports") */
+#define TRACE_KINDS(X)              \
+	X(0, XRAY, "xray")          \
+	X(1, PATCHABLE, "patchable") \
+	X(2, PLT, "plt")            \
+	X(3, CALLS, "calls")        \
+	X(4, GUARD, "guard")
+/* As messages list them. */
+#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard"
+#define TRACE_KIND_WORD(number, NAME, word) word ", "
+_Static_assert(sizeof(TRACE_KIND_WORDS ", ") == sizeof(TRACE_KINDS(TRACE_KIND_WORD)), "all of them");
+
+enum trace_kind {
+#define X(number, NAME, word) TRACE_KIND_##NAME = number,
+	TRACE_KINDS(X)
+#undef X
+	TRACE_KIND_COUNT
+};
+
+/* X(number, NAME, "why a function's site is not traced, as a phrase") */
+#define TRACE_REASONS(X)                                                                      \
+	X(0, TRACED, "traced")                                                                \
+	X(1, NOT_SELECTED, "not selected by the rules")                                       \
+	X(2, NO_SECTIONS, "the file has no section headers")                                  \
+	X(3, FILE_CHANGED, "the file changed since it was mapped")                            \
+	X(4, UNREADABLE, "the file can't be read")                                            \
+	X(5, DAMAGED, "the file's tables contradict each other")                              \
+	X(6, MAP_VERSION, "the sled map is not version 2")                                    \
+	X(7, SLED_BYTES, "the bytes at the site are not what the compiler writes")            \
+	X(8, CONDITIONAL_TAIL, "a conditional tail call shares the sled (clang before 17)")   \
+	X(9, EVENT_SLED, "has only custom or typed event sleds, and none that can be used")   \
+	X(10, SHORT, "fewer than 5 bytes of NOPs")                                            \
+	X(11, TEXTREL, "the object has text relocations")                                     \
+	X(12, NO_ROOM, "no free address range within 2 GiB for the stubs")                    \
+	X(13, PROTECTION, "the system refuses to change the code's protection")               \
+	X(14, ENTRY_ONLY, "traced at the entry only: the return must not be intercepted")     \
+	X(15, SLED_TRACED, "a binding to a function that is traced by its own sled")          \
+	X(16, IDS_USED_UP, "all function ids are in use")                                     \
+	X(17, BLIND_UNWINDER, "entry only: code in the process would not see our frames, or moves stacks") \
+	X(18, LOADER, "belongs to the dynamic loader")                                        \
+	X(19, NO_SITES, "no compile-time sites in the file")                                  \
+	X(20, DISABLED, "switched off")                                                       \
+	X(21, ONE_BYTE_NOPS, "NOPs of one byte, not joined at load: only `xaudit ctl` can switch it on") \
+	X(22, NOT_PREPARED, "bound before it was selected: its callers go past xaudit")        \
+	X(23, STRADDLES, "its first two bytes cross an 8-byte boundary: only `xaudit ctl` can switch it on") \
+	/* The one that counts sleds, not functions. */                                       \
+	X(24, EVENT_LEFT, "event sleds left alone: not the bytes that compilers should write (clang before 17)") \
+	/* Of functions again. */                                                             \
+	X(25, NO_ENTRY_SLED, "has exit sleds without an entry sled, as beside patchable_function_entry")
+
+enum trace_reason {
+#define X(number, NAME, phrase) TRACE_REASON_##NAME = number,
+	TRACE_REASONS(X)
+#undef X
+	TRACE_REASON_COUNT
+};
+
+/*
+ * RECORD: lines of DIR/record, written by `xaudit record`; unknown keys are skipped.
+ *	version: 0.1.0
+ *	command: WORD WORD ...		(shell-quoted)
+ *	clock: TICKS MONO REAL		(a struct trace_pair by TSC, once at start and once at the end)
+ *	status: exit N | signal N	(at the end)
+ */
+
+#endif

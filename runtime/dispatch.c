@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/dispatch.h"
+
+#include "x86_64/tramp.h" /* tramp_intercept_tsc */
+
+void (*handler_table[TRAMP_EVENTS])(void);
+
+void handler_use(enum handler_set set, enum trace_clock clock)
+{
+	int tsc = clock == TRACE_CLOCK_TSC;
+	void (*use[TRAMP_EVENTS])(void) = {
+		[TRAMP_LANDED] = tramp_landed,
+		[TRAMP_JUMP] = tramp_jump,
+		[TRAMP_PRCTL] = tramp_prctl,
+		[TRAMP_SYSCALL] = tramp_syscall,
+		[TRAMP_LIMIT] = tramp_limit,
+		[TRAMP_LOCK] = tramp_lock,
+	};
+
+	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;
+	use[TRAMP_TYPED] = set == HANDLER_RECORD ? tramp_typed : tramp_typed_pass;
+	if (set == HANDLER_RECORD) {
+		use[TRAMP_INTERCEPT] = tsc ? tramp_intercept_tsc : tramp_intercept_mono;
+		use[TRAMP_POINT] = tsc ? tramp_point_tsc : tramp_point_mono;
+		use[TRAMP_XRAY_ENTRY] = tsc ? tramp_xray_entry_tsc : tramp_xray_entry_mono;
+		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_tsc : tramp_xray_exit_mono;
+		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_tsc : tramp_xray_tail_mono;
+	} else {
+		use[TRAMP_INTERCEPT] = use[TRAMP_POINT] = set == HANDLER_COUNT ? tramp_count : tramp_pass;
+		use[TRAMP_XRAY_ENTRY] = set == HANDLER_COUNT ? tramp_xray_count : tramp_xray_pass;
+		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_idle_tsc : tramp_xray_exit_idle_mono;
+		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_idle_tsc : tramp_xray_tail_idle_mono;
+	}
+	for (int i = 0; i < TRAMP_EVENTS; i++)
+		/* C11: relaxed. Whoever reads an entry needs no other data that we wrote; x86: plain mov. */
+		__atomic_store_n(&handler_table[i], use[i], __ATOMIC_RELAXED);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The handler table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
+ *
+ * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that
+ * passes a gate meanwhile takes the old or the new one, and any mixture of two sets is right: an open call ends the
+ * same way in all. Written in la_version and under the process lock. Handlers of the program (handlers.h), which may go
+ * away, hang below the trampolines and are guarded by the epoch; they never stand in this table.
+ */
+#ifndef XAUDIT_RUNTIME_DISPATCH_H
+#define XAUDIT_RUNTIME_DISPATCH_H
+
+#include "format/trace.h" /* enum trace_clock */
+
+enum handler_set {
+	HANDLER_RECORD, /* events with times */
+	HANDLER_COUNT,	/* calls are counted */
+	HANDLER_IDLE,	/* nothing; calls that are open still end */
+};
+
+/* Points every event at one set of trampolines, for this clock. */
+void handler_use(enum handler_set set, enum trace_clock clock);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* From trampolines to handlers: what an event is, and which object its function belongs to. */
+#include "runtime/handlers/state.h"
+#include "x86_64/sys.h"
+#include "format/trace.h"
+
+#include <sys/mman.h> /* PROT_READ */
+
+/* ---- function ids and objects ---- */
+
+#define BLOCK_RANGES 511 /* and a copy of the next one's first, so that it lies behind the last: a page */
+#define MAX_BLOCKS   1024
+
+static struct handlers_range first_block[BLOCK_RANGES + 1] SYS_LARGE;
+static struct handlers_range *blocks[MAX_BLOCKS] = { first_block };
+static uint32_t range_count; /* ascending; only grows. Process lock; read without it */
+
+static struct handlers_range *range(uint32_t n)
+{
+	return &blocks[n / BLOCK_RANGES][n % BLOCK_RANGES];
+}
+
+void handlers_name_ids(uint32_t first, uint32_t object)
+{
+	if (range_count && range(range_count - 1)->object == object)
+		return;
+	if (range_count == MAX_BLOCKS * BLOCK_RANGES)
+		/*
+		 * half a million changes from one object to another: the rest passes for the last one's, so tell none
+		 */
+		return;
+	struct handlers_range **block = &blocks[range_count / BLOCK_RANGES];
+	if (!*block) {
+		void *p = sys_mmap(NULL, (BLOCK_RANGES + 1) * sizeof(**block), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (sys_is_error(p))
+			return;
+		*block = p;
+	}
+	*range(range_count) = (struct handlers_range){ first, object };
+	if (range_count && range_count % BLOCK_RANGES == 0)
+		range(range_count - 1)[1] = *range(range_count);
+	/* Release; pairs with the acquire in handlers_range(): who sees the count sees the range and its block. */
+	__atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
+}
+
+const struct handlers_range *handlers_range(uint32_t id)
+{
+	/* Acquire; pairs with the release in handlers_name_ids(). */
+	uint32_t low = 0, high = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (range(middle)->first <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? range(low - 1) : NULL;
+}
+
+/* ---- calls ---- */
+
+/*
+ * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each one beyond
+ * is paid for. So all is inlined but what is seldom needed, and little is kept over the handler's call.
+ */
+#define ALWAYS inline __attribute__((always_inline))
+#define SELDOM(condition) __builtin_expect((condition) != 0, 0)
+
+/* Changes when the thread makes events, or forks. Addresses have 47 bits. */
+static ALWAYS uint64_t state_of(const struct thread *thread)
+{
+	return thread->hot.cursor ^ thread->next_chunk << 48;
+}
+
+/*
+ * So far below an event's slot its section of the epoch is said to begin: within what the trampolines push, whose
+ * frames differ a little; above all of the handler's.
+ */
+#define SECTION_BELOW 192
+
+static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller,
+	uint64_t clock, const struct handlers_registers *registers)
+{
+	/* Field by field: the compiler would clear the whole by rep stos, which takes longer than all the rest. */
+	struct handlers_event event;
+
+	event.id = word & TRACE_ID_MASK;
+	event.object = handlers_object(thread, event.id);
+	event.address = address;
+	event.caller = caller;
+	event.clock = clock;
+	event.registers = registers;
+	event.data = NULL;
+	event.data_size = event.data_type = 0;
+	return event;
+}
+
+/*
+ * Entry and arguments. A quick handler's time counts as the function's; another's does not: the event is to have a
+ * clock of its own.
+ */
+static ALWAYS uint32_t tell_entry(struct thread *thread, uint64_t slot, struct handlers_event *event)
+{
+	uint32_t slow = 0;
+
+	if (handlers_is_set(HANDLERS_ENTRY))
+		slow = handlers_deliver(thread, HANDLERS_ENTRY, event, slot - SECTION_BELOW);
+	if (handlers_is_set(HANDLERS_ARGUMENTS))
+		slow |= handlers_deliver(thread, HANDLERS_ARGUMENTS, event, slot - SECTION_BELOW);
+	return slow;
+}
+
+static ALWAYS int holds_label(const uint64_t *s)
+{
+	return *s == (uint64_t)(uintptr_t)tramp_return_tsc || *s == (uint64_t)(uintptr_t)tramp_return_mono;
+}
+
+static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
+{
+	return stack && slot - stack->low < stack->size;
+}
+
+/*
+ * Is the stack as it has to be before an event at this slot: nothing to end, and known? As the trampolines look at it.
+ */
+static inline int is_settled(const struct thread *thread, uint64_t slot)
+{
+	const struct tramp_stack *stack = thread->hot.stack;
+
+	return lies_on(stack, slot) && stack->top > slot;
+}
+
+/*
+ * Ends calls below the slot first, so that handlers hear of that in the order of the trace. Returns the stack or NULL.
+ */
+static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
+{
+	struct stack *stack = calls_stack(thread, slot);
+
+	return stack ? calls_settle(thread, stack, dead) : NULL;
+}
+
+/*
+ * An entry that is not just one more call: the slot holds our label, so the call there has ended by a jump to this
+ * function, or calls have to be ended first. is_intercepted: the end of this one will be seen. Returns its caller.
+ */
+static __attribute__((noinline)) uint64_t settle_enter(
+	struct thread *thread, const uint64_t *s, uint64_t clock, struct handlers_registers *r, int is_intercepted)
+{
+	uint64_t slot = (uint64_t)(uintptr_t)s;
+	int taken_over = holds_label(s);
+	const struct stack *stack = settle(thread, slot, taken_over ? slot - 8 : slot);
+
+	if (!taken_over)
+		return *s;
+	const struct mirror_entry entry = *mirror_entry(slot);
+	if (is_intercepted && handlers_is_set(HANDLERS_TAIL) && stack &&
+		(stack->hot.top == slot || tramp_slow_leave(slot) == TRAMP_AGAIN)) {
+		struct handlers_event event = describe(thread, entry.word, 0, entry.address, clock, r);
+		handlers_deliver(thread, HANDLERS_TAIL, &event, slot - SECTION_BELOW);
+	}
+	return entry.address;
+}
+
+/* frame: 0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 body, 6 word, 7 return address (slot S). */
+static ALWAYS uint32_t enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, int is_intercepted)
+{
+	struct thread *thread = thread_self();
+	uint64_t slot = (uint64_t)(uintptr_t)(frame + 7), caller = frame[7];
+
+	if (SELDOM(!thread) && !(thread = thread_get()))
+		return 1;
+	const uint64_t state = state_of(thread);
+	r->rsp = slot;
+	if (SELDOM(!is_settled(thread, slot)) || SELDOM(holds_label(frame + 7))) {
+		if (calls_is_stranger(thread, slot))
+			return 1;
+		caller = settle_enter(thread, frame + 7, clock, r, is_intercepted);
+	}
+	struct handlers_event event = describe(thread, (uint32_t)frame[6], frame[5], caller, clock, r);
+	uint32_t slow = tell_entry(thread, slot, &event);
+	return slow | (state != state_of(thread));
+}
+
+uint32_t tramp_handle_enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+{
+	return enter(r, frame, clock, 1);
+}
+
+uint32_t tramp_handle_point(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+{
+	return enter(r, frame, clock, 0);
+}
+
+/* An end. Its event keeps the clock from before the handler, unless that raised events. */
+static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock,
+	struct handlers_registers *r)
+{
+	struct thread *thread = thread_self();
+
+	if ((SELDOM(!thread) && !(thread = thread_get())) || !handlers_is_set(type))
+		return 0;
+	if (SELDOM(!lies_on(thread->hot.stack, slot)) && calls_is_stranger(thread, slot))
+		return 0;
+	const uint64_t state = state_of(thread);
+	struct handlers_event event = describe(thread, word, 0, caller, clock, r);
+	handlers_deliver(thread, type, &event, slot - SECTION_BELOW);
+	return state != state_of(thread);
+}
+
+/* frame: 0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 slot S. */
+uint32_t tramp_handle_leave(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+{
+	uint64_t slot = (uint64_t)(uintptr_t)(frame + 5);
+	const struct mirror_entry *entry = mirror_entry(slot);
+
+	r->rsp = slot + 8;
+	return leave(HANDLERS_EXIT, entry->word, entry->address, slot, clock, r);
+}
+
+/* The calls at X and above it that the entry of an XRay function finds dead; see tramp_slow_enter_xray(). */
+static __attribute__((noinline)) void settle_xray(struct thread *thread, uint64_t x)
+{
+	struct stack *stack = settle(thread, x, x);
+
+	if (stack && stack->hot.top == x + 8 && !holds_label((const uint64_t *)(uintptr_t)(x + 8)))
+		calls_unwind(thread, stack, x + 8);
+}
+
+/* Who gets the return from slot S. */
+static ALWAYS uint64_t caller_at(const uint64_t *s)
+{
+	return SELDOM(holds_label(s)) ? mirror_entry((uint64_t)(uintptr_t)s)->address : *s;
+}
+
+/* frame: 0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled (word X), 5 return address (slot S). */
+uint32_t tramp_handle_xray_enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+{
+	struct thread *thread = thread_self();
+	uint64_t x = (uint64_t)(uintptr_t)(frame + 4);
+
+	if (SELDOM(!thread) && !(thread = thread_get()))
+		return 1;
+	const uint64_t state = state_of(thread);
+	r->rsp = x + 8;
+	if (SELDOM(!is_settled(thread, x)) || SELDOM(thread->hot.stack->top == x + 8)) {
+		if (calls_is_stranger(thread, x))
+			return 1;
+		settle_xray(thread, x);
+	}
+	struct handlers_event event = describe(thread, (uint32_t)word, frame[4], caller_at(frame + 5), clock, r);
+	uint32_t slow = tell_entry(thread, x + 8, &event);
+	return slow | (state != state_of(thread));
+}
+
+/* The same frame; slot S at 4. */
+uint32_t tramp_handle_xray_exit(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+{
+	r->rsp = (uint64_t)(uintptr_t)(frame + 4);
+	return leave(HANDLERS_EXIT, (uint32_t)(word >> 32), caller_at(frame + 4), r->rsp, clock, r);
+}
+
+/* The return to the sled at 4, S at 5. */
+uint32_t tramp_handle_xray_tail(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+{
+	r->rsp = (uint64_t)(uintptr_t)(frame + 5);
+	return leave(HANDLERS_TAIL, (uint32_t)(word >> 32), caller_at(frame + 5), r->rsp, clock, r);
+}

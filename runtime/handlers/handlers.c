@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/handlers/handlers.h"
+
+#include <errno.h> /* EINVAL */
+
+#include "runtime/clock.h"
+#include "runtime/epoch.h"
+#include "runtime/handlers/state.h"
+#include "runtime/identity.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+#include "runtime/thread.h"
+
+struct handlers_entry *handlers_table[HANDLERS_TYPES];
+uint32_t tramp_wanted;
+
+static struct handlers_entry pool[64]; /* one per type, and those that threads have not left yet */
+static struct handlers_entry *unused;
+static unsigned taken; /* of pool */
+static unsigned leaving; /* entries out of the table that somebody may be in. Lock */
+static int used;	 /* handlers were set once. Lock */
+static uint32_t enrolled; /* the process (identity.h) whose threads the epoch knows; 0: none yet. Lock */
+static uint64_t nested;
+
+/* ---- who is in a handler ---- */
+
+/*
+ * After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h),
+ * its main thread. Lock held.
+ */
+static void look_for_fork(void)
+{
+	uint32_t generation = identity_generation();
+
+	if (enrolled == generation)
+		return;
+	if (enrolled) {
+		if ((uint32_t)sys_gettid() != identity_pid())
+			return;
+		epoch_after_fork(tramp_self ? thread_slot((struct thread *)tramp_self) : NULL);
+	}
+	enrolled = generation;
+}
+
+/* Does the slot that lies beside the thread's record belong to it? Its record may have been wiped by fork. */
+static int is_owner(const struct epoch_slot *slot, const struct thread *thread)
+{
+	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) &&
+	       slot->generation == identity_generation();
+}
+
+static void enroll(struct thread *thread)
+{
+	struct process_held held;
+	struct epoch_slot *slot = thread_slot(thread);
+
+	process_lock(&held);
+	look_for_fork();
+	/* Who forked in a handler owns its slot already, and is in its section still. */
+	if (!is_owner(slot, thread))
+		epoch_register_for(slot, thread->tid);
+	thread->enrolled = 1;
+	process_unlock(&held);
+}
+
+/* The calling thread's slot, NULL when it has none: then it is in no handler. Lock held. */
+static struct epoch_slot *own_slot(void)
+{
+	look_for_fork();
+	if (!tramp_self)
+		return NULL;
+	struct epoch_slot *slot = thread_slot((struct thread *)tramp_self);
+	return is_owner(slot, (struct thread *)tramp_self) ? slot : NULL;
+}
+
+static int is_inside(const struct epoch_slot *slot)
+{
+	/* Relaxed: our own thread's. */
+	return __atomic_load_n(&slot->seen, __ATOMIC_RELAXED) != 0;
+}
+
+/*
+ * The thread's section was begun by a frame that is no more: what runs now has the same place, or a higher one on the
+ * same stack. Says so and ends it.
+ */
+static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
+{
+	uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED); /* relaxed: our own thread's */
+	const struct stack *stack = frame && frame <= here ? calls_stack(thread, here) : NULL;
+
+	if (!epoch_has_left(slot) && (!stack || frame < stack->low))
+		return 0;
+	epoch_withdraw(slot, 0);
+	return 1;
+}
+
+void handlers_frames_gone(struct thread *thread, uint64_t low, uint64_t high)
+{
+	if (thread->enrolled)
+		epoch_unwound(thread_slot(thread), low, high);
+}
+
+void handlers_thread_ended(struct thread *thread)
+{
+	if (thread->enrolled)
+		epoch_unregister(thread_slot(thread));
+	thread->enrolled = 0;
+}
+
+uint64_t handlers_nested(void)
+{
+	return __atomic_load_n(&nested, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+}
+
+/* ---- calling ---- */
+
+int handlers_may_enter(struct thread *thread, uint64_t frame)
+{
+	if (!thread->enrolled)
+		enroll(thread);
+	struct epoch_slot *slot = thread_slot(thread);
+	if (!is_inside(slot) || has_left(thread, slot, frame))
+		return 1;
+	__atomic_fetch_add(&nested, 1, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
+	return 0;
+}
+
+/* Of an event that no trampoline has the clock of. */
+static void tell(struct thread *thread, struct handlers_event *event)
+{
+	if (!handlers_is_set(event->type))
+		return;
+	event->clock = clock_now();
+	handlers_deliver(thread, event->type, event, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+}
+
+void handlers_unwind(struct thread *thread, uint32_t id)
+{
+	struct handlers_event event = { .type = HANDLERS_UNWIND, .id = id, .object = handlers_object(thread, id) };
+
+	tell(thread, &event);
+}
+
+static void raise(struct handlers_event *event)
+{
+	struct thread *thread = handlers_is_set(event->type) ? thread_get() : NULL;
+
+	if (thread && !calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
+		tell(thread, event);
+}
+
+void handlers_custom(const void *data, size_t size)
+{
+	struct handlers_event event = { .type = HANDLERS_CUSTOM, .data = data, .data_size = size };
+
+	raise(&event);
+}
+
+void handlers_typed(uint64_t data_type, const void *data, size_t size)
+{
+	struct handlers_event event = {
+		.type = HANDLERS_TYPED, .data = data, .data_size = size, .data_type = data_type
+	};
+
+	raise(&event);
+}
+
+void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base)
+{
+	struct handlers_event event = { .type = type, .object = object, .address = base };
+
+	raise(&event);
+}
+
+/* ---- the table ---- */
+
+static void switch_checks(void)
+{
+	uint32_t wanted = leaving ? ~0u : 0; /* who left one by a jump is found by the events that it makes later */
+
+	for (int type = 0; type < HANDLERS_TYPES; type++)
+		wanted |= (uint32_t)handlers_is_set(type) << type;
+	/* Relaxed, all: who sees it late misses a handler that is just being set, or looks for one in vain. */
+	__atomic_store_n(&tramp_wanted, wanted, __ATOMIC_RELAXED);
+	if (wanted)
+		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
+	else
+		/* relaxed, as above */
+		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
+}
+
+/* Nobody is in it any more. */
+static void recycle(struct epoch_item *item)
+{
+	struct handlers_entry *entry = (struct handlers_entry *)item; /* its first member */
+
+	entry->next = unused;
+	unused = entry;
+	leaving--;
+	switch_checks();
+}
+
+/* Sets or clears the entry of a type; what was there goes to the epoch. Returns whether there was one. Lock held. */
+static int publish(enum handlers_type type, struct handlers_entry *entry)
+{
+	/*
+	 * Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of
+	 * epoch.h, too.
+	 */
+	struct handlers_entry *old = __atomic_exchange_n(&handlers_table[type], entry, __ATOMIC_ACQ_REL);
+
+	if (old) {
+		leaving++;
+		epoch_defer(&old->item, recycle);
+	}
+	switch_checks();
+	return old != NULL;
+}
+
+static struct handlers_entry *take(void)
+{
+	struct handlers_entry *entry = unused;
+
+	if (entry)
+		unused = entry->next;
+	else if (taken < sizeof(pool) / sizeof(*pool))
+		entry = &pool[taken++];
+	return entry;
+}
+
+/*
+ * What was in the table has been taken out; waits for those who are in it. self: as own_slot() told. Without the lock.
+ */
+static int wait_for_others(struct epoch_slot *self)
+{
+	struct process_held held;
+
+	if (self && is_inside(self)) {
+		struct thread *thread = thread_self();
+		if (!thread || !has_left(thread, self, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
+			return HANDLERS_DEFERRED;
+	}
+	if (!epoch_wait(self, HANDLERS_WAIT))
+		return -EBUSY;
+	process_lock(&held);
+	epoch_reclaim();
+	process_unlock(&held);
+	return 0;
+}
+
+int handlers_set(enum handlers_type type, handlers_function *fn, void *argument, unsigned flags)
+{
+	struct process_held held;
+
+	if ((unsigned)type >= HANDLERS_TYPES || !fn || flags & ~(unsigned)HANDLERS_GENERAL)
+		return -EINVAL;
+	if (type == HANDLERS_PROBE)
+		return -ENOTSUP;
+	process_lock(&held);
+	if (!used)
+		handlers_find_vectors();
+	used = 1;
+	epoch_reclaim();
+	struct epoch_slot *self = own_slot();
+	struct handlers_entry *entry = take();
+	int replaced = 0;
+	if (entry) {
+		entry->function = fn;
+		entry->argument = argument;
+		entry->flags = flags;
+		entry->type = type;
+		replaced = publish(type, entry);
+	}
+	process_unlock(&held);
+	if (!entry)
+		return -ENOMEM;
+	return replaced ? wait_for_others(self) : 0;
+}
+
+int handlers_remove(enum handlers_type type)
+{
+	struct process_held held;
+
+	if ((unsigned)type >= HANDLERS_TYPES)
+		return -EINVAL;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	int removed = publish(type, NULL);
+	process_unlock(&held);
+	return removed ? wait_for_others(self) : -ENOENT;
+}
+
+static int lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t end)
+{
+	uint64_t function = (uint64_t)(uintptr_t)entry->function, argument = (uint64_t)(uintptr_t)entry->argument;
+
+	return (function >= start && function < end) || (argument >= start && argument < end);
+}
+
+/*
+ * The handler that the calling thread is in; NULL: none. self: as own_slot() told, or its slot where nobody forked.
+ * Without the lock.
+ */
+static const struct handlers_entry *current(struct epoch_slot *self, uint64_t here)
+{
+	if (!self || !is_inside(self))
+		return NULL;
+	struct thread *thread = thread_self();
+	return thread && has_left(thread, self, here) ? NULL : self->inside;
+}
+
+int handlers_inside(uint64_t *function, uint64_t *argument)
+{
+	struct process_held held;
+
+	/* Nearly always: without the lock. */
+	if (!tramp_self || !is_inside(thread_slot((struct thread *)tramp_self)))
+		return 0;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	process_unlock(&held);
+	const struct handlers_entry *entry = current(self, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	if (!entry || entry->type == HANDLERS_LOAD)
+		return 0;
+	*function = (uint64_t)(uintptr_t)entry->function;
+	*argument = (uint64_t)(uintptr_t)entry->argument;
+	return 1;
+}
+
+int handlers_forget(uint64_t start, uint64_t end, int wait)
+{
+	struct process_held held;
+	int removed = 0;
+
+	if (!used) /* without the lock: who sets one from there did so before it is closed */
+		return 0;
+	process_lock(&held);
+	struct epoch_slot *self = own_slot();
+	for (int type = 0; type < HANDLERS_TYPES; type++) {
+		const struct handlers_entry *entry = handlers_table[type];
+		if (entry && lies_in(entry, start, end))
+			removed |= publish(type, NULL);
+	}
+	process_unlock(&held);
+	if (!removed || !wait)
+		return 0;
+	/* A handler that closes another one's library waits for the other threads. */
+	const struct handlers_entry *own = current(self, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	if (!own || lies_in(own, start, end))
+		return wait_for_others(self);
+	return epoch_wait_others(self, HANDLERS_WAIT) ? 0 : -EBUSY;
+}

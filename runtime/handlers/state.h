@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of handlers share; who may call what: handlers.h. */
+#ifndef XAUDIT_RUNTIME_HANDLERS_STATE_H
+#define XAUDIT_RUNTIME_HANDLERS_STATE_H
+
+#include "runtime/calls.h"
+#include "runtime/epoch.h"
+#include "runtime/handlers/handlers.h"
+#include "runtime/thread.h"
+
+/* What is set for a type; never changed while it is in the table. */
+struct handlers_entry {
+	struct epoch_item item; /* first: how the epoch knows it */
+	handlers_function *function;
+	void *argument;
+	unsigned flags;
+	enum handlers_type type;
+	struct handlers_entry *next; /* free ones. Lock */
+};
+
+extern struct handlers_entry *handlers_table[HANDLERS_TYPES] __attribute__((visibility("hidden")));
+
+/* Is there a handler of that type? Any context. */
+static inline int handlers_is_set(enum handlers_type type)
+{
+	/* Relaxed: just a look; who goes on loads it again in a section. */
+	return __atomic_load_n(&handlers_table[type], __ATOMIC_RELAXED) != NULL;
+}
+
+/*
+ * The thread is in no section of the epoch that the handler at `frame` has to keep out of: enrolls it where it is not
+ * yet, and ends a section that was left by a jump. 0: it is in a handler, and that has been counted. Off the fast path.
+ */
+int handlers_may_enter(struct thread *thread, uint64_t frame);
+
+/* A look without a call at what that is for. */
+static inline int handlers_is_outside(struct thread *thread)
+{
+	/* Relaxed: our own thread's. */
+	return thread->enrolled && !__atomic_load_n(&thread_slot(thread)->seen, __ATOMIC_RELAXED);
+}
+
+/*
+ * Calls the handler of that type, if there is one and the thread is in none. On the thread itself. Fills in the event's
+ * size, type and vectors. frame: an address that is the same for all events of one stack frame of the program, and
+ * lower the deeper that is; events that a handler raises have lower ones. Returns whether a handler was called that
+ * need not be quick.
+ */
+static inline __attribute__((always_inline)) uint32_t handlers_deliver(
+	struct thread *thread, enum handlers_type type, struct handlers_event *event, uint64_t frame)
+{
+	struct epoch_slot *slot = thread_slot(thread);
+	uint32_t slow = 0;
+
+	if (__builtin_expect(!handlers_is_outside(thread), 0) && !handlers_may_enter(thread, frame))
+		return 0;
+	epoch_announce_outermost(slot, frame);
+	/*
+	 * Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw.
+	 */
+	const struct handlers_entry *entry = __atomic_load_n(&handlers_table[type], __ATOMIC_ACQUIRE);
+	if (__builtin_expect(entry != NULL, 1)) {
+		slot->inside = entry; /* for handlers_inside(), on this thread */
+		event->size = sizeof(*event);
+		event->type = type;
+		event->vectors = NULL;
+		slow = !(entry->flags & HANDLERS_GENERAL);
+		if (slow)
+			tramp_call_saved(event, entry->function, entry->argument, &event->vectors);
+		else
+			entry->function(event, entry->argument);
+	}
+	epoch_withdraw(slot, 0);
+	return slow;
+}
+
+/* Ids from first up to the next range's belong to the object. */
+struct handlers_range {
+	uint32_t first, object;
+};
+
+/*
+ * The range that the function id belongs to; NULL: not known. Any context. Behind each lies the next one, or one that
+ * begins with 0.
+ */
+const struct handlers_range *handlers_range(uint32_t id);
+
+/* The number of the object that the function id belongs to; 0: not known. On the thread itself. */
+static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
+{
+	const struct handlers_range *range = thread->range;
+
+	/* Relaxed: ranges don't change, and who has an id of the next one came to know it after that was there. */
+	if (__builtin_expect(
+		    !range || id < range->first || id > __atomic_load_n(&range[1].first, __ATOMIC_RELAXED) - 1, 0)) {
+		range = handlers_range(id);
+		if (!range)
+			return 0;
+		thread->range = range;
+	}
+	return range->object;
+}
+
+/*
+ * Asks the processor what tramp_call_saved() has to save. Once, before the first handler is set: on a virtual machine
+ * each question costs. Lock held.
+ */
+void handlers_find_vectors(void);
+
+#endif

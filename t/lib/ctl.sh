@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program in the background, told what to do through
+# a pipe.
+
+# begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is
+# what it says first; the shell's own child is $child). Its input is the pipe `in`, what it says is in the files out and
+# err.
+begin() {
+	rm -f in out err
+	mkfifo in
+	env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" "$@" <in >out 2>err &
+	child=$!
+	exec 3>in
+	wait_until 20 grep -q '^ready ' out || bail "$1 does not begin: $(cat err)"
+	pid=$(sed -n 's/^ready //p' out)
+	said=0
+}
+# alone COMMAND [ARG]...: the same without the module.
+alone() {
+	rm -f in out err
+	mkfifo in
+	"$@" <in >out 2>err &
+	child=$!
+	exec 3>in
+	wait_until 20 grep -q '^ready ' out || bail "$1 does not begin: $(cat err)"
+	pid=$(sed -n 's/^ready //p' out)
+}
+# tell LINE: to the program; waits until it has answered.
+tell() {
+	said=$((said + 1))
+	echo "$1" >&3
+	wait_until 20 has_answered || diag "no answer to: $1"
+}
+has_answered() {
+	[ "$(grep -c '^called ' out)" -ge "$said" ]
+}
+# finish: the end of its input; waits for it, and sets $status.
+finish() {
+	exec 3>&-
+	status=0
+	wait "$child" || status=$?
+}
+# ctl ARG...: sets $status, $out and $err.
+ctl() {
+	status=0
+	bounded 30 "$XAUDIT" ctl "$@" >ctl.out 2>ctl.err || status=$?
+	out=$(cat ctl.out)
+	err=$(cat ctl.err)
+}
+# status FILTER: jq's answer about process $pid.
+status() {
+	bounded 30 "$XAUDIT" ctl "$pid" status --format=json 2>ctl.err | jq -c "$1"
+}
+# on: how many sites of the library are on.
+on() {
+	status '[.objects[] | select(.path | endswith("libcontrolled.so")) | .kinds[].on] | add // 0'
+}
+# pause: the ms that the last command took from the program.
+pause() {
+	printf '%s\n' "$out" | sed -n 's/.*paused \([0-9.]*\) ms$/\1/p'
+}
+# rules [LINE]...: conf, with these lines in [trace].
+rules() {
+	{
+		printf '[trace]\noutput = %s/d\n' "$tmp"
+		for line; do echo "$line"; done
+		printf '[library libcontrolled.so]\nkinds = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' \
+			"${kinds:-patchable}"
+	} >conf
+	rm -rf d
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Injection: what the tracer (inject.c) and the program that it steps (fixtures/inject.c) share: a file, mapped by
+ * both. The program says where its markers are, functions that begin with int3; one thread of it is traced, a second
+ * one, the helper, does what is asked for while the first one is stopped anywhere.
+ */
+#ifndef XAUDIT_T_LIB_INJECT_H
+#define XAUDIT_T_LIB_INJECT_H
+
+#include <stdint.h>
+
+/* What happens at an instruction. */
+enum inject_kind {
+	INJECT_NOTHING,
+	INJECT_EVENT, /* a signal, whose handler makes a traced call */
+	INJECT_CHUNK, /* so many that the chunk changes */
+	INJECT_FORK,  /* it forks, and the child goes on from there */
+	INJECT_VFORK, /* the child of vfork makes a traced call */
+	INJECT_JUMP,  /* it makes a traced call and leaves by siglongjmp */
+	INJECT_LONG,  /* a traced call, a pause of more than 2^31 ticks, another one */
+	INJECT_OTHER, /* another thread forks */
+	INJECT_PAUSE, /* a pause alone, as when another process has the processor */
+	INJECT_MODE,  /* as `xaudit ctl` does it: another mode */
+	INJECT_KINDS
+};
+
+#define INJECT_NAMES "nothing", "event", "chunk", "fork", "vfork", "jump", "long", "other", "pause", "mode"
+
+/* What the helper is asked to do. */
+enum inject_request { REQUEST_NONE, REQUEST_FORK, REQUEST_LOAD, REQUEST_REMOVE };
+
+struct inject_shared {
+	/* Futexes: the one who waits for them looks at the value. */
+	volatile uint32_t tid; /* of the thread that is to be traced; 0: none, or it was taken */
+	volatile uint32_t go;  /* it is traced */
+	volatile uint32_t request, answered;
+	volatile int32_t answer; /* 0: as it has to be */
+
+	volatile uint32_t over;		    /* no more calls */
+	volatile uint32_t stop;		    /* no more calls in this round */
+	volatile uint32_t action;	    /* enum inject_kind, of the signal's handler */
+	uint64_t begin, end, done, advance; /* markers */
+
+	/* Calls that began, that ended, in handlers; rounds left by a jump. */
+	volatile uint64_t begun, ended, handled, jumped;
+	volatile uint64_t wrong;      /* registers or results, and what system calls answered */
+	volatile int32_t child;	      /* the last one that was forked */
+	volatile int32_t child_ended; /* its status; must be 0 */
+	volatile uint32_t enough;     /* calls that fill a chunk: 4200, or 1000 behind custom events */
+};
+
+#define INJECT_CHILD_CALLS 5
+
+#endif

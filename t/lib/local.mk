@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+#
+# What tests share: functions of the shell, headers, and programs that tests call.
+# Such a program: EXTRA_PROGRAMS += t/lib/NAME, check_DATA += t/lib/NAME, CLEANFILES += t/lib/NAME, t_lib_NAME_SOURCES.
+EXTRA_DIST += t/lib/ctl.sh t/lib/digits.sh t/lib/inject.awk t/lib/loader.sh t/lib/recorded.sh t/lib/spoiled.sh \
+	t/lib/tap.h t/lib/tap.sh t/lib/traced.sh t/lib/transparent.sh
+EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/spoil
+check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/spoil
+CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/spoil
+
+t_lib_make_trace_SOURCES = t/lib/make_trace.c t/lib/make_trace.h t/lib/make_trace_meta.c t/lib/make_trace_places.c
+t_lib_max_rss_SOURCES = t/lib/max_rss.c
+t_lib_spoil_SOURCES = t/lib/spoil.c
+
+# The recording core, run in the test's own process.
+check_LTLIBRARIES += t/lib/libcore.la
+t_lib_libcore_la_SOURCES = t/lib/caller.c t/lib/caller.h t/lib/core.c t/lib/core.h
+t_lib_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
+t_lib_inject_SOURCES = t/lib/inject.c t/lib/inject.h t/lib/inject_thread.c t/lib/inject_thread.h

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * make_trace DIR <SCRIPT: writes a trace folder with exactly the content that the script says, so that tests of the
+ * readers can know every number. It shares nothing with the recorder but format/trace.h.
+ *
+ * One command per line; # begins a comment. Numbers as in C. Times are ticks.
+ *	record TEXT			a line of DIR/record
+ *	process NAME [KEY=VALUE]...	begin a folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, as head
+ *	fork PID			of version 2: the process forks here
+ *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
+ *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
+ *					threads ring_chunk ring_size mode recording taken_back lost_error
+ *	pair first|last TICKS MONO REAL, or now
+ *	text exe|command|host|config|note|module TEXT
+ *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
+ *	function OBJECT KIND ID OFFSET [NAME]
+ *	load N OBJECT CLOCK BASE TID
+ *	unload N CLOCK TID
+ *	sites OBJECT KIND:REASON:COUNT...
+ *	change WHAT CLOCK TID VALUE [TEXT]	WHAT: number or word of enum trace_change_what, such as throttled
+ *	pages OBJECT TEXT SITES PATCHED
+ *	unknown TYPE BYTES		a record of another type
+ *	thread TID [COMM]		begin a thread file
+ *	kept ID TIME			an entry by its second number
+ *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
+ *	sync TIME | switch TID | hole WORDS | raw WORD...
+ *	chunk TIME [TID]		finish the chunk and begin another
+ *	ring | stream | both		the next chunks go to r<n>, or t<n> again; of version 2, meta, t<n> or both
+ *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
+ *	crash SIGNAL
+ *	type N NAME			a type of custom events has this name
+ *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
+ *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
+ *	lost N				behind this chunk: so says it in version 1, the next one and the head in 2
+ *	open				this chunk is not finished: used stays 0
+ *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
+ *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "t/lib/make_trace.h"
+
+#define DEPTH_MAX 1024
+
+/* Version 1: the first chunk of a file is smaller, with a hole behind it. Chunks begin at multiples of chunk_size. */
+#define CHUNK_FIRST (256ul << 10)
+
+static uint64_t first_version_bytes(uint64_t chunk_size, uint64_t seq)
+{
+	return seq || chunk_size < CHUNK_FIRST ? chunk_size : CHUNK_FIRST;
+}
+
+static const char *dir;
+static unsigned line_number;
+
+struct trace_head head;
+int process_fd = -1, meta_fd = -1;
+uint64_t meta_used, step;
+uint32_t thread_count;
+
+static int thread_fd = -1, ring_fd = -1;
+static bool in_ring, in_both;
+/* Of version 2: whether there is a thread, its chunks in t<n>, and its places. */
+static bool has_thread;
+static uint64_t copies;
+static uint32_t place[1024];
+static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
+static uint64_t chunk_pos; /* 0: not begun */
+static uint64_t chunk_seq, last_time;
+static uint64_t lost; /* since the last chunk of version 2 */
+static uint32_t tid;
+static char comm[16];
+static bool leave_open;
+
+void fail(const char *what)
+{
+	errx(1, "line %u: %s", line_number, what);
+}
+
+uint64_t number(const char *text)
+{
+	char *end;
+
+	if (!text)
+		fail("a number is missing");
+	uint64_t n = strtoull(text, &end, 0);
+	if (end == text || *end)
+		fail("that is no number");
+	return n;
+}
+
+void write_at(int fd, const void *from, size_t size, uint64_t offset)
+{
+	if (pwrite(fd, from, size, (off_t)offset) != (ssize_t)size)
+		err(1, "write");
+}
+
+const char *value_of(const char *word, const char *key)
+{
+	size_t n = strlen(key);
+
+	return !strncmp(word, key, n) && word[n] == '=' ? word + n + 1 : NULL;
+}
+
+/* ---- thread files ---- */
+
+static uint64_t token(void)
+{
+	return head.version == 1 ? 0 : (chunk_seq + 1) << 32 | TRACE_TOKEN;
+}
+
+static uint64_t chunk_bytes(void)
+{
+	if (head.version != 1)
+		return head.ring_chunk;
+	return in_ring ? head.ring_chunk : first_version_bytes(head.chunk_size, chunk_seq);
+}
+
+/* Its file is made when it is needed first. */
+static void open_second(void)
+{
+	char name[32];
+
+	if (head.process)
+		snprintf(name, sizeof(name), "t%u.%u", thread_count - 1, head.process);
+	else
+		snprintf(name, sizeof(name), "t%u", thread_count - 1);
+	thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (thread_fd < 0)
+		err(1, "%s", name);
+}
+
+/* In meta it is the upper half of a place. t<n> takes chunks as they come, no longer than what was used. */
+static void write_second(struct trace_chunk *c)
+{
+	uint64_t most = head.ring_size / head.ring_chunk, at = most ? chunk_seq % most : 0;
+
+	if (!in_ring || in_both) {
+		if (thread_fd < 0)
+			open_second();
+		write_at(thread_fd, chunk, chunk_pos, copies++ * head.ring_chunk);
+		c->copied = copies;
+	}
+	if (!in_ring && !in_both)
+		return;
+	if (at >= sizeof(place) / sizeof(*place))
+		fail("too many places");
+	if (!place[at])
+		place[at] = places_take(1, TRACE_PLACE_CHUNK, thread_count - 1);
+	write_at(meta_fd, chunk, head.ring_chunk, place[at] * place_size() + head.ring_chunk);
+}
+
+static void finish_chunk(void)
+{
+	struct trace_chunk *c = (void *)chunk;
+
+	if (!chunk_pos)
+		return;
+	c->used = leave_open ? 0 : chunk_pos;
+	if (head.version != 1) {
+		write_second(c);
+		chunk_seq++;
+		chunk_pos = 0;
+		leave_open = false;
+		return;
+	}
+	if (in_ring) {
+		memset(chunk + chunk_pos, 0, head.ring_chunk - chunk_pos);
+		write_at(ring_fd, chunk, head.ring_chunk,
+			chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
+		chunk_seq++;
+		chunk_pos = 0;
+		leave_open = false;
+		return;
+	}
+	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
+	if (ftruncate(thread_fd, (off_t)head.chunk_size * (chunk_seq + 1)))
+		err(1, "ftruncate");
+	write_at(thread_fd, chunk, chunk_pos, head.chunk_size * chunk_seq);
+	chunk_seq++;
+	chunk_pos = 0;
+	leave_open = false;
+}
+
+static void begin_chunk(uint64_t time)
+{
+	struct trace_chunk *c = (void *)chunk;
+
+	for (uint64_t i = 0; i < chunk_bytes() / sizeof(uint64_t); i++)
+		memcpy(chunk + i * sizeof(uint64_t), &(uint64_t){ token() }, sizeof(uint64_t));
+	*c = (struct trace_chunk){
+		.magic = TRACE_CHUNK_MAGIC,
+		.version = (uint16_t)head.version,
+		.head_size = sizeof(*c),
+		.seq = chunk_seq,
+		.pid = head.pid,
+		.tid = tid,
+		.clock = time,
+		.size = chunk_bytes(),
+		.token = token(),
+		.process = head.process,
+		.thread = head.version > 1 ? thread_count - 1 : 0,
+		.lost = lost,
+	};
+	lost = 0;
+	memcpy(c->comm, comm, sizeof(comm));
+	chunk_pos = sizeof(*c);
+	last_time = time;
+}
+
+static void put(uint64_t word)
+{
+	memcpy(chunk + chunk_pos, &word, sizeof(word));
+	chunk_pos += sizeof(word);
+}
+
+/* Makes room for a few words in a chunk. */
+static void want_chunk(uint64_t time)
+{
+	if (!has_thread)
+		fail("there is no thread");
+	if (chunk_pos && chunk_pos + 64 > chunk_bytes())
+		finish_chunk();
+	if (!chunk_pos)
+		begin_chunk(time);
+}
+
+static void put_sync(uint64_t time)
+{
+	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_SYNC, 1), time));
+	put(time);
+	last_time = time;
+}
+
+static void put_event(uint32_t type, uint32_t id, uint64_t time)
+{
+	want_chunk(time);
+	int64_t d = (int64_t)(time - last_time);
+	if (d < -(1ll << 31) || d >= 1ll << 31)
+		put_sync(time);
+	put(TRACE_EVENT(type, id, time));
+	last_time = time;
+}
+
+/* custom|unfinished TYPE TIME DATA... */
+static void put_custom(char **word, int words)
+{
+	static uint64_t data[TRACE_CUSTOM_MAX / 8 + 1];
+	uint64_t time = number(word[2]) + step, size = 0;
+	uint8_t *bytes = (uint8_t *)data;
+	unsigned n, byte;
+
+	memset(data, 0, sizeof(data));
+	for (int i = 3; i < words; i++) {
+		if (*word[i] == '=') {
+			for (const char *p = word[i] + 1; *p && size < TRACE_CUSTOM_MAX; p++)
+				bytes[size++] = *p == '_' ? ' ' : (uint8_t)*p;
+		} else if (sscanf(word[i], "%u*%x", &n, &byte) == 2) {
+			for (; n && size < TRACE_CUSTOM_MAX; n--)
+				bytes[size++] = (uint8_t)byte;
+		} else {
+			for (const char *p = word[i]; size < TRACE_CUSTOM_MAX && *p && sscanf(p, "%2x", &byte) == 1;
+				p += 1 + !!p[1])
+				bytes[size++] = (uint8_t)byte;
+		}
+	}
+	want_chunk(time);
+	if (chunk_pos + 64 + size > chunk_bytes()) {
+		finish_chunk();
+		begin_chunk(time);
+	}
+	int64_t d = (int64_t)(time - last_time);
+	if (d < -(1ll << 31) || d >= 1ll << 31)
+		put_sync(time);
+	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 1 + (size + 7) / 8), time));
+	put(*word[0] == 'c' ? number(word[1]) << 32 | size : token());
+	for (size_t i = 0; i < (size + 7) / 8; i++)
+		put(data[i]);
+	last_time = time;
+}
+
+static void end_thread(void)
+{
+	if (!has_thread)
+		return;
+	finish_chunk();
+	if (thread_fd >= 0)
+		close(thread_fd);
+	if (ring_fd >= 0)
+		close(ring_fd);
+	thread_fd = ring_fd = -1;
+	has_thread = in_ring = in_both = false;
+}
+
+static void begin_ring(void)
+{
+	char name[16];
+
+	finish_chunk();
+	if (!has_thread || !head.ring_chunk || (head.ring_size < head.ring_chunk && head.version == 1))
+		fail("there is no thread, or no ring_chunk and ring_size");
+	in_ring = true;
+	if (ring_fd >= 0 || head.version > 1)
+		return;
+	snprintf(name, sizeof(name), "r%u", thread_count - 1);
+	ring_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)head.ring_size))
+		err(1, "%s", name);
+}
+
+static void begin_thread(char **word, int words)
+{
+	char name[16];
+
+	end_thread();
+	if (process_fd < 0)
+		fail("there is no process");
+	snprintf(name, sizeof(name), "t%u", thread_count++);
+	has_thread = true;
+	lost = 0;
+	memset(place, 0, sizeof(place));
+	if (head.version == 1)
+		thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (head.version == 1 && thread_fd < 0)
+		err(1, "%s", name);
+	free(chunk);
+	chunk = malloc(head.chunk_size > head.ring_chunk ? head.chunk_size : head.ring_chunk);
+	if (!chunk)
+		err(1, "malloc");
+	chunk_pos = chunk_seq = copies = 0;
+	tid = (uint32_t)number(word[1]);
+	memset(comm, 0, sizeof(comm));
+	if (words > 2)
+		snprintf(comm, sizeof(comm), "%s", word[2]);
+}
+
+static uint64_t state;
+
+static uint64_t random_number(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max)
+{
+	static uint32_t open[DEPTH_MAX];
+	unsigned depth = 0;
+	uint64_t time = last_time + 1000;
+
+	state = seed * 0x9e3779b97f4a7c15u + 1;
+	if (depth_max > DEPTH_MAX || !ids)
+		fail("depth or number of ids");
+	for (uint64_t left = events; left; left--) {
+		uint64_t r = random_number();
+		time += 20 + (r & 127);
+		bool enter = depth < depth_max && depth < left && (!depth || (r >> 40 & 1));
+		if (enter) {
+			/* Few functions are called often, many seldom. */
+			uint64_t id = r >> 41 & 3 ? (r >> 16) % (ids / 8 + 1) : (r >> 16) % ids;
+			open[depth++] = (uint32_t)id + 1;
+			put_event(TRACE_ENTRY, open[depth - 1], time);
+		} else {
+			put_event(TRACE_EXIT, open[--depth], time);
+		}
+	}
+}
+
+/* ---- meta ---- */
+
+static void write_head(void)
+{
+	end_thread();
+	head.used = meta_used;
+	if (!head.threads)
+		head.threads = thread_count;
+	write_at(meta_fd, &head, sizeof(head), head.process * head.place_size);
+}
+
+static void begin_child(char **word, int words)
+{
+	if (meta_fd < 0)
+		fail("there is no process");
+	write_head();
+	thread_count = 0;
+	places_child((uint32_t)number(word[1]));
+	set_head(word + 2, words - 2);
+}
+
+static void end_process(void)
+{
+	if (meta_fd < 0)
+		return;
+	write_head();
+	if (head.version > 1)
+		places_end();
+	else if (ftruncate(meta_fd, (off_t)meta_used))
+		err(1, "ftruncate");
+	close(meta_fd);
+	close(process_fd);
+	meta_fd = process_fd = -1;
+}
+
+static void begin_process(char **word, int words)
+{
+	char path[4096];
+
+	end_process();
+	snprintf(path, sizeof(path), "%s/%s", dir, word[1]);
+	if (mkdir(path, 0777) && errno != EEXIST)
+		err(1, "%s", path);
+	process_fd = open(path, O_RDONLY | O_DIRECTORY);
+	meta_fd = openat(process_fd, "meta", O_RDWR | O_CREAT | O_TRUNC, 0666);
+	if (meta_fd < 0)
+		err(1, "%s/meta", path);
+	head = (struct trace_head){
+		.version = 1,
+		.head_size = TRACE_HEAD_SIZE,
+		.chunk_size = TRACE_CHUNK_MIN,
+		.pid = (uint32_t)strtoul(word[1] + 1, NULL, 10),
+		.ppid = 1,
+		.clock = TRACE_CLOCK_MONOTONIC,
+		.flags = TRACE_EXITED,
+		.recording = 1,
+	};
+	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
+	meta_used = TRACE_HEAD_SIZE;
+	thread_count = 0;
+	last_time = 0;
+	set_head(word + 2, words - 2);
+	if (head.version > 1)
+		places_begin();
+}
+
+/* ---- commands ---- */
+
+static void append_record(const char *text)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/record", dir);
+	file = fopen(path, "a");
+	if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
+		err(1, "%s", path);
+}
+
+static bool thread_command(char **word, int words)
+{
+	static const char *const types[] = { "", "entry", "exit", "tail", "unwind", "point" };
+
+	for (uint32_t type = TRACE_ENTRY; type <= TRACE_POINT; type++) {
+		if (!strcmp(word[0], types[type]) && words == 3) {
+			put_event(type, (uint32_t)number(word[1]), number(word[2]) + step);
+			return true;
+		}
+	}
+	if (!strcmp(word[0], "kept") && words == 3) {
+		put_event(TRACE_ENTRY_KEPT, (uint32_t)number(word[1]), number(word[2]) + step);
+	} else if (!strcmp(word[0], "sync") && words == 2) {
+		want_chunk(number(word[1]) + step);
+		put_sync(number(word[1]) + step);
+	} else if (!strcmp(word[0], "switch") && words == 2) {
+		want_chunk(last_time);
+		tid = (uint32_t)number(word[1]);
+		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_THREAD, 1), last_time));
+		put(tid);
+	} else if (!strcmp(word[0], "hole") && words == 2) {
+		for (uint64_t n = number(word[1]); n; n--) {
+			want_chunk(last_time);
+			put(token());
+		}
+	} else if (!strcmp(word[0], "crash") && words == 2) {
+		want_chunk(last_time);
+		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CRASH, 1), last_time));
+		put(number(word[1]));
+	} else if ((!strcmp(word[0], "custom") || !strcmp(word[0], "unfinished")) && words > 2) {
+		put_custom(word, words);
+	} else if ((!strcmp(word[0], "ring") || !strcmp(word[0], "both")) && words == 1) {
+		begin_ring();
+		in_both = *word[0] == 'b';
+	} else if (!strcmp(word[0], "stream") && words == 1) {
+		finish_chunk();
+		in_ring = in_both = false;
+	} else if (!strcmp(word[0], "raw")) {
+		want_chunk(last_time);
+		for (int i = 1; i < words; i++)
+			put(number(word[i]));
+	} else if (!strcmp(word[0], "chunk") && words >= 2) {
+		finish_chunk();
+		tid = words > 2 ? (uint32_t)number(word[2]) : tid;
+		want_chunk(number(word[1]) + step);
+	} else if (!strcmp(word[0], "lost") && words == 2) {
+		want_chunk(last_time);
+		if (head.version == 1) {
+			((struct trace_chunk *)(void *)chunk)->lost = number(word[1]);
+		} else {
+			lost += number(word[1]);
+			head_loses(TRACE_LOST_OTHER, number(word[1]));
+		}
+	} else if (!strcmp(word[0], "open")) {
+		want_chunk(last_time);
+		leave_open = true;
+	} else if (!strcmp(word[0], "random") && words == 5) {
+		want_chunk(last_time);
+		put_random(number(word[1]), number(word[2]), number(word[3]), number(word[4]));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void command(const char *line)
+{
+	char copy[4096], *word[66] = { 0 }, *save;
+	int words = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	copy[strcspn(copy, "#\n")] = '\0';
+	for (char *w = strtok_r(copy, " \t", &save); w && words < 65; w = strtok_r(NULL, " \t", &save))
+		word[words++] = w;
+	if (!words)
+		return;
+	char rest[4096] = "";
+	if (words > 1) { /* what stands behind the first word (record) or the second (text), as it is */
+		const char *from = strstr(line, word[!strcmp(word[0], "text") && words > 2 ? 2 : 1]);
+		snprintf(rest, sizeof(rest), "%s", from ? from : "");
+		rest[strcspn(rest, "\n")] = '\0';
+	}
+	if (!strcmp(word[0], "record") && words > 1)
+		append_record(rest);
+	else if (!strcmp(word[0], "process") && words > 1)
+		begin_process(word, words);
+	else if (!strcmp(word[0], "fork") && words == 2)
+		places_fork((uint32_t)number(word[1]));
+	else if (!strcmp(word[0], "child") && words > 1)
+		begin_child(word, words);
+	else if (!strcmp(word[0], "head"))
+		set_head(word + 1, words - 1);
+	else if (!strcmp(word[0], "pair") && (words == 5 || words == 3))
+		*(!strcmp(word[1], "first") ? &head.first : &head.last) = words == 3 ? pair_now() :
+			(struct trace_pair){ number(word[2]), number(word[3]), number(word[4]) };
+	else if (!strcmp(word[0], "thread") && words > 1)
+		begin_thread(word, words);
+	else if (!meta_command(word, words, rest) && !thread_command(word, words))
+		fail("unknown command");
+}
+
+int main(int argc, char **argv)
+{
+	char *line = NULL, **body = NULL;
+	size_t size = 0, lines = 0;
+	uint64_t times = 0, by = 0;
+
+	if (argc != 2)
+		errx(2, "Usage: make_trace DIR <SCRIPT");
+	dir = argv[1];
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		err(1, "%s", dir);
+	while (getline(&line, &size, stdin) > 0) {
+		unsigned long long a, b;
+		line_number++;
+		if (sscanf(line, " loop %llu %llu", &a, &b) == 2) {
+			times = a;
+			by = b;
+		} else if (times && !strncmp(line, "end", 3)) {
+			for (uint64_t i = 0; i < times; i++, step += by)
+				for (size_t k = 0; k < lines; k++)
+					command(body[k]);
+			while (lines)
+				free(body[--lines]);
+			step = times = 0;
+		} else if (times) {
+			body = reallocarray(body, lines + 1, sizeof(*body));
+			if (!body || !(body[lines++] = strdup(line)))
+				err(1, "malloc");
+		} else {
+			command(line);
+		}
+	}
+	if (times)
+		fail("a loop without end");
+	end_process();
+	free(body);
+	free(line);
+	free(chunk);
+	return 0;
+}

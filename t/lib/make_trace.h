@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of make_trace share; see make_trace.c. */
+#ifndef XAUDIT_T_LIB_MAKE_TRACE_H
+#define XAUDIT_T_LIB_MAKE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+
+/* The process that is being written, and its folder. */
+extern struct trace_head head;
+extern int process_fd, meta_fd;
+extern uint64_t meta_used;
+extern uint32_t thread_count;
+extern uint64_t step; /* of the loop */
+
+/* Ends the program: the line of the script is wrong. */
+void fail(const char *what);
+
+uint64_t number(const char *text);
+void write_at(int fd, const void *from, size_t size, uint64_t offset);
+
+/* The value of KEY=VALUE, or NULL if it is another key. */
+const char *value_of(const char *word, const char *key);
+
+/* ---- make_trace_places.c: files of version 2 ---- */
+
+/* The first process's folder was begun; or its last process has ended, up to where its places are whole. */
+void places_begin(void);
+void places_end(void);
+
+/* Takes so many places for the process. Returns the first. */
+uint32_t places_take(uint32_t n, unsigned what, uint32_t number);
+uint64_t place_size(void);
+
+/* Appends to the records of the process. */
+void put_records(const void *from, size_t size);
+
+/* The process forks; what was forked with that pid goes on as `head`, meta_used. */
+void places_fork(uint32_t pid);
+void places_child(uint32_t pid);
+
+/* ---- make_trace_meta.c ---- */
+
+/* Sets fields of the head: KEY=VALUE... */
+void set_head(char **word, int words);
+
+/* So many events were lost. */
+void head_loses(enum trace_lost cause, uint64_t n);
+
+/* This moment on all clocks. */
+struct trace_pair pair_now(void);
+
+/*
+ * Takes a command that makes a record, or counters. Returns false if it is another one. rest: what stands behind the
+ * first word, or the second of `text`.
+ */
+bool meta_command(char **word, int words, const char *rest);
+
+#endif

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests that have readers read damaged traces; sourced after t/lib/tap.sh.
+: >"$tmp/bad"
+found=0
+
+# read_spoiled SEED COMMAND...: reads $tmp/fuzz by each command of xaudit. It ends well and says nothing, or finds
+# damage (status 1, one line; counted in $found); anything else is noted in $tmp/bad. In a bounded time, and memory.
+read_spoiled() {
+	seed=$1
+	shift
+	for command; do
+		(
+			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
+			# A command and its options.
+			# shellcheck disable=SC2086
+			bounded 20 "$XAUDIT" $command "$tmp/fuzz" >/dev/null 2>"$tmp/err"
+		)
+		status=$?
+		lines=$(wc -l <"$tmp/err")
+		case $status,$lines in
+		0,0) ;;
+		1,1) found=$((found + 1)) ;;
+		*) echo "seed $seed, $command: status $status, $lines lines: $(head -c 300 "$tmp/err")" >>"$tmp/bad" ;;
+		esac
+	done
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests that run programs under the module; sourced after t/lib/tap.sh. Goes into $tmp, builds fixtures there,
+# records, and asks the trace.
+need jq "${CC%% *}"
+skip_sanitized
+cd "$tmp" || bail 'no temporary folder'
+tmp=$(pwd -P)
+export tmp
+sources=$top_srcdir/t/fixtures
+
+# library COMPILER OUT SOURCE [FLAG]...: a shared library; program the same. Both find what lies beside them.
+library() {
+	compiler=$1 out=$2 source=$3
+	shift 3
+	$compiler -O2 -g -fPIC -shared -Wl,-soname,"${out##*/}" -o "$out" "$sources/$source" \
+		"$@" -Wl,-rpath,'$ORIGIN' ||
+		bail "$out does not compile"
+}
+program() {
+	compiler=$1 out=$2 source=$3
+	shift 3
+	$compiler -O2 -g -pthread -o "$out" "$sources/$source" "$@" -ldl -Wl,-rpath,'$ORIGIN' ||
+		bail "$out does not compile"
+}
+
+# xray_library and patchable_library OUT SOURCE [FLAG]...; no clang: status 1.
+xray_library() {
+	[ -n "$CLANG" ] || return 1
+	library "$CLANG" "$@" -fxray-instrument -fxray-instruction-threshold=1
+}
+patchable_library() {
+	library "$CC" "$@" -fpatchable-function-entry=5
+}
+
+# record DIR ARG...: xaudit record into $tmp/DIR, at most $seconds, a minute if not set. Sets $status, $out and $err.
+record() {
+	dir=$1
+	shift
+	rm -rf "${tmp:?}/$dir"
+	status=0
+	bounded "${seconds:-60}" "$XAUDIT" record -o "$tmp/$dir" "$@" >"$tmp/.out" 2>"$tmp/.err" || status=$?
+	out=$(cat "$tmp/.out")
+	err=$(cat "$tmp/.err")
+}
+
+# report DIR [OPTION]...: sets $report and $report_status; the status must be 0 for sums to say what it says of a good
+# trace.
+report() {
+	dir=$1
+	shift
+	report_status=0
+	report=$(bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$dir" 2>"$tmp/.report-err") || report_status=$?
+}
+
+# calls FUNCTION: of the report, the rows' calls, as "5" or, with two rows, "3 2"; nothing where there is no row.
+calls() {
+	printf '%s\n' "$report" | jq -r --arg f "$1" \
+		'[.functions[] | select(.function == $f) | .calls] | sort | reverse | join(" ")'
+}
+# sums: "LOST lost UNFINISHED unfinished" of the report, or how it failed.
+sums() {
+	if [ "$report_status" -ne 0 ] || [ -s "$tmp/.report-err" ]; then
+		echo "report ends with $report_status: $(cat "$tmp/.report-err")"
+		return
+	fi
+	printf '%s\n' "$report" | jq -r '"\(.lost) lost \(.unfinished) unfinished"'
+}
+
+# dump DIR [OPTION]...: every event as a JSON line, into $tmp/DIR.json.
+dump() {
+	dir=$1
+	shift
+	bounded 60 "$XAUDIT" dump --format=json "$@" "$tmp/$dir" >"$tmp/$dir.json" 2>"$tmp/.err"
+}
+# events DIR FILTER: how many lines of the dump the jq condition is true of.
+events() {
+	jq -n "[inputs | select($2)] | length" "$tmp/$1.json"
+}
+
+# info DIR FILTER: jq's answer about the trace, compact.
+info() {
+	bounded 60 "$XAUDIT" info --format=json "$tmp/$1" 2>"$tmp/.err" | jq -c "$2"
+}
+# object DIR NAME FILTER: the same about the object with this basename, in all processes.
+object() {
+	bounded 60 "$XAUDIT" info --format=json "$tmp/$1" 2>"$tmp/.err" |
+		jq -c --arg n "/$2" ".processes[].objects[] | select(.path | endswith(\$n)) | $3"
+}
+
+# seconds A COMMAND...: repeats the command each 20 ms until it succeeds; status 1 after about A seconds.
+wait_until() {
+	tries=$(($1 * 50))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.02
+	done
+}

@@ -1,0 +1,350 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks: who was interrupted before he stored an event, and comes back later, stores it only where nothing else came
+ * to be. Each scenario plays the interrupted one by hand: it keeps the cursor and the token, lets things happen, and
+ * stores.
+ */
+#include "t/lib/tap.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/chunk.h"
+#include "runtime/clock.h"
+#include "runtime/pool.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "x86_64/sys.h"
+#include "runtime/thread.h"
+#include "t/lib/core.h"
+
+#define WORD(id)  TRACE_WORD(TRACE_POINT, id)
+#define EVENT(id) TRACE_EVENT(TRACE_POINT, id, (uint32_t)clock_now())
+
+/* What the scenarios tell. */
+struct told {
+	pid_t pid;
+	uint64_t value[8];
+};
+
+static struct told *told;
+static struct thread *thread;
+
+/* Of an event that is about to be stored. */
+static struct {
+	uint64_t at, token;
+} pending;
+
+static void interrupt(void)
+{
+	pending.at = thread->hot.cursor;
+	pending.token = thread->hot.token;
+}
+
+/* Returns whether it is stored. */
+static int come_back(uint32_t id)
+{
+	return chunk_store(pending.at, pending.token, EVENT(id)) == pending.token;
+}
+
+static void begin(void)
+{
+	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
+	told->pid = getpid();
+	thread = thread_get();
+	recorder_write(thread, NULL, WORD(1));
+}
+
+static void next_chunk(enum trace_mode mode)
+{
+	static const uint64_t all = ~0ull;
+	uint64_t before;
+
+	sys_set_signals(&all, &before);
+	if (chunk_next(thread, mode, clock_now()))
+		_exit(90);
+	sys_set_signals(&before, NULL);
+}
+
+/* ---- one thread and its handlers ---- */
+
+static int in_between(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	recorder_write(thread, NULL, WORD(2));
+	told->value[0] = (uint64_t)come_back(3);
+	recorder_write(thread, NULL, WORD(4));
+	return 0;
+}
+
+static int another_chunk(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[0] = (uint64_t)come_back(2);
+	/* As often as it takes for the place to be this one's again. */
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[1] = (uint64_t)thread->place;
+	told->value[2] = (uint64_t)come_back(2);
+	recorder_write(thread, NULL, WORD(3));
+	return 0;
+}
+
+/* Stored by the interrupted one, but the cursor is not moved. */
+static int not_moved(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	told->value[0] = (uint64_t)come_back(2);
+	recorder_write(thread, NULL, WORD(3));
+	thread->hot.cursor += 8; /* now it goes on */
+	recorder_write(thread, NULL, WORD(4));
+	/* Another one, right before the chunk is left. */
+	interrupt();
+	told->value[1] = (uint64_t)come_back(5);
+	next_chunk(TRACE_MODE_STREAM);
+	recorder_write(thread, NULL, WORD(6));
+	return 0;
+}
+
+/* The hole that is left when the cursor was moved twice: whoever still means to store there must not, later. */
+static int hole(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	uint64_t outer = pending.at;
+	told->value[0] = (uint64_t)come_back(2);
+	interrupt();
+	pending.at = outer + 8;
+	thread->hot.cursor = outer + 8;
+	recorder_write(thread, NULL, WORD(3)); /* it is there; the cursor is behind it */
+	thread->hot.cursor += 8;
+	pending.at = thread->hot.cursor - 8; /* the hole */
+	recorder_write(thread, NULL, WORD(4));
+	thread->passed = 1;
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[1] = (uint64_t)come_back(5);
+	return 0;
+}
+
+/* ---- taking back ---- */
+
+static int take_back(void *argument)
+{
+	(void)argument;
+	begin();
+	recorder_write(thread, NULL, TRACE_WORD(TRACE_ENTRY, 2));
+	thread->taking = thread->hot.cursor - 8;
+	uint64_t at = thread->taking, entry = *(uint64_t *)(uintptr_t)at;
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[0] = chunk_store(at, entry, thread->hot.token) == entry;
+	told->value[1] = thread->taking;
+	return 0;
+}
+
+/* ---- custom events ---- */
+
+/* One is in the middle of being written: all but its first word of data is there. */
+static uint64_t half_custom(uint64_t frame)
+{
+	uint64_t at = thread->hot.cursor;
+
+	*(uint64_t *)(uintptr_t)at = 
+		TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 3), (uint32_t)clock_now());
+	memset((void *)(uintptr_t)(at + 16), 'x', 16);
+	thread->hot.cursor += 32;
+	thread->custom[0].address = at;
+	thread->custom[0].frame = frame;
+	thread->customs = 1;
+	return at;
+}
+
+static int custom(void *argument)
+{
+	char here;
+
+	(void)argument;
+	begin();
+	/* Of a frame further out. */
+	uint64_t at = half_custom((uint64_t)(uintptr_t)&here + 4096), token = thread->hot.token;
+	uint32_t place = thread->place;
+	recorder_write(thread, NULL, WORD(2));
+	for (int i = 0; i < 5; i++) {
+		next_chunk(TRACE_MODE_STREAM);
+		told->value[0] += thread->place == place;
+		told->value[1] = thread->place > told->value[1] ? thread->place : told->value[1];
+	}
+	told->value[2] = chunk_store(at + 8, token, 16) == token;
+	thread->customs = 0;
+	for (int i = 0; i < 4; i++) {
+		next_chunk(TRACE_MODE_STREAM);
+		told->value[3] += thread->place == place;
+	}
+	return 0;
+}
+
+/* ---- somebody else who writes ---- */
+
+static struct trace_handover *handover_of(uint32_t place)
+{
+	return pool_handover((thread->many ? thread->many : thread->few)[place]);
+}
+
+/* Chunks that are handed over, and not written by the thread itself. */
+static uint64_t left_to_others(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t place = 0; place < thread->made; place++)
+		n += handover_of(place)->full != 0;
+	return n;
+}
+
+/* `xaudit record` is there, as its beat says, and slow; then quick. */
+static int others_write(void *argument)
+{
+	uint64_t beat = 0;
+
+	(void)argument;
+	begin();
+	while (++beat < chunk_ring_size() / chunk_size()) {
+		process_head()->drain_beat = beat;
+		next_chunk(TRACE_MODE_STREAM);
+	}
+	told->value[0] = chunk_ring_size() / chunk_size() - thread->made;
+	told->value[1] = thread->made - 1 - left_to_others();
+	process_head()->drain_beat = ++beat;
+	next_chunk(TRACE_MODE_STREAM);
+	told->value[2] = thread->place;
+	told->value[3] = thread->made - 1 - left_to_others();
+	for (int i = 0; i < 6; i++) {
+		for (uint32_t place = 0; place < thread->made; place++)
+			handover_of(place)->drained = handover_of(place)->full;
+		process_head()->drain_beat = ++beat;
+		next_chunk(TRACE_MODE_STREAM);
+		told->value[4] = thread->place > told->value[4] ? thread->place : told->value[4];
+	}
+	told->value[5] = thread->made > 4;
+	return 0;
+}
+
+/* ---- forked twins ---- */
+
+/* The child comes first, with the parent's address: it stores the parent's event, which the parent finds there. */
+static int twin_first(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	uint64_t event = EVENT(2);
+	pid_t child = fork();
+	if (!child)
+		_exit(chunk_store(pending.at, pending.token, event) == pending.token);
+	int status = 0;
+	waitpid(child, &status, 0);
+	told->value[0] = (uint64_t)WEXITSTATUS(status);
+	uint64_t found = chunk_store(pending.at, pending.token, event);
+	told->value[1] = found == event;
+	tramp_slow_event(found, event, 0);
+	recorder_write(thread, NULL, WORD(3));
+	return 0;
+}
+
+/* The parent has gone on when the child comes back. */
+static int twin_late(void *argument)
+{
+	(void)argument;
+	begin();
+	interrupt();
+	pid_t child = fork();
+	if (!child) {
+		raise(SIGSTOP);
+		_exit(come_back(9));
+	}
+	int status = 0;
+	waitpid(child, &status, WUNTRACED);
+	for (int i = 0; i < 3; i++) {
+		next_chunk(TRACE_MODE_STREAM);
+		recorder_write(thread, NULL, WORD((uint32_t)i + 2));
+	}
+	kill(child, SIGCONT);
+	waitpid(child, &status, 0);
+	told->value[0] = (uint64_t)WEXITSTATUS(status);
+	return 0;
+}
+
+/* ---- ---- */
+
+static const char *as_text(uint64_t *holes)
+{
+	static char text[512];
+	struct reading reading;
+	size_t length = 0;
+
+	text[0] = '\0';
+	if (core_read(core_folder(), told->pid, 0, TRACE_CHUNK_MIN, &reading))
+		return "no file";
+	for (size_t i = 0; i < reading.count && length + 20 < sizeof(text); i++)
+		length += (size_t)snprintf(
+			text + length, sizeof(text) - length, "%s%u", i ? " " : "", reading.event[i].id);
+	*holes = reading.holes;
+	core_forget(&reading);
+	return text;
+}
+
+static void run(int (*scenario)(void *), const char *what, const char *events)
+{
+	uint64_t holes;
+
+	memset(told, 0, sizeof(*told));
+	is_int(core_child(scenario, NULL, 20), 0, "%s: the program runs to its end", what);
+	if (events)
+		is_str(as_text(&holes), events, "%s: the events are right", what);
+}
+
+int main(void)
+{
+	core_folder();
+	told = core_shared(sizeof(*told));
+	run(in_between, "a handler's event in between", "1 2 4");
+	is_int((long long)told->value[0], 0, "the interrupted one stores nothing over it");
+	run(another_chunk, "a handler that goes on to another chunk", "1 3");
+	is_int((long long)told->value[0], 0, "nothing is stored in the chunk that was left");
+	is_int((long long)told->value[1], 0, "the third chunk is in the place of the first");
+	is_int((long long)told->value[2], 0, "nothing is stored in the chunk that came to lie there");
+	run(not_moved, "a handler between the store and the cursor's move", "1 2 3 4 5 6");
+	is_int((long long)told->value[0] + (long long)told->value[1], 2, "both are stored");
+	run(hole, "a hole", "1 2 3 4");
+	is_int((long long)told->value[1], 0, "it is closed when the chunk is left");
+	run(take_back, "a handler that leaves the chunk while its last entry is taken back", NULL);
+	is_int((long long)told->value[0], 0, "the entry stays");
+	is_int((long long)told->value[1], 0, "and nothing is being taken back any more");
+	run(custom, "a custom event that is being written", NULL);
+	is_int((long long)told->value[0], 0, "its chunk's place is not used again, through five chunks");
+	is_int((long long)told->value[1], 1, "the other one is");
+	is_int((long long)told->value[2], 0, "its chunk was left without it: it can't be finished there");
+	is_int((long long)told->value[3], 2, "and when nobody writes there any more the place is in turn again");
+	run(others_write, "somebody else writes chunks", NULL);
+	is_int((long long)told->value[5], 1, "a thread has many places");
+	is_int((long long)told->value[0], 0, "as many as a flight recorder, if none is written");
+	is_int((long long)told->value[1], 0, "it writes none itself as long as it has places");
+	is_int((long long)told->value[2], 0, "when it has none any more, it uses that of the oldest chunk");
+	is_int((long long)told->value[3], 0, "which it wrote, that one alone");
+	is_int((long long)told->value[4], 1, "of many that are written it uses two");
+	run(twin_first, "a forked child that comes first", "1 2 3");
+	is_int((long long)told->value[0], 1, "it stores the parent's event");
+	is_int((long long)told->value[1], 1, "which the parent finds");
+	run(twin_late, "a forked child that comes late", "1 2 3 4");
+	is_int((long long)told->value[0], 0, "it stores nothing");
+	return done_testing();
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
+check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
+	t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
+	t/unit/histogram.t t/unit/live.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t \
+	t/unit/patch_live.t t/unit/pool.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
+	t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
+	t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t \
+	t/unit/step.t t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
+
+t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
+t_unit_altstack_t_LDADD = x86_64/libx86_64.la
+
+t_unit_arena_t_SOURCES = t/unit/arena.c
+t_unit_arena_t_LDADD = t/lib/libcore.la
+
+t_unit_chunk_t_SOURCES = t/unit/chunk.c
+t_unit_chunk_t_LDADD = t/lib/libcore.la
+
+t_unit_core_filter_t_SOURCES = t/unit/core_filter.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
+t_unit_core_filter_t_LDADD = t/lib/libcore.la
+
+t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
+t_unit_core_modes_t_LDADD = t/lib/libcore.la
+
+t_unit_epoch_t_SOURCES = t/unit/epoch.c
+t_unit_epoch_t_LDADD = runtime/libruntime.la runtime/libbase.la
+
+t_unit_epoch_torture_t_SOURCES = t/unit/epoch_torture.c
+t_unit_epoch_torture_t_LDADD = runtime/libruntime.la runtime/libbase.la
+
+t_unit_glob_t_SOURCES = t/unit/glob.c
+t_unit_glob_t_LDADD = audit/rules/librules.la
+
+t_unit_handlers_t_SOURCES = t/unit/handlers.c t/lib/flow.h t/lib/flow_xray.h
+t_unit_handlers_t_LDADD = t/lib/libcore.la
+
+t_unit_handlers_safe_t_SOURCES = t/unit/handlers_safe.c t/lib/flow.h t/lib/flow_xray.h
+t_unit_handlers_safe_t_LDADD = t/lib/libcore.la
+
+t_unit_histogram_t_SOURCES = t/unit/histogram.c tool/show/histogram.c tool/show/histogram.h tool/memory.c \
+	tool/memory.h
+
+t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
+t_unit_live_t_LDADD = audit/live/liblive.la t/lib/libcore.la audit/live/libmatch.la x86_64/libsled.la \
+	runtime/libbase.la
+
+t_unit_live_soak_t_SOURCES = t/unit/live_soak.c t/lib/live_load.h
+t_unit_live_soak_t_LDADD = audit/live/liblive.la t/lib/libcore.la audit/live/libmatch.la x86_64/libsled.la \
+	runtime/libbase.la -lrt
+
+t_unit_mirror_t_SOURCES = t/unit/mirror.c t/lib/flow.h t/lib/flow_xray.h
+t_unit_mirror_t_LDADD = t/lib/libcore.la
+
+t_unit_mirror_stacks_t_SOURCES = t/unit/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h
+t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
+
+t_unit_patch_t_SOURCES = t/unit/patch.c
+t_unit_patch_t_LDADD = t/lib/libcore.la
+
+t_unit_patch_live_t_SOURCES = t/unit/patch_live.c
+t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
+
+t_unit_pool_t_SOURCES = t/unit/pool.c
+
+t_unit_reader_live_t_SOURCES = t/unit/reader_live.c
+t_unit_reader_live_t_LDADD = runtime/libbase.la
+
+t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/record/drain.h tool/record/drain_beat.c \
+	tool/record/drain_beat.h tool/record/own.h
+t_unit_record_drain_t_LDADD = runtime/libbase.la
+
+t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/memory.c tool/record/trim.c tool/read/base.c \
+	tool/read/clock.c tool/read/family.c tool/read/file.c tool/read/folder.c tool/read/meta.c tool/read/names.c \
+	tool/read/process.c tool/read/words.c
+
+t_unit_recorder_t_SOURCES = t/unit/recorder.c
+t_unit_recorder_t_LDADD = t/lib/libcore.la
+
+t_unit_recorder_fork_t_SOURCES = t/unit/recorder_fork.c
+t_unit_recorder_fork_t_LDADD = t/lib/libcore.la
+
+t_unit_recorder_room_t_SOURCES = t/unit/recorder_room.c
+t_unit_recorder_room_t_LDADD = t/lib/libcore.la
+
+t_unit_recorder_vfork_t_SOURCES = t/unit/recorder_vfork.c
+t_unit_recorder_vfork_t_LDADD = t/lib/libcore.la
+
+t_unit_rules_t_SOURCES = t/unit/rules.c t/lib/rules_said.h
+t_unit_rules_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+
+t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
+t_unit_rules_lines_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+
+t_unit_site_t_SOURCES = t/unit/site.c t/lib/site_fixture.h
+t_unit_site_t_LDADD = audit/site/libsites.la audit/rules/librules.la
+
+t_unit_site_damage_t_SOURCES = t/unit/site_damage.c t/lib/site_fixture.h
+t_unit_site_damage_t_LDADD = audit/site/libsites.la audit/rules/librules.la
+
+t_unit_sled_t_SOURCES = t/unit/sled.c
+t_unit_sled_t_LDADD = audit/rules/librules.la
+
+t_unit_snapshot_copy_t_SOURCES = t/unit/snapshot_copy.c
+t_unit_snapshot_copy_t_LDADD = t/lib/libcore.la
+
+t_unit_stacks_t_SOURCES = t/unit/stacks.c t/lib/flow.h t/lib/flow_coroutines.h
+t_unit_stacks_t_LDADD = t/lib/libcore.la
+
+t_unit_step_t_SOURCES = t/unit/step.c t/unit/step.h t/unit/step_call.S t/unit/step_program.c
+t_unit_step_t_LDADD = t/lib/libcore.la
+
+t_unit_stub_t_SOURCES = t/unit/stub.c
+t_unit_stub_t_LDADD = t/lib/libcore.la
+
+t_unit_text_t_SOURCES = t/unit/text.c
+t_unit_text_t_LDADD = runtime/libruntime.la
+
+t_unit_ticks_t_SOURCES = t/unit/ticks.c
+t_unit_ticks_t_LDADD = t/lib/libcore.la
+
+t_unit_trace_file_t_SOURCES = t/unit/trace_file.c tool/memory.c tool/memory.h tool/read/file.c tool/read/file.h

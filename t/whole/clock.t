@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Times in the trace are those of the program's own clock, whichever clock the trace was taken with.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+
+library "$CC" libbusy.so busy_library.c
+program "$CC" busy busy.c -L. -lbusy
+
+# near A B ALLOWED: they differ by no more.
+near() {
+	awk -v a="$1" -v b="$2" -v allowed="$3" 'BEGIN { d = a - b; exit !(d <= allowed && -d <= allowed) }'
+}
+# moment FUNCTION EVENT: of the last such event.
+moment() {
+	jq -rn --arg f "$1" --arg e "$2" '[inputs | select(.function == $f and .event == $e) | .time_ns] | max' d.json
+}
+total() {
+	printf '%s\n' "$report" | jq --arg f "$1" '.functions[] | select(.function == $f) | .total_ns'
+}
+
+# One run: $short and $long are what the trace says of the two calls.
+run() {
+	record d "$@" -l libbusy.so ./busy
+	report d
+	dump d
+	short=$(($(moment busy_short exit) - $(moment busy_short entry)))
+	long=$(($(moment busy_long exit) - $(moment busy_long entry)))
+}
+true_times() {
+	near "$short" $(($2 - $1)) 50000 && near "$long" $(($4 - $3)) 200000 &&
+		near "$(moment busy_short entry)" "$1" 500000 &&
+		near "$(moment busy_long exit)" "$4" 500000
+}
+# try ARG...: the program reads its clock, then calls; it may lose the processor in between. So a few runs, until one
+# had luck.
+try() {
+	for turn in 1 2 3 4 5 6; do
+		run "$@"
+		# shellcheck disable=SC2086
+		if true_times $out; then break; fi
+		diag "run $turn: $short and $long, $out"
+	done
+}
+
+# compare NAME: the program's times in $out and those of the trace are the same.
+compare() {
+	set -- "$1" $out
+	is "$(calls busy_short) $(calls busy_long), $(sums)" '2 2, 0 lost 0 unfinished' "$1: all calls are there"
+	ok "$1: a call of 50 ms takes that, within 0.1 %" near "$short" $(($3 - $2)) 50000
+	ok "$1: a call of 200 ms takes that, within 0.1 %" near "$long" $(($5 - $4)) 200000
+	ok "$1: report has the sum of the calls" near "$(total busy_long)" "$long" 100000
+	ok "$1: the first call begins when the program says, by CLOCK_MONOTONIC" near "$(moment busy_short entry)" \
+		"$2" 500000
+	ok "$1: the last call ends when the program says" near "$(moment busy_long exit)" "$5" 500000
+	ok "$1: the pause between the two is as long as the program says, within 100 ppm and 0.1 ms" \
+		near $(($(moment busy_long entry) - $(moment busy_short exit))) $(($4 - $3)) 130000
+	diag "$1: $short of $(($3 - $2)), $long of $(($5 - $4)) ns"
+}
+
+try -k plt
+is "$status/$err" '0/' 'the program runs with the default clock'
+compare default
+like "$(info d .clock.source)" '^"(tsc|monotonic)"$' 'info says which clock it is'
+ok 'info tells of an error of no more than 100 ppm' test "$(info d '.clock.ppm <= 100')" = true
+
+for clock in tsc monotonic; do
+	printf '[trace]\nclock = %s\n' $clock >conf
+	try -c conf -k plt
+	is "$status/$err" '0/' "the program runs with clock = $clock"
+	is "$(info d .clock.source)" "\"$clock\"" "clock = $clock: info says so"
+	compare "clock = $clock"
+done
+like "$(bounded 60 "$XAUDIT" info d)" '^Clock +CLOCK_MONOTONIC' 'clock = monotonic: info says so to people'
+
+# A program that disables the TSC in the middle of its calls (prctl), where the trace is in its ticks, and where libc
+# would read it for CLOCK_MONOTONIC.
+# left NAME INNER OPTION...: INNER: how many of the library's own calls of itself are seen.
+left() {
+	name=$1 inner=$2
+	shift 2
+	record d "$@" -l libleaving.so ./leaving
+	# The handler is called in the child too, which says nothing.
+	is "$status $out $err" "0 child 0
+sum 44856, handled $((305 + inner))
+rdtsc is trapped " \
+		"$name: a program that disables the TSC runs on"
+	report d
+	is "$(calls library_step) $(calls library_sleep) $(calls library_call) $(calls library_tail), $(sums)" \
+		"$((400 + inner)) 2 2 1, 0 lost 0 unfinished" "$name: all its calls are there"
+	dump d
+	is "$(jq -n '[inputs | select(.event == "entry" or .event == "exit")] | group_by(.tid) |
+		map([.[].time_ns] | . == sort) | all' d.json)" true "$name: no thread's times step back"
+	is "$(events d '.event == "custom" and .type == "mark"')" 2 "$name: events of the program are there"
+	printf '%s\n' "$report" | \
+		jq -c '.functions[] | select(.function == "library_sleep") | [.min_ns, .max_ns]' >slept
+	ok "$name: 20 ms are that long by both clocks" jq -e '.[0] >= 19990000 and .[1] < 2000000000' slept
+}
+library "$CC" libleaving.so leaving_tsc_library.c
+program "$CC" leaving leaving_tsc.c "-I$top_srcdir/runtime/api" -L. -lleaving "$top_builddir/libxaudit-api.a"
+for clock in tsc monotonic; do
+	printf '[trace]\nclock = %s\n' $clock >conf
+	library "$CC" libleaving.so leaving_tsc_library.c
+	left "clock = $clock, plt" 0 -c conf -k plt
+	patchable_library libleaving.so leaving_tsc_library.c
+	left "clock = $clock, patchable" 1 -c conf -k patchable
+	if xray_library libleaving.so leaving_tsc_library.c; then
+		left "clock = $clock, xray" 1 -c conf -k xray
+	else
+		skip 5 'no clang here'
+	fi
+done
+
+# Sleds take their own way through the recorder.
+patchable_library libbusy.so busy_library.c
+try -c conf -k patchable
+compare 'clock = monotonic, patchable'
+if xray_library libbusy.so busy_library.c; then
+	try -c conf -k xray
+	compare 'clock = monotonic, xray'
+else
+	skip 7 'no clang here'
+fi
+done_testing

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Programs that put themselves under a filter of system calls which kills: they run on, and what they call is recorded.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+
+library "$CC" libcounted.so counted.c
+program "$CC" confined confined.c -L. -lcounted
+program "$CC" confined_wait confined_wait.c -L. -lcounted
+program "$CC" confined_fork confined_fork.c -L. -lcounted
+[ "$(bounded 20 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
+
+# alone MODE WAY CALLS: under the module alone, into d.
+alone() {
+	rm -rf d
+	printf '[trace]\noutput = %s\nmode = %s\nbuffer = 64k\nring = 1M\n[library libcounted.so]\nkinds = plt\n' \
+		"$tmp/d" "$1" >conf
+	status=0
+	out=$(bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" ./confined "$2" "$3" 2>err) || status=$?
+	err=$(cat err)
+	report d
+}
+
+for way in prctl syscall probe return late; do
+	all=$([ $way = late ] && echo 321000 || echo 322000)
+	# Five times the ring.
+	alone ring $way 160000
+	is "$status/$out/$err/$(sums)" '0/done//0 lost 0 unfinished' \
+		"$way: mode ring, alone: it runs on, and nothing is lost"
+	# Whoever comes late has a quarter of it.
+	is "$(printf '%s\n' "$report" | jq '.overwritten_chunks > 30 and .functions[0].calls > 50000')" true \
+		"$way: and the ring has been round"
+	alone count $way 160000
+	is "$status/$out/$err/$(calls counted) $(sums)" "0/done//$all 0 lost 0 unfinished" "$way: mode count: the same"
+	alone stream $way 160000
+	is "$status/$out/$err/$(calls counted) $(sums)" "0/done//$all 0 lost 0 unfinished" \
+		"$way: mode stream, alone: each call is there"
+	record d -b 64k -k plt -l libcounted.so "$tmp/confined" $way 160000
+	report d
+	is "$status/$out/$err/$(calls counted) $(sums)" "0/done//$all 0 lost 0 unfinished" \
+		"$way: mode stream, under record: each call is there"
+done
+
+for mode in stream ring count; do
+	record d -b 64k -m $mode -k plt -l libcounted.so "$tmp/confined_fork"
+	report d
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//100001 0 lost 0 unfinished' \
+		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
+done
+
+# Not each run has them sleep.
+turns=
+for turn in 1 2 3 4 5 6; do
+	record d -b 64k -k plt -l libcounted.so "$tmp/confined_wait"
+	report d
+	turns="$turns $status/$out/$err/$(calls counted)/$(sums)"
+	[ "$status" -eq 0 ] || break
+	rm -rf d
+done
+is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" \
+	'threads that slept for a lock at the filter go on'
+
+# Programs that limit themselves in other ways, in the midst of what is recorded.
+program "$CC" limited limited.c -L. -lcounted
+chmod 755 "$tmp"
+for way in strict as prlimit lock; do
+	[ "$(bounded 20 ./limited $way)" = "done" ] || {
+		skip 3 "$way is nothing that can be had here"
+		continue
+	}
+	before=1000 said=
+	[ $way != strict ] || said='xaudit: the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded'
+	[ $way = strict ] || before=2000
+	for mode in stream ring count; do
+		record d -m $mode -k plt -l libcounted.so "$tmp/limited" $way
+		report d
+		is "$status/$out/$err/$(calls counted) $(sums)" "0/done/$said/$before 0 lost 0 unfinished" \
+			"$way, mode $mode: the program runs as ever, and each call that may be recorded is"
+	done
+done
+done_testing

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit ctl at a process that forges what it shows: lists without an end, impossible counts, pages that vanish, a
+# thread that never answers. The command ends, in bounded memory, and says so in one line.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/ctl.sh"
+skip_sanitized
+
+max_rss=$top_builddir/t/lib/max_rss
+[ -x "$max_rss" ] || bail "no $max_rss: run make check"
+version=$("$XAUDIT" --version | sed 's/.* //')
+library "$CC" libxaudit.so forged.c -I"$top_srcdir" -I"$top_builddir" "-DVERSION=\"$version\"" -pthread
+printf 'void forge(const char *);\nint main(int argc, char **argv) { forge(argc > 1 ? argv[1] : ""); }\n' >forge.c
+$CC -o forge forge.c -L. -lxaudit -Wl,-rpath,"$tmp" || bail 'forge does not compile'
+
+# forged WHAT: the process.
+forged() {
+	alone ./forge "$1"
+}
+# gone: ends it, however it is.
+gone() {
+	exec 3>&-
+	kill -9 "$child" 2>/dev/null
+	wait "$child" 2>/dev/null
+}
+
+endless='what is said to be libxaudit.so.s there has no end; the rest of it was not read'
+for what in loads objects bound bindings; do
+	forged $what
+	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
+	is "$? $(wc -l <ctl.err)" '1 1' "$what that lead back into themselves: status ends, with one line"
+	like "$(cat ctl.err)" "^xaudit ctl: process $pid: $endless\$" "$what: the line says so"
+	ok "$what: what was read is shown" jq -e ".pid == $pid" ctl.out
+	gone
+done
+for what in blocks sites far vanish; do
+	forged $what
+	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
+	is "$? $(jq .pid ctl.out) $(cat ctl.err)" "0 $pid " "$what: status leaves out what makes no sense"
+	gone
+done
+forged sites
+kib=$(bounded 30 "$max_rss" "$XAUDIT" ctl "$pid" status)
+ok "four thousand million sites take bounded memory: $kib KiB" test "$kib" -lt 65536
+gone
+for what in deaf calls; do
+	forged $what
+	ctl "$pid" stop
+	is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it was asked for" \
+		"$what: who never answers is not waited for"
+	ok "$what: and is let go" test "$(sed -n 's/^TracerPid:\t//p' "/proc/$pid/status")" = 0
+	gone
+done
+forged patches
+ctl "$pid" enable x
+is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so gives a damaged answer; please report this" \
+	'an answer of 2^40 patches is refused'
+gone
+done_testing

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# 10 000 sites are switched on and off by xaudit ctl, again and again, while 8 threads call them at full speed and
+# signals come: 3 s, with XAUDIT_SOAK=1 a minute.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/ctl.sh"
+
+# sum: calls that the workers and the signal handlers have counted so far.
+sum() {
+	od -An -v -td8 -w8 counters | awk '{ sum += $1 } END { printf "%d", sum }'
+}
+
+# soak KIND SECONDS LINE...
+soak() {
+	kinds=$1 seconds=$2
+	shift 2
+	name="$kinds${*:+, $*}"
+	rules 'enabled = no' 'mode = count' "$@"
+	rm -f counters
+	begin "$kinds/controlled" counters 8 4 signals
+	low=0 high=0 rounds=0 wrong=''
+	end=$(($(date +%s) + seconds))
+	while [ "$(date +%s)" -lt "$end" ]; do
+		before=$(sum)
+		ctl "$pid" enable '*'
+		[ "$status" -eq 0 ] || wrong="$wrong; $err"
+		begun=$(sum)
+		sleep 0.05
+		ending=$(sum)
+		ctl "$pid" disable '*'
+		[ "$status" -eq 0 ] || wrong="$wrong; $err"
+		ended=$(sum)
+		# The counters are read one after another, and a call may be on its way in each thread.
+		low=$((low + ending - begun))
+		high=$((high + ended - before + 20))
+		rounds=$((rounds + 1))
+	done
+	is "$wrong $(on)" ' 0' "$name: all $rounds rounds are done, and all is off"
+	traced=$(status .counted)
+	sleep 0.3
+	is "$(status .counted)" "$traced" "$name: after that, no call is traced"
+	ok "$name: $traced traced calls are within what the program counted, $low to $high" \
+		test "$traced" -ge "$((low - rounds * 20))" -a "$traced" -le "$high"
+	ok "$name: there were calls" test "$low" -gt 1000
+	finish
+	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' "$name: the program noticed nothing"
+}
+mkdir patchable
+library "$CC" patchable/libcontrolled.so controlled_library.c -fpatchable-function-entry=5
+program "$CC" patchable/controlled controlled.c -Lpatchable -lcontrolled
+each=3
+[ "$XAUDIT_SOAK" != 1 ] || each=60
+soak patchable $each
+soak patchable $each 'prepare = none'
+mkdir xray
+if xray_library xray/libcontrolled.so controlled_library.c; then
+	program "$CC" xray/controlled controlled.c -Lxray -lcontrolled
+	soak xray $each
+else
+	skip 5 'no clang here'
+fi
+done_testing

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The programs of the farm (`make farm`) that a system for development has anyway: in five ways they print and end the
+# same as untraced, lose nothing, and check finds nothing in them.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+skip_sanitized
+need jq
+
+programs='perl python iconv git clang make asan tsan'
+FARM="$programs" FARM_WORK="$tmp" bounded 600 "$top_srcdir/t/farm/run.sh" >"$tmp/table" 2>"$tmp/err"
+is "$? $(tail -n 1 "$tmp/table") $(cat "$tmp/err")" '0 farm: 0 bad ' 'nothing is wrong with the programs that are here'
+while read -r line; do
+	diag "$line"
+done <"$tmp/table"
+for program in $programs; do
+	row=$(grep "^$program " "$tmp/table")
+	case $row in
+	*'not here'*) skip 1 "$row" ;;
+	*) is "$(printf '%s\n' "$row" | tr '|' '\n' | grep -cv lost)" 6 \
+		"$program: nothing is lost in any of the five ways" ;;
+	esac
+done
+done_testing

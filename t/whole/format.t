@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Version 2 of the trace format: chunks in r<n>, in t<n>, or in both, holes that are not zero, an entry's second number.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+make_trace=$top_builddir/t/lib/make_trace
+[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+
+# The same events, whatever the format: $1 begins the process; $2, $3 and $4 tell where chunks go, $5 is how an entry is
+# called.
+script() {
+	cat <<END
+process p100 chunk=65536 ring_chunk=65536 ring_size=262144 $1
+pair first 1000 1000 5
+pair last 900000 900000 8005
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 outer
+function 1 0 2 0x200 inner
+type 16 request
+thread 100 main
+$2
+loop 5000 10
+entry 1 1000
+hole 1
+$5 2 1002
+exit 2 1004
+exit 1 1008
+end
+$3
+chunk 60000
+custom 16 60001 =hello
+unfinished 16 60002 =gone
+entry 1 60010
+$3
+chunk 60100
+switch 102
+entry 2 60200
+lost 3
+$4
+chunk 60300 102
+entry 1 60400
+entry 2 60500
+exit 2 60600
+exit 1 60700
+open
+END
+}
+# trace NAME ARGUMENTS OF script...
+trace() {
+	name=$1
+	shift
+	script "$@" | "$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+}
+# shown NAME: what all readers say of it.
+shown() {
+	for command in report 'report --by=thread' replay 'dump --format=json'; do
+		# A command and its options.
+		# shellcheck disable=SC2086
+		bounded 30 "$XAUDIT" $command "$tmp/$1" 2>&1
+	done
+}
+trace first version=1 stream stream stream entry
+shown first >"$tmp/want"
+is "$(awk '/ outer / { print $1; exit }' "$tmp/want")" 5002 'version 1 has 5002 calls of outer'
+
+trace stream version=2 stream stream ring kept
+shown stream >"$tmp/out"
+ok 'of version 2, t<n> and the newest chunk in r<n> are read as one' cmp "$tmp/want" "$tmp/out"
+trace both version=2 stream both both kept
+shown both >"$tmp/out"
+ok 'a chunk that is in both counts once' cmp "$tmp/want" "$tmp/out"
+
+# The order in t<n> is none, and who was killed while it copied a chunk left no head there.
+script version=2 stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
+	"$make_trace" "$tmp/order" || bail 'make_trace failed'
+"$XAUDIT" report "$tmp/order" >"$tmp/want"
+t0=$tmp/order/p100/t0
+dd if="$t0" of="$tmp/chunk" bs=65536 count=1 2>/dev/null
+dd if="$t0" of="$t0" bs=65536 skip=1 count=1 conv=notrunc 2>/dev/null
+dd if="$tmp/chunk" of="$t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
+bounded 30 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'chunks of t<n> in another order are no damage'
+ok 'and the numbers are the same' cmp "$tmp/want" "$tmp/out"
+truncate -s "$((($(wc -c <"$t0") / 65536 + 1) * 65536 + 128))" "$t0"
+printf 'words of a chunk whose head was to come' >>"$t0"
+bounded 30 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'a copy without its head is none'
+ok 'and it is left out' cmp "$tmp/want" "$tmp/out"
+
+# A flight recorder of four places, of which the oldest chunks were overwritten.
+script version=2 ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | "$make_trace" "$tmp/ring" ||
+	bail 'make_trace failed'
+bounded 30 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'a flight recorder is read'
+chunks=$(((20000 * 5 + 8168) / 8169)) # 64 bytes of each chunk stay free
+like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of $chunks chunks, four are there"
+# Those four hold three full chunks and the rest; two of five words are entries.
+is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 / 5))" 'with all their events'
+
+# A chunk that is nowhere, where nothing can have been overwritten.
+script version=2 stream stream stream entry |
+	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
+	"$make_trace" "$tmp/hole" || bail 'make_trace failed'
+printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
+bounded 30 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of the trace was read" \
+	'a missing chunk is damage'
+done_testing

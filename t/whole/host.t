@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler's
+# signals come: no call is lost or counted twice, and nothing piles up. 20 000 cycles; XAUDIT_SOAK=1 (make soak) makes
+# it 1 000 000, with hours to spare.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+
+if [ -n "$XAUDIT_SOAK" ]; then
+	cycles=1000000 limit=7200
+else
+	cycles=20000 limit=150
+fi
+# Children write 300 kB each, calls 16 bytes each: the trace of the long run stays under 1 GB.
+children=100
+calls=$((600000 / cycles))
+[ $calls -gt 5 ] || calls=5
+
+# used FIELD: how much more the last line "used" of the host has there than the first.
+used() {
+	printf '%s\n' "$told" | awk -v f="$1" \
+		'$1 == "used" { n++; if (n == 1) first = $f; last = $f } END { if (n == 2) print last - first }'
+}
+# expected FUNCTIONS...: rows of the report, from what the host tells: of $1 = work (loads or calls), all processes or
+# its own.
+expected() {
+	printf '%s\n' "$told" | awk -v sleds="$sleds" -v all="$1" '
+		$1 == "used" || $1 == "pid" { next }
+		$1 == "stay" { print "counted", $2; if (all) print "within_child", $3; next }
+		{ n = $3 + (all ? $4 : 0); print $1 "_work", n }
+		sleds { print $1 "_begin", $2; print $1 "_end", $2; print $1 "_inner", n }' | sort | tr '\n' ','
+}
+rows() {
+	printf '%s\n' "$report" | jq -r '.functions[] | "\(.function) \(.calls)"' | sort | tr '\n' ','
+}
+
+# kind NAME KIND SLEDS BUILD...
+# Plugins without a PLT: with any auditor that has la_symbind, ld.so (2.36) allocates 32 bytes per slot for each load,
+# and never frees them.
+kind() {
+	name=$1 kind=$2 sleds=$3
+	shift 3
+	for plugin in one two three; do
+		"$@" lib$plugin.so plugin.c -DNAME=$plugin -Wl,-Bsymbolic-functions
+	done
+	"$@" libstay.so host_stay.c
+	rm -rf d
+	status=0
+	began=$(date +%s)
+	# Small buffers, all of one size: a thread has one mapped and room for a second, which is not there from the
+	# start.
+	bounded $limit "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'libone.so' -l \
+		'libtwo.so' -l libthree.so -l libstay.so \
+		./host $cycles $calls $children one two three >told 2>err || status=$?
+	diag "$name: $(($(date +%s) - began)) seconds, trace of $(du -sm d | cut -f1) MB"
+	told=$(cat told)
+	is "$status $(cat err)" '0 ' "$name: $cycles cycles end well"
+	report d --pid "$(sed -n 's/^pid //p' told)"
+	is "$(rows) $(sums)" "$(expected '') 0 lost 0 unfinished" "$name: every call of the host is counted, once"
+	report d
+	is "$(rows) $(sums)" "$(expected 1) 0 lost 0 unfinished" "$name: and every call of its children"
+	is "$(find d -name meta | wc -l) $(info d '.processes | length')" "1 $((children + 1))" \
+		"$name: each child is a process of its own in the host's folder"
+	ok "$name: resident memory after the last cycle is within 1 MiB of that after cycle 1000" test \
+		"$(used 4)" -le 1024
+	ok "$name: and address space" test "$(used 3)" -le 1024
+	# The allocator's and the kernel's own may come and go by a few.
+	ok "$name: and the number of mappings within ten" test "$(used 2)" -le 10
+	[ "$(used 3)" -le 1024 ] || diag "$(diff maps.1 maps.2)"
+	diag "$name: $(used 4) kB resident, $(used 3) kB of addresses, $(used 2) mappings more"
+	rm -rf d
+}
+
+library "$CC" libstay.so host_stay.c
+program "$CC" host host.c -L. -lstay
+kind plt plt '' library "$CC"
+kind patchable patchable 1 patchable_library
+if [ -n "$CLANG" ]; then
+	kind xray xray 1 xray_library
+else
+	skip 7 'no clang here'
+fi
+done_testing

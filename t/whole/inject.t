@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# At every instruction of every way through the module something is injected: signals whose handlers make events, fill
+# a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode (t/lib/inject.c).
+# Then registers, counts, open calls, children and locks have to be as if nothing had been. One kind at each
+# instruction, in turn; with XAUDIT_SOAK=1 all.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+need objdump
+
+ulimit -f 4000000
+objdump -d --no-show-raw-insn "$MODULE" | awk '$2 == "rdtsc" { sub(":", "", $1); print $1 }' >rdtsc
+covered=0
+# Where each instruction costs milliseconds, some in check.
+few='-n 500'
+[ "$XAUDIT_SOAK" != 1 ] || few=
+
+# injected KINDS INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: sets $result to what the judge says at last, or to
+# what went wrong before, and $judged to all that it says.
+injected() {
+	kinds=$1 options=$2 judge=$3 what=$4
+	shift 4
+	[ "$XAUDIT_SOAK" != 1 ] || options="$options -a"
+	rm -rf d list
+	# shellcheck disable=SC2086
+	status=0 said=$(bounded 1500 "$top_builddir/t/lib/inject" -m "$MODULE" -k "$kinds" $options shm list \
+		"$XAUDIT" record -o "$tmp/d" -k "$kind" -l libinject.so -b 64k --ring=1G "$@" \
+		"./$kind" "$what" shm 2>err) || status=$?
+	if [ "$status" -ne 0 ]; then
+		result="status $status: $(echo "$said" | head -n 3)" judged=''
+		return
+	fi
+	n=${said#*covered }
+	covered=$((covered + ${n%% of*}))
+	info d '.processes[] | select(.lost > 0) | "\(.pid) \(.lost)"' | tr -d '"' >losses
+	case $judge in
+	*taken*) judge="$judge=$(info d '[.processes[].taken_back] | add')" ;;
+	esac
+	# shellcheck disable=SC2086
+	judged=$(bounded 1500 "$XAUDIT" dump d 2>err | awk -f "$top_srcdir/t/lib/inject.awk" $judge list losses - 2>&1)
+	result=$(echo "$judged" | grep '^[0-9]* rounds, ')
+	result="wrong: ${result#* rounds, }"
+}
+
+# all NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: every kind.
+all() {
+	name="$kind, $1"
+	shift
+	injected event,chunk,fork,vfork,jump,other,mode,-,- "$@"
+	verdict
+	options=$1
+	shift
+	injected -,-,-,-,-,-,-,pause,long "$options -c rdtsc" "$@"
+	verdict
+}
+
+# every KIND NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: this one at every instruction, also in check.
+every() {
+	name="$kind, $2: $1 at every instruction" kinds=$1 options="$3 -a"
+	shift 3
+	injected "$kinds" "$options" "$@"
+	verdict
+}
+
+# What went wrong, but for known kinds. Those are checks that fail, as long as they do.
+verdict() {
+	said=$(echo "$said" | grep '^covered')
+	diag "$name: $said"
+	echo "$judged" | grep -v '^[a-z]*: .* rounds, \|^[0-9]* rounds' | head -n 20 | sed 's/^/# /'
+	if [ -n "$known" ] && [ "$result" != 'wrong: 0 wrong' ] &&
+		unknown=$(echo "$judged" | awk -v known=" $known " '/^[0-9]+ rounds, / { all = $3; next }
+			/^[a-z]+: [0-9]+ rounds, / { sub(":", "", $1); if (index(known, " " $1 " ")) all -= $4 }
+			END { if (all != "" ) print all }') && [ "$unknown" = 0 ]; then
+		tap_run=$((tap_run + 1))
+		echo "not ok $tap_run - $(tap_text "$name: all is right") # $known_mark known to fail: $known"
+		return
+	fi
+	is "$result" 'wrong: 0 wrong' "$name: program and trace are right whatever comes at an instruction"
+}
+# An event that is reserved and not stored is given up when a handler fills a flight recorder's chunk; one whose clock
+# was read more than 2^31 ticks ago has a wrong time.
+known='' known_mark=$(echo todo | tr a-z A-Z)
+
+# counting NAME INJECT-OPTIONS WHAT: mode count has no events, but all calls. Where it forks, the child may have counted
+# the call in the middle.
+counting() {
+	name="$kind, mode count, $1" options=$2 what=$3
+	for kinds in event,chunk,vfork,jump,other,pause fork; do
+		injected "$kinds" "$options" '' "$what" -m count
+		diag "$name: $(echo "$said" | grep '^covered')"
+		report d
+		wanted=$(awk '{ most += $9; least += $1 == "jump" ? $11 : $9; handled += $13 }
+			$1 == "fork" { most++ }
+			$5 > 0 { children++ }
+			$7 != 0 || $19 != 0 || $21 != 0 { bad++ }
+			END { print least + 5, most + 5, handled + 1, 5 * children, 0 + bad }' list 2>&1)
+		# shellcheck disable=SC2086
+		set -- $wanted
+		got=$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "counted") | .calls] | add')
+		# The child of vfork may lose its call: its parent's thread has no place for it yet.
+		lost=$(printf '%s\n' "$report" | jq .lost)
+		is "$(($(calls handled) + lost)) handled, $(calls in_child) in children, $5 wrong, $(sums |
+			sed 's/^[0-9]* //')" \
+			"$3 handled, ${4%%[!0-9]*} in children, 0 wrong, lost 0 unfinished" \
+			"$name: $kinds: what is called is counted"
+		ok "$name: $kinds: $got calls of $1 to $2 in the middle of which it came are counted" \
+			test "$got" -ge "$1" -a "$got" -le "$2"
+	done
+}
+
+build() {
+	compiler=$1 kind=$2
+	shift 2
+	library "$compiler" libinject.so inject_part.c "$@"
+	case $kind in xray) set -- -DXRAY ;; *) set -- ;; esac
+	program "$CC" "$kind" inject.c "$@" "-I$top_srcdir/runtime/api" "$top_builddir/libxaudit-api.a" -L. -linject \
+		-Wl,-z,lazy -Wl,--allow-shlib-undefined
+}
+printf 'int inject_more;\n' >more.c
+$CC -shared -fPIC -o libinject_more.so more.c || bail 'libinject_more.so does not compile'
+
+build "$CC" plt
+all 'one call' '' '' call
+all 'an entry alone' '' what=__ubsan_point point
+export ALTSTACK=1
+all 'handlers of signals on a stack of their own' '' '' call
+all 'an entry alone, handlers of signals on a stack of their own' '' what=__ubsan_point point
+unset ALTSTACK
+printf '[trace]\nclock = monotonic\n' >monotonic.conf
+name="$kind, one call, by another clock"
+injected event,chunk,fork,vfork,jump,other,mode '' '' call -c monotonic.conf
+verdict
+name="$kind, another span of the clock"
+# (Untraced children would meet the breakpoints on rdtsc.)
+injected event,chunk,jump,mode,long,pause '-s -c rdtsc' '' call
+verdict
+ENOUGH=4200
+export ENOUGH
+all 'a custom event' '' 'what=none customs=1' event
+unset ENOUGH
+all 'a chunk that is full' "-b tramp_slow_event $few" '' fill
+all 'into another mode' "-r -b tramp_slow_event $few" '' fill
+all 'a new stack' "$few" apart=1 stack
+all 'a new thread' -t 'skip=0 early=1' thread
+all 'not too deep' '' '' call -D 9
+all 'below a function' '' '' call -C counted -C handled -C mark -C in_child
+all 'short calls left out' '' taken call --time 1us
+every fork 'short calls left out' '' taken call --time 1us
+counting 'one call' '' call
+counting 'a new thread' -t thread
+export HANDLERS=general
+all 'handlers' -h '' call
+every jump 'handlers' -h '' call
+export HANDLERS=all
+all 'handlers that use all registers' -h '' call
+unset HANDLERS
+build "$CC" patchable -fpatchable-function-entry=5
+all 'a tail call' '' 'what=counted|tailing each=2' tail
+every jump 'a tail call' '' 'what=counted|tailing each=2' tail
+export ALTSTACK=1
+all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
+unset ALTSTACK
+if [ -n "$CLANG" ]; then
+	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY
+	all 'a tail call' '' 'what=counted|tailing each=2' tail
+	export ALTSTACK=1
+	all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
+	unset ALTSTACK
+	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY -DSLEDS
+	export ENOUGH=4200
+	all 'a custom event in a function' '' 'customs=1 each=2' call
+else
+	skip 6 'no clang here'
+fi
+diag "covered: $covered instructions"
+done_testing

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The examples in the readers' man pages run: each, as it stands in the page, in a folder with a trace.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+make_trace=$top_builddir/t/lib/make_trace
+[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+mkdir "$tmp/bin" "$tmp/here"
+ln -s "$XAUDIT" "$tmp/bin/xaudit"
+PATH=$tmp/bin:$PATH
+PAGER=cat
+cd "$tmp/here" || bail 'no temporary folder'
+"$make_trace" xaudit.data <<'END' || bail 'make_trace failed'
+record version: 0.1.0
+process p100
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libc.so.6
+function 1 0 1 0x100 malloc
+load 1 1 900 0x7f0000000000 100
+thread 100 main
+entry 1 1000
+exit 1 1100
+END
+for page in report.1 replay.1 dump.1 info.1 trace.5; do
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd -literal/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;};}' \
+		"$top_srcdir/doc/xaudit-$page" >"$tmp/examples"
+	ok "the page xaudit-$page has examples" test -s "$tmp/examples"
+	while read -r example; do
+		bounded 20 sh -c "$example" >"$tmp/out" 2>"$tmp/err"
+		is "$? $(cat "$tmp/err")" '0 ' "it runs: $example"
+		case $example in *'>'*) ;; *) ok 'and prints something' test -s "$tmp/out" ;; esac
+	done <"$tmp/examples"
+done
+done_testing

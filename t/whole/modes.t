@@ -1,0 +1,286 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What readers make of flight recorders, counters, changes and crash marks, in traces that make_trace wrote.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+make_trace=$top_builddir/t/lib/make_trace
+spoil=$top_builddir/t/lib/spoil
+[ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
+
+# trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input, behind `process p100
+# ` and its first line.
+trace() {
+	{
+		read -r head
+		echo "process p100 $head"
+		echo 'object 1 /usr/lib/libfoo.so kinds=7'
+		echo 'function 1 0 1 0x100 foo'
+		echo 'function 1 0 2 0x200 bar'
+		echo 'function 1 0 3 0x300 baz'
+		cat
+	} | "$make_trace" "$tmp/$1" || bail 'make_trace failed'
+}
+report() { # NAME [OPTION]...
+	name=$1
+	shift
+	status=0
+	bounded 20 "$XAUDIT" report --format=json "$@" "$tmp/$name" >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status$(cat "$tmp/err")" = 0 ] || diag "status $status: $(cat "$tmp/err")"
+}
+# row FUNCTION: calls, total, self, counted.
+row() {
+	sed -n "s/^{\"function\":\"$1\",.*\"calls\":\([0-9]*\),\"total_ns\":\([0-9]*\),\"self_ns\":\([0-9]*\),.*\"counted\":\([0-9]*\).*/\1 \2 \3 \4/p" "$tmp/out"
+}
+sum() { # KEY behind the list
+	sed -n "s/^\],.*\"$1\":\([0-9a-z]*\)[,}].*/\1/p" "$tmp/out"
+}
+dumped() { # NAME: the words of the events in order, with the last digits of their times
+	bounded 20 "$XAUDIT" dump "$tmp/$1" 2>&1 | awk '{ t = substr($1, length($1) - 4); print t + 0, $3, $5 }' |
+		tr '\n' ';'
+}
+
+# A recorder of 4 chunks: of 10, the oldest 6 were overwritten. The first event is the end of a call that began before.
+trace ring <<'END_TRACE'
+ring_chunk=65536 ring_size=262144 mode=1
+thread 100 main
+ring
+entry 1 1000
+loop 9 100
+chunk 1010
+exit 1 1010
+entry 2 1020
+exit 2 1030
+entry 1 1040
+end
+END_TRACE
+is "$(dumped ring)" '1510 gap 6;1510 exit foo;1520 entry bar;1530 exit bar;1540 entry foo;1610 exit foo;1620 entry bar;1630 exit bar;1640 entry foo;1710 exit foo;1720 entry bar;1730 exit bar;1740 entry foo;1810 exit foo;1820 entry bar;1830 exit bar;1840 entry foo;' \
+	'the newest chunks of a flight recorder are read in the order of their numbers, not of their places'
+report ring
+is "$status $(row foo) / $(row bar)" '0 4 210 210 0 / 4 40 40 0' \
+	'calls whose beginning was overwritten are no error, and confuse no times'
+is "$(sum overwritten_chunks) $(sum orphans)" '6 1' 'the overwritten chunks are told, and the return without its call'
+like "$("$XAUDIT" report "$tmp/ring")" '^the flight recorder holds the newest events: 6 chunks before them were overwritten$' 'in the table, too'
+like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight recorder of 256 kB per thread in chunks of 64 kB$' \
+	'info tells mode, size and chunks of the flight recorder'
+like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 chunks' 'and how many chunks are gone'
+like "$("$XAUDIT" replay "$tmp/ring")" '6 chunks were overwritten' 'replay shows where they were'
+like "$("$XAUDIT" dump "$tmp/ring")" ' 100  gap .* 6 chunks were overwritten' 'dump shows in which thread'
+rm "$tmp/ring/p100/t0"
+report ring
+is "$status $(row foo)" '0 4 210 210 0' 'a thread that has only a flight recorder is read'
+
+# Stream, ring and stream again: one row of numbers over both files, with holes in t0 where chunks are in r0.
+trace mixed <<'END_TRACE'
+ring_chunk=65536 ring_size=131072
+change mode 195 100 1
+change mode 495 100 0
+thread 100 main
+entry 1 100
+exit 1 150
+chunk 160
+entry 2 170
+ring
+exit 2 200
+chunk 210
+entry 3 220
+exit 3 230
+chunk 300
+entry 3 320
+exit 3 330
+stream
+chunk 500
+entry 1 510
+exit 1 520
+END_TRACE
+is "$(dumped mixed)" '100 entry foo;150 exit foo;170 entry bar;195 change mode;210 gap 1;220 entry baz;230 exit baz;320 entry baz;330 exit baz;495 change mode;510 entry foo;520 exit foo;' \
+	'chunks of both files are read by their numbers'
+report mixed
+is "$status $(row foo) / $(row bar) / $(row baz) / $(sum overwritten_chunks)" '0 2 60 60 0 / 1 0 0 0 / 2 20 20 0 / 1' \
+	'a call that was open where a chunk is missing has no time'
+
+# Without a recorder, a missing chunk is damage.
+trace missing <<'END_TRACE'
+chunk=65536
+thread 100 main
+entry 1 100
+exit 1 150
+chunk 200
+entry 1 210
+exit 1 220
+chunk 300
+entry 1 310
+exit 1 320
+END_TRACE
+dd if=/dev/zero of="$tmp/missing/p100/t0" bs=65536 seek=1 count=1 conv=notrunc 2>/dev/null
+report missing 2>/dev/null >&2
+is "$status $(row foo)" '1 2 60 60 0' 'a chunk that is missing in a stream is damage, and the rest is read'
+is "$(cat "$tmp/err")" "xaudit: $tmp/missing/p100/t0: offset 65536: there is no chunk where one should begin; the rest of the trace was read" \
+	'it is told where'
+
+# Counters.
+trace counts <<'END_TRACE'
+mode=2
+change throttled 1000000100 100 2
+thread 100 main
+entry 1 100
+exit 1 150
+entry 2 200
+exit 2 230
+counts 0 100 main 1:5 2:1000
+counts 1 101 worker 2:7 3:1
+END_TRACE
+report counts
+is "$(row foo) / $(row bar) / $(row baz)" '6 50 50 5 / 1008 30 30 1007 / 1 0 0 1' \
+	'counted calls are added to the timed ones of the same function'
+is "$status $(sum counted)" '0 1013' 'and summed up'
+like "$(cat "$tmp/out")" '"function":"bar".*"throttled_ns":1000000100\}' \
+	'JSON tells since when a function is only counted'
+like "$("$XAUDIT" report "$tmp/counts")" ' bar \[libfoo.so\] \(times until 1.000  s, then only counted\)$' \
+	'the table does'
+like "$("$XAUDIT" report "$tmp/counts")" '^1013 calls were only counted: they have no time$' \
+	'and that counted calls have no time'
+like "$("$XAUDIT" report --sort=calls "$tmp/counts")" '^ +1 +- +- +- .* baz ' \
+	'a function that was only counted has no times'
+report counts --by=thread
+is "$(sed -n 's/.*"tid":\([0-9]*\),"name":"\([a-z]*\)","calls":\([0-9]*\),.*"counted":\([0-9]*\)}.*/\1 \2 \3 \4/p' \
+	"$tmp/out" | sort | tr '\n' ';')" \
+	'100 main 1007 1005;101 worker 8 8;' 'each thread has its own counts'
+report counts --by=library
+like "$(cat "$tmp/out")" '"library":"/usr/lib/libfoo.so","calls":1015,.*"counted":1013\}' 'so has the library'
+like "$("$XAUDIT" info "$tmp/counts")" '^  Counted     1013 calls without time$' 'info sums them up'
+like "$("$XAUDIT" info "$tmp/counts")" '^  Mode        count, recording$' 'and tells the mode'
+is "$("$XAUDIT" info --format=json "$tmp/counts" | sed -n 's/.*"threads":\([0-9]*\),.*/\1/p' | head -n 1)" 2 \
+	'a thread that only counted is a thread'
+
+# Changes, in time order and in their place.
+trace changes <<'END_TRACE'
+recording=0 taken_back=12
+change disabled 150 100 40 libfoo*@x
+change enabled 250 100 41 foo
+change stopped 350 101 0
+change started 450 101 0
+change throttled 550 100 3
+change snapshot 650 100 0 /tmp/x.snapshot.1
+change full 750 100 4096
+change 77 850 100 5 hello
+pages 1 100 40 30
+pages 1 200 50 3
+thread 100 main
+entry 1 100
+entry 2 200
+exit 2 300
+exit 1 400
+entry 1 500
+entry 3 600
+unwind 3 700
+exit 1 800
+crash 11
+END_TRACE
+is "$(dumped changes)" '100 entry foo;150 change 40;200 entry bar;250 change 41;300 exit bar;350 change recording;400 exit foo;450 change recording;500 entry foo;550 change only;600 entry baz;650 change snapshot;700 unwind baz;750 change the;800 exit foo;800 crash ends;850 change change;' \
+	'dump shows changes and the crash in their place'
+is "$("$XAUDIT" info "$tmp/changes" | sed -n 's/^  Change  *//p')" '0.150 us  40 sites disabled: libfoo*@x
+0.250 us  41 sites enabled: foo
+0.350 us  recording stopped
+0.450 us  recording started
+0.550 us  only counted from here on (throttled): baz [libfoo.so]
+0.650 us  snapshot /tmp/x.snapshot.1
+0.750 us  the limit of 4096 bytes was reached, nothing more is recorded
+0.850 us  change 77 hello' 'info lists them in time order'
+like "$("$XAUDIT" info "$tmp/changes")" '^  Mode        stream, stopped$' 'info says that recording is stopped'
+like "$("$XAUDIT" info "$tmp/changes")" '^  Taken back  12 calls ' 'and how many calls left nothing'
+like "$("$XAUDIT" info "$tmp/changes")" '^  Crash       by signal 11$' 'and the crash'
+like "$("$XAUDIT" info "$tmp/changes")" \
+	'^      pages +200  of code, 50 with sites, 3 patched: 12 kB private in each further process$' \
+	'the last pages of an object are told, and what they cost'
+like "$("$XAUDIT" report "$tmp/changes")" '^the process ended by signal 11$' 'report names the signal'
+got=$("$XAUDIT" replay "$tmp/changes")
+like "$got" '\|   /\* 40 sites disabled: libfoo\*@x \*/$' 'replay shows a change at the depth of its thread'
+like "$got" '/\* ends by signal 11 \*/$' 'and the crash'
+like "$("$XAUDIT" dump --format=json "$tmp/changes")" '^\{"time_ns":550,"tid":100,"event":"change","function":"baz","library":"/usr/lib/libfoo.so","address":null,"change":"throttled","value":3\}$' \
+	'dump tells a change in JSON'
+like "$("$XAUDIT" dump --format=json "$tmp/changes")" '"event":"crash",.*"signal":11\}$' 'and a crash'
+like "$("$XAUDIT" info --format=json "$tmp/changes")" \
+	'^\{"time_ns":150,"tid":100,"change":"disabled","value":40,"text":"libfoo\*@x"\},$' 'info, too'
+like "$("$XAUDIT" info --format=json "$tmp/changes")" \
+	'"text_pages":200,"site_pages":50,"patched_pages":3,"private_bytes":12288\}' 'with the pages'
+
+# Switched on and off in the middle of calls.
+trace cut <<'END_TRACE'
+
+change disabled 200 100 2
+thread 100 main
+exit 3 90
+entry 1 100
+entry 2 150
+unwind 2 5000
+entry 3 5010
+exit 3 5020
+exit 1 5030
+entry 2 6000
+unwind 2 6010
+entry 1 7000
+entry 2 7100
+exit 1 7200
+END_TRACE
+report cut
+is "$status $(row bar)" '0 3 110 110 0' \
+	'a call whose end was switched off has no time; one that was unwound otherwise has'
+is "$(row foo) / $(row baz)" '2 5130 5020 0 / 1 10 10 0' 'times around and behind it are right'
+is "$(sum no_end) $(sum orphans)" '1 1' 'both cases are counted'
+like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' \
+	'and said'
+
+# Damage in the new files. None may bring a reader down.
+trace good <<'END_TRACE'
+ring_chunk=65536 ring_size=262144 mode=1
+change throttled 500 100 2
+change snapshot 650 100 0 /tmp/x.snapshot.1
+pages 1 100 40 30
+thread 100 main
+entry 1 90
+ring
+loop 1500 1000
+entry 1 1000
+entry 2 1010
+exit 2 1020
+exit 1 1030
+end
+stream
+chunk 20000000
+entry 1 20000010
+crash 6
+counts 0 100 main 1:5 2:1000
+counts 1 101 worker 2:7 3:1
+END_TRACE
+report good
+is "$status" 0 'a trace with all of them is good before it is damaged'
+printf 'XXXX' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
+report good 2>/dev/null >&2
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c1: offset 0: this is not a file of counters; the rest of the trace was read" \
+	'a file of counters without its mark is damage'
+printf 'CNTS' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
+printf '\001' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
+report good 2>/dev/null >&2
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c0: offset 8064: calls of a function that meta does not name; the rest of the trace was read" \
+	'so is a counter of a function that is not there'
+printf '\000' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
+printf 'XXXX' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
+report good 2>/dev/null >&2
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/r0: offset 65536: there is no chunk where one should begin; the rest of the trace was read" \
+	'so is a place of the flight recorder that holds something else'
+printf 'CHNK' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
+. "$top_srcdir/t/lib/spoiled.sh"
+rounds=${FUZZ_ROUNDS:-120}
+for seed in $(seq 1 "$rounds"); do
+	rm -rf "$tmp/fuzz"
+	cp -R "$tmp/good" "$tmp/fuzz"
+	for file in $(case $((seed % 5)) in 0) echo meta ;; 1 | 2) echo r0 ;; 3) echo c0 ;; 4) echo r0 c1 t0 ;; esac); do
+		"$spoil" "$tmp/fuzz/p100/$file" "$seed"
+	done
+	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
+done
+is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
+diag "$found of $((rounds * 5)) readings found the damage"
+ok 'many of them are noticed' test "$found" -gt "$((rounds * 5 / 5))"
+done_testing

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What libxaudit.so shows: to ld.so the audit interface, to xaudit ctl one symbol, and nothing else; what it needs: the
+# few libraries whose cost at start-up is accepted; no page that is writable and executable.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+need readelf nm
+skip_sanitized
+[ -f "$MODULE" ] || bail "no module $MODULE"
+
+exports=$(nm -D --defined-only "$MODULE" | awk '{ print $3 }' | grep -v '^la_')
+is "$exports" xaudit_control 'all exported symbols but the one for xaudit ctl begin with la_'
+ok 'la_version is exported' sh -c 'nm -D --defined-only "$MODULE" | grep -q " la_version$"'
+
+needed=$(readelf -dW "$MODULE" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libubsan' | LC_ALL=C sort |
+	tr '\n' ' ')
+# inih comes from its archive where that can be linked.
+is "${needed%libinih.so.1 }" 'libc.so.6 ' 'it needs libc, and libinih at most'
+
+segments=$(readelf -lW "$MODULE" | grep -E 'RWE|R E.*GNU_STACK|GNU_STACK.* E ')
+is "$segments" '' 'no segment is writable and executable, the stack neither'
+unlike "$(readelf -dW "$MODULE")" '\(TEXTREL\)' 'its text has no relocations'
+like "$(readelf -dW "$MODULE")" 'BIND_NOW|FLAGS_1.*NOW' 'it is bound at load'
+done_testing

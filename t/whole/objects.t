@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What an object is: whatever form its file has, whoever loads it, it is seen, named as it is, and taken for no other.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+
+program "$CC" edit elf_edit.c
+patchable_library good.so counted.c -Wl,-soname,libcounted.so
+cp good.so libcounted.so
+program "$CC" count count.c -L. -lcounted
+
+# counted SENTENCE: ./count runs as ever, and all its calls of counted() are recorded, in libcounted.so.
+counted() {
+	record d -k patchable -l libcounted.so -- ./count 1 1000
+	report d
+	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
+	is "$(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library)"')" \
+		"1000 counted $tmp/libcounted.so" "$1: its calls are recorded"
+}
+counted 'a library as the linker makes it'
+has_headers_outside() {
+	[ "$(readelf -hW libcounted.so | sed -n 's/.*Start of program headers: *\([0-9]*\).*/\1/p')" -gt 4096 ]
+}
+
+# ---- program headers and segments in other places ----
+
+./edit headers good.so libcounted.so
+ok '(program headers behind all segments)' has_headers_outside
+counted 'program headers at the end of the file, in no segment'
+patchable_library libcounted.so counted.c -Wl,-Ttext-segment=0x200000
+is "$(readelf -lW libcounted.so | awk '$1 == "LOAD" { print $3; exit }')" 0x0000000000200000 \
+	'(a first segment at 2 MiB)'
+counted 'a first segment that is not at 0'
+
+# ---- notes where nothing is mapped ----
+
+./edit notes good.so libcounted.so
+is "$(readelf -lW libcounted.so | grep -c '^ *NOTE .* 0x0*40000000 ')" \
+	"$(readelf -lW libcounted.so | grep -c '^ *NOTE ')" \
+	'(notes at an address that no segment has)'
+record d -k plt -l libcounted.so -- ./count 1 1000
+report d
+is "$status/$out/$err $(calls counted)" '7/1000/ 1000' \
+	'a library whose notes lie outside of its segments is loaded and traced'
+record d ./count 1 1000
+is "$status/$out/$err" '7/1000/' 'so it is where nothing of it is to be traced'
+cp good.so libcounted.so
+
+# ---- ld.so as a command ----
+
+ld=$(readelf -lW count | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+program "$CC" own count.c "$sources/counted.c" -fpatchable-function-entry=5
+# by_loader SENTENCE: the trace in d names the program as it is, with its own functions.
+by_loader() {
+	report d
+	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
+	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted" or .function == "main") | "\(.calls) \(.function) \(.library)"' |
+		sort | tr '\n' ' ')" "1 main $tmp/own 1000 counted $tmp/own " "$1: its functions are recorded as its own"
+	is "$(info d '.processes[] | .program, (.objects[] | select(.role == "program" or .role == "loader") | .role, .path)' | tr '\n' ' ')" \
+		"\"$tmp/own\" \"program\" \"$tmp/own\" \"loader\" \"$ld\" " "$1: program and loader are what they are"
+}
+record d -k patchable -- ./own 1 1000
+by_loader 'a program that the kernel starts'
+record d -k patchable -- "$ld" ./own 1 1000
+by_loader 'ld.so PROGRAM'
+record d -k patchable -- "$ld" --inhibit-cache --argv0 other --library-path "$tmp" ./own 1 1000
+by_loader 'ld.so OPTION... PROGRAM'
+printf '[trace]\noutput = %s/d\nfollow = yes\n[program]\nkinds = patchable\n' "$tmp" >program.conf
+rm -rf d
+status=0
+out=$(XAUDIT_CONFIG=program.conf LD_AUDIT=$MODULE bounded 60 "$ld" ./own 1 1000 2>err) || status=$?
+err=$(cat err)
+by_loader 'ld.so PROGRAM with LD_AUDIT alone'
+
+record d -- "$ld" --list ./own
+like "$err" '^xaudit record: .* ran untraced: it is ld.so itself, which ran no program that takes audit modules$' \
+	'of ld.so that runs nothing, that is said'
+
+# ---- one build-id, several files ----
+
+# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the
+# other.
+named() {
+	record d -k "$kind" -l 'lib[ab].so' -- ./both
+	report d
+	is "$status $(printf '%s\n' "$report" |
+		jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' | sort | tr '\n' ' ')" \
+		'0 2 first liba.so 3 other libb.so ' "$kind: $1"
+}
+cat >both.c <<'end'
+void first(void);
+void other(void);
+int main(void) { first(); first(); other(); other(); other(); return 0; }
+end
+for name in first other; do
+	printf 'void %s(void) { __asm__ volatile(""); }\n' $name >$name.c
+done
+id=-Wl,--build-id=0x0123456789abcdef
+$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o liba.so first.c &&
+	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o libb.so other.c &&
+	$CC -O2 -o both both.c -L. -la -lb -Wl,-rpath,'$ORIGIN' || bail 'libraries of one build-id'
+is "$(stat -c %s liba.so)" "$(stat -c %s libb.so)" '(two libraries of one size)'
+for kind in patchable plt; do
+	named 'libraries of one build-id have their own names'
+done
+# What is not in the dynamic symbol table lies elsewhere in the file: only the bytes differ.
+kind=patchable
+for name in here gone; do
+	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\nvoid work(void) { %s(); }\n' $name $name >w.c
+	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o lib$name.so w.c || bail 'libraries of one build-id'
+done
+is "$(stat -c %s libhere.so) $(readelf -lW libhere.so | tail -n +3)" \
+	"$(stat -c %s libgone.so) $(readelf -lW libgone.so | tail -n +3)" \
+	'(two libraries that differ in the name of a static function)'
+cat >plugins.c <<'end'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		void *h = dlopen(argv[i], RTLD_NOW);
+		void (*work)(void) = h ? (void (*)(void))dlsym(h, "work") : 0;
+		if (!work)
+			return 1;
+		work();
+	}
+	return 0;
+}
+end
+$CC -O2 -o plugins plugins.c -ldl || bail plugins
+cp libhere.so libcopy.so
+record d -k patchable -l 'lib*' -- ./plugins ./libhere.so ./libgone.so ./libcopy.so
+report d
+is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.function) \(.library | sub(".*/"; ""))"' |
+	sort | tr '\n' ' ')" \
+	'0 1 gone libgone.so 1 work libgone.so 2 here libhere.so 2 work libhere.so ' \
+		'static functions are named by their own file, a copy is the same library'
+
+done_testing

@@ -1,0 +1,201 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What runs in the middle of somebody's call uses general registers alone, all the way down: the trampolines, and what
+# is reached from them, are disassembled as they lie in libxaudit.so. Where others are used, they are brought back.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+need objdump
+skip_sanitized
+
+# Where these may be used: they save and restore them.
+saves='^(tramp_call_saved|vectors_keep)$'
+# And where the first four of SSE's may be, moved as whole ones: the copy of custom events.
+copies='^(recorder_custom|copy_in)([.]|$)'
+
+# What is called by a pointer: functions that do so, where the pointer is; functions of ours that it may name ("-":
+# none), and who else may be there. A function of the compiler's, as f.part.0, passes for f. "given": its address is
+# taken by a caller that we come by.
+cat >"$tmp/pointers" <<'END'
+tramp_gate_[a-z_]* / handler_table / - / the trampolines, all of which we look at
+tramp_(intercept|return|point|pass|jump|landed|prctl|count)[a-z_]* / \(%rsp\) / - / the program's function
+tramp_xray[a-z_]* / \(%rsp\) / - / the same
+tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function
+slow_call|handler_call|handler_call_xray / %r / - / given
+tramp_call_saved / %r / - / a handler of the program, registers saved
+(tramp_handle|settle|tell|handlers_deliver)[a-z_]*|leave|enter / %r / - / a handler of the program that promised that
+handlers_(custom|typed|load|unload|tell)[a-z_]* / %r / - / the same
+vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
+clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel / libc's clock_gettime: looked at below
+process_start / options|%r / control_permit describe_all / given
+epoch_reclaim / \(%r / unmap recycle retired_free / given
+thread_each|mirror_each / %r / - / given
+write_pages|stub_write / %r / - / given
+END
+
+# Instructions that use more than they name.
+others='^(f|emms|v?ldmxcsr|v?stmxcsr|vzero|xsave|xrstor|ldtile|tile)'
+
+# closure ROOTS FILE: a line for each thing that is wrong, and at last how many functions were reached.
+closure() {
+	objdump -d -w --no-show-raw-insn "$2" >"$tmp/text" || bail "objdump fails on $2"
+	awk -v roots="$1" -v saves="$saves" -v copies="$copies" -v others="$others" '
+	function number(hex, i, n) {
+		n = 0
+		for (i = 1; i <= length(hex); i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}
+	# To the function that begins there, or in which it lies.
+	function edge(hex, where, at) {
+		if (where == name[current] || index(where, name[current] "+") == 1)
+			return
+		at = number(hex)
+		if (match(where, /\+0x[0-9a-f]+$/))
+			at -= number(substr(where, RSTART + 3))
+		to[current] = to[current] " " at
+	}
+	function reach(at, from) {
+		if (at in begins && !(at in seen)) {
+			seen[at] = 1
+			queue[++last] = at
+			by[at] = from
+		}
+	}
+	function way(at, text) {
+		for (text = name[at]; by[at] != ""; text = name[at] " > " text)
+			at = by[at]
+		return text
+	}
+	FILENAME != ARGV[2] {
+		split($0, field, " / ")
+		pointers++
+		who[pointers] = "^(" field[1] ")([.]|$)"
+		place[pointers] = field[2]
+		targets[pointers] = field[3]
+		next
+	}
+	/^[0-9a-f]+ <.*>:$/ {
+		hex = $1
+		sub(/^0+/, "", hex)
+		at = number(hex)
+		if (current && !ends)
+			to[current] = to[current] " " at # it goes on there
+		current = at
+		begins[at] = 1
+		name[at] = substr($2, 2, length($2) - 3)
+		all[++functions] = at
+		ends = 1
+		table = 0
+		next
+	}
+	/^ *[0-9a-f]+:\t/ {
+		sub(/^ *[0-9a-f]+:\t/, "")
+		sub(/^(notrack|bnd|rep|repz|lock) +/, "")
+		operation = $1
+		if (operation ~ /^(nop|xchg|int3|cs|data16)/)
+			next
+		ends = operation ~ /^(jmp|ret|ud2|hlt)/
+		if (operation ~ /^movslq/ && /\(/)
+			table = 7 # the jump of a switch follows
+		table--
+		if ((/%([xyz]mm|mm|k)[0-7]|%st/ || operation ~ others) && !(name[current] ~ saves) &&
+			!(name[current] ~ copies && /^movups .*%xmm[0-3](,|$)/))
+			wrong[current] = wrong[current] "\n" $0
+		if (/^(call|jmp)[a-z]* +\*/) {
+			if (!(table >= 0 && operation ~ /^jmp/))
+				calls[current] = calls[current] "\n" $0
+		} else if (operation ~ /^(call|j)/ && $2 ~ /^[0-9a-f]+$/)
+			edge($2, substr($3, 2, length($3) - 2))
+		else if (operation ~ /^lea/ && match($0, /# [0-9a-f]+ </)) {
+			hex = substr($0, RSTART + 2, RLENGTH - 4)
+			to[current] = to[current] " " number(hex) # its address is taken, where it is a function
+		}
+	}
+	END {
+		for (i = 1; i <= functions; i++)
+			if (name[all[i]] ~ roots)
+				reach(all[i], "")
+		while (first < last) {
+			at = queue[++first]
+			if (name[at] ~ /@plt/) {
+				print "libc: " way(at)
+				continue
+			}
+			n = split(to[at], next_ones, " ")
+			for (i = 1; i <= n; i++)
+				reach(next_ones[i], at)
+			n = split(calls[at], lines, "\n")
+			for (i = 2; i <= n; i++) {
+				for (p = 1; p <= pointers; p++)
+					if (name[at] ~ who[p] && lines[i] ~ place[p])
+						break
+				if (p > pointers) {
+					print "pointer: " way(at) ": " lines[i]
+					continue
+				}
+				used[p] = 1
+				m = split(targets[p], target, " ")
+				for (t = 1; t <= m; t++)
+					for (j = 1; j <= functions; j++)
+						if (name[all[j]] == target[t]) {
+							reach(all[j], at)
+							found[target[t]] = 1
+						}
+				for (t = 1; t <= m; t++)
+					if (target[t] != "-" && !(target[t] in found))
+						print "no function: " target[t]
+			}
+			if (at in wrong)
+				print "register: " way(at) ":" wrong[at]
+		}
+		print last + 0
+	}' "$tmp/pointers" "$tmp/text"
+}
+
+roots='^(tramp_|control_entry|resolve_event)'
+
+# What the check itself must find: a register in a function that is called, or whose address is taken, an unknown
+# pointer, libc.
+cat >"$tmp/f.c" <<'END'
+#include <string.h>
+double number; void (*pointer)(void); void *taken;
+__attribute__((noinline)) static void uses(void) { number = number * 2 + 1; __asm__ volatile(""); }
+__attribute__((noinline)) static void loads(void) { number = 1 / number; __asm__ volatile(""); }
+void tramp_calls(void), tramp_takes(void), tramp_points(void), tramp_asks(const char *s), tramp_general(void);
+void other(void);
+void tramp_calls(void) { uses(); __asm__ volatile(""); }
+void tramp_takes(void) { __asm__ volatile("" : : "r"(loads)); }
+void tramp_points(void) { pointer(); __asm__ volatile(""); }
+void tramp_asks(const char *s) { taken = (void *)strlen(s); }
+void tramp_general(void) { taken = 0; }
+void other(void) { number = 3 * number; }
+END
+$CC -O2 -fPIC -shared -fno-builtin -o "$tmp/f.so" "$tmp/f.c" || bail 'no compiler'
+closure '^tramp_' "$tmp/f.so" | grep -E '^[a-z]+: ' | sed 's/: *[a-z]*  *[*].*//; s/:$//' | sort >"$tmp/found"
+is "$(cat "$tmp/found")" 'libc: tramp_asks > strlen@plt
+pointer: tramp_points
+register: tramp_calls > uses
+register: tramp_takes > loads' 'registers, unknown pointers and calls of libc are found however they are reached'
+
+closure "$roots" "$MODULE" >"$tmp/found"
+reached=$(tail -n 1 "$tmp/found")
+is "$(sed '$d' "$tmp/found")" '' 'what the trampolines reach uses no vector or x87 register, and calls nothing unknown'
+ok "it is $reached functions" test "$reached" -gt 120
+closure '^(retired_free|unmap|recycle|describe_all|control_run)$' "$MODULE" >"$tmp/found"
+is "$(sed '$d' "$tmp/found")" '' 'nor does what the epoch calls, what begins a folder, and what a stopped thread runs'
+ok 'each of these is there' test "$(tail -n 1 "$tmp/found")" -gt 20
+
+# Where the clock is not the TSC, libc's clock_gettime is asked, and it the kernel's code.
+libc=$(ldd "$MODULE" | sed -n 's/^.*libc\.so\.6 => \([^ ]*\) .*$/\1/p')
+objdump -T "$libc" 2>/dev/null | awk '$NF == "clock_gettime" {
+	for (i = 2; i < NF; i++)
+		if ($i == ".text")
+			print $1, $(i + 1)
+}' | head -n 1 >"$tmp/place"
+read -r start size <"$tmp/place" || bail 'no clock_gettime in libc'
+end=$(printf '0x%x' $((0x$start + 0x$size)))
+objdump -d --no-show-raw-insn --start-address="0x$start" --stop-address="$end" "$libc" >"$tmp/libc"
+ok "libc's clock_gettime is there" grep -q 'ret' "$tmp/libc"
+is "$(grep -E '%[xyz]mm|%st|%mm' "$tmp/libc")" '' "libc's clock_gettime uses none"
+done_testing

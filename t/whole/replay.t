@@ -1,0 +1,215 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit replay: the tree, line by line, from traces that make_trace wrote.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+make_trace=$top_builddir/t/lib/make_trace
+[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+
+head='process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 outer
+function 1 0 2 0x200 inner
+function 1 0 3 0x300
+function 1 0 4 0x400 leaf
+'
+
+# replay NAME [OPTION]...: the tree of the trace that the script on stdin makes, without its first line.
+replay() {
+	name=$1
+	shift
+	"$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+	bounded 60 "$XAUDIT" replay "$@" "$tmp/$name" 2>&1 | sed 1d
+}
+
+got=$(replay tree <<END
+$head
+load 1 1 900 0x7f0000000000 100
+unload 1 1010000 100
+thread 100 main
+entry 1 1000
+entry 2 1100
+entry 4 1110
+exit 4 1160
+exit 2 1300
+point 3 1400
+entry 3 1500
+exit 3 2600
+exit 1 1002000
+END
+)
+is "$got" "$(cat <<'END'
+             [    100] | /* load /usr/lib/libfoo.so at 0x7f0000000000 */
+             [    100] | outer() {
+             [    100] |   inner() {
+    0.050 us [    100] |     leaf();
+    0.200 us [    100] |   } /* inner */
+             [    100] |   libfoo.so+0x300(); /* entry only */
+    1.100 us [    100] |   libfoo.so+0x300();
+    1.001 ms [    100] | } /* outer */
+             [    100] | /* unload /usr/lib/libfoo.so at 0x7f0000000000 */
+END
+)" 'calls are indented, leaves are one line, the time stands on the closing line; loads are remarks'
+is "$("$XAUDIT" replay "$tmp/tree" | head -n 1)" '#  DURATION       TID      FUNCTION' \
+	'the first line names the columns'
+
+is "$("$XAUDIT" replay -D 2 "$tmp/tree" | sed 1d)" "$(cat <<'END'
+             [    100] | /* load /usr/lib/libfoo.so at 0x7f0000000000 */
+             [    100] | outer() {
+             [    100] |   inner() {
+    0.200 us [    100] |   } /* inner */
+             [    100] |   libfoo.so+0x300(); /* entry only */
+    1.100 us [    100] |   libfoo.so+0x300();
+    1.001 ms [    100] | } /* outer */
+             [    100] | /* unload /usr/lib/libfoo.so at 0x7f0000000000 */
+END
+)" '-D leaves deeper calls out'
+is "$("$XAUDIT" replay --depth=1 "$tmp/tree" | grep -c '|')" 4 '--depth=1 shows the outermost calls only'
+
+got=$(replay ends <<END
+$head
+thread 100 main
+entry 1 1000
+entry 2 1010
+tail 2 1020
+entry 4 1021
+entry 2 1030
+tail 2 1031
+tail 4 1032
+entry 3 1040
+exit 3 1050
+entry 2 1100
+entry 4 1110
+unwind 4 1120
+unwind 2 1121
+entry 2 1130
+entry 4 1140
+entry 4 1150
+exit 2 1160
+exit 3 1170
+exit 1 1200
+entry 1 1300
+entry 2 1310
+END
+)
+is "$got" "$(cat <<'END'
+             [    100] | outer() {
+    0.010 us [    100] |   inner(); /* tail call */
+             [    100] |   leaf() {
+    0.001 us [    100] |     inner(); /* tail call */
+    0.011 us [    100] |   } /* leaf: tail call */
+    0.010 us [    100] |   libfoo.so+0x300();
+             [    100] |   inner() {
+    0.010 us [    100] |     leaf(); /* unwound */
+    0.021 us [    100] |   } /* inner: unwound */
+             [    100] |   inner() {
+             [    100] |     leaf() {
+             [    100] |       leaf() {
+    0.010 us [    100] |       } /* leaf: unwound */
+    0.020 us [    100] |     } /* leaf: unwound */
+    0.030 us [    100] |   } /* inner */
+             [    100] |   /* end of libfoo.so+0x300, whose call is not in the trace */
+    0.200 us [    100] | } /* outer */
+             [    100] | outer() {
+             [    100] |   inner() {
+             [    100] | /* 2 calls unfinished */
+END
+)" 'tail calls, unwound and missing ends, and ends without a beginning are told'
+
+got=$(replay threads <<END
+$head
+thread 100 main
+entry 1 1000
+entry 2 1040
+exit 2 1100
+lost 3
+chunk 1150
+exit 1 1200
+switch 103
+entry 2 1300
+exit 2 1301
+thread 101 worker
+entry 1 1010
+exit 1 1020
+entry 1 1050
+entry 2 1060
+exit 2 1070
+exit 1 1110
+END
+)
+is "$got" "$(cat <<'END'
+             [    100] | outer() {
+    0.010 us [    101] | outer();
+    0.060 us [    100] |   inner();
+             [    101] | outer() {
+    0.010 us [    101] |   inner();
+             [    100] | /* 1 calls unfinished */
+             [    100] | /* LOST 3 events */
+    0.060 us [    101] | } /* outer */
+             [    100] | /* end of outer, whose call is not in the trace */
+    0.001 us [    103] | inner();
+END
+)" 'two threads are merged in time order, each with its own depth; losses stand in place; a thread takes a record over'
+is "$("$XAUDIT" replay --tid 101 "$tmp/threads" | sed 1d)" "$(cat <<'END'
+    0.010 us [    101] | outer();
+             [    101] | outer() {
+    0.010 us [    101] |   inner();
+    0.060 us [    101] | } /* outer */
+END
+)" '--tid shows one thread'
+
+got=$(replay evil <<END
+$head
+function 1 0 9 0x900 a$(printf '\033')[2Jb
+function 1 0 10 0xa00 $(printf 'a\302\2332J\303\244')
+thread 100 main
+entry 9 1000
+exit 9 1001
+entry 10 1002
+exit 10 1004
+END
+)
+is "$got" "    0.001 us [    100] | a?[2Jb();
+    0.002 us [    100] | $(printf 'a?2J\303\244();')" 'a name can not reach the terminal as an escape sequence, nor by U+009B'
+like "$("$XAUDIT" report --format=json "$tmp/evil")" "$(printf '"a\\\\u009b2J\303\244"')" \
+	'in JSON, U+009B is written as its number'
+
+# Ten processes with more events than a block holds, and 190 with fewer; all at the same time.
+i=99
+while [ $((i += 1)) -le 299 ]; do
+	printf 'process p%s flags=1\n%s\nthread %s\n' "$i" "$(echo "$head" | sed 1d)" "$i"
+	[ $((i % 20)) -eq 0 ] && echo 'loop 2500 2'
+	printf 'entry 1 1000\nexit 1 1001\n'
+	[ $((i % 20)) -ne 0 ] || echo end
+done | "$make_trace" "$tmp/many" || bail 'make_trace failed'
+bounded 60 sh -c 'ulimit -n 24; exec "$0" "$@"' "$XAUDIT" replay "$tmp/many" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' '200 processes are read with 24 descriptors'
+is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep -c '\[    121\]' "$tmp/out")" \
+	'25190 2500 1' \
+	'all their calls are shown'
+"$XAUDIT" replay "$tmp/many" >"$tmp/enough"
+ok 'and the same as with many descriptors' cmp "$tmp/out" "$tmp/enough"
+
+"$make_trace" "$tmp/long" <<END
+$head
+thread 100 main
+loop 300000 10
+entry 1 1000
+exit 1 1003
+end
+END
+start=$(date +%s)
+bounded 60 "$XAUDIT" replay "$tmp/long" 2>"$tmp/err" | head -n 3 >"$tmp/out"
+is "$(tail -n 1 "$tmp/out") $(cat "$tmp/err")" '    0.003 us [    100] | outer(); ' \
+	'a reader that goes away ends it quietly'
+ok 'and soon' test $(($(date +%s) - start)) -lt 20
+(trap '' PIPE; bounded 60 "$XAUDIT" replay "$tmp/long"; echo $? >"$tmp/status") | head -n 1 >/dev/null
+is "$(cat "$tmp/status")" 0 'with status 0'
+is "$("$XAUDIT" replay "$tmp/long" | wc -l)" 300001 'all of a long trace is shown'
+bounded 10 "$XAUDIT" replay "$tmp/tree" >/dev/full 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "1 xaudit: the output can't be written: No space left on device" \
+	'an output that is full is an error'
+done_testing

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What the start of a process asks of the kernel: what it binds before the program's code runs costs no system calls.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+need strace
+strace -o /dev/null true 2>/dev/null || skip_all 'strace may not trace here'
+
+# A library of 300 functions, all bound at load.
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "int f_%d(int a) { return a + %d; }\n", i, i }' >many.c
+awk 'BEGIN {
+	for (i = 0; i < 300; i++) printf "int f_%d(int a);\n", i
+	print "int main(void)\n{\n\tint a = 0;"
+	for (i = 0; i < 300; i++) printf "\ta = f_%d(a);\n", i
+	print "\treturn a != 44850;\n}" }' >main.c
+$CC -O2 -fPIC -shared -Wl,-soname,libmany.so -o libmany.so many.c || bail 'libmany.so does not compile'
+$CC -O2 -o main main.c -L. -lmany -Wl,-z,now -Wl,-rpath,'$ORIGIN' || bail 'main does not compile'
+
+printf '[trace]\noutput = %s\n[library libmany.so]\nkinds = plt\n' "$tmp/d" >conf
+status=0
+bounded 60 strace -o calls -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG="$tmp/conf" ./main >out 2>&1 || status=$?
+is "$status$(cat out)" 0 'the program runs under strace'
+report d
+is "$(calls f_299) $(printf '%s\n' "$report" | jq '.functions | length') $(sums)" '1 300 0 lost 0 unfinished' \
+	'and all its 300 calls are recorded'
+
+# Up to the folder of the trace, which is made when everything is bound.
+sed '/^mkdir.*\/d"/,$d' calls >start
+ok 'its start is seen' test "$(wc -l <start)" -gt 50
+# asked PATTERN: how many lines of the start match.
+asked() {
+	grep -cE "$1" start
+}
+ok 'signals are blocked a dozen times at most' test "$(asked '^rt_sigprocmask')" -le 12
+is "$(asked '^mprotect.*PROT_EXEC')" 0 'no code is made'
+is "$(asked '/proc/[^"]*/status|libelf|libz\.')" 0 \
+	'no status is read, and no library loaded that the module could do without'
+ok 'at most a dozen pieces of memory are mapped, by ld.so and the module together' test \
+	"$(asked '^mmap\(NULL, .*MAP_PRIVATE\|MAP_ANONYMOUS, -1, 0')" -le 12
+done_testing

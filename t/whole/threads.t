@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# How the end of a thread is learnt: from libc; the kernel is asked only about threads that ended without it.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+need strace
+strace -f -o /dev/null true 2>/dev/null || skip_all 'strace may not trace here'
+library "$CC" libhandled.so handled.c
+program "$CC" waves waves.c -L. -lhandled
+
+# waves N HOW...: N threads at once, in each wave; a slab has 256 records. Sets $asked: how often the kernel was.
+waves() {
+	status=0
+	bounded 100 strace -f -e trace=tgkill -o calls "$XAUDIT" record -o d -k plt -l libhandled.so -b 64k -- \
+		./waves "$@" >out 2>err || status=$?
+	asked=$(grep -c 'tgkill(' calls)
+	report d
+}
+waves 270 libc libc
+is "$status $(calls counted) $(sums)" '0 540 0 lost 0 unfinished' 'two waves of 270 threads: all calls are there'
+is "$asked" 0 'no system call asks whether a thread is gone'
+waves 130 exit exit exit exit libc
+is "$status $(calls counted) $(sums)" '0 650 0 lost 0 unfinished' \
+	'where 520 threads end by the system call alone: all calls are there'
+is "$asked" 512 'there the kernel is asked, once for each record when 512 are in use'
+done_testing

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lists of functions in libc that are still to be called. None has a name that could be looked up, so each is known
+ * by its form, in libc's own data:
+ *
+ *   for exit: a pointer to a block {next, count, 32 entries}, the newest first; an entry has one of five flavours and a
+ *     function mangled with the pointer guard. A list of each kind (exit, quick_exit);
+ *   for the end of a thread: entries {mangled function, object, link_map, next}; where in thread-local data the list
+ *     begins, the module has found out (audit/check/link_map.h);
+ *   thread-specific keys: a table of pairs {odd number, destructor};
+ *   for fork: {used, room, address} of an array of {before, in the parent, in the child, library, rising number}.
+ *
+ * A false list does no harm beyond the time it takes: functions count only when they point into the text that was
+ * unloaded. Most of that time goes into words that point to no list of functions for exit; as those of the real lists
+ * always do, a word that once did not is not followed again in this process.
+ */
+#define _GNU_SOURCE
+#include "tool/check/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "tool/memory.h"
+
+#define BLOCK_ENTRIES 32
+#define BLOCKS_MAX    4096
+#define THREAD_MAX    65536 /* functions for the end of one thread */
+#define FORK_INITIAL  48    /* entries that follow the array's head */
+#define FORK_MAX      4096
+#define LIBC_MAX      (256u << 10) /* of one mapping; it has 76 KiB */
+#define ADDRESS_END   (1ull << 47)
+
+struct exit_block {
+	uint64_t next, count;
+	struct {
+		uint64_t flavour, function, argument, library;
+	} entry[BLOCK_ENTRIES];
+};
+
+struct thread_entry {
+	uint64_t function, object, map, next;
+};
+
+struct fork_entry {
+	uint64_t function[3], library, number;
+};
+
+struct libc_lists {
+	struct check_scan *scan;
+	char before[4096]; /* the file of the mapping before, while anonymous ones follow it without a gap */
+	uint64_t before_end;
+};
+
+static bool is_pointer(uint64_t word)
+{
+	return !(word & 7) && word >= 4096 && word < ADDRESS_END;
+}
+
+static struct check_process *process_of(const struct check_scan *s)
+{
+	return s->task->process;
+}
+
+/* ---- for exit ---- */
+
+static bool is_block(const struct check_scan *s, const struct exit_block *block)
+{
+	if (block->count > BLOCK_ENTRIES || (block->next && !is_pointer(block->next)))
+		return false;
+	for (size_t i = 0; i < block->count; i++) {
+		uint64_t flavour = block->entry[i].flavour;
+
+		if (flavour > EF_CXA)
+			return false;
+		if (flavour >= EF_ON && check_scan_demangle(s, block->entry[i].function) >= ADDRESS_END)
+			return false;
+	}
+	return true;
+}
+
+/* "given to libc by OBJECT"; handle: an address in it. NULL: not known. */
+static char *giver(struct check_scan *s, uint64_t handle)
+{
+	struct check_frame frame;
+	char *text = NULL;
+
+	check_name(check_scan_names(s), handle, true, &frame);
+	if (frame.object)
+		text = memory_format("given to libc by %s", check_base(frame.object));
+	check_frame_free(&frame);
+	return text;
+}
+
+static int find_loader(const struct check_mapping *m, void *context)
+{
+	struct check_mapping *loader = context;
+
+	if (!strncmp(check_base(m->path), "ld-", 3)) {
+		loader->start = loader->end ? loader->start : m->start;
+		loader->end = m->end;
+	}
+	return 0;
+}
+
+/* exit() begins with a function of ld.so; of quick_exit()'s list, none is. */
+static bool is_quick(struct check_scan *s, uint64_t at)
+{
+	struct check_mapping loader = {0};
+	struct exit_block block;
+
+	check_mappings(process_of(s)->pid, find_loader, &loader);
+	for (int n = 0; n < BLOCKS_MAX && at; n++) {
+		if (check_read(process_of(s), at, &block, sizeof(block)) != sizeof(block) || !is_block(s, &block))
+			break;
+		for (size_t i = 0; i < block.count; i++) {
+			uint64_t function = check_scan_demangle(s, block.entry[i].function);
+
+			if (block.entry[i].flavour == EF_CXA && function >= loader.start && function < loader.end)
+				return false;
+		}
+		at = block.next;
+	}
+	return true;
+}
+
+/* list: its first block. */
+static void judge_block(struct check_scan *s, uint64_t list, uint64_t at, const struct exit_block *block)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		uint64_t flavour = block->entry[i].flavour;
+		uint64_t function = check_scan_demangle(s, block->entry[i].function);
+		uint64_t place = at + 16 + 32 * i + 8;
+		const char *what;
+
+		if (flavour < EF_ON || !check_scan_hit(s, function) || check_scan_told(s, place))
+			continue;
+		if (flavour == EF_ON)
+			what = "a function given to on_exit";
+		else
+			what = is_quick(s, list) ? "a function to be called at quick_exit"
+						 : "a function to be called at exit";
+		check_scan_found(s, CHECK_ATEXIT, s->task->tid, what, place, function,
+			flavour == EF_CXA ? giver(s, block->entry[i].library) : NULL);
+	}
+}
+
+/*
+ * A list's first pointer, if it is one: false where what it leads to are no blocks, or where they lead back to
+ * themselves (in memory where pointers to pointers lie, that is common).
+ */
+static bool follow_blocks(struct check_scan *s, uint64_t list)
+{
+	uint64_t at = list, passed = 0;
+
+	for (int n = 0; n < BLOCKS_MAX && at; n++) {
+		struct exit_block block;
+
+		/* The place that was passed at the last power of two: a circle comes by again. */
+		if (at == passed)
+			return false;
+		if (!(n & (n - 1)))
+			passed = at;
+		if (check_read(process_of(s), at, &block, sizeof(block)) != sizeof(block) || !is_block(s, &block))
+			return false;
+		judge_block(s, list, at, &block);
+		at = block.next;
+	}
+	return true;
+}
+
+/* ---- keys and fork ---- */
+
+static void judge_key(struct check_scan *s, uint64_t at, uint64_t number, uint64_t destructor)
+{
+	if (!(number & 1) || number >= 1u << 24 || !check_scan_hit(s, destructor) || check_scan_told(s, at))
+		return;
+	check_scan_found(
+		s, CHECK_KEY_DESTRUCTOR, s->task->tid, "the destructor of a thread-specific key", at, destructor, NULL);
+}
+
+static void judge_fork(struct check_scan *s, uint64_t at, const struct fork_entry *entry)
+{
+	static const char *const what[3] = {"a function to be called before fork",
+		"a function to be called after fork in the parent", "a function to be called after fork in the child"};
+
+	for (int i = 0; i < 3; i++)
+		if (check_scan_hit(s, entry->function[i]) && !check_scan_told(s, at + 8 * i))
+			check_scan_found(s, CHECK_ATFORK, s->task->tid, what[i], at + 8 * i, entry->function[i],
+				giver(s, entry->library));
+}
+
+/* words: of libc, at this address. Returns how many of them belong to an array of functions for fork; 0: none do. */
+static size_t follow_fork(struct check_scan *s, uint64_t at, const uint64_t *words, size_t left)
+{
+	uint64_t used = words[0], room = left < 3 ? 0 : words[1], last = 0;
+
+	if (used > room || room < FORK_INITIAL || room > FORK_MAX || !is_pointer(words[2]) ||
+		(!used && words[2] != at + 24))
+		return 0;
+	struct fork_entry *entry = memory_resize(NULL, used + 1, sizeof(*entry));
+	size_t done = check_read(process_of(s), words[2], entry, used * sizeof(*entry)), result = 3;
+	for (size_t i = 0; i < used && result; i++) {
+		if (done != used * sizeof(*entry) || (i && entry[i].number <= last))
+			result = 0;
+		for (int k = 0; k < 3; k++)
+			if (entry[i].function[k] >= ADDRESS_END)
+				result = 0;
+		last = entry[i].number;
+	}
+	for (size_t i = 0; i < used && result; i++)
+		judge_fork(s, words[2] + i * sizeof(*entry), &entry[i]);
+	/* What follows are its entries, or, when it became longer and moved, old ones. */
+	if (result) {
+		result += FORK_INITIAL * sizeof(*entry) / 8;
+		s->fork_start = at;
+		s->fork_end = at + 8 * result;
+	}
+	free(entry);
+	return result < left ? result : left;
+}
+
+/* ---- libc's data ---- */
+
+static void judge_words(struct check_scan *s, struct check_libc_data *data, const uint64_t *words, size_t count)
+{
+	uint64_t at = data->start;
+
+	for (size_t i = 0; i < count;) {
+		size_t fork = follow_fork(s, at + 8 * i, words + i, count - i);
+
+		if (fork) {
+			i += fork;
+			continue;
+		}
+		/* The lists' own first pointers are variables that always point to good ones. */
+		if (is_pointer(words[i]) && data->may_be_list[i])
+			data->may_be_list[i] = follow_blocks(s, words[i]);
+		if (i)
+			judge_key(s, at + 8 * i, words[i - 1], words[i]);
+		i++;
+	}
+}
+
+static int take_mapping(const struct check_mapping *m, void *context)
+{
+	struct libc_lists *l = context;
+	struct check_process *process = process_of(l->scan);
+
+	if (m->start != l->before_end || *m->path)
+		snprintf(l->before, sizeof(l->before), "%s", m->path);
+	l->before_end = m->end;
+	if (!m->writable || !m->readable || m->shared || !check_is_libc(check_base(l->before)))
+		return 0;
+	/* The kernel may join libc's zeroed data with whatever lies behind it. */
+	size_t size = m->end - m->start < LIBC_MAX ? m->end - m->start : LIBC_MAX;
+	struct check_libc_data data = {.start = m->start, .size = size};
+	data.may_be_list = memory_resize(NULL, size / 8 + 1, 1);
+	memset(data.may_be_list, 1, size / 8 + 1);
+	process->libc = memory_resize(process->libc, process->libcs + 1, sizeof(data));
+	process->libc[process->libcs++] = data;
+	return 0;
+}
+
+void check_libc_drop(struct check_process *process)
+{
+	for (size_t i = 0; i < process->libcs; i++)
+		free(process->libc[i].may_be_list);
+	free(process->libc);
+	process->libc = NULL;
+	process->libcs = 0;
+	process->libc_newest = 0;
+}
+
+void check_libc_inherit(struct check_process *process, const struct check_process *parent)
+{
+	process->libc = memory_resize(NULL, parent->libcs, sizeof(*process->libc));
+	process->libcs = parent->libcs;
+	process->libc_newest = parent->libc_newest;
+	for (size_t i = 0; i < process->libcs; i++) {
+		const struct check_libc_data *from = &parent->libc[i];
+
+		process->libc[i] = *from;
+		process->libc[i].may_be_list = memory_resize(NULL, from->size / 8 + 1, 1);
+		memcpy(process->libc[i].may_be_list, from->may_be_list, from->size / 8 + 1);
+	}
+}
+
+static void judge_data(struct check_scan *s)
+{
+	struct check_process *process = process_of(s);
+
+	if (!process->libcs || process->libc_newest != s->message->libc) {
+		struct libc_lists lists = {.scan = s};
+
+		check_libc_drop(process);
+		check_mappings(process->pid, take_mapping, &lists);
+		process->libc_newest = s->message->libc;
+	}
+	for (size_t i = 0; i < process->libcs; i++) {
+		struct check_libc_data *data = &process->libc[i];
+		uint64_t *words = memory_resize(NULL, data->size, 1);
+		size_t size = check_read(process, data->start, words, data->size);
+
+		judge_words(s, data, words, size / 8);
+		free(words);
+	}
+}
+
+/* ---- for the end of a thread ---- */
+
+/* Who the function was given for: that library stays until it was called. */
+static char *keeper(struct check_scan *s, const struct check_task *task, uint64_t map)
+{
+	uint64_t head[2];
+	char *name = check_read(process_of(s), map, head, sizeof(head)) == sizeof(head)
+			     ? check_read_text(process_of(s), head[1])
+			     : NULL;
+	char *text = memory_format("at the end of thread %d, given to libc for %s", (int)task->tid,
+		!name || !*name ? "the program" : check_base(name));
+
+	free(name);
+	return text;
+}
+
+static void judge_thread(struct check_scan *s, const struct check_task *task)
+{
+	struct check_process *process = process_of(s);
+	struct thread_entry entry;
+	uint64_t at = 0;
+
+	long base = ptrace(PTRACE_PEEKUSER, task->tid, (long)offsetof(struct user_regs_struct, fs_base), 0);
+	if (base == -1 || !base || check_read(process, (uint64_t)(base + process->thread_list), &at, 8) != 8)
+		return;
+	for (int n = 0; n < THREAD_MAX && is_pointer(at); n++) {
+		if (check_read(process, at, &entry, sizeof(entry)) != sizeof(entry))
+			return;
+		uint64_t function = check_scan_demangle(s, entry.function);
+
+		if (check_scan_hit(s, function) && !check_scan_told(s, at))
+			check_scan_found(s, CHECK_THREAD_ATEXIT, task->tid, "a function to be called at a thread's end",
+				at, function, keeper(s, task, entry.map));
+		at = entry.next;
+	}
+}
+
+void check_libc(struct check_scan *s)
+{
+	judge_data(s);
+	for (struct check_task *t = check_tasks; process_of(s)->thread_list && t; t = t->next)
+		if (t->process == process_of(s) && (t == s->task || t->stopped))
+			judge_thread(s, t);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Has a stopped thread call the module: steps 1 to 4 of runtime/control.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tool/ctl/ctl.h"
+#include "tool/tool.h"
+
+#ifndef PTRACE_GETSIGMASK
+#define PTRACE_GETSIGMASK 0x420a
+#define PTRACE_SETSIGMASK 0x420b
+#endif
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
+
+#define USER_CODE 0x33 /* selector of 64-bit code */
+#define RED_ZONE  128
+#define ROOM	  (16 << 10) /* below the stack pointer, where we like it */
+#define ROOM_LEAST 2048
+#define PATIENCE  2000000000ull
+#define LONGEST	  6000000000ull /* all of it: a thread that is not ours may make system calls for ever */
+
+/* ---- which thread ---- */
+
+/* Is it in a restartable sequence? The kernel would take our change of rip for its end. */
+static bool in_rseq(const struct ctl_world *world, const struct ctl_thread *thread)
+{
+	struct {
+		uint64_t address;
+		uint32_t size, signature, flags, pad;
+	} rseq;
+	uint64_t section = 0;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread->tid, sizeof(rseq), &rseq) != sizeof(rseq) || !rseq.address)
+		return false;
+	return ctl_read(world->process, rseq.address + 8, &section, sizeof(section)) && section;
+}
+
+/* System calls with a mask of signals of their own. */
+static bool has_own_mask(const struct user_regs_struct *r)
+{
+	switch ((long)r->orig_rax) {
+	case __NR_rt_sigsuspend:
+	case __NR_ppoll:
+	case __NR_pselect6:
+	case __NR_epoll_pwait:
+	case 441: /* epoll_pwait2 */
+	case 333: /* io_pgetevents */
+	case 426: /* io_uring_enter */
+		return true;
+	default:
+		return false;
+	}
+}
+
+#define FIT 7
+
+/* How well suited a thread is; 0: not at all, FIT: one need not look any further. */
+static int fitness(const struct ctl_world *world, const struct ctl_thread *thread)
+{
+	const struct user_regs_struct *r = &thread->regs;
+	const struct ctl_mapping *stack = ctl_mapping(world->process, r->rsp - RED_ZONE - 1);
+
+	if ((r->cs & 0xffff) != USER_CODE || !stack || !stack->writable || !stack->readable)
+		return 0;
+	uint64_t room = r->rsp - stack->start;
+	/* (No system call is made in a restartable sequence.) */
+	if (room < ROOM_LEAST || ((long)r->orig_rax < 0 && in_rseq(world, thread)))
+		return 0;
+	/* The stack of a coroutine may lie in a larger mapping; its room can't be seen. */
+	return 1 + 4 * (room >= ROOM && strcmp(stack->path, "[heap]") != 0) + 2 * !has_own_mask(r) +
+	       ((long)r->orig_rax < 0);
+}
+
+static struct ctl_thread *choose(const struct ctl_world *world)
+{
+	struct ctl_thread *best = NULL;
+	int most = 0;
+
+	for (size_t i = 0; i < world->threads && most < FIT; i++) {
+		int fits = fitness(world, &world->thread[i]);
+		if (fits > most) {
+			most = fits;
+			best = &world->thread[i];
+		}
+	}
+	return best;
+}
+
+/* ---- there and back ---- */
+
+/* The registers as they are to be when nobody is there who could ask the kernel to restart the system call. */
+static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t mask)
+{
+	struct control_frame f = { .mask = mask,
+		.flags = r->eflags,
+		.r15 = r->r15,
+		.r14 = r->r14,
+		.r13 = r->r13,
+		.r12 = r->r12,
+		.r11 = r->r11,
+		.r10 = r->r10,
+		.r9 = r->r9,
+		.r8 = r->r8,
+		.rdi = r->rdi,
+		.rsi = r->rsi,
+		.rbp = r->rbp,
+		.rbx = r->rbx,
+		.rdx = r->rdx,
+		.rcx = r->rcx,
+		.rax = r->rax,
+		.rip = r->rip };
+
+	if ((long)r->orig_rax < 0)
+		return f;
+	switch (-(long)r->rax) {
+	case RESTART_SYS:
+	case RESTART_NO_INTR:
+	case RESTART_NO_HAND:
+		f.rax = r->orig_rax;
+		f.rip -= 2;
+		break;
+	case RESTART_BLOCK:
+		f.rax = __NR_restart_syscall;
+		f.rip -= 2;
+		break;
+	default:
+		break;
+	}
+	return f;
+}
+
+enum event { EVENT_SYSCALL, EVENT_STOP, EVENT_SIGNAL, EVENT_GONE, EVENT_NONE };
+
+/* Waits for the thread, for at most PATIENCE; never beyond `until`. signal: with EVENT_SIGNAL. */
+static enum event await(pid_t tid, int *signal, uint64_t until)
+{
+	uint64_t begin = ctl_now();
+	int status;
+
+	if (begin > until)
+		return EVENT_NONE;
+
+	for (;;) {
+		pid_t r = waitpid(tid, &status, __WALL | WNOHANG);
+		if (r < 0 || (r == tid && !WIFSTOPPED(status)))
+			return EVENT_GONE;
+		if (r == tid) {
+			*signal = WSTOPSIG(status);
+			if (status >> 16 == PTRACE_EVENT_STOP)
+				return EVENT_STOP;
+			return *signal == (SIGTRAP | 0x80) ? EVENT_SYSCALL : EVENT_SIGNAL;
+		}
+		if (ctl_now() - begin > PATIENCE)
+			return EVENT_NONE;
+		ctl_wait(1000000);
+	}
+}
+
+/* Is the thread about to make the system call at the end of control_entry? */
+static bool is_done(const struct ctl_world *world, pid_t tid)
+{
+	const struct control_block *b = &world->process->block;
+	struct user_regs_struct r;
+
+	return ptrace(PTRACE_GETREGS, tid, 0, &r) == 0 && r.orig_rax == __NR_rt_sigprocmask && r.r9 == CONTROL_MAGIC &&
+	       r.rip >= (uint64_t)(uintptr_t)b->entry && r.rip < (uint64_t)(uintptr_t)b->entry_end &&
+	       (long)r.rax == -ENOSYS;
+}
+
+static int say_lost(const struct ctl_world *world, enum event event)
+{
+	if (event == EVENT_GONE)
+		tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
+	else
+		tool_error("ctl",
+			"process %d: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it "
+			"was asked for",
+			(int)world->process->pid);
+	return -1;
+}
+
+/* Runs the thread until it has called control_run(). */
+static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_t mask)
+{
+	pid_t tid = thread->tid;
+	uint64_t until = ctl_now() + LONGEST;
+
+	for (;;) {
+		int signal;
+		if (ptrace(PTRACE_SYSCALL, tid, 0, 0))
+			return say_lost(world, EVENT_GONE);
+		enum event event = await(tid, &signal, until);
+		switch (event) {
+		case EVENT_SYSCALL:
+			if (is_done(world, tid))
+				return 0;
+			break;
+		case EVENT_STOP:
+			break;
+		case EVENT_SIGNAL:
+			/* SIGSTOP can't be blocked; it has its turn afterwards. */
+			if (signal == SIGSTOP) {
+				world->pending_stop = signal;
+				break;
+			}
+			tool_error("ctl", "process %d: libxaudit.so failed with signal %d; please report this",
+				(int)world->process->pid, signal);
+			ptrace(PTRACE_SETREGS, tid, 0, &thread->regs);
+			ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+			return -1;
+		default:
+			return say_lost(world, event);
+		}
+	}
+}
+
+/*
+ * The thread's own registers again. It stops behind the system call that brings its mask back, before any signal is
+ * delivered: there, with orig_rax and rax as they were, the kernel restarts the system call that the thread was in, or
+ * lets a signal that came meanwhile interrupt it, as ever.
+ */
+static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
+{
+	pid_t tid = thread->tid;
+	bool back = false;
+	int signal = 0;
+	uint64_t until = ctl_now() + LONGEST;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || ptrace(PTRACE_CONT, tid, 0, 0))
+		return say_lost(world, EVENT_GONE);
+	for (;;) {
+		enum event event = await(tid, &signal, until);
+		if (event == EVENT_GONE || event == EVENT_NONE)
+			return say_lost(world, event);
+		if (!back && ptrace(PTRACE_SETREGS, tid, 0, &thread->regs))
+			return say_lost(world, EVENT_GONE);
+		back = true;
+		if (event == EVENT_STOP)
+			break;
+		/* A signal after all: it finds the thread as it was, and the thread stops behind that. */
+		if (ptrace(PTRACE_CONT, tid, 0, event == EVENT_SIGNAL ? (long)signal : 0))
+			return say_lost(world, EVENT_GONE);
+	}
+	if (ptrace(PTRACE_GETREGS, tid, 0, &thread->regs))
+		return say_lost(world, EVENT_GONE);
+	return 0;
+}
+
+/* Of a request, the part that is in use. */
+static size_t request_size(const struct control_request *request)
+{
+	size_t length = 0;
+
+	if (request->op == CONTROL_ENABLE || request->op == CONTROL_DISABLE) {
+		while (length + 1 < sizeof(request->text) && (request->text[length] || request->text[length + 1]))
+			length++;
+		length += 2;
+	}
+	return offsetof(struct control_request, text) +
+	       (length < sizeof(request->text) ? length : sizeof(request->text));
+}
+
+int ctl_call(struct ctl_world *world, struct control_request *request)
+{
+	const struct control_block *b = &world->process->block;
+	uint64_t at = (uint64_t)(uintptr_t)b->request, all = ~0ull, mask;
+	struct ctl_thread *thread;
+
+	ctl_maps(world->process);
+	thread = choose(world);
+	if (!thread)
+		return -EAGAIN;
+	request->error = -EINPROGRESS;
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(mask), &mask) ||
+		!ctl_write(world->process, at, request, request_size(request))) {
+		ctl_explain(world->process->pid, 0, errno);
+		return -1;
+	}
+	struct control_frame frame = frame_of(&thread->regs, mask);
+	uint64_t frame_at = thread->regs.rsp - RED_ZONE - sizeof(frame);
+	if (!ctl_write(world->process, frame_at, &frame, sizeof(frame)))
+		return -EAGAIN;
+	struct user_regs_struct r = thread->regs;
+	r.rip = (uint64_t)(uintptr_t)b->entry;
+	r.rdi = frame_at;
+	r.rsp = (uint64_t)(uintptr_t)b->stack_top;
+	r.orig_rax = (uint64_t)-1;
+	r.eflags &= ~0x100ull; /* no single steps */
+	/*
+	 * Killed between the two, we leave a thread that runs control_entry with its signals open: they may come, and
+	 * it goes on behind them.
+	 */
+	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &r) || ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(all), &all))
+		return say_lost(world, EVENT_GONE);
+	if (run(world, thread, mask) || bring_back(world, thread)) {
+		/* Let go as it is: it finds its way itself. */
+		ptrace(PTRACE_DETACH, thread->tid, 0, 0);
+		return -1;
+	}
+	if (!ctl_read(world->process, at, request, offsetof(struct control_request, text)))
+		return say_lost(world, EVENT_GONE);
+	return 0;
+}

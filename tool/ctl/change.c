@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit ctl PID enable, disable, start, stop, mode. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/ctl/ctl.h"
+#include "tool/show/info.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+/* A tree that grows for ever is left at some time. */
+#define MOST_PROCESSES 100000
+
+static void print_pause(uint64_t pause)
+{
+	printf("paused %.3f ms\n", (double)pause / 1e6);
+}
+
+/* None of these takes an option but --help. Returns 0, or why to end: status + 1. */
+static int no_options(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] != '-' || !argv[i][1])
+			continue;
+		tool_error("ctl", "%s takes no option '%s': see xaudit ctl --help", argv[0], argv[i]);
+		return TOOL_USAGE + 1;
+	}
+	return 0;
+}
+
+/* ---- enable, disable ---- */
+
+static bool is_kind(const char *word, size_t length)
+{
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (strlen(info_kind(kind)) == length && !strncmp(info_kind(kind), word, length))
+			return true;
+	return false;
+}
+
+/* [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]: what the module would refuse (audit/live/switch.h) is refused here, with words. */
+static bool check_rule(const char *rule)
+{
+	const char *colon = strchr(rule, ':'), *at = strchr(rule, '@');
+	const char *function = rule;
+
+	/* Two colons belong to a name of C++. */
+	if (colon && colon[1] != ':' && !(at && at < colon)) {
+		while (function <= colon) {
+			size_t length = strcspn(function, ",:");
+			if (!is_kind(function, length)) {
+				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, rule,
+					(int)length, function);
+				return false;
+			}
+			function += length + 1;
+		}
+	}
+	if (!*function || function == at || (at && !at[1])) {
+		tool_error("ctl", "'%s' is no rule: [KIND:]FUNCTION[@LIBRARY], each a pattern", rule);
+		return false;
+	}
+	return true;
+}
+
+static bool put_rules(struct control_request *request, int argc, char **argv)
+{
+	size_t have = 0;
+
+	for (int i = 1; i < argc; i++) {
+		size_t length = strlen(argv[i]) + 1;
+		if (!check_rule(argv[i]))
+			return false;
+		/* An empty one ends them. */
+		if (have + length + 1 > sizeof(request->text)) {
+			tool_error("ctl", "too many rules at once: %zu bytes are allowed", sizeof(request->text) - 1);
+			return false;
+		}
+		memcpy(request->text + have, argv[i], length);
+		have += length;
+	}
+	return true;
+}
+
+static void print_line(uint64_t n, const char *one, const char *many, const char *why)
+{
+	if (n)
+		printf("  %" PRIu64 " %s not: %s\n", n, n == 1 ? one : many, why);
+}
+
+static void print_result(
+	const char *done, const struct control_request *request, const struct ctl_written *written, uint64_t pause)
+{
+	const struct control_result *r = &request->result;
+	uint64_t failed = written->refused_bytes + written->refused_straddle;
+	uint64_t changed = r->changed > failed ? r->changed - failed : 0;
+
+	printf("%" PRIu32 " %s: %" PRIu64 " %s switched %s, %" PRIu32 " %s already, ", r->functions,
+		r->functions == 1 ? "function" : "functions", changed, changed == 1 ? "site" : "sites", done,
+		r->already, r->already == 1 ? "was" : "were");
+	print_pause(pause);
+	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
+		print_line(r->refused[i], "function", "functions",
+			info_reason(i) ? info_reason(i) : "the module does not say why");
+	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
+	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
+}
+
+/* What the rules have named in all processes. */
+struct named {
+	struct control_result sum; /* its masks of rules, and functions */
+	size_t processes;
+	pid_t last;
+	bool failed;
+};
+
+static void add(struct named *named, pid_t pid, const struct control_result *r)
+{
+	named->processes++;
+	named->last = pid;
+	named->sum.functions += r->functions;
+	named->sum.rule_library |= r->rule_library;
+	named->sum.rule_sites |= r->rule_sites;
+	named->sum.rule_function |= r->rule_function;
+}
+
+/* Says why, for each rule that names no function. Returns how many there are. */
+static size_t say_unnamed(const struct named *named, bool on, int argc, char **argv)
+{
+	const struct control_result *r = &named->sum;
+	char who[48];
+	size_t unnamed = 0;
+
+	snprintf(who, sizeof(who), named->processes == 1 ? "process %zu" : "%zu processes",
+		named->processes == 1 ? (size_t)named->last : named->processes);
+	for (int i = 1; i < argc && i <= 64; i++) {
+		uint64_t bit = 1ull << (i - 1);
+		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` "
+				  "shows their names";
+		/* Where nothing is, nothing is on: as it was asked for. */
+		if (r->rule_function & bit || (!on && !strcmp(argv[i], "*")))
+			continue;
+		if (!(r->rule_library & bit))
+			why = strchr(argv[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
+		else if (!(r->rule_sites & bit))
+			why = "what is loaded of that has no function of these kinds that can be switched; see kinds "
+			      "in man xaudit.conf, and "
+			      "`xaudit list FILE`";
+		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why,
+			on ? " (it holds for what is loaded later)" : "");
+		unnamed++;
+	}
+	return unnamed;
+}
+
+static void change_rules(
+	const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted, struct named *named)
+{
+	static struct control_request request;
+	struct ctl_written written = { 0 };
+	struct ctl_process process;
+	uint64_t pause;
+
+	if (!ctl_open(&process, pid)) {
+		named->failed = true;
+		return;
+	}
+	request = *wanted;
+	if (ctl_request(&process, &request, &written, &pause)) {
+		ctl_targets_print(targets, process.pid);
+		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
+		add(named, process.pid, &request.result);
+	} else {
+		named->failed = true;
+	}
+	ctl_close(&process);
+}
+
+int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
+{
+	static struct control_request wanted;
+	struct named named = { 0 };
+	bool on = !strcmp(argv[0], "enable");
+	size_t i = 0;
+	int status = no_options(argc, argv);
+
+	if (status)
+		return status - 1;
+	if (argc < 2) {
+		tool_error("ctl", "%s what? give rules: [KIND:]FUNCTION[@LIBRARY]", argv[0]);
+		return TOOL_USAGE;
+	}
+	wanted.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
+	if (!put_rules(&wanted, argc, argv))
+		return TOOL_USAGE;
+	do {
+		while (i < targets->count)
+			change_rules(targets, targets->pid[i++], &wanted, &named);
+	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
+	size_t unnamed = named.processes ? say_unnamed(&named, on, argc, argv) : 0;
+	return named.failed || (unnamed && !named.sum.functions) ? TOOL_FAILED : TOOL_OK;
+}
+
+/* ---- start, stop, mode ---- */
+
+int ctl_record(struct ctl_targets *targets, int argc, char **argv)
+{
+	static const char *const modes[] = {
+		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
+	};
+	static struct control_request wanted, request;
+	bool takes_word = !strcmp(argv[0], "mode"), failed = false;
+	size_t at = 0;
+	int status = no_options(argc, argv);
+
+	if (status)
+		return status - 1;
+	if (argc != (takes_word ? 2 : 1)) {
+		tool_error("ctl", takes_word ? "mode takes one word: stream, ring or count" : "%s takes no argument",
+			argv[0]);
+		return TOOL_USAGE;
+	}
+	wanted.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;
+	if (takes_word) {
+		size_t n = sizeof(modes) / sizeof(*modes), i = 0;
+		while (i < n && strcmp(argv[1], modes[i]))
+			i++;
+		if (i == n) {
+			tool_error("ctl", "unknown mode '%s'; allowed: stream, ring, count", argv[1]);
+			return TOOL_USAGE;
+		}
+		wanted.argument = i;
+	}
+	do {
+		while (at < targets->count) {
+			struct ctl_process process;
+			uint64_t pause;
+			request = wanted;
+			if (!ctl_open(&process, targets->pid[at++])) {
+				failed = true;
+				continue;
+			}
+			if (ctl_request(&process, &request, NULL, &pause)) {
+				ctl_targets_print(targets, process.pid);
+				print_pause(pause);
+			} else {
+				failed = true;
+			}
+			ctl_close(&process);
+		}
+	} while (at < MOST_PROCESSES && ctl_targets_look(targets));
+	return failed ? TOOL_FAILED : TOOL_OK;
+}

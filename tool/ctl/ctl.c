@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit ctl: the command line, and requests as a whole. */
+#define _GNU_SOURCE
+#include "tool/ctl/ctl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/ctl/folder.h"
+#include "tool/ctl/help.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+#include "tool/read/state.h"
+
+#define MS	 1000000ull
+#define PATIENCE (2000 * MS)
+#define MOST_PATCHES (1u << 22)
+
+/* ---- a request ---- */
+
+/* Code bytes of an answer: writes them, and tells the module. */
+static int apply(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	struct control_request done = { .op = CONTROL_WRITTEN, .argument = request->op == CONTROL_DISABLE };
+	struct control_patch *patch;
+	size_t count = request->patch_count, size = count * sizeof(*patch);
+	int r;
+
+	if (request->patch_count > MOST_PATCHES) {
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
+		return -1;
+	}
+	patch = memory_zeroed(count ? count : 1, sizeof(*patch));
+	if (!ctl_read(world->process, request->patches, patch, size) && count) {
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
+		r = -1;
+	} else {
+		r = ctl_patch(world, patch, count, written);
+	}
+	free(patch);
+	if (r)
+		return -1;
+	r = ctl_call(world, &done);
+	/* Who can't be asked now need not be: the next request does the rest. */
+	request->pages = r == 0 && done.error == 0 ? done.pages : 0;
+	return r < 0 && r != -EAGAIN ? -1 : 0;
+}
+
+/* One attempt: as ctl_call(). */
+static int attempt(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	int r = ctl_stop(world);
+
+	if (r)
+		return r;
+	ctl_limit_begin();
+	r = ctl_call(world, request);
+	if (r == 0 && request->error == -EAGAIN)
+		r = -EAGAIN;
+	if (r == 0 && request->error == 0 && written)
+		r = apply(world, request, written);
+	ctl_go(world);
+	return r;
+}
+
+static bool say_error(const struct ctl_process *process, int error)
+{
+	int pid = (int)process->pid;
+
+	switch (error) {
+	case 0:
+		return true;
+	case -ECANCELED:
+		tool_error("ctl",
+			"process %d: xaudit switched itself off there; the reason was said on its standard error", pid);
+		break;
+	case -ENOMEM:
+		tool_error("ctl", "process %d has no memory for this", pid);
+		break;
+	default:
+		tool_error("ctl", "process %d: libxaudit.so can't do this: %s", pid, strerror(-error));
+	}
+	return false;
+}
+
+static void say_in_the_way(const struct ctl_world *world, pid_t stuck)
+{
+	int pid = (int)world->process->pid;
+	char state = stuck ? ctl_state(world->process->pid, stuck) : 0;
+
+	if (stuck)
+		tool_error("ctl", "process %d: thread %d does not stop (%s); nothing was changed, try again", pid,
+			(int)stuck,
+			state == 'D' ? "it waits for a device, or for the child of its vfork"
+				     : "it gets no time to run");
+	else
+		tool_error("ctl",
+			"process %d is busy with its libraries, or with another xaudit ctl; nothing was changed, try "
+			"again",
+			pid);
+}
+
+bool ctl_request(
+	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause)
+{
+	struct ctl_world world = { .process = process };
+	uint64_t begin = ctl_now();
+	sigset_t child;
+	pid_t stuck = 0;
+	int r;
+
+	/* For ctl_wait(). */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	while ((r = attempt(&world, request, written)) == -EAGAIN && ctl_now() - begin < PATIENCE) {
+		stuck = world.stuck;
+		/* The program shall get on meanwhile. */
+		ctl_wait(stuck ? 20 * MS : MS);
+	}
+	*pause = world.pause;
+	if (r == -EAGAIN)
+		say_in_the_way(&world, stuck);
+	ctl_world_free(&world);
+	return r == 0 && say_error(process, request->error);
+}
+
+/* ---- the command line ---- */
+
+static const struct {
+	const char *name;
+	int (*run)(struct ctl_targets *targets, int argc, char **argv);
+} subcommand[] = {
+	{ "enable", ctl_rules },
+	{ "disable", ctl_rules },
+	{ "start", ctl_record },
+	{ "stop", ctl_record },
+	{ "mode", ctl_record },
+};
+
+#define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
+
+/* Those that only read the trace (tool/ctl/folder.h). */
+static const struct {
+	const char *name;
+	int (*run)(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
+} reader[] = {
+	{ "snapshot", ctl_snapshot },
+	{ "top", ctl_top },
+};
+
+#define READERS (sizeof(reader) / sizeof(*reader))
+
+static int say_unknown(const char *name)
+{
+	char allowed[200] = "status";
+
+	for (size_t i = 0; i < SUBCOMMANDS; i++) {
+		size_t n = strlen(allowed);
+		snprintf(allowed + n, sizeof(allowed) - n, ", %s", subcommand[i].name);
+	}
+	for (size_t i = 0; i < READERS; i++) {
+		size_t n = strlen(allowed);
+		snprintf(allowed + n, sizeof(allowed) - n, ", %s", reader[i].name);
+	}
+	tool_error("ctl", "unknown command '%s'; allowed: %s", name, allowed);
+	return TOOL_USAGE;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool has_meta(const char *folder)
+{
+	char *meta = memory_format("%s/meta", folder);
+	struct stat s;
+	bool there = stat(meta, &s) == 0;
+
+	free(meta);
+	return there;
+}
+
+/* The path of the process that is meant: itself, or of the only one in it. NULL after saying why there is none. */
+static char *process_in(const char *path)
+{
+	char *found = NULL;
+
+	if (!is_folder(path) || has_meta(path)) {
+		found = memory_text(path, strlen(path));
+		for (size_t n = strlen(found); n > 1 && found[n - 1] == '/'; n--)
+			found[n - 1] = '\0';
+		return found;
+	}
+	struct folder *folder = folder_open(path, 0);
+	if (!folder)
+		return NULL;
+	const char *name = folder->process[0]->path;
+	if (folder->processes == 1)
+		found = memory_text(name, strlen(name));
+	else
+		tool_error("ctl", "%s holds traces of %u processes: name one of them, such as %s", path,
+			folder->processes, name);
+	folder_close(folder);
+	return found;
+}
+
+/* Of a living process. Returns false where it has none; said so, unless it is one of several. */
+static bool trace_of(struct ctl_trace *trace, const struct ctl_targets *targets, pid_t *pid)
+{
+	struct ctl_process process;
+
+	*trace = (struct ctl_trace){ 0 };
+	if (!ctl_open(&process, *pid))
+		return false;
+	*pid = process.pid;
+	trace->path = ctl_folder(&process, &trace->place);
+	if (!trace->path && !ctl_targets_several(targets))
+		tool_error("ctl", "process %d has no trace yet: nothing is switched on in it", (int)*pid);
+	ctl_close(&process);
+	return trace->path != NULL;
+}
+
+/* Does the process write there? Not if that is a copy of a trace, or another process has got the number meanwhile. */
+static bool writes_to(const struct ctl_process *process, const struct process *trace)
+{
+	uint32_t place;
+	char *other = ctl_folder(process, &place);
+	struct stat a, b;
+	bool same = other && !stat(other, &a) && !stat(trace->family->path, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino && place == trace->place;
+
+	free(other);
+	return same;
+}
+
+/* The process that writes to the folder, for commands that need it alive. 0 after saying why there is none. */
+static pid_t living(const char *path)
+{
+	char *name = process_in(path);
+	struct folder *folder = name ? folder_open_process("ctl", name, 0) : NULL;
+	pid_t pid = 0;
+
+	if (folder) {
+		struct process *trace = folder->process[0];
+		struct ctl_process process;
+
+		pid = (pid_t)trace->head.pid;
+		process_load(trace);
+		const char *end = process_state_end(process_state(trace));
+		if (!end && !ctl_open(&process, pid)) {
+			pid = 0;
+		} else if (!end) {
+			if (!writes_to(&process, trace))
+				end = "writes to another folder now";
+			ctl_close(&process);
+		}
+		if (end) {
+			tool_error("ctl",
+				"process %d, whose trace is in %s, %s: status, snapshot and top show what it has left",
+				(int)pid, name, end);
+			pid = 0;
+		}
+		folder_close(folder);
+	}
+	free(name);
+	return pid;
+}
+
+/* pid: the process that is read, if there is one. */
+static int run_reader(size_t i, struct ctl_targets *targets, const char *where, int argc, char **argv)
+{
+	struct ctl_trace *trace = NULL;
+	size_t traces = 0, failed = 0;
+	pid_t pid = 0;
+	int status = TOOL_FAILED;
+
+	/* Its help needs no process. */
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return reader[i].run(0, NULL, 0, argc, argv);
+	if (reader[i].run == ctl_top && targets->count > 1) {
+		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
+		return TOOL_USAGE;
+	}
+	trace = memory_zeroed(targets->count + 1, sizeof(*trace));
+	for (size_t k = 0; k < targets->count; k++) {
+		pid_t each = targets->pid[k];
+		bool any = trace_of(&trace[traces], targets, &each);
+		failed += !any && !ctl_targets_several(targets);
+		pid = any && !traces ? each : pid;
+		traces += any;
+	}
+	if (where && (trace->path = process_in(where)))
+		traces = 1;
+	if (traces)
+		status = reader[i].run((uint32_t)pid, trace, traces, argc, argv);
+	else if (!where && !failed)
+		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them",
+			targets->count);
+	for (size_t k = 0; k < traces; k++)
+		free(trace[k].path);
+	free(trace);
+	return status;
+}
+
+/* A process id, or 0. */
+static pid_t number(const char *word)
+{
+	char *end;
+	unsigned long pid = strtoul(word, &end, 10);
+
+	return *word >= '0' && *word <= '9' && !*end && pid <= 0x7fffffff ? (pid_t)pid : 0;
+}
+
+static int run(struct ctl_targets *targets, const char *where, int argc, char **argv)
+{
+	if (!strcmp(argv[0], "status"))
+		return ctl_status(targets, where, argc, argv);
+	for (size_t i = 0; i < READERS; i++)
+		if (!strcmp(argv[0], reader[i].name))
+			return run_reader(i, targets, where, argc, argv);
+	for (size_t i = 0; i < SUBCOMMANDS; i++) {
+		if (strcmp(argv[0], subcommand[i].name))
+			continue;
+		pid_t pid = where ? living(where) : 0;
+		if (where && !pid)
+			return TOOL_FAILED;
+		if (pid)
+			ctl_targets_add(targets, pid);
+		return subcommand[i].run(targets, argc, argv);
+	}
+	return say_unknown(argv[0]);
+}
+
+/* Options before the processes. Returns 0, or why to end: status + 1. */
+static int take_options(struct ctl_targets *targets, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "tree", required_argument, NULL, 't' },
+		{ "name", required_argument, NULL, 'n' },
+		{ 0 },
+	};
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			fputs(ctl_help, stdout);
+			return TOOL_OK + 1;
+		case 't':
+			if (!number(optarg)) {
+				tool_error("ctl", "--tree takes a process id, not '%s'", optarg);
+				return TOOL_USAGE + 1;
+			}
+			ctl_targets_add_tree(targets, number(optarg));
+			break;
+		case 'n':
+			ctl_targets_add_name(targets, optarg);
+			break;
+		default:
+			tool_error("ctl",
+				option == ':' ? "'%s' has no value: see xaudit ctl --help"
+					      : "unknown option '%s': see xaudit ctl --help",
+				argv[optind - 1]);
+			return TOOL_USAGE + 1;
+		}
+	}
+	return 0;
+}
+
+/* Nobody of those trees and names. */
+static int say_nobody(const struct ctl_targets *targets)
+{
+	for (size_t i = 0; i < targets->trees; i++)
+		if (!ctl_state(targets->tree[i], 0))
+			tool_error("ctl", "there is no process %d", (int)targets->tree[i]);
+		else
+			tool_error("ctl",
+				"neither process %d nor what descends from it runs under libxaudit.so, as far as may "
+				"be seen",
+				(int)targets->tree[i]);
+	for (size_t i = 0; i < targets->names; i++)
+		tool_error("ctl", "no process of the name '%s' runs under libxaudit.so, as far as may be seen",
+			targets->name[i]);
+	return TOOL_FAILED;
+}
+
+static int obey(struct ctl_targets *targets, int argc, char **argv)
+{
+	const char *where = NULL;
+
+	if (!argc || (argc < 2 && !targets->trees && !targets->names)) {
+		tool_error("ctl", "%s: xaudit ctl PID COMMAND",
+			argc ? "what is to be done there? usage" : "which process? usage");
+		return TOOL_USAGE;
+	}
+	for (; argc && number(argv[0]); argc--, argv++)
+		ctl_targets_add(targets, number(argv[0]));
+	if (!targets->named && !targets->trees && !targets->names) {
+		/* A folder whose name is a number is ./NUMBER. */
+		if (!is_folder(argv[0]) && !folder_may_be_process(argv[0])) {
+			tool_error("ctl", "'%s' is no process id, and no trace folder", argv[0]);
+			return TOOL_USAGE;
+		}
+		where = argv[0];
+		argc--;
+		argv++;
+	}
+	if (!argc) {
+		tool_error("ctl", "what is to be done there? usage: xaudit ctl PID COMMAND");
+		return TOOL_USAGE;
+	}
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		targets->change |= !strcmp(argv[0], subcommand[i].name);
+	ctl_targets_look(targets);
+	if (!where && !targets->count && targets->left_alone)
+		return TOOL_FAILED;
+	if (!where && !targets->count)
+		return say_nobody(targets);
+	return run(targets, where, argc, argv);
+}
+
+int ctl_main(int argc, char **argv)
+{
+	struct ctl_targets targets = { 0 };
+	int status = take_options(&targets, argc, argv);
+
+	if (status) {
+		status--;
+	} else {
+		argc -= optind;
+		argv += optind;
+		optind = 0;
+		status = obey(&targets, argc, argv);
+	}
+	ctl_targets_free(&targets);
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands of `xaudit ctl` that need nothing of the process but its folder: they read files, stop nobody, and work
+ * as well when the process has ended.
+ *
+ * pid: of the (first) process, 0 if a trace was named in its place. argv[0] is the command's own word. They return the
+ * exit status: 0, 1 (said why), 2 for wrong usage.
+ */
+#ifndef XAUDIT_TOOL_CTL_FOLDER_H
+#define XAUDIT_TOOL_CTL_FOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the trace of a process is; as folder_open_process() has it. */
+struct ctl_trace {
+	char *path;
+	uint32_t place;
+};
+
+/* snapshot [-o DIR]: copies the newest events to a trace folder of their own, one for all. */
+int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
+
+/* top [-b] [-n COUNT] [-d SECONDS]: functions by calls and self time since the last screen; of one folder. */
+int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
+
+#endif

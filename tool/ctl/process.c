@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel tells of a process, and its memory. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tool/ctl/ctl.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+/* ---- /proc ---- */
+
+static size_t read_proc(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
+{
+	char path[96];
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+long ctl_status_number(pid_t pid, pid_t tid, const char *key)
+{
+	char text[4096], wanted[40], *p;
+
+	snprintf(wanted, sizeof(wanted), "\n%s:", key);
+	read_proc(pid, tid, "status", text, sizeof(text));
+	p = strstr(text, wanted);
+	return p ? strtol(p + strlen(wanted), NULL, 10) : -1;
+}
+
+char ctl_state(pid_t pid, pid_t tid)
+{
+	char text[1024], *p;
+
+	read_proc(pid, tid, "stat", text, sizeof(text));
+	p = strrchr(text, ')');
+	return p && p[1] == ' ' ? p[2] : 0;
+}
+
+uint64_t ctl_begin(pid_t pid)
+{
+	enum { STARTTIME = 22, STATE = 3 };
+	char text[1024], *p;
+
+	read_proc(pid, 0, "stat", text, sizeof(text));
+	p = strrchr(text, ')');
+	for (int field = STATE - 1; p && field < STARTTIME; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK)) : 0;
+}
+
+void ctl_name(pid_t pid, char name[16])
+{
+	char text[64];
+
+	read_proc(pid, 0, "comm", text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(name, 16, "%.15s", text);
+}
+
+void ctl_explain(pid_t pid, pid_t tid, int error)
+{
+	char text[64], name[16];
+	char state = ctl_state(pid, tid);
+	long tracer = ctl_status_number(pid, tid, "TracerPid"), uid = ctl_status_number(pid, 0, "Uid");
+	int scope = read_proc(1, 0, "../sys/kernel/yama/ptrace_scope", text, sizeof(text)) ? atoi(text) : 0;
+
+	if (!state || error == ESRCH) {
+		tool_error("ctl", "process %d ended meanwhile", (int)pid);
+	} else if (state == 'Z' || state == 'X') {
+		tool_error("ctl", "process %d has ended already; its parent has not asked for its status (zombie)",
+			(int)pid);
+	} else if (tracer > 0) {
+		ctl_name((pid_t)tracer, name);
+		tool_error("ctl", "process %d is traced already, by %s (%ld): end that first", (int)pid, name, tracer);
+	} else if (geteuid() && uid >= 0 && (uid_t)uid != geteuid()) {
+		const struct passwd *user = getpwuid((uid_t)uid);
+		tool_error("ctl", "process %d belongs to %s%s%s: run this as that user, or as root", (int)pid,
+			user ? "user " : "another user", user ? user->pw_name : "", user ? "" : "");
+	} else if (geteuid() && scope == 1) {
+		tool_error("ctl",
+			"process %d has not agreed (kernel.yama.ptrace_scope is 1): start it by `xaudit record` or "
+			"with `[trace] control = any`, or run "
+			"this as root",
+			(int)pid);
+	} else if (scope == 2 && geteuid()) {
+		tool_error("ctl", "process %d: only root may look into processes here (kernel.yama.ptrace_scope is 2)",
+			(int)pid);
+	} else if (scope == 3) {
+		tool_error("ctl", "process %d: nobody may look into processes here (kernel.yama.ptrace_scope is 3)",
+			(int)pid);
+	} else {
+		tool_error("ctl",
+			"process %d can't be looked into: %s (it changed its user, or a sandbox is around it or us)",
+			(int)pid, strerror(error));
+	}
+}
+
+/* ---- mappings ---- */
+
+#define MOST_PATHS (64u << 20)
+
+void ctl_maps_free(struct ctl_process *process)
+{
+	for (size_t i = 0; i < process->mappings; i++)
+		free(process->mapping[i].path);
+	free(process->mapping);
+	process->mapping = NULL;
+	process->mappings = 0;
+	process->path_bytes = 0;
+}
+
+bool ctl_maps(struct ctl_process *process)
+{
+	char path[64], *line = NULL;
+	size_t room = 0, have = 0;
+	FILE *file;
+
+	ctl_maps_free(process);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->pid);
+	file = fopen(path, "re");
+	while (file && getline(&line, &room, file) > 0) {
+		struct ctl_mapping m = { 0 };
+		char flags[8];
+		int at = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &m.start, &m.end, flags, &at) < 3 || !at)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		/* Each may be 4 kB long, and there may be many. */
+		process->path_bytes += strlen(line + at);
+		m.path = memory_text(line + at, process->path_bytes < MOST_PATHS ? strlen(line + at) : 0);
+		m.readable = flags[0] == 'r';
+		m.writable = flags[1] == 'w';
+		m.executable = flags[2] == 'x';
+		if (process->mappings == have) {
+			have = have ? 2 * have : 256;
+			process->mapping = memory_resize(process->mapping, have, sizeof(*process->mapping));
+		}
+		process->mapping[process->mappings++] = m;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return process->mappings > 0;
+}
+
+const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_t address)
+{
+	size_t low = 0, high = process->mappings;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (process->mapping[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < process->mappings && process->mapping[low].start <= address ? &process->mapping[low] : NULL;
+}
+
+/* ---- memory ---- */
+
+/* A process says itself how much there is to read of it. Real ones need a hundredth of this. */
+#define MOST_READS (8u << 20)
+#define MOST_BYTES (4ull << 30)
+#define MOST_TIME  20000000000ull /* ns */
+
+static struct {
+	uint64_t reads, bytes, begin;
+} spent;
+
+void ctl_limit_begin(void)
+{
+	spent.reads = spent.bytes = 0;
+	spent.begin = ctl_now();
+}
+
+bool ctl_limit_reached(void)
+{
+	return spent.reads > MOST_READS || spent.bytes > MOST_BYTES || ctl_now() - spent.begin > MOST_TIME;
+}
+
+bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size)
+{
+	size_t done = 0;
+
+	spent.reads++;
+	spent.bytes += size;
+	if (ctl_limit_reached())
+		return false;
+
+	while (done < size) {
+		ssize_t n = pread(process->memory, (char *)to + done, size - done, (off_t)(address + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+bool ctl_write(const struct ctl_process *process, uint64_t address, const void *from, size_t size)
+{
+	struct iovec here = { (void *)(uintptr_t)from, size }, there = { (void *)(uintptr_t)address, size };
+	size_t done = 0;
+
+	if (!process->writable)
+		return process_vm_writev(process->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+	while (done < size) {
+		ssize_t n = pwrite(process->memory, (const char *)from + done, size - done, (off_t)(address + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+char *ctl_text(const struct ctl_process *process, uint64_t address)
+{
+	char text[4096];
+	size_t have = 0;
+
+	/* Up to the end of a page at a time: what follows may not be there. */
+	while (have < sizeof(text)) {
+		size_t step = 4096 - ((address + have) & 4095);
+		if (step > sizeof(text) - have)
+			step = sizeof(text) - have;
+		if (!ctl_read(process, address + have, text + have, step))
+			return NULL;
+		if (memchr(text + have, '\0', step))
+			return memory_text(text, strlen(text));
+		have += step;
+	}
+	return NULL;
+}
+
+char *ctl_folder(const struct ctl_process *process, uint32_t *place)
+{
+	char *path, *meta, *rooted;
+	uint64_t head = 0;
+	struct stat s;
+
+	/* A child that was forked a moment ago has none, but the path. */
+	if (!ctl_read(process, (uint64_t)(uintptr_t)process->block.head, &head, sizeof(head)) || !head ||
+		!ctl_read(process, head + offsetof(struct trace_head, process), place, sizeof(*place)))
+		return NULL;
+	path = ctl_text(process, (uint64_t)(uintptr_t)process->block.folder);
+	if (!path || *path != '/') {
+		free(path);
+		return NULL;
+	}
+	meta = memory_format("%s/meta", path);
+	/* It may have another root, or another view of the file systems. */
+	rooted = memory_format("/proc/%d/root%s", (int)process->pid, path);
+	if (stat(meta, &s) == 0) {
+		free(rooted);
+		rooted = NULL;
+	} else {
+		free(path);
+		path = rooted;
+	}
+	free(meta);
+	return path;
+}

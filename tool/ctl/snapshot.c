@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>   /* unlinkat */
+
+#include "runtime/output.h"
+#include "runtime/snapshot_copy.h"
+#include "tool/ctl/folder.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+
+#define FOLDERS_MAX 100000
+
+static const char help[] =
+	"Usage: xaudit ctl PID snapshot [-o DIR]\n"
+	"Copies the newest events of a process, which runs on meanwhile, to a trace folder of their own.\n"
+	"\n"
+	"Options:\n"
+	"  -o, --output=DIR  the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is "
+	"free)\n"
+	"  --help            this text\n";
+
+/* Makes the folder. Returns its name and a descriptor of it, or NULL after one line on stderr. */
+static char *make_output(const char *wanted, const char *number, int *fd)
+{
+	char *name = wanted ? memory_text(wanted, strlen(wanted)) : memory_format("xaudit.snapshot.%s", number);
+	long r;
+
+	for (unsigned n = 2; (r = output_make(AT_FDCWD, name, NULL)) < 0; n++) {
+		if (wanted || r != -EEXIST || n > FOLDERS_MAX) {
+			tool_error("ctl", "the folder %s can't be made: %s; -o names another one", name,
+				r == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-r));
+			free(name);
+			return NULL;
+		}
+		free(name);
+		name = memory_format("xaudit.snapshot.%s.%u", number, n);
+	}
+	*fd = (int)r;
+	return name;
+}
+
+/* Takes back what a copy that failed has left: files that we made, in a folder that we made. */
+static void remove_copy(int fd, const char *process, int to)
+{
+	int list = to < 0 ? -1 : openat(to, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = list < 0 ? NULL : fdopendir(list);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(to, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	else if (list >= 0)
+		close(list);
+	if (to >= 0)
+		unlinkat(fd, process, AT_REMOVEDIR);
+}
+
+/* Why there are no events. */
+static const char *why_nothing(const struct ctl_trace *from)
+{
+	struct folder *folder = folder_open_process("ctl", from->path, from->place);
+	const char *why = "nothing that is switched on was called up to now";
+
+	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
+		why = "in mode count, calls are only counted";
+	else if (folder && !folder->process[0]->head.recording)
+		why = "recording is stopped";
+	if (folder)
+		folder_close(folder);
+	return why;
+}
+
+static void tell(const struct ctl_trace *from, const struct snapshot_copied *copied)
+{
+	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s",
+		copied->chunks, copied->chunks == 1 ? "" : "s");
+	if (copied->bytes >= 1u << 20)
+		printf("%.1f MiB", (double)copied->bytes / (1u << 20));
+	else
+		printf("%" PRIu64 " kB", (copied->bytes + 1023) / 1024);
+	if (copied->gone)
+		printf("; %" PRIu64 " older chunks were overwritten meanwhile", copied->gone);
+	if (!copied->chunks)
+		printf("; %s", why_nothing(from));
+	putchar('\n');
+}
+
+/* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
+static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
+{
+	struct folder *folder = folder_open_process(NULL, from->path, from->place);
+	int to = -1, status = TOOL_FAILED;
+	struct snapshot_copied copied;
+
+	if (!folder) {
+		tool_error(
+			"ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
+		return TOOL_FAILED;
+	}
+	const struct process *process = folder->process[0];
+	char *base = process->place ? memory_format("p%" PRIu32, process->head.pid)
+				    : memory_text(process->family->name, strlen(process->family->name));
+	int source = open(process->family->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	long r = source < 0 ? -errno : output_make(fd, base, NULL);
+	if (r >= 0) {
+		to = (int)r;
+		r = snapshot_copy(source, to, process->place, &copied);
+	}
+	if (r) {
+		remove_copy(fd, base, to);
+		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from->path, output,
+			r == -EBADMSG ? "its meta file is damaged" : strerror((int)-r));
+	} else {
+		printf("%s%s%s: ", output, several ? "/" : "", several ? base : "");
+		tell(from, &copied);
+		status = TOOL_OK;
+	}
+	if (to >= 0)
+		close(to);
+	if (source >= 0)
+		close(source);
+	free(base);
+	folder_close(folder);
+	return status;
+}
+
+int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *wanted = NULL;
+	int option;
+
+	opterr = 0;
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+:o:h", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			wanted = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return TOOL_OK;
+		default:
+			tool_error("ctl", "%s '%s'; `xaudit ctl PID snapshot --help` lists what there is",
+				option == ':' ? "a value is missing behind the option" : "there is no option",
+				argv[optind - 1]);
+			return TOOL_USAGE;
+		}
+	}
+	if (optind < argc) {
+		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[optind]);
+		return TOOL_USAGE;
+	}
+	const char *base = path_base(trace->path);
+	char *number = pid ? memory_format("%" PRIu32, pid)
+			   : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
+	int fd, status = TOOL_FAILED;
+	char *output = make_output(wanted, number, &fd);
+
+	if (output) {
+		status = TOOL_OK;
+		for (size_t i = 0; i < traces; i++)
+			if (copy(&trace[i], output, fd, traces > 1) != TOOL_OK)
+				status = TOOL_FAILED;
+		close(fd);
+		/* Only if nothing could be copied is it empty. */
+		if (status != TOOL_OK)
+			rmdir(output);
+	}
+	free(output);
+	free(number);
+	return status;
+}

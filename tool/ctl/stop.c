@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Stops all threads of a process, and lets them go. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tool/ctl/ctl.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+#define MS 1000000ull
+
+/* How long we wait for one stop: while all but one are stopped, the program stands still. */
+#define PATIENCE     (200 * MS)
+#define PATIENCE_DEAF (20 * MS) /* when all that are missing sleep deaf to signals */
+
+uint64_t ctl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void ctl_wait(uint64_t ns)
+{
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	sigset_t set;
+
+	/* SIGCHLD is blocked (ctl_request): one that came since we looked is still there. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigtimedwait(&set, NULL, &t);
+}
+
+static struct ctl_thread *find(struct ctl_world *world, pid_t tid)
+{
+	for (size_t i = 0; i < world->threads; i++)
+		if (world->thread[i].tid == tid)
+			return &world->thread[i];
+	return NULL;
+}
+
+static void drop(struct ctl_world *world, struct ctl_thread *thread)
+{
+	*thread = world->thread[--world->threads];
+}
+
+/*
+ * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): they wait
+ * again, as those that restart by themselves; only their timeouts start afresh. If a handler is to run, they end as
+ * ever. Nothing was transferred when they end so.
+ */
+static bool ends_needlessly(const struct user_regs_struct *r)
+{
+	static const short calls[] = { __NR_epoll_wait, __NR_epoll_pwait, 441 /* epoll_pwait2 */, __NR_rt_sigtimedwait,
+		__NR_semop, __NR_semtimedop, __NR_io_getevents, 333 /* io_pgetevents */, __NR_read, __NR_readv,
+		__NR_write, __NR_writev, __NR_recvfrom, __NR_recvmsg, __NR_recvmmsg, __NR_sendto, __NR_sendmsg,
+		__NR_accept, __NR_accept4 };
+
+	if ((long)r->rax != -EINTR)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if ((long)r->orig_rax == calls[i])
+			return true;
+	return false;
+}
+
+/* Something happened to a thread. */
+static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
+{
+	if (!WIFSTOPPED(status)) {
+		drop(world, thread);
+		return;
+	}
+	if (status >> 16 == PTRACE_EVENT_STOP) {
+		thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, 0, &thread->regs) == 0;
+		if (thread->stopped && ends_needlessly(&thread->regs)) {
+			thread->regs.rax = (unsigned long long)-RESTART_NO_HAND;
+			ptrace(PTRACE_SETREGS, thread->tid, 0, &thread->regs);
+		}
+		return;
+	}
+	/*
+	 * A signal that was on its way when we came: it is delivered now, and the thread stops behind that, before the
+	 * handler's first instruction.
+	 */
+	ptrace(PTRACE_CONT, thread->tid, 0, (long)WSTOPSIG(status));
+}
+
+static void collect(struct ctl_world *world)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		struct ctl_thread *thread = find(world, tid);
+		if (thread)
+			note(world, thread, status);
+	}
+}
+
+/* Seizes the threads that the kernel lists and we don't know yet. Returns how many, or -1 after saying why not. */
+static int seize_new(struct ctl_world *world)
+{
+	char path[64];
+	struct dirent *entry;
+	pid_t pid = world->process->pid;
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	if (!folder) {
+		ctl_explain(pid, 0, ESRCH);
+		return -1;
+	}
+	for (size_t i = 0; i < world->threads; i++)
+		world->thread[i].listed = false;
+	while (found >= 0 && (entry = readdir(folder))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct ctl_thread *known = tid > 0 ? find(world, tid) : NULL;
+		if (known)
+			known->listed = true;
+		if (tid <= 0 || known)
+			continue;
+		if (ptrace(PTRACE_SEIZE, tid, 0, (long)PTRACE_O_TRACESYSGOOD)) {
+			int error = errno;
+			char state = ctl_state(pid, tid);
+			/* It has just ended, or is a first thread that ended before the others. */
+			if (error == ESRCH || !state ||
+				((state == 'Z' || state == 'X') && (tid != pid || world->threads)))
+				continue;
+			if (state == 'Z' && ctl_status_number(pid, 0, "Threads") > 1)
+				continue;
+			ctl_explain(pid, tid, error);
+			found = -1;
+			break;
+		}
+		if (world->threads == world->room) {
+			world->room = world->room ? 2 * world->room : 64;
+			world->thread = memory_resize(world->thread, world->room, sizeof(*world->thread));
+		}
+		world->thread[world->threads++] = (struct ctl_thread){ .tid = tid, .listed = true };
+		found++;
+	}
+	closedir(folder);
+	if (found < 0)
+		return -1;
+	/* A thread that called execve() goes on as the first thread, and nobody tells. */
+	for (size_t i = world->threads; i-- > 0;)
+		if (!world->thread[i].listed && !world->thread[i].stopped)
+			drop(world, &world->thread[i]);
+	return found;
+}
+
+static struct ctl_thread *running(struct ctl_world *world)
+{
+	for (size_t i = 0; i < world->threads; i++)
+		if (!world->thread[i].stopped)
+			return &world->thread[i];
+	return NULL;
+}
+
+/* Does every thread that runs sleep so that no signal wakes it, as one that waits for the child of its vfork? */
+static bool all_deaf(const struct ctl_world *world)
+{
+	for (size_t i = 0; i < world->threads; i++)
+		if (!world->thread[i].stopped && ctl_state(world->process->pid, world->thread[i].tid) != 'D')
+			return false;
+	return true;
+}
+
+/* Waits for those that were asked to stop. */
+static bool await(struct ctl_world *world)
+{
+	uint64_t begin = ctl_now(), passed = 0;
+
+	for (;;) {
+		struct ctl_thread *thread;
+		collect(world);
+		thread = running(world);
+		if (!thread)
+			return true;
+		passed = ctl_now() - begin;
+		if (passed > PATIENCE || (passed > PATIENCE_DEAF && all_deaf(world))) {
+			world->stuck = thread->tid;
+			return false;
+		}
+		ctl_wait(MS);
+	}
+}
+
+/* Is our code at work in a thread, for a tool that was killed? */
+static bool is_busy(const struct ctl_world *world)
+{
+	const struct control_block *b = &world->process->block;
+	uint64_t entry = (uint64_t)(uintptr_t)b->entry, end = (uint64_t)(uintptr_t)b->entry_end;
+	uint64_t top = (uint64_t)(uintptr_t)b->stack_top, bottom = top - b->stack_size;
+
+	for (size_t i = 0; i < world->threads; i++) {
+		const struct user_regs_struct *r = &world->thread[i].regs;
+		if ((r->rip >= entry && r->rip < end) || (r->rsp >= bottom && r->rsp <= top))
+			return true;
+	}
+	return false;
+}
+
+int ctl_stop(struct ctl_world *world)
+{
+	struct ctl_process *process = world->process;
+	uint64_t magic = 0;
+	int found;
+
+	world->stuck = 0;
+	world->began = 0;
+	/* Until a whole round finds none that is new: a thread may make others until it stops. */
+	while ((found = seize_new(world)) > 0 || running(world)) {
+		if (found < 0)
+			break;
+		if (!world->began)
+			world->began = ctl_now();
+		for (size_t i = 0; i < world->threads; i++)
+			if (!world->thread[i].stopped)
+				ptrace(PTRACE_INTERRUPT, world->thread[i].tid, 0, 0);
+		if (!await(world)) {
+			ctl_go(world);
+			return -EAGAIN;
+		}
+	}
+	if (found < 0) {
+		ctl_go(world);
+		return -1;
+	}
+	/* It may have executed another program meanwhile. */
+	if (!world->threads || !ctl_read(process, process->block_at, &magic, sizeof(magic)) || magic != CONTROL_MAGIC) {
+		ctl_go(world);
+		if (!world->threads || !ctl_state(process->pid, 0))
+			tool_error("ctl", "process %d ended meanwhile", (int)process->pid);
+		else
+			tool_error("ctl", "process %d executed another program meanwhile", (int)process->pid);
+		return -1;
+	}
+	if (is_busy(world)) {
+		ctl_go(world);
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+void ctl_go(struct ctl_world *world)
+{
+	uint64_t pause;
+	int again = world->pending_stop;
+
+	for (size_t i = world->threads; i-- > 0;) {
+		if (!world->thread[i].stopped)
+			continue;
+		ptrace(PTRACE_DETACH, world->thread[i].tid, 0, 0);
+		drop(world, &world->thread[i]);
+	}
+	pause = world->began ? ctl_now() - world->began : 0;
+	if (pause > world->pause)
+		world->pause = pause;
+	world->pending_stop = 0;
+	if (again)
+		kill(world->process->pid, again);
+}
+
+void ctl_world_free(struct ctl_world *world)
+{
+	free(world->thread);
+	world->thread = NULL;
+	world->threads = world->room = 0;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/* xaudit ctl PID top: functions by calls and self time, screen by screen. What is read how: top_read.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/ctl/folder.h"
+#include "tool/memory.h"
+#include "tool/show/show.h"
+#include "tool/tool.h"
+#include "tool/ctl/top_read.h"
+
+static const char help[] =
+	"Usage: xaudit ctl PID top [-b] [-n COUNT] [-d SECONDS]\n"
+	"Shows the functions that are called, by calls and self time since the last screen.\n"
+	"\n"
+	"Options:\n"
+	"  -b, --batch            screens as text, one after another: for files and pipes\n"
+	"  -n, --count=COUNT      end after so many screens\n"
+	"  -d, --delay=SECONDS    time between screens (2)\n"
+	"  --help                 this text\n"
+	"\n"
+	"Keys: c sort by calls, s sort by self time, q quit.\n";
+
+struct line {
+	uint32_t function; /* index in the process */
+	uint64_t calls, self;
+};
+
+struct screen {
+	struct top top;
+	uint32_t pid;
+	char comm[32];
+	bool batch, by_calls, ended;
+	uint32_t count; /* 0: for ever */
+	double delay;
+	struct line *line;
+	uint32_t lines;
+	uint64_t passed; /* ns, since the screen before */
+};
+
+/* ---- the terminal ---- */
+
+static struct termios cooked;
+static bool is_raw;
+static volatile sig_atomic_t caught, resized;
+
+static void on_signal(int signal)
+{
+	caught = signal;
+}
+
+static void on_resize(int signal)
+{
+	(void)signal;
+	resized = 1;
+}
+
+static void take_terminal(void)
+{
+	struct termios raw;
+
+	fputs("\033[?1049h\033[?25l", stdout); /* another screen, without a cursor */
+	fflush(stdout);
+	if (tcgetattr(STDIN_FILENO, &cooked))
+		return;
+	raw = cooked;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	is_raw = !tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+static void give_terminal_back(void)
+{
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	if (is_raw)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked);
+	is_raw = false;
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+
+static void catch_signals(sigset_t *free_mask)
+{
+	struct sigaction action = { .sa_handler = on_signal }, resize = { .sa_handler = on_resize };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		sigaction(signals[i], &action, NULL);
+		sigaddset(&mask, signals[i]);
+	}
+	sigaction(SIGWINCH, &resize, NULL);
+	sigaddset(&mask, SIGWINCH);
+	/* They come while we wait, and only then. */
+	sigprocmask(SIG_BLOCK, &mask, free_mask);
+}
+
+/* Ends by the signal as if it had never been caught. */
+static void die_of(int signal)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	sigaction(signal, &action, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, signal);
+	raise(signal);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+}
+
+/* ---- a screen ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_alive(const struct screen *s)
+{
+	if (s->top.process->head.flags & TRACE_EXITED)
+		return false;
+	return !s->pid || !kill((pid_t)s->pid, 0) || errno == EPERM;
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->calls != y->calls)
+		return x->calls > y->calls ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls > y->calls ? -1 : 1;
+	return by_self(a, b);
+}
+
+static void make_lines(struct screen *s)
+{
+	s->lines = 0;
+	free(s->line);
+	s->line = memory_zeroed(s->top.rows + 1, sizeof(*s->line));
+	for (uint32_t i = 0; i < s->top.rows; i++) {
+		const struct top_row *row = &s->top.row[i];
+		uint64_t self = clock_span(&s->top.process->clock, row->self);
+
+		if (row->calls || row->counted || row->self)
+			s->line[s->lines++] =
+				(struct line){ i, (uint64_t)((double)row->calls * s->top.scale) + row->counted,
+					(uint64_t)((double)self * s->top.scale) };
+	}
+}
+
+/* Threads of the process now, or records of it. */
+static unsigned count_threads(const struct screen *s)
+{
+	char path[48];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", s->pid);
+	return s->pid && !stat(path, &st) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : s->top.threads;
+}
+
+static void print_head(const struct screen *s)
+{
+	const struct trace_head *head = &s->top.process->head;
+	double seconds = s->passed ? (double)s->passed / 1e9 : 1;
+
+	printf("xaudit top: process %" PRIu32 " ", head->pid);
+	tool_text(stdout, s->comm);
+	printf(", %u threads, mode %s%s%s\n", count_threads(s), mode_word(head->mode),
+		head->recording ? "" : ", stopped", s->ended ? ", ended" : "");
+	printf("%.0f events/s, ", (double)s->top.events * s->top.scale / seconds);
+	if (s->top.counted)
+		printf("%.0f counted calls/s, ", (double)s->top.counted / seconds);
+	printf("%" PRIu64 " lost", s->top.lost);
+	if (s->top.skipped)
+		printf(", numbers are estimates: %.3g%% of the events could be read", 100 / s->top.scale);
+	printf("\n\n%12s  %12s  %6s  Function\n", "Calls", "Self", "Self%");
+}
+
+static void print_line(const struct screen *s, const struct line *line, unsigned columns)
+{
+	const struct function *function = process_function_at(s->top.process, line->function);
+	char name[320], time[READER_TIME_SIZE], text[512];
+
+	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, reader_time(time, line->self),
+		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0);
+	snprintf(text, sizeof(text), "%s [%s]", function_name(s->top.process, function, name, sizeof(name)),
+		path_base(object_path(process_object(s->top.process, function->object))));
+	if (columns && columns > 38 && strlen(text) > columns - 38)
+		text[columns - 38] = '\0';
+	tool_text(stdout, text);
+	putchar('\n');
+}
+
+static void draw(struct screen *s)
+{
+	struct winsize size = { 0 };
+	uint32_t lines = s->lines;
+
+	if (!s->batch) {
+		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 6)
+			size.ws_row = 24, size.ws_col = size.ws_col ? size.ws_col : 80;
+		lines = lines < size.ws_row - 5u ? lines : size.ws_row - 5u;
+		fputs("\033[H\033[2J", stdout);
+	}
+	qsort(s->line, s->lines, sizeof(*s->line), s->by_calls ? by_calls : by_self);
+	print_head(s);
+	for (uint32_t i = 0; i < lines; i++)
+		print_line(s, &s->line[i], size.ws_col);
+	if (s->batch)
+		putchar('\n');
+	fflush(stdout);
+}
+
+/* ---- waiting ---- */
+
+/* Stops as ^Z wants it, with the terminal as it was. */
+static void stop(struct screen *s)
+{
+	if (!s->batch)
+		give_terminal_back();
+	raise(SIGSTOP);
+	if (!s->batch)
+		take_terminal();
+}
+
+/* Returns whether the user wants no more. */
+static bool take_keys(struct screen *s)
+{
+	char keys[16];
+	ssize_t n = read(STDIN_FILENO, keys, sizeof(keys));
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (keys[i] == 'q')
+			return true;
+		if (keys[i] == 'c' || keys[i] == 's')
+			s->by_calls = keys[i] == 'c';
+	}
+	if (n > 0)
+		draw(s);
+	return false;
+}
+
+/* Waits for the next screen's time. Returns whether it is to end: by a key or a signal. */
+static bool wait_until(struct screen *s, uint64_t when, const sigset_t *free_mask)
+{
+	for (uint64_t now; (now = now_ns()) < when;) {
+		struct timespec left = { (time_t)((when - now) / 1000000000u), (long)((when - now) % 1000000000u) };
+		struct pollfd keys = { .fd = is_raw ? STDIN_FILENO : -1, .events = POLLIN };
+		int n = ppoll(&keys, 1, &left, free_mask);
+
+		if (n > 0 && keys.revents & POLLIN) {
+			if (take_keys(s))
+				return true;
+		} else if (n > 0) { /* the terminal is gone */
+			return true;
+		}
+		if (caught == SIGTSTP) {
+			caught = 0;
+			stop(s);
+			resized = 1;
+		}
+		if (caught)
+			return true;
+		if (resized && !s->batch)
+			draw(s);
+		resized = 0;
+	}
+	return false;
+}
+
+static void run(struct screen *s)
+{
+	uint64_t period = (uint64_t)(s->delay * 1e9), before = now_ns(), when = before + period;
+	sigset_t free_mask;
+	bool end = false;
+
+	catch_signals(&free_mask);
+	if (!s->batch)
+		take_terminal();
+	for (uint32_t screens = 0; !end; when += period) {
+		if (s->lines || screens || s->batch)
+			end = wait_until(s, when, &free_mask);
+		else {
+			draw(s); /* something to see while the first numbers come */
+			end = wait_until(s, when, &free_mask);
+		}
+		if (end)
+			break;
+		s->ended = !is_alive(s);
+		s->top.live &= !s->ended;
+		top_look(&s->top, period / 2);
+		uint64_t now = now_ns();
+		s->passed = now - before;
+		before = now;
+		/* After a stop by ^Z there is no need to catch up. */
+		when = now > when + period ? now : when;
+		make_lines(s);
+		draw(s);
+		screens++;
+		end = s->ended || (s->count && screens >= s->count) || reader_output_broken();
+	}
+	if (!s->batch)
+		give_terminal_back();
+	if (!s->batch && s->ended)
+		printf("process %" PRIu32 " has ended\n", s->top.process->head.pid);
+	if (caught)
+		die_of(caught);
+}
+
+/* ---- options ---- */
+
+static bool positive(const char *text, double *number)
+{
+	char *end;
+
+	*number = strtod(text, &end);
+	return end != text && !*end && *number >= 0.05 && *number <= 86400;
+}
+
+/* Returns -1, or the exit status. */
+static int take_options(struct screen *s, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "batch", no_argument, NULL, 'b' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "delay", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	opterr = 0;
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+:bn:d:h", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'b':
+			s->batch = true;
+			break;
+		case 'n':
+			if (reader_number(optarg, UINT32_MAX, &s->count))
+				break;
+			tool_error("ctl", "-n can't be '%s'; it is a number of screens", optarg);
+			return TOOL_USAGE;
+		case 'd':
+			if (positive(optarg, &s->delay))
+				break;
+			tool_error("ctl", "-d can't be '%s'; it is a number of seconds from 0.05 up", optarg);
+			return TOOL_USAGE;
+		case 'h':
+			fputs(help, stdout);
+			return TOOL_OK;
+		default:
+			tool_error("ctl", "%s '%s'; `xaudit ctl PID top --help` lists what there is",
+				option == ':' ? "a value is missing behind the option" : "there is no option",
+				argv[optind - 1]);
+			return TOOL_USAGE;
+		}
+	}
+	if (optind < argc) {
+		tool_error("ctl", "top takes no '%s'; `xaudit ctl PID top --help` lists what it takes", argv[optind]);
+		return TOOL_USAGE;
+	}
+	if (!s->batch && !isatty(STDOUT_FILENO)) {
+		tool_error("ctl", "top needs a terminal; -b writes its screens as text");
+		return TOOL_USAGE;
+	}
+	return -1;
+}
+
+static void find_comm(struct screen *s)
+{
+	char path[48];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", s->pid);
+	file = s->pid ? fopen(path, "r") : NULL;
+	if (file) {
+		if (fgets(s->comm, sizeof(s->comm), file))
+			s->comm[strcspn(s->comm, "\n")] = '\0';
+		fclose(file);
+	}
+	if (!*s->comm && s->top.process->exe)
+		snprintf(s->comm, sizeof(s->comm), "%s", path_base(s->top.process->exe));
+}
+
+int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
+{
+	struct screen s = { .pid = pid, .delay = 2 };
+	int status = take_options(&s, argc, argv);
+
+	if (status >= 0)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	struct folder *folder = traces ? folder_open_process("ctl", trace->path, trace->place) : NULL;
+	if (!folder)
+		return TOOL_FAILED;
+	top_open(&s.top, folder,
+		pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));
+	find_comm(&s);
+	run(&s);
+	free(s.line);
+	top_close(&s.top);
+	/* What was being written while it was read is no damage. */
+	folder_close(folder);
+	return TOOL_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "tool/read/family.h"
+
+#define BASES_KEPT 8 /* that nobody uses at the moment: the next process may */
+
+/* Finds what is the process's alone of its records up to `used`. */
+static void find_own(struct process *process, uint64_t used)
+{
+	uint64_t known = process->owns_known ? process->owns_known : process->head.head_size;
+	const struct trace_record *record;
+	struct meta meta;
+
+	if (used <= known)
+		return;
+	meta_begin_own(&meta, process, known, used);
+	while ((record = meta_next(&meta, false))) {
+		struct own_records *last = process->owns ? &process->own[process->owns - 1] : NULL;
+
+		if (!meta_is_own(record))
+			continue;
+		if (last && last->end == meta.at) {
+			last->end = meta.pos;
+			continue;
+		}
+		if (!(process->owns & (process->owns + 1)))
+			process->own = memory_resize(
+				process->own, 2 * (size_t)process->owns + 2, sizeof(*process->own));
+		process->own[process->owns++] = (struct own_records){ meta.at, meta.pos };
+	}
+	process->owns_known = meta.pos;
+	meta_end(&meta);
+}
+
+/* The lowest position that leaves a child what `used` does. */
+static uint64_t without_own(struct process *process, uint64_t used)
+{
+	uint32_t low = 0, high;
+
+	find_own(process, used);
+	for (high = process->owns; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+		if (process->own[middle].end < used)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < process->owns && process->own[low].begin < used ? process->own[low].begin : used;
+}
+
+/*
+ * What a process has from who forked it is read once for all that have the same, and has the form of a process of its
+ * own. Where a parent has said nothing for them, its children have what it has from its own parent.
+ */
+static struct process *find_base(struct process *process)
+{
+	struct family *family = process->family;
+	struct process *of = process_parent(process), *base, *next;
+	uint64_t used = process->head.parent_used;
+	struct meta meta;
+
+	if (!of)
+		return NULL;
+	while ((used = without_own(of, used)) == of->head.head_size && (next = process_parent(of))) {
+		used = of->head.parent_used;
+		of = next;
+	}
+	for (uint32_t i = family->bases; i-- > 0;) {
+		base = family->base[i];
+		if (base->of != of || base->of_used != used)
+			continue;
+		memmove(&family->base[i], &family->base[i + 1], (family->bases - i - 1) * sizeof(*family->base));
+		family->base[family->bases - 1] = base;
+		return base;
+	}
+	base = memory_zeroed(1, sizeof(*base));
+	base->folder = process->folder;
+	base->family = family;
+	base->place = of->place;
+	base->of = of;
+	base->of_used = used;
+	meta_begin_inherited(&meta, of, used);
+	names_take(base, &meta);
+	meta_end(&meta);
+	family->base = memory_resize(family->base, family->bases + 1ul, sizeof(*family->base));
+	family->base[family->bases++] = base;
+	return base;
+}
+
+void base_leave(struct process *process)
+{
+	struct family *family = process->family;
+	uint32_t unused = 0;
+
+	if (!process->base)
+		return;
+	process->base->users--;
+	process->base = NULL;
+	for (uint32_t i = family->bases; i-- > 0;) {
+		struct process *base = family->base[i];
+		if (base->users || ++unused <= BASES_KEPT)
+			continue;
+		process_close(base);
+		memmove(&family->base[i], &family->base[i + 1], (--family->bases - i) * sizeof(*family->base));
+	}
+}
+
+static void take_text_of(char **to, const char *from)
+{
+	if (!*to)
+		*to = from ? memory_text(from, strlen(from)) : NULL;
+}
+
+void base_take(struct process *process)
+{
+	struct process *base = find_base(process);
+
+	process->base = base;
+	if (!base)
+		return;
+	base->users++;
+	process->loads = base->loads;
+	process->unloads = base->unloads;
+	take_text_of(&process->exe, base->exe);
+	take_text_of(&process->command, base->command);
+	take_text_of(&process->host, base->host);
+	take_text_of(&process->config, base->config);
+	take_text_of(&process->module, base->module);
+}

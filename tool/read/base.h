@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What forked processes have from who forked them: it is read once for all that have the same, and kept as long as one
+ * of them is loaded, and a while longer.
+ */
+#ifndef XAUDIT_TOOL_READ_BASE_H
+#define XAUDIT_TOOL_READ_BASE_H
+
+#include "tool/read/folder.h"
+#include "tool/read/meta.h"
+
+/* The process is being loaded: finds process->base. And its end. */
+void base_take(struct process *process);
+void base_leave(struct process *process);
+
+/* tool/read/names.c: takes all that comes as what that process says. */
+void names_take(struct process *process, struct meta *meta);
+
+#endif

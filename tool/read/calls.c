@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/calls.h"
+
+#include <stdlib.h>
+
+#include "tool/memory.h"
+
+#define ROOM_FIRST 64
+
+void calls_open(struct calls *calls)
+{
+	calls->frame = calls->top = memory_zeroed(ROOM_FIRST, sizeof(*calls->frame));
+	calls->limit = calls->frame + ROOM_FIRST;
+	calls->frame->id = UINT32_MAX;
+}
+
+void calls_close(struct calls *calls)
+{
+	free(calls->frame);
+}
+
+bool calls_grow(struct calls *calls)
+{
+	size_t depth = calls_depth(calls), room = (size_t)(calls->limit - calls->frame);
+
+	if (room >= CALLS_MOST)
+		return false;
+	calls->frame = memory_resize(calls->frame, room * 2, sizeof(*calls->frame));
+	calls->top = calls->frame + depth;
+	calls->limit = calls->frame + room * 2;
+	return true;
+}
+
+void calls_drop(struct calls *calls, const struct calls_hooks *hooks, void *user)
+{
+	while (calls->top > calls->frame) {
+		if (hooks->drop)
+			hooks->drop(user, calls->top);
+		calls->top--;
+	}
+}
+
+static void end(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
+	uint64_t now, size_t at)
+{
+	struct call *call = calls->top;
+
+	if (call->id != id && (!hooks->may_be_open || hooks->may_be_open(user, id, at)))
+		while (call > calls->frame && call->id != id)
+			call--;
+	if (call == calls->frame || call->id != id) {
+		if (hooks->orphan)
+			hooks->orphan(user, id, now);
+		return;
+	}
+	while (calls->top > call) {
+		hooks->end(user, calls->top, CALL_CUT, now);
+		calls->top--;
+	}
+	hooks->end(user, call, (enum call_end)type, now);
+	calls->top--;
+}
+
+void calls_take_rare(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type,
+	uint32_t id, uint64_t now, size_t at)
+{
+	if (type == TRACE_POINT)
+		hooks->point(user, id, now, at);
+	else
+		end(calls, hooks, user, type, id, now, at);
+}
+
+void calls_take(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
+	uint64_t now)
+{
+	struct call *top = calls->top;
+
+	calls_event(calls, &top, hooks, user, type, id, now, 0);
+	calls->top = top;
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/read/chunks.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/memory.h"
+#include "tool/read/family.h"
+
+static const struct trace_chunk nothing;
+
+/* ---- files ---- */
+
+/* Whether a chunk may lie in both files, and anywhere in t<n>. */
+static bool is_second(const struct chunks *chunks)
+{
+	return chunks->process->head.version != 1;
+}
+
+static void damage_at(const struct chunks *chunks, char kind, uint64_t offset, const char *what)
+{
+	char name[FAMILY_NAME_SIZE];
+
+	family_file_name(name, kind, chunks->number, chunks->process->place);
+	process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
+}
+
+void chunks_damage(const struct chunks *chunks, const struct chunk *chunk, uint64_t offset, const char *what)
+{
+	damage_at(chunks, chunk->kind, offset, what);
+}
+
+/* As many bytes of the file as there are, up to size. */
+static size_t read_at(const struct chunks *chunks, char kind, void *to, size_t size, uint64_t offset)
+{
+	int error;
+	size_t have = file_read(kind == 'r' ? chunks->ring : chunks->file, to, size, offset, &error);
+
+	if (error)
+		damage_at(chunks, kind, offset + have, strerror(error));
+	return have;
+}
+
+size_t chunks_read(const struct chunks *chunks, const struct chunk *chunk, void *to, size_t size, uint64_t offset)
+{
+	return read_at(chunks, chunk->kind, to, size, offset);
+}
+
+/* Returns NULL, with *why NULL if it is merely not there. */
+static struct trace_file *open_file(const struct chunks *chunks, char kind, struct stat *st, const char **why)
+{
+	char name[FAMILY_NAME_SIZE];
+
+	family_file_name(name, kind, chunks->number, chunks->process->place);
+	return file_open(chunks->process->folder->fd, chunks->process->family->name, name, st, why);
+}
+
+/* Bytes of each chunk's place in a file. */
+static uint64_t place_size(const struct chunks *chunks, char kind)
+{
+	const struct trace_head *head = &chunks->process->head;
+
+	return kind == 'r' || is_second(chunks) ? head->ring_chunk : head->chunk_size;
+}
+
+/* What is wrong with the head of a chunk that was found in a place of that kind, or NULL. */
+static const char *check_chunk(const struct chunks *chunks, char kind, const struct trace_chunk *head)
+{
+	if (head->magic != TRACE_CHUNK_MAGIC)
+		return "there is no chunk where one should begin";
+	if (!TRACE_READS(head->version))
+		return "the chunk has another version than this xaudit reads";
+	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
+		return "the chunk's head has an impossible size";
+	if (is_second(chunks) && (head->process != chunks->process->place || head->thread != chunks->number))
+		return "the chunk is another thread's";
+	return NULL;
+}
+
+/* The places of kind 'r': there are so many. Of version 1, as many as the file has; NULL then. */
+static const struct family_place *ring_places(const struct chunks *chunks, uint32_t *count)
+{
+	uint64_t place = place_size(chunks, 'r');
+
+	if (is_second(chunks))
+		return family_of_record(
+			chunks->process->family, chunks->process->place, TRACE_PLACE_CHUNK, chunks->number, count);
+	*count = chunks->ring && place ? (uint32_t)((file_size(chunks->ring) + place - 1) / place) : 0;
+	return NULL;
+}
+
+/* Where the chunk of the n-th is. */
+static uint64_t ring_place(const struct chunks *chunks, const struct family_place *places, uint32_t n)
+{
+	return places ? places[n].place * chunks->process->family->place_size + place_size(chunks, 'r')
+		      : n * place_size(chunks, 'r');
+}
+
+static struct chunk chunk_at(const struct chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
+{
+	uint64_t limit = place_size(chunks, kind);
+
+	return (struct chunk){
+		.head = *head,
+		.file = kind == 'r' ? chunks->ring : chunks->file,
+		.kind = kind,
+		.reused = kind == 'r',
+		.begin = begin,
+		.limit = limit,
+		.room = limit,
+		.token = is_second(chunks) ? head->token : 0,
+	};
+}
+
+/* The whole head of a chunk that is right. */
+static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
+{
+	struct trace_file *file = kind == 'r' ? chunks->ring : chunks->file;
+	uint64_t limit = place_size(chunks, kind);
+
+	return file && limit && file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
+	       !check_chunk(chunks, kind, head) && head->head_size <= head->size && head->size <= limit &&
+	       head->used <= head->size;
+}
+
+/* ---- all of a record, in order ---- */
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct chunk_place *x = a, *y = b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->copy < y->copy ? -1 : x->copy > y->copy;
+}
+
+static void add_place(struct chunks *chunks, uint64_t seq, uint64_t at, uint64_t copy)
+{
+	if (!(chunks->places & (chunks->places + 1)))
+		chunks->place = memory_resize(chunks->place, (size_t)chunks->places * 2 + 2, sizeof(*chunks->place));
+	chunks->place[chunks->places++] = (struct chunk_place){seq, at, copy};
+}
+
+/*
+ * Reads the head of a chunk. Returns false if there is none: a place that was not used yet; or its chunk is being
+ * begun, or copied, which then is one of those to come. Or it is damaged, which is noted.
+ */
+static bool list_head(const struct chunks *chunks, char kind, uint64_t at, uint64_t size, struct trace_chunk *head)
+{
+	size_t n = read_at(chunks, kind, head, size - at < sizeof(*head) ? size - at : sizeof(*head), at);
+
+	if (!memcmp(head, &nothing, n) || (n == sizeof(*head) && !head->magic))
+		return false;
+	const char *wrong = n < sizeof(*head) ? "the file ends within the head of a chunk"
+					      : check_chunk(chunks, kind, head);
+	if (wrong)
+		damage_at(chunks, kind, at, wrong);
+	return !wrong;
+}
+
+/* Of the same number, those of t<n> come behind those of kind 'r'. Makes one of both. */
+static void sort_places(struct chunks *chunks)
+{
+	unsigned kept = 0;
+
+	if (chunks->places)
+		qsort(chunks->place, chunks->places, sizeof(*chunks->place), by_seq);
+	for (unsigned i = 0; i < chunks->places; i++) {
+		const struct chunk_place *place = &chunks->place[i];
+		struct chunk_place *before = kept ? &chunks->place[kept - 1] : NULL;
+		if (!before || before->seq != place->seq)
+			chunks->place[kept++] = *place;
+		else if (before->copy == CHUNKS_NOWHERE && place->copy != CHUNKS_NOWHERE)
+			before->copy = place->copy;
+		else
+			damage_at(chunks, place->at == CHUNKS_NOWHERE ? 't' : 'r',
+				place->at == CHUNKS_NOWHERE ? place->copy : place->at,
+				"the chunk has the number of another one");
+	}
+	chunks->places = kept;
+}
+
+/* Lists the chunks of kind 'r' up to that number, as far as the file reaches. */
+static void list_ring(struct chunks *chunks, uint64_t newest)
+{
+	uint64_t chunk = place_size(chunks, 'r'), size = file_size(chunks->ring);
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
+	struct trace_chunk head;
+
+	for (uint32_t n = 0; n < count; n++) {
+		uint64_t at = ring_place(chunks, places, n);
+		/* Much of a file that was damaged may be a hole. */
+		uint64_t data = places ? at : file_data(chunks->ring, at);
+		if (data == UINT64_MAX)
+			break;
+		if (data >= at + chunk) {
+			n = (uint32_t)(data / chunk);
+			at = ring_place(chunks, places, n);
+			if (n >= count)
+				break;
+		}
+		if (at < size && list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
+			add_place(chunks, head.seq, at, CHUNKS_NOWHERE);
+	}
+}
+
+/* The same of t<n>, of version 2. */
+static void list_copies(struct chunks *chunks, uint64_t newest)
+{
+	uint64_t chunk = place_size(chunks, 't');
+	struct trace_chunk head;
+
+	chunks->size = file_size(chunks->file);
+	for (uint64_t at = 0; at < chunks->size; at += chunk)
+		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
+			add_place(chunks, head.seq, CHUNKS_NOWHERE, at);
+}
+
+/* Bytes of the record's places in meta that are no holes. */
+static uint64_t disk_of_places(const struct chunks *chunks)
+{
+	uint64_t chunk = place_size(chunks, 'r'), disk = 0;
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
+
+	for (uint32_t n = 0; n < count; n++) {
+		uint64_t begin = ring_place(chunks, places, n);
+		disk += file_disk(chunks->ring, begin, begin + chunk);
+	}
+	return disk;
+}
+
+/*
+ * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there,
+ * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes
+ * last.
+ */
+static void list_second(struct chunks *chunks)
+{
+	bool ended = chunks->process->head.flags & TRACE_EXITED;
+	uint64_t newest = CHUNKS_NEWEST;
+	const char *why;
+
+	if (!ended) {
+		struct chunk chunk;
+		family_look(chunks->process->family);
+		if (chunks_find(chunks, CHUNKS_NEWEST, &chunk))
+			newest = chunk.head.seq;
+		family_look(chunks->process->family);
+	}
+	list_ring(chunks, newest);
+	/* The thread may have made it by now. */
+	if (!chunks->file && !ended)
+		chunks->file = open_file(chunks, 't', NULL, &why);
+	if (chunks->file)
+		list_copies(chunks, newest);
+	chunks->disk += disk_of_places(chunks);
+}
+
+bool chunks_open(struct chunks *chunks, struct process *process, unsigned number)
+{
+	const char *why, *why_ring = NULL;
+	struct stat st, ring = { 0 };
+	uint32_t count = 0;
+
+	*chunks = (struct chunks){.process = process, .number = number};
+	chunks->file = open_file(chunks, 't', &st, &why);
+	if (why)
+		damage_at(chunks, 't', DAMAGE_NOWHERE, why);
+	if (is_second(chunks)) {
+		ring_places(chunks, &count);
+		chunks->ring = process->family->meta;
+	} else if (process->head.ring_chunk) {
+		chunks->ring = open_file(chunks, 'r', &ring, &why_ring);
+	}
+	if (why_ring)
+		damage_at(chunks, 'r', DAMAGE_NOWHERE, why_ring);
+	if (!chunks->file && !count && (is_second(chunks) || !chunks->ring))
+		return false;
+	if (chunks->file) {
+		chunks->size = (uint64_t)st.st_size;
+		chunks->disk = (uint64_t)st.st_blocks * 512;
+	}
+	chunks->disk += (uint64_t)ring.st_blocks * 512;
+	if (is_second(chunks))
+		list_second(chunks);
+	else if (chunks->ring)
+		list_ring(chunks, CHUNKS_NEWEST);
+	sort_places(chunks);
+	return true;
+}
+
+void chunks_close(struct chunks *chunks)
+{
+	file_close(chunks->file);
+	if (!is_second(chunks))
+		file_close(chunks->ring);
+	free(chunks->place);
+	chunks->file = chunks->ring = NULL;
+	chunks->place = NULL;
+}
+
+/*
+ * Moves over what is no chunk of t<n>. Returns whether there is one at chunks->next, whose head, or what there is of
+ * it, was read.
+ */
+static bool find_in_file(struct chunks *chunks, struct trace_chunk *head, size_t *have)
+{
+	uint64_t chunk_size = chunks->process->head.chunk_size;
+
+	for (; chunks->file && chunks->next < chunks->size; chunks->next += chunk_size) {
+		uint64_t room = chunks->size - chunks->next;
+
+		*have = read_at(chunks, 't', head, room < sizeof(*head) ? room : sizeof(*head), chunks->next);
+		/* One without a mark is just being begun. */
+		bool young = *have == sizeof(*head) && !head->magic && !(chunks->process->head.flags & TRACE_EXITED);
+		if (!young && memcmp(head, &nothing, *have))
+			return true;
+		/* Its chunk was not begun; or it is in the flight recorder, or was. */
+		uint64_t data = file_data(chunks->file, chunks->next);
+		if (data == UINT64_MAX)
+			chunks->next = chunks->size / chunk_size * chunk_size;
+		else if (data - chunks->next > chunk_size)
+			chunks->next = data / chunk_size * chunk_size - chunk_size;
+	}
+	return false;
+}
+
+/* Takes the chunk at chunks->next in t<n>. Returns false if it can't be read. */
+static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const struct trace_chunk *head, size_t have)
+{
+	uint64_t begin = chunks->next, chunk_size = chunks->process->head.chunk_size, seq = begin / chunk_size;
+	const char *wrong;
+
+	chunks->next += chunk_size;
+	if (have < sizeof(*head)) {
+		damage_at(chunks, 't', begin, "the file ends within the head of a chunk");
+		chunks->next = chunks->size;
+		return false;
+	}
+	if (seq > chunks->seq && !chunks->ring && !chunks->process->head.ring_chunk)
+		damage_at(chunks, 't', chunk_size * chunks->seq,
+			"there is no chunk where one should begin");
+	wrong = check_chunk(chunks, 't', head);
+	if (wrong) {
+		damage_at(chunks, 't', begin, wrong);
+		/* The number is taken: what follows is no surprise. */
+		chunks->seq = seq == chunks->seq ? seq + 1 : chunks->seq;
+		return false;
+	}
+	if (head->seq != seq)
+		damage_at(chunks, 't', begin, "the chunk has the number of another one");
+	chunks->gap = seq > chunks->seq;
+	chunks->overwritten += chunks->gap && chunks->process->head.ring_chunk ? seq - chunks->seq : 0;
+	chunks->seq = seq + 1;
+	*chunk = chunk_at(chunks, 't', head, begin);
+	chunk->room = chunks->size - begin;
+	return true;
+}
+
+/* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and is nowhere else. */
+static bool take_second(struct chunks *chunks, struct chunk *chunk)
+{
+	const struct chunk_place *place = &chunks->place[chunks->next_place++];
+	bool in_ring = place->copy == CHUNKS_NOWHERE;
+	struct trace_chunk head;
+
+	*chunk = chunk_at(chunks, 'r', &nothing, place->at);
+	chunk->head.seq = place->seq;
+	if (in_ring && (!read_head(chunks, 'r', place->at, &head) || head.seq != place->seq)) {
+		in_ring = false;
+		if (!chunks_find_copy(chunks, chunk))
+			return false;
+	} else if (!in_ring) {
+		chunk->begin = place->copy;
+	}
+	char kind = in_ring ? 'r' : 't';
+	uint64_t begin = chunk->begin;
+	if (read_at(chunks, kind, &head, sizeof(head), begin) < sizeof(head) || head.seq != place->seq ||
+		check_chunk(chunks, kind, &head))
+		return false;
+	chunks->gap = place->seq > chunks->seq;
+	if (chunks->gap && chunks->process->head.ring_size)
+		chunks->overwritten += place->seq - chunks->seq;
+	else if (chunks->gap)
+		damage_at(chunks, kind, begin, "chunks before this one are missing");
+	chunks->seq = place->seq + 1;
+	*chunk = chunk_at(chunks, kind, &head, begin);
+	/* What has ended is cut behind its last event. */
+	uint64_t size = file_size(chunk->file);
+	chunk->room = size > begin ? size - begin : 0;
+	return true;
+}
+
+/* Takes the next chunk of r<n>. Returns false if it was overwritten meanwhile. */
+static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
+{
+	const struct chunk_place *place = &chunks->place[chunks->next_place++];
+	struct trace_chunk head;
+
+	if (read_at(chunks, 'r', &head, sizeof(head), place->at) < sizeof(head) || head.seq != place->seq ||
+		check_chunk(chunks, 'r', &head))
+		return false;
+	chunks->gap = place->seq > chunks->seq;
+	chunks->overwritten += chunks->gap ? place->seq - chunks->seq : 0;
+	chunks->seq = place->seq + 1;
+	*chunk = chunk_at(chunks, 'r', &head, place->at);
+	return true;
+}
+
+bool chunks_next(struct chunks *chunks, struct chunk *chunk)
+{
+	while (is_second(chunks)) {
+		if (chunks->next_place == chunks->places)
+			return false;
+		if (take_second(chunks, chunk))
+			return true;
+	}
+	for (;;) {
+		struct trace_chunk head;
+		size_t have = 0;
+		bool in_file = find_in_file(chunks, &head, &have), in_ring = chunks->next_place < chunks->places;
+
+		if (!in_file && !in_ring)
+			return false;
+		if (in_file && in_ring)
+			in_file = chunks->next / chunks->process->head.chunk_size <=
+				  chunks->place[chunks->next_place].seq;
+		if (in_file ? take_from_file(chunks, chunk, &head, have) : take_from_ring(chunks, chunk))
+			return true;
+	}
+}
+
+bool chunks_more(struct chunks *chunks)
+{
+	struct trace_chunk head;
+	size_t have;
+
+	return (!is_second(chunks) && find_in_file(chunks, &head, &have)) || chunks->next_place < chunks->places;
+}
+
+void chunks_end(struct chunks *chunks)
+{
+	chunks->next = chunks->size;
+}
+
+void chunks_gone(struct chunks *chunks)
+{
+	chunks->seq--;
+}
+
+/* ---- one that grows ---- */
+
+void chunks_follow(struct chunks *chunks, struct process *process, unsigned number)
+{
+	*chunks = (struct chunks){.process = process, .number = number};
+}
+
+void chunks_look(struct chunks *chunks)
+{
+	uint8_t files = chunks->process->files[chunks->number];
+	const char *why;
+
+	if (!chunks->file && files & FILE_EVENTS)
+		chunks->file = open_file(chunks, 't', NULL, &why);
+	if (is_second(chunks))
+		chunks->ring = chunks->process->family->meta;
+	else if (!chunks->ring && files & FILE_RING)
+		chunks->ring = open_file(chunks, 'r', NULL, &why);
+}
+
+/*
+ * Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one
+ * already.
+ */
+static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+{
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
+	struct trace_chunk head;
+
+	for (uint32_t n = 0; n < count; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) &&
+			(seq == CHUNKS_NEWEST || head.seq == seq) && (!best->file || head.seq > best->head.seq))
+			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
+}
+
+#define COPIES_LATE 64 /* by how many numbers a chunk may be older than one before it in t<n> */
+
+/* Looks in t<n> of version 2, from its end on. */
+static void find_in_copies(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+{
+	uint64_t size = place_size(chunks, 't'), n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+	struct trace_chunk head;
+
+	while (n-- > 0 && !best->file) {
+		if (!read_head(chunks, 't', n * size, &head))
+			continue;
+		if (seq == CHUNKS_NEWEST || head.seq == seq)
+			*best = chunk_at(chunks, 't', &head, n * size);
+		else if (head.seq + COPIES_LATE < seq)
+			break;
+	}
+}
+
+/* Looks in t<n> of version 1. */
+static void find_in_first(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+{
+	uint64_t size = chunks->process->head.chunk_size,
+		 n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+	struct trace_chunk head;
+
+	if (seq != CHUNKS_NEWEST) {
+		if (seq < n && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
+			*best = chunk_at(chunks, 't', &head, seq * size);
+		return;
+	}
+	while (n-- > 0 && !best->file)
+		if (read_head(chunks, 't', n * size, &head))
+			*best = chunk_at(chunks, 't', &head, n * size);
+}
+
+bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
+{
+	struct chunk best = {0};
+
+	if (is_second(chunks)) {
+		find_in_ring(chunks, seq, &best);
+		find_in_copies(chunks, seq, &best);
+	} else {
+		find_in_first(chunks, seq, &best);
+		if (seq == CHUNKS_NEWEST || !best.file)
+			find_in_ring(chunks, seq, &best);
+	}
+	if (best.file)
+		*chunk = best;
+	return best.file != NULL;
+}
+
+bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk)
+{
+	struct chunk copy = {0};
+
+	if (!is_second(chunks))
+		return false;
+	find_in_copies(chunks, chunk->head.seq, &copy);
+	if (!copy.file)
+		return false;
+	chunk->head.used = copy.head.used;
+	copy.head = chunk->head;
+	copy.token = chunk->token;
+	*chunk = copy;
+	return true;
+}
+
+bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
+{
+	struct trace_chunk head;
+	struct chunk newest, best = {0};
+
+	if (!chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
+		return false;
+	uint32_t count;
+	const struct family_place *places = ring_places(chunks, &count);
+	for (uint32_t n = 0; n < count; n++)
+		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) && head.seq > seq &&
+			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
+			best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
+	if (best.file)
+		*chunk = best;
+	return best.file != NULL;
+}
+
+bool chunk_again(struct chunk *chunk)
+{
+	struct trace_chunk head;
+
+	if (file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
+		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq)
+		return false;
+	chunk->head = head;
+	return true;
+}

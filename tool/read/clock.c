@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/clock.h"
+
+#include <stdlib.h>    /* qsort */
+#include <time.h>      /* clock_gettime */
+#include <x86intrin.h> /* __rdtsc */
+
+#define READING_NS  100	      /* how far the two readings of a pair may lie apart */
+#define RATE_LOW    0.05      /* ns per tick of a 20 GHz TSC */
+#define RATE_HIGH   100.0     /* ... and of one of 10 MHz */
+#define AGREE	    0.001     /* a pair taken now may change the rate by that, else the TSC was stopped meanwhile */
+
+static int by_ticks(const void *a, const void *b)
+{
+	const struct trace_pair *x = a, *y = b;
+
+	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+static double rate(const struct trace_pair *a, const struct trace_pair *b)
+{
+	return (double)(b->mono - a->mono) / (double)(b->ticks - a->ticks);
+}
+
+/* Takes the best of a few: interrupts only ever make a pair worse. */
+static struct trace_pair pair_now(void)
+{
+	struct trace_pair best = { 0 };
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < 10; i++) {
+		struct timespec mono;
+		uint64_t before = __rdtsc();
+		clock_gettime(CLOCK_MONOTONIC, &mono);
+		uint64_t after = __rdtsc();
+		if (after - before >= shortest)
+			continue;
+		shortest = after - before;
+		best.ticks = before + shortest / 2;
+		best.mono = (uint64_t)mono.tv_sec * 1000000000u + (uint64_t)mono.tv_nsec;
+	}
+	return best;
+}
+
+/* Leaves out what can't be true, so that the rest rises on both clocks. */
+static unsigned sort_out(struct trace_pair *pair, unsigned n)
+{
+	unsigned kept = 0;
+
+	qsort(pair, n, sizeof(*pair), by_ticks);
+	for (unsigned i = 0; i < n; i++) {
+		if (!pair[i].ticks || !pair[i].mono || pair[i].mono >> 62)
+			continue;
+		if (kept) {
+			struct trace_pair *before = &pair[kept - 1];
+			if (pair[i].ticks == before->ticks || pair[i].mono <= before->mono)
+				continue;
+		}
+		pair[kept++] = pair[i];
+	}
+	return kept;
+}
+
+/*
+ * The error of the rate: how far the pairs in between lie off the line, or what a reading may be off, over the whole.
+ */
+static double estimate(const struct trace_pair *pair, unsigned n)
+{
+	double off = 2 * READING_NS, all = (double)(pair[n - 1].mono - pair[0].mono),
+	       slope = rate(&pair[0], &pair[n - 1]);
+
+	for (unsigned i = 1; i + 1 < n; i++) {
+		double at = (double)(pair[i].ticks - pair[0].ticks) * slope;
+		double d = at - (double)(pair[i].mono - pair[0].mono);
+		d = d < 0 ? -d : d;
+		off = d > off ? d : off;
+	}
+	return off / all * 1e6;
+}
+
+void clock_setup(struct clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh)
+{
+	struct trace_pair with[2];
+
+	*clock = (struct clock){ .source = source, .mult = 1ull << CLOCK_SHIFT };
+	if (source == TRACE_CLOCK_MONOTONIC) {
+		clock->valid = true;
+		clock->pairs = n;
+		return;
+	}
+	n = sort_out(pair, n);
+	clock->pairs = n;
+	if (n) {
+		with[0] = pair[0];
+		with[1] = pair[n - 1];
+		if (fresh) {
+			struct trace_pair now = pair_now();
+			bool known = with[1].mono - with[0].mono >= CLOCK_SHORTEST_NS;
+			if (now.ticks > with[1].ticks && now.mono > with[1].mono) {
+				double old = known ? rate(&with[0], &with[1]) : 0, new = rate(&with[0], &now);
+				if (!known || (new / old < 1 + AGREE && old / new < 1 + AGREE)) {
+					with[1] = now;
+					clock->fresh = true;
+				}
+			}
+		}
+		clock->ticks = with[0].ticks;
+		clock->mono = with[0].mono;
+	}
+	if (!n || with[1].ticks == with[0].ticks)
+		return;
+	double ns = rate(&with[0], &with[1]);
+	if (ns < RATE_LOW || ns > RATE_HIGH)
+		return;
+	clock->valid = true;
+	clock->mult = (uint64_t)(((unsigned __int128)(with[1].mono - with[0].mono) << CLOCK_SHIFT) /
+		(with[1].ticks - with[0].ticks));
+	if (clock->fresh) {
+		clock->pairs++;
+		clock->ppm = estimate(with, 2);
+	} else {
+		clock->ppm = estimate(pair, n);
+	}
+}

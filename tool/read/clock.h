@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the clock of events (ticks) to CLOCK_MONOTONIC.
+ *
+ * Moments that were read on all clocks (struct trace_pair) give the rate: from the recorder's head, from `xaudit
+ * record`, and, where the trace is of this boot and those don't suffice, one that is taken now. Between the first and
+ * the last pair the conversion is a straight line. The longer the time between them, the less the few ns count by which
+ * the readings of a pair may lie apart.
+ */
+#ifndef XAUDIT_TOOL_READ_CLOCK_H
+#define XAUDIT_TOOL_READ_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+
+#define CLOCK_SHIFT	  56
+#define CLOCK_SHORTEST_NS 1000000 /* pairs that lie closer together give a bad rate */
+
+struct clock {
+	uint32_t source;   /* enum trace_clock */
+	bool valid;	   /* false: there are no usable pairs; one tick is taken for one ns */
+	bool fresh;	   /* one of the pairs was taken by this reader */
+	uint64_t ticks;	   /* a moment in ticks ... */
+	uint64_t mono;	   /* ... and on CLOCK_MONOTONIC, ns */
+	uint64_t mult;	   /* ns per tick << CLOCK_SHIFT */
+	unsigned pairs;
+	double ppm;	   /* estimated error of the rate, in millionths; 0: exact */
+};
+
+/* Length of a time in ticks, in ns. */
+static inline uint64_t clock_span(const struct clock *clock, uint64_t ticks)
+{
+	return (uint64_t)(((unsigned __int128)ticks * clock->mult + (1ull << (CLOCK_SHIFT - 1))) >> CLOCK_SHIFT);
+}
+
+/* A moment in ticks, as ns on CLOCK_MONOTONIC. */
+static inline uint64_t clock_time(const struct clock *clock, uint64_t ticks)
+{
+	if (ticks >= clock->ticks)
+		return clock->mono + clock_span(clock, ticks - clock->ticks);
+	uint64_t before = clock_span(clock, clock->ticks - ticks);
+	return before < clock->mono ? clock->mono - before : 0;
+}
+
+/* Whether two clocks convert alike, so that their ticks may be added up. */
+static inline bool clock_same_rate(const struct clock *a, const struct clock *b)
+{
+	return a->mult == b->mult;
+}
+
+/*
+ * Sets up the clock from n pairs (which are sorted in place; those that can't be true are left out).
+ * fresh: the trace is of this boot, and a pair taken now is welcome if it agrees with the others.
+ */
+void clock_setup(struct clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/counts.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/read/family.h"
+
+static bool is_second(const struct counts *counts)
+{
+	return counts->process->head.version != 1;
+}
+
+static void damage_at(const struct counts *counts, uint64_t offset, const char *what)
+{
+	char name[FAMILY_NAME_SIZE];
+
+	family_file_name(name, 'c', counts->number, 0);
+	process_damage(counts->process, is_second(counts) ? NULL : name, offset, what);
+}
+
+void counts_damage(const struct counts *counts, const char *what)
+{
+	damage_at(counts, counts->begin + counts->head.head_size + counts->id * sizeof(uint64_t), what);
+}
+
+static const char *check_head(const struct trace_counts *head, bool second)
+{
+	if (head->magic != TRACE_COUNTS_MAGIC)
+		return second ? "there are no counters where they should begin" : "this is not a file of counters";
+	if (!TRACE_READS(head->version))
+		return "the counters have another version than this xaudit reads";
+	if (head->head_size < sizeof(*head) || head->head_size % 8)
+		return "the head has an impossible size";
+	return NULL;
+}
+
+/*
+ * Begins what lies at `begin`, size bytes at most, of a file that has so many. Returns whether it can be read: what was
+ * made and not begun is no damage.
+ */
+static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint64_t file)
+{
+	static const struct trace_counts nothing;
+	uint64_t room = file > begin ? file - begin : 0;
+	const char *wrong = NULL;
+	int error;
+
+	counts->begin = begin;
+	counts->at = counts->have = 0;
+	memset(&counts->head, 0, sizeof(counts->head));
+	size_t n = file_read(counts->file, &counts->head, sizeof(counts->head), begin, &error);
+	bool begun = memcmp(&counts->head, &nothing, sizeof(nothing));
+	if (error)
+		wrong = strerror(error);
+	else if (begun)
+		wrong = n != sizeof(counts->head) ? "the file ends within its head"
+						  : check_head(&counts->head, is_second(counts));
+	/*
+	 * Where the file ends among the places, zeros were cut off behind the last counter, and words of places with
+	 * them.
+	 */
+	bool cut = file <= begin || file - begin <= size;
+	if (!wrong && begun && is_second(counts) &&
+		(counts->head.size < counts->head.head_size || (counts->head.size > size && !cut))) {
+		damage_at(counts, begin, "the counters have an impossible size");
+	} else if (!wrong && is_second(counts)) {
+		size = counts->head.size;
+	}
+	if (wrong)
+		damage_at(counts, begin, wrong);
+	if (wrong || !begun)
+		return false;
+	size = size < room ? size : room;
+	uint64_t most = counts->head.head_size + (TRACE_ID_MASK + 1ull) * sizeof(uint64_t);
+	counts->pos = begin + counts->head.head_size;
+	counts->end = begin + (size < most ? size : most);
+	return true;
+}
+
+/* Goes to the next run of version 2: the places behind the one at hand. */
+static bool next_run(struct counts *counts)
+{
+	struct process *process = counts->process;
+	uint64_t place_size = process->family->place_size;
+	uint32_t count;
+	const struct family_place *place;
+
+	if (!is_second(counts))
+		return false;
+	place = family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, counts->number, &count);
+	for (uint32_t at = counts->place + counts->places, last; at < count; at += counts->places) {
+		for (last = at; last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
+			;
+		uint64_t begin = place[at].place * place_size, size = (last - at + 1ul) * place_size;
+		uint64_t file = file_size(counts->file);
+		/* Places that the file has no more, since nothing was in them: `xaudit record` has cut it. */
+		bool good = begin_run(counts, begin, begin + size < file ? size : UINT64_MAX, file);
+		counts->place = at;
+		counts->places = 1;
+		if (!good)
+			continue;
+		uint64_t places = (counts->end - counts->begin + place_size - 1) / place_size;
+		counts->places = places > 1 ? (uint32_t)places : 1;
+		return true;
+	}
+	return false;
+}
+
+static void forget_file(struct counts *counts)
+{
+	if (!is_second(counts))
+		file_close(counts->file);
+	counts->file = NULL;
+}
+
+bool counts_open(struct counts *counts, struct process *process, unsigned number)
+{
+	const char *wrong = NULL;
+	struct stat st = { 0 };
+	char name[FAMILY_NAME_SIZE];
+	uint32_t count;
+
+	counts->process = process;
+	counts->number = number;
+	counts->place = counts->places = 0;
+	if (is_second(counts)) {
+		counts->file = process->family->meta;
+		uint64_t size = process->family->place_size;
+		const struct family_place *place =
+			family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
+		counts->disk = 0;
+		for (uint32_t i = 0; i < count; i++)
+			counts->disk += file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
+		return next_run(counts);
+	}
+	family_file_name(name, 'c', number, 0);
+	counts->file = file_open(process->folder->fd, process->family->name, name, &st, &wrong);
+	if (!counts->file) {
+		if (wrong)
+			damage_at(counts, DAMAGE_NOWHERE, wrong);
+		return false;
+	}
+	counts->disk = (uint64_t)st.st_blocks * 512;
+	if (begin_run(counts, 0, UINT64_MAX, (uint64_t)st.st_size))
+		return true;
+	forget_file(counts);
+	return false;
+}
+
+/* Reads the next block that is not a hole. */
+static bool fill(struct counts *counts)
+{
+	uint64_t head = counts->begin + counts->head.head_size;
+	int error;
+
+	if (counts->pos + sizeof(uint64_t) > counts->end)
+		return false;
+	uint64_t data = file_data(counts->file, counts->pos);
+	if (data == UINT64_MAX)
+		return false;
+	if (data > counts->pos)
+		counts->pos = head + (data - head) / 8 * 8;
+	if (counts->pos + sizeof(uint64_t) > counts->end)
+		return false;
+	uint64_t want = counts->end - counts->pos;
+	want = want < sizeof(counts->block) ? want / 8 * 8 : sizeof(counts->block);
+	size_t n = file_read(counts->file, counts->block, want, counts->pos, &error);
+	if (n < sizeof(uint64_t)) {
+		damage_at(counts, counts->pos, error ? strerror(error) : "the file is cut off");
+		return false;
+	}
+	counts->at = 0;
+	counts->have = (unsigned)n / sizeof(uint64_t);
+	counts->pos += counts->have * sizeof(uint64_t);
+	return true;
+}
+
+bool counts_next(struct counts *counts)
+{
+	for (;;) {
+		while (counts->at < counts->have) {
+			uint64_t calls = counts->block[counts->at++];
+			if (!calls)
+				continue;
+			uint64_t offset = counts->pos - (counts->have - counts->at + 1) * sizeof(uint64_t);
+			counts->id = (uint32_t)((offset - counts->begin - counts->head.head_size) / sizeof(uint64_t));
+			counts->calls = calls;
+			return true;
+		}
+		while (!fill(counts))
+			if (!next_run(counts))
+				return false;
+	}
+}
+
+void counts_close(struct counts *counts)
+{
+	forget_file(counts);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The counters of one thread record: calls that were counted without time. Of version 1 they are in c<n>; later in
+ * meta, in several runs perhaps: then an id may come several times, and its calls are to be added up.
+ *
+ *	if (counts_open(&c, process, number)) {
+ *		while (counts_next(&c))
+ *			c.id was called c.calls times
+ *		counts_close(&c);
+ *	}
+ *
+ * Counters of 0 are passed over. They are read in blocks, with what the file holds at that moment.
+ */
+#ifndef XAUDIT_TOOL_READ_COUNTS_H
+#define XAUDIT_TOOL_READ_COUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+#include "tool/read/folder.h"
+
+struct counts {
+	struct process *process;
+	unsigned number; /* of the thread record */
+	struct trace_file *file;
+	uint32_t place;	 /* index of the run at hand among the record's places */
+	uint32_t places; /* that it takes */
+	uint64_t disk;	 /* bytes that all takes */
+	uint64_t begin;	 /* of the run, in the file */
+	uint64_t end;	 /* of its counters */
+	uint64_t pos;	 /* where those behind the block begin */
+	uint64_t block[2048];
+	unsigned at, have;
+	struct trace_counts head; /* of the run */
+	uint32_t id;
+	uint64_t calls;
+};
+
+/* Returns false, after noting damage where it is some, if there are none, or none that can be read. */
+bool counts_open(struct counts *counts, struct process *process, unsigned number);
+bool counts_next(struct counts *counts);
+void counts_close(struct counts *counts);
+
+/* Notes damage at the counter of counts->id. */
+void counts_damage(const struct counts *counts, const char *what);
+
+#endif

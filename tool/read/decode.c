@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/decode.h"
+
+static void damage(struct decoder *d, const char *what)
+{
+	if (d->damage)
+		d->damage(d->source, d->at, what);
+}
+
+/* Nobody came to write the first word of a payload. */
+static bool is_unwritten(uint64_t word)
+{
+	return !word || (decode_is_hole(word) && (uint32_t)word == TRACE_TOKEN);
+}
+
+/* Moves over that many words, which need not be in the block. */
+static void move_over(struct decoder *d, uint64_t words)
+{
+	uint64_t here = d->have - d->at;
+
+	if (words <= here) {
+		d->at += words;
+		return;
+	}
+	words -= here;
+	if (words > d->rest) {
+		if (!d->changing)
+			damage(d, "the chunk ends within an event");
+		words = d->rest;
+	}
+	d->at = d->have;
+	d->skip = words;
+	d->rest -= words;
+}
+
+/* Looks at the custom event at d->at. Of what is no good, nothing is believed but the number of words. */
+static enum decoded look_at_custom(struct decoder *d, uint32_t words)
+{
+	const uint64_t *at = &d->words[d->at];
+	uint64_t here = d->have - d->at - 1; /* words behind the first */
+
+	if (!words) {
+		damage(d, "a control word lacks its payload");
+		return DECODED_NOTHING;
+	}
+	if (!here)
+		return DECODED_MORE;
+	d->time = decode_time(d->time, at[0]);
+	if (is_unwritten(at[1])) {
+		d->unfinished++;
+		return DECODED_NOTHING;
+	}
+	uint32_t size = (uint32_t)at[1];
+	if (size > TRACE_CUSTOM_MAX || (size + 7) / 8 > words - 1) {
+		damage(d, "a custom event has an impossible size");
+		return DECODED_NOTHING;
+	}
+	/* Whole, or not at all. */
+	if (words > here && words - here > d->rest)
+		return DECODED_NOTHING;
+	if ((size + 7) / 8 > here - 1)
+		return DECODED_MORE;
+	d->now = d->time > d->now ? d->time : d->now;
+	d->custom = (struct decode_custom){(uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2]};
+	return DECODED_CUSTOM;
+}
+
+enum decoded decode_control(struct decoder *d)
+{
+	uint64_t word = d->words[d->at], payload;
+	uint32_t id = (uint32_t)(word >> 32) & TRACE_ID_MASK, words = id >> 8;
+	enum decoded what = DECODED_NOTHING;
+
+	if (decode_number(word) == TRACE_STACK) {
+		d->time = decode_time(d->time, word);
+		d->now = d->time > d->now ? d->time : d->now;
+		d->stack = id;
+		d->at++;
+		return DECODED_STACK;
+	}
+	if (decode_number(word) != TRACE_CONTROL) {
+		if (!decode_is_hole(word))
+			damage(d, "an event of unknown type");
+		d->at++;
+		return DECODED_NOTHING;
+	}
+	switch (id & 0xff) {
+	case TRACE_SYNC:
+	case TRACE_THREAD:
+	case TRACE_CRASH:
+	case TRACE_PART:
+		if (!words) {
+			damage(d, "a control word lacks its payload");
+			break;
+		}
+		if (d->have - d->at < 2)
+			return DECODED_MORE;
+		/* Else the writer was interrupted, or killed, before it wrote the payload. */
+		payload = is_unwritten(d->words[d->at + 1]) ? 0 : d->words[d->at + 1];
+		if ((id & 0xff) == TRACE_SYNC && payload)
+			d->time = payload;
+		if ((id & 0xff) == TRACE_THREAD) {
+			d->tid = payload ? (uint32_t)payload : d->tid;
+			d->stack = 0;
+			what = DECODED_THREAD;
+		}
+		if ((id & 0xff) == TRACE_CRASH) {
+			d->signal = payload < 128 ? (int)payload : 0;
+			what = DECODED_CRASH;
+		}
+		if ((id & 0xff) == TRACE_PART && payload) {
+			d->stack = (uint32_t)payload & TRACE_ID_MASK;
+			d->kept = (uint32_t)(payload >> 32);
+			what = DECODED_PART;
+		}
+		break;
+	case TRACE_CUSTOM:
+		what = look_at_custom(d, words);
+		if (what == DECODED_MORE)
+			return what;
+		break;
+	}
+	move_over(d, 1 + (uint64_t)words);
+	return what;
+}

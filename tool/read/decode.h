@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The decoder: from words of one thread record to events with whole times. The one place of the command that knows
+ * how a word is made.
+ *
+ * It takes a block of words, wherever they came from: who has read them sets words, at and have, and behind the
+ * block's end goes on by `skip` words more. What the words mean goes to two hooks:
+ *
+ *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time
+ *	other	what is told by control words (enum decoded), by fields of the decoder
+ *
+ * A hook that returns true stops the decoder behind what it was told. decode_block() is expanded where it is called,
+ * and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that the compiler
+ * knows.
+ *
+ * Works on what it is given alone; nothing here is thread-safe or async-signal-safe.
+ */
+#ifndef XAUDIT_TOOL_READ_DECODE_H
+#define XAUDIT_TOOL_READ_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+
+#define DECODE_INLINE	   static inline __attribute__((always_inline))
+#define decode_likely(x)   __builtin_expect(!!(x), 1)
+#define decode_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* What `other` is told. The last three, and DECODED_STACK where a chunk begins, come from tool/read/events.h. */
+enum decoded {
+	DECODED_NOTHING, /* never told: it concerns the decoder alone */
+	DECODED_MORE,	 /* never told: the payload is not in the block */
+	DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
+	DECODED_CRASH,	 /* the process was about to end by `signal` */
+	DECODED_CUSTOM,	 /* `custom`, at `time` */
+	DECODED_STACK,	 /* the events that follow are on `stack`; so it is 0, behind DECODED_THREAD */
+	DECODED_PART,	 /* the same; all but the `kept` innermost open calls of the stack before are now that one's */
+	DECODED_CHUNK,	 /* a chunk begins */
+	DECODED_GAP,	 /* chunks are missing before the one that begins: what was open may have ended in them */
+	DECODED_LOST,	 /* events were lost here: the same */
+};
+
+/* A custom event. */
+struct decode_custom {
+	uint32_t type, size;
+	const uint8_t *data; /* in the block: as long as that is there */
+};
+
+struct decoder {
+	/* The block. */
+	const uint64_t *words;
+	size_t at, have;
+	uint64_t rest; /* words of the chunk behind the block */
+	uint64_t skip; /* of these, so many belong to a control word that was taken */
+	bool changing; /* the chunk's words end where they were being written when they were read: that is no damage */
+	/* Notes damage at word `at` of the block. */
+	void (*damage)(void *source, size_t at, const char *what);
+	void *source;
+
+	/* The thread record; kept from block to block. */
+	uint64_t time; /* ticks, of the last event, as it says; the chunk's clock where one begins */
+	uint32_t tid;
+	int signal;		     /* of the last DECODED_CRASH */
+	uint64_t now;		     /* the latest so far; not beside time: gcc would keep both in one register */
+	struct decode_custom custom; /* of the last DECODED_CUSTOM */
+	uint32_t stack;		     /* that events are on; 0: not known */
+	uint32_t kept;		     /* of the last DECODED_PART */
+	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
+};
+
+typedef bool (*decode_event)(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at);
+typedef bool (*decode_other)(void *user, enum decoded what);
+
+/*
+ * Time of the word `event`, given the time of the one before it: its low half is the clock's, and it lies less than
+ * 2^31 ticks away in either direction.
+ */
+DECODE_INLINE uint64_t decode_time(uint64_t before, uint64_t event)
+{
+	return before + (uint64_t)(int64_t)(int32_t)((uint32_t)event - (uint32_t)before);
+}
+
+DECODE_INLINE uint32_t decode_number(uint64_t word)
+{
+	return (uint32_t)(word >> 32) >> TRACE_ID_BITS;
+}
+
+/* Whether numbers of types are a call's or an end's. */
+DECODE_INLINE bool decode_is_event(uint32_t number)
+{
+	return number >= TRACE_ENTRY && number <= TRACE_POINT;
+}
+
+/* Of these, what it is. */
+DECODE_INLINE enum trace_type decode_type(uint32_t number)
+{
+	return (enum trace_type)number;
+}
+
+/* Words that follow this one as its payload. */
+static inline size_t decode_payload(uint64_t word)
+{
+	return decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
+}
+
+/*
+ * A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is
+ * 0.
+ */
+static inline uint32_t decode_stack_place(uint32_t stack)
+{
+	return stack & ((1u << TRACE_STACK_BITS) - 1);
+}
+
+static inline uint32_t decode_stack_turn(uint32_t stack)
+{
+	return stack >> TRACE_STACK_BITS;
+}
+
+/* Whether nothing was written to this word up to now. */
+static inline bool decode_is_hole(uint64_t word)
+{
+	return decode_number(word) == TRACE_HOLE;
+}
+
+/*
+ * Takes the word at d->at, which is no event, with its payload, and moves d->at over both, unless it returns
+ * DECODED_MORE.
+ */
+enum decoded decode_control(struct decoder *d);
+
+/*
+ * Takes the words of the block: all, or up to a control word whose payload is not there, which is left in place for a
+ * block with more behind it. Returns true where a hook said stop.
+ */
+DECODE_INLINE bool decode_block(struct decoder *d, decode_event take, decode_other other, void *user)
+{
+	const uint64_t *words = d->words;
+	uint64_t time = d->time, now = d->now;
+	size_t at = d->at, have = d->have;
+	bool stop = false;
+
+	while (at < have && !stop) {
+		uint64_t event = words[at];
+		uint32_t number = decode_number(event);
+
+		if (decode_likely(decode_is_event(number))) {
+take_event:
+			time = decode_time(time, event);
+			now = time > now ? time : now;
+			stop = take(
+				user, decode_type(number), (uint32_t)(event >> 32) & TRACE_ID_MASK, time, now, at);
+			at++;
+		} else if (number == TRACE_HOLE) {
+			at++;
+		} else if (number == TRACE_ENTRY_KEPT) {
+			number = TRACE_ENTRY;
+			goto take_event;
+		} else {
+			d->at = at;
+			d->time = time;
+			d->now = now;
+			enum decoded what = decode_control(d);
+			if (what == DECODED_MORE)
+				return false;
+			stop = what != DECODED_NOTHING && other(user, what);
+			at = d->at;
+			time = d->time;
+			now = d->now;
+		}
+	}
+	d->at = at;
+	d->time = time;
+	d->now = now;
+	return stop;
+}
+
+#endif

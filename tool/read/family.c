@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/read/family.h"
+
+#include <ctype.h> /* isdigit */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "tool/read/folder.h"
+
+#define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
+#define BLOCK	    8192       /* words of the directory that are read at once */
+
+void family_damage(const struct family *family, const char *file, uint64_t offset, const char *what)
+{
+	damage_add(&family->folder->damage, family->path, file, offset, what);
+}
+
+void family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
+{
+	if (process)
+		snprintf(name, FAMILY_NAME_SIZE, "%c%" PRIu32 ".%" PRIu32, kind, number, process);
+	else
+		snprintf(name, FAMILY_NAME_SIZE, "%c%" PRIu32, kind, number);
+}
+
+/* ---- lists ---- */
+
+static void add(struct family_list *list, const struct family_place *place)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? list->room * 2 : 16;
+		list->place = memory_resize(list->place, list->room, sizeof(*list->place));
+	}
+	list->place[list->count++] = *place;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct family_place *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void sort(struct family_list *list)
+{
+	if (list->count)
+		qsort(list->place, list->count, sizeof(*list->place), compare);
+}
+
+/* Index of the first that is not before `place`. */
+static uint32_t find(const struct family_list *list, const struct family_place *place)
+{
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (compare(&list->place[middle], place) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct family_place *range(const struct family *family, const struct family_place *first,
+	const struct family_place *last, uint32_t *count)
+{
+	const struct family_list *list = first->what == FAMILY_FILE ? &family->files : &family->places;
+	uint32_t from = find(list, first), to = find(list, last);
+
+	*count = to - from;
+	return *count ? &list->place[from] : NULL;
+}
+
+const struct family_place *family_of_process(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t *count)
+{
+	return range(family, &(struct family_place){ process, 0, 0, what },
+		&(struct family_place){ process, UINT32_MAX, UINT32_MAX, what }, count);
+}
+
+const struct family_place *family_of_record(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count)
+{
+	return range(family, &(struct family_place){ process, number, 0, what },
+		&(struct family_place){ process, number, UINT32_MAX, what }, count);
+}
+
+/* ---- the directory ---- */
+
+/* What is wrong with a word, or NULL. */
+static const char *take_word(struct family *family, uint32_t place, uint64_t word)
+{
+	struct family_place entry = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1),
+		.number = (uint32_t)word,
+		.place = place,
+		.what = (uint8_t)(word >> 60) };
+	bool of_record = entry.what == TRACE_PLACE_CHUNK || entry.what == TRACE_PLACE_COUNTS;
+
+	/* Nothing to be read, or of a later version. */
+	if (!entry.what || entry.what >= TRACE_PLACE_DIRECTORY)
+		return NULL;
+	if (entry.what == TRACE_PLACE_HEAD ? entry.process != place : entry.process >= place)
+		return "a word of the directory names an impossible process";
+	if (of_record && entry.number >= RECORDS_MAX)
+		return "a word of the directory names an impossible thread";
+	add(&family->places, &entry);
+	return NULL;
+}
+
+static void drop_from(struct family *family, uint32_t place)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < family->places.count; i++)
+		if (family->places.place[i].place < place)
+			family->places.place[kept++] = family->places.place[i];
+	family->places.count = kept;
+}
+
+/* Places that there are now, of those that the directory has words for. */
+static uint32_t count_places(const struct family *family)
+{
+	uint64_t size = file_size(family->meta), most = (size + family->place_size - 1) / family->place_size;
+	uint32_t places = 0;
+
+	file_read(family->meta, &places, sizeof(places), offsetof(struct trace_head, places), NULL);
+	if (places > family->head.places_max)
+		places = family->head.places_max;
+	return places < most ? places : (uint32_t)most;
+}
+
+/* Reads words from the first on that was nobody's. Those behind it are dropped and taken again. */
+static void read_words(struct family *family, uint32_t end, bool again)
+{
+	static uint64_t word[BLOCK];
+	uint32_t first_zero = end;
+
+	drop_from(family, family->first_zero);
+	for (uint32_t at = family->first_zero; at < end;) {
+		uint64_t offset = family->head.directory + at * 8ull, data = file_data(family->meta, offset);
+		uint32_t n = end - at < BLOCK ? end - at : BLOCK;
+		size_t have;
+
+		if (data == UINT64_MAX || (data - offset) / 8 >= end - at)
+			data = family->head.directory + end * 8ull;
+		if (data - offset >= 8) {
+			first_zero = at < first_zero ? at : first_zero;
+			at += (uint32_t)((data - offset) / 8);
+			continue;
+		}
+		have = file_read(family->meta, word, n * 8ul, offset, NULL) / 8;
+		if (!have)
+			break;
+		for (uint32_t i = 0; i < have; i++) {
+			const char *wrong = word[i] ? take_word(family, at + i, word[i]) : NULL;
+
+			if (!word[i] && at + i < first_zero)
+				first_zero = at + i;
+			if (wrong && !(again && at + i < family->end))
+				family_damage(family, "meta", offset + 8ull * i, wrong);
+		}
+		at += (uint32_t)have;
+	}
+	family->first_zero = first_zero;
+	family->end = end;
+	sort(&family->places);
+}
+
+void family_look(struct family *family)
+{
+	uint32_t end;
+
+	if (!family->place_size)
+		return;
+	end = count_places(family);
+	if (end > family->end || family->first_zero < family->end)
+		read_words(family, end > family->end ? end : family->end, true);
+}
+
+/* What a place that is not a process's own belongs to. */
+static void check_owners(const struct family *family)
+{
+	for (uint32_t i = 0, count; i < family->places.count; i++) {
+		const struct family_place *place = &family->places.place[i];
+
+		if (i && place[-1].process == place->process)
+			continue;
+		if (place->process && !family_of_process(family, place->process, TRACE_PLACE_HEAD, &count))
+			family_damage(family, "meta", family->head.directory + 8ull * place->place,
+				"a word of the directory names a process that is not there");
+	}
+}
+
+static const char *check_family(const struct trace_head *head)
+{
+	if (head->place_size < 2 * TRACE_CHUNK_MIN || head->place_size > 2 * TRACE_CHUNK_MAX ||
+		head->place_size & (head->place_size - 1))
+		return "the head has an impossible size of places";
+	if (head->directory < head->place_size || head->directory % 8 || head->directory >> 62 || !head->places ||
+		head->places_max > TRACE_PLACE_MAX)
+		return "the head has no directory of places";
+	return NULL;
+}
+
+/* ---- files ---- */
+
+/* Takes note of a file t<n>[.<p>]; of version 1 of t<n>, r<n> or c<n>, which are told by their `place`. */
+static void note_file(struct family *family, const char *name)
+{
+	const char *kind = *name ? strchr(family->place_size ? "t" : "trc", *name) : NULL;
+	struct family_place file = { .what = FAMILY_FILE };
+	unsigned long number, process = 0;
+	char *end;
+
+	if (!kind || !isdigit((unsigned char)name[1]))
+		return;
+	number = strtoul(name + 1, &end, 10);
+	if (family->place_size && *end == '.' && isdigit((unsigned char)end[1]))
+		process = strtoul(end + 1, &end, 10);
+	if (*end || number >= RECORDS_MAX || process >= TRACE_PLACE_MAX)
+		return;
+	file.number = (uint32_t)number;
+	file.process = (uint32_t)process;
+	file.place = (uint32_t)*kind;
+	add(&family->files, &file);
+}
+
+bool family_list_files(struct family *family)
+{
+	DIR *dir = file_list(family->folder->fd, family->name);
+	struct dirent *entry;
+
+	if (!dir)
+		return false;
+	family->files.count = 0;
+	while ((entry = readdir(dir)))
+		note_file(family, entry->d_name);
+	closedir(dir);
+	sort(&family->files);
+	family->files_listed = true;
+	return true;
+}
+
+/* ---- opening ---- */
+
+static bool is_begun(const struct trace_head *head)
+{
+	static const uint8_t nothing[sizeof(head->magic)];
+
+	return head->used || memcmp(head->magic, nothing, sizeof(nothing));
+}
+
+struct family *family_open(struct folder *folder, const char *name)
+{
+	struct family *family = memory_zeroed(1, sizeof(*family));
+	const char *wrong;
+
+	family->folder = folder;
+	family->name = memory_text(name, strlen(name));
+	family->path = memory_format("%s/%s", folder->path, name);
+	family->meta = file_open(folder->fd, name, "meta", NULL, &wrong);
+	if (!family->meta) {
+		/* Killed before it began, or about to begin. */
+		if (!family_list_files(family))
+			family_damage(family, NULL, DAMAGE_NOWHERE, strerror(errno));
+		else if (wrong || family->files.count)
+			family_damage(family, "meta", DAMAGE_NOWHERE, wrong ? wrong : strerror(ENOENT));
+		goto bad;
+	}
+	size_t have = file_read(family->meta, &family->head, sizeof(family->head), 0, NULL);
+	if (have != sizeof(family->head) || !is_begun(&family->head)) {
+		/* The same; or there is something wrong, which the process will say. */
+		if (family_list_files(family) && !family->files.count && (!have || have == sizeof(family->head)))
+			goto bad;
+		goto first;
+	}
+	if (!memcmp(family->head.magic, TRACE_MAGIC, sizeof(family->head.magic)) && family->head.version > 1) {
+		/* Of a later version, opening the process says so. */
+		wrong = family->head.version == 2 ? check_family(&family->head) : NULL;
+		if (wrong) {
+			family_damage(family, "meta", 0, wrong);
+			goto bad;
+		}
+		family->place_size = family->head.place_size;
+		if (family->head.version == 2) {
+			read_words(family, count_places(family), false);
+			check_owners(family);
+		}
+	}
+first:
+	if (family_process(family, 0))
+		return family;
+bad:
+	family_close(family);
+	return NULL;
+}
+
+struct process *family_process(struct family *family, uint32_t place)
+{
+	uint32_t low = 0, high = family->processes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (family->process[middle]->place < place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == family->processes || family->process[low]->place != place) {
+		/* Most come in the order of their places. */
+		if (!(family->processes & (family->processes + 1)))
+			family->process = memory_resize(
+				family->process, 2 * (size_t)family->processes + 2, sizeof(*family->process));
+		memmove(&family->process[low + 1], &family->process[low],
+			(family->processes++ - low) * sizeof(*family->process));
+		family->process[low] = process_open(family, place);
+	}
+	return family->process[low]->bad ? NULL : family->process[low];
+}
+
+void family_close(struct family *family)
+{
+	for (uint32_t i = 0; i < family->processes; i++)
+		process_close(family->process[i]);
+	for (uint32_t i = 0; i < family->bases; i++)
+		process_close(family->base[i]);
+	file_close(family->meta);
+	free(family->process);
+	free(family->base);
+	free(family->places.place);
+	free(family->files.place);
+	free(family->name);
+	free(family->path);
+	free(family);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A folder DIR/p<pid>[.<n>] of a trace: of version 2 a family of processes that share one file, of version 1 one
+ * process. Whose each place of the file is, is read from its directory (PLACES in format/trace.h) once for all, and
+ * only what was added when it is looked at again. A word of the directory that says what can't be is damage, and no
+ * place.
+ *
+ * One thread.
+ */
+#ifndef XAUDIT_TOOL_READ_FAMILY_H
+#define XAUDIT_TOOL_READ_FAMILY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+#include "tool/read/file.h"
+
+struct folder;
+struct process;
+
+/* A place, or a file t<n>[.<p>]. */
+struct family_place {
+	uint32_t process; /* place of its process's head */
+	uint32_t number;  /* of the thread record; of a head, the pid */
+	uint32_t place;	  /* 0 of a file */
+	uint8_t what;	  /* enum trace_place; 0: a file */
+};
+
+#define FAMILY_FILE 0
+
+/* Sorted by process, what, number, place. */
+struct family_list {
+	struct family_place *place;
+	uint32_t count, room;
+};
+
+struct family {
+	struct folder *folder;
+	char *name, *path;     /* p<pid>[.<n>], DIR/name */
+	struct trace_file *meta;
+	struct trace_head head; /* as it was when it was opened; of place 0 */
+	uint64_t place_size;   /* 0: version 1 */
+	struct family_list places, files;
+	uint32_t end;	       /* the words of the directory before it were read ... */
+	uint32_t first_zero;   /* ... and those before this one are somebody's */
+	bool files_listed;
+	struct process **process; /* by place, those that were opened; NULL in it: can't be */
+	uint32_t processes;
+	struct process **base; /* what forked processes share (tool/read/names.c); the one that was used last at the end */
+	uint32_t bases;
+};
+
+/*
+ * Opens the folder and reads the directory. NULL: there is nothing that can be read, which is noted in the folder's
+ * damage where it is some.
+ */
+struct family *family_open(struct folder *folder, const char *name);
+void family_close(struct family *family);
+
+/* Reads what was added to the directory. A process that ended needs no second look. */
+void family_look(struct family *family);
+
+/* Lists the folder's files again. Returns false, and errno, if it can't be read. */
+bool family_list_files(struct family *family);
+
+/* Places or files of that kind that a process has. NULL: none. */
+const struct family_place *family_of_process(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t *count);
+
+/* The same of one of its thread records. */
+const struct family_place *family_of_record(
+	const struct family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count);
+
+/* The process whose head is there, opened once. NULL: there is none that can be read, which is noted. */
+struct process *family_process(struct family *family, uint32_t place);
+
+/* Notes damage in one of its files; file NULL: of the folder. */
+void family_damage(const struct family *family, const char *file, uint64_t offset, const char *what);
+
+/* "t<n>" or "t<n>.<p>". */
+#define FAMILY_NAME_SIZE 32
+void family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of a trace, of which there may be tens of thousands: each is opened when it is read, and only the
+ * FILES_OPEN that were read last stay open, or fewer where the process may not have so many.
+ *
+ * A file that is opened again must be the same as at first (ESTALE): what is known of it was read from that one.
+ *
+ * One thread; nothing here is thread-safe or async-signal-safe.
+ */
+#ifndef XAUDIT_TOOL_READ_FILE_H
+#define XAUDIT_TOOL_READ_FILE_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stat;
+struct trace_file;
+
+#define FILES_OPEN 128
+
+/*
+ * Opens a file of a trace for reading, relative to the folder `at`. Only a regular file is one: a FIFO would make us
+ * wait for ever. Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The
+ * descriptor is the caller's.
+ */
+int trace_open_file(int at, const char *name, const char **why);
+
+/*
+ * The same, but returns a handle, NULL if it can't be opened. `at` must stay open as long as that; the name is
+ * folder/file. st, unless NULL: of the file now.
+ */
+struct trace_file *file_open(int at, const char *folder, const char *file, struct stat *st, const char **why);
+void file_close(struct trace_file *file); /* NULL: nothing */
+
+/* Closes its descriptor until it is needed again. */
+void file_rest(struct trace_file *file);
+
+/* Opens a folder relative to `at`, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
+DIR *file_list(int at, const char *folder);
+
+/* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
+int file_descriptor(struct trace_file *file);
+
+/*
+ * As pread(), for all of `size` or up to the end of the file. Returns how much was read; *error, unless NULL: an
+ * errno, or 0.
+ */
+size_t file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error);
+
+/* Bytes that the file has now; 0 if that can't be seen. */
+uint64_t file_size(struct trace_file *file);
+
+/*
+ * Where data lies, from `offset` on: offset itself, behind a hole; UINT64_MAX: nowhere. offset where holes can't be
+ * seen.
+ */
+uint64_t file_data(struct trace_file *file, uint64_t offset);
+
+/* Bytes from begin to end that are in no hole. */
+uint64_t file_disk(struct trace_file *file, uint64_t begin, uint64_t end);
+
+#endif

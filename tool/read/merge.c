@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+
+#define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
+#define LOAD_SLOTS  (sizeof(((struct merge_source *)0)->load) / sizeof(struct merge_load *))
+
+/* A load in force at the place where meta is read, which is ahead of the events that were returned. */
+struct merge_load {
+	struct merge_load *next;
+	uint32_t number;
+	struct object *object;
+	uint64_t base;
+};
+
+/* ---- thread files ---- */
+
+/* now: ticks. */
+static void set_head(struct merge_source *source, enum merge_type type, uint32_t tid, uint64_t now)
+{
+	source->head = (struct merge_event){
+		.type = type,
+		.tid = tid,
+		.index = UINT32_MAX,
+		.time = clock_time(&source->process->clock, now),
+	};
+}
+
+static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct merge_source *source = user;
+	struct process *process = source->process;
+	const struct function *function = process_function_now(process, id);
+
+	(void)time;
+	set_head(source, (enum merge_type)type, source->events.decoder.tid, now);
+	source->head.id = id;
+	source->head.stack = source->events.decoder.stack;
+	if (function)
+		source->head.index = process_function_index(process, function);
+	else if (!process->head.meta_lost)
+		events_damage(&source->events, at, "an event of a function that meta does not name");
+	return true;
+}
+
+#define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
+
+static void take_custom(struct merge_source *source, const struct decode_custom *custom)
+{
+	if (!source->data)
+		source->data = memory_zeroed(2, DATA_ROOM);
+	source->second = !source->second;
+	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
+	memcpy(data, custom->data, custom->size);
+	data[custom->size] = 0;
+	source->head.id = custom->type;
+	source->head.count = custom->size;
+	source->head.data = data;
+}
+
+/* What the head does not know, or so much of that: it may have been read before the chunk. */
+static uint64_t take_lost(struct merge_source *source)
+{
+	struct process *process = source->process;
+	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - process->lost_told;
+
+	if (source->events.stream.chunk.head.version == 1)
+		return lost;
+	lost = lost < left ? lost : left;
+	process->lost_told += lost;
+	return lost;
+}
+
+static bool take_other(void *user, enum decoded what)
+{
+	static const enum merge_type types[] = {
+		[DECODED_THREAD] = MERGE_THREAD, [DECODED_CRASH] = MERGE_CRASH, [DECODED_CUSTOM] = MERGE_CUSTOM,
+		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST, [DECODED_STACK] = MERGE_STACK,
+		[DECODED_PART] = MERGE_PART,
+	};
+	struct merge_source *source = user;
+	const struct decoder *d = &source->events.decoder;
+
+	if (!types[what])
+		return false;
+	set_head(source, types[what], d->tid, d->now);
+	if (what == DECODED_CRASH)
+		source->head.count = (uint64_t)d->signal;
+	else if (what == DECODED_LOST && !(source->head.count = take_lost(source)))
+		return false;
+	else if (what == DECODED_CUSTOM)
+		take_custom(source, &d->custom);
+	else if (what == DECODED_GAP)
+		source->head.count = source->events.missing;
+	else if (what == DECODED_STACK || what == DECODED_PART)
+		source->head.id = d->stack;
+	if (what == DECODED_PART)
+		source->head.count = d->kept;
+	return true;
+}
+
+static bool next_of_thread(struct merge_source *source)
+{
+	return events_read(&source->events, take_event, take_other, source);
+}
+
+/* ---- meta ---- */
+
+static bool take_load(struct merge_source *source, const struct trace_load *record)
+{
+	struct merge_load *load = memory_zeroed(1, sizeof(*load));
+	struct merge_load **slot = &source->load[record->load % LOAD_SLOTS];
+
+	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object),
+		record->base };
+	*slot = load;
+	source->now = record->clock > source->now ? record->clock : source->now;
+	set_head(source, MERGE_LOAD, record->tid, source->now);
+	source->head.load = record->load;
+	source->head.object = load->object;
+	source->head.base = load->base;
+	return true;
+}
+
+static bool take_unload(struct merge_source *source, const struct trace_unload *record)
+{
+	struct merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
+
+	while (*at && (*at)->number != record->load)
+		at = &(*at)->next;
+	load = *at;
+	if (!load) {
+		if (!source->process->head.meta_lost)
+			process_damage(source->process, NULL, meta_offset(&source->meta),
+				"the unload of something that was not loaded");
+		return false;
+	}
+	source->now = record->clock > source->now ? record->clock : source->now;
+	set_head(source, MERGE_UNLOAD, record->tid, source->now);
+	source->head.load = load->number;
+	source->head.object = load->object;
+	source->head.base = load->base;
+	*at = load->next;
+	free(load);
+	return true;
+}
+
+static bool take_change(struct merge_source *source, const struct trace_change *record)
+{
+	struct process *process = source->process;
+
+	if (record->length > record->head.size - sizeof(*record))
+		return false;
+	/* The process made it after its meta was read. */
+	if (source->changes >= process->changes)
+		process_load(process);
+	if (source->changes >= process->changes)
+		return false;
+	source->now = record->clock > source->now ? record->clock : source->now;
+	set_head(source, MERGE_CHANGE, record->tid, source->now);
+	source->head.count = source->changes++;
+	return true;
+}
+
+/* Of the process's own, and before them of those that it has from who forked it. */
+static const struct trace_record *next_record(struct merge_source *source)
+{
+	const struct process *base = source->process->base;
+	const struct trace_record *record;
+
+	if (!base || source->base_at == base->loading_size)
+		return meta_next(&source->meta, false);
+	record = (const void *)(base->loading + source->base_at);
+	source->base_at += record->size;
+	return record;
+}
+
+static bool next_of_meta(struct merge_source *source)
+{
+	struct process *process = source->process;
+	const struct trace_record *record;
+
+	while ((record = next_record(source))) {
+		if (record->type == TRACE_REC_LOAD && record->size >= sizeof(struct trace_load) &&
+			take_load(source, (const void *)record))
+			return true;
+		if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(struct trace_unload) &&
+			take_unload(source, (const void *)record))
+			return true;
+		if (record->type == TRACE_REC_CHANGE && record->size >= sizeof(struct trace_change) &&
+			take_change(source, (const void *)record))
+			return true;
+	}
+	meta_end(&source->meta); /* there may be thousands */
+	if (source->lost_said || !process->head.lost)
+		return false;
+	/* Those that no chunk knows of stand at the end, where the sum of all is right. */
+	source->lost_said = true;
+	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
+	set_head(source, MERGE_LOST, 0, source->now);
+	return true;
+}
+
+/* ---- heap ---- */
+
+static int rank(const struct merge_event *event)
+{
+	return event->type == MERGE_LOAD ? 0 : event->type == MERGE_UNLOAD ? 2 : 1;
+}
+
+static bool before(const struct merge_source *a, const struct merge_source *b)
+{
+	if (a->head.time != b->head.time)
+		return a->head.time < b->head.time;
+	if (rank(&a->head) != rank(&b->head))
+		return rank(&a->head) < rank(&b->head);
+	return a->order < b->order;
+}
+
+static void place(struct merge *merge, struct merge_source *source, unsigned at)
+{
+	merge->heap[at] = source;
+	source->at = at;
+}
+
+/* The head of the source at `at` became later: let it sink. */
+static void sink(struct merge *merge, unsigned at)
+{
+	struct merge_source *source = merge->heap[at];
+
+	for (;;) {
+		unsigned child = 2 * at + 1;
+		if (child >= merge->heaped)
+			break;
+		if (child + 1 < merge->heaped && before(merge->heap[child + 1], merge->heap[child]))
+			child++;
+		if (!before(merge->heap[child], source))
+			break;
+		place(merge, merge->heap[child], at);
+		at = child;
+	}
+	place(merge, source, at);
+}
+
+/* ... or earlier, or is new. */
+static void rise(struct merge *merge, unsigned at)
+{
+	struct merge_source *source = merge->heap[at];
+
+	for (; at && before(source, merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		place(merge, merge->heap[(at - 1) / 2], at);
+	place(merge, source, at);
+}
+
+static void advance(struct merge_source *source)
+{
+	source->more = source->is_meta ? next_of_meta(source) : next_of_thread(source);
+}
+
+void merge_skip(struct merge *merge, struct merge_source *source)
+{
+	unsigned at = source->at;
+
+	advance(source);
+	if (source->more) {
+		sink(merge, at);
+		return;
+	}
+	if (at != --merge->heaped) {
+		place(merge, merge->heap[merge->heaped], at);
+		sink(merge, at);
+		rise(merge, at);
+	}
+}
+
+/* ---- loads in force ---- */
+
+static void load_begins(struct process *process, const struct merge_event *event)
+{
+	struct load *load;
+
+	if (!event->object)
+		return;
+	uint32_t number = event->object->number;
+	if (number >= process->loads_room) {
+		uint32_t room = number + 16;
+		process->load = memory_resize(process->load, room, sizeof(*process->load));
+		memset(process->load + process->loads_room, 0, (room - process->loads_room) * sizeof(*process->load));
+		process->loads_room = room;
+	}
+	load = memory_zeroed(1, sizeof(*load));
+	*load = (struct load){ process->load[number], event->load, event->base };
+	process->load[number] = load;
+}
+
+static void load_ends(struct process *process, const struct merge_event *event)
+{
+	struct load **at, *load;
+
+	if (!event->object || event->object->number >= process->loads_room)
+		return;
+	for (at = &process->load[event->object->number]; (load = *at); at = &load->next) {
+		if (load->number == event->load) {
+			*at = load->next;
+			free(load);
+			return;
+		}
+	}
+}
+
+/* What was lost that no chunk has told of by now. Returns whether there is any. */
+static bool take_rest(struct process *process, struct merge_event *event)
+{
+	event->count = process->head.lost - process->lost_told;
+	process->lost_told = process->head.lost;
+	return event->count != 0;
+}
+
+struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
+{
+	struct merge_source *source;
+
+	do {
+		if (!merge->heaped)
+			return NULL;
+		source = merge->heap[0];
+		*event = source->head;
+		merge_skip(merge, source);
+	} while (event->type == MERGE_LOST && source->is_meta && !take_rest(source->process, event));
+	if (event->type == MERGE_LOAD)
+		load_begins(source->process, event);
+	else if (event->type == MERGE_UNLOAD)
+		load_ends(source->process, event);
+	return source;
+}
+
+/* ---- all together ---- */
+
+static struct merge_source *add_source(struct merge *merge, struct process *process)
+{
+	struct merge_source *source = memory_zeroed(1, sizeof(*source));
+
+	merge->source = memory_resize(merge->source, merge->sources + 1, sizeof(*merge->source));
+	source->process = process;
+	source->order = merge->sources;
+	merge->source[merge->sources++] = source;
+	return source;
+}
+
+void merge_open(struct merge *merge, struct folder *folder)
+{
+	*merge = (struct merge){ .folder = folder };
+	for (unsigned i = 0; i < folder->processes; i++) {
+		struct process *process = folder->process[i];
+		struct merge_source *meta = add_source(merge, process);
+
+		process_load(process);
+		meta->is_meta = true;
+		meta_begin(&meta->meta, process, 0);
+		for (unsigned n = 0; n < process->threads; n++) {
+			struct events events;
+			if (process->files[n] & (FILE_EVENTS | FILE_RING) &&
+				events_open(&events, process, n, MERGE_BLOCK))
+				add_source(merge, process)->events = events;
+		}
+	}
+	merge->heap = memory_zeroed(merge->sources, sizeof(*merge->heap));
+	for (unsigned i = 0; i < merge->sources; i++) {
+		struct merge_source *source = merge->source[i];
+		advance(source);
+		if (!source->more)
+			continue;
+		place(merge, source, merge->heaped++);
+		rise(merge, source->at);
+	}
+}
+
+void merge_close(struct merge *merge)
+{
+	for (unsigned i = 0; i < merge->sources; i++) {
+		struct merge_source *source = merge->source[i];
+		for (unsigned slot = 0; slot < LOAD_SLOTS; slot++) {
+			while (source->load[slot]) {
+				struct merge_load *next = source->load[slot]->next;
+				free(source->load[slot]);
+				source->load[slot] = next;
+			}
+		}
+		if (source->is_meta)
+			meta_end(&source->meta);
+		else
+			events_close(&source->events);
+		free(source->data);
+		free(source);
+	}
+	free(merge->source);
+	free(merge->heap);
+}

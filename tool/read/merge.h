@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads,
+ * unloads and changes.
+ *
+ * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the
+ * latest time so far of that file stands for the event, so what merge_next() returns never steps back within a file.
+ * Memory: per thread file (a block of words), function and load in force.
+ */
+#ifndef XAUDIT_TOOL_READ_MERGE_H
+#define XAUDIT_TOOL_READ_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/read/events.h"
+#include "tool/read/folder.h"
+#include "tool/read/meta.h"
+
+enum merge_type {
+	MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
+	MERGE_EXIT = TRACE_EXIT,
+	MERGE_TAIL = TRACE_TAIL,
+	MERGE_UNWIND = TRACE_UNWIND,
+	MERGE_POINT = TRACE_POINT,
+	MERGE_LOST = 16, /* count events of tid (0: of threads that have no file) were lost here */
+	MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
+	MERGE_LOAD,	 /* object, base, tid */
+	MERGE_UNLOAD,
+	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
+	MERGE_CRASH,	   /* count: the signal that was about to end the process */
+	MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
+	MERGE_STACK,	   /* the events of this source that follow are on stack id; 0 behind MERGE_THREAD */
+	MERGE_PART,	   /* the same; all but count innermost open calls of the stack before are now that one's */
+	MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
+			    * are not in the flight recorder any more; what was open may have ended in them */
+};
+
+struct merge_event {
+	enum merge_type type;
+	uint32_t tid;
+	uint32_t id;
+	uint32_t index; /* of the function in the process; UINT32_MAX: meta does not name it */
+	uint64_t time;	/* ns, CLOCK_MONOTONIC */
+	uint64_t count;
+	uint32_t stack; /* number of the stack that it is on; 0: not known */
+	struct object *object;
+	uint64_t base;
+	uint32_t load; /* number of the load */
+	const uint8_t *data; /* valid until the next merge_next() or merge_skip(), and a zero behind it */
+};
+
+struct merge_source {
+	struct process *process;
+	unsigned order;		 /* decides between equal times */
+	bool is_meta;
+	struct merge_event head; /* the event that comes next in this source */
+	bool more;		 /* there is one */
+	uint32_t at;		 /* place in the heap */
+	void *user;		 /* the command's own */
+
+	struct events events; /* of a thread record */
+	/* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
+	uint8_t *data;
+	bool second;	    /* the last one is in the second half */
+
+	struct meta meta; /* of meta; those of process->base come first: */
+	size_t base_at;	  /* so many bytes of them were taken */
+	uint64_t now;	  /* ticks, the latest so far */
+	uint32_t changes;	      /* that were taken */
+	struct merge_load *load[64]; /* loads in force where the file is read, by number */
+	bool lost_said;
+};
+
+struct merge {
+	struct folder *folder;
+	struct merge_source **source; /* all */
+	unsigned sources;
+	struct merge_source **heap;
+	unsigned heaped;
+};
+
+/* Loads the processes of the folder and opens all files. */
+void merge_open(struct merge *merge, struct folder *folder);
+
+/*
+ * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more.
+ * Keeps process_load_of(): a load is in force from its event on, until before the unload's.
+ */
+struct merge_source *merge_next(struct merge *merge, struct merge_event *event);
+
+/* Takes the head of a source out of its turn. */
+void merge_skip(struct merge *merge, struct merge_source *source);
+
+/* The function of an event, or NULL. Valid until the next merge_next() or merge_skip(). */
+static inline const struct function *merge_function(const struct merge_source *source, const struct merge_event *event)
+{
+	return event->index == UINT32_MAX ? NULL : process_function_at(source->process, event->index);
+}
+
+/* What changed, of a MERGE_CHANGE. Valid as long. */
+static inline const struct change *merge_change(const struct merge_source *source, const struct merge_event *event)
+{
+	return &source->process->change[event->count];
+}
+
+void merge_close(struct merge *merge);
+
+#endif

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/* What the records of a process say: its objects, functions, notes and changes. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "tool/read/base.h"
+#include "tool/read/meta.h"
+
+#define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
+
+/* ---- what records say ---- */
+
+static char *copy_text(const char *text)
+{
+	return text ? memory_text(text, strlen(text)) : NULL;
+}
+
+static void copy_object(struct object *to, const struct object *from)
+{
+	*to = *from;
+	to->path = copy_text(from->path);
+	to->soname = copy_text(from->soname);
+	to->build_id = copy_text(from->build_id);
+	to->site = memory_resize(NULL, from->sites + 1ul, sizeof(*to->site));
+	if (from->sites)
+		memcpy(to->site, from->site, from->sites * sizeof(*to->site));
+}
+
+/* An object that the process says something of. */
+static struct object *object_at(struct process *process, uint32_t number)
+{
+	if (!number || number >= OBJECTS_MAX)
+		return NULL;
+	if (number >= process->objects) {
+		uint32_t more = number + 16;
+		process->object = memory_resize(process->object, more, sizeof(*process->object));
+		memset(process->object + process->objects, 0, (more - process->objects) * sizeof(*process->object));
+		process->objects = more;
+	}
+	if (!process->object[number]) {
+		const struct object *base = process->base ? process_object(process->base, number) : NULL;
+
+		process->object[number] = memory_zeroed(1, sizeof(**process->object));
+		process->object[number]->number = number;
+		if (base)
+			copy_object(process->object[number], base);
+	}
+	return process->object[number];
+}
+
+static void free_object(struct object *object)
+{
+	if (!object)
+		return;
+	free(object->path);
+	free(object->soname);
+	free(object->build_id);
+	free(object->site);
+	free(object);
+}
+
+static bool take_object(struct process *process, const struct trace_record *record)
+{
+	const struct trace_object *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->build_id_len > sizeof(from->build_id) ||
+		(uint64_t)from->path_len + from->soname_len > record->size - sizeof(*from))
+		return false;
+	struct object *object = object_at(process, from->object);
+	if (!object)
+		return false;
+	free(object->path);
+	free(object->soname);
+	free(object->build_id);
+	object->flags = from->flags;
+	object->kinds = from->kinds;
+	object->path = memory_text(from->names, from->path_len);
+	object->soname = memory_text(from->names + from->path_len, from->soname_len);
+	object->build_id = memory_zeroed(2 * from->build_id_len + 1, 1);
+	for (uint32_t i = 0; i < from->build_id_len; i++)
+		sprintf(object->build_id + 2 * i, "%02x", from->build_id[i]);
+	return true;
+}
+
+static uint32_t hash_id(uint32_t id)
+{
+	return id * 2654435769u;
+}
+
+static uint32_t *find_slot(const struct process *process, uint32_t id)
+{
+	uint32_t at = hash_id(id) & process->slot_mask;
+
+	while (process->slot[at] && process->function[process->slot[at] - 1].id != id)
+		at = (at + 1) & process->slot_mask;
+	return &process->slot[at];
+}
+
+static void grow_slots(struct process *process, uint32_t functions)
+{
+	uint32_t size = 64;
+
+	if (process->slot && functions * 2 <= process->slot_mask)
+		return;
+	while (size < functions * 4)
+		size *= 2;
+	free(process->slot);
+	process->slot = memory_zeroed(size, sizeof(*process->slot));
+	process->slot_mask = size - 1;
+	for (uint32_t i = 0; i < process->functions; i++)
+		*find_slot(process, process->function[i].id) = i + 1;
+}
+
+static bool take_functions(struct process *process, const struct trace_record *record)
+{
+	const struct trace_functions *from = (const void *)record;
+	uint64_t room = record->size - sizeof(*from);
+
+	if (record->size < sizeof(*from) || (uint64_t)from->count * sizeof(from->function[0]) > room ||
+		from->names_size > room - (uint64_t)from->count * sizeof(from->function[0]))
+		return false;
+	const char *names = (const char *)&from->function[from->count];
+	/* The last name must end, then all do; what lies beyond the names reads as empty. */
+	char *blob = memory_zeroed((size_t)from->names_size + 1, 1);
+	memcpy(blob, names, from->names_size);
+	process->names = memory_resize(process->names, process->blobs + 1, sizeof(*process->names));
+	process->names[process->blobs++] = blob;
+
+	bool good = !from->names_size || !names[from->names_size - 1];
+	grow_slots(process, process->functions + from->count);
+	if (process->functions + from->count > process->functions_room) {
+		process->functions_room = (process->functions + from->count) * 3 / 2;
+		process->function =
+			memory_resize(process->function, process->functions_room, sizeof(*process->function));
+	}
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct trace_function *f = &from->function[i];
+		if (f->id > TRACE_ID_MASK || f->name > from->names_size) {
+			good = false;
+			continue;
+		}
+		uint32_t *slot = find_slot(process, f->id);
+		if (!*slot)
+			*slot = ++process->functions;
+		process->function[*slot - 1] = (struct function){
+			.id = f->id,
+			.object = from->object,
+			.kind = from->kind,
+			.name = blob + f->name,
+			.offset = f->offset,
+		};
+	}
+	return good;
+}
+
+static bool take_sites(struct process *process, const struct trace_record *record)
+{
+	const struct trace_sites *from = (const void *)record;
+
+	if (record->size < sizeof(*from) ||
+		(uint64_t)from->count * sizeof(from->site[0]) > record->size - sizeof(*from))
+		return false;
+	struct object *object = object_at(process, from->object);
+	if (!object)
+		return false;
+	object->site = memory_resize(object->site, from->count, sizeof(*object->site));
+	memcpy(object->site, from->site, from->count * sizeof(*object->site));
+	object->sites = from->count;
+	return true;
+}
+
+static bool take_change(struct process *process, const struct trace_record *record)
+{
+	const struct trace_change *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	process->change = memory_resize(process->change, process->changes + 1, sizeof(*process->change));
+	process->change[process->changes++] = (struct change){
+		.what = from->what,
+		.tid = from->tid,
+		.clock = from->clock,
+		.value = from->value,
+		.text = memory_text(from->text, from->length),
+	};
+	return true;
+}
+
+/* Where the type is in process->type, or should be. */
+static uint32_t find_type(const struct process *process, uint32_t type)
+{
+	uint32_t low = 0, high = process->types;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (process->type[middle].type < type)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool take_type(struct process *process, const struct trace_record *record)
+{
+	const struct trace_type_name *from = (const void *)record;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	uint32_t at = find_type(process, from->type);
+	if (at < process->types && process->type[at].type == from->type) {
+		free(process->type[at].name);
+	} else {
+		process->type = memory_resize(process->type, process->types + 1, sizeof(*process->type));
+		memmove(&process->type[at + 1], &process->type[at], (process->types++ - at) * sizeof(*process->type));
+	}
+	process->type[at] = (struct type_name){ from->type, memory_text(from->name, from->length) };
+	return true;
+}
+
+static bool take_pages(struct process *process, const struct trace_record *record)
+{
+	const struct trace_pages *from = (const void *)record;
+	struct object *object = record->size < sizeof(*from) ? NULL : object_at(process, from->object);
+
+	if (!object)
+		return false;
+	object->has_pages = true;
+	object->text_pages = from->text;
+	object->site_pages = from->sites;
+	object->patched_pages = from->patched;
+	return true;
+}
+
+/* Words that end with NUL, as one line for a shell. */
+static char *quote_words(const char *text, uint32_t length)
+{
+	char *line = memory_zeroed((size_t)length * 4 + 3, 1), *to = line;
+
+	for (uint32_t at = 0; at < length;) {
+		uint32_t n = (uint32_t)strnlen(text + at, length - at);
+		const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+		bool quote = !n;
+		for (uint32_t i = 0; i < n && !quote; i++)
+			quote = !strchr(plain, text[at + i]);
+		if (to != line)
+			*to++ = ' ';
+		if (quote)
+			*to++ = '\'';
+		for (uint32_t i = 0; i < n; i++) {
+			if (text[at + i] == '\'')
+				to = stpcpy(to, "'\\'");
+			*to++ = text[at + i];
+		}
+		if (quote)
+			*to++ = '\'';
+		at += n + 1;
+	}
+	*to = '\0';
+	return line;
+}
+
+static bool take_text(struct process *process, const struct trace_record *record)
+{
+	const struct trace_text *from = (const void *)record;
+	char **to = NULL;
+
+	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
+		return false;
+	switch (from->what) {
+	case TRACE_TEXT_EXE:
+		to = &process->exe;
+		break;
+	case TRACE_TEXT_HOST:
+		to = &process->host;
+		break;
+	case TRACE_TEXT_CONFIG:
+		to = &process->config;
+		break;
+	case TRACE_TEXT_MODULE:
+		to = &process->module;
+		break;
+	case TRACE_TEXT_COMMAND:
+		free(process->command);
+		process->command = quote_words(from->text, from->length);
+		return true;
+	case TRACE_TEXT_NOTE:
+		process->note = memory_resize(process->note, process->notes + 1, sizeof(*process->note));
+		process->note[process->notes++] = memory_text(from->text, from->length);
+		return true;
+	default:
+		return true;
+	}
+	free(*to);
+	*to = memory_text(from->text, from->length);
+	return true;
+}
+
+/* Of a base, loads and unloads are kept for the merge. */
+static bool keep(struct process *process, const struct trace_record *record)
+{
+	if (!process->of)
+		return true;
+	process->loading = memory_resize(process->loading, process->loading_size + record->size, 1);
+	memcpy(process->loading + process->loading_size, record, record->size);
+	process->loading_size += record->size;
+	return true;
+}
+
+static bool take(struct process *process, const struct trace_record *record)
+{
+	switch (record->type) {
+	case TRACE_REC_TEXT:
+		return take_text(process, record);
+	case TRACE_REC_OBJECT:
+		return take_object(process, record);
+	case TRACE_REC_FUNCTIONS:
+		return take_functions(process, record);
+	case TRACE_REC_SITES:
+		return take_sites(process, record);
+	case TRACE_REC_CHANGE:
+		return take_change(process, record);
+	case TRACE_REC_PAGES:
+		return take_pages(process, record);
+	case TRACE_REC_EVENT_TYPE:
+		return take_type(process, record);
+	case TRACE_REC_LOAD:
+		process->loads++;
+		return record->size >= sizeof(struct trace_load) && keep(process, record);
+	case TRACE_REC_UNLOAD:
+		process->unloads++;
+		return record->size >= sizeof(struct trace_unload) && keep(process, record);
+	default:
+		return true;
+	}
+}
+
+void names_take(struct process *process, struct meta *meta)
+{
+	const struct trace_record *record;
+
+	grow_slots(process, 1);
+	while ((record = meta_next(meta, true)))
+		if (!take(process, record))
+			process_damage(process, NULL, meta_offset(meta), "a record contradicts itself");
+}
+
+/* ---- all of them ---- */
+
+bool process_load(struct process *process)
+{
+	uint64_t parsed = process->parsed ? process->parsed : process->head.head_size;
+	struct meta meta;
+	bool any;
+
+	meta_begin(&meta, process, parsed);
+	any = meta.end > parsed;
+	if (process->loaded && !any) {
+		meta_end(&meta);
+		return false;
+	}
+	if (!process->loaded)
+		base_take(process);
+	process->loaded = true;
+	/* After damage there is no way on: the next call must not stumble over the same place again. */
+	process->parsed = meta.end > parsed ? meta.end : parsed;
+	names_take(process, &meta);
+	meta_end(&meta);
+	return any;
+}
+
+static void free_loads(struct process *process)
+{
+	for (uint32_t i = 0; i < process->loads_room; i++) {
+		while (process->load[i]) {
+			struct load *next = process->load[i]->next;
+			free(process->load[i]);
+			process->load[i] = next;
+		}
+	}
+	free(process->load);
+	process->load = NULL;
+	process->loads_room = 0;
+}
+
+void process_unload(struct process *process)
+{
+	base_leave(process);
+	free_loads(process);
+	for (uint32_t i = 0; i < process->objects; i++)
+		free_object(process->object[i]);
+	for (uint32_t i = 0; i < process->blobs; i++)
+		free(process->names[i]);
+	for (uint32_t i = 0; i < process->notes; i++)
+		free(process->note[i]);
+	for (uint32_t i = 0; i < process->changes; i++)
+		free(process->change[i].text);
+	for (uint32_t i = 0; i < process->types; i++)
+		free(process->type[i].name);
+	free(process->change);
+	free(process->type);
+	process->change = NULL;
+	process->type = NULL;
+	process->changes = process->types = 0;
+	free(process->object);
+	free(process->function);
+	free(process->slot);
+	free(process->names);
+	free(process->note);
+	free(process->loading);
+	process->loading = NULL;
+	process->loading_size = 0;
+	free(process->exe);
+	free(process->command);
+	free(process->host);
+	free(process->config);
+	free(process->module);
+	process->object = NULL;
+	process->function = NULL;
+	process->slot = NULL;
+	process->names = NULL;
+	process->note = NULL;
+	process->exe = process->command = process->host = process->config = process->module = NULL;
+	process->objects = process->functions = process->functions_room = process->blobs = process->notes = 0;
+	process->loads = process->unloads = process->parsed = 0;
+	process->loaded = false;
+}
+
+/* ---- looking up ---- */
+
+const struct function *process_function(const struct process *process, uint32_t id)
+{
+	uint32_t index = process->slot ? *find_slot(process, id) : 0;
+
+	if (index)
+		return &process->function[index - 1];
+	return process->base ? process_function(process->base, id) : NULL;
+}
+
+static uint32_t base_functions(const struct process *process)
+{
+	return process->base ? process->base->functions : 0;
+}
+
+uint32_t process_functions(const struct process *process)
+{
+	return base_functions(process) + process->functions;
+}
+
+uint32_t process_function_index(const struct process *process, const struct function *function)
+{
+	const struct process *base = process->base;
+
+	if (base && function >= base->function && function < base->function + base->functions)
+		return (uint32_t)(function - base->function);
+	return base_functions(process) + (uint32_t)(function - process->function);
+}
+
+const struct function *process_function_at(const struct process *process, uint32_t index)
+{
+	uint32_t first = base_functions(process);
+
+	return index < first ? &process->base->function[index] : &process->function[index - first];
+}
+
+const struct function *process_function_now(struct process *process, uint32_t id)
+{
+	const struct function *function = process_function(process, id);
+
+	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
+		function = process_function(process, id);
+	return function;
+}
+
+static const char *type_of(const struct process *process, uint32_t type)
+{
+	uint32_t at = find_type(process, type);
+
+	if (at < process->types && process->type[at].type == type)
+		return process->type[at].name;
+	return process->base ? type_of(process->base, type) : NULL;
+}
+
+const char *process_type_now(struct process *process, uint32_t type)
+{
+	for (;;) {
+		const char *name = type_of(process, type);
+		if (name)
+			return name;
+		if (type == TRACE_TYPE_UNTYPED)
+			return "untyped";
+		if (type == TRACE_TYPE_MARK)
+			return "mark";
+		if (process->head.flags & TRACE_EXITED || !process_load(process))
+			return NULL;
+	}
+}
+
+struct object *process_object(const struct process *process, uint32_t number)
+{
+	if (number < process->objects && process->object[number])
+		return process->object[number];
+	return process->base ? process_object(process->base, number) : NULL;
+}
+
+uint32_t process_objects(const struct process *process)
+{
+	uint32_t base = process->base ? process->base->objects : 0;
+
+	return process->objects > base ? process->objects : base;
+}
+
+struct load *process_load_of(const struct process *process, const struct object *object)
+{
+	return object->number < process->loads_room ? process->load[object->number] : NULL;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* One process of a trace: its head, and what thread records it has. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+
+uint64_t process_offset(const struct process *process)
+{
+	return process->place * process->family->place_size;
+}
+
+void process_damage(const struct process *process, const char *file, uint64_t offset, const char *what)
+{
+	family_damage(process->family, file ? file : "meta", offset, what);
+}
+
+/*
+ * `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it
+ * has left an odd count for ever; then the pair is worth nothing.
+ */
+bool process_read_head(struct process *process)
+{
+	struct trace_head *head = &process->head;
+	struct trace_file *meta = process->family->meta;
+	uint64_t at = process_offset(process);
+	int try = 0;
+
+	for (; try < 1000; try++) {
+		struct trace_head again;
+		if (file_read(meta, head, sizeof(*head), at, NULL) != sizeof(*head))
+			return false;
+		if (head->last_seq & 1)
+			continue;
+		if (file_read(meta, &again, sizeof(again), at, NULL) != sizeof(again))
+			return false;
+		if (again.last_seq == head->last_seq && !memcmp(&again.last, &head->last, sizeof(again.last)))
+			break;
+	}
+	if (try == 1000)
+		memset(&head->last, 0, sizeof(head->last));
+	if (process->family->place_size)
+		head->ring_chunk = process->family->place_size / 2;
+	return true;
+}
+
+static const char *check_second(const struct process *process)
+{
+	const struct trace_head *head = &process->head;
+
+	if (head->process != process->place || head->place_size != process->family->place_size)
+		return "the head is of another place";
+	if (head->extents > TRACE_EXTENTS)
+		return "the head has too many extents";
+	for (uint32_t i = 0; i < head->extents; i++) {
+		const struct trace_extent *extent = &head->extent[i];
+		if (extent->first <= process->place || !extent->places || extent->places > TRACE_PLACE_MAX ||
+			extent->first > TRACE_PLACE_MAX - extent->places)
+			return "the head has an impossible extent";
+	}
+	if (head->head_size > head->place_size)
+		return "the head has an impossible size";
+	return NULL;
+}
+
+static const char *check_head(struct process *process)
+{
+	struct trace_head *head = &process->head;
+
+	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
+	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
+		return process->place ? "there is no head of a process where one should begin"
+				      : "this is not the meta file of a trace";
+	if (!TRACE_READS(head->version) || (process->place && head->version == 1))
+		return "the trace has another version than this xaudit reads";
+	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
+		return "the head names an unknown clock";
+	/* Version 1 may have written a shorter one, what is behind it being zeros. */
+	if (head->head_size < sizeof(*head) || head->head_size % 8)
+		return "the head has an impossible size";
+	if (head->version == 2)
+		return check_second(process);
+	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
+		return "the head has an impossible chunk size";
+	if (head->ring_chunk &&
+		(head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
+		return "the head has an impossible chunk size of the flight recorder";
+	return NULL;
+}
+
+bool process_locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
+{
+	const struct trace_head *head = &process->head;
+	uint64_t place = process->family->place_size;
+
+	if (!place) {
+		*offset = pos;
+		*room = UINT64_MAX - pos;
+		return true;
+	}
+	if (pos < place) {
+		*offset = process_offset(process) + pos;
+		*room = place - pos;
+		return true;
+	}
+	pos -= place;
+	for (uint32_t i = 0; i < head->extents && i < TRACE_EXTENTS; i++) {
+		uint64_t size = head->extent[i].places * place;
+		if (pos < size) {
+			*offset = head->extent[i].first * place + pos;
+			*room = size - pos;
+			return true;
+		}
+		pos -= size;
+	}
+	return false;
+}
+
+/* ---- thread records ---- */
+
+static void note_record(struct process *process, uint32_t number, uint8_t file)
+{
+	if (number >= process->threads) {
+		process->files = memory_resize(process->files, number + 1ul, 1);
+		memset(process->files + process->threads, 0, number + 1ul - process->threads);
+		process->threads = number + 1;
+	}
+	process->files[number] |= file;
+}
+
+static void note_records(struct process *process)
+{
+	const struct family *family = process->family;
+	const struct family_place *file, *chunk, *counts;
+	uint32_t n;
+
+	file = family_of_process(family, process->place, FAMILY_FILE, &n);
+	for (uint32_t i = 0; i < n; i++)
+		note_record(process, file[i].number,
+			file[i].place == 't' ? FILE_EVENTS : file[i].place == 'r' ? FILE_RING : FILE_COUNTS);
+	chunk = family_of_process(family, process->place, TRACE_PLACE_CHUNK, &n);
+	for (uint32_t i = 0; i < n; i++)
+		note_record(process, chunk[i].number, FILE_RING);
+	counts = family_of_process(family, process->place, TRACE_PLACE_COUNTS, &n);
+	for (uint32_t i = 0; i < n; i++)
+		note_record(process, counts[i].number, FILE_COUNTS);
+}
+
+bool process_list_files(struct process *process)
+{
+	/* Of one that is followed: what is looked at first may be what the directory has no word of yet. */
+	if (!family_list_files(process->family))
+		return false;
+	family_look(process->family);
+	note_records(process);
+	return true;
+}
+
+/*
+ * Of version 1, a process that came to its end has a file of each thread record; later, a thread may have been about to
+ * make it, for which nothing waits.
+ */
+static void find_missing(const struct process *process)
+{
+	char file[FAMILY_NAME_SIZE];
+
+	if (!(process->head.flags & TRACE_EXITED) || process->head.version > 1)
+		return;
+	for (unsigned n = 0; n < process->head.threads; n++) {
+		if (n < process->threads && process->files[n])
+			continue;
+		family_file_name(file, 't', n, 0);
+		process_damage(process, file, DAMAGE_NOWHERE, strerror(ENOENT));
+		if (n >= process->threads)
+			return; /* all behind it, too */
+	}
+}
+
+bool process_begin(struct process *process)
+{
+	if (!process->family->files_listed && !family_list_files(process->family)) {
+		family_damage(process->family, NULL, DAMAGE_NOWHERE, strerror(errno));
+		return false;
+	}
+	note_records(process);
+	find_missing(process);
+	return true;
+}
+
+/* ---- opening ---- */
+
+struct process *process_open(struct family *family, uint32_t place)
+{
+	struct process *process = memory_zeroed(1, sizeof(*process));
+	const char *wrong;
+
+	process->folder = family->folder;
+	process->family = family;
+	process->place = place;
+	wrong = process_read_head(process) ? check_head(process) : "the file ends within its head";
+	process->bad = wrong != NULL;
+	if (wrong)
+		process_damage(process, NULL, process_offset(process), wrong);
+	return process;
+}
+
+struct process *process_parent(struct process *process)
+{
+	const struct trace_head *head = &process->head;
+	struct process *parent = NULL;
+	uint32_t count;
+
+	if (head->version == 1 || !head->parent_used || process->parent_known)
+		return process->parent;
+	process->parent_known = true;
+	/* A place is taken later than that of who forked: so there are no loops. */
+	if (head->parent < process->place &&
+		(!head->parent || family_of_process(process->family, head->parent, TRACE_PLACE_HEAD, &count)))
+		parent = family_process(process->family, head->parent);
+	if (parent && head->parent_used >= parent->head.head_size) {
+		process->parent = parent;
+		return parent;
+	}
+	process_damage(process, NULL, process_offset(process) + offsetof(struct trace_head, parent),
+		"the process has an impossible parent, so the names that it has from it are lost");
+	return NULL;
+}
+
+void process_close(struct process *process)
+{
+	process_unload(process);
+	free(process->name);
+	free(process->path);
+	free(process->files);
+	free(process->own);
+	free(process);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/read/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What /proc/PID/stat says behind the name, from the state on; false: nothing. */
+static bool read_stat(uint32_t pid, char stat[512], const char **fields)
+{
+	char path[64];
+	ssize_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, stat, 511);
+		close(fd);
+	}
+	stat[n > 0 ? n : 0] = '\0';
+	*fields = strrchr(stat, ')');
+	if (!*fields || (*fields)[1] != ' ')
+		return false;
+	*fields += 2;
+	return true;
+}
+
+bool process_is_alive(uint32_t pid)
+{
+	char stat[512];
+	const char *fields;
+
+	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		return false;
+	/* A zombie that nobody has fetched yet writes nothing any more. */
+	return !(read_stat(pid, stat, &fields) && (*fields == 'Z' || *fields == 'X'));
+}
+
+static uint64_t ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#define START_FIELD 22 /* of stat, counted from 1; the state is the third */
+#define SLACK_NS    1000000000ull
+
+/* Whether the process that has this number now began later than the trace of the one that is asked for. */
+static bool is_another(const struct process *process)
+{
+	char stat[512];
+	const char *at;
+
+	if (!read_stat(process->head.pid, stat, &at))
+		return false;
+	for (int field = 3; field < START_FIELD && *at; field++) {
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	/* It is counted since the boot, with the time that the machine slept; the trace's clock stands still then. */
+	uint64_t began = strtoull(at, NULL, 10) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	uint64_t slept = ns(CLOCK_BOOTTIME) - ns(CLOCK_MONOTONIC);
+	return began > process->head.first.mono + slept + SLACK_NS;
+}
+
+/* Whether it runs what it ran when its trace began. Where that can't be seen, it does. */
+static bool runs_the_same(const struct process *process)
+{
+	static const char deleted[] = " (deleted)";
+	char path[64], exe[4096];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", process->head.pid);
+	ssize_t n = readlink(path, exe, sizeof(exe) - 1);
+	if (n <= 0 || !process->exe)
+		return true;
+	exe[n] = '\0';
+	size_t length = sizeof(deleted) - 1;
+	if ((size_t)n > length && !strcmp(exe + n - length, deleted))
+		exe[(size_t)n - length] = '\0';
+	/* ld.so was told to run the program: that is what the kernel executed. */
+	return !strcmp(exe, process->exe) || !strncmp(path_base(exe), "ld-linux", 8);
+}
+
+/* The program that was executed is another process of the trace. A number that was given anew has another parent as a
+ * rule. */
+static bool has_successor(const struct process *process)
+{
+	const struct folder *folder = process->folder;
+
+	for (unsigned i = 0; i < folder->processes; i++) {
+		const struct trace_head *head = &folder->process[i]->head;
+		if (folder->process[i] != process && head->pid == process->head.pid &&
+			head->ppid == process->head.ppid && head->first.mono > process->head.first.mono &&
+			!strcmp(head->boot_id, process->head.boot_id))
+			return true;
+	}
+	return false;
+}
+
+enum process_state process_state(const struct process *process)
+{
+	if (process->head.flags & TRACE_EXITED)
+		return PROCESS_ENDED;
+	if (has_successor(process))
+		return PROCESS_EXECUTED;
+	if (!trace_is_of_this_boot(process->head.boot_id) || !process_is_alive(process->head.pid) ||
+		is_another(process))
+		return PROCESS_GONE;
+	return runs_the_same(process) ? PROCESS_RUNNING : PROCESS_EXECUTED;
+}
+
+static const struct {
+	const char *phrase, *plural, *word;
+} name[PROCESS_STATES] = {
+	[PROCESS_ENDED] = { "ended", "ended", "ended" },
+	[PROCESS_RUNNING] = { "is running", "are running", "running" },
+	[PROCESS_EXECUTED] = { "executed another program", "executed another program", "executed" },
+	[PROCESS_GONE] = { "was killed, or executed what was not traced",
+		"were killed, or executed what was not traced", "gone" },
+};
+
+const char *process_state_phrase(enum process_state state)
+{
+	return name[state].phrase;
+}
+
+const char *process_state_plural(enum process_state state)
+{
+	return name[state].plural;
+}
+
+const char *process_state_word(enum process_state state)
+{
+	return name[state].word;
+}
+
+const char *process_state_end(enum process_state state)
+{
+	switch (state) {
+	case PROCESS_RUNNING:
+		return NULL;
+	case PROCESS_EXECUTED:
+		return name[state].phrase;
+	default:
+		return "has ended";
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What became of a traced process, as far as its trace and this system tell. Only exit() leaves a mark in the trace. A
+ * program that was executed makes a process folder of its own, if it is traced; of a process that lives, the kernel
+ * knows since when and what it runs.
+ *
+ * One thread.
+ */
+#ifndef XAUDIT_TOOL_READ_STATE_H
+#define XAUDIT_TOOL_READ_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/read/folder.h"
+
+enum process_state {
+	PROCESS_ENDED,	  /* by exit() */
+	PROCESS_RUNNING,  /* still, the same program */
+	PROCESS_EXECUTED, /* another program, in the same process */
+	PROCESS_GONE,	  /* killed; or it executed a program that was not traced, which is gone */
+	PROCESS_STATES
+};
+
+/* The process must be loaded (process_load()). */
+enum process_state process_state(const struct process *process);
+
+/* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one
+ * word: "ended", "running", "executed", "gone". */
+const char *process_state_phrase(enum process_state state);
+const char *process_state_plural(enum process_state state);
+const char *process_state_word(enum process_state state);
+
+/* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
+const char *process_state_end(enum process_state state);
+
+/* Whether there is a process of this number that may still write: no zombie. */
+bool process_is_alive(uint32_t pid);
+
+#endif

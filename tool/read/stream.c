@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/stream.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+
+static void damage_at(const struct stream *stream, uint64_t offset, const char *what)
+{
+	chunks_damage(&stream->chunks, &stream->chunk, offset, what);
+}
+
+uint64_t stream_offset(const struct stream *stream, size_t at)
+{
+	return stream->pos - (stream->have - at) * sizeof(uint64_t);
+}
+
+void stream_damage(const struct stream *stream, size_t at, const char *what)
+{
+	damage_at(stream, stream_offset(stream, at), what);
+}
+
+static size_t read_at(const struct stream *stream, void *to, size_t size, uint64_t offset)
+{
+	return chunks_read(&stream->chunks, &stream->chunk, to, size, offset);
+}
+
+bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block)
+{
+	*stream = (struct stream){ .room = block / sizeof(uint64_t) };
+	if (!chunks_open(&stream->chunks, process, number))
+		return false;
+	stream->words = memory_resize(NULL, stream->room, sizeof(uint64_t));
+	return true;
+}
+
+void stream_close(struct stream *stream)
+{
+	chunks_close(&stream->chunks);
+	free(stream->words);
+	stream->words = NULL;
+}
+
+/* ---- chunks ---- */
+
+/* Where the words of the chunk at hand begin and end. */
+static void measure(struct stream *stream)
+{
+	const struct trace_chunk *head = &stream->chunk.head;
+	uint64_t size = head->size, begin = stream->chunk.begin, limit = stream->chunk.limit, room = stream->chunk.room;
+
+	stream->changing = false;
+	stream->there = UINT64_MAX;
+
+	if (size < head->head_size || size > limit || size % 8) {
+		damage_at(stream, begin, "the chunk has an impossible size");
+		size = limit;
+	}
+	room = room < size ? room : size;
+	stream->end = begin + room;
+	if (head->used) {
+		if (head->used < head->head_size || head->used > size || head->used % 8)
+			damage_at(stream, begin, "the chunk's used size is impossible");
+		else if (head->used > room)
+			damage_at(stream, begin + room, "the file is cut off");
+		else
+			stream->end = begin + head->used;
+	}
+	stream->end -= (stream->end - begin) % 8;
+	stream->pos = begin + head->head_size;
+	if (stream->pos > stream->end)
+		stream->end = stream->pos;
+	stream->at = stream->have = 0;
+}
+
+#define LOOKS 1000 /* at a chunk that is about to be finished */
+#define SLACK ((2 + TRACE_CUSTOM_MAX / 8) * sizeof(uint64_t))
+
+/*
+ * Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event.
+ */
+static void look_ahead(struct stream *stream)
+{
+	static uint64_t words[8192];
+	uint64_t there = stream->pos;
+
+	for (uint64_t pos = stream->pos; pos < stream->end;) {
+		uint64_t data = file_data(stream->chunk.file, pos);
+		if (data == UINT64_MAX)
+			break;
+		if (data > pos)
+			pos = data & ~7ull;
+		if (pos >= stream->end)
+			break;
+		uint64_t want = stream->end - pos;
+		size_t n = read_at(stream, words, want < sizeof(words) ? want : sizeof(words), pos) / sizeof(uint64_t);
+		if (!n)
+			break;
+		for (size_t i = n; i > 0; i--) {
+			if (!chunk_is_unwritten(&stream->chunk, words[i - 1])) {
+				there = pos + i * sizeof(uint64_t);
+				break;
+			}
+		}
+		pos += n * sizeof(uint64_t);
+	}
+	stream->there = there;
+	if (stream->end - there > SLACK)
+		stream->end = there + SLACK;
+}
+
+/*
+ * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it,
+ * or never will. Otherwise it is the newest, and what comes later does not count.
+ */
+static void take_unfinished(struct stream *stream)
+{
+	bool newer = chunks_more(&stream->chunks), exited = stream->chunks.process->head.flags & TRACE_EXITED;
+
+	for (int look = 0; newer && !exited && look < LOOKS; look++) {
+		if (!chunk_again(&stream->chunk))
+			return; /* overwritten */
+		if (stream->chunk.head.used) {
+			measure(stream);
+			return;
+		}
+		sched_yield();
+	}
+	if (!newer)
+		chunks_end(&stream->chunks);
+	look_ahead(stream);
+}
+
+static bool next_chunk(struct stream *stream)
+{
+	if (!chunks_next(&stream->chunks, &stream->chunk))
+		return false;
+	measure(stream);
+	if (!stream->chunk.head.used)
+		take_unfinished(stream);
+	return true;
+}
+
+/*
+ * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up
+ * to the first that is another one now; behind it the chunk ends.
+ */
+static size_t settled(struct stream *stream, size_t at, size_t n)
+{
+	uint64_t again[512];
+
+	for (size_t done = 0; done < n;) {
+		size_t part = n - done < 512 ? n - done : 512;
+		size_t have = read_at(stream, again, part * sizeof(*again), stream->pos + done * sizeof(*again)) /
+			      sizeof(*again);
+		for (size_t i = 0; i < have; i++)
+			if (again[i] != stream->words[at + done + i])
+				return done + i;
+		done += have;
+		if (have < part)
+			return done;
+	}
+	return n;
+}
+
+/* A chunk that is not finished is mostly a hole in the file: jump over it. */
+static void skip_hole(struct stream *stream)
+{
+	if (stream->chunk.head.used || stream->at != stream->have)
+		return;
+	uint64_t data = file_data(stream->chunk.file, stream->pos);
+	if (data > stream->pos)
+		stream->pos = data < stream->end ? data & ~7ull : stream->end;
+}
+
+/* The chunk at hand was overwritten. Returns whether there is a copy, with which it goes on at the same word. */
+static bool follow_chunk(struct stream *stream)
+{
+	uint64_t from = stream->chunk.begin;
+
+	if (!chunks_find_copy(&stream->chunks, &stream->chunk))
+		return false;
+	stream->pos += stream->chunk.begin - from;
+	stream->end += stream->chunk.begin - from;
+	/* What was not there when its reading began does not count. */
+	if (stream->there != UINT64_MAX) {
+		stream->there += stream->chunk.begin - from;
+		stream->end = stream->there < stream->end ? stream->there : stream->end;
+		stream->changing = true;
+	}
+	uint64_t end = stream->chunk.begin + stream->chunk.head.used;
+	stream->end = end < stream->end ? end : stream->end;
+	stream->end = stream->end < stream->pos ? stream->pos : stream->end;
+	return true;
+}
+
+enum stream_step stream_step(struct stream *stream)
+{
+	if (!stream->in_chunk) {
+		if (!next_chunk(stream))
+			return STREAM_END;
+		stream->in_chunk = true;
+		return STREAM_CHUNK;
+	}
+	skip_hole(stream);
+	size_t left = stream->have - stream->at;
+	uint64_t want = stream->end - stream->pos;
+
+	memmove(stream->words, stream->words + stream->at, left * sizeof(uint64_t));
+	stream->at = 0;
+	stream->have = left;
+	if (want > (stream->room - left) * sizeof(uint64_t))
+		want = (stream->room - left) * sizeof(uint64_t);
+	size_t n;
+	for (;;) {
+		want = want < stream->end - stream->pos ? want : stream->end - stream->pos;
+		n = want ? read_at(stream, stream->words + left, want, stream->pos) : 0;
+		struct chunk now = stream->chunk;
+		if (!now.reused || !n || chunk_again(&now))
+			break;
+		/* These words may be another chunk's. */
+		if (!follow_chunk(stream)) {
+			chunks_gone(&stream->chunks);
+			stream->end = stream->pos;
+			stream->at = stream->have = 0;
+			stream->chunk.head.lost = 0;
+			stream->in_chunk = false;
+			return STREAM_FINISH;
+		}
+	}
+	if (n < want) { /* the file got shorter, or is unreadable here */
+		damage_at(stream, stream->pos + n, "the file is cut off");
+		stream->end = stream->pos + n / 8 * 8;
+	}
+	n /= 8;
+	if (!stream->chunk.head.used && n) {
+		size_t good = settled(stream, left, n);
+		uint64_t at = stream->there > stream->pos ? (stream->there - stream->pos) / sizeof(uint64_t) : 0;
+		for (; at < good; at++)
+			if (!chunk_is_unwritten(&stream->chunk, stream->words[left + at]))
+				good = at;
+		if (good < n) {
+			stream->end = stream->pos + good * 8;
+			stream->changing = true;
+		}
+		n = good;
+	}
+	stream->pos += n * 8;
+	stream->have += n;
+	if (n)
+		return STREAM_WORDS;
+	if (left && !stream->changing) /* a control word wants more words than the chunk has */
+		stream_damage(stream, 0, "the chunk ends within an event");
+	stream->at = stream->have = 0;
+	stream->in_chunk = false;
+	return STREAM_FINISH;
+}
+
+void stream_skip(struct stream *stream, uint64_t words)
+{
+	stream->pos += words * sizeof(uint64_t);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether
+ * the user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept:
+ * thousands of processes (a build) cost a few descriptors. Folders whose processes end before the command does are
+ * looked at then (tool/record/early.c).
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/trace.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+#include "tool/read/meta.h"
+#include "tool/read/state.h"
+
+/* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
+#define OF_OBJECT(reason)                                                                                              \
+	((reason) == TRACE_REASON_NO_SITES || (reason) == TRACE_REASON_NO_SECTIONS ||                                  \
+		(reason) == TRACE_REASON_FILE_CHANGED || (reason) == TRACE_REASON_UNREADABLE ||                        \
+		(reason) == TRACE_REASON_MAP_VERSION || (reason) == TRACE_REASON_TEXTREL ||                            \
+		(reason) == TRACE_REASON_LOADER)
+
+struct reasons {
+	uint64_t functions[TRACE_REASON_COUNT];
+	uint64_t bindings[TRACE_REASON_COUNT]; /* what plt and calls count */
+	uint64_t objects[TRACE_REASON_COUNT];
+};
+
+struct found {
+	struct record_lost lost;
+	unsigned processes, alive, empty; /* empty: it has ended, and nothing was selected */
+	bool recorded;		   /* somebody made a thread's file */
+	/* Of the first empty one. */
+	char *exe;
+	uint32_t pid;
+	unsigned objects, chosen; /* chosen: the rules ask for some kind in it */
+	unsigned kinds;
+	struct reasons reasons;
+};
+
+/* What is known of one process while its records are read. */
+struct summary {
+	char *exe;
+	bool selected;
+	unsigned objects, chosen, kinds;
+	struct trace_sites **sites; /* by object: the last that there is; NULL: none */
+	uint32_t room;
+};
+
+static char *read_exe(const struct trace_text *text)
+{
+	if (text->what != TRACE_TEXT_EXE || text->length > text->head.size - sizeof(*text))
+		return NULL;
+	return memory_text(text->text, text->length);
+}
+
+static void take_object(struct summary *summary, const struct trace_object *object)
+{
+	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return;
+	summary->objects++;
+	summary->chosen += object->kinds != 0;
+	summary->kinds |= object->kinds;
+}
+
+static void take_sites(struct summary *summary, const struct trace_sites *sites)
+{
+	if (sites->object > 1u << 20)
+		return;
+	if (sites->object >= summary->room) {
+		uint32_t room = sites->object + 64;
+
+		summary->sites = memory_resize(summary->sites, room, sizeof(*summary->sites));
+		memset(summary->sites + summary->room, 0, (room - summary->room) * sizeof(*summary->sites));
+		summary->room = room;
+	}
+	struct trace_sites *copy = memory_resize(summary->sites[sites->object], sites->head.size, 1);
+	memcpy(copy, sites, sites->head.size);
+	summary->sites[sites->object] = copy;
+}
+
+/* Reads records as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
+static void read_records(struct summary *summary, struct meta *meta)
+{
+	const struct trace_record *record;
+
+	while (!summary->selected && (record = meta_next(meta, false))) {
+		switch (record->type) {
+		case TRACE_REC_TEXT:
+			if (!summary->exe && record->size >= sizeof(struct trace_text))
+				summary->exe = read_exe((const void *)record);
+			break;
+		case TRACE_REC_OBJECT:
+			if (record->size >= sizeof(struct trace_object))
+				take_object(summary, (const void *)record);
+			break;
+		case TRACE_REC_FUNCTIONS:
+			summary->selected = true;
+			break;
+		case TRACE_REC_SITES:
+			if (record->size >= sizeof(struct trace_sites))
+				take_sites(summary, (const void *)record);
+			break;
+		}
+	}
+	meta_end(meta);
+}
+
+/* A forked process begins with what its parent had. */
+static void summarize(struct summary *summary, struct process *process)
+{
+	struct process *parent = process_parent(process);
+	struct meta meta;
+
+	if (parent) {
+		meta_begin_inherited(&meta, parent, process->head.parent_used);
+		read_records(summary, &meta);
+	}
+	meta_begin(&meta, process, 0);
+	read_records(summary, &meta);
+}
+
+static void add_reasons(struct reasons *reasons, const struct summary *summary)
+{
+	for (uint32_t object = 0; object < summary->room; object++) {
+		const struct trace_sites *sites = summary->sites[object];
+		uint64_t seen = 0;
+
+		if (!sites)
+			continue;
+		for (uint32_t i = 0;
+			i < sites->count && i < (sites->head.size - sizeof(*sites)) / sizeof(sites->site[0]); i++) {
+			const struct trace_site_count *entry = &sites->site[i];
+
+			/*
+			 * Whatever becomes of guards, they are no events. And sleds that are left alone are no
+			 * functions.
+			 */
+			if (entry->reason >= TRACE_REASON_COUNT || entry->kind == TRACE_KIND_GUARD ||
+				entry->reason == TRACE_REASON_EVENT_LEFT)
+				continue;
+			if (OF_OBJECT(entry->reason))
+				;
+			else if (entry->kind == TRACE_KIND_PLT || entry->kind == TRACE_KIND_CALLS)
+				reasons->bindings[entry->reason] += entry->count;
+			else
+				reasons->functions[entry->reason] += entry->count;
+			/* One object may have the same reason for several kinds. */
+			if (!(seen & 1ull << entry->reason))
+				reasons->objects[entry->reason]++;
+			seen |= 1ull << entry->reason;
+		}
+	}
+}
+
+/* of: its parent had selected something; so it has, too. Returns whether it is alive. */
+static bool take_process(struct found *found, struct process *process, bool of)
+{
+	struct summary summary = { .selected = of };
+
+	found->processes++;
+	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment
+	 * ago. */
+	bool alive = process_is_alive(process->head.pid);
+	if (!alive && !process_read_head(process))
+		return false;
+	found->alive += alive;
+	found->recorded |= process->threads != 0;
+	record_lost_look(&found->lost, process);
+	if (!of)
+		summarize(&summary, process);
+	process->selected = summary.selected;
+	if (!alive && !summary.selected && !found->empty++) {
+		found->exe = summary.exe;
+		summary.exe = NULL;
+		found->pid = process->head.pid;
+		found->objects = summary.objects;
+		found->chosen = summary.chosen;
+		found->kinds = summary.kinds;
+		add_reasons(&found->reasons, &summary);
+	}
+	for (uint32_t i = 0; i < summary.room; i++)
+		free(summary.sites[i]);
+	free(summary.exe);
+	free(summary.sites);
+	return alive;
+}
+
+static struct found found; /* of one thread after another: tool/record/early.c's, then the main thread */
+
+static bool is_alive(const struct family *family)
+{
+	for (uint32_t i = 0; i < family->processes; i++)
+		if (family->process[i]->name && process_is_alive(family->process[i]->head.pid))
+			return true;
+	return false;
+}
+
+static void take_family(struct found *found, int fd, struct folder *folder)
+{
+	struct family *family = folder->family[0];
+	bool alive = false;
+	struct stat st;
+
+	for (uint32_t i = 0; i < family->processes; i++) {
+		struct process *process = family->process[i];
+		struct process *parent = process->bad ? NULL : process_parent(process);
+
+		if (process->name)
+			alive |= take_process(found, process, parent && parent->selected);
+	}
+	/* Nothing is cut in a folder that another user made. */
+	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid())
+		record_trim(fd, family);
+}
+
+bool record_after_family(const struct record_folder *of, const char *name, bool over)
+{
+	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool taken = false;
+
+	if (fd < 0)
+		return false;
+	if (!over || record_drain_leave(name, fd)) {
+		char *path = memory_format("%s/%s", of->path, name);
+		struct folder *folder = folder_open_family(path);
+		taken = folder && !(over && is_alive(folder->family[0]));
+		if (taken)
+			take_family(&found, fd, folder);
+		else if (!over)
+			/* It came up, at least; what is wrong with the file is for the readers to say. */
+			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		if (folder)
+			folder_close(folder);
+		free(path);
+	}
+	close(fd);
+	return taken;
+}
+
+static void put_count(FILE *to, uint64_t count, const char *what, const char *phrase)
+{
+	fprintf(to, ", %" PRIu64 " %s%s: %s", count, what, count == 1 ? "" : "s", phrase);
+}
+
+/* One line: what happened, the counts, and what to try. */
+static void say_empty(const struct found *found)
+{
+#define X(number, NAME, phrase) phrase,
+	static const char *const phrase[] = { TRACE_REASONS(X) };
+#undef X
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	fprintf(to, "nothing was selected in %s (process %" PRIu32 ")", found->exe ? found->exe : "the program",
+		found->pid);
+	if (found->empty > 1)
+		fprintf(to, " and %u more process%s", found->empty - 1, found->empty == 2 ? "" : "es");
+	if (found->empty < found->processes) {
+		fprintf(to, ", of %u in all; `xaudit info` tells why", found->processes);
+	} else {
+		fprintf(to, ": %u of %u objects are chosen by the rules", found->chosen, found->objects);
+		for (int i = 0; i < TRACE_REASON_COUNT; i++) {
+			uint64_t functions = found->reasons.functions[i], bindings = found->reasons.bindings[i];
+			uint64_t objects = found->reasons.objects[i];
+
+			if (!objects || i == TRACE_REASON_TRACED)
+				continue;
+			if (functions)
+				put_count(to, functions, "function", phrase[i]);
+			if (bindings)
+				put_count(to, bindings, "binding", phrase[i]);
+			if (!functions && !bindings)
+				put_count(to, objects, "object", phrase[i]);
+		}
+		if (!found->chosen)
+			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
+		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
+			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
+			      "makes)",
+				to);
+		else if (!(found->kinds & 1u << TRACE_KIND_PLT))
+			fputs("; try -k plt (calls into libraries from outside)", to);
+		else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
+			fputs("; try -k calls (calls that an object makes)", to);
+		else
+			fputs("; do -l, -F and -N leave anything? `xaudit info` lists what was loaded", to);
+	}
+	fclose(to);
+	tool_error("record", "%s", text);
+	free(text);
+}
+
+/* Whether something was made in the folder, or removed, since DIR/record was. */
+static bool is_changed(const struct record_folder *folder)
+{
+	struct stat st;
+
+	return fstat(folder->fd, &st) == 0 &&
+		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
+}
+
+void record_after(const struct record_folder *folder, const char *command, const char *path, bool off)
+{
+	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool entries = false;
+
+	if (!dir) {
+		if (!folder->robbed)
+			tool_error("record", "the trace folder %s can't be read: %s", folder->path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
+			continue;
+		entries = true;
+		if (!record_early_has(e->d_name))
+			record_after_family(folder, e->d_name, false);
+	}
+	closedir(dir);
+	if (off && found.processes && !found.alive && !found.recorded)
+		tool_error("record", "nothing was recorded: the rules say that all begins switched off, and nobody "
+				     "switched anything on; while the "
+				     "command runs, `xaudit ctl PID enable FUNCTION` does");
+	else if (found.empty && !off)
+		say_empty(&found);
+	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
+		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace",
+			folder->path);
+	else if (!found.processes && !folder->robbed)
+		record_why(command, path);
+	record_lost_say(&found.lost, found.processes);
+	free(found.exe);
+}

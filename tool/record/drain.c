@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/record/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/output.h"
+#include "format/trace.h"
+#include "tool/record/drain_beat.h"
+#include "tool/record/own.h"
+
+#define US 1000ull
+#define MS (1000 * US)
+#define S  (1000 * MS)
+
+/* Between two looks at a family: */
+#define BUSY	   (200 * US) /* while there is something to do; then slower and slower */
+#define IDLE_DROP  (1 * MS)   /* up to this, where events are lost if it takes long; */
+#define IDLE_WAIT  (5 * MS)   /* else, */
+#define IDLE_LONG  (20 * MS)  /* and where nothing was for LONG; */
+#define IDLE_EACH  (50 * US)  /* and of many families, this times their number */
+#define LONG	   (10 * S)
+#define SEEN	   (300 * MS) /* where nothing was for so long it is seen whether its processes live, as often; if not, */
+#define ENDED	   (3 * S)    /* this, as long as there is room for it */
+#define UNKNOWN	   (100 * MS) /* where nothing is to be seen yet, */
+#define GIVE_UP	   (60 * S)   /* so long */
+#define BEAT	   (100 * MS)
+#define RETRY	   (1 * S)    /* after a file could not be written */
+
+#define FILES	     128
+#define FILES_MAKE   1000000 /* of all families */
+#define PIECE	     (1u << 20)
+#define ENTRIES	     4096	/* of struct trace_handover, read at a time */
+#define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
+#define CHUNKS_TURN  64
+#define PLACES_ALIVE (1u << 20) /* where heads are looked for */
+#define PLACES_FEW   (1u << 16) /* drain_tell() */
+#define AHEAD	     65536 /* chunks that a number may lie behind the end of t<n> */
+#define THREADS	     (1u << 24)
+#define META	     UINT32_MAX /* as a thread's number: no t<n>, but meta */
+
+struct family {
+	char name[32];
+	uint32_t number; /* unique: the key of its files. 0: the entry is free */
+	bool ended;	 /* none of its processes is to be seen: in a namespace of its own they may live yet */
+	bool known;	 /* its head was read, and what follows: */
+	struct output_place folder, meta;
+	uint64_t place_size, handover;
+	uint32_t overflow;
+	bool pending;	 /* the last look did not come to the end of: */
+	uint32_t resume; /* places */
+	uint64_t handed; /* when it was looked at last */
+	uint64_t due, interval;
+	uint64_t active; /* when something was to be done last, or it was found */
+	uint64_t failed; /* when a file could not be written; 0: that is long ago */
+	uint64_t beat, looked; /* when its processes were looked at last */
+};
+
+static struct family family[DRAIN_FAMILIES];
+
+static struct file {
+	uint32_t family, process, thread; /* family 0: free */
+	int fd;
+	uint64_t used;
+	uint64_t end; /* of t<n>: where its chunks end */
+} file[FILES];
+
+static struct {
+	int folder;
+	unsigned families, count; /* count: entries of family[] that were ever used */
+	uint32_t numbers;
+	uint64_t uses, made, chunks;
+	void (*ended)(const char *name);
+} drain;
+
+static uint64_t entry[ENTRIES * 2];
+static uint8_t piece[PIECE];
+
+/* ---- files ---- */
+
+static void forget(struct file *f)
+{
+	close(f->fd);
+	f->family = 0;
+}
+
+static void forget_all(uint32_t number)
+{
+	for (int i = 0; i < FILES; i++)
+		if (file[i].family && (!number || file[i].family == number))
+			forget(&file[i]);
+}
+
+/* All but the one that was used last. */
+static void forget_others(void)
+{
+	for (int i = 0; i < FILES; i++)
+		if (file[i].family && file[i].used != drain.uses)
+			forget(&file[i]);
+}
+
+/* An entry that is free, or the one whose use was longest ago. */
+static struct file *free_file(void)
+{
+	struct file *oldest = &file[0];
+
+	for (int i = 0; i < FILES; i++) {
+		if (!file[i].family)
+			return &file[i];
+		if (file[i].used < oldest->used)
+			oldest = &file[i];
+	}
+	forget(oldest);
+	return oldest;
+}
+
+/* The first time it is noted which one it is. */
+static bool is_place(struct output_place *place, const struct stat *st)
+{
+	if (!place->inode)
+		*place = (struct output_place){ st->st_dev, st->st_ino };
+	return place->device == st->st_dev && place->inode == st->st_ino;
+}
+
+/* Opens the family's meta, or t<n>, which is made if need be. Returns a descriptor, or -errno. */
+static long open_one(struct family *fam, uint32_t process, uint32_t thread, struct stat *st)
+{
+	struct output_place unused;
+	char name[32] = "meta";
+	long folder = output_open(drain.folder, fam->name, &unused), fd;
+
+	if (folder < 0)
+		return folder == OUTPUT_FOREIGN ? -EPERM : folder;
+	if (thread != META && process)
+		snprintf(name, sizeof(name), "t%" PRIu32 ".%" PRIu32, thread, process);
+	else if (thread != META)
+		snprintf(name, sizeof(name), "t%" PRIu32, thread);
+	if (fstat((int)folder, st) < 0 || st->st_uid != geteuid() || !is_place(&fam->folder, st)) {
+		fd = -ESTALE;
+	} else {
+		fd = output_open_file((int)folder, name, O_RDWR | O_NONBLOCK);
+		if (fd == -ENOENT && thread != META) {
+			fd = drain.made < FILES_MAKE ? output_make_file((int)folder, name) : -EDQUOT;
+			drain.made += fd >= 0;
+			/* The thread itself came first. */
+			if (fd == -EEXIST)
+				fd = output_open_file((int)folder, name, O_RDWR | O_NONBLOCK);
+		}
+	}
+	close((int)folder);
+	fd = own_file(fd, st);
+	if (fd >= 0 && thread == META && !is_place(&fam->meta, st)) {
+		close((int)fd);
+		fd = -ESTALE;
+	}
+	return fd;
+}
+
+/* The same, kept open for the next time; *to stays until the call after the next one. Returns 0 or -errno. */
+static long open_file(struct file **to, struct family *fam, uint32_t process, uint32_t thread)
+{
+	struct stat st;
+
+	for (int i = 0; i < FILES; i++)
+		if (file[i].family == fam->number && file[i].thread == thread && file[i].process == process) {
+			file[i].used = ++drain.uses;
+			*to = &file[i];
+			return 0;
+		}
+	struct file *f = free_file();
+	long fd = open_one(fam, process, thread, &st);
+	if (fd == -EMFILE || fd == -ENFILE) {
+		forget_others();
+		drain_beat_remove(0);
+		fd = open_one(fam, process, thread, &st);
+	}
+	if (fd < 0)
+		return fd;
+	*f = (struct file){ fam->number, process, thread, (int)fd, ++drain.uses, (uint64_t)st.st_size };
+	*to = f;
+	return 0;
+}
+
+static bool read_all(int fd, void *to, size_t size, uint64_t at)
+{
+	return pread(fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+/* 0 or -errno. */
+static long write_all(int fd, const void *from, size_t size, uint64_t at)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* ---- one chunk ---- */
+
+#define OVER 1 /* the chunk that was handed over is there no more: its thread has written it */
+
+/* Is it one that can be written, as the place's owner says? */
+static bool is_sane(const struct trace_chunk *head, uint64_t size)
+{
+	return head->version == TRACE_VERSION && head->head_size == sizeof(*head) && head->size == size &&
+	       head->used >= sizeof(*head) && head->used <= size && head->used % 8 == 0 && head->copied &&
+	       head->thread < THREADS && head->process < TRACE_PLACE_MAX;
+}
+
+static bool is_same(const struct trace_chunk *a, const struct trace_chunk *b)
+{
+	return a->magic == b->magic && a->seq == b->seq && a->used == b->used && a->copied == b->copied &&
+	       a->process == b->process && a->thread == b->thread;
+}
+
+/* Returns 0: t<n> has it; OVER; -EINVAL: it is none; or -errno of a file. */
+static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
+{
+	const uint64_t size = fam->place_size / 2, at = place * fam->place_size + size;
+	struct trace_chunk head, again;
+	struct file *meta, *to;
+	long r = open_file(&meta, fam, 0, META);
+
+	if (r)
+		return r;
+	if (!read_all(meta->fd, &head, sizeof(head), at))
+		return -EINVAL;
+	if (head.magic != TRACE_CHUNK_MAGIC || head.seq != full - 1)
+		return OVER;
+	if (!is_sane(&head, size))
+		return -EINVAL;
+	if ((r = open_file(&to, fam, head.process, head.thread)))
+		return r;
+	uint64_t number = head.copied - 1;
+	if (number > to->end / size + AHEAD)
+		return -EINVAL;
+	for (uint64_t done = sizeof(head), part; done < head.used; done += part) {
+		part = head.used - done < PIECE ? head.used - done : PIECE;
+		if (!read_all(meta->fd, piece, part, at + done) || !read_all(meta->fd, &again, sizeof(again), at))
+			return -EINVAL;
+		if (!is_same(&head, &again))
+			return OVER;
+		if ((r = write_all(to->fd, piece, part, number * size + done)))
+			return r;
+	}
+	/* Last: who reads it meanwhile sees a whole chunk or none. */
+	head.copied = 0;
+	if ((r = write_all(to->fd, &head, sizeof(head), number * size)))
+		return r;
+	if (to->end < (number + 1) * size)
+		to->end = (number + 1) * size;
+	drain.chunks++;
+	return 0;
+}
+
+/* ---- one family ---- */
+
+/* Reads what does not change, once it is there. Returns whether it is. */
+static bool learn(struct family *fam)
+{
+	struct file *meta;
+	struct trace_head head;
+	uint64_t word;
+
+	if (open_file(&meta, fam, 0, META) || !read_all(meta->fd, &head, sizeof(head), 0) ||
+		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) || head.version != TRACE_VERSION)
+		return false;
+	/* Written last, when all of the head is there. */
+	if (!head.directory || !read_all(meta->fd, &word, sizeof(word), head.directory) || !word || !head.handover ||
+		head.handover % 8)
+		return false;
+	if (head.place_size & (head.place_size - 1) || head.place_size < 2 * TRACE_CHUNK_MIN ||
+		head.place_size > 2 * TRACE_CHUNK_MAX)
+		return false;
+	fam->place_size = head.place_size;
+	fam->handover = head.handover;
+	fam->known = true;
+	return true;
+}
+
+/* Does a process of the family live, perhaps? */
+static bool is_alive(struct family *fam)
+{
+	struct file *meta;
+	struct trace_head head;
+
+	if (open_file(&meta, fam, 0, META) || !read_all(meta->fd, &head, sizeof(head), 0))
+		return false;
+	uint64_t places = head.places < PLACES_ALIVE ? head.places : PLACES_ALIVE;
+	for (uint64_t at = 0; at < places;) {
+		ssize_t n = pread(meta->fd, entry, sizeof(entry), (off_t)(head.directory + at * 8));
+		if (n < 8)
+			break;
+		for (size_t i = 0; i < (size_t)n / 8 && at < places; i++, at++) {
+			pid_t pid = (pid_t)(uint32_t)entry[i];
+			if (entry[i] >> 60 == TRACE_PLACE_HEAD && pid > 0 && (!kill(pid, 0) || errno != ESRCH))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Says that we are at it; 0: not any more. */
+static void beat(struct family *fam, uint64_t now)
+{
+	struct file *meta;
+
+	fam->beat = now;
+	if (!now)
+		drain_beat_remove(fam->number);
+	if (open_file(&meta, fam, 0, META))
+		return;
+	write_all(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
+	if (now && fam->overflow == TRACE_OVERFLOW_DROP)
+		drain_beat_add(fam->number, meta->fd);
+}
+
+static void remove_family(struct family *fam)
+{
+	if (fam->beat)
+		beat(fam, 0);
+	forget_all(fam->number);
+	fam->number = 0;
+	drain.families -= !fam->ended;
+}
+
+/* A file can't be written: its thread will find the same, and say so, if it tries itself. So none waits for us. */
+static void note_failure(struct family *fam, uint64_t now)
+{
+	fam->failed = now;
+	beat(fam, 0);
+}
+
+/* What was read of it is of the place `place`. Returns 0 or -errno of a file that can't be written. */
+static long look_at(struct family *fam, uint32_t place, uint64_t full)
+{
+	long r = copy_chunk(fam, place, full);
+	struct file *meta;
+
+	if (r == -EINVAL)
+		return 0;
+	if (r < 0)
+		return r;
+	if ((r = open_file(&meta, fam, 0, META)))
+		return r;
+	return write_all(meta->fd, &full, sizeof(full),
+		fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, drained));
+}
+
+/* Looks for chunks that were handed over, of `places` places, from where it ended last. Returns their number. */
+static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
+{
+	const uint64_t each = sizeof(struct trace_handover);
+	uint32_t start = fam->resume < places ? fam->resume : 0;
+	unsigned found = 0;
+	struct file *meta;
+
+	fam->pending = true;
+	for (fam->resume = start; fam->resume < places && fam->resume - start < ENTRIES_TURN;) {
+		uint32_t first = fam->resume, count = places - first < ENTRIES ? places - first : ENTRIES;
+		if (open_file(&meta, fam, 0, META))
+			return found;
+		ssize_t n = pread(meta->fd, entry, count * each, (off_t)(fam->handover + first * each));
+		uint32_t got = n > 0 ? (uint32_t)((uint64_t)n / each) : 0;
+		for (uint32_t i = 0; i < got; i++) {
+			uint64_t full = entry[2 * i];
+			if (!full || full == entry[2 * i + 1])
+				continue;
+			fam->resume = first + i;
+			if (found++ == CHUNKS_TURN)
+				return found;
+			if (look_at(fam, first + i, full)) {
+				note_failure(fam, now);
+				return found;
+			}
+		}
+		/* Where the file has been cut off there is nothing more. */
+		fam->resume = got < count ? places : first + count;
+	}
+	if (fam->resume >= places) {
+		fam->resume = 0;
+		fam->pending = start != 0;
+	}
+	return found;
+}
+
+static uint64_t longest(const struct family *fam, uint64_t now)
+{
+	uint64_t most = fam->overflow == TRACE_OVERFLOW_DROP ? IDLE_DROP
+			: now - fam->active > LONG	     ? IDLE_LONG
+							     : IDLE_WAIT;
+	uint64_t many = drain.families * IDLE_EACH;
+
+	return most > many ? most : many;
+}
+
+/* Something is there, or not, until the next look. */
+static void set_due(struct family *fam, uint64_t now, bool something, uint64_t most)
+{
+	fam->interval = something || !fam->interval ? BUSY : 2 * fam->interval;
+	fam->interval = fam->interval < most ? fam->interval : most;
+	fam->due = now + fam->interval;
+	if (something)
+		fam->active = now;
+}
+
+static void visit(struct family *fam, uint64_t now)
+{
+	struct trace_head head;
+	struct file *meta;
+
+	if (!fam->known && !learn(fam)) {
+		if (now - fam->active > GIVE_UP)
+			remove_family(fam);
+		else
+			set_due(fam, now, false, UNKNOWN);
+		return;
+	}
+	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, moved);
+	long r = open_file(&meta, fam, 0, META);
+	if (r || !read_all(meta->fd, (char *)&head + from, to - from, from)) {
+		/* Gone, or another one's; or no descriptor is free. */
+		if (r != -EMFILE && r != -ENFILE)
+			remove_family(fam);
+		else
+			set_due(fam, now, false, UNKNOWN);
+		return;
+	}
+	if (fam->failed && now - fam->failed < RETRY) {
+		set_due(fam, now, false, UNKNOWN);
+		return;
+	}
+	fam->failed = 0;
+	/* It is told a little later than that there is a head, but before a chunk is. */
+	bool told = fam->overflow != head.overflow;
+	const bool before = fam->ended;
+	fam->overflow = head.overflow;
+	if (!fam->ended && (!fam->beat || told || now - fam->beat >= BEAT))
+		beat(fam, now);
+	unsigned found = 0;
+	if (head.handed != fam->handed || fam->pending) {
+		fam->handed = head.handed;
+		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
+	}
+	if (found && fam->ended) {
+		fam->ended = false;
+		drain.families++;
+	}
+	if (!found && !fam->ended && now - fam->active > SEEN && now - fam->looked > SEEN) {
+		fam->looked = now;
+		fam->ended = !is_alive(fam);
+		drain.families -= fam->ended;
+	}
+	set_due(fam, now, found != 0, longest(fam, now));
+	if (fam->ended) {
+		if (fam->beat)
+			beat(fam, 0);
+		forget_all(fam->number);
+		fam->due = now + ENDED;
+		if (!before && drain.ended && head.places <= PLACES_FEW)
+			drain.ended(fam->name);
+	}
+}
+
+/* ---- all of them ---- */
+
+void drain_begin(int folder)
+{
+	drain_end();
+	drain.folder = folder;
+	drain.families = drain.count = 0;
+	drain.made = drain.chunks = 0;
+}
+
+void drain_add(const char *name, uint64_t now)
+{
+	struct family *to = NULL, *oldest = &family[0];
+
+	if (strlen(name) >= sizeof(to->name))
+		return;
+	for (unsigned i = 0; i < drain.count; i++) {
+		if (family[i].number && !strcmp(family[i].name, name))
+			return;
+		if (!family[i].number && !to)
+			to = &family[i];
+		if (family[i].active < oldest->active)
+			oldest = &family[i];
+	}
+	if (!to && drain.count < DRAIN_FAMILIES)
+		to = &family[drain.count++];
+	if (!to) {
+		remove_family(oldest);
+		to = oldest;
+	}
+	*to = (struct family){ .number = ++drain.numbers, .due = now, .active = now, .looked = now };
+	strcpy(to->name, name);
+	drain.families++;
+}
+
+void drain_tell(void (*ended)(const char *name))
+{
+	drain.ended = ended;
+}
+
+void drain_remove(const char *name)
+{
+	for (unsigned i = 0; i < drain.count; i++)
+		if (family[i].number && !strcmp(family[i].name, name))
+			remove_family(&family[i]);
+}
+
+uint64_t drain_run(uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; i < drain.count; i++) {
+		if (family[i].number && family[i].due <= now)
+			visit(&family[i], now);
+		if (family[i].number && family[i].due < next)
+			next = family[i].due;
+	}
+	return next;
+}
+
+void drain_end(void)
+{
+	for (unsigned i = 0; i < drain.count; i++)
+		if (family[i].number && family[i].beat)
+			beat(&family[i], 0);
+	forget_all(0);
+	for (unsigned i = 0; i < drain.count; i++)
+		family[i].number = 0;
+	drain.families = drain.count = 0;
+}
+
+uint64_t drain_chunks(void)
+{
+	return drain.chunks;
+}
+
+unsigned drain_families(void)
+{
+	return drain.families;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that drains (drain.h), and the one that says so meanwhile (drain_beat.h). The first learns of new families
+ * by inotify, and where that can't be by looking now and then.
+ *
+ * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
+ * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
+ * listing of the folder, and no stdio.
+ *
+ * drain.h is called under the lock: the thread of tool/record/early.c takes families away. Within it that one's own lock may
+ * be taken, not the other way round.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "tool/record/drain.h"
+#include "tool/record/drain_beat.h"
+#include "tool/tool.h"
+
+#define BEAT_EACH 100 /* ms */
+#define LOOK_EACH 100000000ull /* ns, where nobody tells of new folders */
+
+static struct {
+	pthread_t thread, beater;
+	int folder, news, end; /* news: inotify, or -1. end: readable when all is over */
+	bool running, beating;
+	pthread_mutex_t lock;
+} drainer = { .news = -1, .end = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void add_all(void)
+{
+	int fd = openat(drainer.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));)
+		if (record_is_process_name(e->d_name) && !record_early_has(e->d_name))
+			drain_add(e->d_name, now());
+	closedir(dir);
+}
+
+static void add_news(void)
+{
+	_Alignas(struct inotify_event) char text[16384];
+	ssize_t n = read(drainer.news, text, sizeof(text));
+
+	for (char *p = text; n > 0 && p < text + n;) {
+		struct inotify_event *event = (struct inotify_event *)(void *)p;
+		if (event->mask & IN_Q_OVERFLOW)
+			add_all();
+		else if (event->len && record_is_process_name(event->name))
+			drain_add(event->name, now());
+		p += sizeof(*event) + event->len;
+	}
+}
+
+static void *serve(void *unused)
+{
+	uint64_t look = 0;
+
+	for (;;) {
+		uint64_t time = now();
+		pthread_mutex_lock(&drainer.lock);
+		if (time >= look) {
+			add_all();
+			look = drainer.news < 0 ? time + LOOK_EACH : UINT64_MAX;
+		}
+		uint64_t next = drain_run(time);
+		pthread_mutex_unlock(&drainer.lock);
+		next = next < look ? next : look;
+		time = now();
+		uint64_t left = next > time ? next - time : 0;
+		struct timespec wait = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+		struct pollfd file[2] = { { .fd = drainer.end, .events = POLLIN },
+			{ .fd = drainer.news, .events = POLLIN } };
+		if (ppoll(file, 2, next == UINT64_MAX ? NULL : &wait, NULL) < 0 && errno != EINTR && errno != ENOMEM)
+			break;
+		if (file[0].revents)
+			break;
+		if (!file[1].revents)
+			continue;
+		pthread_mutex_lock(&drainer.lock);
+		add_news();
+		pthread_mutex_unlock(&drainer.lock);
+	}
+	/* What is left stays where it is, in meta, where readers find it. */
+	pthread_mutex_lock(&drainer.lock);
+	drain_end();
+	pthread_mutex_unlock(&drainer.lock);
+	return unused;
+}
+
+static void *beat(void *unused)
+{
+	struct pollfd file = { .fd = drainer.end, .events = POLLIN };
+
+	while (poll(&file, 1, BEAT_EACH) <= 0)
+		drain_beat_all(now());
+	return unused;
+}
+
+/* A watch on the folder itself, whatever name it has by now. */
+static int watch(int folder)
+{
+	char path[32];
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
+	if (inotify_add_watch(fd, path, IN_CREATE | IN_ONLYDIR) >= 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+void record_drain_start(const struct record_folder *folder)
+{
+	sigset_t all, before;
+	int error;
+
+	drainer.folder = folder->fd;
+	drainer.news = watch(folder->fd);
+	drainer.end = eventfd(0, EFD_CLOEXEC);
+	drain_begin(folder->fd);
+	drain_tell(record_early_add);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = drainer.end < 0 ? errno : pthread_create(&drainer.thread, NULL, serve, NULL);
+	drainer.beating = !error && !pthread_create(&drainer.beater, NULL, beat, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	drainer.running = !error;
+	if (!error)
+		return;
+	tool_error("record", "the program has to write its files itself: %s", strerror(error));
+	record_drain_stop();
+}
+
+bool record_drain_leave(const char *name, int folder)
+{
+	bool over;
+
+	/* So the drain does not open the file just now: it would be one who has it open. */
+	pthread_mutex_lock(&drainer.lock);
+	over = record_trim_is_over(folder);
+	if (over)
+		drain_remove(name);
+	pthread_mutex_unlock(&drainer.lock);
+	return over;
+}
+
+void record_drain_stop(void)
+{
+	const uint64_t one = 1;
+
+	if (drainer.running && write(drainer.end, &one, sizeof(one)) == sizeof(one))
+		pthread_join(drainer.thread, NULL);
+	if (drainer.running && drainer.beating)
+		pthread_join(drainer.beater, NULL);
+	drainer.running = drainer.beating = false;
+	if (drainer.news >= 0)
+		close(drainer.news);
+	if (drainer.end >= 0)
+		close(drainer.end);
+	drainer.news = drainer.end = -1;
+}

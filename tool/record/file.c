@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DIR/record of a trace (the format is at the end of format/trace.h): what was run, when, and how it ended. As long as
+ * somebody records into the folder, the file is locked (flock); the lock ends with its holder.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "config.h"
+#include "runtime/output.h"
+#include "format/trace.h"
+#include "tool/tool.h"
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Reads all clocks as close together as can be had: an interrupt between two of them would bend the conversion. */
+static struct trace_pair read_pair(void)
+{
+	struct trace_pair best = {0};
+	uint64_t smallest = UINT64_MAX;
+
+	for (int i = 0; i < 32; i++) {
+		uint64_t before = __rdtsc();
+		uint64_t mono = now(CLOCK_MONOTONIC);
+		uint64_t between = __rdtsc();
+		uint64_t real = now(CLOCK_REALTIME);
+		uint64_t after = __rdtsc();
+
+		if (after - before < smallest) {
+			smallest = after - before;
+			best = (struct trace_pair){
+				.ticks = before + (between - before) / 2, .mono = mono, .real = real};
+		}
+	}
+	return best;
+}
+
+/* As a shell would need it to be typed. */
+static void put_quoted(FILE *to, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	if (*word && !word[strspn(word, plain)]) {
+		fputs(word, to);
+		return;
+	}
+	/* A line break would end the line of the file: such words go as $'...'. */
+	int dollar = 0;
+	for (const char *p = word; *p; p++)
+		dollar |= (unsigned char)*p < ' ' || *p == 127;
+	fputs(dollar ? "$'" : "'", to);
+	for (const char *p = word; *p; p++) {
+		if (dollar && ((unsigned char)*p < ' ' || *p == 127))
+			fprintf(to, "\\%03o", (unsigned char)*p);
+		else if (dollar && (*p == '\\' || *p == '\''))
+			fprintf(to, "\\%c", *p);
+		else if (*p == '\'')
+			fputs("'\\''", to);
+		else
+			putc(*p, to);
+	}
+	putc('\'', to);
+}
+
+static void put_pair(FILE *to)
+{
+	struct trace_pair pair = read_pair();
+
+	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
+}
+
+/* A stream of its own of a descriptor that stays open. NULL and errno. */
+static FILE *open_record(int record)
+{
+	int fd = fcntl(record, F_DUPFD_CLOEXEC, 0);
+	FILE *to = fd < 0 ? NULL : fdopen(fd, "a");
+
+	if (fd >= 0 && !to)
+		close(fd);
+	return to;
+}
+
+static int close_record(const struct record_folder *folder, FILE *to)
+{
+	int bad = !to || ferror(to);
+
+	if (to && fclose(to))
+		bad = 1;
+	if (bad)
+		tool_error("record", "%s/record can't be written: %s", folder->path, strerror(errno));
+	return bad ? -1 : 0;
+}
+
+int record_folder_begin(struct record_folder *folder, char **command)
+{
+	FILE *to = open_record(folder->record);
+	struct stat st;
+
+	if (to) {
+		fputs("version: " PACKAGE_VERSION "\ncommand:", to);
+		for (; *command; command++) {
+			putc(' ', to);
+			put_quoted(to, *command);
+		}
+		putc('\n', to);
+		put_pair(to);
+		if (fstat(folder->fd, &st) == 0)
+			folder->changed = st.st_mtim;
+	}
+	return close_record(folder, to);
+}
+
+/* Is the file that we made still the folder's? */
+static bool is_there(const struct record_folder *folder)
+{
+	struct stat ours, there;
+
+	return fstat(folder->record, &ours) == 0 && fstatat(folder->fd, "record", &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Somebody removed the file: makes it again. */
+static FILE *replace_record(struct record_folder *folder)
+{
+	long fd = output_make_file(folder->fd, "record");
+
+	folder->robbed = true;
+	/* Nothing can be made in a folder that is gone; NFS calls it stale. */
+	if (fd == -ENOENT || fd == -ESTALE) {
+		tool_error("record", "the trace folder %s was removed while the command ran, so there is no trace",
+			folder->path);
+		return NULL;
+	}
+	tool_error(
+		"record", "%s/record was removed while the command ran, and perhaps more of the trace", folder->path);
+	if (fd < 0) {
+		tool_error("record", "%s/record can't be written: %s", folder->path, strerror((int)-fd));
+		return NULL;
+	}
+	close(folder->record);
+	folder->record = (int)fd;
+	return open_record(folder->record);
+}
+
+int record_folder_end(struct record_folder *folder, int status)
+{
+	FILE *to = is_there(folder) ? open_record(folder->record) : replace_record(folder);
+
+	if (!to && folder->robbed)
+		return -1;
+	if (to) {
+		put_pair(to);
+		if (WIFSIGNALED(status))
+			fprintf(to, "status: signal %d\n", WTERMSIG(status));
+		else
+			fprintf(to, "status: exit %d\n", WEXITSTATUS(status));
+	}
+	return close_record(folder, to);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace lacks, told when its recording ends: whoever looks at numbers must know that they are not all. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/show/info.h"
+#include "tool/lost.h"
+#include "tool/memory.h"
+#include "tool/record/record.h"
+#include "tool/tool.h"
+#include "tool/read/folder.h"
+
+#define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
+
+/* Some names tell where to look; `xaudit info` knows all. */
+static void add_name(struct record_lost *lost, const char *name)
+{
+	size_t length = strlen(lost->which);
+
+	if (lost->processes > 4)
+		return;
+	snprintf(lost->which + length, sizeof(lost->which) - length, "%s%s", lost->processes == 1 ? "" : ", ",
+		lost->processes == 4 ? "..." : name);
+}
+
+void record_lost_look(struct record_lost *lost, struct process *process)
+{
+	struct info_sums sums;
+
+	/* What is recorded now is of our version. */
+	if (!process->head.lost)
+		return;
+	process_load(process);
+	info_estimate(&sums, process, ESTIMATE_BYTES);
+	process_unload(process);
+	lost->processes++;
+	lost->lost += sums.lost;
+	lost->events += sums.events + sums.custom + sums.lost;
+	lost->about |= sums.estimated;
+	for (int i = 0; i < TRACE_LOST_ROOM; i++)
+		lost->by[i] += sums.lost_by[i];
+	if (process->head.record_error)
+		lost->record_error = process->head.record_error;
+	add_name(lost, process->name);
+}
+
+void record_lost_say(const struct record_lost *lost, unsigned processes)
+{
+	if (!lost->lost)
+		return;
+	/* Recording stops then: what is counted is only what was on its way. */
+	if (lost->by[TRACE_LOST_SIZE_LIMIT])
+		tool_error("record", "the trace reached its size limit (size-limit), and what came later is not in it; "
+			"--size-limit=SIZE sets another");
+	if (lost->by[TRACE_LOST_SIZE_LIMIT] == lost->lost)
+		return;
+	struct lost_cause cause[TRACE_LOST_ROOM];
+	char *why = lost_words(lost->by);
+	char *of = processes > 1 ? memory_format(" in %u of %u processes (%s)", lost->processes, processes, lost->which)
+				 : memory_format("%s", "");
+	const char *record = info_record_reason(lost->record_error);
+	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s%s %s%s%s", lost->lost,
+		lost->about ? "about " : "", lost->events, of, lost_causes(cause, lost->by) > 1 ? ":" : "",
+		why ? why : "", record ? ", and " : "", record ? record : "");
+	free(of);
+	free(why);
+}

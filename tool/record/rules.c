@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From options to what the module reads. Everything goes as INI text through XAUDIT_RULES, one pattern per line, and is
+ * read here once as the module will read it: so whatever the module would refuse is said before the command runs.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/rules/rules.h"
+#include "audit/tunables.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+#ifndef XAUDIT_MODULE_DIR
+#error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
+#endif
+
+#define KINDS_OF_LIBRARY \
+	(1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
+
+/* What rules_read() asks; it takes a function without context. */
+static const char *rules_text, *rules_config;
+
+static char *rules_environment(const char *name)
+{
+	if (!strcmp(name, "XAUDIT_RULES"))
+		return (char *)rules_text;
+	if (!strcmp(name, "XAUDIT_CONFIG") && rules_config)
+		return (char *)rules_config;
+	return getenv(name);
+}
+
+static int read_rules(struct rules *rules, const char *text, const char *config)
+{
+	rules_text = text;
+	rules_config = config;
+	return rules_read(rules, rules_environment);
+}
+
+char *record_absolute(const char *path)
+{
+	if (path[0] == '/')
+		return memory_format("%s", path);
+	while (path[0] == '.' && path[1] == '/' && path[2] && path[2] != '/')
+		path += 2;
+	char *here = getcwd(NULL, 0);
+	if (!here) {
+		tool_error(record_speaker, "the current folder is unknown: %s", strerror(errno));
+		return NULL;
+	}
+	char *whole = memory_format("%s/%s", strcmp(here, "/") ? here : "", path);
+	free(here);
+	return whole;
+}
+
+/* Would the text come out of an INI line as it went in? */
+static int check(const char *what, const char *text)
+{
+	size_t n = strlen(text);
+	const char *bad = !n			      ? "is empty"
+			  : strpbrk(text, "\n\r\v\f") ? "holds a line break"
+			  : strstr(text, " ;") || strstr(text, "\t;")
+				  ? "holds a blank before ';', which begins a remark"
+			  : strchr(" \t", text[0]) || strchr(" \t", text[n - 1]) ? "begins or ends with a blank"
+										 : NULL;
+
+	if (!bad)
+		return 0;
+	tool_error("record", "%s '%s' %s; the configuration can't express that, use another name or a pattern", what,
+		text, bad);
+	return -1;
+}
+
+static int check_words(const char *what, const struct record_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (check(what, words->word[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static void put_section(FILE *to, const struct record_options *options, const char *library, unsigned kinds)
+{
+	if (library)
+		fprintf(to, "[library %s]\nkinds =", library);
+	else
+		fputs("[program]\nkinds =", to);
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (kinds & 1u << i)
+			fprintf(to, " %s", rules_kind_words[i]);
+	putc('\n', to);
+	for (size_t i = 0; i < options->functions.count; i++)
+		fprintf(to, "functions = %s\n", options->functions.word[i]);
+	for (size_t i = 0; i < options->exclude.count; i++)
+		fprintf(to, "exclude = %s\n", options->exclude.word[i]);
+}
+
+/* The options that are keys of [trace], as they were given. */
+static void put_options(FILE *to, const struct record_options *options)
+{
+#define X(NAME, key, what, option) key,
+	static const char *const key[] = { RECORD_KEYS(X) };
+#undef X
+
+	fputs("[trace]\n", to);
+	for (int i = 0; i < RECORD_KEY_COUNT; i++)
+		if (options->value[i])
+			fprintf(to, "%s = %s\n", key[i], options->value[i]);
+	for (size_t i = 0; i < options->below.count; i++)
+		fprintf(to, "below = %s\n", options->below.word[i]);
+	for (size_t i = 0; i < options->snapshots.count; i++)
+		fprintf(to, "snapshot = %s\n", options->snapshots.word[i]);
+	if (options->start_disabled)
+		fputs("enabled = no\n", to);
+	if (options->merge)
+		fputs("merge = yes\n", to);
+}
+
+static void put_number(FILE *to, const char *key, uint64_t value, const char *unit)
+{
+	if (value)
+		fprintf(to, "%s = %" PRIu64 "%s\n", key, value, unit);
+	else
+		fprintf(to, "%s = off\n", key);
+}
+
+/* All of [trace], whatever it comes from: so it holds in every process, whichever configuration that would find. */
+static void put_trace(FILE *to, const char *output, const struct rules *rules)
+{
+	fprintf(to, "[trace]\noutput = %s\nbuffer = %zu\nclock = %s\nfollow = %s\nmode = %s\nring = %zu\n", output,
+		rules->buffer,
+		rules_clock_words[rules->clock],
+		rules->follow ? "yes" : "no", rules_mode_words[rules->mode], rules->ring);
+	put_number(to, "size-limit", rules->size_limit, "");
+	fprintf(to, "overflow = %s\nenabled = %s\nprepare = %s\n", rules_overflow_words[rules->overflow],
+		rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);
+	put_number(to, "throttle", rules->throttle, "%");
+	put_number(to, "depth", rules->depth, "");
+	put_number(to, "time", rules->time, "ns");
+	for (const struct rules_pattern *p = rules->below; p; p = p->next)
+		fprintf(to, "below = %s%s%s\n", p->function, p->library ? "@" : "", p->library ? p->library : "");
+	for (const struct rules_pattern *p = rules->stack_copying; p; p = p->next)
+		fprintf(to, "stack-copying = %s\n", p->library);
+	if (rules->snapshot_signal)
+		fprintf(to, "snapshot = signal:%s\n", rules_signal(rules->snapshot_signal));
+	if (rules->snapshot_exit)
+		fputs("snapshot = exit\n", to);
+	if (rules->snapshot_crash)
+		fputs("snapshot = crash\n", to);
+	fprintf(to, "control = %s\nmerge = %s\n", rules->control_any ? "any" : "owner", rules->merge ? "yes" : "no");
+}
+
+static int given_before(const struct record_words *words, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(words->word[k], words->word[i]))
+			return 1;
+	return 0;
+}
+
+/* found: what the configuration says. */
+static void put_sections(FILE *to, const struct record_options *options, const struct rules *found)
+{
+	unsigned kinds = options->kinds;
+
+	for (size_t i = 0; i < options->libraries.count; i++)
+		if (!given_before(&options->libraries, i))
+			put_section(to, options, options->libraries.word[i], kinds ? kinds : KINDS_OF_LIBRARY);
+	if (options->libraries.count)
+		return;
+	if (kinds) {
+		put_section(to, options, "*", kinds);
+		put_section(to, options, NULL, kinds);
+	} else if (found->defaults || options->functions.count || options->exclude.count) {
+		/*
+		 * Who runs a program under a tracer wants to see something: what it calls is in every dynamic program.
+		 */
+		put_section(to, options, "*", RULES_DEFAULT_KINDS);
+		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS);
+	}
+}
+
+/* A copy with each %p replaced by the process id of this command: all traced processes share one folder. */
+static char *replace_pid(const char *path)
+{
+	char *result = memory_format("%s", ""), *p;
+
+	for (const char *next; (next = strstr(path, "%p")); path = next + 2) {
+		p = memory_format("%s%.*s%d", result, (int)(next - path), path, (int)getpid());
+		free(result);
+		result = p;
+	}
+	p = memory_format("%s%s", result, path);
+	free(result);
+	return p;
+}
+
+/* ---- the environment ---- */
+
+/* The module's path, absolute; NULL after a line on stderr. */
+static char *find_module(void)
+{
+	const char *named = getenv("XAUDIT_MODULE");
+	char *path, exe[4096];
+	ssize_t n;
+
+	if (named && *named) {
+		path = record_absolute(named);
+		if (path && access(path, R_OK) < 0) {
+			tool_error(record_speaker, "XAUDIT_MODULE names %s, which can't be read: %s", path,
+				strerror(errno));
+			free(path);
+			return NULL;
+		}
+		return path;
+	}
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	if (n > 0) {
+		exe[n] = '\0';
+		*strrchr(exe, '/') = '\0';
+		path = memory_format("%s/.libs/libxaudit.so", exe);
+		if (access(path, R_OK) == 0)
+			return path;
+		free(path);
+	}
+	path = memory_format("%s", XAUDIT_MODULE_DIR "/libxaudit.so");
+	if (access(path, R_OK) == 0)
+		return path;
+	tool_error(record_speaker, "the module %s is not there; install xaudit, or name libxaudit.so in XAUDIT_MODULE",
+		path);
+	free(path);
+	return NULL;
+}
+
+static void set(const char *name, char *value)
+{
+	if (setenv(name, value, 1) < 0) {
+		tool_error(record_speaker, "out of memory");
+		exit(RECORD_FAILED);
+	}
+	free(value);
+}
+
+/* LD_AUDIT: the module first (later auditors see no objects of earlier ones), then what was there, ours not twice. */
+static int set_module(void)
+{
+	const char *before = getenv("LD_AUDIT");
+	char *module = find_module(), *value;
+	size_t n;
+
+	if (!module)
+		return -1;
+	if (strchr(module, ':')) {
+		tool_error(record_speaker,
+			"the module's path %s holds a ':', which separates paths in LD_AUDIT; move or link it "
+			"elsewhere",
+			module);
+		free(module);
+		return -1;
+	}
+	value = memory_format("%s", module);
+	for (const char *p = before ? before : ""; *p; p += n + (p[n] == ':')) {
+		n = strcspn(p, ":");
+		if (!n || (n == strlen(module) && !strncmp(p, module, n)))
+			continue;
+		char *longer = memory_format("%s:%.*s", value, (int)n, p);
+		free(value);
+		value = longer;
+	}
+	free(module);
+	set("LD_AUDIT", value);
+	return 0;
+}
+
+/* path: of the command, or NULL. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for
+ * itself alone. */
+static void set_tunables(const char *path)
+{
+	const char *before = getenv("GLIBC_TUNABLES");
+	char *value, *more;
+
+	if (!before)
+		before = "";
+	for (const char *p = before; *p;) {
+		if (!strncmp(p, STATIC_TLS_TUNABLE "=", strlen(STATIC_TLS_TUNABLE "=")))
+			return;
+		p += strcspn(p, ":");
+		p += *p == ':';
+	}
+	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_TLS);
+	size_t need = path ? record_tls(path) : 0;
+	if (need > RECORD_TLS) {
+		more = memory_format("%s:" STATIC_TLS_ONCE "=2:" STATIC_TLS_TUNABLE "=%zu", value, need);
+		free(value);
+		value = more;
+	}
+	set("GLIBC_TUNABLES", value);
+}
+
+int record_environment(const char *path)
+{
+	if (set_module() < 0)
+		return -1;
+	set_tunables(path);
+	return 0;
+}
+
+char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched)
+{
+	struct rules found = { 0 }, rules = { 0 };
+	const char *named = options->config ? options->config : getenv("XAUDIT_CONFIG");
+	char *config = NULL, *given = NULL, *text = NULL, *sections = NULL, *output = NULL;
+	size_t size;
+	FILE *to;
+
+	if (options->config && !*options->config) {
+		tool_error("record", "-c names no file");
+		return NULL;
+	}
+	if (check_words("library", &options->libraries) < 0 || check_words("pattern", &options->functions) < 0 ||
+		check_words("pattern", &options->exclude) < 0 ||
+		check_words("pattern", &options->below) < 0 ||
+		(options->output && check("output", options->output) < 0))
+		return NULL;
+	/* Children may change their folder: every path must be from the root. */
+	if (named && *named && !(config = record_absolute(named)))
+		return NULL;
+	to = open_memstream(&given, &size);
+	put_options(to, options);
+	fclose(to);
+	if (read_rules(&found, given, config) < 0)
+		goto out;
+	*off = found.disabled || found.prepare == RULES_PREPARE_NONE;
+	*searched = !config && found.file ? record_absolute(found.file) : NULL;
+
+	to = open_memstream(&sections, &size);
+	put_sections(to, options, &found);
+	fclose(to);
+	output = options->output ? record_absolute(options->output) : memory_format("%s", found.output);
+	if (!output)
+		goto out;
+	for (size_t n = strlen(output); n > 1 && output[n - 1] == '/'; n--)
+		output[n - 1] = '\0';
+	char *with_pid = replace_pid(output);
+	free(output);
+	output = with_pid;
+	if (check("output", output) < 0)
+		goto bad;
+
+	to = open_memstream(&text, &size);
+	put_trace(to, output, &found);
+	fputs(sections, to);
+	fclose(to);
+	/*
+	 * A configuration that was only found counts for all processes, wherever they are, but its sections only
+	 * without ours.
+	 */
+	if (!config && found.file && !*sections)
+		config = record_absolute(found.file);
+	if (read_rules(&rules, text, config) < 0 || record_environment(path) < 0)
+		goto bad;
+	set("XAUDIT_RULES", text);
+	text = NULL;
+	if (config) {
+		set("XAUDIT_CONFIG", config);
+		config = NULL;
+	}
+	goto out;
+bad:
+	free(output);
+	output = NULL;
+out:
+	arena_free(&found.arena);
+	arena_free(&rules.arena);
+	free(given);
+	free(sections);
+	free(config);
+	free(text);
+	return output;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running the command so that its caller notices no wrapper: same terminal, same signals, same end.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+const char *record_speaker = "record";
+
+/* Is there something at path that execve() would take on? 0 or an errno. */
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+		return EACCES;
+	return 0;
+}
+
+static void complain(const char *command, int error, int *status)
+{
+	if (error == ENOENT || error == ENOTDIR) {
+		*status = RECORD_NOT_FOUND;
+		tool_error(record_speaker,
+			!*command		? "the command%s is an empty word"
+			: strchr(command, '/') ? "%s is not there"
+					       : "%s is in no folder of PATH",
+			command);
+	} else {
+		*status = RECORD_NOT_EXECUTABLE;
+		tool_error(record_speaker, "%s can't be executed: %s", command, strerror(error));
+	}
+}
+
+char *record_search(const char *command, int *error)
+{
+	const char *path = getenv("PATH");
+	int worst = ENOENT;
+
+	if (!*command || strchr(command, '/')) {
+		*error = *command ? executable(command) : ENOENT;
+		return *error ? NULL : memory_format("%s", command);
+	}
+	/* What execvp() takes when there is no PATH. */
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (;; path++) {
+		size_t n = strcspn(path, ":");
+		char *file = memory_format("%.*s%s%s", (int)n, path, n ? "/" : "./", command);
+
+		*error = executable(file);
+		if (!*error)
+			return file;
+		if (*error == EACCES)
+			worst = *error;
+		free(file);
+		path += n;
+		if (!*path)
+			break;
+	}
+	*error = worst;
+	return NULL;
+}
+
+char *record_find(const char *command, int *status)
+{
+	int error;
+	char *path = record_search(command, &error);
+
+	if (!path)
+		complain(command, error, status);
+	return path;
+}
+
+/* Until the watcher has the child in hand, it does not begin. */
+static void await(int go)
+{
+	char byte;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+int record_run(char **command, const struct record_watcher *watcher, int *status)
+{
+	struct record_signals before;
+	int report[2], go[2], error = 0, failure = 0;
+	ssize_t n;
+	pid_t pid;
+
+	/* Closes when the command begins, or tells why it does not. */
+	if (pipe2(report, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0) {
+		tool_error(record_speaker, "no pipe to be had: %s", strerror(errno));
+		return RECORD_FAILED;
+	}
+	record_signals_take(&before);
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		await(go[0]);
+		record_signals_give_back(&before);
+		execvp(command[0], command);
+		error = errno;
+		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)
+			;
+		_exit(RECORD_FAILED);
+	}
+	if (pid < 0) {
+		tool_error(record_speaker, "no process to be had: %s", strerror(errno));
+		failure = RECORD_FAILED;
+	}
+	record_signals_send_to(pid);
+	record_signals_let_come(&before);
+	close(report[1]);
+	close(go[0]);
+	if (!failure && watcher->begin && watcher->begin(pid) < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, status, 0);
+		record_signals_send_to(0);
+		failure = RECORD_FAILED;
+	}
+	close(go[1]);
+	if (!failure) {
+		siginfo_t info;
+
+		if (watcher->wait)
+			watcher->wait(pid, status);
+		while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
+			;
+		if (n != sizeof(error))
+			error = 0;
+		if (!error && watcher->begun)
+			watcher->begun(watcher->context);
+		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
+		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+			;
+		record_signals_send_to(0);
+		while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
+			;
+		if (error == ENOENT) {
+			/* record_find() saw the file: what is missing is the interpreter that it names. */
+			tool_error(record_speaker, "%s can't be executed: the interpreter that it names is not there",
+				command[0]);
+			failure = RECORD_NOT_FOUND;
+		} else if (error) {
+			complain(command[0], error, &failure);
+		}
+	}
+	close(report[0]);
+	/* What comes now is meant for us. */
+	record_signals_give_back(&before);
+	return failure;
+}
+
+int record_pass_on(int status)
+{
+	if (WIFSIGNALED(status)) {
+		int signal = WTERMSIG(status);
+		struct sigaction action = { .sa_handler = SIG_DFL };
+		struct rlimit none = { 0, 0 };
+		sigset_t set;
+
+		/* The command's own core, if any, must not be replaced by ours; a core handler ignores the limit. */
+		setrlimit(RLIMIT_CORE, &none);
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		sigaction(signal, &action, NULL);
+		sigemptyset(&set);
+		sigaddset(&set, signal);
+		raise(signal);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		return 128 + signal;
+	}
+	return WEXITSTATUS(status);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals that come to xaudit while the command runs: they are meant for the command, as if it ran in xaudit's place
+ * (env, nice). Each that can be caught is passed on, but for
+ *  - SIGCHLD, which is about us;
+ *  - what the terminal sends to its foreground group, as long as the command is in our group and so has it already;
+ *  - what we did ourselves: a fault is ours, and a closed pipe makes the call fail that writes.
+ * That also holds for those that we are to ignore, as a shell's background jobs SIGINT and SIGQUIT: the command ignores
+ * them as well, unless it wants to hear of them (a server that SIGQUIT asks to end). One that stops us (job control)
+ * stops the command first.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static volatile pid_t child; /* 0: none yet, or no longer */
+
+/* The kernel told all of the foreground group. SIGHUP it also tells the leader of the session alone. */
+static bool others_have_it(int signal, const siginfo_t *info)
+{
+	if (info->si_code != SI_KERNEL || getpgid(child) != getpgrp())
+		return false;
+	switch (signal) {
+	case SIGHUP:
+	case SIGCONT:
+		return getsid(0) != getpid();
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGWINCH:
+		return true;
+	default:
+		return false; /* timers, that is SIGALRM */
+	}
+}
+
+/* The signal's default action, now. Returns when it did not end us: after SIGCONT. */
+static void act_by_default(int signal)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL}, ours;
+	sigset_t set, before;
+
+	sigaction(signal, &plain, &ours);
+	raise(signal);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(signal, &ours, NULL);
+}
+
+static bool is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP ||
+	       signal == SIGSYS || signal == SIGABRT;
+}
+
+static bool stops(int signal)
+{
+	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	int keep = errno;
+	bool sent = info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
+	bool own = sent && info->si_pid == getpid();
+
+	(void)context;
+	if (is_fault(signal) && (!sent || own))
+		act_by_default(signal);
+	else if (own || child <= 0)
+		;
+	else if (info->si_code == SI_QUEUE)
+		sigqueue(child, signal, info->si_value);
+	else if (!others_have_it(signal, info))
+		kill(child, signal);
+	if (stops(signal))
+		act_by_default(signal);
+	errno = keep;
+}
+
+void record_signals_take(struct record_signals *before)
+{
+	struct sigaction action = {.sa_flags = SA_RESTART | SA_SIGINFO, .sa_sigaction = pass_on};
+	sigset_t all;
+
+	sigfillset(&all);
+	action.sa_mask = all;
+	sigprocmask(SIG_BLOCK, &all, &before->mask);
+	for (int signal = 1; signal < RECORD_SIGNALS; signal++) {
+		struct sigaction plain = {.sa_handler = SIG_DFL};
+
+		before->taken[signal] = false;
+		/* The C library keeps two for itself. */
+		if (signal == SIGKILL || signal == SIGSTOP || sigaction(signal, NULL, &before->action[signal]) < 0)
+			continue;
+		/* What we were told to ignore stops nobody by job control, but the command may have its own mind about
+		 * others. */
+		if (stops(signal) && before->action[signal].sa_handler == SIG_IGN)
+			continue;
+		/* When SIGCHLD is ignored, the status would be lost. */
+		before->taken[signal] = sigaction(signal, signal == SIGCHLD ? &plain : &action, NULL) == 0;
+	}
+}
+
+void record_signals_send_to(pid_t pid)
+{
+	child = pid;
+}
+
+void record_signals_let_come(const struct record_signals *before)
+{
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+void record_signals_give_back(const struct record_signals *before)
+{
+	for (int signal = 1; signal < RECORD_SIGNALS; signal++)
+		if (before->taken[signal])
+			sigaction(signal, &before->action[signal], NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}

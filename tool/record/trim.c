@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The places of a family are taken as a whole, and are much of a small trace: what they did not use is given back once
+ * nobody can write there any more, and so are chunks that threads have in files of their own.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h> /* OVERLAYFS_SUPER_MAGIC */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+
+#define BLOCK (64u << 10)
+#define PAGE  4096ull
+
+/* What is to be kept. */
+struct range {
+	uint64_t begin, end;
+};
+
+struct trim {
+	int folder, fd;	/* fd: of meta */
+	struct family *family;
+	uint64_t size;	/* of meta */
+	struct range *range;
+	size_t ranges;
+	/* A thread's own file, the last that was asked for. */
+	int file;
+	uint32_t file_process, file_number;
+};
+
+/*
+ * Does anybody have the file open or mapped? A store behind the end of a truncated mapping is a SIGBUS, so this must
+ * not err that way: the kernel grants a write lease only to the file's sole user. Where a file system knows no leases,
+ * the caller's own test (is there such a process?) has to do; so it has on overlayfs, whose mappings a lease does not
+ * see.
+ */
+enum use { USE_NONE, USE_SOME, USE_UNKNOWN };
+
+static enum use find_use(int fd)
+{
+	/* Who opens it in this moment has us told so, by SIGIO: this thread alone, not whichever has it not blocked. */
+	struct f_owner_ex own = { F_OWNER_TID, gettid() };
+
+	fcntl(fd, F_SETOWN_EX, &own);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+		return USE_NONE;
+	}
+	return errno == EAGAIN ? USE_SOME : USE_UNKNOWN;
+}
+
+bool record_trim_is_over(int folder)
+{
+	int fd = openat(folder, "meta", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct statfs fs;
+	struct stat st;
+	bool over;
+
+	if (fd < 0)
+		return false;
+	over = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !fstatfs(fd, &fs) &&
+	       fs.f_type != OVERLAYFS_SUPER_MAGIC && find_use(fd) == USE_NONE;
+	close(fd);
+	return over;
+}
+
+static void keep(struct trim *trim, uint64_t begin, uint64_t end)
+{
+	end = end < trim->size ? end : trim->size;
+	if (begin >= end)
+		return;
+	if (!(trim->ranges & (trim->ranges + 1)))
+		trim->range = memory_resize(trim->range, 2 * trim->ranges + 2, sizeof(*trim->range));
+	trim->range[trim->ranges++] = (struct range){ begin, end };
+}
+
+/* The end of the last data in from...to, a multiple of 8; `to` where holes can't be seen, from where there is none. */
+static uint64_t last_data(const struct trim *trim, uint64_t from, uint64_t to)
+{
+	uint64_t end = from;
+
+	for (off_t at = (off_t)from; (uint64_t)at < to; end = (uint64_t)at) {
+		at = lseek(trim->fd, at, SEEK_DATA);
+		if (at < 0)
+			return errno == ENXIO ? end : to;
+		if ((uint64_t)at >= to)
+			return end;
+		at = lseek(trim->fd, at, SEEK_HOLE);
+		if (at < 0)
+			return to;
+	}
+	return end / 8 * 8 < to ? end / 8 * 8 : to;
+}
+
+/*
+ * The end of the last word in from...to that is neither in a hole nor `token`; from where there is none. Multiples of 8.
+ * 0 on error.
+ */
+static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, uint64_t token)
+{
+	static uint64_t block[BLOCK / 8];
+
+	/* Else the kernel would have to make pages for the holes, to be read. */
+	to = last_data(trim, from, to);
+	while (to > from) {
+		uint64_t size = to - from < BLOCK ? to - from : BLOCK;
+
+		to -= size;
+		if (pread(trim->fd, block, size, (off_t)to) != (ssize_t)size)
+			return 0;
+		for (uint64_t i = size / 8; i-- > 0;)
+			if (block[i] != token)
+				return to + (i + 1) * 8;
+	}
+	return from;
+}
+
+/* Has the thread's own file the same chunk? Its head is what is written last. */
+static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
+{
+	struct trace_chunk copy;
+	char name[FAMILY_NAME_SIZE];
+
+	if (!chunk->used || !chunk->copied || chunk->copied > UINT32_MAX)
+		return false;
+	if (trim->file < 0 || trim->file_process != chunk->process || trim->file_number != chunk->thread) {
+		if (trim->file >= 0)
+			close(trim->file);
+		family_file_name(name, 't', chunk->thread, chunk->process);
+		trim->file = openat(trim->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		trim->file_process = chunk->process;
+		trim->file_number = chunk->thread;
+	}
+	uint64_t at = (chunk->copied - 1) * (trim->family->place_size / 2);
+	return trim->file >= 0 && pread(trim->file, &copy, sizeof(copy), (off_t)at) == sizeof(copy) &&
+	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.process == chunk->process &&
+	       copy.thread == chunk->thread && copy.used == chunk->used && copy.lost == chunk->lost;
+}
+
+/* Returns false where it can't tell what the place holds. */
+static bool keep_chunk(struct trim *trim, const struct family_place *place)
+{
+	uint64_t limit = trim->family->place_size / 2, at = place->place * trim->family->place_size + limit, end;
+	struct trace_chunk head;
+
+	if (at >= trim->size)
+		return true;
+	limit = trim->size - at < limit ? (trim->size - at) / 8 * 8 : limit;
+	if (limit < sizeof(head) || pread(trim->fd, &head, sizeof(head), (off_t)at) != sizeof(head))
+		return false;
+	if (!head.magic)
+		return true; /* its thread was about to begin it, and is gone */
+	if (head.magic != TRACE_CHUNK_MAGIC || head.version != TRACE_VERSION || head.head_size < sizeof(head) ||
+		head.head_size % 8 || head.head_size > limit || head.used > limit || head.used % 8 ||
+		head.process != place->process || head.thread != place->number)
+		return false;
+	if (has_copy(trim, &head))
+		return true;
+	end = head.used ? at + head.used : last_word(trim, at + head.head_size, at + limit, head.token);
+	keep(trim, at, end);
+	return end != 0;
+}
+
+static bool keep_counts(struct trim *trim, const struct family_place *place)
+{
+	uint64_t at = place->place * trim->family->place_size, end = at + trim->family->place_size;
+
+	if (at >= trim->size)
+		return true;
+	end = last_word(trim, at, end < trim->size ? end : trim->size / 8 * 8, 0);
+	keep(trim, at, end);
+	return end != 0;
+}
+
+static bool keep_records(struct trim *trim, const struct family_place *place)
+{
+	const struct process *process = family_process(trim->family, place->place);
+	uint64_t offset, room;
+
+	if (!process)
+		return false;
+	for (uint64_t pos = 0; pos < process->head.used; pos += room) {
+		if (!process_locate(process, pos, &offset, &room))
+			return false;
+		room = room < process->head.used - pos ? room : process->head.used - pos;
+		keep(trim, offset, offset + room);
+	}
+	return true;
+}
+
+static bool keep_all(struct trim *trim)
+{
+	const struct family *family = trim->family;
+
+	keep(trim, family->head.directory, family->head.directory + 8ull * family->end);
+	for (uint32_t i = 0; i < family->places.count; i++) {
+		const struct family_place *place = &family->places.place[i];
+
+		if (place->what == TRACE_PLACE_CHUNK ? !keep_chunk(trim, place) :
+			place->what == TRACE_PLACE_COUNTS ? !keep_counts(trim, place) :
+			place->what == TRACE_PLACE_HEAD && !keep_records(trim, place))
+			return false;
+	}
+	/* Place 0 may have no word yet. */
+	return keep_records(trim, &(struct family_place){ 0 });
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Where holes can't be made it stays as it is. Blocks that nobody wrote to are no data, so it can't be seen whether there
+ * are some. */
+static void give_back(const struct trim *trim, uint64_t begin, uint64_t end)
+{
+	begin = (begin + PAGE - 1) & ~(PAGE - 1);
+	end &= ~(PAGE - 1);
+	if (begin < end)
+		fallocate(trim->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
+}
+
+/* Returns 0 or -1. */
+static int give_all_back(struct trim *trim)
+{
+	uint64_t end = 0;
+
+	qsort(trim->range, trim->ranges, sizeof(*trim->range), by_begin);
+	for (size_t i = 0; i < trim->ranges; i++) {
+		if (trim->range[i].begin > end)
+			give_back(trim, end, trim->range[i].begin);
+		end = trim->range[i].end > end ? trim->range[i].end : end;
+	}
+	return ftruncate(trim->fd, (off_t)end);
+}
+
+long long record_trim(int folder, struct family *family)
+{
+	struct trim trim = { .folder = folder, .family = family, .file = -1 };
+	struct stat before, after;
+	long long given = -1;
+
+	trim.fd = family->place_size ? openat(folder, "meta", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (trim.fd < 0)
+		return -1;
+	/* Our own descriptor would count. */
+	file_rest(family->meta);
+	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && find_use(trim.fd) != USE_SOME) {
+		trim.size = (uint64_t)before.st_size;
+		if (keep_all(&trim) && !give_all_back(&trim) && !fstat(trim.fd, &after))
+			given = (before.st_blocks - after.st_blocks) * 512ll;
+	}
+	if (trim.file >= 0)
+		close(trim.file);
+	close(trim.fd);
+	free(trim.range);
+	return given < 0 ? -1 : given;
+}

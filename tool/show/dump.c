@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/* xaudit dump: every event, in time order over all threads and processes. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tool/show/event_format.h"
+#include "tool/show/event_text.h"
+#include "tool/json.h"
+#include "tool/show/show.h"
+#include "tool/tool.h"
+#include "tool/read/merge.h"
+
+static const char help[] =
+	"Usage: xaudit dump [OPTION]... [DIR]\n"
+	"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
+	"\n"
+	"Options:\n"
+	"  --format=FORMAT  text (default), or json: one object per line\n"
+	"  --event-format=TYPE=FORMAT\n"
+	"                   how to decode the data of custom events of this type, by name or\n"
+	"                   number, such as request='u32 id, string name'; several times\n" READER_HELP_TEXT;
+
+struct dump {
+	struct reader_options options;
+	const struct reader_colors *color;
+	struct event_formats formats;
+};
+
+static const char *word(enum merge_type type)
+{
+	switch (type) {
+	case MERGE_ENTRY:
+	case MERGE_POINT:
+		return "entry";
+	case MERGE_EXIT:
+		return "exit";
+	case MERGE_TAIL:
+		return "tail";
+	case MERGE_UNWIND:
+		return "unwind";
+	case MERGE_LOST:
+		return "lost";
+	case MERGE_LOAD:
+		return "load";
+	case MERGE_UNLOAD:
+		return "unload";
+	case MERGE_CHANGE:
+		return "change";
+	case MERGE_CRASH:
+		return "crash";
+	case MERGE_CUSTOM:
+		return "custom";
+	case MERGE_OVERWRITTEN:
+		return "gap";
+	case MERGE_STACK:
+	case MERGE_PART:
+		return "stack";
+	case MERGE_THREAD:
+		break;
+	}
+	return "thread";
+}
+
+/* What an event is about: both formats show the same. */
+struct about {
+	const char *function; /* NULL: none */
+	const char *library;  /* NULL: none */
+	uint64_t address;
+	bool has_address;
+	char buf[320];
+};
+
+static void find_function(struct about *about, struct merge_source *source, const struct function *function)
+{
+	struct object *object = function ? process_object(source->process, function->object) : NULL;
+
+	about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
+	about->library = object_path(object);
+	const struct load *load = object ? process_load_of(source->process, object) : NULL;
+	if (load) {
+		about->address = load->base + function->offset;
+		about->has_address = true;
+	}
+}
+
+static void find_about(struct about *about, struct merge_source *source, const struct merge_event *event)
+{
+	const struct change *change;
+
+	about->function = about->library = NULL;
+	about->has_address = false;
+	switch (event->type) {
+	case MERGE_LOST:
+	case MERGE_THREAD:
+	case MERGE_CRASH:
+	case MERGE_CUSTOM:
+	case MERGE_OVERWRITTEN:
+	case MERGE_STACK:
+	case MERGE_PART:
+		return;
+	case MERGE_CHANGE:
+		change = merge_change(source, event);
+		if (change->what == TRACE_CHANGE_THROTTLED)
+			find_function(about, source, change_function(source->process, change));
+		return;
+	case MERGE_LOAD:
+	case MERGE_UNLOAD:
+		about->library = object_path(event->object);
+		about->address = event->base;
+		about->has_address = true;
+		return;
+	default:
+		find_function(about, source, merge_function(source, event));
+	}
+}
+
+static void print_change_json(const struct change *change)
+{
+	printf(",\"change\":\"%s\"", change_word(change->what));
+	if (change->what == TRACE_CHANGE_MODE)
+		printf(",\"mode\":\"%s\"", mode_word(change->value));
+	else
+		printf(",\"value\":%" PRIu64, change->value);
+	if (*change->text) {
+		printf(",\"text\":");
+		json_string(stdout, change->text);
+	}
+}
+
+static void print_custom_json(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+{
+	const char *name = process_type_now(source->process, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+
+	printf(",\"type\":");
+	json_string(stdout, name);
+	printf(",\"type_number\":%" PRIu32 ",\"size\":%" PRIu64 ",\"data\":\"", event->id, event->count);
+	event_base64(stdout, event->data, event->count);
+	putchar('"');
+	if (format) {
+		putchar(',');
+		event_format_json(stdout, format, event->data, event->count);
+	}
+}
+
+static void print_custom(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+{
+	const char *name = process_type_now(source->process, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+
+	printf("  %s", dump->color->name);
+	event_type(stdout, name, event->id);
+	printf("%s  ", dump->color->off);
+	if (format)
+		event_format_text(stdout, format, event->data, event->count);
+	else
+		event_text(stdout, event->data, event->count, SIZE_MAX);
+	printf("  %s%" PRIu64 " bytes%s\n", dump->color->dim, event->count, dump->color->off);
+}
+
+static void print_json(const struct dump *dump, const struct about *about, struct merge_source *source,
+	const struct merge_event *event)
+{
+	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
+		word(event->type));
+	json_string(stdout, about->function);
+	printf(",\"library\":");
+	json_string(stdout, about->library);
+	if (about->has_address)
+		printf(",\"address\":\"0x%" PRIx64 "\"", about->address);
+	else
+		printf(",\"address\":null");
+	if (event->type == MERGE_POINT)
+		printf(",\"return\":false");
+	if (event->stack)
+		printf(",\"stack\":%" PRIu32, event->stack);
+	if (event->type == MERGE_LOST)
+		printf(",\"count\":%" PRIu64, event->count);
+	if (event->type == MERGE_CRASH)
+		printf(",\"signal\":%" PRIu64, event->count);
+	if (event->type == MERGE_OVERWRITTEN)
+		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
+	if (event->type == MERGE_CHANGE)
+		print_change_json(merge_change(source, event));
+	if (event->type == MERGE_CUSTOM)
+		print_custom_json(dump, source, event);
+	puts("}");
+}
+
+static void print_text(const struct dump *dump, const struct about *about, struct merge_source *source,
+	const struct merge_event *event)
+{
+	const struct reader_colors *color = dump->color;
+
+	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
+		event->tid, word(event->type));
+	if (about->has_address)
+		printf("  0x%012" PRIx64, about->address);
+	else
+		printf("  %14s", "-");
+	if (event->type == MERGE_LOST)
+		printf("  %s%" PRIu64 " events%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_CRASH)
+		printf("  %sends by signal %" PRIu64 "%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_OVERWRITTEN)
+		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
+	if (event->type == MERGE_STACK || event->type == MERGE_PART) {
+		printf("  %s", color->name);
+		event_stack(stdout, event->id);
+		fputs(color->off, stdout);
+	}
+	if (event->type == MERGE_PART)
+		printf("  with what is open, but for %" PRIu64 " calls", event->count);
+	if (event->type == MERGE_CHANGE) {
+		printf("  %s", color->warn);
+		change_print(stdout, source->process, merge_change(source, event));
+		printf("%s\n", color->off);
+		return;
+	}
+	if (event->type == MERGE_CUSTOM) {
+		print_custom(dump, source, event);
+		return;
+	}
+	if (about->function) {
+		printf("  %s", color->name);
+		tool_text(stdout, about->function);
+		printf("%s", color->off);
+	}
+	if (about->library) {
+		printf("  %s", color->dim);
+		tool_text(stdout, about->library);
+		printf("%s", color->off);
+	}
+	puts(event->type == MERGE_POINT ? "  entry only" : "");
+}
+
+static void dump_all(const struct dump *dump, struct folder *folder)
+{
+	struct merge_source *source;
+	struct merge_event event;
+	struct about about;
+	struct merge merge;
+
+	if (!dump->options.json)
+		reader_say_coarse(folder, "# ");
+	merge_open(&merge, folder);
+	while (!reader_output_broken() && (source = merge_next(&merge, &event))) {
+		if (event.type == MERGE_THREAD)
+			source->user = NULL;
+		/* They tell replay where a tree ends; each event has its tid. */
+		if (event.type == MERGE_THREAD || (event.type == MERGE_OVERWRITTEN && !event.count))
+			continue;
+		/* In JSON each has its stack; the first one of a thread is no news. */
+		bool begins = event.type == MERGE_STACK && !source->user;
+		if (event.type == MERGE_STACK || event.type == MERGE_PART) {
+			source->user = source;
+			if (dump->options.json || begins)
+				continue;
+		}
+		find_about(&about, source, &event);
+		if (dump->options.json)
+			print_json(dump, &about, source, &event);
+		else
+			print_text(dump, &about, source, &event);
+	}
+	merge_close(&merge);
+}
+
+enum { DUMP_EVENT_FORMAT = READER_OWN };
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	struct dump *dump = context;
+	char *wrong = event_format_add(&dump->formats, optarg);
+
+	(void)option; /* there is but one */
+	if (wrong)
+		tool_error(options->command, "--event-format can't be '%s': %s", optarg, wrong);
+	free(wrong);
+	return !wrong;
+}
+
+int dump_main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "format", required_argument, NULL, READER_FORMAT },
+		{ "event-format", required_argument, NULL, DUMP_EVENT_FORMAT },
+		READER_LONG_OPTIONS,
+		{ 0 },
+	};
+	static const struct reader_syntax syntax = {
+		.command = "dump", .help = help, .letters = ":", .options = long_options, .own = take_option
+	};
+	struct dump dump = { 0 };
+	int status = reader_begin(&dump.options, &syntax, &dump, argc, argv);
+
+	if (status < 0) {
+		struct folder *folder = folder_open(dump.options.dir, dump.options.pid);
+		dump.color = reader_colors(&dump.options);
+		if (folder)
+			dump_all(&dump, folder);
+		status = folder ? reader_end(folder) : TOOL_FAILED;
+	}
+	event_format_free(&dump.formats);
+	return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoding the data of custom events: `xaudit dump --event-format TYPE='u32 id, string name'`.
+ *
+ * A format is a list of fields, little endian, one right behind the other without gaps. Each is a type and a name:
+ *	u8 u16 u32 u64, i8 ... i64	numbers
+ *	x8 x16 x32 x64			numbers, shown in hex
+ *	f32 f64				floating point numbers
+ *	string				up to a NUL, or to the end
+ *	bytes N				N bytes
+ */
+#ifndef XAUDIT_TOOL_SHOW_EVENT_FORMAT_H
+#define XAUDIT_TOOL_SHOW_EVENT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct event_format;
+
+/* The formats that were given. */
+struct event_formats {
+	struct event_format *format;
+	unsigned count;
+};
+
+/*
+ * Takes "TYPE=FIELD, FIELD..." as a further format; of several of one type the last one counts. Returns NULL, or what
+ * is wrong with it, as a phrase to be freed.
+ */
+char *event_format_add(struct event_formats *formats, const char *text);
+
+/* The format of a type, by its name (may be NULL) or its number in decimal; NULL: none was given. */
+const struct event_format *event_format_find(const struct event_formats *formats, const char *name, uint32_t number);
+
+/*
+ * Writes `name=value name=value`, and whether the data was too short, or how much more there is. A zero must lie behind
+ * the data.
+ */
+void event_format_text(FILE *file, const struct event_format *format, const uint8_t *data, size_t size);
+
+/* Writes `"fields":{"name":value}`, and `,"too_short":true` or `,"more_bytes":N`. */
+void event_format_json(FILE *file, const struct event_format *format, const uint8_t *data, size_t size);
+
+void event_format_free(struct event_formats *formats);
+
+#endif

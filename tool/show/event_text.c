@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/event_text.h"
+
+#include <inttypes.h>
+
+#include "runtime/text.h"
+#include "tool/show/show.h"
+#include "tool/tool.h"
+#include "tool/read/decode.h"
+
+/* What stands behind the backslash for this character; 0: it needs none. */
+static char escape(uint8_t c)
+{
+	switch (c) {
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	case '\r':
+		return 'r';
+	case '"':
+	case '\\':
+		return (char)c;
+	}
+	return 0;
+}
+
+bool event_is_text(const uint8_t *data, size_t size)
+{
+	if (size > 1 && !data[size - 1])
+		size--;
+	for (size_t at = 0; at < size;) {
+		size_t length = text_utf8(data + at);
+		if (!length || (text_is_control(data + at, length) && !escape(data[at])))
+			return false;
+		at += length;
+	}
+	return true;
+}
+
+void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
+{
+	size_t at = 0, written = 0;
+
+	if (!event_is_text(data, size)) {
+		for (; at < size && written < limit; at++, written += 3)
+			fprintf(file, "%s%02x", at ? " " : "", data[at]);
+		if (at < size)
+			fputs(" ...", file);
+		return;
+	}
+	if (size && !data[size - 1])
+		size--;
+	putc('"', file);
+	for (; at < size && written < limit; written++) {
+		size_t length = text_utf8(data + at);
+		if (escape(data[at]))
+			fprintf(file, "\\%c", escape(data[at]));
+		else
+			fwrite(data + at, 1, length, file);
+		at += length;
+	}
+	fputs(at < size ? "\"..." : "\"", file);
+}
+
+void event_type(FILE *file, const char *name, uint32_t number)
+{
+	if (name)
+		tool_text(file, name);
+	else
+		fprintf(file, "type %" PRIu32, number);
+}
+
+void event_base64(FILE *file, const uint8_t *data, size_t size)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t at = 0; at < size; at += 3) {
+		size_t left = size - at;
+		uint32_t bits = (uint32_t)data[at] << 16 | (left > 1 ? (uint32_t)data[at + 1] << 8 : 0) |
+				(left > 2 ? data[at + 2] : 0);
+		putc(digits[bits >> 18], file);
+		putc(digits[bits >> 12 & 63], file);
+		putc(left > 1 ? digits[bits >> 6 & 63] : '=', file);
+		putc(left > 2 ? digits[bits & 63] : '=', file);
+	}
+}
+
+void event_stack(FILE *out, uint32_t stack)
+{
+	fprintf(out, "%" PRIu32, decode_stack_place(stack));
+	if (decode_stack_turn(stack))
+		fprintf(out, ".%" PRIu32, decode_stack_turn(stack));
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit info of many processes, such as a build's: a line per program, and what went wrong, once. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/show/info.h"
+#include "tool/memory.h"
+#include "tool/show/show.h"
+#include "tool/tool.h"
+#include "tool/read/state.h"
+
+#define ROWS 30 /* that are shown */
+
+struct row {
+	const char *text; /* path of a program, or a note */
+	uint64_t processes, events, lost;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct row *)a)->text, ((const struct row *)b)->text);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->events != y->events)
+		return x->events > y->events ? -1 : 1;
+	if (x->processes != y->processes)
+		return x->processes > y->processes ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+/* Adds up rows of the same text; returns how many are left, the heaviest first. */
+static size_t add_up(struct row *row, size_t rows)
+{
+	size_t n = 0;
+
+	qsort(row, rows, sizeof(*row), by_text);
+	for (size_t i = 0; i < rows; i++) {
+		if (n && !strcmp(row[n - 1].text, row[i].text)) {
+			row[n - 1].processes += row[i].processes;
+			row[n - 1].events += row[i].events;
+			row[n - 1].lost += row[i].lost;
+		} else {
+			row[n++] = row[i];
+		}
+	}
+	qsort(row, n, sizeof(*row), by_weight);
+	return n;
+}
+
+static void print_programs(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+{
+	struct row *row = memory_zeroed(folder->processes, sizeof(*row));
+
+	for (unsigned i = 0; i < folder->processes; i++) {
+		const char *exe = folder->process[i]->exe;
+		row[i] = (struct row){ exe ? exe : "[unknown]", 1, sums[i].events + sums[i].counted, sums[i].lost };
+	}
+	size_t rows = add_up(row, folder->processes);
+	printf("\n%s%10s  %14s  %10s  Program%s\n", color->head, "Processes", "Events", "Lost", color->off);
+	for (size_t i = 0; i < rows && i < ROWS; i++) {
+		printf("%10" PRIu64 "  %14" PRIu64 "  %s%10" PRIu64 "%s  %s", row[i].processes, row[i].events,
+			row[i].lost ? color->warn : "", row[i].lost, row[i].lost ? color->off : "", color->name);
+		tool_text(stdout, row[i].text);
+		printf("%s\n", color->off);
+	}
+	if (rows > ROWS)
+		printf("%10s  and %zu programs more\n", "", rows - ROWS);
+	free(row);
+}
+
+static void print_states(const struct folder *folder, const struct info_sums *sums)
+{
+	uint64_t count[PROCESS_STATES] = { 0 }, off = 0, crashed = 0;
+	const char *between = "\nProcesses that: ";
+
+	for (unsigned i = 0; i < folder->processes; i++) {
+		count[process_state(folder->process[i])]++;
+		off += (folder->process[i]->head.flags & TRACE_OFF) != 0;
+		crashed += sums[i].crashes != 0;
+	}
+	for (int state = 0; state < PROCESS_STATES; state++) {
+		if (!count[state])
+			continue;
+		printf("%s%" PRIu64 " %s", between, count[state],
+			count[state] == 1 ? process_state_phrase((enum process_state)state)
+					  : process_state_plural((enum process_state)state));
+		between = "; ";
+	}
+	if (crashed)
+		printf("; %" PRIu64 " crashed", crashed);
+	if (off)
+		printf("; %" PRIu64 " in which xaudit switched itself off", off);
+	putchar('\n');
+}
+
+static void print_notes(const struct folder *folder)
+{
+	struct row *row = NULL;
+	size_t rows = 0;
+
+	for (unsigned i = 0; i < folder->processes; i++) {
+		const struct process *process = folder->process[i];
+		row = memory_resize(row, rows + process->notes + 1, sizeof(*row));
+		for (uint32_t k = 0; k < process->notes; k++)
+			row[rows++] = (struct row){ process->note[k], 1, 0, 0 };
+	}
+	rows = rows ? add_up(row, rows) : 0;
+	for (size_t i = 0; i < rows && i < ROWS; i++) {
+		printf("Note        %" PRIu64 " times: ", row[i].processes);
+		tool_text(stdout, row[i].text);
+		putchar('\n');
+	}
+	if (rows > ROWS)
+		printf("Note        and %zu more\n", rows - ROWS);
+	free(row);
+}
+
+void info_many(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+{
+	print_programs(folder, sums, color);
+	print_states(folder, sums);
+	print_notes(folder);
+	puts("`xaudit info -v` shows each process, `xaudit info --pid=N` one.");
+}

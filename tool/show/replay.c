@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/*
+ * xaudit replay: the calls as an indented tree, all threads merged in time order.
+ *
+ * A call whose end is the next event of its thread is one line (a leaf). So each thread needs one event of lookahead,
+ * and nothing is kept but the open calls.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/show/event_text.h"
+#include "tool/memory.h"
+#include "tool/show/show.h"
+#include "tool/tool.h"
+#include "tool/read/calls.h"
+#include "tool/read/merge.h"
+#include "tool/read/stacks.h"
+
+static const char help[] =
+	"Usage: xaudit replay [OPTION]... [DIR]\n"
+	"Shows the calls as an indented tree, from the trace in DIR (default: xaudit.data).\n"
+	"\n"
+	"Options:\n"
+	"  --tid=N          only the thread with this id\n"
+	"  -D, --depth=N    only calls with less than N open calls above them\n" READER_HELP_TEXT;
+
+/* A thread record's present thread; times of its calls are ns. */
+struct thread {
+	struct replay *replay;
+	struct merge_source *source;
+	struct stacks *stacks;	/* of the process */
+	struct stack_calls *on; /* the one that its events are on */
+	uint32_t tid;
+};
+
+struct replay {
+	struct reader_options options;
+	const struct reader_colors *color;
+	struct merge merge;
+	struct stacks *stacks; /* of each process of the folder */
+	uint32_t tid; /* 0: all */
+	uint32_t depth;
+};
+
+static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
+{
+	return (!r->tid || r->tid == tid) && depth < r->depth;
+}
+
+/* What stands before the text of a line. ns: UINT64_MAX for none. */
+static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
+{
+	char buf[READER_TIME_SIZE];
+
+	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : reader_time(buf, ns), tid, r->color->dim,
+		r->color->off);
+	for (; depth; depth--)
+		fputs("  ", stdout);
+}
+
+static void print_name(const struct replay *r, struct process *process, uint32_t id)
+{
+	char buf[320];
+
+	fputs(r->color->name, stdout);
+	tool_text(stdout, function_name(process, process_function(process, id), buf, sizeof(buf)));
+	fputs(r->color->off, stdout);
+}
+
+/* ---- calls ---- */
+
+static size_t depth_now(const struct thread *thread)
+{
+	return calls_depth(&thread->on->calls);
+}
+
+/* A phrase for people; NULL: it returned. */
+static const char *phrase(enum call_end how)
+{
+	return how == CALL_JUMPED ? "tail call" : how == CALL_RETURNED ? NULL : "unwound";
+}
+
+/* The line of a call that has lines in it, or what remains of one. */
+static void print_open(const struct thread *thread, uint32_t id, size_t depth)
+{
+	const struct replay *r = thread->replay;
+
+	if (!wanted(r, thread->tid, depth))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth);
+	print_name(r, thread->source->process, id);
+	puts("() {");
+}
+
+static void enter(void *user, struct call *call, size_t at)
+{
+	const struct thread *thread = user;
+
+	(void)at;
+	print_open(thread, call->id, (size_t)(call - thread->on->calls.frame) - 1);
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	(void)at;
+	print_open(user, id, CALLS_MOST);
+}
+
+static void end(void *user, struct call *call, enum call_end how, uint64_t time)
+{
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+	size_t depth = (size_t)(call - thread->on->calls.frame) - 1;
+
+	if (!wanted(r, thread->tid, depth))
+		return;
+	begin_line(r, time - call->start, thread->tid, depth);
+	printf("} %s/* ", r->color->dim);
+	print_name(r, thread->source->process, call->id);
+	printf("%s%s%s */%s\n", r->color->dim, phrase(how) ? ": " : "", phrase(how) ? phrase(how) : "", r->color->off);
+}
+
+static void orphan(void *user, uint32_t id, uint64_t time)
+{
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+
+	(void)time;
+	if (!wanted(r, thread->tid, depth_now(thread)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	printf("%s/* end of ", r->color->dim);
+	print_name(r, thread->source->process, id);
+	printf("%s, whose call is not in the trace */%s\n", r->color->dim, r->color->off);
+}
+
+static void point(void *user, uint32_t id, uint64_t time, size_t at)
+{
+	const struct thread *thread = user;
+	const struct replay *r = thread->replay;
+
+	(void)time;
+	(void)at;
+	if (!wanted(r, thread->tid, depth_now(thread)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	print_name(r, thread->source->process, id);
+	printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
+}
+
+static const struct calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
+};
+
+/* A call whose end is the next event of its thread is one line. Returns false if this one is none. */
+static bool print_leaf(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	const struct thread *thread = source->user;
+	const struct merge_event *next = &source->head;
+	size_t depth = depth_now(thread);
+
+	if (event->type != MERGE_ENTRY || !source->more || next->id != event->id ||
+		(next->type != MERGE_EXIT && next->type != MERGE_TAIL && next->type != MERGE_UNWIND))
+		return false;
+	if (wanted(r, thread->tid, depth)) {
+		const char *how = phrase((enum call_end)next->type);
+		begin_line(r, next->time - event->time, thread->tid, depth);
+		print_name(r, source->process, event->id);
+		if (how)
+			printf("(); %s/* %s */%s\n", r->color->dim, how, r->color->off);
+		else
+			puts("();");
+	}
+	merge_skip(&r->merge, source);
+	return true;
+}
+
+/* What is open on the stack has no end. */
+static void end_stack(void *user, struct stack_calls *stack)
+{
+	struct thread *thread = user;
+	const struct replay *r = thread->replay;
+	size_t depth = calls_depth(&stack->calls);
+
+	if (depth && wanted(r, thread->tid, 0)) {
+		begin_line(r, UINT64_MAX, thread->tid, 0);
+		printf("%s/* %zu calls unfinished */%s\n", r->color->dim, depth, r->color->off);
+	}
+	calls_drop(&stack->calls, &hooks, thread);
+}
+
+/* The thread has no more events, or some are missing here. */
+static void end_thread(struct thread *thread)
+{
+	stacks_each(thread->stacks, thread, end_stack, thread);
+}
+
+/* Its events are on another stack from here on. */
+static void change_stack(struct thread *thread, const struct merge_event *event)
+{
+	const struct replay *r = thread->replay;
+	struct stack_calls *before = thread->on;
+	uint32_t number = before->number;
+
+	if (event->type == MERGE_PART) {
+		thread->on = stacks_part(thread->stacks, before, event->id, event->count, thread);
+	} else {
+		stacks_leave(thread->stacks, before);
+		thread->on = stacks_enter(thread->stacks, event->id, thread);
+	}
+	/* The first one of a thread is no news. */
+	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	printf("%s/* stack ", r->color->dim);
+	event_stack(stdout, event->id);
+	printf(" */%s\n", r->color->off);
+}
+
+/* The record's events are another thread's from here on. On stacks with numbers others may go on. */
+static void change_thread(struct thread *thread, uint32_t tid)
+{
+	if (!thread->on->number)
+		end_stack(thread, thread->on);
+	stacks_leave(thread->stacks, thread->on);
+	thread->on = stacks_enter(thread->stacks, 0, thread);
+	thread->tid = tid;
+}
+
+/* ---- remarks ---- */
+
+/* A remark of no thread file: at the depth of the thread that it is about. */
+static size_t depth_of(const struct replay *r, const struct process *process, uint32_t tid)
+{
+	for (unsigned i = 0; i < r->merge.sources; i++) {
+		struct thread *thread = r->merge.source[i]->user;
+		if (r->merge.source[i]->process == process && thread && thread->tid == tid)
+			return depth_now(thread) < r->depth ? depth_now(thread) : r->depth;
+	}
+	return 0;
+}
+
+static void print_remark(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	if (r->tid && r->tid != event->tid)
+		return;
+	begin_line(r, UINT64_MAX, event->tid, depth_of(r, source->process, event->tid));
+	switch (event->type) {
+	case MERGE_LOST:
+		printf("%s/* LOST %" PRIu64 " events */%s\n", r->color->warn, event->count, r->color->off);
+		return;
+	case MERGE_CRASH:
+		printf("%s/* ends by signal %" PRIu64 " */%s\n", r->color->warn, event->count, r->color->off);
+		return;
+	case MERGE_OVERWRITTEN:
+		printf("%s/* %" PRIu64 " chunks were overwritten */%s\n", r->color->warn, event->count, r->color->off);
+		return;
+	case MERGE_CHANGE:
+		printf("%s/* ", r->color->warn);
+		change_print(stdout, source->process, merge_change(source, event));
+		printf(" */%s\n", r->color->off);
+		return;
+	default:
+		break;
+	}
+	printf("%s/* %s ", r->color->dim, event->type == MERGE_LOAD ? "load" : "unload");
+	tool_text(stdout, object_path(event->object));
+	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
+}
+
+#define CUSTOM_LIMIT 60 /* characters of data on a line */
+
+static void print_custom(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	struct thread *thread = source->user;
+	const char *name = process_type_now(source->process, event->id);
+
+	if (!wanted(r, thread->tid, depth_now(thread)))
+		return;
+	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	printf("%s/* %s", r->color->dim, r->color->name);
+	event_type(stdout, name, event->id);
+	printf("%s%s: ", r->color->off, r->color->dim);
+	event_text(stdout, event->data, event->count, CUSTOM_LIMIT);
+	printf(" (%" PRIu64 " bytes) */%s\n", event->count, r->color->off);
+}
+
+static void take(struct replay *r, struct merge_source *source, const struct merge_event *event)
+{
+	struct thread *thread = source->user;
+
+	switch (event->type) {
+	case MERGE_THREAD:
+		change_thread(thread, event->tid);
+		break;
+	case MERGE_STACK:
+	case MERGE_PART:
+		change_stack(thread, event);
+		break;
+	case MERGE_ENTRY:
+	case MERGE_POINT:
+	case MERGE_EXIT:
+	case MERGE_TAIL:
+	case MERGE_UNWIND:
+		if (!print_leaf(r, source, event))
+			calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
+				event->time);
+		break;
+	case MERGE_CUSTOM:
+		print_custom(r, source, event);
+		break;
+	case MERGE_LOST:
+	case MERGE_OVERWRITTEN: /* what was open may have ended there */
+		if (thread)
+			end_thread(thread);
+		if (event->type == MERGE_LOST || event->count)
+			print_remark(r, source, event);
+		break;
+	case MERGE_LOAD:
+	case MERGE_UNLOAD:
+	case MERGE_CHANGE:
+	case MERGE_CRASH:
+		print_remark(r, source, event);
+		break;
+	}
+}
+
+static void begin_thread(struct replay *r, struct merge_source *source, struct stacks *stacks)
+{
+	struct thread *thread = memory_zeroed(1, sizeof(*thread));
+
+	thread->replay = r;
+	thread->source = source;
+	thread->stacks = stacks;
+	thread->on = stacks_enter(thread->stacks, 0, thread);
+	source->user = thread;
+}
+
+static void replay(struct replay *r, struct folder *folder)
+{
+	struct merge_source *source;
+	struct merge_event event;
+
+	reader_say_coarse(folder, "# ");
+	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
+	merge_open(&r->merge, folder);
+	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
+	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {
+		source = r->merge.source[i];
+		while (folder->process[process] != source->process)
+			process++;
+		if (!source->is_meta)
+			begin_thread(r, source, &r->stacks[process]);
+	}
+	while (!reader_output_broken() && (source = merge_next(&r->merge, &event)))
+		take(r, source, &event);
+	for (unsigned i = 0; i < r->merge.sources; i++) {
+		struct thread *thread = r->merge.source[i]->user;
+		if (thread)
+			end_thread(thread);
+		free(thread);
+	}
+	for (unsigned i = 0; i < folder->processes; i++)
+		stacks_close(&r->stacks[i]);
+	free(r->stacks);
+	merge_close(&r->merge);
+}
+
+enum { REPLAY_TID = READER_OWN };
+
+static bool take_option(const struct reader_options *options, int option, void *context)
+{
+	struct replay *r = context;
+
+	if (option == REPLAY_TID)
+		return reader_number(optarg, INT32_MAX, &r->tid) ||
+			reader_bad_value(options, "--tid", optarg, "the id of a thread");
+	return reader_number(optarg, UINT32_MAX, &r->depth) ||
+		reader_bad_value(options, "--depth", optarg, "a number from 1 up");
+}
+
+int replay_main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "tid", required_argument, NULL, REPLAY_TID },
+		{ "depth", required_argument, NULL, 'D' },
+		READER_LONG_OPTIONS,
+		{ 0 },
+	};
+	static const struct reader_syntax syntax = {
+		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .own = take_option
+	};
+	struct replay r = { .depth = UINT32_MAX };
+	int status = reader_begin(&r.options, &syntax, &r, argc, argv);
+
+	if (status >= 0)
+		return status;
+
+	struct folder *folder = folder_open(r.options.dir, r.options.pid);
+	if (!folder)
+		return TOOL_FAILED;
+	r.color = reader_colors(&r.options);
+	replay(&r, folder);
+	return reader_end(folder);
+}

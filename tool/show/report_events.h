@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting of custom events for `xaudit report`: a row per name of a type, over all processes, since a name may have
+ * another number in each. Types without a name are told apart by their numbers.
+ */
+#ifndef XAUDIT_TOOL_SHOW_REPORT_EVENTS_H
+#define XAUDIT_TOOL_SHOW_REPORT_EVENTS_H
+
+#include <stdint.h>
+
+#include "tool/read/folder.h"
+
+struct event_row {
+	char *name;	 /* NULL: meta names no such type */
+	uint32_t number; /* of the type, where it has no name */
+	uint64_t count;
+	uint64_t bytes; /* of data */
+};
+
+struct event_counter {
+	struct event_row *row;
+	uint32_t rows;
+	uint64_t unfinished; /* events that were begun, but not finished; in no row */
+
+	/* Which row a type has in the process that is being counted. */
+	struct process *process;
+	struct event_slot *slot; /* hash */
+	uint32_t slots, used;	 /* slots: a power of two, or 0 */
+	uint32_t *by_name;	 /* hash of rows, + 1; as large as `names` says, a power of two, or 0 */
+	uint32_t names;
+};
+
+/* Takes an event of a process, whose events should come one behind the other. */
+void event_count(struct event_counter *counter, struct process *process, uint32_t type, uint64_t bytes);
+
+/* A process's numbers of types are those of no other: to be called before its names are freed. */
+void event_count_process_ends(struct event_counter *counter);
+
+/* Sorts the rows: by count, falling, then by name and number. No event may be taken behind that. */
+void event_count_sort(struct event_counter *counter);
+
+void event_count_free(struct event_counter *counter);
+
+#endif
