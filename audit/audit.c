@@ -110,7 +110,7 @@ static int tsc_is_invariant(void)
 EXPORT unsigned la_version(unsigned version)
 {
 	struct process_options options = {
-		.version = PACKAGE_VERSION, .program = program, .describe = describe_all, .begin = control_permit};
+		.version = PACKAGE_VERSION, .program = program, .describe = announce_all, .begin = control_permit};
 
 	/* Rights are changing, and the environment is not the program's owner's: nothing is read, made or said. */
 	if (getauxval(AT_SECURE))
@@ -222,8 +222,8 @@ static void open_object(void *argument)
 		static_tls_look(opening->map, &image, &imports, (flags & TRACE_OBJECT_PROGRAM) != 0);
 	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
 		kinds &= rules_kinds(&rules);
-	resolve(load, &imports);
-	close_note(load, &imports);
+	runtime_symbols_give(load, &imports);
+	dlclose_note(load, &imports);
 	/* A program under xaudit check makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
@@ -263,7 +263,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	 * Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take
 	 * part.
 	 */
-	load->asked = kinds || check_mode() || (load->closes && close_is_watched());
+	load->asked = kinds || check_mode() || (load->closes && dlclose_is_watched());
 	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
 
@@ -310,14 +310,14 @@ static void look_for_close(const struct load *load)
 		return;
 	/* Up to glibc 2.33 it is in libdl. Not a wrapper of somebody's. */
 	if (!strcmp(load->object->soname, "libc.so.6") || !strcmp(load->object->soname, "libdl.so.2"))
-		close_bind(symbol_find(load, "dlclose"), symbol_find(load, "dlmopen"));
+		dlclose_bind(symbol_find(load, "dlclose"), symbol_find(load, "dlmopen"));
 }
 
 /* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */
 static uintptr_t watched(uintptr_t address, unsigned flags)
 {
-	return flags & LA_SYMB_DLSYM && api_handlers && address == close_real ? (uintptr_t)close_with_us
-									      : close_through(address);
+	return flags & LA_SYMB_DLSYM && api_handlers && address == dlclose_real ? (uintptr_t)dlclose_with_us
+									      : dlclose_through(address);
 }
 
 EXPORT uintptr_t la_symbind64(
@@ -374,7 +374,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		struct process_held held;
 		exiting = 1;
 		process_lock(&held);
-		describe_changed_counts(1);
+		announce_changed_counts(1);
 		process_unlock(&held);
 		recorder_finish();
 		/*
@@ -390,7 +390,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	say_left(load, handlers_forget(load->start, load->end, !exiting));
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
-	resolve_forget(load);
+	runtime_symbols_forget(load);
 	object_close(load);
 	return 0;
 }
@@ -411,10 +411,10 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	int first = !started;
 	process_quiet(0);
 	if (first && !rules.follow)
-		follow_nobody();
+		children_untraced();
 	started = 1;
 	sanitizer_settled();
-	resolve_settled();
+	runtime_symbols_settled();
 	for (const struct load *load = first ? loads : NULL; load; load = load->next)
 		look_for_close(load);
 	if (check_mode())
@@ -424,7 +424,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (recorded || object_selected) {
 		process_start();
 		recorder_describe();
-		describe_changed_counts(0);
+		announce_changed_counts(0);
 	}
 	process_unlock(&held);
 	process_clock();

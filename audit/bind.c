@@ -39,7 +39,7 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
 	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare =
 	 * none`, too, which is off. */
-	choice->on = asked_selects(
+	choice->on = requests_selects(
 		callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
 	if (choice->on || choice->selected || rules->prepare == RULES_PREPARE_ALL)
 		choice->kind = kind;
@@ -79,7 +79,7 @@ static struct bound_function *function_of(struct object *object, const char *nam
 		return NULL;
 	f->hash = hash;
 	f->offset = offset;
-	f->entry_only = never_intercept(name) != 0;
+	f->entry_only = nointercept_name(name) != 0;
 	for (const struct rules_pattern *p = object_rules->below; p; p = p->next)
 		f->below |= rules_match(p, name, object->path, object->soname) != 0;
 	f->kind = (uint32_t)kind;
@@ -136,7 +136,7 @@ static struct binding *make_stub(
 	b->rest = stub_rest(pages, n);
 	b->cell = stub_cell(pages, n);
 	b->cell->word = f && f->id ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
-	b->cell->body = f ? dladdr_through(to, f->name, close_through(body)) : close_through(body);
+	b->cell->body = f ? dladdr_through(to, f->name, dlclose_through(body)) : dlclose_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	/*
 	 * ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone.
@@ -155,9 +155,9 @@ static gate_function *gate_for(const struct bound_function *f)
 /* Is there a sled at this link-time address that is on? Then the function's calls are recorded there. */
 static int has_sled_on(const struct load *to, uint64_t offset)
 {
-	int64_t function = code_function_at(to->object, offset);
+	int64_t function = load_code_function_at(to->object, offset);
 
-	return function >= 0 && code_is_on(to, (uint32_t)function);
+	return function >= 0 && load_code_is_on(to, (uint32_t)function);
 }
 
 /*
@@ -252,7 +252,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 	}
 	/* Other callers' bindings share the stub. */
 	f->on |= choice->on != 0;
-	if (f->on && !sled && !describe_new_bound(callee, f)) {
+	if (f->on && !sled && !announce_new_bound(callee, f)) {
 		*reason = TRACE_REASON_IDS_USED_UP;
 		return body;
 	}
@@ -264,7 +264,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 	/* Relaxed: an aligned word; who goes to the function itself meanwhile jumps unseen. */
 	if (through)
 		__atomic_store_n(&b->cell->body, through, __ATOMIC_RELAXED);
-	live_switch(b, f->on && !sled);
+	switch_switch(b, f->on && !sled);
 	*reason = sled		   ? TRACE_REASON_SLED_TRACED
 		  : !f->on	   ? choice->selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED
 		  : f->entry_only  ? TRACE_REASON_ENTRY_ONLY
@@ -274,7 +274,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 }
 
 /* Puts the stub that keeps an eye on a throw, longjmp, prctl or syscall before body, which may be a stub itself. */
-static uint64_t watch(struct load *to, enum never_watch what, uint64_t body)
+static uint64_t watch(struct load *to, enum nointercept_watch what, uint64_t body)
 {
 	static gate_function *const gates[] = {
 		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump, [WATCH_PRCTL] = tramp_gate_prctl,
@@ -302,7 +302,7 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ||
 		from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
-	enum never_watch what = never_watch(name);
+	enum nointercept_watch what = nointercept_watch(name);
 	/* Asks the rules that were added live, too: those change under the lock. */
 	if (!(to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)

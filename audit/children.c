@@ -14,12 +14,12 @@ static const char *base(const char *path, size_t length)
 	return path;
 }
 
-void follow_nobody(void)
+void children_untraced(void)
 {
 	static const char variable[] = "LD_AUDIT=";
 	Dl_info us;
 
-	if (!dladdr((void *)follow_nobody, &us) || !us.dli_fname)
+	if (!dladdr((void *)children_untraced, &us) || !us.dli_fname)
 		return;
 	const char *own = base(us.dli_fname, strlen(us.dli_fname));
 	/* Our libc's environ points at the strings that the kernel laid out, which the program's points at too. */

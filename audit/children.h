@@ -8,6 +8,6 @@
 #define XAUDIT_AUDIT_CHILDREN_H
 
 /* Takes this module out of LD_AUDIT in the program's initial environment; other auditors stay. */
-void follow_nobody(void);
+void children_untraced(void);
 
 #endif

@@ -29,7 +29,7 @@ static int is(const char *name, const char *wanted)
 	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);
 }
 
-enum never_watch never_watch(const char *name)
+enum nointercept_watch nointercept_watch(const char *name)
 {
 	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
 	static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
@@ -42,7 +42,7 @@ enum never_watch never_watch(const char *name)
 			return WATCH_JUMP;
 	static const struct {
 		const char *name;
-		enum never_watch what;
+		enum nointercept_watch what;
 	} others[] = {{"prctl", WATCH_PRCTL}, {"syscall", WATCH_SYSCALL}, {"setrlimit", WATCH_LIMIT},
 		{"setrlimit64", WATCH_LIMIT}, {"prlimit", WATCH_LIMIT}, {"prlimit64", WATCH_LIMIT},
 		{"mlockall", WATCH_LOCK}};
@@ -53,7 +53,7 @@ enum never_watch never_watch(const char *name)
 	return WATCH_NONE;
 }
 
-int never_intercept(const char *name)
+int nointercept_name(const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (is(name, names[i]))

@@ -7,14 +7,14 @@
 #define XAUDIT_AUDIT_NOINTERCEPT_H
 
 /* name: a symbol's name, without version. */
-int never_intercept(const char *name);
+int nointercept_name(const char *name);
 
-enum never_watch { WATCH_NONE, WATCH_LANDED, WATCH_JUMP, WATCH_PRCTL, WATCH_SYSCALL, WATCH_LIMIT, WATCH_LOCK };
+enum nointercept_watch { WATCH_NONE, WATCH_LANDED, WATCH_JUMP, WATCH_PRCTL, WATCH_SYSCALL, WATCH_LIMIT, WATCH_LOCK };
 
 /*
  * Functions whose calls tell that frames are gone (TRAMP_LANDED) or going (TRAMP_JUMP), or that may take the TSC or
  * system calls from us (TRAMP_PRCTL, TRAMP_SYSCALL), or find too much mapped (TRAMP_LIMIT, TRAMP_LOCK).
  */
-enum never_watch never_watch(const char *name);
+enum nointercept_watch nointercept_watch(const char *name);
 
 #endif

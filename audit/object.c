@@ -218,8 +218,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 							    the load whole, or not open */
 		load->state = LOAD_OPEN;
 		if (object->number > known)
-			describe_object(object);
-		describe_load(load);
+			announce_object(object);
+		announce_load(load);
 	}
 	process_unlock(&held);
 	return load;

@@ -42,7 +42,7 @@ static int is_mapped_file(int fd, uint64_t address)
 	struct process_held held;
 
 	process_lock(&held);
-	int is = code_is_mapped_file(fd, address);
+	int is = load_code_is_mapped_file(fd, address);
 	process_unlock(&held);
 	return is;
 }
@@ -56,7 +56,7 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
 	/* The kinds were asked for because of what the image says of guards; the sections tell the others. */
-	unsigned present = (kinds & GUARDS) | (kinds & SLED_KINDS ? kinds & glance((int)fd) : 0);
+	unsigned present = (kinds & GUARDS) | (kinds & SLED_KINDS ? kinds & site_hint((int)fd) : 0);
 	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
@@ -115,12 +115,12 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 	int selected = is_asked(object, f->kind) &&
 		       (!object->section || rules_select(object->section, f->name, object->path, object->soname));
 	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
-	if (f->kind == TRACE_KIND_PATCHABLE && f->name && never_intercept(f->name))
+	if (f->kind == TRACE_KIND_PATCHABLE && f->name && nointercept_name(f->name))
 		*marks |= FUNCTION_ENTRY;
 	for (const struct rules_pattern *p = f->kind == TRACE_KIND_GUARD ? NULL : rules->below; p; p = p->next)
 		if (rules_match(p, f->name, object->path, object->soname))
 			*marks |= FUNCTION_BELOW;
-	if (asked_selects(object, f->kind, f->name, now))
+	if (requests_selects(object, f->kind, f->name, now))
 		*marks |= FUNCTION_ON;
 	if (rules->prepare == RULES_PREPARE_ALL || (selected && rules->prepare == RULES_PREPARE_SELECTED))
 		*marks |= FUNCTION_READY;
@@ -233,7 +233,7 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 	if (sled_is_event(site->type)) {
 		struct sled_event event;
 		return sled_read_event(site->type, p, available, &event) &&
-		       !memcmp(event.bytes, code_original(object, n), SLED_JUMP_SIZE);
+		       !memcmp(event.bytes, load_code_original(object, n), SLED_JUMP_SIZE);
 	}
 	if (site->type <= SLED_XRAY_TYPED)
 		return sled_check_xray(site->type, site->address, p, available) == TRACE_REASON_TRACED;
@@ -259,12 +259,12 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 	patch->size = 0;
 	if (marks & FUNCTION_ON) {
 		if (object->sites.function[site->function].kind == TRACE_KIND_PATCHABLE)
-			code_fill_cell(load, site->function);
-		patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
+			load_code_fill_cell(load, site->function);
+		patch->size = (uint8_t)load_code_patched(load, n, patch->bytes, &from);
 		if (!patch->size)
 			return 0;
-	} else if (marks & FUNCTION_READY && !(code_look(load, n) & SLED_IS_READY)) {
-		patch->size = (uint8_t)sled_ready(site->type, code_original(object, n), patch->bytes);
+	} else if (marks & FUNCTION_READY && !(load_code_look(load, n) & SLED_IS_READY)) {
+		patch->size = (uint8_t)sled_ready(site->type, load_code_original(object, n), patch->bytes);
 	}
 	patch->address = address + (uint64_t)(int64_t)from;
 	return 1;
@@ -304,14 +304,14 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 	while (next < object->usable) {
 		uint64_t end = 0;
 		size_t done;
-		int prot = code_segment(load, object->sites.site[object->by_address[next]].address, &end);
+		int prot = load_code_segment(load, object->sites.site[object->by_address[next]].address, &end);
 		int64_t n = prot ? build(load, patch, &next, end) : -1;
 		if (n < 0)
 			return TRACE_REASON_SLED_BYTES;
 		if (n && patch_at_load(patch, (size_t)n, prot, &done))
 			return TRACE_REASON_PROTECTION;
 		for (int64_t i = 0; i < n; i++)
-			code_touch(load, patch[i].address, patch[i].size);
+			load_code_touch(load, patch[i].address, patch[i].size);
 	}
 	return TRACE_REASON_TRACED;
 }
@@ -335,9 +335,9 @@ static enum trace_reason patch_load(struct load *load)
 	process_lock(&held);
 	/* Where nothing is wanted now, a place that can't be had is looked for again when something is. */
 	int wanted = is_wanted(object);
-	reason = wanted ? code_stubs(load) : code_reserve(load);
+	reason = wanted ? load_code_stubs(load) : load_code_reserve(load);
 	if (reason == TRACE_REASON_TRACED)
-		describe_new_sleds(object);
+		announce_new_sleds(object);
 	process_unlock(&held);
 	if (reason != TRACE_REASON_TRACED && wanted)
 		return reason;
@@ -377,7 +377,7 @@ static void prepare_sleds(struct load *load)
 	if (reason != TRACE_REASON_TRACED)
 		refuse_all(object, reason);
 	else
-		code_merge(load);
+		load_code_merge(load);
 	process_unlock(&held);
 }
 
@@ -403,7 +403,7 @@ void prepare(struct load *load, const struct image *image)
 		prepare_sleds(load);
 	process_lock(&held);
 	if (kinds)
-		code_count_pages(load);
+		load_code_count_pages(load);
 	xray_open(load);
 	load->preparing = 0;
 	process_unlock(&held);

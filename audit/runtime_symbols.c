@@ -24,10 +24,10 @@ static uint64_t target(enum import import)
 {
 	switch (import) {
 	case IMPORT_CUSTOM_EVENT:
-	case IMPORT_TYPED_EVENT: return (uint64_t)(uintptr_t)resolve_event;
-	case IMPORT_REGISTER: return (uint64_t)(uintptr_t)resolve_register;
-	case IMPORT_DEREGISTER: return (uint64_t)(uintptr_t)resolve_deregister;
-	default: return (uint64_t)(uintptr_t)&resolve_handlers[import - IMPORT_FUNCTION_HANDLER];
+	case IMPORT_TYPED_EVENT: return (uint64_t)(uintptr_t)runtime_symbols_event;
+	case IMPORT_REGISTER: return (uint64_t)(uintptr_t)runtime_symbols_register;
+	case IMPORT_DEREGISTER: return (uint64_t)(uintptr_t)runtime_symbols_deregister;
+	default: return (uint64_t)(uintptr_t)&runtime_symbols_handlers[import - IMPORT_FUNCTION_HANDLER];
 	}
 }
 
@@ -119,7 +119,7 @@ static void give_back(const struct load *load)
 			s->load = NULL;
 }
 
-void resolve(struct load *load, const struct imports *imports)
+void runtime_symbols_give(struct load *load, const struct imports *imports)
 {
 	struct process_held held;
 	unsigned mask = 0;
@@ -139,7 +139,7 @@ void resolve(struct load *load, const struct imports *imports)
 	process_unlock(&held);
 }
 
-void resolve_settled(void)
+void runtime_symbols_settled(void)
 {
 	struct process_held held;
 
@@ -148,7 +148,7 @@ void resolve_settled(void)
 	process_unlock(&held);
 }
 
-void resolve_forget(const struct load *load)
+void runtime_symbols_forget(const struct load *load)
 {
 	struct process_held held;
 

@@ -25,13 +25,13 @@
 #include "audit/object.h"
 
 /* la_objopen: gives the object what it imports of XRay's. */
-void resolve(struct load *load, const struct imports *imports);
+void runtime_symbols_give(struct load *load, const struct imports *imports);
 
 /* LA_ACT_CONSISTENT: what was opened is relocated now, or before anything else is opened. */
-void resolve_settled(void);
+void runtime_symbols_settled(void);
 
 /* la_objclose: the object goes. */
-void resolve_forget(const struct load *load);
+void runtime_symbols_forget(const struct load *load);
 
 /*
  * What the symbols become. The calls come on program threads, from constructors and destructors: general registers
@@ -42,18 +42,18 @@ void resolve_forget(const struct load *load);
  * Where the call of an event sled leads that LLVM would patch. Keeps all registers. Sleds that are traced never get
  * there.
  */
-void resolve_event(void);
+void runtime_symbols_event(void);
 
 /* The handlers that LLVM's trampolines in such an object call: none, ever. */
-extern uint64_t resolve_handlers[4];
+extern uint64_t runtime_symbols_handlers[4];
 
 /*
  * The object's sled map begins at `start`: its number at the XRay interface (audit/live/xray.h), -1 if it has none. More
  * arguments are not looked at: the module has read the object's file.
  */
-int32_t resolve_register(const void *start);
+int32_t runtime_symbols_register(const void *start);
 
 /* Is this the number of an open load other than the program? It stays so until the load is closed. */
-uint8_t resolve_deregister(int32_t number);
+uint8_t runtime_symbols_deregister(int32_t number);
 
 #endif

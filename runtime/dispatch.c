@@ -3,9 +3,9 @@
 
 #include "x86_64/tramp.h" /* tramp_intercept_tsc */
 
-void (*handler_table[TRAMP_EVENTS])(void);
+void (*dispatch_table[TRAMP_EVENTS])(void);
 
-void handler_use(enum handler_set set, enum trace_clock clock)
+void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 {
 	int tsc = clock == TRACE_CLOCK_TSC;
 	void (*use[TRAMP_EVENTS])(void) = {
@@ -33,5 +33,5 @@ void handler_use(enum handler_set set, enum trace_clock clock)
 	}
 	for (int i = 0; i < TRAMP_EVENTS; i++)
 		/* C11: relaxed. Whoever reads an entry needs no other data that we wrote; x86: plain mov. */
-		__atomic_store_n(&handler_table[i], use[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&dispatch_table[i], use[i], __ATOMIC_RELAXED);
 }

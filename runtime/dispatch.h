@@ -12,13 +12,13 @@
 
 #include "format/trace.h" /* enum trace_clock */
 
-enum handler_set {
+enum dispatch_set {
 	HANDLER_RECORD, /* events with times */
 	HANDLER_COUNT,	/* calls are counted */
 	HANDLER_IDLE,	/* nothing; calls that are open still end */
 };
 
 /* Points every event at one set of trampolines, for this clock. */
-void handler_use(enum handler_set set, enum trace_clock clock);
+void dispatch_use(enum dispatch_set set, enum trace_clock clock);
 
 #endif

@@ -471,11 +471,11 @@ void recorder_mark_crash(int signal)
 /* What the trampolines do, and what the trace says about it. */
 static void apply(void)
 {
-	enum handler_set set = !recording			  ? HANDLER_IDLE
+	enum dispatch_set set = !recording			  ? HANDLER_IDLE
 			       : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT
 								  : HANDLER_RECORD;
 
-	handler_use(set, clock_source());
+	dispatch_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
 	__atomic_store_n(&takes_events, set == HANDLER_RECORD, __ATOMIC_RELAXED);
 	/* Relaxed: who sees it late reads a clock more, or less. Without the TSC each event asks the kernel. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * int close_with_us(handle)
+ * int dlclose_with_us(handle)
  *
  *	in	rdi handle
  *	out	eax: what the real dlclose returns, to which it jumps
@@ -9,19 +9,19 @@
  */
 	.text
 	.p2align 4
-	.globl	close_with_us
-	.hidden	close_with_us
-	.type	close_with_us, @function
-close_with_us:
+	.globl	dlclose_with_us
+	.hidden	dlclose_with_us
+	.type	dlclose_with_us, @function
+dlclose_with_us:
 	.cfi_startproc
 	endbr64
 	push	%rdi
 	.cfi_adjust_cfa_offset 8
-	call	close_look
+	call	dlclose_look
 	pop	%rdi
 	.cfi_adjust_cfa_offset -8
-	jmp	*close_real(%rip)
+	jmp	*dlclose_real(%rip)
 	.cfi_endproc
-	.size	close_with_us, . - close_with_us
+	.size	dlclose_with_us, . - dlclose_with_us
 
 	.section .note.GNU-stack, "", @progbits

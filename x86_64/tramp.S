@@ -198,7 +198,7 @@ tramp_gate_\name:
 	.cfi_startproc
 	.cfi_def_cfa_offset \cfa
 	endbr64
-	jmp	*handler_table+\event(%rip)
+	jmp	*dispatch_table+\event(%rip)
 	.cfi_endproc
 	.size	tramp_gate_\name, . - tramp_gate_\name
 .endm

@@ -152,7 +152,7 @@ void tramp_limit(void), tramp_lock(void);
  */
 extern const char tramp_return_tsc[], tramp_return_mono[];
 
-/* Gates: `jmp *handler_table[event]`. A stub page holds their addresses. */
+/* Gates: `jmp *dispatch_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
@@ -160,7 +160,7 @@ void tramp_gate_limit(void), tramp_gate_lock(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 /* Where the gates go: one trampoline per event. Defined in runtime/dispatch.c, which says who writes it. */
-extern void (*handler_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
+extern void (*dispatch_table[TRAMP_EVENTS])(void) __attribute__((visibility("hidden")));
 
 /* What the slow paths answer. */
 enum tramp_answer {

@@ -106,7 +106,7 @@
 .macro	EVENT_GATE name, event, arguments
 	EVENT_START tramp_gate_\name, \arguments
 	endbr64
-	jmp	*handler_table+\event(%rip)
+	jmp	*dispatch_table+\event(%rip)
 	EVENT_END tramp_gate_\name
 .endm
 

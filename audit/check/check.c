@@ -114,7 +114,7 @@ static void start(void)
 	struct check_message message = {.event = CHECK_STARTED};
 
 	started = 1;
-	if (check_close_start(&message.thread_list) < 0)
+	if (check_dlclose_start(&message.thread_list) < 0)
 		message.flags |= CHECK_BLIND;
 	check_speak(&message);
 }
@@ -191,9 +191,9 @@ void check_closing(struct load *load)
 	int noted = 0;
 
 	/* At exit, ld.so closes the other namespaces before it tells of the program's end; nothing is unmapped then. */
-	if (!started || (load->namespace != LM_ID_BASE && !check_close_active()))
+	if (!started || (load->namespace != LM_ID_BASE && !check_dlclose_active()))
 		return;
-	check_close_forget(load);
+	check_dlclose_forget(load);
 	found.path = load->object->path;
 	found.cost = cost(load->map);
 	find_text(&found, load->map);
@@ -292,5 +292,5 @@ void check_consistent(void)
 		check_tell_unloaded(1);
 	else
 		start();
-	check_close_bind();
+	check_dlclose_bind();
 }

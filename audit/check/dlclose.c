@@ -65,7 +65,7 @@ static void add_reasons(struct check_message *message, const struct load *kept)
 	const char *file = strrchr(kept->object->path, '/');
 	const char *soname = kept->object->soname ? kept->object->soname : file ? file + 1 : kept->object->path;
 
-	if (check_count_nodelete(&offsets, kept->map))
+	if (check_map_nodelete(&offsets, kept->map))
 		message->flags |= CHECK_MARKED;
 	for (const Elf64_Dyn *d = kept->map->l_ld; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_FLAGS_1 && d->d_un.d_val & DF_1_NODELETE)
@@ -85,7 +85,7 @@ static void add_reasons(struct check_message *message, const struct load *kept)
 		message->bound_by = (uint64_t)(uintptr_t)from->object->path;
 		message->bound_name = (uint64_t)(uintptr_t)bound[i].name;
 	}
-	message->destructors = check_count_destructors(&offsets, kept->map);
+	message->destructors = check_map_destructors(&offsets, kept->map);
 }
 
 static void tell_kept(uint32_t number)
@@ -96,7 +96,7 @@ static void tell_kept(uint32_t number)
 
 	process_lock(&held);
 	const struct load *load = by_number(number);
-	if (load && (check_count_opens(&offsets, load->map) == 0 || check_count_nodelete(&offsets, load->map))) {
+	if (load && (check_map_opens(&offsets, load->map) == 0 || check_map_nodelete(&offsets, load->map))) {
 		message.load = number;
 		message.base = load->base;
 		message.start = load->start;
@@ -119,7 +119,7 @@ static uint32_t last_close(const void *handle)
 
 	process_lock(&held);
 	for (const struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->map == handle && check_count_opens(&offsets, load->map) == 1)
+		if (load->state == LOAD_OPEN && load->map == handle && check_map_opens(&offsets, load->map) == 1)
 			number = load->number;
 	process_unlock(&held);
 	return number;
@@ -181,7 +181,7 @@ static int check_dlclose(void *handle)
 	return r;
 }
 
-int check_close_active(void)
+int check_dlclose_active(void)
 {
 	return depth;
 }
@@ -207,7 +207,7 @@ static const struct link_map *find_real(void)
 	return libc;
 }
 
-int check_close_start(int64_t *thread_list)
+int check_dlclose_start(int64_t *thread_list)
 {
 	const struct link_map *libc;
 	struct process_held held;
@@ -218,8 +218,8 @@ int check_close_start(int64_t *thread_list)
 			last_at_start = load->number;
 	libc = find_real();
 	process_unlock(&held);
-	*thread_list = check_count_thread_list(libc);
-	return check_count_find(&offsets);
+	*thread_list = check_map_thread_list(libc);
+	return check_map_find(&offsets);
 }
 
 /* Slots may be read-only by now. What the kernel says to the same value being written tells. */
@@ -291,7 +291,7 @@ static int bind_slots(const struct load *load)
 	return 1;
 }
 
-void check_close_bind(void)
+void check_dlclose_bind(void)
 {
 	static uint32_t done; /* loads up to this number */
 	uint32_t last = done, pending = UINT32_MAX;
@@ -311,7 +311,7 @@ void check_close_bind(void)
 	process_unlock(&held);
 }
 
-void check_close_forget(const struct load *load)
+void check_dlclose_forget(const struct load *load)
 {
 	struct process_held held;
 
@@ -346,7 +346,7 @@ uintptr_t check_bind(
 
 	/* What was opened is relocated now. */
 	if (flags & LA_SYMB_DLSYM && last_at_start)
-		check_close_bind();
+		check_dlclose_bind();
 	/* Each namespace has a libc of its own; that of the program counts. */
 	if (!strcmp(name, "dlclose") && to->namespace == LM_ID_BASE && soname &&
 		(!strcmp(soname, "libc.so.6") || !strcmp(soname, "libdl.so.2"))) {

@@ -21,15 +21,15 @@ void check_tell_unloaded(int locked);
 
 /* The first LA_ACT_CONSISTENT. Returns 0, or -1 when it can't be found out which libraries stay. *thread_list: as in
  * struct check_message. */
-int check_close_start(int64_t *thread_list);
+int check_dlclose_start(int64_t *thread_list);
 
 /* Is this thread in a dlclose that we saw begin? */
-int check_close_active(void);
+int check_dlclose_active(void);
 
 /* Writes the slots of what was opened and is relocated. ld.so's lock is held, or the program has one thread. */
-void check_close_bind(void);
+void check_dlclose_bind(void);
 
 /* la_objclose */
-void check_close_forget(const struct load *load);
+void check_dlclose_forget(const struct load *load);
 
 #endif

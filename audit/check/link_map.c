@@ -71,7 +71,7 @@ static void nothing(void *p)
 	(void)p;
 }
 
-int check_count_find(struct check_offsets *found)
+int check_map_find(struct check_offsets *found)
 {
 	struct snapshot before, more, after;
 	struct link_map *map;
@@ -79,7 +79,7 @@ int check_count_find(struct check_offsets *found)
 	void *first, *second;
 
 	*found = (struct check_offsets){0};
-	if (!dladdr1((void *)check_count_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+	if (!dladdr1((void *)check_map_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return -1;
 	/* The first dlopen of what was loaded otherwise changes more than the count. */
 	first = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -106,7 +106,7 @@ int check_count_find(struct check_offsets *found)
 	return found->opens && found->nodelete ? 0 : -1;
 }
 
-uint64_t check_count_opens(const struct check_offsets *at, const struct link_map *map)
+uint64_t check_map_opens(const struct check_offsets *at, const struct link_map *map)
 {
 	uint32_t value;
 
@@ -116,12 +116,12 @@ uint64_t check_count_opens(const struct check_offsets *at, const struct link_map
 	return value;
 }
 
-int check_count_nodelete(const struct check_offsets *at, const struct link_map *map)
+int check_map_nodelete(const struct check_offsets *at, const struct link_map *map)
 {
 	return at->nodelete && ((const uint8_t *)map)[at->nodelete] == 1;
 }
 
-uint64_t check_count_destructors(const struct check_offsets *at, const struct link_map *map)
+uint64_t check_map_destructors(const struct check_offsets *at, const struct link_map *map)
 {
 	uint64_t value;
 
@@ -147,7 +147,7 @@ static size_t tls_words(const struct link_map *map)
 	return size / 8 < TLS_WORDS ? size / 8 : TLS_WORDS;
 }
 
-int64_t check_count_thread_list(const struct link_map *libc)
+int64_t check_map_thread_list(const struct link_map *libc)
 {
 	uint64_t before[TLS_WORDS], *ours = NULL, self;
 	char *theirs = NULL;

@@ -16,18 +16,18 @@ struct check_offsets {
 
 /* At the first LA_ACT_CONSISTENT. Returns 0, or -1 when the counts of dlopen or the mark were not found. This module
  * gets the mark. */
-int check_count_find(struct check_offsets *found);
+int check_map_find(struct check_offsets *found);
 
 /* Of a link_map of an open load. UINT64_MAX, and 0, when it can't be told. */
-uint64_t check_count_opens(const struct check_offsets *at, const struct link_map *map);
-uint64_t check_count_destructors(const struct check_offsets *at, const struct link_map *map);
+uint64_t check_map_opens(const struct check_offsets *at, const struct link_map *map);
+uint64_t check_map_destructors(const struct check_offsets *at, const struct link_map *map);
 /* Marked NODELETE, for whatever reason: dlclose does not even count then. 0 when it can't be told. */
-int check_count_nodelete(const struct check_offsets *at, const struct link_map *map);
+int check_map_nodelete(const struct check_offsets *at, const struct link_map *map);
 
 /*
  * Where the program's libc, which is of the same file as ours, keeps a thread's list of functions for its end: bytes
- * from the thread's fs base to the list's first pointer. 0: not found. As check_count_find().
+ * from the thread's fs base to the list's first pointer. 0: not found. As check_map_find().
  */
-int64_t check_count_thread_list(const struct link_map *libc);
+int64_t check_map_thread_list(const struct link_map *libc);
 
 #endif

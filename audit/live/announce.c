@@ -9,7 +9,7 @@
 
 static uint32_t next_id = 1;
 
-uint32_t describe_take_ids(const struct object *object, uint32_t n)
+uint32_t announce_take_ids(const struct object *object, uint32_t n)
 {
 	uint32_t first = next_id;
 
@@ -20,7 +20,7 @@ uint32_t describe_take_ids(const struct object *object, uint32_t n)
 	return first;
 }
 
-void describe_object(const struct object *object)
+void announce_object(const struct object *object)
 {
 	static char names[8192] SYS_LARGE; /* the lock guards it */
 	struct trace_object record = {
@@ -45,7 +45,7 @@ void describe_object(const struct object *object)
 	process_append(&record.head, sizeof(record), names, path + soname);
 }
 
-void describe_load(const struct load *load)
+void announce_load(const struct load *load)
 {
 	struct trace_load record = {
 		.head = { .type = TRACE_REC_LOAD }, .load = load->number, .object = load->object->number
@@ -99,7 +99,7 @@ static void list_end(struct function_list *list, const struct object *object, ui
 	arena_free(&list->arena);
 }
 
-uint32_t describe_id(const struct object *object, uint32_t function)
+uint32_t announce_id(const struct object *object, uint32_t function)
 {
 	const struct site_set *set = &object->sites;
 
@@ -140,7 +140,7 @@ static void list_sleds(struct object *object, int fresh)
 			continue;
 		for (uint32_t i = 0; i < set->first_guard; i++) {
 			const struct site_function *f = &set->function[i];
-			uint32_t id = describe_id(object, i);
+			uint32_t id = announce_id(object, i);
 			if (!is_listed(object, i, fresh) || f->kind != kind)
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
@@ -152,19 +152,19 @@ static void list_sleds(struct object *object, int fresh)
 	}
 }
 
-void describe_new_sleds(struct object *object)
+void announce_new_sleds(struct object *object)
 {
 	if (process_head()) {
 		list_sleds(object, 1);
 		return;
 	}
-	/* Nobody to tell it to; describe_all() will, when there is somebody. */
+	/* Nobody to tell it to; announce_all() will, when there is somebody. */
 	process_untold();
 	for (uint32_t i = 0; object->marks && i < object->sites.first_guard; i++) {
 		if (!is_listed(object, i, 1))
 			continue;
 		if (object->marks[i] & FUNCTION_BELOW)
-			filter_below(describe_id(object, i));
+			filter_below(announce_id(object, i));
 		object->marks[i] |= FUNCTION_NAMED;
 	}
 }
@@ -182,7 +182,7 @@ static void describe_one(const struct object *object, const struct bound_functio
 	size_t length = sys_length(f->name) + 1;
 
 	if (length > sizeof(one.name)) {
-		describe_bound(object, f);
+		announce_bound(object, f);
 		return;
 	}
 	one.function = (struct trace_function){ .id = f->id, .offset = f->offset };
@@ -191,9 +191,9 @@ static void describe_one(const struct object *object, const struct bound_functio
 	process_append(&record.head, sizeof(record), &one, sizeof(one.function) + length);
 }
 
-uint32_t describe_new_bound(struct object *object, struct bound_function *function)
+uint32_t announce_new_bound(struct object *object, struct bound_function *function)
 {
-	if (function->id || !(function->id = describe_take_ids(object, 1)))
+	if (function->id || !(function->id = announce_take_ids(object, 1)))
 		return function->id;
 	if (function->below)
 		filter_below(function->id);
@@ -201,7 +201,7 @@ uint32_t describe_new_bound(struct object *object, struct bound_function *functi
 	return function->id;
 }
 
-void describe_bound(const struct object *object, const struct bound_function *one)
+void announce_bound(const struct object *object, const struct bound_function *one)
 {
 	for (uint32_t kind = TRACE_KIND_PLT; kind <= TRACE_KIND_CALLS; kind++) {
 		struct function_list list;
@@ -232,7 +232,7 @@ static uint32_t total_counts(const struct object *object)
 	return total;
 }
 
-void describe_counts(struct object *object)
+void announce_counts(struct object *object)
 {
 	struct trace_sites record = { .head = { .type = TRACE_REC_SITES }, .object = object->number };
 	struct trace_site_count counts[TRACE_KIND_COUNT * TRACE_REASON_COUNT];
@@ -247,7 +247,7 @@ void describe_counts(struct object *object)
 	object->counts_told = total_counts(object);
 }
 
-void describe_pages(const struct object *object)
+void announce_pages(const struct object *object)
 {
 	struct trace_pages record = { .head = { .type = TRACE_REC_PAGES }, .object = object->number };
 
@@ -258,16 +258,16 @@ void describe_pages(const struct object *object)
 		process_append(&record.head, sizeof(record), NULL, 0);
 }
 
-void describe_changed_counts(int last)
+void announce_changed_counts(int last)
 {
 	for (struct object *object = objects; object; object = object->next) {
 		uint32_t total = total_counts(object), told = object->counts_told;
 		if (total != told && (last || total >= 2 * told))
-			describe_counts(object);
+			announce_counts(object);
 	}
 }
 
-void describe_all(void)
+void announce_all(void)
 {
 	custom_describe();
 	/* Oldest first, as they were written before: numbers ascend. */
@@ -275,11 +275,11 @@ void describe_all(void)
 		for (struct object *object = objects; object; object = object->next) {
 			if (object->number != n)
 				continue;
-			describe_object(object);
+			announce_object(object);
 			list_sleds(object, 0);
-			describe_bound(object, NULL);
-			describe_counts(object);
-			describe_pages(object);
+			announce_bound(object, NULL);
+			announce_counts(object);
+			announce_pages(object);
 		}
 	}
 	/*
@@ -293,7 +293,7 @@ void describe_all(void)
 				next = load;
 		if (!next)
 			break;
-		describe_load(next);
+		announce_load(next);
 		n = next->number;
 	}
 }

@@ -9,38 +9,38 @@
 #include "audit/object.h"
 
 /* process_options.describe: everything that is known, into a new meta. */
-void describe_all(void);
+void announce_all(void);
 
-void describe_object(const struct object *object);
-void describe_load(const struct load *load);
+void announce_object(const struct object *object);
+void announce_load(const struct load *load);
 
 /*
  * Names of the object's functions with sleds that are to be on and that the trace does not know yet. Their ids must
- * have been taken (code_stubs).
+ * have been taken (load_code_stubs).
  */
-void describe_new_sleds(struct object *object);
+void announce_new_sleds(struct object *object);
 
 /* Gives a function that bindings call its id and name, if it has none. Returns the id, or 0: they are used up. */
-uint32_t describe_new_bound(struct object *object, struct bound_function *function);
+uint32_t announce_new_bound(struct object *object, struct bound_function *function);
 
 /* Names of its functions that bindings call and that were on: all, or one. */
-void describe_bound(const struct object *object, const struct bound_function *one);
+void announce_bound(const struct object *object, const struct bound_function *one);
 
 /* How many functions are traced, and why not. */
-void describe_counts(struct object *object);
+void announce_counts(struct object *object);
 
 /*
  * The same for every object whose counts have doubled since they were told, or changed at all (last: the process ends).
  */
-void describe_changed_counts(int last);
+void announce_changed_counts(int last);
 
 /* How much of its text is changed. */
-void describe_pages(const struct object *object);
+void announce_pages(const struct object *object);
 
 /* Id of a function with sleds, by its index; 0: its object has none yet, or it holds guards. */
-uint32_t describe_id(const struct object *object, uint32_t function);
+uint32_t announce_id(const struct object *object, uint32_t function);
 
 /* Takes n function ids; returns the first, or 0 when they are used up. */
-uint32_t describe_take_ids(const struct object *object, uint32_t n);
+uint32_t announce_take_ids(const struct object *object, uint32_t n);
 
 #endif

@@ -62,7 +62,7 @@ static int advance(struct place *p)
 
 static uint32_t id_of(const struct place *p)
 {
-	return p->bound ? p->bound->id : describe_id(p->object, p->index);
+	return p->bound ? p->bound->id : announce_id(p->object, p->index);
 }
 
 static int is_bound_on(const struct load *load, const struct bound_function *f)
@@ -94,7 +94,7 @@ static void fill_info(const struct place *p, struct xaudit_function_info *info)
 	for (const struct load *load = loads; load; load = load->next) {
 		if (load->state != LOAD_OPEN || load->object != object)
 			continue;
-		info->on |= (uint32_t)(f ? code_is_on(load, p->index) : is_bound_on(load, p->bound)) != 0;
+		info->on |= (uint32_t)(f ? load_code_is_on(load, p->index) : is_bound_on(load, p->bound)) != 0;
 		if (load->number > newest) {
 			newest = load->number;
 			info->address = load->base + info->offset;
@@ -287,7 +287,7 @@ static int change(int on, const char *text, struct control_result *result)
 	static char copy[RULE_SIZE]; /* the lock guards it */
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct process_held held;
-	struct asked_rule rule;
+	struct requests_rule rule;
 	size_t length = sys_length(text);
 	int r = -EAGAIN;
 
@@ -299,9 +299,9 @@ static int change(int on, const char *text, struct control_result *result)
 		process_lock(&held);
 		sys_copy(copy, text, length + 1);
 		sys_fill(result, 0, sizeof(*result));
-		r = process_state() == PROCESS_OFF ? -ECANCELED : asked_parse(&rule, copy);
+		r = process_state() == PROCESS_OFF ? -ECANCELED : requests_parse(&rule, copy);
 		if (r == 0)
-			r = live_apply(on, &rule, result);
+			r = switch_apply(on, &rule, result);
 		process_unlock(&held);
 	}
 	return r;
@@ -346,7 +346,7 @@ static int api_flush(void)
 	if (process_state() == PROCESS_OFF) {
 		r = -ECANCELED;
 	} else if (process_head()) {
-		describe_changed_counts(1);
+		announce_changed_counts(1);
 		r = 0;
 	}
 	process_unlock(&held);
@@ -430,7 +430,7 @@ _Static_assert((int)XAUDIT_HANDLE_UNLOAD == (int)HANDLERS_UNLOAD && XAUDIT_DEFER
 
 static int api_set_handler(int type, xaudit_handler *handler, void *arg)
 {
-	close_watch();
+	dlclose_watch();
 	return handlers_set((enum handlers_type)(type & ~XAUDIT_GENERAL), (handlers_function *)(uintptr_t)handler, arg,
 		type & XAUDIT_GENERAL ? HANDLERS_GENERAL : 0);
 }

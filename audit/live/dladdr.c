@@ -42,7 +42,7 @@ static uint64_t body_in(const struct stub_pages *pages, uint64_t address, int *f
 	if (!pages->stubs || address < start || address - start >= (uint64_t)pages->stubs * STUB_SIZE)
 		return 0;
 	*first = (address - start) % STUB_SIZE == 0;
-	/* Relaxed: one aligned word, which close_watch() alone replaces, by what means the same. */
+	/* Relaxed: one aligned word, which dlclose_watch() alone replaces, by what means the same. */
 	return __atomic_load_n(&stub_cell(pages, (uint32_t)((address - start) / STUB_SIZE))->body, __ATOMIC_RELAXED);
 }
 
@@ -66,7 +66,7 @@ static uint64_t real_of(uint64_t address)
 	for (int i = 0; i < DLADDR_PAIRS; i++)
 		if (address == dladdr_pairs[i].ours)
 			return dladdr_pairs[i].real;
-	return address == (uint64_t)(uintptr_t)close_with_us ? close_real : 0;
+	return address == (uint64_t)(uintptr_t)dlclose_with_us ? dlclose_real : 0;
 }
 
 /* Does libc know the address only as the module's? */

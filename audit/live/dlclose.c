@@ -14,18 +14,18 @@
 
 typedef void *open_function(long namespace, const char *name, int mode);
 
-uint64_t close_real;
-uint32_t close_watched;
+uint64_t dlclose_real;
+uint32_t dlclose_watched;
 
 static open_function *open_real;
 static int interposed; /* somebody else defines dlclose, too */
 
-void close_bind(uint64_t dlclose, uint64_t dlmopen)
+void dlclose_bind(uint64_t dlclose, uint64_t dlmopen)
 {
-	if (!dlclose || !dlmopen || close_real)
+	if (!dlclose || !dlmopen || dlclose_real)
 		return;
 	open_real = (open_function *)(uintptr_t)dlmopen;
-	close_real = dlclose;
+	dlclose_real = dlclose;
 }
 
 /* The load that has to stay for what lies at this address; NULL: none. Lock held. */
@@ -55,7 +55,7 @@ static void pin(uint64_t address)
 		load->pinned = 1;
 }
 
-void close_look(void)
+void dlclose_look(void)
 {
 	uint64_t function, argument;
 
@@ -78,7 +78,7 @@ static int is_libc(const struct object *object)
 	       (length == 10 && sys_same(soname, "libdl.so.2", 10));
 }
 
-void close_note(struct load *load, const struct imports *imports)
+void dlclose_note(struct load *load, const struct imports *imports)
 {
 	if (load->namespace)
 		return;
@@ -127,13 +127,13 @@ static int replace(const struct load *load, uint64_t *slot)
 	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) &&
 		!sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
 		/* Relaxed: one aligned word; who calls by the old one is as before. */
-		__atomic_store_n(slot, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
+		__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
 		sys_mprotect(page, 4096, PROT_READ);
 		return 1;
 	}
 	if (r != (long)sizeof(*slot))
 		return 0;
-	__atomic_store_n(slot, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED); /* relaxed, as above */
 	return 1;
 }
 
@@ -144,7 +144,7 @@ static int replace(const struct load *load, uint64_t *slot)
  */
 static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 {
-	if (value == close_real)
+	if (value == dlclose_real)
 		return 1;
 	if (value < load->end - load->start && load->base)
 		return -1;
@@ -175,30 +175,30 @@ static void replace_bindings(const struct load *load)
 {
 	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
-			if (b->body != close_real)
+			if (b->body != dlclose_real)
 				continue;
 			/*
 			 * Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps
 			 * others from the target.
 			 */
-			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
-			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == close_real)
+			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == dlclose_real)
 				/* relaxed, as above */
 				__atomic_store_n(
-					&b->cell->target, (uint64_t)(uintptr_t)close_with_us, __ATOMIC_RELAXED);
+					&b->cell->target, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
 		}
 	}
 }
 
-void close_watch(void)
+void dlclose_watch(void)
 {
 	struct process_held held;
 
-	if (!close_real)
+	if (!dlclose_real)
 		return;
 	process_lock(&held);
-	int first = !close_watched;
-	__atomic_store_n(&close_watched, 1, __ATOMIC_RELAXED); /* relaxed: see close_is_watched() */
+	int first = !dlclose_watched;
+	__atomic_store_n(&dlclose_watched, 1, __ATOMIC_RELAXED); /* relaxed: see dlclose_is_watched() */
 	for (struct load *load = loads; load; load = load->next) {
 		if (load->state != LOAD_OPEN)
 			continue;

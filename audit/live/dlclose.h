@@ -32,36 +32,36 @@
  * At the first LA_ACT_CONSISTENT, before the program runs: this is dlclose in the base namespace, and dlmopen there.
  * The first one counts.
  */
-void close_bind(uint64_t dlclose, uint64_t dlmopen);
+void dlclose_bind(uint64_t dlclose, uint64_t dlmopen);
 
 /* la_objopen: what the object has to do with dlclose. */
-void close_note(struct load *load, const struct imports *imports);
+void dlclose_note(struct load *load, const struct imports *imports);
 
 /* A handler is about to be set. Any thread, general registers only, no libc; takes the process lock. */
-void close_watch(void);
+void dlclose_watch(void);
 
 /* The real one; 0: not known. */
-extern uint64_t close_real;
+extern uint64_t dlclose_real;
 
 /* A handler was set once. */
-extern uint32_t close_watched;
+extern uint32_t dlclose_watched;
 
-/* The program's dlclose: close_look(), then a jump to *close_real. */
-int close_with_us(void *handle);
+/* The program's dlclose: dlclose_look(), then a jump to *dlclose_real. */
+int dlclose_with_us(void *handle);
 
-static inline int close_is_watched(void)
+static inline int dlclose_is_watched(void)
 {
 	/* Relaxed: who binds a moment too early binds as before. */
-	return __atomic_load_n(&close_watched, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&dlclose_watched, __ATOMIC_RELAXED) != 0;
 }
 
 /* What to bind to, or jump to, instead of this address: the same but for that of dlclose. */
-static inline uint64_t close_through(uint64_t address)
+static inline uint64_t dlclose_through(uint64_t address)
 {
-	return close_is_watched() && address == close_real ? (uint64_t)(uintptr_t)close_with_us : address;
+	return dlclose_is_watched() && address == dlclose_real ? (uint64_t)(uintptr_t)dlclose_with_us : address;
 }
 
 /* From x86_64/dlclose_call.S, on any thread of the program. General registers only, no libc. */
-void close_look(void) __attribute__((visibility("hidden")));
+void dlclose_look(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -14,7 +14,7 @@
 #define PAGE		4096ul
 #define GIVE_BACK_PAGES 16
 
-int code_segment(const struct load *load, uint64_t address, uint64_t *end)
+int load_code_segment(const struct load *load, uint64_t address, uint64_t *end)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
@@ -42,7 +42,7 @@ static uint32_t patchable_functions(const struct object *object)
  */
 #define STUBS_BELOW (1536ul << 20)
 
-enum trace_reason code_reserve(struct load *load)
+enum trace_reason load_code_reserve(struct load *load)
 {
 	const struct object *object = load->object;
 	int xray = object->sites.first_patchable != 0;
@@ -86,7 +86,7 @@ static void tell_event(const void *arg, uint32_t n, struct stub_event *to)
 	sys_copy(to->source, event->sled.source, sizeof(to->source));
 }
 
-enum trace_reason code_stubs(struct load *load)
+enum trace_reason load_code_stubs(struct load *load)
 {
 	struct object *object = load->object;
 	uint32_t xray = object->sites.first_patchable, patchable = patchable_functions(object);
@@ -94,18 +94,18 @@ enum trace_reason code_stubs(struct load *load)
 	if (load->stubs.written)
 		return TRACE_REASON_TRACED;
 	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
-	if ((xray && !object->xray_base && !(object->xray_base = describe_take_ids(object, xray))) ||
+	if ((xray && !object->xray_base && !(object->xray_base = announce_take_ids(object, xray))) ||
 		(patchable && !object->patchable_base &&
-			!(object->patchable_base = describe_take_ids(object, patchable))))
+			!(object->patchable_base = announce_take_ids(object, patchable))))
 		return TRACE_REASON_IDS_USED_UP;
-	enum trace_reason reason = code_reserve(load);
+	enum trace_reason reason = load_code_reserve(load);
 	if (reason != TRACE_REASON_TRACED)
 		return reason;
 	int r = stub_write(&load->stubs, object->xray_base, tell_event, load);
 	return r == 0 ? TRACE_REASON_TRACED : r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
 }
 
-size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from)
+size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from)
 {
 	const struct site *site = &load->object->sites.site[n];
 	uint64_t stub;
@@ -134,7 +134,7 @@ size_t code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *f
 	return sled_patched(site->type, site->function, (int64_t)(stub - (load->base + site->address)), out, from);
 }
 
-const uint8_t *code_original(const struct object *object, uint32_t n)
+const uint8_t *load_code_original(const struct object *object, uint32_t n)
 {
 	if (sled_is_event(object->sites.site[n].type))
 		return object->sites.event[event_of(object, n)].sled.bytes;
@@ -143,22 +143,22 @@ const uint8_t *code_original(const struct object *object, uint32_t n)
 	return object->original[n - object->first_patchable_site];
 }
 
-unsigned code_look(const struct load *load, uint32_t n)
+unsigned load_code_look(const struct load *load, uint32_t n)
 {
 	const struct site *site = &load->object->sites.site[n];
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint8_t patched[16];
-	int from, known = (load->stubs.written || site->type == SLED_GUARD) && code_patched(load, n, patched, &from);
+	int from, known = (load->stubs.written || site->type == SLED_GUARD) && load_code_patched(load, n, patched, &from);
 
-	return sled_look(site->type, p, site->length, code_original(load->object, n), known ? patched : NULL);
+	return sled_look(site->type, p, site->length, load_code_original(load->object, n), known ? patched : NULL);
 }
 
-int code_is_on(const struct load *load, uint32_t function)
+int load_code_is_on(const struct load *load, uint32_t function)
 {
 	const struct site_function *f = &load->object->sites.function[function];
 
 	for (uint32_t i = 0; i < f->count; i++)
-		if (code_look(load, f->first + i) != SLED_IS_ON)
+		if (load_code_look(load, f->first + i) != SLED_IS_ON)
 			return 0;
 	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
 }
@@ -174,7 +174,7 @@ static int has_calls(const struct object *object, uint32_t function)
 	return 0;
 }
 
-int64_t code_function_at(const struct object *object, uint64_t address)
+int64_t load_code_function_at(const struct object *object, uint64_t address)
 {
 	const struct site_function *function = object->sites.function;
 	uint32_t low = 0, high = object->usable_functions;
@@ -192,7 +192,7 @@ int64_t code_function_at(const struct object *object, uint64_t address)
 	return -1;
 }
 
-void code_fill_cell(struct load *load, uint32_t function)
+void load_code_fill_cell(struct load *load, uint32_t function)
 {
 	const struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[function];
@@ -216,7 +216,7 @@ static int is_touched(const struct load *load, uint64_t page)
 	return load->touched && load->touched[page / 8] & 1u << page % 8;
 }
 
-void code_touch(struct load *load, uint64_t address, size_t size)
+void load_code_touch(struct load *load, uint64_t address, size_t size)
 {
 	if (!load->touched)
 		load->touched = arena_alloc(&load->arena, ((load->end - load->start) / PAGE + 7) / 8);
@@ -226,7 +226,7 @@ void code_touch(struct load *load, uint64_t address, size_t size)
 		load->touched[page / 8] |= (uint8_t)(1u << page % 8);
 }
 
-void code_count_pages(struct load *load)
+void load_code_count_pages(struct load *load)
 {
 	struct object *object = load->object;
 	uint32_t text = 0, sites = 0, patched = 0;
@@ -260,7 +260,7 @@ void code_count_pages(struct load *load)
 	object->text_pages = text;
 	object->site_pages = sites;
 	object->patched_pages = patched;
-	describe_pages(object);
+	announce_pages(object);
 }
 
 /* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be
@@ -276,7 +276,7 @@ static int find_file(int fd, struct mapping *file)
 	return found;
 }
 
-int code_is_mapped_file(int fd, uint64_t address)
+int load_code_is_mapped_file(int fd, uint64_t address)
 {
 	struct mapping object, file;
 	int found = find_file(fd, &file);
@@ -374,7 +374,7 @@ static size_t drop(struct load *load, uint64_t page, size_t n)
 	return n;
 }
 
-size_t code_give_back(struct load *load)
+size_t load_code_give_back(struct load *load)
 {
 	static uint8_t own[GIVE_BACK_PAGES * PAGE] SYS_LARGE; /* the lock guards it */
 	const struct object *object = load->object;
@@ -408,7 +408,7 @@ size_t code_give_back(struct load *load)
 	return pages;
 }
 
-void code_merge(const struct load *load)
+void load_code_merge(const struct load *load)
 {
 	static int said;
 	char state = '0';

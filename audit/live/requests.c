@@ -6,11 +6,11 @@
 #include "runtime/arena.h"
 #include "x86_64/sys.h"
 
-int asked_parse(struct asked_rule *rule, char *text)
+int requests_parse(struct requests_rule *rule, char *text)
 {
 	char *p = text, *colon = text;
 
-	*rule = (struct asked_rule){ .kinds = ASKED_ALL_KINDS };
+	*rule = (struct requests_rule){ .kinds = ASKED_ALL_KINDS };
 	while (*colon && *colon != ':' && *colon != '@')
 		colon++;
 	if (*colon == ':' && colon[1] != ':') {
@@ -39,14 +39,14 @@ int asked_parse(struct asked_rule *rule, char *text)
 	return *rule->library ? 0 : -EINVAL;
 }
 
-int asked_matches(const struct asked_rule *rule, const struct object *object, int kind, const char *function)
+int requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function)
 {
 	const struct rules_pattern pattern = { .function = rule->function, .library = rule->library };
 
 	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
 }
 
-int asked_concerns(const struct asked_rule *rule, const struct object *object)
+int requests_concerns(const struct requests_rule *rule, const struct object *object)
 {
 	const struct rules_pattern any = { .function = "*", .library = rule->library };
 
@@ -56,7 +56,7 @@ int asked_concerns(const struct asked_rule *rule, const struct object *object)
 /* What was asked, oldest first. Written with the process lock held. */
 struct asked {
 	struct asked *next;
-	struct asked_rule rule;
+	struct requests_rule rule;
 	int on;
 };
 
@@ -96,7 +96,7 @@ static int ask_again(struct asked **found, struct asked **end, int on)
 	return 0;
 }
 
-int asked_remember(int on, const struct asked_rule *rule)
+int requests_remember(int on, const struct requests_rule *rule)
 {
 	struct asked **found = NULL, **end = &asked, *new;
 
@@ -109,7 +109,7 @@ int asked_remember(int on, const struct asked_rule *rule)
 		arena_free(&asked_memory);
 	}
 	for (; *end; end = &(*end)->next) {
-		const struct asked_rule *r = &(*end)->rule;
+		const struct requests_rule *r = &(*end)->rule;
 		if (r->kinds == rule->kinds && same_text(r->function, rule->function) &&
 			same_text(r->library, rule->library))
 			found = end;
@@ -132,12 +132,12 @@ int asked_remember(int on, const struct asked_rule *rule)
 	return 0;
 }
 
-int asked_selects(const struct object *object, int kind, const char *function, int by_rules)
+int requests_selects(const struct object *object, int kind, const char *function, int by_rules)
 {
 	int on = by_rules;
 
 	for (const struct asked *a = asked; a; a = a->next)
-		if (asked_matches(&a->rule, object, kind, function))
+		if (requests_matches(&a->rule, object, kind, function))
 			on = a->on;
 	return on;
 }

@@ -3,7 +3,7 @@
  * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last one that
  * matches a function counts, for objects to come too.
  *
- * Lock: process lock held for asked_remember() and asked_selects(). Stopped threads come here (runtime/control.h):
+ * Lock: process lock held for requests_remember() and requests_selects(). Stopped threads come here (runtime/control.h):
  * general registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_REQUESTS_H
@@ -14,7 +14,7 @@
 #define ASKED_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
 
 /* [KIND:]FUNCGLOB[@LIBGLOB], taken apart. */
-struct asked_rule {
+struct requests_rule {
 	unsigned kinds; /* mask; all when none is named */
 	const char *function, *library; /* library NULL: any */
 };
@@ -23,23 +23,23 @@ struct asked_rule {
  * Takes a rule apart, in place. KIND may be several, joined by commas. Returns 0, or -EINVAL: no function, or a word
  * before a colon that is no kind (a glob that begins with a name and two colons is all function). Pure.
  */
-int asked_parse(struct asked_rule *rule, char *text);
+int requests_parse(struct requests_rule *rule, char *text);
 
 /* Does the rule name the function of this object? Pure. */
-int asked_matches(const struct asked_rule *rule, const struct object *object, int kind, const char *function);
+int requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function);
 
 /* Is the object of the library that the rule names? Pure. */
-int asked_concerns(const struct asked_rule *rule, const struct object *object);
+int requests_concerns(const struct requests_rule *rule, const struct object *object);
 
 /*
  * Puts the rule at the list's end; one that was asked before moves there, so a program that asks for ever needs no more
  * memory. Returns 0 or -ENOMEM.
  */
-int asked_remember(int on, const struct asked_rule *rule);
+int requests_remember(int on, const struct requests_rule *rule);
 
 /*
  * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was.
  */
-int asked_selects(const struct object *object, int kind, const char *function, int by_rules);
+int requests_selects(const struct object *object, int kind, const char *function, int by_rules);
 
 #endif

@@ -22,7 +22,7 @@ struct change {
 
 struct batch {
 	int on, outside;
-	const struct asked_rule *rule; /* NULL: the XRay interface asks */
+	const struct requests_rule *rule; /* NULL: the XRay interface asks */
 	const struct load *load;       /* then: NULL for all that have a number */
 	int64_t function;	       /* of the load; -1: all XRay functions */
 	uint32_t *changed; /* per rule: sites */
@@ -50,7 +50,7 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 
 	for (size_t i = 0; i < batch->rules; i++) {
 		if ((found >= 0 && (*named & rule_bit(i) || !rule_bit(i))) ||
-			!asked_matches(&batch->rule[i], object, kind, function))
+			!requests_matches(&batch->rule[i], object, kind, function))
 			continue;
 		*named |= rule_bit(i);
 		found = found < 0 ? (int)i : found;
@@ -62,7 +62,7 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 static void note_rules(const struct batch *batch, const struct object *object)
 {
 	for (size_t i = 0; i < batch->rules; i++) {
-		uint64_t bit = asked_concerns(&batch->rule[i], object) ? rule_bit(i) : 0;
+		uint64_t bit = requests_concerns(&batch->rule[i], object) ? rule_bit(i) : 0;
 		batch->result->rule_library |= bit;
 		batch->result->rule_sites |= batch->rule[i].kinds & batch->kinds ? bit : 0;
 	}
@@ -111,7 +111,7 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 	int *was_on)
 {
 	const struct site *site = &load->object->sites.site[n];
-	unsigned state = code_look(load, n);
+	unsigned state = load_code_look(load, n);
 	uint8_t bytes[16];
 	int from;
 
@@ -121,7 +121,7 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 		return TRACE_REASON_TRACED;
 	if (!state)
 		return TRACE_REASON_SLED_BYTES;
-	if (batch->on && !code_patched(load, n, bytes, &from))
+	if (batch->on && !load_code_patched(load, n, bytes, &from))
 		return TRACE_REASON_NO_ROOM;
 	if (batch->outside)
 		return TRACE_REASON_TRACED;
@@ -144,7 +144,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		return 0;
 	batch->result->functions++;
 	if (!reason && batch->on && f->kind != TRACE_KIND_GUARD)
-		reason = code_stubs(load);
+		reason = load_code_stubs(load);
 	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
 		int needed, was_on;
 		reason = judge_site(batch, load, n, &needed, &was_on);
@@ -168,7 +168,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (batch->rule || batch->on || changed)
 		recount(object, i, outcome(batch, object, i));
 	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
-		code_fill_cell(load, i);
+		load_code_fill_cell(load, i);
 	batch->functions += write != 0;
 	batch->selected |= changed && f->kind != TRACE_KIND_GUARD;
 	return write;
@@ -197,7 +197,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	}
 	/* Before the first event of any of them. */
 	if (batch->on && load->stubs.written)
-		describe_new_sleds(object);
+		announce_new_sleds(object);
 	struct change *change = sites ? arena_alloc(batch->arena, (batch->count + sites) * sizeof(*change)) : NULL;
 	if (change) {
 		sys_copy(change, batch->change, batch->count * sizeof(*change));
@@ -212,16 +212,16 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	/* Their bindings would count these calls again. */
 	for (uint32_t bucket = 0; batch->on && load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
-			int64_t i = b->function ? code_function_at(object, b->body - load->base) : -1;
-			if (i >= 0 && (wanted[i] || code_is_on(load, (uint32_t)i)))
-				live_switch(b, 0);
+			int64_t i = b->function ? load_code_function_at(object, b->body - load->base) : -1;
+			if (i >= 0 && (wanted[i] || load_code_is_on(load, (uint32_t)i)))
+				switch_switch(b, 0);
 		}
 	}
 	arena_free(&memory);
 	return sites && !change ? -ENOMEM : 0;
 }
 
-void live_switch(const struct binding *binding, int on)
+void switch_switch(const struct binding *binding, int on)
 {
 	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds a full cell. */
 	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->cell->body, __ATOMIC_RELEASE);
@@ -240,12 +240,12 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				continue;
 			batch->result->functions++;
 			f->on = batch->on != 0;
-			int64_t sled = code_function_at(object, b->body - load->base);
+			int64_t sled = load_code_function_at(object, b->body - load->base);
 			if (batch->on && sled >= 0 && object->marks[sled] & FUNCTION_ON) {
 				batch->result->refused[TRACE_REASON_SLED_TRACED]++;
 				continue;
 			}
-			if (batch->on && !describe_new_bound(object, f)) {
+			if (batch->on && !announce_new_bound(object, f)) {
 				batch->result->refused[TRACE_REASON_IDS_USED_UP]++;
 				continue;
 			}
@@ -255,7 +255,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				continue;
 			}
 			b->cell->word = TRACE_WORD(TRACE_ENTRY, f->id);
-			live_switch(b, batch->on);
+			switch_switch(b, batch->on);
 			batch->result->changed++;
 			batch->changed[rule]++;
 			batch->selected = 1;
@@ -311,7 +311,7 @@ static int make_batch(struct batch *batch)
 		if (load->state == LOAD_OPEN && load->preparing == process_serial())
 			return -EAGAIN;
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
-		r = asked_remember(batch->on, &batch->rule[i]);
+		r = requests_remember(batch->on, &batch->rule[i]);
 	for (struct load *load = next_load(0); load && r == 0; load = next_load(load->start)) {
 		batch->kinds = 0;
 		r = is_meant(batch, load) ? judge_sleds(batch, load) : 0;
@@ -335,7 +335,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 {
 	static char buffer[1024]; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
-	const struct asked_rule *rule = &batch->rule[i];
+	const struct requests_rule *rule = &batch->rule[i];
 
 	text_string(&text, "");
 	for (unsigned kind = 0; rule->kinds != ASKED_ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
@@ -387,8 +387,8 @@ static void tell(const struct batch *batch)
 	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
 		if (!load->object->marks || !is_meant(batch, load))
 			continue;
-		describe_counts(load->object);
-		code_count_pages(load);
+		announce_counts(load->object);
+		load_code_count_pages(load);
 	}
 }
 
@@ -408,10 +408,10 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 		uint64_t address = load->base + site->address;
 		int from = 0, low, high, resume;
 		if (batch->on)
-			patch->size = (uint8_t)code_patched(load, n, patch->bytes, &from);
+			patch->size = (uint8_t)load_code_patched(load, n, patch->bytes, &from);
 		else
 			patch->size = (uint8_t)sled_file(
-				site->type, code_original(load->object, n), patch->bytes, &from);
+				site->type, load_code_original(load->object, n), patch->bytes, &from);
 		patch->address = address + (uint64_t)(int64_t)from;
 		sys_copy(patch->expected, (const void *)(uintptr_t)patch->address, patch->size);
 		patch->type = (uint8_t)site->type;
@@ -421,12 +421,12 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 			patch->inside_high = address + (uint64_t)(int64_t)high;
 			patch->resume = address + (uint64_t)(int64_t)resume;
 		}
-		code_touch(load, patch->address, patch->size);
+		load_code_touch(load, patch->address, patch->size);
 	}
 	return 0;
 }
 
-static int plan(int on, const struct asked_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch,
+static int plan(int on, const struct requests_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch,
 	size_t *count, struct control_result *result)
 {
 	struct batch batch = { .on = on, .outside = 1, .rule = rule, .rules = rules, .arena = arena, .result = result };
@@ -445,22 +445,22 @@ static int plan(int on, const struct asked_rule *rule, size_t rules, struct aren
 	return r;
 }
 
-int live_plan(int on, const struct asked_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
+int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
 	struct control_result *result)
 {
 	return plan(on, rule, 1, arena, patch, count, result);
 }
 
-size_t live_reclaim(void)
+size_t switch_reclaim(void)
 {
 	size_t pages = 0;
 
 	for (struct load *load = next_load(0); load; load = next_load(load->start)) {
 		if (!load->touched)
 			continue;
-		pages += code_give_back(load);
-		code_count_pages(load);
-		code_merge(load);
+		pages += load_code_give_back(load);
+		load_code_count_pages(load);
+		load_code_merge(load);
 	}
 	return pages;
 }
@@ -468,7 +468,7 @@ size_t live_reclaim(void)
 static void merge_all(void)
 {
 	for (struct load *load = next_load(0); load; load = next_load(load->start))
-		code_merge(load);
+		load_code_merge(load);
 }
 
 /* ---- from inside ---- */
@@ -482,19 +482,19 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 
 	to->head_size = 2;
 	if (batch->on) {
-		to->patch.size = (uint8_t)code_patched(load, change->site, to->patch.bytes, &from);
+		to->patch.size = (uint8_t)load_code_patched(load, change->site, to->patch.bytes, &from);
 		to->head = (uint8_t)sled_head(site->type);
 	} else {
 		/* Ready again: of all but five-byte sites that is the head alone. */
 		to->patch.size =
-			(uint8_t)sled_ready(site->type, code_original(load->object, change->site), to->patch.bytes);
+			(uint8_t)sled_ready(site->type, load_code_original(load->object, change->site), to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
 	if (sled_is_jump(site->type))
 		to->guard = (uint8_t)(site->length - 2);
 	to->patch.address = load->base + site->address + (uint64_t)(int64_t)from;
-	to->prot = (uint8_t)code_segment(load, site->address, &end);
-	code_touch(load, to->patch.address, to->patch.size);
+	to->prot = (uint8_t)load_code_segment(load, site->address, &end);
+	load_code_touch(load, to->patch.address, to->patch.size);
 }
 
 static int apply(struct batch *batch)
@@ -520,28 +520,28 @@ static int apply(struct batch *batch)
 	if (r == 0) {
 		/* From inside, pages with XRay sleds never become the file's again. */
 		if (!batch->on && batch->rule)
-			live_reclaim();
+			switch_reclaim();
 		tell(batch);
 	}
 	arena_free(&memory);
 	return r;
 }
 
-int live_apply(int on, const struct asked_rule *rule, struct control_result *result)
+int switch_apply(int on, const struct requests_rule *rule, struct control_result *result)
 {
 	struct batch batch = { .on = on, .rule = rule, .rules = 1, .result = result };
 
 	return apply(&batch);
 }
 
-int live_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result)
+int switch_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result)
 {
 	struct batch batch = { .on = on, .load = load, .function = function, .result = result };
 
 	return apply(&batch);
 }
 
-void live_reloaded(struct object *object)
+void switch_reloaded(struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.first_patchable; i++)
 		if (object->marks[i] & FUNCTION_XRAY && !object->refused)
@@ -562,12 +562,12 @@ static int change(struct control_request *request)
 	arena_free(&outside);
 	/* A copy: where we answer -EAGAIN, the same request comes again. */
 	text = arena_string(&outside, request->text, CONTROL_TEXT);
-	struct asked_rule *rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
+	struct requests_rule *rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
 	if (!text || !rule)
 		return -ENOMEM;
 	for (char *p = text; p < text + CONTROL_TEXT && *p;) {
 		size_t length = sys_length(p);
-		if (asked_parse(&rule[rules++], p))
+		if (requests_parse(&rule[rules++], p))
 			return -EINVAL;
 		p += length + 1;
 	}
@@ -590,7 +590,7 @@ int control_change(struct control_request *request)
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
 		if (request->argument)
-			request->pages = live_reclaim();
+			request->pages = switch_reclaim();
 		else
 			merge_all();
 		return 0;

@@ -8,13 +8,13 @@
  * asked where a site of the present load could not be changed.
  *
  * Two ways to apply a batch:
- *  - from inside, by a thread of the program: live_apply(), by x86_64/patch.h's guard jump, while all others run. What
+ *  - from inside, by a thread of the program: switch_apply(), by x86_64/patch.h's guard jump, while all others run. What
  *    is switched off becomes `ready` (x86_64/sled.h).
- *  - from outside: `xaudit ctl` stops all threads, has one of them call live_plan(), moves whoever stands inside of
+ *  - from outside: `xaudit ctl` stops all threads, has one of them call switch_plan(), moves whoever stands inside of
  *    bytes that will change, writes the bytes itself (so that a tool that is killed writes no further while threads run
- *    again), and has live_reclaim() called. What is switched off becomes the file's own bytes, so that pages can be
+ *    again), and has switch_reclaim() called. What is switched off becomes the file's own bytes, so that pages can be
  *    given back.
- * Bindings need neither: their cell's target is one aligned store, done in live_plan(). A function is traced by its
+ * Bindings need neither: their cell's target is one aligned store, done in switch_plan(). A function is traced by its
  * sled or by its bindings, not by both: switching the sled on switches the bindings off.
  *
  * Lock: process lock held for all. A load that is closed is left alone; it can't be unmapped meanwhile, since
@@ -35,33 +35,33 @@
  * Returns 0, -ENOMEM, or -EAGAIN when a load is being prepared right now (then nothing was done). Functions that were
  * never traced before get ids and are described in the trace.
  */
-int live_plan(int on, const struct asked_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
+int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
 	struct control_result *result);
 
 /*
  * Plans and applies from inside. What only the tool can do is refused, with its reason, in result. Returns 0, or
- * -ENOMEM, -EAGAIN as live_plan(); to be called again without the lock in between. Where the kernel refuses what
+ * -ENOMEM, -EAGAIN as switch_plan(); to be called again without the lock in between. Where the kernel refuses what
  * patch_live() needs, its error: result counts all as refused then.
  */
-int live_apply(int on, const struct asked_rule *rule, struct control_result *result);
+int switch_apply(int on, const struct requests_rule *rule, struct control_result *result);
 
 /*
  * The XRay interface switches a function (its index in the object's sites), or all XRay functions (-1), of a load, or
  * of all that have a number (NULL): in what is loaded now, and for no later load. No rule remembers it. Else as
- * live_apply().
+ * switch_apply().
  */
-int live_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result);
+int switch_apply_xray(int on, const struct load *load, int64_t function, struct control_result *result);
 
 /* The object is loaded again, and its sleds are as the rules say, whatever the XRay interface did: counts them so. */
-void live_reloaded(struct object *object);
+void switch_reloaded(struct object *object);
 
 /*
  * Gives pages of text back (MADV_DONTNEED) that hold no site that is on and whose bytes are the file's again. Returns
  * how many.
  */
-size_t live_reclaim(void);
+size_t switch_reclaim(void);
 
 /* Switches a binding. */
-void live_switch(const struct binding *binding, int on);
+void switch_switch(const struct binding *binding, int on);
 
 #endif

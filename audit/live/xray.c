@@ -91,7 +91,7 @@ void xray_open(struct load *load)
 
 	if (!has_functions(load->object))
 		return;
-	live_reloaded(load->object);
+	switch_reloaded(load->object);
 	int all_open = 1;
 	while (n && n < XRAY_OBJECTS && numbered[n])
 		all_open &= numbered[n++]->state == LOAD_OPEN;
@@ -208,7 +208,7 @@ static int patch(unsigned what, int32_t object, int32_t function, int on)
 	if (process_state() == PROCESS_OFF || (what == XRAY_FUNCTION && !has_function(load, function)))
 		return XRAY_FAILED;
 	sys_fill(&result, 0, sizeof(result));
-	int r = live_apply_xray(on, load, what == XRAY_FUNCTION ? function - 1 : -1, &result);
+	int r = switch_apply_xray(on, load, what == XRAY_FUNCTION ? function - 1 : -1, &result);
 	if (r)
 		return r == -EAGAIN ? r : XRAY_FAILED;
 	return result.changed || result.already ? XRAY_SUCCESS : XRAY_FAILED;

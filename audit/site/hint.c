@@ -22,7 +22,7 @@ static unsigned kind_of(const char *name)
 	return 0;
 }
 
-unsigned glance(int fd)
+unsigned site_hint(int fd)
 {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[SECTIONS];

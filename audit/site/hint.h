@@ -10,6 +10,6 @@
  * Which of the kinds XRAY and PATCHABLE (mask of 1 << enum trace_kind) can the file behind fd have sites of? Both when
  * the names can't be told this way; site_scan() knows better then.
  */
-unsigned glance(int fd);
+unsigned site_hint(int fd);
 
 #endif

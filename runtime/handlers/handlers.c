@@ -11,7 +11,7 @@
 #include "x86_64/sys.h"
 #include "runtime/thread.h"
 
-struct handlers_entry *handlers_table[HANDLERS_TYPES];
+struct handlers_entry *handlers_of_program[HANDLERS_TYPES];
 uint32_t tramp_wanted;
 
 static struct handlers_entry pool[64]; /* one per type, and those that threads have not left yet */
@@ -207,7 +207,7 @@ static int publish(enum handlers_type type, struct handlers_entry *entry)
 	 * Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of
 	 * epoch.h, too.
 	 */
-	struct handlers_entry *old = __atomic_exchange_n(&handlers_table[type], entry, __ATOMIC_ACQ_REL);
+	struct handlers_entry *old = __atomic_exchange_n(&handlers_of_program[type], entry, __ATOMIC_ACQ_REL);
 
 	if (old) {
 		leaving++;
@@ -337,7 +337,7 @@ int handlers_forget(uint64_t start, uint64_t end, int wait)
 	process_lock(&held);
 	struct epoch_slot *self = own_slot();
 	for (int type = 0; type < HANDLERS_TYPES; type++) {
-		const struct handlers_entry *entry = handlers_table[type];
+		const struct handlers_entry *entry = handlers_of_program[type];
 		if (entry && lies_in(entry, start, end))
 			removed |= publish(type, NULL);
 	}

@@ -18,13 +18,13 @@ struct handlers_entry {
 	struct handlers_entry *next; /* free ones. Lock */
 };
 
-extern struct handlers_entry *handlers_table[HANDLERS_TYPES] __attribute__((visibility("hidden")));
+extern struct handlers_entry *handlers_of_program[HANDLERS_TYPES] __attribute__((visibility("hidden")));
 
 /* Is there a handler of that type? Any context. */
 static inline int handlers_is_set(enum handlers_type type)
 {
 	/* Relaxed: just a look; who goes on loads it again in a section. */
-	return __atomic_load_n(&handlers_table[type], __ATOMIC_RELAXED) != NULL;
+	return __atomic_load_n(&handlers_of_program[type], __ATOMIC_RELAXED) != NULL;
 }
 
 /*
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(
 	/*
 	 * Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw.
 	 */
-	const struct handlers_entry *entry = __atomic_load_n(&handlers_table[type], __ATOMIC_ACQUIRE);
+	const struct handlers_entry *entry = __atomic_load_n(&handlers_of_program[type], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(entry != NULL, 1)) {
 		slot->inside = entry; /* for handlers_inside(), on this thread */
 		event->size = sizeof(*event);

@@ -186,34 +186,34 @@ static void load_map(const char *path)
 	loads = &load;
 	objects = &object;
 	object_count = 1;
-	if (code_reserve(&load) != TRACE_REASON_TRACED)
+	if (load_code_reserve(&load) != TRACE_REASON_TRACED)
 		bail("no room for the stubs");
 }
 
 /* ---- batches ---- */
 
-static struct asked_rule parse(const char *text_of_rule)
+static struct requests_rule parse(const char *text_of_rule)
 {
 	static char buffer[20][100];
 	static unsigned n;
-	struct asked_rule rule;
+	struct requests_rule rule;
 	char *p = buffer[n++ % 20];
 
 	strcpy(p, text_of_rule);
-	if (asked_parse(&rule, p))
+	if (requests_parse(&rule, p))
 		bail("%s is no rule", text_of_rule);
 	return rule;
 }
 
 static struct control_result result;
 
-/* live_apply(); its answer is in result. The caller holds the process lock, or is alone. */
+/* switch_apply(); its answer is in result. The caller holds the process lock, or is alone. */
 static int apply(int on, const char *rule_text)
 {
-	struct asked_rule rule = parse(rule_text);
+	struct requests_rule rule = parse(rule_text);
 
 	memset(&result, 0, sizeof(result));
-	return live_apply(on, &rule, &result);
+	return switch_apply(on, &rule, &result);
 }
 
 #endif

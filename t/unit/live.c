@@ -62,7 +62,7 @@ static void make_load(void)
 
 static int is_on(int function)
 {
-	return code_is_on(&load, index_of(function));
+	return load_code_is_on(&load, index_of(function));
 }
 
 static int on_mask(void)
@@ -83,11 +83,11 @@ static size_t patch_count;
 static int from_outside(int on, const char *rule_text)
 {
 	static struct arena arena;
-	struct asked_rule rule = parse(rule_text);
+	struct requests_rule rule = parse(rule_text);
 
 	arena_free(&arena);
 	memset(&result, 0, sizeof(result));
-	int r = live_plan(on, &rule, &arena, &patches, &patch_count, &result);
+	int r = switch_plan(on, &rule, &arena, &patches, &patch_count, &result);
 	if (r)
 		return r;
 	for (size_t i = 0; i < patch_count; i++) {
@@ -107,25 +107,25 @@ static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x
 
 static void test_rules(void)
 {
-	struct asked_rule rule;
+	struct requests_rule rule;
 	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@",
 		"xray:", "a@b@c" };
 
-	ok(!asked_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") &&
+	ok(!requests_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") &&
 			!rule.library,
 		"a function alone is a rule for all kinds and libraries");
-	ok(!asked_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"),
+	ok(!requests_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"),
 		"a kind can be named");
-	ok(!asked_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
+	ok(!requests_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
 			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
 		"or two, and a library");
-	ok(!asked_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"),
+	ok(!requests_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"),
 		"two colons belong to the function");
 	int refused = 0;
 	for (int i = 4; i < 9; i++)
-		refused += asked_parse(&rule, text_of[i]) == -EINVAL;
+		refused += requests_parse(&rule, text_of[i]) == -EINVAL;
 	is_int(refused, 5, "an unknown kind, and rules without a function or library behind @ are refused");
-	ok(!asked_parse(&rule, text_of[9]) && !strcmp(rule.library, "b@c"), "the first @ begins the library");
+	ok(!requests_parse(&rule, text_of[9]) && !strcmp(rule.library, "b@c"), "the first @ begins the library");
 }
 
 static void test_inside(void)
@@ -145,7 +145,7 @@ static void test_inside(void)
 	ok(result.changed == 2 && result.functions == 1, "two sites of one function");
 	const uint8_t *p = text + addresses[XRAY];
 	ok(p[0] == 0xeb && p[1] == 9 && p[6] == 0xe8 && p[16] == 0xc3 && p[16 + 6] == 0xe9, "by their heads alone");
-	is_int((long long)live_reclaim(), 0, "its page can't be given back for that");
+	is_int((long long)switch_reclaim(), 0, "its page can't be given back for that");
 	is_int(apply(0, "long_nop@*code*"), 0, "a long NOP is switched off");
 	ok(!memcmp(text + addresses[LONG_NOP], nop8, 8), "it is the file's again");
 	is_int((long long)object.patched_pages, 2, "and its page was given back: two patched ones are left");
@@ -187,7 +187,7 @@ static void test_outside(void)
 			 patches[i].inside_high == patches[i].address + 7 && patches[i].resume == patches[i].address;
 	is_int(exits, 1, "a thread behind the head of an exit sled goes back to it");
 	ok(!memcmp(text, file, file_size), "the text is the file's own, byte by byte");
-	is_int((long long)live_reclaim(), 4, "all four pages are given back");
+	is_int((long long)switch_reclaim(), 4, "all four pages are given back");
 	is_int((long long)object.patched_pages, 0, "none is patched");
 	ok(!memcmp(text, file, file_size), "and the text is as it was");
 	is_int(from_outside(0, "*"), 0, "switched off again");
@@ -226,23 +226,23 @@ static void test_moved(void)
 	move_page(0);
 	map_page(fd, PAGE, PAGES * PAGE, PROT_READ | PROT_EXEC);
 	map_page(fd, 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-	is_int((long long)live_reclaim(), 1,
+	is_int((long long)switch_reclaim(), 1,
 		"of four pages one is given back: one was moved to memory without a file, one is of another place in "
 		"the file, one may be written to");
 	ok(!memcmp(text, file, file_size), "and each is as it was");
 	for (uint64_t at = 0; at < 3 * PAGE; at += PAGE)
 		map_page(fd, at, at, PROT_READ | PROT_EXEC);
-	is_int((long long)live_reclaim(), 3, "where they are of the file again, these three are given back, too");
+	is_int((long long)switch_reclaim(), 3, "where they are of the file again, these three are given back, too");
 	from_outside(1, "*");
 	from_outside(0, "*");
 	snprintf(kept, sizeof(kept), "%s.kept", object.path);
 	int other = rename(object.path, kept) ? -1 : open(object.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (other < 0 || write(other, file, file_size) != (ssize_t)file_size)
 		bail("can't replace %s", object.path);
-	is_int((long long)live_reclaim(), 0, "none where another file of the same bytes has the name now");
+	is_int((long long)switch_reclaim(), 0, "none where another file of the same bytes has the name now");
 	if (rename(kept, object.path))
 		bail("can't put %s back", object.path);
-	is_int((long long)live_reclaim(), 4, "all four when the mapped one has it again");
+	is_int((long long)switch_reclaim(), 4, "all four when the mapped one has it again");
 	close(other);
 	close(fd);
 }
@@ -252,18 +252,18 @@ static void test_remembered(void)
 	struct object other = { .path = "/usr/lib/libother.so.1", .soname = "libother.so" };
 
 	apply(0, "*");
-	ok(!asked_selects(&other, TRACE_KIND_XRAY, "f", 1), "what is switched off counts for objects to come");
+	ok(!requests_selects(&other, TRACE_KIND_XRAY, "f", 1), "what is switched off counts for objects to come");
 	apply(1, "f*@libother.so");
-	ok(asked_selects(&other, TRACE_KIND_XRAY, "foo", 0), "and what is switched on, by the soname");
-	ok(!asked_selects(&other, TRACE_KIND_XRAY, "bar", 1), "other functions stay off");
+	ok(requests_selects(&other, TRACE_KIND_XRAY, "foo", 0), "and what is switched on, by the soname");
+	ok(!requests_selects(&other, TRACE_KIND_XRAY, "bar", 1), "other functions stay off");
 	apply(0, "xray:foo");
-	ok(!asked_selects(&other, TRACE_KIND_XRAY, "foo", 0) && asked_selects(&other, TRACE_KIND_PLT, "foo", 0),
+	ok(!requests_selects(&other, TRACE_KIND_XRAY, "foo", 0) && requests_selects(&other, TRACE_KIND_PLT, "foo", 0),
 		"the last rule that matches counts");
 	apply(1, "f*@libother.so");
-	ok(asked_selects(&other, TRACE_KIND_XRAY, "foo", 0), "a rule that is asked for again is the last");
+	ok(requests_selects(&other, TRACE_KIND_XRAY, "foo", 0), "a rule that is asked for again is the last");
 	load.preparing = 1;
 	is_int(apply(1, "*"), -EAGAIN, "while a load is being prepared nothing can be switched");
-	ok(!asked_selects(&other, TRACE_KIND_XRAY, "bar", 0), "and nothing is remembered");
+	ok(!requests_selects(&other, TRACE_KIND_XRAY, "bar", 0), "and nothing is remembered");
 	load.preparing = 0;
 }
 
@@ -284,7 +284,7 @@ static void test_bindings(void)
 		both[i]->rest = stub_rest(&pages, i);
 		both[i]->cell = stub_cell(&pages, i);
 		both[i]->cell->body = both[i]->body;
-		live_switch(both[i], 0);
+		switch_switch(both[i], 0);
 	}
 	buckets[3] = &c;
 	load.bindings = buckets;
@@ -467,7 +467,7 @@ static void test_places(void)
 		side[i].start = (uint64_t)(uintptr_t)room + (uint64_t)i * SPAN;
 		side[i].end = side[i].start + SPAN;
 		process_lock(&held);
-		wrong += code_reserve(&side[i]) != TRACE_REASON_TRACED;
+		wrong += load_code_reserve(&side[i]) != TRACE_REASON_TRACED;
 		process_unlock(&held);
 	}
 	is_int(wrong, 0, "the stubs of four loads side by side have their places");

@@ -252,7 +252,7 @@ static int apply_locked(int on)
 static int all_are(int on)
 {
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
-		if (code_is_on(&load, i) != on)
+		if (load_code_is_on(&load, i) != on)
 			return 0;
 	return 1;
 }
@@ -289,7 +289,7 @@ static int child(enum trace_mode mode)
 	if (apply_locked(0))
 		return 5;
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
-		if (code_is_on(&load, i))
+		if (load_code_is_on(&load, i))
 			return 6;
 	if (call_each())
 		return 7;
@@ -425,7 +425,7 @@ static int soak(void *argument)
 	outcome->settled = (uint64_t)settle();
 	outcome->all_off = 1;
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
-		outcome->all_off &= !code_is_on(&load, i);
+		outcome->all_off &= !load_code_is_on(&load, i);
 	uint64_t calls = all_calls();
 	outcome->fingerprints[0] = fingerprint(&files);
 	/* Long enough for calls of all threads; on a busy machine that takes a while. */

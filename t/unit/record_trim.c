@@ -128,15 +128,15 @@ static long long size_now(void)
 /* Closes fd and trims. Returns whether that was done. */
 static bool trim(int fd)
 {
-	struct folder *trace;
+	struct read_folder *trace;
 
 	if (fd >= 0)
 		close(fd);
-	trace = folder_open_family(folder_path);
+	trace = read_folder_open_family(folder_path);
 	if (!trace)
 		return false;
 	bool done = record_trim(folder, trace->family[0]) >= 0;
-	folder_close(trace);
+	read_folder_close(trace);
 	return done;
 }
 

@@ -52,7 +52,7 @@ static int readable(void)
 
 	for (int i = 0; i < MANY; i++) {
 		int k = i * 7 % MANY, got = -1, error = -1;
-		right += file_read(file[k], &got, sizeof(got), 0, &error) == sizeof(got) && got == k && !error;
+		right += read_file_read(file[k], &got, sizeof(got), 0, &error) == sizeof(got) && got == k && !error;
 	}
 	return right;
 }
@@ -74,33 +74,33 @@ int main(void)
 	before = descriptors();
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		opened += (file[i] = file_open(at, "p1", name, NULL, &why)) != NULL;
+		opened += (file[i] = read_file_open(at, "p1", name, NULL, &why)) != NULL;
 	}
 	is_int(opened, MANY, "three times as many files are opened as may be open");
 	is_int(descriptors() - before, FILES_OPEN, "as many are open as may be");
 	is_int(readable(), MANY, "all are read");
 	is_int(descriptors() - before, FILES_OPEN, "and no more are open then");
 
-	is_int(file_open(at, "p1", "nothing", NULL, &why) != NULL || why, 0, "a file that is not there is no error");
-	ok(!file_open(at, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
+	is_int(read_file_open(at, "p1", "nothing", NULL, &why) != NULL || why, 0, "a file that is not there is no error");
+	ok(!read_file_open(at, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
 
 	/* The first half is in use no more. */
 	for (int i = MANY / 2; i < MANY; i++)
-		file_descriptor(file[i]);
+		read_file_descriptor(file[i]);
 	name_of(name, 0);
 	write_number("p1/new", 4711);
 	renameat(at, "p1/new", at, name);
-	is_int(file_read(file[0], &got, sizeof(got), 0, &error), 0, "a file that was replaced is not read");
+	is_int(read_file_read(file[0], &got, sizeof(got), 0, &error), 0, "a file that was replaced is not read");
 	is_int(error, ESTALE, "and the reason is ESTALE");
 	name_of(name, 1);
 	unlinkat(at, name, 0);
-	is_int(file_read(file[1], &got, sizeof(got), 0, &error), 0, "nor one that was removed");
+	is_int(read_file_read(file[1], &got, sizeof(got), 0, &error), 0, "nor one that was removed");
 	is_int(error, ENOENT, "and the reason is ENOENT");
-	is_int((long)file_size(file[1]), 0, "its size is 0");
+	is_int((long)read_file_size(file[1]), 0, "its size is 0");
 
 	/* All others are closed for good, and those that remain are read with as few descriptors as there are. */
 	for (int i = 0; i < MANY; i++)
-		file_close(file[i]);
+		read_file_close(file[i]);
 	is_int(descriptors() - before, 0, "closed files hold no descriptor");
 	write_number("p1/t0", 0);
 	write_number("p1/t1", 1);
@@ -108,16 +108,16 @@ int main(void)
 	opened = 0;
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		opened += (file[i] = file_open(at, "p1", name, NULL, &why)) != NULL;
+		opened += (file[i] = read_file_open(at, "p1", name, NULL, &why)) != NULL;
 	}
 	is_int(opened, MANY, "they are opened where 32 descriptors are all there is");
 	is_int(readable(), MANY, "and read");
-	DIR *list = file_list(at, "p1");
+	DIR *list = read_file_list(at, "p1");
 	ok(list, "a folder is listed then, too");
 	if (list)
 		closedir(list);
 	for (int i = 0; i < MANY; i++) {
-		file_close(file[i]);
+		read_file_close(file[i]);
 		name_of(name, i);
 		unlinkat(at, name, 0);
 	}

@@ -17,7 +17,7 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # none), and who else may be there. A function of the compiler's, as f.part.0, passes for f. "given": its address is
 # taken by a caller that we come by.
 cat >"$tmp/pointers" <<'END'
-tramp_gate_[a-z_]* / handler_table / - / the trampolines, all of which we look at
+tramp_gate_[a-z_]* / dispatch_table / - / the trampolines, all of which we look at
 tramp_(intercept|return|point|pass|jump|landed|prctl|count)[a-z_]* / \(%rsp\) / - / the program's function
 tramp_xray[a-z_]* / \(%rsp\) / - / the same
 tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function
@@ -27,7 +27,7 @@ tramp_call_saved / %r / - / a handler of the program, registers saved
 handlers_(custom|typed|load|unload|tell)[a-z_]* / %r / - / the same
 vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel / libc's clock_gettime: looked at below
-process_start / options|%r / control_permit describe_all / given
+process_start / options|%r / control_permit announce_all / given
 epoch_reclaim / \(%r / unmap recycle retired_free / given
 thread_each|mirror_each / %r / - / given
 write_pages|stub_write / %r / - / given
@@ -153,7 +153,7 @@ closure() {
 	}' "$tmp/pointers" "$tmp/text"
 }
 
-roots='^(tramp_|control_entry|resolve_event)'
+roots='^(tramp_|control_entry|runtime_symbols_event)'
 
 # What the check itself must find: a register in a function that is called, or whose address is taken, an unknown
 # pointer, libc.
@@ -182,7 +182,7 @@ closure "$roots" "$MODULE" >"$tmp/found"
 reached=$(tail -n 1 "$tmp/found")
 is "$(sed '$d' "$tmp/found")" '' 'what the trampolines reach uses no vector or x87 register, and calls nothing unknown'
 ok "it is $reached functions" test "$reached" -gt 120
-closure '^(retired_free|unmap|recycle|describe_all|control_run)$' "$MODULE" >"$tmp/found"
+closure '^(retired_free|unmap|recycle|announce_all|control_run)$' "$MODULE" >"$tmp/found"
 is "$(sed '$d' "$tmp/found")" '' 'nor does what the epoch calls, what begins a folder, and what a stopped thread runs'
 ok 'each of these is there' test "$(tail -n 1 "$tmp/found")" -gt 20
 

@@ -206,7 +206,7 @@ static char *process_in(const char *path)
 			found[n - 1] = '\0';
 		return found;
 	}
-	struct folder *folder = folder_open(path, 0);
+	struct read_folder *folder = read_folder_open(path, 0);
 	if (!folder)
 		return NULL;
 	const char *name = folder->process[0]->path;
@@ -215,7 +215,7 @@ static char *process_in(const char *path)
 	else
 		tool_error("ctl", "%s holds traces of %u processes: name one of them, such as %s", path,
 			folder->processes, name);
-	folder_close(folder);
+	read_folder_close(folder);
 	return found;
 }
 
@@ -236,7 +236,7 @@ static bool trace_of(struct ctl_trace *trace, const struct ctl_targets *targets,
 }
 
 /* Does the process write there? Not if that is a copy of a trace, or another process has got the number meanwhile. */
-static bool writes_to(const struct ctl_process *process, const struct process *trace)
+static bool writes_to(const struct ctl_process *process, const struct read_process *trace)
 {
 	uint32_t place;
 	char *other = ctl_folder(process, &place);
@@ -252,16 +252,16 @@ static bool writes_to(const struct ctl_process *process, const struct process *t
 static pid_t living(const char *path)
 {
 	char *name = process_in(path);
-	struct folder *folder = name ? folder_open_process("ctl", name, 0) : NULL;
+	struct read_folder *folder = name ? read_folder_open_process("ctl", name, 0) : NULL;
 	pid_t pid = 0;
 
 	if (folder) {
-		struct process *trace = folder->process[0];
+		struct read_process *trace = folder->process[0];
 		struct ctl_process process;
 
 		pid = (pid_t)trace->head.pid;
-		process_load(trace);
-		const char *end = process_state_end(process_state(trace));
+		read_process_load(trace);
+		const char *end = read_process_state_end(read_process_state(trace));
 		if (!end && !ctl_open(&process, pid)) {
 			pid = 0;
 		} else if (!end) {
@@ -275,7 +275,7 @@ static pid_t living(const char *path)
 				(int)pid, name, end);
 			pid = 0;
 		}
-		folder_close(folder);
+		read_folder_close(folder);
 	}
 	free(name);
 	return pid;
@@ -414,7 +414,7 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		ctl_targets_add(targets, number(argv[0]));
 	if (!targets->named && !targets->trees && !targets->names) {
 		/* A folder whose name is a number is ./NUMBER. */
-		if (!is_folder(argv[0]) && !folder_may_be_process(argv[0])) {
+		if (!is_folder(argv[0]) && !read_folder_may_be_process(argv[0])) {
 			tool_error("ctl", "'%s' is no process id, and no trace folder", argv[0]);
 			return TOOL_USAGE;
 		}

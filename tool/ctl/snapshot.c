@@ -69,7 +69,7 @@ static void remove_copy(int fd, const char *process, int to)
 /* Why there are no events. */
 static const char *why_nothing(const struct ctl_trace *from)
 {
-	struct folder *folder = folder_open_process("ctl", from->path, from->place);
+	struct read_folder *folder = read_folder_open_process("ctl", from->path, from->place);
 	const char *why = "nothing that is switched on was called up to now";
 
 	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
@@ -77,7 +77,7 @@ static const char *why_nothing(const struct ctl_trace *from)
 	else if (folder && !folder->process[0]->head.recording)
 		why = "recording is stopped";
 	if (folder)
-		folder_close(folder);
+		read_folder_close(folder);
 	return why;
 }
 
@@ -99,7 +99,7 @@ static void tell(const struct ctl_trace *from, const struct snapshot_copied *cop
 /* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
 static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
-	struct folder *folder = folder_open_process(NULL, from->path, from->place);
+	struct read_folder *folder = read_folder_open_process(NULL, from->path, from->place);
 	int to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
 
@@ -108,7 +108,7 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 			"ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
 		return TOOL_FAILED;
 	}
-	const struct process *process = folder->process[0];
+	const struct read_process *process = folder->process[0];
 	char *base = process->place ? memory_format("p%" PRIu32, process->head.pid)
 				    : memory_text(process->family->name, strlen(process->family->name));
 	int source = open(process->family->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -131,7 +131,7 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	if (source >= 0)
 		close(source);
 	free(base);
-	folder_close(folder);
+	read_folder_close(folder);
 	return status;
 }
 
@@ -166,7 +166,7 @@ int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int
 		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[optind]);
 		return TOOL_USAGE;
 	}
-	const char *base = path_base(trace->path);
+	const char *base = read_path_base(trace->path);
 	char *number = pid ? memory_format("%" PRIu32, pid)
 			   : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
 	int fd, status = TOOL_FAILED;

@@ -64,7 +64,7 @@ static void print(const struct status *s)
 
 	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "",
 		s->switched_off ? ", xaudit has switched itself off" : "");
-	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", mode_word(s->mode));
+	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", read_mode_word(s->mode));
 	printf("Trace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
@@ -131,7 +131,7 @@ static void json(const struct status *s)
 	json_string(stdout, s->folder);
 	printf(",\"off\":%s,\"recording\":%s,\"mode\":", s->switched_off ? "true" : "false",
 		s->recording ? "true" : "false");
-	json_string(stdout, mode_word(s->mode));
+	json_string(stdout, read_mode_word(s->mode));
 	number("threads", s->threads, s->has_events);
 	number("events", s->events, s->has_events);
 	if (s->estimated)

@@ -166,7 +166,7 @@ static void make_lines(struct screen *s)
 	s->line = memory_zeroed(s->top.rows + 1, sizeof(*s->line));
 	for (uint32_t i = 0; i < s->top.rows; i++) {
 		const struct top_row *row = &s->top.row[i];
-		uint64_t self = clock_span(&s->top.process->clock, row->self);
+		uint64_t self = read_clock_span(&s->top.process->clock, row->self);
 
 		if (row->calls || row->counted || row->self)
 			s->line[s->lines++] =
@@ -192,7 +192,7 @@ static void print_head(const struct screen *s)
 
 	printf("xaudit top: process %" PRIu32 " ", head->pid);
 	tool_text(stdout, s->comm);
-	printf(", %u threads, mode %s%s%s\n", count_threads(s), mode_word(head->mode),
+	printf(", %u threads, mode %s%s%s\n", count_threads(s), read_mode_word(head->mode),
 		head->recording ? "" : ", stopped", s->ended ? ", ended" : "");
 	printf("%.0f events/s, ", (double)s->top.events * s->top.scale / seconds);
 	if (s->top.counted)
@@ -205,13 +205,13 @@ static void print_head(const struct screen *s)
 
 static void print_line(const struct screen *s, const struct line *line, unsigned columns)
 {
-	const struct function *function = process_function_at(s->top.process, line->function);
+	const struct read_function *function = read_process_function_at(s->top.process, line->function);
 	char name[320], time[READER_TIME_SIZE], text[512];
 
 	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, reader_time(time, line->self),
 		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0);
-	snprintf(text, sizeof(text), "%s [%s]", function_name(s->top.process, function, name, sizeof(name)),
-		path_base(object_path(process_object(s->top.process, function->object))));
+	snprintf(text, sizeof(text), "%s [%s]", read_function_name(s->top.process, function, name, sizeof(name)),
+		read_path_base(read_object_path(read_process_object(s->top.process, function->object))));
 	if (columns && columns > 38 && strlen(text) > columns - 38)
 		text[columns - 38] = '\0';
 	tool_text(stdout, text);
@@ -407,7 +407,7 @@ static void find_comm(struct screen *s)
 		fclose(file);
 	}
 	if (!*s->comm && s->top.process->exe)
-		snprintf(s->comm, sizeof(s->comm), "%s", path_base(s->top.process->exe));
+		snprintf(s->comm, sizeof(s->comm), "%s", read_path_base(s->top.process->exe));
 }
 
 int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
@@ -418,7 +418,7 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	struct folder *folder = traces ? folder_open_process("ctl", trace->path, trace->place) : NULL;
+	struct read_folder *folder = traces ? read_folder_open_process("ctl", trace->path, trace->place) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	top_open(&s.top, folder,
@@ -428,6 +428,6 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	free(s.line);
 	top_close(&s.top);
 	/* What was being written while it was read is no damage. */
-	folder_close(folder);
+	read_folder_close(folder);
 	return TOOL_OK;
 }

@@ -18,18 +18,18 @@
 #define LAPS	  3 /* samples of a flight recorder in one look */
 
 struct top_thread {
-	struct chunks chunks;
+	struct read_chunks chunks;
 	bool begun;
-	struct chunk chunk; /* the one at hand */
+	struct read_chunk chunk; /* the one at hand */
 	uint64_t pos;	    /* of the next word, from where it begins */
 	uint64_t hole;	    /* position of a zero that words came behind; 0: none */
 	unsigned laps; /* in this look */
 	uint64_t lost; /* of the chunks that were left */
 	uint64_t last; /* up to where self time was given out */
-	struct decoder decoder;
+	struct read_decoder decoder;
 	const void *record;	   /* what it is called by `stacks`: it moves itself */
-	struct stacks *stacks;	   /* of the process */
-	struct stack_calls *stack; /* that its events are on */
+	struct read_stacks *stacks;	   /* of the process */
+	struct read_stack_calls *stack; /* that its events are on */
 	uint64_t *count, *now; /* counters at the last look and at this one, by id */
 	uint32_t counts;
 };
@@ -51,13 +51,13 @@ static uint64_t now_ticks(const struct top *top)
 
 static struct top_row *row_of(struct top *top, uint32_t id)
 {
-	const struct function *function = process_function_now(top->process, id);
+	const struct read_function *function = read_process_function_now(top->process, id);
 
 	if (!function)
 		return NULL;
-	uint32_t index = process_function_index(top->process, function);
+	uint32_t index = read_process_function_index(top->process, function);
 	if (index >= top->rows) {
-		uint32_t rows = process_functions(top->process);
+		uint32_t rows = read_process_functions(top->process);
 		top->row = memory_resize(top->row, rows, sizeof(*top->row));
 		memset(top->row + top->rows, 0, (rows - top->rows) * sizeof(*top->row));
 		top->rows = rows;
@@ -70,11 +70,11 @@ static struct top_row *row_of(struct top *top, uint32_t id)
 struct taker {
 	struct top *top;
 	struct top_thread *thread;
-	struct call *innermost;
+	struct read_call *innermost;
 };
 
 /* The time up to `time` is that of `call`, the innermost one. */
-static void run_to(struct top *top, struct top_thread *t, const struct call *call, uint64_t time)
+static void run_to(struct top *top, struct top_thread *t, const struct read_call *call, uint64_t time)
 {
 	if (time <= t->last)
 		return;
@@ -95,7 +95,7 @@ static void count_call(struct top *top, uint32_t id)
 		row->calls++;
 }
 
-static void enter(void *user, struct call *call, size_t at)
+static void enter(void *user, struct read_call *call, size_t at)
 {
 	struct taker *taker = user;
 
@@ -112,7 +112,7 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	count_call(taker->top, id);
 }
 
-static void end(void *user, struct call *call, enum call_end how, uint64_t now)
+static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
 {
 	struct taker *taker = user;
 
@@ -138,7 +138,7 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 	taker->top->events++;
 }
 
-static const struct calls_hooks hooks = {
+static const struct read_calls_hooks hooks = {
 	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
 };
 
@@ -151,15 +151,15 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	return false;
 }
 
-static void forget_stack(void *user, struct stack_calls *stack)
+static void forget_stack(void *user, struct read_stack_calls *stack)
 {
 	(void)user;
-	calls_drop(&stack->calls, &hooks, NULL);
+	read_calls_drop(&stack->calls, &hooks, NULL);
 }
 
 static void forget_calls(struct top_thread *t)
 {
-	stacks_each(t->stacks, t->record, forget_stack, NULL);
+	read_stacks_each(t->stacks, t->record, forget_stack, NULL);
 }
 
 static void change_stack(struct top_thread *t, uint32_t number)
@@ -167,11 +167,11 @@ static void change_stack(struct top_thread *t, uint32_t number)
 	t->decoder.stack = number;
 	if (t->stack->number == number)
 		return;
-	stacks_leave(t->stacks, t->stack);
-	t->stack = stacks_enter(t->stacks, number, t->record);
+	read_stacks_leave(t->stacks, t->stack);
+	t->stack = read_stacks_enter(t->stacks, number, t->record);
 }
 
-static bool take_other(void *user, enum decoded what)
+static bool take_other(void *user, enum read_decoded what)
 {
 	struct taker *taker = user;
 	struct top_thread *t = taker->thread;
@@ -183,7 +183,7 @@ static bool take_other(void *user, enum decoded what)
 	if (what == DECODED_THREAD && !t->stack->number)
 		forget_stack(NULL, t->stack);
 	if (what == DECODED_PART)
-		t->stack = stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record);
+		t->stack = read_stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record);
 	else
 		change_stack(t, t->decoder.stack);
 	taker->innermost = t->stack->calls.top;
@@ -196,7 +196,7 @@ static bool take_other(void *user, enum decoded what)
 static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *words, size_t n)
 {
 	struct taker taker = { top, t, t->stack->calls.top };
-	struct decoder *d = &t->decoder;
+	struct read_decoder *d = &t->decoder;
 
 	d->words = words;
 	d->at = 0;
@@ -210,7 +210,7 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 
 /* ---- chunks ---- */
 
-static void begin(struct top_thread *t, const struct chunk *chunk)
+static void begin(struct top_thread *t, const struct read_chunk *chunk)
 {
 	bool first_version = chunk->head.version == 1;
 
@@ -231,9 +231,9 @@ static void begin(struct top_thread *t, const struct chunk *chunk)
 /* Goes to the chunk of number seq, or CHUNKS_NEWEST, if there is one. */
 static bool go_to(struct top_thread *t, uint64_t seq)
 {
-	struct chunk chunk;
+	struct read_chunk chunk;
 
-	if (!chunks_find(&t->chunks, seq, &chunk))
+	if (!read_chunks_find(&t->chunks, seq, &chunk))
 		return false;
 	begin(t, &chunk);
 	return true;
@@ -242,7 +242,7 @@ static bool go_to(struct top_thread *t, uint64_t seq)
 /* Bytes of the chunk at hand. */
 static size_t read_words(const struct top_thread *t, uint64_t *words, size_t size, uint64_t pos)
 {
-	return file_read(t->chunk.file, words, size, t->chunk.begin + pos, NULL);
+	return read_file_read(t->chunk.file, words, size, t->chunk.begin + pos, NULL);
 }
 
 /* Where the words that are there end. */
@@ -254,7 +254,7 @@ static uint64_t end_of_words(struct top_thread *t)
 		return t->chunk.head.used;
 	for (uint64_t pos = end; pos < t->chunk.head.size; pos += sizeof(words)) {
 		size_t last = read_words(t, words, sizeof(words), pos) / 8;
-		while (last > 0 && chunk_is_unwritten(&t->chunk, words[last - 1]))
+		while (last > 0 && read_chunk_is_unwritten(&t->chunk, words[last - 1]))
 			last--;
 		if (!last)
 			break;
@@ -278,9 +278,9 @@ static void count_skipped(struct top *top, const struct top_thread *t, uint64_t 
 static bool resume_in_ring(struct top *top, struct top_thread *t)
 {
 	uint64_t from = t->chunk.head.seq;
-	struct chunk chunk;
+	struct read_chunk chunk;
 
-	if (++t->laps > LAPS || !chunks_find_above(&t->chunks, from, &chunk))
+	if (++t->laps > LAPS || !read_chunks_find_above(&t->chunks, from, &chunk))
 		return false;
 	begin(t, &chunk);
 	forget_calls(t);
@@ -315,7 +315,7 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 /* Looks at the chunk at hand again; it may be at another place now. */
 static bool is_there(struct top_thread *t)
 {
-	return chunk_again(&t->chunk) || (chunks_find_copy(&t->chunks, &t->chunk) && chunk_again(&t->chunk));
+	return read_chunk_again(&t->chunk) || (read_chunks_find_copy(&t->chunks, &t->chunk) && read_chunk_again(&t->chunk));
 }
 
 /* Reads one block of the chunk at hand. Returns whether there may be more now. */
@@ -323,10 +323,10 @@ static bool read_block(struct top *top, struct top_thread *t)
 {
 	static uint64_t words[BLOCK / 8];
 	uint64_t seq = t->chunk.head.seq, end;
-	struct chunk other;
+	struct read_chunk other;
 
 	/* Is there a newer one already? To be asked before the words are read: then what is not there will not come. */
-	bool newer = !t->chunk.head.used && chunks_find(&t->chunks, seq + 1, &other);
+	bool newer = !t->chunk.head.used && read_chunks_find(&t->chunks, seq + 1, &other);
 	if (!is_there(t)) {
 		if (resume_in_ring(top, t))
 			return true;
@@ -337,26 +337,26 @@ static bool read_block(struct top *top, struct top_thread *t)
 	uint64_t want = end > t->pos ? end - t->pos : 0;
 	bool wait = false;
 	size_t have = read_words(t, words, want < BLOCK ? want : BLOCK, t->pos) / 8, good = 0, whole = have;
-	if (t->chunk.reused && !chunk_again(&t->chunk)) {
-		if (chunks_find_copy(&t->chunks, &t->chunk))
+	if (t->chunk.reused && !read_chunk_again(&t->chunk)) {
+		if (read_chunks_find_copy(&t->chunks, &t->chunk))
 			return true;
 		if (resume_in_ring(top, t))
 			return true;
 		skip_to_end(top, t);
 		return false;
 	}
-	while (have && chunk_is_unwritten(&t->chunk, words[have - 1]))
+	while (have && read_chunk_is_unwritten(&t->chunk, words[have - 1]))
 		have--;
 	if (t->chunk.head.used || newer)
 		good = have;
 	while (good < have) {
-		size_t payload = decode_payload(words[good]);
+		size_t payload = read_decode_payload(words[good]);
 		/*
 		 * A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the
 		 * first word tells.
 		 */
-		if ((decode_is_hole(words[good]) ||
-			    (payload && good + 1 < whole && chunk_is_unwritten(&t->chunk, words[good + 1]))) &&
+		if ((read_decode_is_hole(words[good]) ||
+			    (payload && good + 1 < whole && read_chunk_is_unwritten(&t->chunk, words[good + 1]))) &&
 			t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
 			wait = true;
@@ -376,7 +376,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 		}
 		if (!go_to(t, seq + 1)) {
 			/* Not begun yet; or overwritten already, then a later one is there. */
-			if (!chunks_find(&t->chunks, CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
+			if (!read_chunks_find(&t->chunks, CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
 				return false;
 			if (resume_in_ring(top, t))
 				return true;
@@ -427,16 +427,16 @@ static void want_counts(struct top_thread *t, uint32_t counts)
 
 static void read_counts(struct top *top, unsigned number, bool first)
 {
-	static struct counts counts;
+	static struct read_counts counts;
 	struct top_thread *t = &top->thread[number];
 
-	if (!(top->process->files[number] & FILE_COUNTS) || !counts_open(&counts, top->process, number))
+	if (!(top->process->files[number] & FILE_COUNTS) || !read_counts_open(&counts, top->process, number))
 		return;
-	while (counts_next(&counts)) {
+	while (read_counts_next(&counts)) {
 		want_counts(t, counts.id + 1);
 		t->now[counts.id] += counts.calls;
 	}
-	counts_close(&counts);
+	read_counts_close(&counts);
 	for (uint32_t id = 0; id < t->counts; id++) {
 		uint64_t now = t->now[id], before = t->count[id];
 
@@ -457,9 +457,9 @@ static void read_counts(struct top *top, unsigned number, bool first)
 /* Opens the files that are there now. */
 static void find_files(struct top *top)
 {
-	struct process *process = top->process;
+	struct read_process *process = top->process;
 
-	process_list_files(process);
+	read_process_list_files(process);
 	if (process->threads > top->threads) {
 		top->thread = memory_resize(top->thread, process->threads, sizeof(*top->thread));
 		memset(top->thread + top->threads, 0, (process->threads - top->threads) * sizeof(*top->thread));
@@ -468,25 +468,25 @@ static void find_files(struct top *top)
 		struct top_thread *t = &top->thread[top->threads];
 		t->record = (const char *)top->folder + top->threads; /* a name, no more */
 		t->stacks = top->stacks;
-		t->stack = stacks_enter(t->stacks, 0, t->record);
-		chunks_follow(&t->chunks, process, top->threads);
+		t->stack = read_stacks_enter(t->stacks, 0, t->record);
+		read_chunks_follow(&t->chunks, process, top->threads);
 	}
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
 
-		chunks_look(&t->chunks);
+		read_chunks_look(&t->chunks);
 	}
 }
 
 static void forget_open_calls(struct top *top)
 {
-	stacks_each(top->stacks, NULL, forget_stack, NULL);
+	read_stacks_each(top->stacks, NULL, forget_stack, NULL);
 }
 
 /* Calls whose end is switched off would seem to run for ever. */
 static void see_changes(struct top *top)
 {
-	process_load(top->process);
+	read_process_load(top->process);
 	for (; top->changes < top->process->changes; top->changes++) {
 		switch (top->process->change[top->changes].what) {
 		case TRACE_CHANGE_DISABLED:
@@ -504,11 +504,11 @@ static uint64_t lost_behind(const struct top_thread *t)
 	return t->chunk.head.version == 1 ? t->chunk.head.lost : 0;
 }
 
-void top_open(struct top *top, struct folder *folder, bool live)
+void top_open(struct top *top, struct read_folder *folder, bool live)
 {
 	*top = (struct top){ .folder = folder, .process = folder->process[0], .live = live };
 	top->stacks = memory_zeroed(1, sizeof(*top->stacks));
-	process_load(top->process);
+	read_process_load(top->process);
 	top->changes = top->process->changes;
 	top->lost_before = top->process->head.lost;
 	find_files(top);
@@ -533,7 +533,7 @@ void top_look(struct top *top, uint64_t ns)
 	if (top->rows)
 		memset(top->row, 0, top->rows * sizeof(*top->row));
 	top->events = top->counted = top->skipped = top->words = top->words_skipped = 0;
-	if (!process_read_head(top->process))
+	if (!read_process_read_head(top->process))
 		return;
 	see_changes(top);
 	find_files(top);
@@ -551,11 +551,11 @@ void top_look(struct top *top, uint64_t ns)
 void top_close(struct top *top)
 {
 	for (unsigned n = 0; n < top->threads; n++) {
-		chunks_close(&top->thread[n].chunks);
+		read_chunks_close(&top->thread[n].chunks);
 		free(top->thread[n].count);
 		free(top->thread[n].now);
 	}
-	stacks_close(top->stacks);
+	read_stacks_close(top->stacks);
 	free(top->stacks);
 	free(top->thread);
 	free(top->row);

@@ -23,16 +23,16 @@ struct top_row {
 	uint64_t self;	  /* ticks */
 };
 
-struct stacks;
+struct read_stacks;
 struct top_thread;
 
 struct top {
-	struct folder *folder;
-	struct process *process;
+	struct read_folder *folder;
+	struct read_process *process;
 	bool live;		   /* the clock can be read here: what runs now is shown, not only what ended */
 	struct top_row *row;	   /* by index of the function in the process */
 	uint32_t rows;
-	struct stacks *stacks;	   /* of the process */
+	struct read_stacks *stacks;	   /* of the process */
 	struct top_thread *thread; /* by number of the record */
 	unsigned threads;
 	uint32_t changes;	   /* of the process that were seen */
@@ -46,7 +46,7 @@ struct top {
 };
 
 /* Begins at the end of what is there. live: the process runs on this machine. */
-void top_open(struct top *top, struct folder *folder, bool live);
+void top_open(struct top *top, struct read_folder *folder, bool live);
 
 /* Clears the rows and reads what came since the last look, for at most so many ns. */
 void top_look(struct top *top, uint64_t ns);

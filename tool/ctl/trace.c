@@ -13,7 +13,7 @@
 
 #define EVENT_BYTES (64ul << 20) /* to be read, of each process: a tenth of a second */
 
-static void take_sums(struct status *status, struct process *process)
+static void take_sums(struct status *status, struct read_process *process)
 {
 	struct info_sums sums;
 
@@ -32,23 +32,23 @@ static void take_sums(struct status *status, struct process *process)
 
 void status_events(struct status *status)
 {
-	struct folder *folder = status->folder ? folder_open_process("ctl", status->folder, status->place) : NULL;
+	struct read_folder *folder = status->folder ? read_folder_open_process("ctl", status->folder, status->place) : NULL;
 
 	if (!folder)
 		return;
 	take_sums(status, folder->process[0]);
 	free(status->folder);
 	status->folder = memory_text(folder->process[0]->path, strlen(folder->process[0]->path));
-	folder_close(folder);
+	read_folder_close(folder);
 }
 
-static void take_object(struct status *status, const struct object *object)
+static void take_object(struct status *status, const struct read_object *object)
 {
 	struct status_object *to;
 
 	status->object = memory_resize(status->object, status->objects + 1, sizeof(*to));
 	to = &status->object[status->objects++];
-	*to = (struct status_object){ .path = memory_text(object_path(object), strlen(object_path(object))) };
+	*to = (struct status_object){ .path = memory_text(read_object_path(object), strlen(read_object_path(object))) };
 	for (uint32_t i = 0; i < object->sites; i++) {
 		const struct trace_site_count *site = &object->site[i];
 		if (site->kind >= TRACE_KIND_COUNT)
@@ -66,34 +66,34 @@ static void take_object(struct status *status, const struct object *object)
 	to->private_kb = info_private(object) / 1024;
 }
 
-static void take(struct status *status, struct process *process)
+static void take(struct status *status, struct read_process *process)
 {
-	process_load(process);
+	read_process_load(process);
 	*status = (struct status){ .pid = process->head.pid,
 		.folder = memory_text(process->path, strlen(process->path)) };
-	status->end = process_state_end(process_state(process));
+	status->end = read_process_state_end(read_process_state(process));
 	take_sums(status, process);
-	for (uint32_t i = 0; i < process_objects(process); i++)
-		if (process_object(process, i))
-			take_object(status, process_object(process, i));
+	for (uint32_t i = 0; i < read_process_objects(process); i++)
+		if (read_process_object(process, i))
+			take_object(status, read_process_object(process, i));
 }
 
 struct status *status_trace(const char *path, size_t *count, int *damage)
 {
 	char *meta = memory_format("%s/meta", path), *own = memory_text(path, strlen(path));
-	struct folder *folder;
+	struct read_folder *folder;
 	struct status *status = NULL;
 
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
-	folder = access(meta, F_OK) == 0 ? folder_open_process("ctl", own, 0) : folder_open(own, 0);
+	folder = access(meta, F_OK) == 0 ? read_folder_open_process("ctl", own, 0) : read_folder_open(own, 0);
 	if (folder) {
 		*count = folder->processes;
 		status = memory_zeroed(folder->processes ? folder->processes : 1, sizeof(*status));
 		for (unsigned i = 0; i < folder->processes; i++)
 			take(&status[i], folder->process[i]);
-		*damage = damage_report(&folder->damage);
-		folder_close(folder);
+		*damage = read_damage_report(&folder->damage);
+		read_folder_close(folder);
 	}
 	free(meta);
 	free(own);

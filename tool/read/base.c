@@ -10,19 +10,19 @@
 #define BASES_KEPT 8 /* that nobody uses at the moment: the next process may */
 
 /* Finds what is the process's alone of its records up to `used`. */
-static void find_own(struct process *process, uint64_t used)
+static void find_own(struct read_process *process, uint64_t used)
 {
 	uint64_t known = process->owns_known ? process->owns_known : process->head.head_size;
 	const struct trace_record *record;
-	struct meta meta;
+	struct read_meta meta;
 
 	if (used <= known)
 		return;
-	meta_begin_own(&meta, process, known, used);
-	while ((record = meta_next(&meta, false))) {
+	read_meta_begin_own(&meta, process, known, used);
+	while ((record = read_meta_next(&meta, false))) {
 		struct own_records *last = process->owns ? &process->own[process->owns - 1] : NULL;
 
-		if (!meta_is_own(record))
+		if (!read_meta_is_own(record))
 			continue;
 		if (last && last->end == meta.at) {
 			last->end = meta.pos;
@@ -34,11 +34,11 @@ static void find_own(struct process *process, uint64_t used)
 		process->own[process->owns++] = (struct own_records){ meta.at, meta.pos };
 	}
 	process->owns_known = meta.pos;
-	meta_end(&meta);
+	read_meta_end(&meta);
 }
 
 /* The lowest position that leaves a child what `used` does. */
-static uint64_t without_own(struct process *process, uint64_t used)
+static uint64_t without_own(struct read_process *process, uint64_t used)
 {
 	uint32_t low = 0, high;
 
@@ -57,16 +57,16 @@ static uint64_t without_own(struct process *process, uint64_t used)
  * What a process has from who forked it is read once for all that have the same, and has the form of a process of its
  * own. Where a parent has said nothing for them, its children have what it has from its own parent.
  */
-static struct process *find_base(struct process *process)
+static struct read_process *find_base(struct read_process *process)
 {
-	struct family *family = process->family;
-	struct process *of = process_parent(process), *base, *next;
+	struct read_family *family = process->family;
+	struct read_process *of = read_process_parent(process), *base, *next;
 	uint64_t used = process->head.parent_used;
-	struct meta meta;
+	struct read_meta meta;
 
 	if (!of)
 		return NULL;
-	while ((used = without_own(of, used)) == of->head.head_size && (next = process_parent(of))) {
+	while ((used = without_own(of, used)) == of->head.head_size && (next = read_process_parent(of))) {
 		used = of->head.parent_used;
 		of = next;
 	}
@@ -84,17 +84,17 @@ static struct process *find_base(struct process *process)
 	base->place = of->place;
 	base->of = of;
 	base->of_used = used;
-	meta_begin_inherited(&meta, of, used);
-	names_take(base, &meta);
-	meta_end(&meta);
+	read_meta_begin_inherited(&meta, of, used);
+	read_names_take(base, &meta);
+	read_meta_end(&meta);
 	family->base = memory_resize(family->base, family->bases + 1ul, sizeof(*family->base));
 	family->base[family->bases++] = base;
 	return base;
 }
 
-void base_leave(struct process *process)
+void read_base_leave(struct read_process *process)
 {
-	struct family *family = process->family;
+	struct read_family *family = process->family;
 	uint32_t unused = 0;
 
 	if (!process->base)
@@ -102,10 +102,10 @@ void base_leave(struct process *process)
 	process->base->users--;
 	process->base = NULL;
 	for (uint32_t i = family->bases; i-- > 0;) {
-		struct process *base = family->base[i];
+		struct read_process *base = family->base[i];
 		if (base->users || ++unused <= BASES_KEPT)
 			continue;
-		process_close(base);
+		read_process_close(base);
 		memmove(&family->base[i], &family->base[i + 1], (--family->bases - i) * sizeof(*family->base));
 	}
 }
@@ -116,9 +116,9 @@ static void take_text_of(char **to, const char *from)
 		*to = from ? memory_text(from, strlen(from)) : NULL;
 }
 
-void base_take(struct process *process)
+void read_base_take(struct read_process *process)
 {
-	struct process *base = find_base(process);
+	struct read_process *base = find_base(process);
 
 	process->base = base;
 	if (!base)

@@ -10,10 +10,10 @@
 #include "tool/read/meta.h"
 
 /* The process is being loaded: finds process->base. And its end. */
-void base_take(struct process *process);
-void base_leave(struct process *process);
+void read_base_take(struct read_process *process);
+void read_base_leave(struct read_process *process);
 
 /* tool/read/names.c: takes all that comes as what that process says. */
-void names_take(struct process *process, struct meta *meta);
+void read_names_take(struct read_process *process, struct read_meta *meta);
 
 #endif

@@ -7,21 +7,21 @@
 
 #define ROOM_FIRST 64
 
-void calls_open(struct calls *calls)
+void read_calls_open(struct read_calls *calls)
 {
 	calls->frame = calls->top = memory_zeroed(ROOM_FIRST, sizeof(*calls->frame));
 	calls->limit = calls->frame + ROOM_FIRST;
 	calls->frame->id = UINT32_MAX;
 }
 
-void calls_close(struct calls *calls)
+void read_calls_close(struct read_calls *calls)
 {
 	free(calls->frame);
 }
 
-bool calls_grow(struct calls *calls)
+bool read_calls_grow(struct read_calls *calls)
 {
-	size_t depth = calls_depth(calls), room = (size_t)(calls->limit - calls->frame);
+	size_t depth = read_calls_depth(calls), room = (size_t)(calls->limit - calls->frame);
 
 	if (room >= CALLS_MOST)
 		return false;
@@ -31,7 +31,7 @@ bool calls_grow(struct calls *calls)
 	return true;
 }
 
-void calls_drop(struct calls *calls, const struct calls_hooks *hooks, void *user)
+void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user)
 {
 	while (calls->top > calls->frame) {
 		if (hooks->drop)
@@ -40,10 +40,10 @@ void calls_drop(struct calls *calls, const struct calls_hooks *hooks, void *user
 	}
 }
 
-static void end(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
+static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
 	uint64_t now, size_t at)
 {
-	struct call *call = calls->top;
+	struct read_call *call = calls->top;
 
 	if (call->id != id && (!hooks->may_be_open || hooks->may_be_open(user, id, at)))
 		while (call > calls->frame && call->id != id)
@@ -57,11 +57,11 @@ static void end(struct calls *calls, const struct calls_hooks *hooks, void *user
 		hooks->end(user, calls->top, CALL_CUT, now);
 		calls->top--;
 	}
-	hooks->end(user, call, (enum call_end)type, now);
+	hooks->end(user, call, (enum read_call_end)type, now);
 	calls->top--;
 }
 
-void calls_take_rare(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type,
+void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
 	uint32_t id, uint64_t now, size_t at)
 {
 	if (type == TRACE_POINT)
@@ -70,10 +70,10 @@ void calls_take_rare(struct calls *calls, const struct calls_hooks *hooks, void 
 		end(calls, hooks, user, type, id, now, at);
 }
 
-void calls_take(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
+void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
 	uint64_t now)
 {
-	struct call *top = calls->top;
+	struct read_call *top = calls->top;
 
 	calls_event(calls, &top, hooks, user, type, id, now, 0);
 	calls->top = top;

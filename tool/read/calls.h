@@ -6,11 +6,11 @@
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
  * call's ends all inside of its own too, at that time (CALL_CUT), if its function is open at all; otherwise it is an
  * orphan: the call was before the trace, or was lost. What is open where events were lost or overwritten
- * (calls_drop), where another thread takes the record over, or at the end has no end and no time: it may have ended
+ * (read_calls_drop), where another thread takes the record over, or at the end has no end and no time: it may have ended
  * there, and an end that follows may be another call's.
  *
- * Whoever counts puts calls_event() into an event hook of its own, with a struct calls_hooks that the compiler knows,
- * so that all of it becomes one loop with decode_block(). Whoever gets events one by one calls calls_take().
+ * Whoever counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler knows,
+ * so that all of it becomes one loop with decode_block(). Whoever gets events one by one calls read_calls_take().
  *
  * Works on what it is given alone; nothing here is thread-safe or async-signal-safe. Memory: per open call.
  */
@@ -22,7 +22,7 @@
 #define CALLS_MOST (1u << 24) /* open at once; no stack is so deep */
 
 /* An open call. call[-1] is the one around it. */
-struct call {
+struct read_call {
 	uint64_t start; /* as told to the builder: ticks or ns */
 	uint32_t id;
 	uint32_t row; /* from here on it is the user's own; it may be 0 or what an earlier call left here */
@@ -31,26 +31,26 @@ struct call {
 	uint64_t outer;
 };
 
-struct calls {
-	struct call *frame; /* frame[0] is none: its id is no function's */
-	struct call *top;   /* the innermost one, or frame[0]. In hooks of calls_event() it may be out of date */
-	struct call *limit;
+struct read_calls {
+	struct read_call *frame; /* frame[0] is none: its id is no function's */
+	struct read_call *top;   /* the innermost one, or frame[0]. In hooks of calls_event() it may be out of date */
+	struct read_call *limit;
 };
 
-enum call_end {
+enum read_call_end {
 	CALL_RETURNED = TRACE_EXIT,
 	CALL_JUMPED = TRACE_TAIL,
 	CALL_UNWOUND = TRACE_UNWIND,
 	CALL_CUT, /* without an end of its own: a call around it ended */
 };
 
-/* `at` is what calls_event() was given; of calls_take(), 0. */
-struct calls_hooks {
-	void (*enter)(void *user, struct call *call, size_t at); /* a call was opened; not to be kept: calls may move */
+/* `at` is what calls_event() was given; of read_calls_take(), 0. */
+struct read_calls_hooks {
+	void (*enter)(void *user, struct read_call *call, size_t at); /* a call was opened; not to be kept: calls may move */
 	void (*deep)(void *user, uint32_t id, size_t at);	 /* instead, where CALLS_MOST are open */
 	void (*end)(
-		void *user, struct call *call, enum call_end how, uint64_t now); /* call[-1] becomes the innermost */
-	void (*drop)(void *user, struct call *call);				 /* the same, without an end */
+		void *user, struct read_call *call, enum read_call_end how, uint64_t now); /* call[-1] becomes the innermost */
+	void (*drop)(void *user, struct read_call *call);				 /* the same, without an end */
 	void (*point)(void *user, uint32_t id, uint64_t now, size_t at);	 /* a call whose end is not recorded */
 	/*
 	 * Whether a call of the function may be open: spares the search. To be asked of each end that is not the
@@ -60,46 +60,46 @@ struct calls_hooks {
 	void (*orphan)(void *user, uint32_t id, uint64_t now);
 };
 
-void calls_open(struct calls *calls);
-void calls_close(struct calls *calls);
+void read_calls_open(struct read_calls *calls);
+void read_calls_close(struct read_calls *calls);
 
 /* Makes room for one more. Returns false where there is to be none. */
-bool calls_grow(struct calls *calls);
+bool read_calls_grow(struct read_calls *calls);
 
 /* How many are open. */
-static inline size_t calls_depth(const struct calls *calls)
+static inline size_t read_calls_depth(const struct read_calls *calls)
 {
 	return (size_t)(calls->top - calls->frame);
 }
 
 /* Nothing of what is open has an end. */
-void calls_drop(struct calls *calls, const struct calls_hooks *hooks, void *user);
+void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user);
 
 /* Takes an event. */
-void calls_take(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
+void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
 	uint64_t now);
 
 /* What is neither an entry nor the return of the innermost call. */
-void calls_take_rare(struct calls *calls, const struct calls_hooks *hooks, void *user, enum trace_type type,
+void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
 	uint32_t id, uint64_t now, size_t at);
 
 /*
- * The same as calls_take(), where *top, which the loop keeps in a register, stands for calls->top. What is called
- * beside it and needs that, as calls_drop(), has it stored there before and loaded behind.
+ * The same as read_calls_take(), where *top, which the loop keeps in a register, stands for calls->top. What is called
+ * beside it and needs that, as read_calls_drop(), has it stored there before and loaded behind.
  */
-DECODE_INLINE void calls_event(struct calls *calls, struct call **top, const struct calls_hooks *hooks, void *user,
+DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top, const struct read_calls_hooks *hooks, void *user,
 	enum trace_type type, uint32_t id, uint64_t now, size_t at)
 {
 	if (type == TRACE_ENTRY) {
 		if (decode_unlikely(*top + 1 == calls->limit)) {
 			calls->top = *top;
-			if (!calls_grow(calls)) {
+			if (!read_calls_grow(calls)) {
 				hooks->deep(user, id, at);
 				return;
 			}
 			*top = calls->top;
 		}
-		struct call *call = ++*top;
+		struct read_call *call = ++*top;
 		call->start = now;
 		call->id = id;
 		hooks->enter(user, call, at);
@@ -107,7 +107,7 @@ DECODE_INLINE void calls_event(struct calls *calls, struct call **top, const str
 		hooks->end(user, (*top)--, CALL_RETURNED, now);
 	} else {
 		calls->top = *top;
-		calls_take_rare(calls, hooks, user, type, id, now, at);
+		read_calls_take_rare(calls, hooks, user, type, id, now, at);
 		*top = calls->top;
 	}
 }

@@ -16,51 +16,51 @@ static const struct trace_chunk nothing;
 /* ---- files ---- */
 
 /* Whether a chunk may lie in both files, and anywhere in t<n>. */
-static bool is_second(const struct chunks *chunks)
+static bool is_second(const struct read_chunks *chunks)
 {
 	return chunks->process->head.version != 1;
 }
 
-static void damage_at(const struct chunks *chunks, char kind, uint64_t offset, const char *what)
+static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offset, const char *what)
 {
 	char name[FAMILY_NAME_SIZE];
 
-	family_file_name(name, kind, chunks->number, chunks->process->place);
-	process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
+	read_family_file_name(name, kind, chunks->number, chunks->process->place);
+	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
 }
 
-void chunks_damage(const struct chunks *chunks, const struct chunk *chunk, uint64_t offset, const char *what)
+void read_chunks_damage(const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
 {
 	damage_at(chunks, chunk->kind, offset, what);
 }
 
 /* As many bytes of the file as there are, up to size. */
-static size_t read_at(const struct chunks *chunks, char kind, void *to, size_t size, uint64_t offset)
+static size_t read_at(const struct read_chunks *chunks, char kind, void *to, size_t size, uint64_t offset)
 {
 	int error;
-	size_t have = file_read(kind == 'r' ? chunks->ring : chunks->file, to, size, offset, &error);
+	size_t have = read_file_read(kind == 'r' ? chunks->ring : chunks->file, to, size, offset, &error);
 
 	if (error)
 		damage_at(chunks, kind, offset + have, strerror(error));
 	return have;
 }
 
-size_t chunks_read(const struct chunks *chunks, const struct chunk *chunk, void *to, size_t size, uint64_t offset)
+size_t read_chunks_read(const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset)
 {
 	return read_at(chunks, chunk->kind, to, size, offset);
 }
 
 /* Returns NULL, with *why NULL if it is merely not there. */
-static struct trace_file *open_file(const struct chunks *chunks, char kind, struct stat *st, const char **why)
+static struct trace_file *open_file(const struct read_chunks *chunks, char kind, struct stat *st, const char **why)
 {
 	char name[FAMILY_NAME_SIZE];
 
-	family_file_name(name, kind, chunks->number, chunks->process->place);
-	return file_open(chunks->process->folder->fd, chunks->process->family->name, name, st, why);
+	read_family_file_name(name, kind, chunks->number, chunks->process->place);
+	return read_file_open(chunks->process->folder->fd, chunks->process->family->name, name, st, why);
 }
 
 /* Bytes of each chunk's place in a file. */
-static uint64_t place_size(const struct chunks *chunks, char kind)
+static uint64_t place_size(const struct read_chunks *chunks, char kind)
 {
 	const struct trace_head *head = &chunks->process->head;
 
@@ -68,7 +68,7 @@ static uint64_t place_size(const struct chunks *chunks, char kind)
 }
 
 /* What is wrong with the head of a chunk that was found in a place of that kind, or NULL. */
-static const char *check_chunk(const struct chunks *chunks, char kind, const struct trace_chunk *head)
+static const char *check_chunk(const struct read_chunks *chunks, char kind, const struct trace_chunk *head)
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
@@ -82,29 +82,29 @@ static const char *check_chunk(const struct chunks *chunks, char kind, const str
 }
 
 /* The places of kind 'r': there are so many. Of version 1, as many as the file has; NULL then. */
-static const struct family_place *ring_places(const struct chunks *chunks, uint32_t *count)
+static const struct read_family_place *ring_places(const struct read_chunks *chunks, uint32_t *count)
 {
 	uint64_t place = place_size(chunks, 'r');
 
 	if (is_second(chunks))
-		return family_of_record(
+		return read_family_of_record(
 			chunks->process->family, chunks->process->place, TRACE_PLACE_CHUNK, chunks->number, count);
-	*count = chunks->ring && place ? (uint32_t)((file_size(chunks->ring) + place - 1) / place) : 0;
+	*count = chunks->ring && place ? (uint32_t)((read_file_size(chunks->ring) + place - 1) / place) : 0;
 	return NULL;
 }
 
 /* Where the chunk of the n-th is. */
-static uint64_t ring_place(const struct chunks *chunks, const struct family_place *places, uint32_t n)
+static uint64_t ring_place(const struct read_chunks *chunks, const struct read_family_place *places, uint32_t n)
 {
 	return places ? places[n].place * chunks->process->family->place_size + place_size(chunks, 'r')
 		      : n * place_size(chunks, 'r');
 }
 
-static struct chunk chunk_at(const struct chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
+static struct read_chunk chunk_at(const struct read_chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
 {
 	uint64_t limit = place_size(chunks, kind);
 
-	return (struct chunk){
+	return (struct read_chunk){
 		.head = *head,
 		.file = kind == 'r' ? chunks->ring : chunks->file,
 		.kind = kind,
@@ -117,12 +117,12 @@ static struct chunk chunk_at(const struct chunks *chunks, char kind, const struc
 }
 
 /* The whole head of a chunk that is right. */
-static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
+static bool read_head(const struct read_chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
 {
 	struct trace_file *file = kind == 'r' ? chunks->ring : chunks->file;
 	uint64_t limit = place_size(chunks, kind);
 
-	return file && limit && file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
+	return file && limit && read_file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
 	       !check_chunk(chunks, kind, head) && head->head_size <= head->size && head->size <= limit &&
 	       head->used <= head->size;
 }
@@ -131,7 +131,7 @@ static bool read_head(const struct chunks *chunks, char kind, uint64_t at, struc
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct chunk_place *x = a, *y = b;
+	const struct read_chunk_place *x = a, *y = b;
 
 	if (x->seq != y->seq)
 		return x->seq < y->seq ? -1 : 1;
@@ -140,18 +140,18 @@ static int by_seq(const void *a, const void *b)
 	return x->copy < y->copy ? -1 : x->copy > y->copy;
 }
 
-static void add_place(struct chunks *chunks, uint64_t seq, uint64_t at, uint64_t copy)
+static void add_place(struct read_chunks *chunks, uint64_t seq, uint64_t at, uint64_t copy)
 {
 	if (!(chunks->places & (chunks->places + 1)))
 		chunks->place = memory_resize(chunks->place, (size_t)chunks->places * 2 + 2, sizeof(*chunks->place));
-	chunks->place[chunks->places++] = (struct chunk_place){seq, at, copy};
+	chunks->place[chunks->places++] = (struct read_chunk_place){seq, at, copy};
 }
 
 /*
  * Reads the head of a chunk. Returns false if there is none: a place that was not used yet; or its chunk is being
  * begun, or copied, which then is one of those to come. Or it is damaged, which is noted.
  */
-static bool list_head(const struct chunks *chunks, char kind, uint64_t at, uint64_t size, struct trace_chunk *head)
+static bool list_head(const struct read_chunks *chunks, char kind, uint64_t at, uint64_t size, struct trace_chunk *head)
 {
 	size_t n = read_at(chunks, kind, head, size - at < sizeof(*head) ? size - at : sizeof(*head), at);
 
@@ -165,15 +165,15 @@ static bool list_head(const struct chunks *chunks, char kind, uint64_t at, uint6
 }
 
 /* Of the same number, those of t<n> come behind those of kind 'r'. Makes one of both. */
-static void sort_places(struct chunks *chunks)
+static void sort_places(struct read_chunks *chunks)
 {
 	unsigned kept = 0;
 
 	if (chunks->places)
 		qsort(chunks->place, chunks->places, sizeof(*chunks->place), by_seq);
 	for (unsigned i = 0; i < chunks->places; i++) {
-		const struct chunk_place *place = &chunks->place[i];
-		struct chunk_place *before = kept ? &chunks->place[kept - 1] : NULL;
+		const struct read_chunk_place *place = &chunks->place[i];
+		struct read_chunk_place *before = kept ? &chunks->place[kept - 1] : NULL;
 		if (!before || before->seq != place->seq)
 			chunks->place[kept++] = *place;
 		else if (before->copy == CHUNKS_NOWHERE && place->copy != CHUNKS_NOWHERE)
@@ -187,17 +187,17 @@ static void sort_places(struct chunks *chunks)
 }
 
 /* Lists the chunks of kind 'r' up to that number, as far as the file reaches. */
-static void list_ring(struct chunks *chunks, uint64_t newest)
+static void list_ring(struct read_chunks *chunks, uint64_t newest)
 {
-	uint64_t chunk = place_size(chunks, 'r'), size = file_size(chunks->ring);
+	uint64_t chunk = place_size(chunks, 'r'), size = read_file_size(chunks->ring);
 	uint32_t count;
-	const struct family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *places = ring_places(chunks, &count);
 	struct trace_chunk head;
 
 	for (uint32_t n = 0; n < count; n++) {
 		uint64_t at = ring_place(chunks, places, n);
 		/* Much of a file that was damaged may be a hole. */
-		uint64_t data = places ? at : file_data(chunks->ring, at);
+		uint64_t data = places ? at : read_file_data(chunks->ring, at);
 		if (data == UINT64_MAX)
 			break;
 		if (data >= at + chunk) {
@@ -212,27 +212,27 @@ static void list_ring(struct chunks *chunks, uint64_t newest)
 }
 
 /* The same of t<n>, of version 2. */
-static void list_copies(struct chunks *chunks, uint64_t newest)
+static void list_copies(struct read_chunks *chunks, uint64_t newest)
 {
 	uint64_t chunk = place_size(chunks, 't');
 	struct trace_chunk head;
 
-	chunks->size = file_size(chunks->file);
+	chunks->size = read_file_size(chunks->file);
 	for (uint64_t at = 0; at < chunks->size; at += chunk)
 		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, CHUNKS_NOWHERE, at);
 }
 
 /* Bytes of the record's places in meta that are no holes. */
-static uint64_t disk_of_places(const struct chunks *chunks)
+static uint64_t disk_of_places(const struct read_chunks *chunks)
 {
 	uint64_t chunk = place_size(chunks, 'r'), disk = 0;
 	uint32_t count;
-	const struct family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *places = ring_places(chunks, &count);
 
 	for (uint32_t n = 0; n < count; n++) {
 		uint64_t begin = ring_place(chunks, places, n);
-		disk += file_disk(chunks->ring, begin, begin + chunk);
+		disk += read_file_disk(chunks->ring, begin, begin + chunk);
 	}
 	return disk;
 }
@@ -242,18 +242,18 @@ static uint64_t disk_of_places(const struct chunks *chunks)
  * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes
  * last.
  */
-static void list_second(struct chunks *chunks)
+static void list_second(struct read_chunks *chunks)
 {
 	bool ended = chunks->process->head.flags & TRACE_EXITED;
 	uint64_t newest = CHUNKS_NEWEST;
 	const char *why;
 
 	if (!ended) {
-		struct chunk chunk;
-		family_look(chunks->process->family);
-		if (chunks_find(chunks, CHUNKS_NEWEST, &chunk))
+		struct read_chunk chunk;
+		read_family_look(chunks->process->family);
+		if (read_chunks_find(chunks, CHUNKS_NEWEST, &chunk))
 			newest = chunk.head.seq;
-		family_look(chunks->process->family);
+		read_family_look(chunks->process->family);
 	}
 	list_ring(chunks, newest);
 	/* The thread may have made it by now. */
@@ -264,13 +264,13 @@ static void list_second(struct chunks *chunks)
 	chunks->disk += disk_of_places(chunks);
 }
 
-bool chunks_open(struct chunks *chunks, struct process *process, unsigned number)
+bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
 	const char *why, *why_ring = NULL;
 	struct stat st, ring = { 0 };
 	uint32_t count = 0;
 
-	*chunks = (struct chunks){.process = process, .number = number};
+	*chunks = (struct read_chunks){.process = process, .number = number};
 	chunks->file = open_file(chunks, 't', &st, &why);
 	if (why)
 		damage_at(chunks, 't', DAMAGE_NOWHERE, why);
@@ -297,11 +297,11 @@ bool chunks_open(struct chunks *chunks, struct process *process, unsigned number
 	return true;
 }
 
-void chunks_close(struct chunks *chunks)
+void read_chunks_close(struct read_chunks *chunks)
 {
-	file_close(chunks->file);
+	read_file_close(chunks->file);
 	if (!is_second(chunks))
-		file_close(chunks->ring);
+		read_file_close(chunks->ring);
 	free(chunks->place);
 	chunks->file = chunks->ring = NULL;
 	chunks->place = NULL;
@@ -311,7 +311,7 @@ void chunks_close(struct chunks *chunks)
  * Moves over what is no chunk of t<n>. Returns whether there is one at chunks->next, whose head, or what there is of
  * it, was read.
  */
-static bool find_in_file(struct chunks *chunks, struct trace_chunk *head, size_t *have)
+static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, size_t *have)
 {
 	uint64_t chunk_size = chunks->process->head.chunk_size;
 
@@ -324,7 +324,7 @@ static bool find_in_file(struct chunks *chunks, struct trace_chunk *head, size_t
 		if (!young && memcmp(head, &nothing, *have))
 			return true;
 		/* Its chunk was not begun; or it is in the flight recorder, or was. */
-		uint64_t data = file_data(chunks->file, chunks->next);
+		uint64_t data = read_file_data(chunks->file, chunks->next);
 		if (data == UINT64_MAX)
 			chunks->next = chunks->size / chunk_size * chunk_size;
 		else if (data - chunks->next > chunk_size)
@@ -334,7 +334,7 @@ static bool find_in_file(struct chunks *chunks, struct trace_chunk *head, size_t
 }
 
 /* Takes the chunk at chunks->next in t<n>. Returns false if it can't be read. */
-static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const struct trace_chunk *head, size_t have)
+static bool take_from_file(struct read_chunks *chunks, struct read_chunk *chunk, const struct trace_chunk *head, size_t have)
 {
 	uint64_t begin = chunks->next, chunk_size = chunks->process->head.chunk_size, seq = begin / chunk_size;
 	const char *wrong;
@@ -366,9 +366,9 @@ static bool take_from_file(struct chunks *chunks, struct chunk *chunk, const str
 }
 
 /* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and is nowhere else. */
-static bool take_second(struct chunks *chunks, struct chunk *chunk)
+static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 {
-	const struct chunk_place *place = &chunks->place[chunks->next_place++];
+	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
 	bool in_ring = place->copy == CHUNKS_NOWHERE;
 	struct trace_chunk head;
 
@@ -376,7 +376,7 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 	chunk->head.seq = place->seq;
 	if (in_ring && (!read_head(chunks, 'r', place->at, &head) || head.seq != place->seq)) {
 		in_ring = false;
-		if (!chunks_find_copy(chunks, chunk))
+		if (!read_chunks_find_copy(chunks, chunk))
 			return false;
 	} else if (!in_ring) {
 		chunk->begin = place->copy;
@@ -394,15 +394,15 @@ static bool take_second(struct chunks *chunks, struct chunk *chunk)
 	chunks->seq = place->seq + 1;
 	*chunk = chunk_at(chunks, kind, &head, begin);
 	/* What has ended is cut behind its last event. */
-	uint64_t size = file_size(chunk->file);
+	uint64_t size = read_file_size(chunk->file);
 	chunk->room = size > begin ? size - begin : 0;
 	return true;
 }
 
 /* Takes the next chunk of r<n>. Returns false if it was overwritten meanwhile. */
-static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
+static bool take_from_ring(struct read_chunks *chunks, struct read_chunk *chunk)
 {
-	const struct chunk_place *place = &chunks->place[chunks->next_place++];
+	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
 	struct trace_chunk head;
 
 	if (read_at(chunks, 'r', &head, sizeof(head), place->at) < sizeof(head) || head.seq != place->seq ||
@@ -415,7 +415,7 @@ static bool take_from_ring(struct chunks *chunks, struct chunk *chunk)
 	return true;
 }
 
-bool chunks_next(struct chunks *chunks, struct chunk *chunk)
+bool read_chunks_next(struct read_chunks *chunks, struct read_chunk *chunk)
 {
 	while (is_second(chunks)) {
 		if (chunks->next_place == chunks->places)
@@ -438,7 +438,7 @@ bool chunks_next(struct chunks *chunks, struct chunk *chunk)
 	}
 }
 
-bool chunks_more(struct chunks *chunks)
+bool read_chunks_more(struct read_chunks *chunks)
 {
 	struct trace_chunk head;
 	size_t have;
@@ -446,24 +446,24 @@ bool chunks_more(struct chunks *chunks)
 	return (!is_second(chunks) && find_in_file(chunks, &head, &have)) || chunks->next_place < chunks->places;
 }
 
-void chunks_end(struct chunks *chunks)
+void read_chunks_end(struct read_chunks *chunks)
 {
 	chunks->next = chunks->size;
 }
 
-void chunks_gone(struct chunks *chunks)
+void read_chunks_gone(struct read_chunks *chunks)
 {
 	chunks->seq--;
 }
 
 /* ---- one that grows ---- */
 
-void chunks_follow(struct chunks *chunks, struct process *process, unsigned number)
+void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
-	*chunks = (struct chunks){.process = process, .number = number};
+	*chunks = (struct read_chunks){.process = process, .number = number};
 }
 
-void chunks_look(struct chunks *chunks)
+void read_chunks_look(struct read_chunks *chunks)
 {
 	uint8_t files = chunks->process->files[chunks->number];
 	const char *why;
@@ -480,10 +480,10 @@ void chunks_look(struct chunks *chunks)
  * Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one
  * already.
  */
-static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	uint32_t count;
-	const struct family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *places = ring_places(chunks, &count);
 	struct trace_chunk head;
 
 	for (uint32_t n = 0; n < count; n++)
@@ -495,9 +495,9 @@ static void find_in_ring(const struct chunks *chunks, uint64_t seq, struct chunk
 #define COPIES_LATE 64 /* by how many numbers a chunk may be older than one before it in t<n> */
 
 /* Looks in t<n> of version 2, from its end on. */
-static void find_in_copies(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = place_size(chunks, 't'), n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+	uint64_t size = place_size(chunks, 't'), n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
 	struct trace_chunk head;
 
 	while (n-- > 0 && !best->file) {
@@ -511,10 +511,10 @@ static void find_in_copies(const struct chunks *chunks, uint64_t seq, struct chu
 }
 
 /* Looks in t<n> of version 1. */
-static void find_in_first(const struct chunks *chunks, uint64_t seq, struct chunk *best)
+static void find_in_first(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	uint64_t size = chunks->process->head.chunk_size,
-		 n = chunks->file ? (file_size(chunks->file) + size - 1) / size : 0;
+		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
 	struct trace_chunk head;
 
 	if (seq != CHUNKS_NEWEST) {
@@ -527,9 +527,9 @@ static void find_in_first(const struct chunks *chunks, uint64_t seq, struct chun
 			*best = chunk_at(chunks, 't', &head, n * size);
 }
 
-bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
+bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
 {
-	struct chunk best = {0};
+	struct read_chunk best = {0};
 
 	if (is_second(chunks)) {
 		find_in_ring(chunks, seq, &best);
@@ -544,9 +544,9 @@ bool chunks_find(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
 	return best.file != NULL;
 }
 
-bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk)
+bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk)
 {
-	struct chunk copy = {0};
+	struct read_chunk copy = {0};
 
 	if (!is_second(chunks))
 		return false;
@@ -560,15 +560,15 @@ bool chunks_find_copy(struct chunks *chunks, struct chunk *chunk)
 	return true;
 }
 
-bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
+bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
 {
 	struct trace_chunk head;
-	struct chunk newest, best = {0};
+	struct read_chunk newest, best = {0};
 
-	if (!chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
+	if (!read_chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
 	uint32_t count;
-	const struct family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *places = ring_places(chunks, &count);
 	for (uint32_t n = 0; n < count; n++)
 		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) && head.seq > seq &&
 			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
@@ -578,11 +578,11 @@ bool chunks_find_above(struct chunks *chunks, uint64_t seq, struct chunk *chunk)
 	return best.file != NULL;
 }
 
-bool chunk_again(struct chunk *chunk)
+bool read_chunk_again(struct read_chunk *chunk)
 {
 	struct trace_chunk head;
 
-	if (file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
+	if (read_file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
 		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq)
 		return false;
 	chunk->head = head;

@@ -78,11 +78,11 @@ static double estimate(const struct trace_pair *pair, unsigned n)
 	return off / all * 1e6;
 }
 
-void clock_setup(struct clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh)
+void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh)
 {
 	struct trace_pair with[2];
 
-	*clock = (struct clock){ .source = source, .mult = 1ull << CLOCK_SHIFT };
+	*clock = (struct read_clock){ .source = source, .mult = 1ull << CLOCK_SHIFT };
 	if (source == TRACE_CLOCK_MONOTONIC) {
 		clock->valid = true;
 		clock->pairs = n;

@@ -18,7 +18,7 @@
 #define CLOCK_SHIFT	  56
 #define CLOCK_SHORTEST_NS 1000000 /* pairs that lie closer together give a bad rate */
 
-struct clock {
+struct read_clock {
 	uint32_t source;   /* enum trace_clock */
 	bool valid;	   /* false: there are no usable pairs; one tick is taken for one ns */
 	bool fresh;	   /* one of the pairs was taken by this reader */
@@ -30,22 +30,22 @@ struct clock {
 };
 
 /* Length of a time in ticks, in ns. */
-static inline uint64_t clock_span(const struct clock *clock, uint64_t ticks)
+static inline uint64_t read_clock_span(const struct read_clock *clock, uint64_t ticks)
 {
 	return (uint64_t)(((unsigned __int128)ticks * clock->mult + (1ull << (CLOCK_SHIFT - 1))) >> CLOCK_SHIFT);
 }
 
 /* A moment in ticks, as ns on CLOCK_MONOTONIC. */
-static inline uint64_t clock_time(const struct clock *clock, uint64_t ticks)
+static inline uint64_t read_clock_time(const struct read_clock *clock, uint64_t ticks)
 {
 	if (ticks >= clock->ticks)
-		return clock->mono + clock_span(clock, ticks - clock->ticks);
-	uint64_t before = clock_span(clock, clock->ticks - ticks);
+		return clock->mono + read_clock_span(clock, ticks - clock->ticks);
+	uint64_t before = read_clock_span(clock, clock->ticks - ticks);
 	return before < clock->mono ? clock->mono - before : 0;
 }
 
 /* Whether two clocks convert alike, so that their ticks may be added up. */
-static inline bool clock_same_rate(const struct clock *a, const struct clock *b)
+static inline bool read_clock_same_rate(const struct read_clock *a, const struct read_clock *b)
 {
 	return a->mult == b->mult;
 }
@@ -54,6 +54,6 @@ static inline bool clock_same_rate(const struct clock *a, const struct clock *b)
  * Sets up the clock from n pairs (which are sorted in place; those that can't be true are left out).
  * fresh: the trace is of this boot, and a pair taken now is welcome if it agrees with the others.
  */
-void clock_setup(struct clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
+void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
 
 #endif

@@ -6,20 +6,20 @@
 
 #include "tool/read/family.h"
 
-static bool is_second(const struct counts *counts)
+static bool is_second(const struct read_counts *counts)
 {
 	return counts->process->head.version != 1;
 }
 
-static void damage_at(const struct counts *counts, uint64_t offset, const char *what)
+static void damage_at(const struct read_counts *counts, uint64_t offset, const char *what)
 {
 	char name[FAMILY_NAME_SIZE];
 
-	family_file_name(name, 'c', counts->number, 0);
-	process_damage(counts->process, is_second(counts) ? NULL : name, offset, what);
+	read_family_file_name(name, 'c', counts->number, 0);
+	read_process_damage(counts->process, is_second(counts) ? NULL : name, offset, what);
 }
 
-void counts_damage(const struct counts *counts, const char *what)
+void read_counts_damage(const struct read_counts *counts, const char *what)
 {
 	damage_at(counts, counts->begin + counts->head.head_size + counts->id * sizeof(uint64_t), what);
 }
@@ -39,7 +39,7 @@ static const char *check_head(const struct trace_counts *head, bool second)
  * Begins what lies at `begin`, size bytes at most, of a file that has so many. Returns whether it can be read: what was
  * made and not begun is no damage.
  */
-static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint64_t file)
+static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size, uint64_t file)
 {
 	static const struct trace_counts nothing;
 	uint64_t room = file > begin ? file - begin : 0;
@@ -49,7 +49,7 @@ static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint
 	counts->begin = begin;
 	counts->at = counts->have = 0;
 	memset(&counts->head, 0, sizeof(counts->head));
-	size_t n = file_read(counts->file, &counts->head, sizeof(counts->head), begin, &error);
+	size_t n = read_file_read(counts->file, &counts->head, sizeof(counts->head), begin, &error);
 	bool begun = memcmp(&counts->head, &nothing, sizeof(nothing));
 	if (error)
 		wrong = strerror(error);
@@ -79,21 +79,21 @@ static bool begin_run(struct counts *counts, uint64_t begin, uint64_t size, uint
 }
 
 /* Goes to the next run of version 2: the places behind the one at hand. */
-static bool next_run(struct counts *counts)
+static bool next_run(struct read_counts *counts)
 {
-	struct process *process = counts->process;
+	struct read_process *process = counts->process;
 	uint64_t place_size = process->family->place_size;
 	uint32_t count;
-	const struct family_place *place;
+	const struct read_family_place *place;
 
 	if (!is_second(counts))
 		return false;
-	place = family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, counts->number, &count);
+	place = read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, counts->number, &count);
 	for (uint32_t at = counts->place + counts->places, last; at < count; at += counts->places) {
 		for (last = at; last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
 			;
 		uint64_t begin = place[at].place * place_size, size = (last - at + 1ul) * place_size;
-		uint64_t file = file_size(counts->file);
+		uint64_t file = read_file_size(counts->file);
 		/* Places that the file has no more, since nothing was in them: `xaudit record` has cut it. */
 		bool good = begin_run(counts, begin, begin + size < file ? size : UINT64_MAX, file);
 		counts->place = at;
@@ -107,14 +107,14 @@ static bool next_run(struct counts *counts)
 	return false;
 }
 
-static void forget_file(struct counts *counts)
+static void forget_file(struct read_counts *counts)
 {
 	if (!is_second(counts))
-		file_close(counts->file);
+		read_file_close(counts->file);
 	counts->file = NULL;
 }
 
-bool counts_open(struct counts *counts, struct process *process, unsigned number)
+bool read_counts_open(struct read_counts *counts, struct read_process *process, unsigned number)
 {
 	const char *wrong = NULL;
 	struct stat st = { 0 };
@@ -127,15 +127,15 @@ bool counts_open(struct counts *counts, struct process *process, unsigned number
 	if (is_second(counts)) {
 		counts->file = process->family->meta;
 		uint64_t size = process->family->place_size;
-		const struct family_place *place =
-			family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
+		const struct read_family_place *place =
+			read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
 		counts->disk = 0;
 		for (uint32_t i = 0; i < count; i++)
-			counts->disk += file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
+			counts->disk += read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
 		return next_run(counts);
 	}
-	family_file_name(name, 'c', number, 0);
-	counts->file = file_open(process->folder->fd, process->family->name, name, &st, &wrong);
+	read_family_file_name(name, 'c', number, 0);
+	counts->file = read_file_open(process->folder->fd, process->family->name, name, &st, &wrong);
 	if (!counts->file) {
 		if (wrong)
 			damage_at(counts, DAMAGE_NOWHERE, wrong);
@@ -149,14 +149,14 @@ bool counts_open(struct counts *counts, struct process *process, unsigned number
 }
 
 /* Reads the next block that is not a hole. */
-static bool fill(struct counts *counts)
+static bool fill(struct read_counts *counts)
 {
 	uint64_t head = counts->begin + counts->head.head_size;
 	int error;
 
 	if (counts->pos + sizeof(uint64_t) > counts->end)
 		return false;
-	uint64_t data = file_data(counts->file, counts->pos);
+	uint64_t data = read_file_data(counts->file, counts->pos);
 	if (data == UINT64_MAX)
 		return false;
 	if (data > counts->pos)
@@ -165,7 +165,7 @@ static bool fill(struct counts *counts)
 		return false;
 	uint64_t want = counts->end - counts->pos;
 	want = want < sizeof(counts->block) ? want / 8 * 8 : sizeof(counts->block);
-	size_t n = file_read(counts->file, counts->block, want, counts->pos, &error);
+	size_t n = read_file_read(counts->file, counts->block, want, counts->pos, &error);
 	if (n < sizeof(uint64_t)) {
 		damage_at(counts, counts->pos, error ? strerror(error) : "the file is cut off");
 		return false;
@@ -176,7 +176,7 @@ static bool fill(struct counts *counts)
 	return true;
 }
 
-bool counts_next(struct counts *counts)
+bool read_counts_next(struct read_counts *counts)
 {
 	for (;;) {
 		while (counts->at < counts->have) {
@@ -194,7 +194,7 @@ bool counts_next(struct counts *counts)
 	}
 }
 
-void counts_close(struct counts *counts)
+void read_counts_close(struct read_counts *counts)
 {
 	forget_file(counts);
 }

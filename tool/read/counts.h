@@ -3,10 +3,10 @@
  * The counters of one thread record: calls that were counted without time. Of version 1 they are in c<n>; later in
  * meta, in several runs perhaps: then an id may come several times, and its calls are to be added up.
  *
- *	if (counts_open(&c, process, number)) {
- *		while (counts_next(&c))
+ *	if (read_counts_open(&c, process, number)) {
+ *		while (read_counts_next(&c))
  *			c.id was called c.calls times
- *		counts_close(&c);
+ *		read_counts_close(&c);
  *	}
  *
  * Counters of 0 are passed over. They are read in blocks, with what the file holds at that moment.
@@ -20,8 +20,8 @@
 #include "format/trace.h"
 #include "tool/read/folder.h"
 
-struct counts {
-	struct process *process;
+struct read_counts {
+	struct read_process *process;
 	unsigned number; /* of the thread record */
 	struct trace_file *file;
 	uint32_t place;	 /* index of the run at hand among the record's places */
@@ -38,11 +38,11 @@ struct counts {
 };
 
 /* Returns false, after noting damage where it is some, if there are none, or none that can be read. */
-bool counts_open(struct counts *counts, struct process *process, unsigned number);
-bool counts_next(struct counts *counts);
-void counts_close(struct counts *counts);
+bool read_counts_open(struct read_counts *counts, struct read_process *process, unsigned number);
+bool read_counts_next(struct read_counts *counts);
+void read_counts_close(struct read_counts *counts);
 
 /* Notes damage at the counter of counts->id. */
-void counts_damage(const struct counts *counts, const char *what);
+void read_counts_damage(const struct read_counts *counts, const char *what);
 
 #endif

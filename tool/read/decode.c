@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/decode.h"
 
-static void damage(struct decoder *d, const char *what)
+static void damage(struct read_decoder *d, const char *what)
 {
 	if (d->damage)
 		d->damage(d->source, d->at, what);
@@ -10,11 +10,11 @@ static void damage(struct decoder *d, const char *what)
 /* Nobody came to write the first word of a payload. */
 static bool is_unwritten(uint64_t word)
 {
-	return !word || (decode_is_hole(word) && (uint32_t)word == TRACE_TOKEN);
+	return !word || (read_decode_is_hole(word) && (uint32_t)word == TRACE_TOKEN);
 }
 
 /* Moves over that many words, which need not be in the block. */
-static void move_over(struct decoder *d, uint64_t words)
+static void move_over(struct read_decoder *d, uint64_t words)
 {
 	uint64_t here = d->have - d->at;
 
@@ -34,7 +34,7 @@ static void move_over(struct decoder *d, uint64_t words)
 }
 
 /* Looks at the custom event at d->at. Of what is no good, nothing is believed but the number of words. */
-static enum decoded look_at_custom(struct decoder *d, uint32_t words)
+static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 {
 	const uint64_t *at = &d->words[d->at];
 	uint64_t here = d->have - d->at - 1; /* words behind the first */
@@ -61,15 +61,15 @@ static enum decoded look_at_custom(struct decoder *d, uint32_t words)
 	if ((size + 7) / 8 > here - 1)
 		return DECODED_MORE;
 	d->now = d->time > d->now ? d->time : d->now;
-	d->custom = (struct decode_custom){(uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2]};
+	d->custom = (struct read_decode_custom){(uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2]};
 	return DECODED_CUSTOM;
 }
 
-enum decoded decode_control(struct decoder *d)
+enum read_decoded read_decode_control(struct read_decoder *d)
 {
 	uint64_t word = d->words[d->at], payload;
 	uint32_t id = (uint32_t)(word >> 32) & TRACE_ID_MASK, words = id >> 8;
-	enum decoded what = DECODED_NOTHING;
+	enum read_decoded what = DECODED_NOTHING;
 
 	if (decode_number(word) == TRACE_STACK) {
 		d->time = decode_time(d->time, word);
@@ -79,7 +79,7 @@ enum decoded decode_control(struct decoder *d)
 		return DECODED_STACK;
 	}
 	if (decode_number(word) != TRACE_CONTROL) {
-		if (!decode_is_hole(word))
+		if (!read_decode_is_hole(word))
 			damage(d, "an event of unknown type");
 		d->at++;
 		return DECODED_NOTHING;

@@ -7,7 +7,7 @@
  * block's end goes on by `skip` words more. What the words mean goes to two hooks:
  *
  *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time
- *	other	what is told by control words (enum decoded), by fields of the decoder
+ *	other	what is told by control words (enum read_decoded), by fields of the decoder
  *
  * A hook that returns true stops the decoder behind what it was told. decode_block() is expanded where it is called,
  * and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that the compiler
@@ -29,7 +29,7 @@
 #define decode_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* What `other` is told. The last three, and DECODED_STACK where a chunk begins, come from tool/read/events.h. */
-enum decoded {
+enum read_decoded {
 	DECODED_NOTHING, /* never told: it concerns the decoder alone */
 	DECODED_MORE,	 /* never told: the payload is not in the block */
 	DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
@@ -43,12 +43,12 @@ enum decoded {
 };
 
 /* A custom event. */
-struct decode_custom {
+struct read_decode_custom {
 	uint32_t type, size;
 	const uint8_t *data; /* in the block: as long as that is there */
 };
 
-struct decoder {
+struct read_decoder {
 	/* The block. */
 	const uint64_t *words;
 	size_t at, have;
@@ -64,14 +64,14 @@ struct decoder {
 	uint32_t tid;
 	int signal;		     /* of the last DECODED_CRASH */
 	uint64_t now;		     /* the latest so far; not beside time: gcc would keep both in one register */
-	struct decode_custom custom; /* of the last DECODED_CUSTOM */
+	struct read_decode_custom custom; /* of the last DECODED_CUSTOM */
 	uint32_t stack;		     /* that events are on; 0: not known */
 	uint32_t kept;		     /* of the last DECODED_PART */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 };
 
 typedef bool (*decode_event)(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at);
-typedef bool (*decode_other)(void *user, enum decoded what);
+typedef bool (*decode_other)(void *user, enum read_decoded what);
 
 /*
  * Time of the word `event`, given the time of the one before it: its low half is the clock's, and it lies less than
@@ -100,7 +100,7 @@ DECODE_INLINE enum trace_type decode_type(uint32_t number)
 }
 
 /* Words that follow this one as its payload. */
-static inline size_t decode_payload(uint64_t word)
+static inline size_t read_decode_payload(uint64_t word)
 {
 	return decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
 }
@@ -109,18 +109,18 @@ static inline size_t decode_payload(uint64_t word)
  * A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is
  * 0.
  */
-static inline uint32_t decode_stack_place(uint32_t stack)
+static inline uint32_t read_decode_stack_place(uint32_t stack)
 {
 	return stack & ((1u << TRACE_STACK_BITS) - 1);
 }
 
-static inline uint32_t decode_stack_turn(uint32_t stack)
+static inline uint32_t read_decode_stack_turn(uint32_t stack)
 {
 	return stack >> TRACE_STACK_BITS;
 }
 
 /* Whether nothing was written to this word up to now. */
-static inline bool decode_is_hole(uint64_t word)
+static inline bool read_decode_is_hole(uint64_t word)
 {
 	return decode_number(word) == TRACE_HOLE;
 }
@@ -129,13 +129,13 @@ static inline bool decode_is_hole(uint64_t word)
  * Takes the word at d->at, which is no event, with its payload, and moves d->at over both, unless it returns
  * DECODED_MORE.
  */
-enum decoded decode_control(struct decoder *d);
+enum read_decoded read_decode_control(struct read_decoder *d);
 
 /*
  * Takes the words of the block: all, or up to a control word whose payload is not there, which is left in place for a
  * block with more behind it. Returns true where a hook said stop.
  */
-DECODE_INLINE bool decode_block(struct decoder *d, decode_event take, decode_other other, void *user)
+DECODE_INLINE bool decode_block(struct read_decoder *d, decode_event take, decode_other other, void *user)
 {
 	const uint64_t *words = d->words;
 	uint64_t time = d->time, now = d->now;
@@ -162,7 +162,7 @@ take_event:
 			d->at = at;
 			d->time = time;
 			d->now = now;
-			enum decoded what = decode_control(d);
+			enum read_decoded what = read_decode_control(d);
 			if (what == DECODED_MORE)
 				return false;
 			stop = what != DECODED_NOTHING && other(user, what);

@@ -3,39 +3,39 @@
 
 static void damage(void *source, size_t at, const char *what)
 {
-	stream_damage(source, at, what);
+	read_stream_damage(source, at, what);
 }
 
-bool events_open(struct events *events, struct process *process, unsigned number, size_t block)
+bool read_events_open(struct read_events *events, struct read_process *process, unsigned number, size_t block)
 {
-	*events = (struct events){.decoder = {.damage = damage}};
-	return stream_open(&events->stream, process, number, block);
+	*events = (struct read_events){.decoder = {.damage = damage}};
+	return read_stream_open(&events->stream, process, number, block);
 }
 
-void events_close(struct events *events)
+void read_events_close(struct read_events *events)
 {
-	stream_close(&events->stream);
+	read_stream_close(&events->stream);
 }
 
-void events_damage(const struct events *events, size_t at, const char *what)
+void read_events_damage(const struct read_events *events, size_t at, const char *what)
 {
-	stream_damage(&events->stream, at, what);
+	read_stream_damage(&events->stream, at, what);
 }
 
-uint64_t events_chunk_words(const struct events *events)
+uint64_t read_events_chunk_words(const struct read_events *events)
 {
 	return (events->stream.end - events->stream.pos) / sizeof(uint64_t);
 }
 
-void events_skip_chunk(struct events *events)
+void read_events_skip_chunk(struct read_events *events)
 {
-	stream_skip(&events->stream, events_chunk_words(events));
+	read_stream_skip(&events->stream, read_events_chunk_words(events));
 }
 
-static void begin_chunk(struct events *events)
+static void begin_chunk(struct read_events *events)
 {
-	struct stream *s = &events->stream;
-	struct decoder *d = &events->decoder;
+	struct read_stream *s = &events->stream;
+	struct read_decoder *d = &events->decoder;
 
 	d->time = s->chunk.head.clock;
 	events->gap = s->chunks.gap;
@@ -49,20 +49,20 @@ static void begin_chunk(struct events *events)
 	events->begun = true;
 }
 
-enum stream_step events_step(struct events *events)
+enum read_stream_step read_events_step(struct read_events *events)
 {
-	struct stream *s = &events->stream;
-	struct decoder *d = &events->decoder;
+	struct read_stream *s = &events->stream;
+	struct read_decoder *d = &events->decoder;
 
 	d->source = s; /* the struct may have been copied */
 	s->at = d->at;
-	stream_skip(s, d->skip);
+	read_stream_skip(s, d->skip);
 	d->skip = 0;
-	enum stream_step step = stream_step(s);
+	enum read_stream_step step = read_stream_step(s);
 	d->words = s->words;
 	d->at = s->at;
 	d->have = s->have;
-	d->rest = events_chunk_words(events);
+	d->rest = read_events_chunk_words(events);
 	d->changing = s->changing;
 	if (step == STREAM_CHUNK)
 		begin_chunk(events);

@@ -16,12 +16,12 @@
 #define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
 #define BLOCK	    8192       /* words of the directory that are read at once */
 
-void family_damage(const struct family *family, const char *file, uint64_t offset, const char *what)
+void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what)
 {
-	damage_add(&family->folder->damage, family->path, file, offset, what);
+	read_damage_add(&family->folder->damage, family->path, file, offset, what);
 }
 
-void family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
+void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
 {
 	if (process)
 		snprintf(name, FAMILY_NAME_SIZE, "%c%" PRIu32 ".%" PRIu32, kind, number, process);
@@ -31,7 +31,7 @@ void family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, u
 
 /* ---- lists ---- */
 
-static void add(struct family_list *list, const struct family_place *place)
+static void add(struct read_family_list *list, const struct read_family_place *place)
 {
 	if (list->count == list->room) {
 		list->room = list->room ? list->room * 2 : 16;
@@ -42,7 +42,7 @@ static void add(struct family_list *list, const struct family_place *place)
 
 static int compare(const void *a, const void *b)
 {
-	const struct family_place *x = a, *y = b;
+	const struct read_family_place *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -53,14 +53,14 @@ static int compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static void sort(struct family_list *list)
+static void sort(struct read_family_list *list)
 {
 	if (list->count)
 		qsort(list->place, list->count, sizeof(*list->place), compare);
 }
 
 /* Index of the first that is not before `place`. */
-static uint32_t find(const struct family_list *list, const struct family_place *place)
+static uint32_t find(const struct read_family_list *list, const struct read_family_place *place)
 {
 	uint32_t low = 0, high = list->count;
 
@@ -74,36 +74,36 @@ static uint32_t find(const struct family_list *list, const struct family_place *
 	return low;
 }
 
-static const struct family_place *range(const struct family *family, const struct family_place *first,
-	const struct family_place *last, uint32_t *count)
+static const struct read_family_place *range(const struct read_family *family, const struct read_family_place *first,
+	const struct read_family_place *last, uint32_t *count)
 {
-	const struct family_list *list = first->what == FAMILY_FILE ? &family->files : &family->places;
+	const struct read_family_list *list = first->what == FAMILY_FILE ? &family->files : &family->places;
 	uint32_t from = find(list, first), to = find(list, last);
 
 	*count = to - from;
 	return *count ? &list->place[from] : NULL;
 }
 
-const struct family_place *family_of_process(
-	const struct family *family, uint32_t process, uint8_t what, uint32_t *count)
+const struct read_family_place *read_family_of_process(
+	const struct read_family *family, uint32_t process, uint8_t what, uint32_t *count)
 {
-	return range(family, &(struct family_place){ process, 0, 0, what },
-		&(struct family_place){ process, UINT32_MAX, UINT32_MAX, what }, count);
+	return range(family, &(struct read_family_place){ process, 0, 0, what },
+		&(struct read_family_place){ process, UINT32_MAX, UINT32_MAX, what }, count);
 }
 
-const struct family_place *family_of_record(
-	const struct family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count)
+const struct read_family_place *read_family_of_record(
+	const struct read_family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count)
 {
-	return range(family, &(struct family_place){ process, number, 0, what },
-		&(struct family_place){ process, number, UINT32_MAX, what }, count);
+	return range(family, &(struct read_family_place){ process, number, 0, what },
+		&(struct read_family_place){ process, number, UINT32_MAX, what }, count);
 }
 
 /* ---- the directory ---- */
 
 /* What is wrong with a word, or NULL. */
-static const char *take_word(struct family *family, uint32_t place, uint64_t word)
+static const char *take_word(struct read_family *family, uint32_t place, uint64_t word)
 {
-	struct family_place entry = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1),
+	struct read_family_place entry = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1),
 		.number = (uint32_t)word,
 		.place = place,
 		.what = (uint8_t)(word >> 60) };
@@ -120,7 +120,7 @@ static const char *take_word(struct family *family, uint32_t place, uint64_t wor
 	return NULL;
 }
 
-static void drop_from(struct family *family, uint32_t place)
+static void drop_from(struct read_family *family, uint32_t place)
 {
 	uint32_t kept = 0;
 
@@ -131,26 +131,26 @@ static void drop_from(struct family *family, uint32_t place)
 }
 
 /* Places that there are now, of those that the directory has words for. */
-static uint32_t count_places(const struct family *family)
+static uint32_t count_places(const struct read_family *family)
 {
-	uint64_t size = file_size(family->meta), most = (size + family->place_size - 1) / family->place_size;
+	uint64_t size = read_file_size(family->meta), most = (size + family->place_size - 1) / family->place_size;
 	uint32_t places = 0;
 
-	file_read(family->meta, &places, sizeof(places), offsetof(struct trace_head, places), NULL);
+	read_file_read(family->meta, &places, sizeof(places), offsetof(struct trace_head, places), NULL);
 	if (places > family->head.places_max)
 		places = family->head.places_max;
 	return places < most ? places : (uint32_t)most;
 }
 
 /* Reads words from the first on that was nobody's. Those behind it are dropped and taken again. */
-static void read_words(struct family *family, uint32_t end, bool again)
+static void read_words(struct read_family *family, uint32_t end, bool again)
 {
 	static uint64_t word[BLOCK];
 	uint32_t first_zero = end;
 
 	drop_from(family, family->first_zero);
 	for (uint32_t at = family->first_zero; at < end;) {
-		uint64_t offset = family->head.directory + at * 8ull, data = file_data(family->meta, offset);
+		uint64_t offset = family->head.directory + at * 8ull, data = read_file_data(family->meta, offset);
 		uint32_t n = end - at < BLOCK ? end - at : BLOCK;
 		size_t have;
 
@@ -161,7 +161,7 @@ static void read_words(struct family *family, uint32_t end, bool again)
 			at += (uint32_t)((data - offset) / 8);
 			continue;
 		}
-		have = file_read(family->meta, word, n * 8ul, offset, NULL) / 8;
+		have = read_file_read(family->meta, word, n * 8ul, offset, NULL) / 8;
 		if (!have)
 			break;
 		for (uint32_t i = 0; i < have; i++) {
@@ -170,7 +170,7 @@ static void read_words(struct family *family, uint32_t end, bool again)
 			if (!word[i] && at + i < first_zero)
 				first_zero = at + i;
 			if (wrong && !(again && at + i < family->end))
-				family_damage(family, "meta", offset + 8ull * i, wrong);
+				read_family_damage(family, "meta", offset + 8ull * i, wrong);
 		}
 		at += (uint32_t)have;
 	}
@@ -179,7 +179,7 @@ static void read_words(struct family *family, uint32_t end, bool again)
 	sort(&family->places);
 }
 
-void family_look(struct family *family)
+void read_family_look(struct read_family *family)
 {
 	uint32_t end;
 
@@ -191,15 +191,15 @@ void family_look(struct family *family)
 }
 
 /* What a place that is not a process's own belongs to. */
-static void check_owners(const struct family *family)
+static void check_owners(const struct read_family *family)
 {
 	for (uint32_t i = 0, count; i < family->places.count; i++) {
-		const struct family_place *place = &family->places.place[i];
+		const struct read_family_place *place = &family->places.place[i];
 
 		if (i && place[-1].process == place->process)
 			continue;
-		if (place->process && !family_of_process(family, place->process, TRACE_PLACE_HEAD, &count))
-			family_damage(family, "meta", family->head.directory + 8ull * place->place,
+		if (place->process && !read_family_of_process(family, place->process, TRACE_PLACE_HEAD, &count))
+			read_family_damage(family, "meta", family->head.directory + 8ull * place->place,
 				"a word of the directory names a process that is not there");
 	}
 }
@@ -218,10 +218,10 @@ static const char *check_family(const struct trace_head *head)
 /* ---- files ---- */
 
 /* Takes note of a file t<n>[.<p>]; of version 1 of t<n>, r<n> or c<n>, which are told by their `place`. */
-static void note_file(struct family *family, const char *name)
+static void note_file(struct read_family *family, const char *name)
 {
 	const char *kind = *name ? strchr(family->place_size ? "t" : "trc", *name) : NULL;
-	struct family_place file = { .what = FAMILY_FILE };
+	struct read_family_place file = { .what = FAMILY_FILE };
 	unsigned long number, process = 0;
 	char *end;
 
@@ -238,9 +238,9 @@ static void note_file(struct family *family, const char *name)
 	add(&family->files, &file);
 }
 
-bool family_list_files(struct family *family)
+bool read_family_list_files(struct read_family *family)
 {
-	DIR *dir = file_list(family->folder->fd, family->name);
+	DIR *dir = read_file_list(family->folder->fd, family->name);
 	struct dirent *entry;
 
 	if (!dir)
@@ -263,27 +263,27 @@ static bool is_begun(const struct trace_head *head)
 	return head->used || memcmp(head->magic, nothing, sizeof(nothing));
 }
 
-struct family *family_open(struct folder *folder, const char *name)
+struct read_family *read_family_open(struct read_folder *folder, const char *name)
 {
-	struct family *family = memory_zeroed(1, sizeof(*family));
+	struct read_family *family = memory_zeroed(1, sizeof(*family));
 	const char *wrong;
 
 	family->folder = folder;
 	family->name = memory_text(name, strlen(name));
 	family->path = memory_format("%s/%s", folder->path, name);
-	family->meta = file_open(folder->fd, name, "meta", NULL, &wrong);
+	family->meta = read_file_open(folder->fd, name, "meta", NULL, &wrong);
 	if (!family->meta) {
 		/* Killed before it began, or about to begin. */
-		if (!family_list_files(family))
-			family_damage(family, NULL, DAMAGE_NOWHERE, strerror(errno));
+		if (!read_family_list_files(family))
+			read_family_damage(family, NULL, DAMAGE_NOWHERE, strerror(errno));
 		else if (wrong || family->files.count)
-			family_damage(family, "meta", DAMAGE_NOWHERE, wrong ? wrong : strerror(ENOENT));
+			read_family_damage(family, "meta", DAMAGE_NOWHERE, wrong ? wrong : strerror(ENOENT));
 		goto bad;
 	}
-	size_t have = file_read(family->meta, &family->head, sizeof(family->head), 0, NULL);
+	size_t have = read_file_read(family->meta, &family->head, sizeof(family->head), 0, NULL);
 	if (have != sizeof(family->head) || !is_begun(&family->head)) {
 		/* The same; or there is something wrong, which the process will say. */
-		if (family_list_files(family) && !family->files.count && (!have || have == sizeof(family->head)))
+		if (read_family_list_files(family) && !family->files.count && (!have || have == sizeof(family->head)))
 			goto bad;
 		goto first;
 	}
@@ -291,7 +291,7 @@ struct family *family_open(struct folder *folder, const char *name)
 		/* Of a later version, opening the process says so. */
 		wrong = family->head.version == 2 ? check_family(&family->head) : NULL;
 		if (wrong) {
-			family_damage(family, "meta", 0, wrong);
+			read_family_damage(family, "meta", 0, wrong);
 			goto bad;
 		}
 		family->place_size = family->head.place_size;
@@ -301,14 +301,14 @@ struct family *family_open(struct folder *folder, const char *name)
 		}
 	}
 first:
-	if (family_process(family, 0))
+	if (read_family_process(family, 0))
 		return family;
 bad:
-	family_close(family);
+	read_family_close(family);
 	return NULL;
 }
 
-struct process *family_process(struct family *family, uint32_t place)
+struct read_process *read_family_process(struct read_family *family, uint32_t place)
 {
 	uint32_t low = 0, high = family->processes;
 
@@ -326,18 +326,18 @@ struct process *family_process(struct family *family, uint32_t place)
 				family->process, 2 * (size_t)family->processes + 2, sizeof(*family->process));
 		memmove(&family->process[low + 1], &family->process[low],
 			(family->processes++ - low) * sizeof(*family->process));
-		family->process[low] = process_open(family, place);
+		family->process[low] = read_process_open(family, place);
 	}
 	return family->process[low]->bad ? NULL : family->process[low];
 }
 
-void family_close(struct family *family)
+void read_family_close(struct read_family *family)
 {
 	for (uint32_t i = 0; i < family->processes; i++)
-		process_close(family->process[i]);
+		read_process_close(family->process[i]);
 	for (uint32_t i = 0; i < family->bases; i++)
-		process_close(family->base[i]);
-	file_close(family->meta);
+		read_process_close(family->base[i]);
+	read_file_close(family->meta);
 	free(family->process);
 	free(family->base);
 	free(family->places.place);

@@ -16,11 +16,11 @@
 #include "format/trace.h"
 #include "tool/read/file.h"
 
-struct folder;
-struct process;
+struct read_folder;
+struct read_process;
 
 /* A place, or a file t<n>[.<p>]. */
-struct family_place {
+struct read_family_place {
 	uint32_t process; /* place of its process's head */
 	uint32_t number;  /* of the thread record; of a head, the pid */
 	uint32_t place;	  /* 0 of a file */
@@ -30,24 +30,24 @@ struct family_place {
 #define FAMILY_FILE 0
 
 /* Sorted by process, what, number, place. */
-struct family_list {
-	struct family_place *place;
+struct read_family_list {
+	struct read_family_place *place;
 	uint32_t count, room;
 };
 
-struct family {
-	struct folder *folder;
+struct read_family {
+	struct read_folder *folder;
 	char *name, *path;     /* p<pid>[.<n>], DIR/name */
 	struct trace_file *meta;
 	struct trace_head head; /* as it was when it was opened; of place 0 */
 	uint64_t place_size;   /* 0: version 1 */
-	struct family_list places, files;
+	struct read_family_list places, files;
 	uint32_t end;	       /* the words of the directory before it were read ... */
 	uint32_t first_zero;   /* ... and those before this one are somebody's */
 	bool files_listed;
-	struct process **process; /* by place, those that were opened; NULL in it: can't be */
+	struct read_process **process; /* by place, those that were opened; NULL in it: can't be */
 	uint32_t processes;
-	struct process **base; /* what forked processes share (tool/read/names.c); the one that was used last at the end */
+	struct read_process **base; /* what forked processes share (tool/read/names.c); the one that was used last at the end */
 	uint32_t bases;
 };
 
@@ -55,31 +55,31 @@ struct family {
  * Opens the folder and reads the directory. NULL: there is nothing that can be read, which is noted in the folder's
  * damage where it is some.
  */
-struct family *family_open(struct folder *folder, const char *name);
-void family_close(struct family *family);
+struct read_family *read_family_open(struct read_folder *folder, const char *name);
+void read_family_close(struct read_family *family);
 
 /* Reads what was added to the directory. A process that ended needs no second look. */
-void family_look(struct family *family);
+void read_family_look(struct read_family *family);
 
 /* Lists the folder's files again. Returns false, and errno, if it can't be read. */
-bool family_list_files(struct family *family);
+bool read_family_list_files(struct read_family *family);
 
 /* Places or files of that kind that a process has. NULL: none. */
-const struct family_place *family_of_process(
-	const struct family *family, uint32_t process, uint8_t what, uint32_t *count);
+const struct read_family_place *read_family_of_process(
+	const struct read_family *family, uint32_t process, uint8_t what, uint32_t *count);
 
 /* The same of one of its thread records. */
-const struct family_place *family_of_record(
-	const struct family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count);
+const struct read_family_place *read_family_of_record(
+	const struct read_family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count);
 
 /* The process whose head is there, opened once. NULL: there is none that can be read, which is noted. */
-struct process *family_process(struct family *family, uint32_t place);
+struct read_process *read_family_process(struct read_family *family, uint32_t place);
 
 /* Notes damage in one of its files; file NULL: of the folder. */
-void family_damage(const struct family *family, const char *file, uint64_t offset, const char *what);
+void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what);
 
 /* "t<n>" or "t<n>.<p>". */
 #define FAMILY_NAME_SIZE 32
-void family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process);
+void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process);
 
 #endif

@@ -68,7 +68,7 @@ static int open_at(int at, const char *name, int flags)
 	return fd;
 }
 
-int trace_open_file(int at, const char *name, const char **why)
+int read_trace_open_file(int at, const char *name, const char **why)
 {
 	struct stat st;
 	/* Not blocking: to open a FIFO would wait for a writer. */
@@ -85,7 +85,7 @@ int trace_open_file(int at, const char *name, const char **why)
 	return -1;
 }
 
-DIR *file_list(int at, const char *folder)
+DIR *read_file_list(int at, const char *folder)
 {
 	int fd = open_at(at, folder, O_DIRECTORY);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -100,7 +100,7 @@ static bool open_now(struct trace_file *file, struct stat *st, const char **why)
 {
 	if (open_files >= FILES_OPEN)
 		close_now(oldest);
-	file->fd = trace_open_file(file->at, file->name, why);
+	file->fd = read_trace_open_file(file->at, file->name, why);
 	if (file->fd < 0)
 		return false;
 	if (fstat(file->fd, st)) {
@@ -115,7 +115,7 @@ static bool open_now(struct trace_file *file, struct stat *st, const char **why)
 	return true;
 }
 
-struct trace_file *file_open(int at, const char *folder, const char *name, struct stat *st, const char **why)
+struct trace_file *read_file_open(int at, const char *folder, const char *name, struct stat *st, const char **why)
 {
 	struct trace_file *file = memory_zeroed(1, sizeof(*file));
 	struct stat own;
@@ -133,12 +133,12 @@ struct trace_file *file_open(int at, const char *folder, const char *name, struc
 	return file;
 }
 
-void file_rest(struct trace_file *file)
+void read_file_rest(struct trace_file *file)
 {
 	close_now(file);
 }
 
-void file_close(struct trace_file *file)
+void read_file_close(struct trace_file *file)
 {
 	if (!file)
 		return;
@@ -147,7 +147,7 @@ void file_close(struct trace_file *file)
 	free(file);
 }
 
-int file_descriptor(struct trace_file *file)
+int read_file_descriptor(struct trace_file *file)
 {
 	struct stat st;
 	const char *why;
@@ -168,9 +168,9 @@ int file_descriptor(struct trace_file *file)
 	return -1;
 }
 
-size_t file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error)
+size_t read_file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error)
 {
-	int fd = file_descriptor(file);
+	int fd = read_file_descriptor(file);
 	size_t have = 0;
 	ssize_t n = fd < 0 ? -1 : 1;
 
@@ -185,17 +185,17 @@ size_t file_read(struct trace_file *file, void *to, size_t size, uint64_t offset
 	return have;
 }
 
-uint64_t file_size(struct trace_file *file)
+uint64_t read_file_size(struct trace_file *file)
 {
 	struct stat st;
-	int fd = file_descriptor(file);
+	int fd = read_file_descriptor(file);
 
 	return fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
 }
 
-uint64_t file_data(struct trace_file *file, uint64_t offset)
+uint64_t read_file_data(struct trace_file *file, uint64_t offset)
 {
-	int fd = file_descriptor(file);
+	int fd = read_file_descriptor(file);
 	off_t data = fd < 0 ? (off_t)offset : lseek(fd, (off_t)offset, SEEK_DATA);
 
 	if (data < 0)
@@ -203,13 +203,13 @@ uint64_t file_data(struct trace_file *file, uint64_t offset)
 	return (uint64_t)data;
 }
 
-uint64_t file_disk(struct trace_file *file, uint64_t begin, uint64_t end)
+uint64_t read_file_disk(struct trace_file *file, uint64_t begin, uint64_t end)
 {
-	uint64_t disk = 0, size = file_size(file);
+	uint64_t disk = 0, size = read_file_size(file);
 
 	end = end < size ? end : size;
-	for (uint64_t data = file_data(file, begin); data < end; data = file_data(file, begin)) {
-		int fd = file_descriptor(file);
+	for (uint64_t data = read_file_data(file, begin); data < end; data = read_file_data(file, begin)) {
+		int fd = read_file_descriptor(file);
 		off_t hole = fd < 0 ? -1 : lseek(fd, (off_t)data, SEEK_HOLE);
 
 		begin = hole > (off_t)data && (uint64_t)hole < end ? (uint64_t)hole : end;

@@ -25,40 +25,40 @@ struct trace_file;
  * wait for ever. Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The
  * descriptor is the caller's.
  */
-int trace_open_file(int at, const char *name, const char **why);
+int read_trace_open_file(int at, const char *name, const char **why);
 
 /*
  * The same, but returns a handle, NULL if it can't be opened. `at` must stay open as long as that; the name is
  * folder/file. st, unless NULL: of the file now.
  */
-struct trace_file *file_open(int at, const char *folder, const char *file, struct stat *st, const char **why);
-void file_close(struct trace_file *file); /* NULL: nothing */
+struct trace_file *read_file_open(int at, const char *folder, const char *file, struct stat *st, const char **why);
+void read_file_close(struct trace_file *file); /* NULL: nothing */
 
 /* Closes its descriptor until it is needed again. */
-void file_rest(struct trace_file *file);
+void read_file_rest(struct trace_file *file);
 
 /* Opens a folder relative to `at`, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
-DIR *file_list(int at, const char *folder);
+DIR *read_file_list(int at, const char *folder);
 
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
-int file_descriptor(struct trace_file *file);
+int read_file_descriptor(struct trace_file *file);
 
 /*
  * As pread(), for all of `size` or up to the end of the file. Returns how much was read; *error, unless NULL: an
  * errno, or 0.
  */
-size_t file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error);
+size_t read_file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error);
 
 /* Bytes that the file has now; 0 if that can't be seen. */
-uint64_t file_size(struct trace_file *file);
+uint64_t read_file_size(struct trace_file *file);
 
 /*
  * Where data lies, from `offset` on: offset itself, behind a hole; UINT64_MAX: nowhere. offset where holes can't be
  * seen.
  */
-uint64_t file_data(struct trace_file *file, uint64_t offset);
+uint64_t read_file_data(struct trace_file *file, uint64_t offset);
 
 /* Bytes from begin to end that are in no hole. */
-uint64_t file_disk(struct trace_file *file, uint64_t begin, uint64_t end);
+uint64_t read_file_disk(struct trace_file *file, uint64_t begin, uint64_t end);
 
 #endif

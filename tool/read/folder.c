@@ -18,7 +18,7 @@
 #include "tool/read/family.h"
 #include "tool/read/file.h"
 
-void damage_add(struct damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
+void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
 {
 	if (damage->first) {
 		damage->more++;
@@ -29,7 +29,7 @@ void damage_add(struct damage *damage, const char *dir, const char *name, uint64
 	free(at);
 }
 
-int damage_report(const struct damage *damage)
+int read_damage_report(const struct read_damage *damage)
 {
 	if (!damage->first)
 		return TOOL_OK;
@@ -41,7 +41,7 @@ int damage_report(const struct damage *damage)
 	return TOOL_FAILED;
 }
 
-const char *path_base(const char *path)
+const char *read_path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -50,7 +50,7 @@ const char *path_base(const char *path)
 
 /* ---- clocks ---- */
 
-bool trace_is_of_this_boot(const char *boot_id)
+bool read_trace_is_of_this_boot(const char *boot_id)
 {
 	char now[sizeof(((struct trace_head *)0)->boot_id)] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -65,15 +65,15 @@ bool trace_is_of_this_boot(const char *boot_id)
 	return *boot_id && !strncmp(now, boot_id, strcspn(boot_id, "\n"));
 }
 
-static bool share_clock(const struct process *a, const struct process *b)
+static bool share_clock(const struct read_process *a, const struct read_process *b)
 {
 	return a->head.clock == b->head.clock && !strcmp(a->head.boot_id, b->head.boot_id);
 }
 
 /* The clock of processes[first] and of all behind it that share it. */
-static void set_clock(struct folder *folder, unsigned first)
+static void set_clock(struct read_folder *folder, unsigned first)
 {
-	struct process *process = folder->process[first];
+	struct read_process *process = folder->process[first];
 	struct trace_pair *pair = memory_zeroed(2 * folder->processes + folder->pairs, sizeof(*pair));
 	uint64_t low = UINT64_MAX, high = 0;
 	unsigned n = 0;
@@ -95,10 +95,10 @@ static void set_clock(struct folder *folder, unsigned first)
 		high = pair[i].mono > high ? pair[i].mono : high;
 	}
 	fresh |= high < low || high - low < CLOCK_SHORTEST_NS;
-	fresh = fresh && trace_is_of_this_boot(process->head.boot_id);
-	clock_setup(&process->clock, process->head.clock, pair, n, fresh);
+	fresh = fresh && read_trace_is_of_this_boot(process->head.boot_id);
+	read_clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)
-		process_damage(process, NULL, process_offset(process) + offsetof(struct trace_head, first),
+		read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, first),
 			"the clock's pairs give no rate, so a tick is shown as 1 ns");
 	for (unsigned i = first + 1; i < folder->processes; i++)
 		if (share_clock(process, folder->process[i]))
@@ -107,7 +107,7 @@ static void set_clock(struct folder *folder, unsigned first)
 }
 
 /* Processes of one boot share the TSC, so each profits from the pairs of all, and all get the same rate. */
-static void set_clocks(struct folder *folder)
+static void set_clocks(struct read_folder *folder)
 {
 	for (unsigned i = 0; i < folder->processes; i++)
 		if (!folder->process[i]->clock.source)
@@ -116,10 +116,10 @@ static void set_clocks(struct folder *folder)
 
 /* ---- the folder ---- */
 
-static void read_record(struct folder *folder)
+static void read_record(struct read_folder *folder)
 {
 	const char *why;
-	int fd = trace_open_file(folder->fd, "record", &why);
+	int fd = read_trace_open_file(folder->fd, "record", &why);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char *line = NULL;
 	size_t size = 0;
@@ -159,7 +159,7 @@ static void read_record(struct folder *folder)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+	const struct read_process *x = *(struct read_process *const *)a, *y = *(struct read_process *const *)b;
 
 	if (x->head.first.mono != y->head.first.mono)
 		return x->head.first.mono < y->head.first.mono ? -1 : 1;
@@ -264,7 +264,7 @@ static void find_wanted(struct wanted *wanted, const char *path)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp((*(struct family *const *)a)->name, (*(struct family *const *)b)->name);
+	return strcmp((*(struct read_family *const *)a)->name, (*(struct read_family *const *)b)->name);
 }
 
 static int by_number(const void *a, const void *b)
@@ -275,10 +275,10 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Places with heads but the first, of which the next one is returned. */
-static const struct family_place *next_child(const struct family *family, uint32_t *at)
+static const struct read_family_place *next_child(const struct read_family *family, uint32_t *at)
 {
 	while (*at < family->places.count) {
-		const struct family_place *place = &family->places.place[(*at)++];
+		const struct read_family_place *place = &family->places.place[(*at)++];
 		if (place->what == TRACE_PLACE_HEAD && place->place)
 			return place;
 	}
@@ -286,9 +286,9 @@ static const struct family_place *next_child(const struct family *family, uint32
 }
 
 /* The pids of all forked processes, sorted. */
-static uint32_t *list_children(const struct folder *folder, size_t *count)
+static uint32_t *list_children(const struct read_folder *folder, size_t *count)
 {
-	const struct family_place *child;
+	const struct read_family_place *child;
 	uint32_t *pid = NULL;
 	size_t n = 0;
 
@@ -305,7 +305,7 @@ static uint32_t *list_children(const struct folder *folder, size_t *count)
 }
 
 /* How people call a forked process. pid: of all there are. */
-static char *name_child(const struct folder *folder, const struct family *family, const struct family_place *child,
+static char *name_child(const struct read_folder *folder, const struct read_family *family, const struct read_family_place *child,
 	const uint32_t *pid, size_t count)
 {
 	char *name = memory_format("p%" PRIu32, child->number);
@@ -320,11 +320,11 @@ static char *name_child(const struct folder *folder, const struct family *family
 }
 
 /* Takes a process; its name becomes the folder's. */
-static void take_process(struct folder *folder, struct family *family, uint32_t place, char *name)
+static void take_process(struct read_folder *folder, struct read_family *family, uint32_t place, char *name)
 {
-	struct process *process = family_process(family, place);
+	struct read_process *process = read_family_process(family, place);
 
-	if (!process || process->name || !process_begin(process)) {
+	if (!process || process->name || !read_process_begin(process)) {
 		free(name);
 		return;
 	}
@@ -336,19 +336,19 @@ static void take_process(struct folder *folder, struct family *family, uint32_t 
 	folder->process[folder->processes++] = process;
 }
 
-static void take_children(struct folder *folder, const struct wanted *wanted)
+static void take_children(struct read_folder *folder, const struct wanted *wanted)
 {
 	size_t count;
 	uint32_t *pid = list_children(folder, &count);
-	const struct family_place *child;
+	const struct read_family_place *child;
 
 	for (unsigned i = 0; i < folder->families; i++) {
-		struct family *family = folder->family[i];
+		struct read_family *family = folder->family[i];
 		for (uint32_t at = 0; (child = next_child(family, &at));) {
 			if (wanted->pid && child->number != wanted->pid)
 				continue;
 			/* What is read of others may move the places. */
-			struct family_place copy = *child;
+			struct read_family_place copy = *child;
 			char *name = name_child(folder, family, &copy, pid, count);
 			char *other = memory_format("%s/%" PRIu32, family->name, copy.place);
 			bool take = !wanted->name || !strcmp(wanted->name, name) || !strcmp(wanted->name, other);
@@ -362,9 +362,9 @@ static void take_children(struct folder *folder, const struct wanted *wanted)
 	free(pid);
 }
 
-static void add_family(struct folder *folder, const char *name)
+static void add_family(struct read_folder *folder, const char *name)
 {
-	struct family *family = family_open(folder, name);
+	struct read_family *family = read_family_open(folder, name);
 
 	if (!family)
 		return;
@@ -375,7 +375,7 @@ static void add_family(struct folder *folder, const char *name)
 }
 
 /* Opens the folders. Returns whether there are any. */
-static bool open_families(struct folder *folder, const struct wanted *wanted)
+static bool open_families(struct read_folder *folder, const struct wanted *wanted)
 {
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -395,17 +395,17 @@ static bool open_families(struct folder *folder, const struct wanted *wanted)
 	return any;
 }
 
-static void finish(struct folder *folder)
+static void finish(struct read_folder *folder)
 {
 	if (folder->processes)
 		qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
 	set_clocks(folder);
 }
 
-struct folder *folder_open(const char *path, uint32_t pid)
+struct read_folder *read_folder_open(const char *path, uint32_t pid)
 {
 	struct wanted wanted = { .pid = pid };
-	struct folder *folder;
+	struct read_folder *folder;
 	int fd;
 
 	find_wanted(&wanted, path);
@@ -436,14 +436,14 @@ struct folder *folder_open(const char *path, uint32_t pid)
 		take_children(folder, &wanted);
 	if (!folder->processes) {
 		if (folder->damage.first)
-			damage_report(&folder->damage);
+			read_damage_report(&folder->damage);
 		else if (any && pid)
 			tool_error(NULL, "no process %" PRIu32 " in %s; `xaudit info` lists them", pid, path);
 		else if (any && wanted.name)
 			tool_error(NULL, "no process %s in %s; `xaudit info` lists them", wanted.name, folder->path);
 		else
 			tool_error(NULL, "no traced process in %s; is it a folder that `xaudit record` made?", path);
-		folder_close(folder);
+		read_folder_close(folder);
 		folder = NULL;
 	} else {
 		finish(folder);
@@ -452,7 +452,7 @@ struct folder *folder_open(const char *path, uint32_t pid)
 	return folder;
 }
 
-bool folder_may_be_process(const char *path)
+bool read_folder_may_be_process(const char *path)
 {
 	struct wanted wanted = { 0 };
 
@@ -466,24 +466,24 @@ bool folder_may_be_process(const char *path)
 }
 
 /* A child has the name that is always right. */
-static void take_one(struct folder *folder, struct family *family, uint32_t place)
+static void take_one(struct read_folder *folder, struct read_family *family, uint32_t place)
 {
 	uint32_t count;
 
 	if (!place)
 		take_process(folder, family, 0, memory_text(family->name, strlen(family->name)));
-	else if (family_of_process(family, place, TRACE_PLACE_HEAD, &count))
+	else if (read_family_of_process(family, place, TRACE_PLACE_HEAD, &count))
 		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
 }
 
-struct folder *folder_open_process(const char *command, const char *path, uint32_t place)
+struct read_folder *read_folder_open_process(const char *command, const char *path, uint32_t place)
 {
-	struct folder *folder;
+	struct read_folder *folder;
 	const char *name;
 
 	/* A name of a forked process is found among all. */
-	if (folder_may_be_process(path))
-		return folder_open(path, 0);
+	if (read_folder_may_be_process(path))
+		return read_folder_open(path, 0);
 	folder = memory_zeroed(1, sizeof(*folder));
 	folder->path = folder->own_path = take_apart(path, &name);
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -496,16 +496,16 @@ struct folder *folder_open_process(const char *command, const char *path, uint32
 			tool_error(command, "%s: %s", path,
 				folder->fd < 0 || !folder->damage.first ? "there is no trace of a process"
 									: folder->damage.first);
-		folder_close(folder);
+		read_folder_close(folder);
 		return NULL;
 	}
 	finish(folder);
 	return folder;
 }
 
-struct folder *folder_open_family(const char *path)
+struct read_folder *read_folder_open_family(const char *path)
 {
-	struct folder *folder = memory_zeroed(1, sizeof(*folder));
+	struct read_folder *folder = memory_zeroed(1, sizeof(*folder));
 	const char *name;
 
 	folder->path = folder->own_path = take_apart(path, &name);
@@ -518,14 +518,14 @@ struct folder *folder_open_family(const char *path)
 	}
 	if (folder->processes)
 		return folder;
-	folder_close(folder);
+	read_folder_close(folder);
 	return NULL;
 }
 
-void folder_close(struct folder *folder)
+void read_folder_close(struct read_folder *folder)
 {
 	for (unsigned i = 0; i < folder->families; i++)
-		family_close(folder->family[i]);
+		read_family_close(folder->family[i]);
 	free(folder->family);
 	free(folder->process);
 	free(folder->version);

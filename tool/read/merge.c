@@ -7,49 +7,49 @@
 #include "tool/memory.h"
 
 #define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
-#define LOAD_SLOTS  (sizeof(((struct merge_source *)0)->load) / sizeof(struct merge_load *))
+#define LOAD_SLOTS  (sizeof(((struct read_merge_source *)0)->load) / sizeof(struct merge_load *))
 
 /* A load in force at the place where meta is read, which is ahead of the events that were returned. */
 struct merge_load {
 	struct merge_load *next;
 	uint32_t number;
-	struct object *object;
+	struct read_object *object;
 	uint64_t base;
 };
 
 /* ---- thread files ---- */
 
 /* now: ticks. */
-static void set_head(struct merge_source *source, enum merge_type type, uint32_t tid, uint64_t now)
+static void set_head(struct read_merge_source *source, enum read_merge_type type, uint32_t tid, uint64_t now)
 {
-	source->head = (struct merge_event){
+	source->head = (struct read_merge_event){
 		.type = type,
 		.tid = tid,
 		.index = UINT32_MAX,
-		.time = clock_time(&source->process->clock, now),
+		.time = read_clock_time(&source->process->clock, now),
 	};
 }
 
 static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
-	struct merge_source *source = user;
-	struct process *process = source->process;
-	const struct function *function = process_function_now(process, id);
+	struct read_merge_source *source = user;
+	struct read_process *process = source->process;
+	const struct read_function *function = read_process_function_now(process, id);
 
 	(void)time;
-	set_head(source, (enum merge_type)type, source->events.decoder.tid, now);
+	set_head(source, (enum read_merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
 	source->head.stack = source->events.decoder.stack;
 	if (function)
-		source->head.index = process_function_index(process, function);
+		source->head.index = read_process_function_index(process, function);
 	else if (!process->head.meta_lost)
-		events_damage(&source->events, at, "an event of a function that meta does not name");
+		read_events_damage(&source->events, at, "an event of a function that meta does not name");
 	return true;
 }
 
 #define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
 
-static void take_custom(struct merge_source *source, const struct decode_custom *custom)
+static void take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
 {
 	if (!source->data)
 		source->data = memory_zeroed(2, DATA_ROOM);
@@ -63,9 +63,9 @@ static void take_custom(struct merge_source *source, const struct decode_custom 
 }
 
 /* What the head does not know, or so much of that: it may have been read before the chunk. */
-static uint64_t take_lost(struct merge_source *source)
+static uint64_t take_lost(struct read_merge_source *source)
 {
-	struct process *process = source->process;
+	struct read_process *process = source->process;
 	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - process->lost_told;
 
 	if (source->events.stream.chunk.head.version == 1)
@@ -75,15 +75,15 @@ static uint64_t take_lost(struct merge_source *source)
 	return lost;
 }
 
-static bool take_other(void *user, enum decoded what)
+static bool take_other(void *user, enum read_decoded what)
 {
-	static const enum merge_type types[] = {
+	static const enum read_merge_type types[] = {
 		[DECODED_THREAD] = MERGE_THREAD, [DECODED_CRASH] = MERGE_CRASH, [DECODED_CUSTOM] = MERGE_CUSTOM,
 		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST, [DECODED_STACK] = MERGE_STACK,
 		[DECODED_PART] = MERGE_PART,
 	};
-	struct merge_source *source = user;
-	const struct decoder *d = &source->events.decoder;
+	struct read_merge_source *source = user;
+	const struct read_decoder *d = &source->events.decoder;
 
 	if (!types[what])
 		return false;
@@ -103,19 +103,19 @@ static bool take_other(void *user, enum decoded what)
 	return true;
 }
 
-static bool next_of_thread(struct merge_source *source)
+static bool next_of_thread(struct read_merge_source *source)
 {
 	return events_read(&source->events, take_event, take_other, source);
 }
 
 /* ---- meta ---- */
 
-static bool take_load(struct merge_source *source, const struct trace_load *record)
+static bool take_load(struct read_merge_source *source, const struct trace_load *record)
 {
 	struct merge_load *load = memory_zeroed(1, sizeof(*load));
 	struct merge_load **slot = &source->load[record->load % LOAD_SLOTS];
 
-	*load = (struct merge_load){ *slot, record->load, process_object(source->process, record->object),
+	*load = (struct merge_load){ *slot, record->load, read_process_object(source->process, record->object),
 		record->base };
 	*slot = load;
 	source->now = record->clock > source->now ? record->clock : source->now;
@@ -126,7 +126,7 @@ static bool take_load(struct merge_source *source, const struct trace_load *reco
 	return true;
 }
 
-static bool take_unload(struct merge_source *source, const struct trace_unload *record)
+static bool take_unload(struct read_merge_source *source, const struct trace_unload *record)
 {
 	struct merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
 
@@ -135,7 +135,7 @@ static bool take_unload(struct merge_source *source, const struct trace_unload *
 	load = *at;
 	if (!load) {
 		if (!source->process->head.meta_lost)
-			process_damage(source->process, NULL, meta_offset(&source->meta),
+			read_process_damage(source->process, NULL, read_meta_offset(&source->meta),
 				"the unload of something that was not loaded");
 		return false;
 	}
@@ -149,15 +149,15 @@ static bool take_unload(struct merge_source *source, const struct trace_unload *
 	return true;
 }
 
-static bool take_change(struct merge_source *source, const struct trace_change *record)
+static bool take_change(struct read_merge_source *source, const struct trace_change *record)
 {
-	struct process *process = source->process;
+	struct read_process *process = source->process;
 
 	if (record->length > record->head.size - sizeof(*record))
 		return false;
 	/* The process made it after its meta was read. */
 	if (source->changes >= process->changes)
-		process_load(process);
+		read_process_load(process);
 	if (source->changes >= process->changes)
 		return false;
 	source->now = record->clock > source->now ? record->clock : source->now;
@@ -167,21 +167,21 @@ static bool take_change(struct merge_source *source, const struct trace_change *
 }
 
 /* Of the process's own, and before them of those that it has from who forked it. */
-static const struct trace_record *next_record(struct merge_source *source)
+static const struct trace_record *next_record(struct read_merge_source *source)
 {
-	const struct process *base = source->process->base;
+	const struct read_process *base = source->process->base;
 	const struct trace_record *record;
 
 	if (!base || source->base_at == base->loading_size)
-		return meta_next(&source->meta, false);
+		return read_meta_next(&source->meta, false);
 	record = (const void *)(base->loading + source->base_at);
 	source->base_at += record->size;
 	return record;
 }
 
-static bool next_of_meta(struct merge_source *source)
+static bool next_of_meta(struct read_merge_source *source)
 {
-	struct process *process = source->process;
+	struct read_process *process = source->process;
 	const struct trace_record *record;
 
 	while ((record = next_record(source))) {
@@ -195,7 +195,7 @@ static bool next_of_meta(struct merge_source *source)
 			take_change(source, (const void *)record))
 			return true;
 	}
-	meta_end(&source->meta); /* there may be thousands */
+	read_meta_end(&source->meta); /* there may be thousands */
 	if (source->lost_said || !process->head.lost)
 		return false;
 	/* Those that no chunk knows of stand at the end, where the sum of all is right. */
@@ -207,12 +207,12 @@ static bool next_of_meta(struct merge_source *source)
 
 /* ---- heap ---- */
 
-static int rank(const struct merge_event *event)
+static int rank(const struct read_merge_event *event)
 {
 	return event->type == MERGE_LOAD ? 0 : event->type == MERGE_UNLOAD ? 2 : 1;
 }
 
-static bool before(const struct merge_source *a, const struct merge_source *b)
+static bool before(const struct read_merge_source *a, const struct read_merge_source *b)
 {
 	if (a->head.time != b->head.time)
 		return a->head.time < b->head.time;
@@ -221,16 +221,16 @@ static bool before(const struct merge_source *a, const struct merge_source *b)
 	return a->order < b->order;
 }
 
-static void place(struct merge *merge, struct merge_source *source, unsigned at)
+static void place(struct read_merge *merge, struct read_merge_source *source, unsigned at)
 {
 	merge->heap[at] = source;
 	source->at = at;
 }
 
 /* The head of the source at `at` became later: let it sink. */
-static void sink(struct merge *merge, unsigned at)
+static void sink(struct read_merge *merge, unsigned at)
 {
-	struct merge_source *source = merge->heap[at];
+	struct read_merge_source *source = merge->heap[at];
 
 	for (;;) {
 		unsigned child = 2 * at + 1;
@@ -247,21 +247,21 @@ static void sink(struct merge *merge, unsigned at)
 }
 
 /* ... or earlier, or is new. */
-static void rise(struct merge *merge, unsigned at)
+static void rise(struct read_merge *merge, unsigned at)
 {
-	struct merge_source *source = merge->heap[at];
+	struct read_merge_source *source = merge->heap[at];
 
 	for (; at && before(source, merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		place(merge, merge->heap[(at - 1) / 2], at);
 	place(merge, source, at);
 }
 
-static void advance(struct merge_source *source)
+static void advance(struct read_merge_source *source)
 {
 	source->more = source->is_meta ? next_of_meta(source) : next_of_thread(source);
 }
 
-void merge_skip(struct merge *merge, struct merge_source *source)
+void read_merge_skip(struct read_merge *merge, struct read_merge_source *source)
 {
 	unsigned at = source->at;
 
@@ -279,9 +279,9 @@ void merge_skip(struct merge *merge, struct merge_source *source)
 
 /* ---- loads in force ---- */
 
-static void load_begins(struct process *process, const struct merge_event *event)
+static void load_begins(struct read_process *process, const struct read_merge_event *event)
 {
-	struct load *load;
+	struct read_load *load;
 
 	if (!event->object)
 		return;
@@ -293,13 +293,13 @@ static void load_begins(struct process *process, const struct merge_event *event
 		process->loads_room = room;
 	}
 	load = memory_zeroed(1, sizeof(*load));
-	*load = (struct load){ process->load[number], event->load, event->base };
+	*load = (struct read_load){ process->load[number], event->load, event->base };
 	process->load[number] = load;
 }
 
-static void load_ends(struct process *process, const struct merge_event *event)
+static void load_ends(struct read_process *process, const struct read_merge_event *event)
 {
-	struct load **at, *load;
+	struct read_load **at, *load;
 
 	if (!event->object || event->object->number >= process->loads_room)
 		return;
@@ -313,23 +313,23 @@ static void load_ends(struct process *process, const struct merge_event *event)
 }
 
 /* What was lost that no chunk has told of by now. Returns whether there is any. */
-static bool take_rest(struct process *process, struct merge_event *event)
+static bool take_rest(struct read_process *process, struct read_merge_event *event)
 {
 	event->count = process->head.lost - process->lost_told;
 	process->lost_told = process->head.lost;
 	return event->count != 0;
 }
 
-struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
+struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_merge_event *event)
 {
-	struct merge_source *source;
+	struct read_merge_source *source;
 
 	do {
 		if (!merge->heaped)
 			return NULL;
 		source = merge->heap[0];
 		*event = source->head;
-		merge_skip(merge, source);
+		read_merge_skip(merge, source);
 	} while (event->type == MERGE_LOST && source->is_meta && !take_rest(source->process, event));
 	if (event->type == MERGE_LOAD)
 		load_begins(source->process, event);
@@ -340,9 +340,9 @@ struct merge_source *merge_next(struct merge *merge, struct merge_event *event)
 
 /* ---- all together ---- */
 
-static struct merge_source *add_source(struct merge *merge, struct process *process)
+static struct read_merge_source *add_source(struct read_merge *merge, struct read_process *process)
 {
-	struct merge_source *source = memory_zeroed(1, sizeof(*source));
+	struct read_merge_source *source = memory_zeroed(1, sizeof(*source));
 
 	merge->source = memory_resize(merge->source, merge->sources + 1, sizeof(*merge->source));
 	source->process = process;
@@ -351,26 +351,26 @@ static struct merge_source *add_source(struct merge *merge, struct process *proc
 	return source;
 }
 
-void merge_open(struct merge *merge, struct folder *folder)
+void read_merge_open(struct read_merge *merge, struct read_folder *folder)
 {
-	*merge = (struct merge){ .folder = folder };
+	*merge = (struct read_merge){ .folder = folder };
 	for (unsigned i = 0; i < folder->processes; i++) {
-		struct process *process = folder->process[i];
-		struct merge_source *meta = add_source(merge, process);
+		struct read_process *process = folder->process[i];
+		struct read_merge_source *meta = add_source(merge, process);
 
-		process_load(process);
+		read_process_load(process);
 		meta->is_meta = true;
-		meta_begin(&meta->meta, process, 0);
+		read_meta_begin(&meta->meta, process, 0);
 		for (unsigned n = 0; n < process->threads; n++) {
-			struct events events;
+			struct read_events events;
 			if (process->files[n] & (FILE_EVENTS | FILE_RING) &&
-				events_open(&events, process, n, MERGE_BLOCK))
+				read_events_open(&events, process, n, MERGE_BLOCK))
 				add_source(merge, process)->events = events;
 		}
 	}
 	merge->heap = memory_zeroed(merge->sources, sizeof(*merge->heap));
 	for (unsigned i = 0; i < merge->sources; i++) {
-		struct merge_source *source = merge->source[i];
+		struct read_merge_source *source = merge->source[i];
 		advance(source);
 		if (!source->more)
 			continue;
@@ -379,10 +379,10 @@ void merge_open(struct merge *merge, struct folder *folder)
 	}
 }
 
-void merge_close(struct merge *merge)
+void read_merge_close(struct read_merge *merge)
 {
 	for (unsigned i = 0; i < merge->sources; i++) {
-		struct merge_source *source = merge->source[i];
+		struct read_merge_source *source = merge->source[i];
 		for (unsigned slot = 0; slot < LOAD_SLOTS; slot++) {
 			while (source->load[slot]) {
 				struct merge_load *next = source->load[slot]->next;
@@ -391,9 +391,9 @@ void merge_close(struct merge *merge)
 			}
 		}
 		if (source->is_meta)
-			meta_end(&source->meta);
+			read_meta_end(&source->meta);
 		else
-			events_close(&source->events);
+			read_events_close(&source->events);
 		free(source->data);
 		free(source);
 	}

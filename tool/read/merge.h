@@ -4,7 +4,7 @@
  * unloads and changes.
  *
  * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the
- * latest time so far of that file stands for the event, so what merge_next() returns never steps back within a file.
+ * latest time so far of that file stands for the event, so what read_merge_next() returns never steps back within a file.
  * Memory: per thread file (a block of words), function and load in force.
  */
 #ifndef XAUDIT_TOOL_READ_MERGE_H
@@ -17,7 +17,7 @@
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
 
-enum merge_type {
+enum read_merge_type {
 	MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
 	MERGE_EXIT = TRACE_EXIT,
 	MERGE_TAIL = TRACE_TAIL,
@@ -36,35 +36,35 @@ enum merge_type {
 			    * are not in the flight recorder any more; what was open may have ended in them */
 };
 
-struct merge_event {
-	enum merge_type type;
+struct read_merge_event {
+	enum read_merge_type type;
 	uint32_t tid;
 	uint32_t id;
 	uint32_t index; /* of the function in the process; UINT32_MAX: meta does not name it */
 	uint64_t time;	/* ns, CLOCK_MONOTONIC */
 	uint64_t count;
 	uint32_t stack; /* number of the stack that it is on; 0: not known */
-	struct object *object;
+	struct read_object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */
-	const uint8_t *data; /* valid until the next merge_next() or merge_skip(), and a zero behind it */
+	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(), and a zero behind it */
 };
 
-struct merge_source {
-	struct process *process;
+struct read_merge_source {
+	struct read_process *process;
 	unsigned order;		 /* decides between equal times */
 	bool is_meta;
-	struct merge_event head; /* the event that comes next in this source */
+	struct read_merge_event head; /* the event that comes next in this source */
 	bool more;		 /* there is one */
 	uint32_t at;		 /* place in the heap */
 	void *user;		 /* the command's own */
 
-	struct events events; /* of a thread record */
+	struct read_events events; /* of a thread record */
 	/* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
 	uint8_t *data;
 	bool second;	    /* the last one is in the second half */
 
-	struct meta meta; /* of meta; those of process->base come first: */
+	struct read_meta meta; /* of meta; those of process->base come first: */
 	size_t base_at;	  /* so many bytes of them were taken */
 	uint64_t now;	  /* ticks, the latest so far */
 	uint32_t changes;	      /* that were taken */
@@ -72,38 +72,38 @@ struct merge_source {
 	bool lost_said;
 };
 
-struct merge {
-	struct folder *folder;
-	struct merge_source **source; /* all */
+struct read_merge {
+	struct read_folder *folder;
+	struct read_merge_source **source; /* all */
 	unsigned sources;
-	struct merge_source **heap;
+	struct read_merge_source **heap;
 	unsigned heaped;
 };
 
 /* Loads the processes of the folder and opens all files. */
-void merge_open(struct merge *merge, struct folder *folder);
+void read_merge_open(struct read_merge *merge, struct read_folder *folder);
 
 /*
  * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more.
- * Keeps process_load_of(): a load is in force from its event on, until before the unload's.
+ * Keeps read_process_load_of(): a load is in force from its event on, until before the unload's.
  */
-struct merge_source *merge_next(struct merge *merge, struct merge_event *event);
+struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_merge_event *event);
 
 /* Takes the head of a source out of its turn. */
-void merge_skip(struct merge *merge, struct merge_source *source);
+void read_merge_skip(struct read_merge *merge, struct read_merge_source *source);
 
-/* The function of an event, or NULL. Valid until the next merge_next() or merge_skip(). */
-static inline const struct function *merge_function(const struct merge_source *source, const struct merge_event *event)
+/* The function of an event, or NULL. Valid until the next read_merge_next() or read_merge_skip(). */
+static inline const struct read_function *read_merge_function(const struct read_merge_source *source, const struct read_merge_event *event)
 {
-	return event->index == UINT32_MAX ? NULL : process_function_at(source->process, event->index);
+	return event->index == UINT32_MAX ? NULL : read_process_function_at(source->process, event->index);
 }
 
 /* What changed, of a MERGE_CHANGE. Valid as long. */
-static inline const struct change *merge_change(const struct merge_source *source, const struct merge_event *event)
+static inline const struct read_change *read_merge_change(const struct read_merge_source *source, const struct read_merge_event *event)
 {
 	return &source->process->change[event->count];
 }
 
-void merge_close(struct merge *merge);
+void read_merge_close(struct read_merge *merge);
 
 #endif

@@ -12,11 +12,11 @@
 /* ---- where records are ---- */
 
 /* Where they end at most: the head tells of no more, or the file has none. */
-static uint64_t last_position(const struct process *process)
+static uint64_t last_position(const struct read_process *process)
 {
-	uint64_t size = file_size(process->family->meta), pos = 0, offset, room;
+	uint64_t size = read_file_size(process->family->meta), pos = 0, offset, room;
 
-	while (process_locate(process, pos, &offset, &room)) {
+	while (read_process_locate(process, pos, &offset, &room)) {
 		if (offset >= size)
 			break;
 		if (room >= size - offset)
@@ -27,28 +27,28 @@ static uint64_t last_position(const struct process *process)
 }
 
 /* Where its whole records end now. *used: where they do as the head says. */
-static uint64_t whole_records(struct process *process, uint64_t *used)
+static uint64_t whole_records(struct read_process *process, uint64_t *used)
 {
 	uint64_t last = last_position(process);
 
 	/* The records below `used` are whole: the reader's acquire is that this read comes before theirs. */
-	if (file_read(process->family->meta, used, sizeof(*used),
-		    process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(*used))
+	if (read_file_read(process->family->meta, used, sizeof(*used),
+		    read_process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(*used))
 		*used = 0;
 	/* It has got another extent. */
-	if (*used > last && process->family->place_size && process_read_head(process))
+	if (*used > last && process->family->place_size && read_process_read_head(process))
 		last = last_position(process);
 	return *used < last ? *used : last;
 }
 
-static size_t read_at(const struct process *process, void *to, size_t size, uint64_t pos)
+static size_t read_at(const struct read_process *process, void *to, size_t size, uint64_t pos)
 {
 	uint64_t offset, room;
 	size_t have = 0;
 
-	while (have < size && process_locate(process, pos + have, &offset, &room)) {
+	while (have < size && read_process_locate(process, pos + have, &offset, &room)) {
 		size_t want = size - have < room ? size - have : (size_t)room;
-		size_t n = file_read(process->family->meta, (uint8_t *)to + have, want, offset, NULL);
+		size_t n = read_file_read(process->family->meta, (uint8_t *)to + have, want, offset, NULL);
 
 		have += n;
 		if (n < want)
@@ -57,38 +57,38 @@ static size_t read_at(const struct process *process, void *to, size_t size, uint
 	return have;
 }
 
-static void damage_at(const struct process *process, uint64_t pos, const char *what)
+static void damage_at(const struct read_process *process, uint64_t pos, const char *what)
 {
 	uint64_t offset = pos, room;
 
-	if (!process_locate(process, pos, &offset, &room) && process_locate(process, pos - 1, &offset, &room))
+	if (!read_process_locate(process, pos, &offset, &room) && read_process_locate(process, pos - 1, &offset, &room))
 		offset++;
-	process_damage(process, NULL, offset, what);
+	read_process_damage(process, NULL, offset, what);
 }
 
 /* ---- whose records ---- */
 
-static void add_part(struct meta *meta, struct process *process, uint64_t end)
+static void add_part(struct read_meta *meta, struct read_process *process, uint64_t end)
 {
 	if (!(meta->parts & (meta->parts + 1)))
 		meta->part = memory_resize(meta->part, 2 * (size_t)meta->parts + 2, sizeof(*meta->part));
-	meta->part[meta->parts++] = (struct meta_part){ process, end };
+	meta->part[meta->parts++] = (struct read_meta_part){ process, end };
 }
 
 /* Those that it has from who forked it, and so on. */
-static void add_parents(struct meta *meta, struct process *process)
+static void add_parents(struct read_meta *meta, struct read_process *process)
 {
-	struct process *parent;
+	struct read_process *parent;
 
-	for (; (parent = process_parent(process)); process = parent) {
+	for (; (parent = read_process_parent(process)); process = parent) {
 		uint64_t end = process->head.parent_used, last, used;
 
 		if (end == parent->head.head_size)
 			continue;
 		last = whole_records(parent, &used);
 		if (end > last) {
-			process_damage(process, NULL,
-				process_offset(process) + offsetof(struct trace_head, parent_used),
+			read_process_damage(process, NULL,
+				read_process_offset(process) + offsetof(struct trace_head, parent_used),
 				"the process has more records from its parent than there are");
 			end = last;
 		}
@@ -96,20 +96,20 @@ static void add_parents(struct meta *meta, struct process *process)
 	}
 }
 
-static void begin_part(struct meta *meta)
+static void begin_part(struct read_meta *meta)
 {
-	const struct meta_part *part = &meta->part[meta->parts - 1];
+	const struct read_meta_part *part = &meta->part[meta->parts - 1];
 
 	meta->pos = meta->at = part->process->head.head_size;
 	meta->end = part->end;
 	meta->have = 0;
 }
 
-void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
+void read_meta_begin(struct read_meta *meta, struct read_process *process, uint64_t pos)
 {
 	uint64_t used, last = whole_records(process, &used);
 
-	*meta = (struct meta){ .process = process };
+	*meta = (struct read_meta){ .process = process };
 	if (used > last && !process->loaded)
 		damage_at(process, last, "the file is cut off");
 	add_part(meta, process, last);
@@ -118,27 +118,27 @@ void meta_begin(struct meta *meta, struct process *process, uint64_t pos)
 		meta->pos = meta->at = pos;
 }
 
-void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used)
+void read_meta_begin_inherited(struct read_meta *meta, struct read_process *process, uint64_t used)
 {
 	uint64_t own, last = whole_records(process, &own);
 
-	*meta = (struct meta){ .process = process, .inherited = true };
+	*meta = (struct read_meta){ .process = process, .inherited = true };
 	add_part(meta, process, used < last ? used : last);
 	add_parents(meta, process);
 	begin_part(meta);
 }
 
-void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, uint64_t used)
+void read_meta_begin_own(struct read_meta *meta, struct read_process *process, uint64_t pos, uint64_t used)
 {
 	uint64_t own, last = whole_records(process, &own);
 
-	*meta = (struct meta){ .process = process };
+	*meta = (struct read_meta){ .process = process };
 	add_part(meta, process, used < last ? used : last);
 	begin_part(meta);
 	meta->pos = meta->at = pos;
 }
 
-void meta_end(struct meta *meta)
+void read_meta_end(struct read_meta *meta)
 {
 	free(meta->buf);
 	free(meta->part);
@@ -148,20 +148,20 @@ void meta_end(struct meta *meta)
 
 /* ---- one after another ---- */
 
-static struct process *source(const struct meta *meta)
+static struct read_process *source(const struct read_meta *meta)
 {
 	return meta->part[meta->parts - 1].process;
 }
 
-uint64_t meta_offset(const struct meta *meta)
+uint64_t read_meta_offset(const struct read_meta *meta)
 {
 	uint64_t offset, room;
 
-	return process_locate(source(meta), meta->at, &offset, &room) ? offset : meta->at;
+	return read_process_locate(source(meta), meta->at, &offset, &room) ? offset : meta->at;
 }
 
 /* Makes `size` bytes at pos available in buf. */
-static bool fill(struct meta *meta, size_t size)
+static bool fill(struct read_meta *meta, size_t size)
 {
 	uint64_t skip = meta->pos - meta->buf_pos;
 
@@ -181,7 +181,7 @@ static bool fill(struct meta *meta, size_t size)
 	return meta->have >= size;
 }
 
-static const struct trace_record *next_of_part(struct meta *meta, bool complain)
+static const struct trace_record *next_of_part(struct read_meta *meta, bool complain)
 {
 	struct trace_record record;
 
@@ -208,19 +208,19 @@ static const struct trace_record *next_of_part(struct meta *meta, bool complain)
 	return (const struct trace_record *)(const void *)at;
 }
 
-bool meta_is_own(const struct trace_record *record)
+bool read_meta_is_own(const struct trace_record *record)
 {
 	return record->type == TRACE_REC_CHANGE ||
 	       (record->type == TRACE_REC_TEXT && record->size >= sizeof(struct trace_text) &&
 		       ((const struct trace_text *)(const void *)record)->what == TRACE_TEXT_NOTE);
 }
 
-const struct trace_record *meta_next(struct meta *meta, bool complain)
+const struct trace_record *read_meta_next(struct read_meta *meta, bool complain)
 {
 	for (;;) {
 		const struct trace_record *record = next_of_part(meta, complain);
 
-		if (record && meta->inherited && meta_is_own(record))
+		if (record && meta->inherited && read_meta_is_own(record))
 			continue;
 		if (record || meta->parts == 1)
 			return record;

@@ -14,14 +14,14 @@
 #include "tool/read/folder.h"
 
 /* Records of one process, up to there. */
-struct meta_part {
-	struct process *process;
+struct read_meta_part {
+	struct read_process *process;
 	uint64_t end;
 };
 
-struct meta {
-	struct process *process;
-	struct meta_part *part; /* whose records there are, the last one's first */
+struct read_meta {
+	struct read_process *process;
+	struct read_meta_part *part; /* whose records there are, the last one's first */
 	unsigned parts;
 	bool inherited; /* all of it goes to somebody else */
 	uint64_t at;  /* of the record that was returned last */
@@ -33,26 +33,26 @@ struct meta {
 };
 
 /* Begins at `pos` of the process's own records, 0: the first, and ends where whole records end now. */
-void meta_begin(struct meta *meta, struct process *process, uint64_t pos);
+void read_meta_begin(struct read_meta *meta, struct read_process *process, uint64_t pos);
 
 /* What a process that was forked when its records ended at `used` has from it. */
-void meta_begin_inherited(struct meta *meta, struct process *process, uint64_t used);
+void read_meta_begin_inherited(struct read_meta *meta, struct read_process *process, uint64_t used);
 
 /* The process's own records from `pos` to `used`, all of them. */
-void meta_begin_own(struct meta *meta, struct process *process, uint64_t pos, uint64_t used);
+void read_meta_begin_own(struct read_meta *meta, struct read_process *process, uint64_t pos, uint64_t used);
 
 /* Whether a record is nobody's but the process's that wrote it. */
-bool meta_is_own(const struct trace_record *record);
+bool read_meta_is_own(const struct trace_record *record);
 
 /*
  * The next record, whole, 8-byte aligned; valid until the next call. NULL: no more, or what follows is damaged, which
  * is remembered in the folder's damage if `complain`.
  */
-const struct trace_record *meta_next(struct meta *meta, bool complain);
+const struct trace_record *read_meta_next(struct read_meta *meta, bool complain);
 
 /* Where in the file the record is that was returned last. */
-uint64_t meta_offset(const struct meta *meta);
+uint64_t read_meta_offset(const struct read_meta *meta);
 
-void meta_end(struct meta *meta);
+void read_meta_end(struct read_meta *meta);
 
 #endif

@@ -18,7 +18,7 @@ static char *copy_text(const char *text)
 	return text ? memory_text(text, strlen(text)) : NULL;
 }
 
-static void copy_object(struct object *to, const struct object *from)
+static void copy_object(struct read_object *to, const struct read_object *from)
 {
 	*to = *from;
 	to->path = copy_text(from->path);
@@ -30,7 +30,7 @@ static void copy_object(struct object *to, const struct object *from)
 }
 
 /* An object that the process says something of. */
-static struct object *object_at(struct process *process, uint32_t number)
+static struct read_object *object_at(struct read_process *process, uint32_t number)
 {
 	if (!number || number >= OBJECTS_MAX)
 		return NULL;
@@ -41,7 +41,7 @@ static struct object *object_at(struct process *process, uint32_t number)
 		process->objects = more;
 	}
 	if (!process->object[number]) {
-		const struct object *base = process->base ? process_object(process->base, number) : NULL;
+		const struct read_object *base = process->base ? read_process_object(process->base, number) : NULL;
 
 		process->object[number] = memory_zeroed(1, sizeof(**process->object));
 		process->object[number]->number = number;
@@ -51,7 +51,7 @@ static struct object *object_at(struct process *process, uint32_t number)
 	return process->object[number];
 }
 
-static void free_object(struct object *object)
+static void free_object(struct read_object *object)
 {
 	if (!object)
 		return;
@@ -62,14 +62,14 @@ static void free_object(struct object *object)
 	free(object);
 }
 
-static bool take_object(struct process *process, const struct trace_record *record)
+static bool take_object(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_object *from = (const void *)record;
 
 	if (record->size < sizeof(*from) || from->build_id_len > sizeof(from->build_id) ||
 		(uint64_t)from->path_len + from->soname_len > record->size - sizeof(*from))
 		return false;
-	struct object *object = object_at(process, from->object);
+	struct read_object *object = object_at(process, from->object);
 	if (!object)
 		return false;
 	free(object->path);
@@ -90,7 +90,7 @@ static uint32_t hash_id(uint32_t id)
 	return id * 2654435769u;
 }
 
-static uint32_t *find_slot(const struct process *process, uint32_t id)
+static uint32_t *find_slot(const struct read_process *process, uint32_t id)
 {
 	uint32_t at = hash_id(id) & process->slot_mask;
 
@@ -99,7 +99,7 @@ static uint32_t *find_slot(const struct process *process, uint32_t id)
 	return &process->slot[at];
 }
 
-static void grow_slots(struct process *process, uint32_t functions)
+static void grow_slots(struct read_process *process, uint32_t functions)
 {
 	uint32_t size = 64;
 
@@ -114,7 +114,7 @@ static void grow_slots(struct process *process, uint32_t functions)
 		*find_slot(process, process->function[i].id) = i + 1;
 }
 
-static bool take_functions(struct process *process, const struct trace_record *record)
+static bool take_functions(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_functions *from = (const void *)record;
 	uint64_t room = record->size - sizeof(*from);
@@ -145,7 +145,7 @@ static bool take_functions(struct process *process, const struct trace_record *r
 		uint32_t *slot = find_slot(process, f->id);
 		if (!*slot)
 			*slot = ++process->functions;
-		process->function[*slot - 1] = (struct function){
+		process->function[*slot - 1] = (struct read_function){
 			.id = f->id,
 			.object = from->object,
 			.kind = from->kind,
@@ -156,14 +156,14 @@ static bool take_functions(struct process *process, const struct trace_record *r
 	return good;
 }
 
-static bool take_sites(struct process *process, const struct trace_record *record)
+static bool take_sites(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_sites *from = (const void *)record;
 
 	if (record->size < sizeof(*from) ||
 		(uint64_t)from->count * sizeof(from->site[0]) > record->size - sizeof(*from))
 		return false;
-	struct object *object = object_at(process, from->object);
+	struct read_object *object = object_at(process, from->object);
 	if (!object)
 		return false;
 	object->site = memory_resize(object->site, from->count, sizeof(*object->site));
@@ -172,14 +172,14 @@ static bool take_sites(struct process *process, const struct trace_record *recor
 	return true;
 }
 
-static bool take_change(struct process *process, const struct trace_record *record)
+static bool take_change(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_change *from = (const void *)record;
 
 	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
 		return false;
 	process->change = memory_resize(process->change, process->changes + 1, sizeof(*process->change));
-	process->change[process->changes++] = (struct change){
+	process->change[process->changes++] = (struct read_change){
 		.what = from->what,
 		.tid = from->tid,
 		.clock = from->clock,
@@ -190,7 +190,7 @@ static bool take_change(struct process *process, const struct trace_record *reco
 }
 
 /* Where the type is in process->type, or should be. */
-static uint32_t find_type(const struct process *process, uint32_t type)
+static uint32_t find_type(const struct read_process *process, uint32_t type)
 {
 	uint32_t low = 0, high = process->types;
 
@@ -204,7 +204,7 @@ static uint32_t find_type(const struct process *process, uint32_t type)
 	return low;
 }
 
-static bool take_type(struct process *process, const struct trace_record *record)
+static bool take_type(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_type_name *from = (const void *)record;
 
@@ -217,14 +217,14 @@ static bool take_type(struct process *process, const struct trace_record *record
 		process->type = memory_resize(process->type, process->types + 1, sizeof(*process->type));
 		memmove(&process->type[at + 1], &process->type[at], (process->types++ - at) * sizeof(*process->type));
 	}
-	process->type[at] = (struct type_name){ from->type, memory_text(from->name, from->length) };
+	process->type[at] = (struct read_type_name){ from->type, memory_text(from->name, from->length) };
 	return true;
 }
 
-static bool take_pages(struct process *process, const struct trace_record *record)
+static bool take_pages(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_pages *from = (const void *)record;
-	struct object *object = record->size < sizeof(*from) ? NULL : object_at(process, from->object);
+	struct read_object *object = record->size < sizeof(*from) ? NULL : object_at(process, from->object);
 
 	if (!object)
 		return false;
@@ -263,7 +263,7 @@ static char *quote_words(const char *text, uint32_t length)
 	return line;
 }
 
-static bool take_text(struct process *process, const struct trace_record *record)
+static bool take_text(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_text *from = (const void *)record;
 	char **to = NULL;
@@ -300,7 +300,7 @@ static bool take_text(struct process *process, const struct trace_record *record
 }
 
 /* Of a base, loads and unloads are kept for the merge. */
-static bool keep(struct process *process, const struct trace_record *record)
+static bool keep(struct read_process *process, const struct trace_record *record)
 {
 	if (!process->of)
 		return true;
@@ -310,7 +310,7 @@ static bool keep(struct process *process, const struct trace_record *record)
 	return true;
 }
 
-static bool take(struct process *process, const struct trace_record *record)
+static bool take(struct read_process *process, const struct trace_record *record)
 {
 	switch (record->type) {
 	case TRACE_REC_TEXT:
@@ -338,45 +338,45 @@ static bool take(struct process *process, const struct trace_record *record)
 	}
 }
 
-void names_take(struct process *process, struct meta *meta)
+void read_names_take(struct read_process *process, struct read_meta *meta)
 {
 	const struct trace_record *record;
 
 	grow_slots(process, 1);
-	while ((record = meta_next(meta, true)))
+	while ((record = read_meta_next(meta, true)))
 		if (!take(process, record))
-			process_damage(process, NULL, meta_offset(meta), "a record contradicts itself");
+			read_process_damage(process, NULL, read_meta_offset(meta), "a record contradicts itself");
 }
 
 /* ---- all of them ---- */
 
-bool process_load(struct process *process)
+bool read_process_load(struct read_process *process)
 {
 	uint64_t parsed = process->parsed ? process->parsed : process->head.head_size;
-	struct meta meta;
+	struct read_meta meta;
 	bool any;
 
-	meta_begin(&meta, process, parsed);
+	read_meta_begin(&meta, process, parsed);
 	any = meta.end > parsed;
 	if (process->loaded && !any) {
-		meta_end(&meta);
+		read_meta_end(&meta);
 		return false;
 	}
 	if (!process->loaded)
-		base_take(process);
+		read_base_take(process);
 	process->loaded = true;
 	/* After damage there is no way on: the next call must not stumble over the same place again. */
 	process->parsed = meta.end > parsed ? meta.end : parsed;
-	names_take(process, &meta);
-	meta_end(&meta);
+	read_names_take(process, &meta);
+	read_meta_end(&meta);
 	return any;
 }
 
-static void free_loads(struct process *process)
+static void free_loads(struct read_process *process)
 {
 	for (uint32_t i = 0; i < process->loads_room; i++) {
 		while (process->load[i]) {
-			struct load *next = process->load[i]->next;
+			struct read_load *next = process->load[i]->next;
 			free(process->load[i]);
 			process->load[i] = next;
 		}
@@ -386,9 +386,9 @@ static void free_loads(struct process *process)
 	process->loads_room = 0;
 }
 
-void process_unload(struct process *process)
+void read_process_unload(struct read_process *process)
 {
-	base_leave(process);
+	read_base_leave(process);
 	free_loads(process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		free_object(process->object[i]);
@@ -431,51 +431,51 @@ void process_unload(struct process *process)
 
 /* ---- looking up ---- */
 
-const struct function *process_function(const struct process *process, uint32_t id)
+const struct read_function *read_process_function(const struct read_process *process, uint32_t id)
 {
 	uint32_t index = process->slot ? *find_slot(process, id) : 0;
 
 	if (index)
 		return &process->function[index - 1];
-	return process->base ? process_function(process->base, id) : NULL;
+	return process->base ? read_process_function(process->base, id) : NULL;
 }
 
-static uint32_t base_functions(const struct process *process)
+static uint32_t base_functions(const struct read_process *process)
 {
 	return process->base ? process->base->functions : 0;
 }
 
-uint32_t process_functions(const struct process *process)
+uint32_t read_process_functions(const struct read_process *process)
 {
 	return base_functions(process) + process->functions;
 }
 
-uint32_t process_function_index(const struct process *process, const struct function *function)
+uint32_t read_process_function_index(const struct read_process *process, const struct read_function *function)
 {
-	const struct process *base = process->base;
+	const struct read_process *base = process->base;
 
 	if (base && function >= base->function && function < base->function + base->functions)
 		return (uint32_t)(function - base->function);
 	return base_functions(process) + (uint32_t)(function - process->function);
 }
 
-const struct function *process_function_at(const struct process *process, uint32_t index)
+const struct read_function *read_process_function_at(const struct read_process *process, uint32_t index)
 {
 	uint32_t first = base_functions(process);
 
 	return index < first ? &process->base->function[index] : &process->function[index - first];
 }
 
-const struct function *process_function_now(struct process *process, uint32_t id)
+const struct read_function *read_process_function_now(struct read_process *process, uint32_t id)
 {
-	const struct function *function = process_function(process, id);
+	const struct read_function *function = read_process_function(process, id);
 
-	if (!function && !(process->head.flags & TRACE_EXITED) && process_load(process))
-		function = process_function(process, id);
+	if (!function && !(process->head.flags & TRACE_EXITED) && read_process_load(process))
+		function = read_process_function(process, id);
 	return function;
 }
 
-static const char *type_of(const struct process *process, uint32_t type)
+static const char *type_of(const struct read_process *process, uint32_t type)
 {
 	uint32_t at = find_type(process, type);
 
@@ -484,7 +484,7 @@ static const char *type_of(const struct process *process, uint32_t type)
 	return process->base ? type_of(process->base, type) : NULL;
 }
 
-const char *process_type_now(struct process *process, uint32_t type)
+const char *read_process_type_now(struct read_process *process, uint32_t type)
 {
 	for (;;) {
 		const char *name = type_of(process, type);
@@ -494,26 +494,26 @@ const char *process_type_now(struct process *process, uint32_t type)
 			return "untyped";
 		if (type == TRACE_TYPE_MARK)
 			return "mark";
-		if (process->head.flags & TRACE_EXITED || !process_load(process))
+		if (process->head.flags & TRACE_EXITED || !read_process_load(process))
 			return NULL;
 	}
 }
 
-struct object *process_object(const struct process *process, uint32_t number)
+struct read_object *read_process_object(const struct read_process *process, uint32_t number)
 {
 	if (number < process->objects && process->object[number])
 		return process->object[number];
-	return process->base ? process_object(process->base, number) : NULL;
+	return process->base ? read_process_object(process->base, number) : NULL;
 }
 
-uint32_t process_objects(const struct process *process)
+uint32_t read_process_objects(const struct read_process *process)
 {
 	uint32_t base = process->base ? process->base->objects : 0;
 
 	return process->objects > base ? process->objects : base;
 }
 
-struct load *process_load_of(const struct process *process, const struct object *object)
+struct read_load *read_process_load_of(const struct read_process *process, const struct read_object *object)
 {
 	return object->number < process->loads_room ? process->load[object->number] : NULL;
 }

@@ -11,34 +11,34 @@
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 
-uint64_t process_offset(const struct process *process)
+uint64_t read_process_offset(const struct read_process *process)
 {
 	return process->place * process->family->place_size;
 }
 
-void process_damage(const struct process *process, const char *file, uint64_t offset, const char *what)
+void read_process_damage(const struct read_process *process, const char *file, uint64_t offset, const char *what)
 {
-	family_damage(process->family, file ? file : "meta", offset, what);
+	read_family_damage(process->family, file ? file : "meta", offset, what);
 }
 
 /*
  * `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it
  * has left an odd count for ever; then the pair is worth nothing.
  */
-bool process_read_head(struct process *process)
+bool read_process_read_head(struct read_process *process)
 {
 	struct trace_head *head = &process->head;
 	struct trace_file *meta = process->family->meta;
-	uint64_t at = process_offset(process);
+	uint64_t at = read_process_offset(process);
 	int try = 0;
 
 	for (; try < 1000; try++) {
 		struct trace_head again;
-		if (file_read(meta, head, sizeof(*head), at, NULL) != sizeof(*head))
+		if (read_file_read(meta, head, sizeof(*head), at, NULL) != sizeof(*head))
 			return false;
 		if (head->last_seq & 1)
 			continue;
-		if (file_read(meta, &again, sizeof(again), at, NULL) != sizeof(again))
+		if (read_file_read(meta, &again, sizeof(again), at, NULL) != sizeof(again))
 			return false;
 		if (again.last_seq == head->last_seq && !memcmp(&again.last, &head->last, sizeof(again.last)))
 			break;
@@ -50,7 +50,7 @@ bool process_read_head(struct process *process)
 	return true;
 }
 
-static const char *check_second(const struct process *process)
+static const char *check_second(const struct read_process *process)
 {
 	const struct trace_head *head = &process->head;
 
@@ -69,7 +69,7 @@ static const char *check_second(const struct process *process)
 	return NULL;
 }
 
-static const char *check_head(struct process *process)
+static const char *check_head(struct read_process *process)
 {
 	struct trace_head *head = &process->head;
 
@@ -94,7 +94,7 @@ static const char *check_head(struct process *process)
 	return NULL;
 }
 
-bool process_locate(const struct process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
+bool read_process_locate(const struct read_process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
 {
 	const struct trace_head *head = &process->head;
 	uint64_t place = process->family->place_size;
@@ -105,7 +105,7 @@ bool process_locate(const struct process *process, uint64_t pos, uint64_t *offse
 		return true;
 	}
 	if (pos < place) {
-		*offset = process_offset(process) + pos;
+		*offset = read_process_offset(process) + pos;
 		*room = place - pos;
 		return true;
 	}
@@ -124,7 +124,7 @@ bool process_locate(const struct process *process, uint64_t pos, uint64_t *offse
 
 /* ---- thread records ---- */
 
-static void note_record(struct process *process, uint32_t number, uint8_t file)
+static void note_record(struct read_process *process, uint32_t number, uint8_t file)
 {
 	if (number >= process->threads) {
 		process->files = memory_resize(process->files, number + 1ul, 1);
@@ -134,30 +134,30 @@ static void note_record(struct process *process, uint32_t number, uint8_t file)
 	process->files[number] |= file;
 }
 
-static void note_records(struct process *process)
+static void note_records(struct read_process *process)
 {
-	const struct family *family = process->family;
-	const struct family_place *file, *chunk, *counts;
+	const struct read_family *family = process->family;
+	const struct read_family_place *file, *chunk, *counts;
 	uint32_t n;
 
-	file = family_of_process(family, process->place, FAMILY_FILE, &n);
+	file = read_family_of_process(family, process->place, FAMILY_FILE, &n);
 	for (uint32_t i = 0; i < n; i++)
 		note_record(process, file[i].number,
 			file[i].place == 't' ? FILE_EVENTS : file[i].place == 'r' ? FILE_RING : FILE_COUNTS);
-	chunk = family_of_process(family, process->place, TRACE_PLACE_CHUNK, &n);
+	chunk = read_family_of_process(family, process->place, TRACE_PLACE_CHUNK, &n);
 	for (uint32_t i = 0; i < n; i++)
 		note_record(process, chunk[i].number, FILE_RING);
-	counts = family_of_process(family, process->place, TRACE_PLACE_COUNTS, &n);
+	counts = read_family_of_process(family, process->place, TRACE_PLACE_COUNTS, &n);
 	for (uint32_t i = 0; i < n; i++)
 		note_record(process, counts[i].number, FILE_COUNTS);
 }
 
-bool process_list_files(struct process *process)
+bool read_process_list_files(struct read_process *process)
 {
 	/* Of one that is followed: what is looked at first may be what the directory has no word of yet. */
-	if (!family_list_files(process->family))
+	if (!read_family_list_files(process->family))
 		return false;
-	family_look(process->family);
+	read_family_look(process->family);
 	note_records(process);
 	return true;
 }
@@ -166,7 +166,7 @@ bool process_list_files(struct process *process)
  * Of version 1, a process that came to its end has a file of each thread record; later, a thread may have been about to
  * make it, for which nothing waits.
  */
-static void find_missing(const struct process *process)
+static void find_missing(const struct read_process *process)
 {
 	char file[FAMILY_NAME_SIZE];
 
@@ -175,17 +175,17 @@ static void find_missing(const struct process *process)
 	for (unsigned n = 0; n < process->head.threads; n++) {
 		if (n < process->threads && process->files[n])
 			continue;
-		family_file_name(file, 't', n, 0);
-		process_damage(process, file, DAMAGE_NOWHERE, strerror(ENOENT));
+		read_family_file_name(file, 't', n, 0);
+		read_process_damage(process, file, DAMAGE_NOWHERE, strerror(ENOENT));
 		if (n >= process->threads)
 			return; /* all behind it, too */
 	}
 }
 
-bool process_begin(struct process *process)
+bool read_process_begin(struct read_process *process)
 {
-	if (!process->family->files_listed && !family_list_files(process->family)) {
-		family_damage(process->family, NULL, DAMAGE_NOWHERE, strerror(errno));
+	if (!process->family->files_listed && !read_family_list_files(process->family)) {
+		read_family_damage(process->family, NULL, DAMAGE_NOWHERE, strerror(errno));
 		return false;
 	}
 	note_records(process);
@@ -195,25 +195,25 @@ bool process_begin(struct process *process)
 
 /* ---- opening ---- */
 
-struct process *process_open(struct family *family, uint32_t place)
+struct read_process *read_process_open(struct read_family *family, uint32_t place)
 {
-	struct process *process = memory_zeroed(1, sizeof(*process));
+	struct read_process *process = memory_zeroed(1, sizeof(*process));
 	const char *wrong;
 
 	process->folder = family->folder;
 	process->family = family;
 	process->place = place;
-	wrong = process_read_head(process) ? check_head(process) : "the file ends within its head";
+	wrong = read_process_read_head(process) ? check_head(process) : "the file ends within its head";
 	process->bad = wrong != NULL;
 	if (wrong)
-		process_damage(process, NULL, process_offset(process), wrong);
+		read_process_damage(process, NULL, read_process_offset(process), wrong);
 	return process;
 }
 
-struct process *process_parent(struct process *process)
+struct read_process *read_process_parent(struct read_process *process)
 {
 	const struct trace_head *head = &process->head;
-	struct process *parent = NULL;
+	struct read_process *parent = NULL;
 	uint32_t count;
 
 	if (head->version == 1 || !head->parent_used || process->parent_known)
@@ -221,20 +221,20 @@ struct process *process_parent(struct process *process)
 	process->parent_known = true;
 	/* A place is taken later than that of who forked: so there are no loops. */
 	if (head->parent < process->place &&
-		(!head->parent || family_of_process(process->family, head->parent, TRACE_PLACE_HEAD, &count)))
-		parent = family_process(process->family, head->parent);
+		(!head->parent || read_family_of_process(process->family, head->parent, TRACE_PLACE_HEAD, &count)))
+		parent = read_family_process(process->family, head->parent);
 	if (parent && head->parent_used >= parent->head.head_size) {
 		process->parent = parent;
 		return parent;
 	}
-	process_damage(process, NULL, process_offset(process) + offsetof(struct trace_head, parent),
+	read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, parent),
 		"the process has an impossible parent, so the names that it has from it are lost");
 	return NULL;
 }
 
-void process_close(struct process *process)
+void read_process_close(struct read_process *process)
 {
-	process_unload(process);
+	read_process_unload(process);
 	free(process->name);
 	free(process->path);
 	free(process->files);

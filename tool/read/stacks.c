@@ -6,30 +6,30 @@
 
 #include "tool/memory.h"
 
-static uint32_t bucket_of(const struct stacks *stacks, uint32_t number, const void *record)
+static uint32_t bucket_of(const struct read_stacks *stacks, uint32_t number, const void *record)
 {
 	uint64_t key = number ? number : (uint64_t)(uintptr_t)record >> 4;
 
 	return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (stacks->buckets - 1);
 }
 
-static void put(struct stacks *stacks, struct stack_calls *stack)
+static void put(struct read_stacks *stacks, struct read_stack_calls *stack)
 {
-	struct stack_calls **bucket = &stacks->bucket[bucket_of(stacks, stack->number, stack->record)];
+	struct read_stack_calls **bucket = &stacks->bucket[bucket_of(stacks, stack->number, stack->record)];
 
 	stack->next = *bucket;
 	*bucket = stack;
 }
 
-static void grow(struct stacks *stacks)
+static void grow(struct read_stacks *stacks)
 {
-	struct stack_calls **old = stacks->bucket;
+	struct read_stack_calls **old = stacks->bucket;
 	uint32_t buckets = stacks->buckets;
 
 	stacks->buckets = buckets ? 2 * buckets : 16;
-	stacks->bucket = memory_zeroed(stacks->buckets, sizeof(struct stack_calls *));
+	stacks->bucket = memory_zeroed(stacks->buckets, sizeof(struct read_stack_calls *));
 	for (uint32_t i = 0; i < buckets; i++) {
-		for (struct stack_calls *stack = old[i], *next; stack; stack = next) {
+		for (struct read_stack_calls *stack = old[i], *next; stack; stack = next) {
 			next = stack->next;
 			put(stacks, stack);
 		}
@@ -37,9 +37,9 @@ static void grow(struct stacks *stacks)
 	free(old);
 }
 
-static struct stack_calls *make(struct stacks *stacks, uint32_t number, const void *record)
+static struct read_stack_calls *make(struct read_stacks *stacks, uint32_t number, const void *record)
 {
-	struct stack_calls *stack = stacks->spare;
+	struct read_stack_calls *stack = stacks->spare;
 
 	if (stacks->count == stacks->buckets)
 		grow(stacks);
@@ -47,7 +47,7 @@ static struct stack_calls *make(struct stacks *stacks, uint32_t number, const vo
 		stacks->spare = stack->next;
 	} else {
 		stack = memory_zeroed(1, sizeof(*stack));
-		calls_open(&stack->calls);
+		read_calls_open(&stack->calls);
 	}
 	stack->number = number;
 	stack->record = record;
@@ -57,9 +57,9 @@ static struct stack_calls *make(struct stacks *stacks, uint32_t number, const vo
 	return stack;
 }
 
-struct stack_calls *stacks_enter(struct stacks *stacks, uint32_t number, const void *record)
+struct read_stack_calls *read_stacks_enter(struct read_stacks *stacks, uint32_t number, const void *record)
 {
-	struct stack_calls *stack = NULL;
+	struct read_stack_calls *stack = NULL;
 
 	if (stacks->count)
 		stack = stacks->bucket[bucket_of(stacks, number, record)];
@@ -72,11 +72,11 @@ struct stack_calls *stacks_enter(struct stacks *stacks, uint32_t number, const v
 	return stack;
 }
 
-void stacks_leave(struct stacks *stacks, struct stack_calls *stack)
+void read_stacks_leave(struct read_stacks *stacks, struct read_stack_calls *stack)
 {
-	struct stack_calls **at = &stacks->bucket[bucket_of(stacks, stack->number, stack->record)];
+	struct read_stack_calls **at = &stacks->bucket[bucket_of(stacks, stack->number, stack->record)];
 
-	if (--stack->users || calls_depth(&stack->calls))
+	if (--stack->users || read_calls_depth(&stack->calls))
 		return;
 	while (*at != stack)
 		at = &(*at)->next;
@@ -88,48 +88,48 @@ void stacks_leave(struct stacks *stacks, struct stack_calls *stack)
 	stack->calls.frame->id = UINT32_MAX;
 }
 
-struct stack_calls *stacks_part(
-	struct stacks *stacks, struct stack_calls *stack, uint32_t number, size_t kept, const void *record)
+struct read_stack_calls *read_stacks_part(
+	struct read_stacks *stacks, struct read_stack_calls *stack, uint32_t number, size_t kept, const void *record)
 {
-	struct stack_calls *other = stacks_enter(stacks, number, record);
-	struct calls *from = &stack->calls, *to = &other->calls;
-	size_t depth = calls_depth(from), moved = kept < depth ? depth - kept : 0;
+	struct read_stack_calls *other = read_stacks_enter(stacks, number, record);
+	struct read_calls *from = &stack->calls, *to = &other->calls;
+	size_t depth = read_calls_depth(from), moved = kept < depth ? depth - kept : 0;
 
-	while (other != stack && calls_depth(to) < moved && (to->top + 1 < to->limit || calls_grow(to))) {
-		*(to->top + 1) = from->frame[1 + calls_depth(to)];
+	while (other != stack && read_calls_depth(to) < moved && (to->top + 1 < to->limit || read_calls_grow(to))) {
+		*(to->top + 1) = from->frame[1 + read_calls_depth(to)];
 		to->top++;
 	}
 	if (other != stack) {
 		memmove(from->frame + 1, from->frame + 1 + moved, (depth - moved) * sizeof(*from->frame));
 		from->top -= moved;
 	}
-	stacks_leave(stacks, stack);
+	read_stacks_leave(stacks, stack);
 	return other;
 }
 
-void stacks_each(struct stacks *stacks, const void *record, void (*do_it)(void *user, struct stack_calls *stack),
+void read_stacks_each(struct read_stacks *stacks, const void *record, void (*do_it)(void *user, struct read_stack_calls *stack),
 	void *user)
 {
 	for (uint32_t i = 0; i < stacks->buckets; i++)
-		for (struct stack_calls *stack = stacks->bucket[i]; stack; stack = stack->next)
+		for (struct read_stack_calls *stack = stacks->bucket[i]; stack; stack = stack->next)
 			if (!record || stack->record == record)
 				do_it(user, stack);
 }
 
-static void release(struct stack_calls *stack)
+static void release(struct read_stack_calls *stack)
 {
-	for (struct stack_calls *next; stack; stack = next) {
+	for (struct read_stack_calls *next; stack; stack = next) {
 		next = stack->next;
-		calls_close(&stack->calls);
+		read_calls_close(&stack->calls);
 		free(stack);
 	}
 }
 
-void stacks_close(struct stacks *stacks)
+void read_stacks_close(struct read_stacks *stacks)
 {
 	for (uint32_t i = 0; i < stacks->buckets; i++)
 		release(stacks->bucket[i]);
 	release(stacks->spare);
 	free(stacks->bucket);
-	*stacks = (struct stacks){ 0 };
+	*stacks = (struct read_stacks){ 0 };
 }

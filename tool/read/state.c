@@ -32,7 +32,7 @@ static bool read_stat(uint32_t pid, char stat[512], const char **fields)
 	return true;
 }
 
-bool process_is_alive(uint32_t pid)
+bool read_process_is_alive(uint32_t pid)
 {
 	char stat[512];
 	const char *fields;
@@ -55,7 +55,7 @@ static uint64_t ns(clockid_t clock)
 #define SLACK_NS    1000000000ull
 
 /* Whether the process that has this number now began later than the trace of the one that is asked for. */
-static bool is_another(const struct process *process)
+static bool is_another(const struct read_process *process)
 {
 	char stat[512];
 	const char *at;
@@ -73,7 +73,7 @@ static bool is_another(const struct process *process)
 }
 
 /* Whether it runs what it ran when its trace began. Where that can't be seen, it does. */
-static bool runs_the_same(const struct process *process)
+static bool runs_the_same(const struct read_process *process)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], exe[4096];
@@ -87,14 +87,14 @@ static bool runs_the_same(const struct process *process)
 	if ((size_t)n > length && !strcmp(exe + n - length, deleted))
 		exe[(size_t)n - length] = '\0';
 	/* ld.so was told to run the program: that is what the kernel executed. */
-	return !strcmp(exe, process->exe) || !strncmp(path_base(exe), "ld-linux", 8);
+	return !strcmp(exe, process->exe) || !strncmp(read_path_base(exe), "ld-linux", 8);
 }
 
 /* The program that was executed is another process of the trace. A number that was given anew has another parent as a
  * rule. */
-static bool has_successor(const struct process *process)
+static bool has_successor(const struct read_process *process)
 {
-	const struct folder *folder = process->folder;
+	const struct read_folder *folder = process->folder;
 
 	for (unsigned i = 0; i < folder->processes; i++) {
 		const struct trace_head *head = &folder->process[i]->head;
@@ -106,13 +106,13 @@ static bool has_successor(const struct process *process)
 	return false;
 }
 
-enum process_state process_state(const struct process *process)
+enum read_process_state read_process_state(const struct read_process *process)
 {
 	if (process->head.flags & TRACE_EXITED)
 		return PROCESS_ENDED;
 	if (has_successor(process))
 		return PROCESS_EXECUTED;
-	if (!trace_is_of_this_boot(process->head.boot_id) || !process_is_alive(process->head.pid) ||
+	if (!read_trace_is_of_this_boot(process->head.boot_id) || !read_process_is_alive(process->head.pid) ||
 		is_another(process))
 		return PROCESS_GONE;
 	return runs_the_same(process) ? PROCESS_RUNNING : PROCESS_EXECUTED;
@@ -128,22 +128,22 @@ static const struct {
 		"were killed, or executed what was not traced", "gone" },
 };
 
-const char *process_state_phrase(enum process_state state)
+const char *read_process_state_phrase(enum read_process_state state)
 {
 	return name[state].phrase;
 }
 
-const char *process_state_plural(enum process_state state)
+const char *read_process_state_plural(enum read_process_state state)
 {
 	return name[state].plural;
 }
 
-const char *process_state_word(enum process_state state)
+const char *read_process_state_word(enum read_process_state state)
 {
 	return name[state].word;
 }
 
-const char *process_state_end(enum process_state state)
+const char *read_process_state_end(enum read_process_state state)
 {
 	switch (state) {
 	case PROCESS_RUNNING:

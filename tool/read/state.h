@@ -14,7 +14,7 @@
 
 #include "tool/read/folder.h"
 
-enum process_state {
+enum read_process_state {
 	PROCESS_ENDED,	  /* by exit() */
 	PROCESS_RUNNING,  /* still, the same program */
 	PROCESS_EXECUTED, /* another program, in the same process */
@@ -22,19 +22,19 @@ enum process_state {
 	PROCESS_STATES
 };
 
-/* The process must be loaded (process_load()). */
-enum process_state process_state(const struct process *process);
+/* The process must be loaded (read_process_load()). */
+enum read_process_state read_process_state(const struct read_process *process);
 
 /* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one
  * word: "ended", "running", "executed", "gone". */
-const char *process_state_phrase(enum process_state state);
-const char *process_state_plural(enum process_state state);
-const char *process_state_word(enum process_state state);
+const char *read_process_state_phrase(enum read_process_state state);
+const char *read_process_state_plural(enum read_process_state state);
+const char *read_process_state_word(enum read_process_state state);
 
 /* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
-const char *process_state_end(enum process_state state);
+const char *read_process_state_end(enum read_process_state state);
 
 /* Whether there is a process of this number that may still write: no zombie. */
-bool process_is_alive(uint32_t pid);
+bool read_process_is_alive(uint32_t pid);
 
 #endif

@@ -7,38 +7,38 @@
 
 #include "tool/memory.h"
 
-static void damage_at(const struct stream *stream, uint64_t offset, const char *what)
+static void damage_at(const struct read_stream *stream, uint64_t offset, const char *what)
 {
-	chunks_damage(&stream->chunks, &stream->chunk, offset, what);
+	read_chunks_damage(&stream->chunks, &stream->chunk, offset, what);
 }
 
-uint64_t stream_offset(const struct stream *stream, size_t at)
+uint64_t read_stream_offset(const struct read_stream *stream, size_t at)
 {
 	return stream->pos - (stream->have - at) * sizeof(uint64_t);
 }
 
-void stream_damage(const struct stream *stream, size_t at, const char *what)
+void read_stream_damage(const struct read_stream *stream, size_t at, const char *what)
 {
-	damage_at(stream, stream_offset(stream, at), what);
+	damage_at(stream, read_stream_offset(stream, at), what);
 }
 
-static size_t read_at(const struct stream *stream, void *to, size_t size, uint64_t offset)
+static size_t read_at(const struct read_stream *stream, void *to, size_t size, uint64_t offset)
 {
-	return chunks_read(&stream->chunks, &stream->chunk, to, size, offset);
+	return read_chunks_read(&stream->chunks, &stream->chunk, to, size, offset);
 }
 
-bool stream_open(struct stream *stream, struct process *process, unsigned number, size_t block)
+bool read_stream_open(struct read_stream *stream, struct read_process *process, unsigned number, size_t block)
 {
-	*stream = (struct stream){ .room = block / sizeof(uint64_t) };
-	if (!chunks_open(&stream->chunks, process, number))
+	*stream = (struct read_stream){ .room = block / sizeof(uint64_t) };
+	if (!read_chunks_open(&stream->chunks, process, number))
 		return false;
 	stream->words = memory_resize(NULL, stream->room, sizeof(uint64_t));
 	return true;
 }
 
-void stream_close(struct stream *stream)
+void read_stream_close(struct read_stream *stream)
 {
-	chunks_close(&stream->chunks);
+	read_chunks_close(&stream->chunks);
 	free(stream->words);
 	stream->words = NULL;
 }
@@ -46,7 +46,7 @@ void stream_close(struct stream *stream)
 /* ---- chunks ---- */
 
 /* Where the words of the chunk at hand begin and end. */
-static void measure(struct stream *stream)
+static void measure(struct read_stream *stream)
 {
 	const struct trace_chunk *head = &stream->chunk.head;
 	uint64_t size = head->size, begin = stream->chunk.begin, limit = stream->chunk.limit, room = stream->chunk.room;
@@ -81,13 +81,13 @@ static void measure(struct stream *stream)
 /*
  * Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event.
  */
-static void look_ahead(struct stream *stream)
+static void look_ahead(struct read_stream *stream)
 {
 	static uint64_t words[8192];
 	uint64_t there = stream->pos;
 
 	for (uint64_t pos = stream->pos; pos < stream->end;) {
-		uint64_t data = file_data(stream->chunk.file, pos);
+		uint64_t data = read_file_data(stream->chunk.file, pos);
 		if (data == UINT64_MAX)
 			break;
 		if (data > pos)
@@ -99,7 +99,7 @@ static void look_ahead(struct stream *stream)
 		if (!n)
 			break;
 		for (size_t i = n; i > 0; i--) {
-			if (!chunk_is_unwritten(&stream->chunk, words[i - 1])) {
+			if (!read_chunk_is_unwritten(&stream->chunk, words[i - 1])) {
 				there = pos + i * sizeof(uint64_t);
 				break;
 			}
@@ -115,12 +115,12 @@ static void look_ahead(struct stream *stream)
  * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it,
  * or never will. Otherwise it is the newest, and what comes later does not count.
  */
-static void take_unfinished(struct stream *stream)
+static void take_unfinished(struct read_stream *stream)
 {
-	bool newer = chunks_more(&stream->chunks), exited = stream->chunks.process->head.flags & TRACE_EXITED;
+	bool newer = read_chunks_more(&stream->chunks), exited = stream->chunks.process->head.flags & TRACE_EXITED;
 
 	for (int look = 0; newer && !exited && look < LOOKS; look++) {
-		if (!chunk_again(&stream->chunk))
+		if (!read_chunk_again(&stream->chunk))
 			return; /* overwritten */
 		if (stream->chunk.head.used) {
 			measure(stream);
@@ -129,13 +129,13 @@ static void take_unfinished(struct stream *stream)
 		sched_yield();
 	}
 	if (!newer)
-		chunks_end(&stream->chunks);
+		read_chunks_end(&stream->chunks);
 	look_ahead(stream);
 }
 
-static bool next_chunk(struct stream *stream)
+static bool next_chunk(struct read_stream *stream)
 {
-	if (!chunks_next(&stream->chunks, &stream->chunk))
+	if (!read_chunks_next(&stream->chunks, &stream->chunk))
 		return false;
 	measure(stream);
 	if (!stream->chunk.head.used)
@@ -147,7 +147,7 @@ static bool next_chunk(struct stream *stream)
  * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up
  * to the first that is another one now; behind it the chunk ends.
  */
-static size_t settled(struct stream *stream, size_t at, size_t n)
+static size_t settled(struct read_stream *stream, size_t at, size_t n)
 {
 	uint64_t again[512];
 
@@ -166,21 +166,21 @@ static size_t settled(struct stream *stream, size_t at, size_t n)
 }
 
 /* A chunk that is not finished is mostly a hole in the file: jump over it. */
-static void skip_hole(struct stream *stream)
+static void skip_hole(struct read_stream *stream)
 {
 	if (stream->chunk.head.used || stream->at != stream->have)
 		return;
-	uint64_t data = file_data(stream->chunk.file, stream->pos);
+	uint64_t data = read_file_data(stream->chunk.file, stream->pos);
 	if (data > stream->pos)
 		stream->pos = data < stream->end ? data & ~7ull : stream->end;
 }
 
 /* The chunk at hand was overwritten. Returns whether there is a copy, with which it goes on at the same word. */
-static bool follow_chunk(struct stream *stream)
+static bool follow_chunk(struct read_stream *stream)
 {
 	uint64_t from = stream->chunk.begin;
 
-	if (!chunks_find_copy(&stream->chunks, &stream->chunk))
+	if (!read_chunks_find_copy(&stream->chunks, &stream->chunk))
 		return false;
 	stream->pos += stream->chunk.begin - from;
 	stream->end += stream->chunk.begin - from;
@@ -196,7 +196,7 @@ static bool follow_chunk(struct stream *stream)
 	return true;
 }
 
-enum stream_step stream_step(struct stream *stream)
+enum read_stream_step read_stream_step(struct read_stream *stream)
 {
 	if (!stream->in_chunk) {
 		if (!next_chunk(stream))
@@ -217,12 +217,12 @@ enum stream_step stream_step(struct stream *stream)
 	for (;;) {
 		want = want < stream->end - stream->pos ? want : stream->end - stream->pos;
 		n = want ? read_at(stream, stream->words + left, want, stream->pos) : 0;
-		struct chunk now = stream->chunk;
-		if (!now.reused || !n || chunk_again(&now))
+		struct read_chunk now = stream->chunk;
+		if (!now.reused || !n || read_chunk_again(&now))
 			break;
 		/* These words may be another chunk's. */
 		if (!follow_chunk(stream)) {
-			chunks_gone(&stream->chunks);
+			read_chunks_gone(&stream->chunks);
 			stream->end = stream->pos;
 			stream->at = stream->have = 0;
 			stream->chunk.head.lost = 0;
@@ -239,7 +239,7 @@ enum stream_step stream_step(struct stream *stream)
 		size_t good = settled(stream, left, n);
 		uint64_t at = stream->there > stream->pos ? (stream->there - stream->pos) / sizeof(uint64_t) : 0;
 		for (; at < good; at++)
-			if (!chunk_is_unwritten(&stream->chunk, stream->words[left + at]))
+			if (!read_chunk_is_unwritten(&stream->chunk, stream->words[left + at]))
 				good = at;
 		if (good < n) {
 			stream->end = stream->pos + good * 8;
@@ -252,13 +252,13 @@ enum stream_step stream_step(struct stream *stream)
 	if (n)
 		return STREAM_WORDS;
 	if (left && !stream->changing) /* a control word wants more words than the chunk has */
-		stream_damage(stream, 0, "the chunk ends within an event");
+		read_stream_damage(stream, 0, "the chunk ends within an event");
 	stream->at = stream->have = 0;
 	stream->in_chunk = false;
 	return STREAM_FINISH;
 }
 
-void stream_skip(struct stream *stream, uint64_t words)
+void read_stream_skip(struct read_stream *stream, uint64_t words)
 {
 	stream->pos += words * sizeof(uint64_t);
 }

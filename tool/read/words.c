@@ -5,7 +5,7 @@
 
 #include "tool/read/folder.h"
 
-const char *change_word(uint32_t what)
+const char *read_change_word(uint32_t what)
 {
 	static const char *const words[] = {
 		[TRACE_CHANGE_ENABLED] = "enabled",
@@ -21,7 +21,7 @@ const char *change_word(uint32_t what)
 	return what < sizeof(words) / sizeof(*words) && words[what] ? words[what] : "changed";
 }
 
-const char *mode_word(uint64_t mode)
+const char *read_mode_word(uint64_t mode)
 {
 	static const char *const words[] = {
 		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
@@ -30,7 +30,7 @@ const char *mode_word(uint64_t mode)
 	return mode < sizeof(words) / sizeof(*words) ? words[mode] : "?";
 }
 
-const char *object_path(const struct object *object)
+const char *read_object_path(const struct read_object *object)
 {
 	if (!object)
 		return "[unknown]";
@@ -41,13 +41,13 @@ const char *object_path(const struct object *object)
 	return object->flags & TRACE_OBJECT_VDSO ? "[vdso]" : "[unknown]";
 }
 
-const char *function_name(const struct process *process, const struct function *function, char *buf, size_t size)
+const char *read_function_name(const struct read_process *process, const struct read_function *function, char *buf, size_t size)
 {
 	if (!function)
 		return "[unknown]";
 	if (*function->name)
 		return function->name;
-	const struct object *object = process_object(process, function->object);
-	snprintf(buf, size, "%s+0x%" PRIx64, path_base(object_path(object)), function->offset);
+	const struct read_object *object = read_process_object(process, function->object);
+	snprintf(buf, size, "%s+0x%" PRIx64, read_path_base(read_object_path(object)), function->offset);
 	return buf;
 }

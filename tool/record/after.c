@@ -93,11 +93,11 @@ static void take_sites(struct summary *summary, const struct trace_sites *sites)
 }
 
 /* Reads records as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
-static void read_records(struct summary *summary, struct meta *meta)
+static void read_records(struct summary *summary, struct read_meta *meta)
 {
 	const struct trace_record *record;
 
-	while (!summary->selected && (record = meta_next(meta, false))) {
+	while (!summary->selected && (record = read_meta_next(meta, false))) {
 		switch (record->type) {
 		case TRACE_REC_TEXT:
 			if (!summary->exe && record->size >= sizeof(struct trace_text))
@@ -116,20 +116,20 @@ static void read_records(struct summary *summary, struct meta *meta)
 			break;
 		}
 	}
-	meta_end(meta);
+	read_meta_end(meta);
 }
 
 /* A forked process begins with what its parent had. */
-static void summarize(struct summary *summary, struct process *process)
+static void summarize(struct summary *summary, struct read_process *process)
 {
-	struct process *parent = process_parent(process);
-	struct meta meta;
+	struct read_process *parent = read_process_parent(process);
+	struct read_meta meta;
 
 	if (parent) {
-		meta_begin_inherited(&meta, parent, process->head.parent_used);
+		read_meta_begin_inherited(&meta, parent, process->head.parent_used);
 		read_records(summary, &meta);
 	}
-	meta_begin(&meta, process, 0);
+	read_meta_begin(&meta, process, 0);
 	read_records(summary, &meta);
 }
 
@@ -167,15 +167,15 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 }
 
 /* of: its parent had selected something; so it has, too. Returns whether it is alive. */
-static bool take_process(struct found *found, struct process *process, bool of)
+static bool take_process(struct found *found, struct read_process *process, bool of)
 {
 	struct summary summary = { .selected = of };
 
 	found->processes++;
 	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment
 	 * ago. */
-	bool alive = process_is_alive(process->head.pid);
-	if (!alive && !process_read_head(process))
+	bool alive = read_process_is_alive(process->head.pid);
+	if (!alive && !read_process_read_head(process))
 		return false;
 	found->alive += alive;
 	found->recorded |= process->threads != 0;
@@ -201,23 +201,23 @@ static bool take_process(struct found *found, struct process *process, bool of)
 
 static struct found found; /* of one thread after another: tool/record/early.c's, then the main thread */
 
-static bool is_alive(const struct family *family)
+static bool is_alive(const struct read_family *family)
 {
 	for (uint32_t i = 0; i < family->processes; i++)
-		if (family->process[i]->name && process_is_alive(family->process[i]->head.pid))
+		if (family->process[i]->name && read_process_is_alive(family->process[i]->head.pid))
 			return true;
 	return false;
 }
 
-static void take_family(struct found *found, int fd, struct folder *folder)
+static void take_family(struct found *found, int fd, struct read_folder *folder)
 {
-	struct family *family = folder->family[0];
+	struct read_family *family = folder->family[0];
 	bool alive = false;
 	struct stat st;
 
 	for (uint32_t i = 0; i < family->processes; i++) {
-		struct process *process = family->process[i];
-		struct process *parent = process->bad ? NULL : process_parent(process);
+		struct read_process *process = family->process[i];
+		struct read_process *parent = process->bad ? NULL : read_process_parent(process);
 
 		if (process->name)
 			alive |= take_process(found, process, parent && parent->selected);
@@ -236,7 +236,7 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 		return false;
 	if (!over || record_drain_leave(name, fd)) {
 		char *path = memory_format("%s/%s", of->path, name);
-		struct folder *folder = folder_open_family(path);
+		struct read_folder *folder = read_folder_open_family(path);
 		taken = folder && !(over && is_alive(folder->family[0]));
 		if (taken)
 			take_family(&found, fd, folder);
@@ -244,7 +244,7 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 			/* It came up, at least; what is wrong with the file is for the readers to say. */
 			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 		if (folder)
-			folder_close(folder);
+			read_folder_close(folder);
 		free(path);
 	}
 	close(fd);

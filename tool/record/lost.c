@@ -25,16 +25,16 @@ static void add_name(struct record_lost *lost, const char *name)
 		lost->processes == 4 ? "..." : name);
 }
 
-void record_lost_look(struct record_lost *lost, struct process *process)
+void record_lost_look(struct record_lost *lost, struct read_process *process)
 {
 	struct info_sums sums;
 
 	/* What is recorded now is of our version. */
 	if (!process->head.lost)
 		return;
-	process_load(process);
+	read_process_load(process);
 	info_estimate(&sums, process, ESTIMATE_BYTES);
-	process_unload(process);
+	read_process_unload(process);
 	lost->processes++;
 	lost->lost += sums.lost;
 	lost->events += sums.events + sums.custom + sums.lost;

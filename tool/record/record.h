@@ -246,7 +246,7 @@ bool record_after_family(const struct record_folder *folder, const char *name, b
 
 /* ---- tool/record/lost.c ---- */
 
-struct process;
+struct read_process;
 
 /* What processes lost, added up; zeros at first. */
 struct record_lost {
@@ -259,18 +259,18 @@ struct record_lost {
 };
 
 /* Adds what a process lost. */
-void record_lost_look(struct record_lost *lost, struct process *process);
+void record_lost_look(struct record_lost *lost, struct read_process *process);
 
 /* Says it, in one line on stderr, if something was lost. processes: how many were traced. */
 void record_lost_say(const struct record_lost *lost, unsigned processes);
 
-struct family;
+struct read_family;
 
 /*
  * Gives back what the places of a family did not use. fd: of its folder. Returns the bytes of the disk that are free
  * now, or -1 when meta is in use, damaged or can't be written: it stays as it is.
  */
-long long record_trim(int fd, struct family *family);
+long long record_trim(int fd, struct read_family *family);
 
 /* Is it certain that nobody has the family's file open or mapped, nor ever will again to write? fd: of its folder. */
 bool record_trim_is_over(int fd);

@@ -28,7 +28,7 @@ struct range {
 
 struct trim {
 	int folder, fd;	/* fd: of meta */
-	struct family *family;
+	struct read_family *family;
 	uint64_t size;	/* of meta */
 	struct range *range;
 	size_t ranges;
@@ -135,7 +135,7 @@ static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 	if (trim->file < 0 || trim->file_process != chunk->process || trim->file_number != chunk->thread) {
 		if (trim->file >= 0)
 			close(trim->file);
-		family_file_name(name, 't', chunk->thread, chunk->process);
+		read_family_file_name(name, 't', chunk->thread, chunk->process);
 		trim->file = openat(trim->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		trim->file_process = chunk->process;
 		trim->file_number = chunk->thread;
@@ -147,7 +147,7 @@ static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 }
 
 /* Returns false where it can't tell what the place holds. */
-static bool keep_chunk(struct trim *trim, const struct family_place *place)
+static bool keep_chunk(struct trim *trim, const struct read_family_place *place)
 {
 	uint64_t limit = trim->family->place_size / 2, at = place->place * trim->family->place_size + limit, end;
 	struct trace_chunk head;
@@ -170,7 +170,7 @@ static bool keep_chunk(struct trim *trim, const struct family_place *place)
 	return end != 0;
 }
 
-static bool keep_counts(struct trim *trim, const struct family_place *place)
+static bool keep_counts(struct trim *trim, const struct read_family_place *place)
 {
 	uint64_t at = place->place * trim->family->place_size, end = at + trim->family->place_size;
 
@@ -181,15 +181,15 @@ static bool keep_counts(struct trim *trim, const struct family_place *place)
 	return end != 0;
 }
 
-static bool keep_records(struct trim *trim, const struct family_place *place)
+static bool keep_records(struct trim *trim, const struct read_family_place *place)
 {
-	const struct process *process = family_process(trim->family, place->place);
+	const struct read_process *process = read_family_process(trim->family, place->place);
 	uint64_t offset, room;
 
 	if (!process)
 		return false;
 	for (uint64_t pos = 0; pos < process->head.used; pos += room) {
-		if (!process_locate(process, pos, &offset, &room))
+		if (!read_process_locate(process, pos, &offset, &room))
 			return false;
 		room = room < process->head.used - pos ? room : process->head.used - pos;
 		keep(trim, offset, offset + room);
@@ -199,11 +199,11 @@ static bool keep_records(struct trim *trim, const struct family_place *place)
 
 static bool keep_all(struct trim *trim)
 {
-	const struct family *family = trim->family;
+	const struct read_family *family = trim->family;
 
 	keep(trim, family->head.directory, family->head.directory + 8ull * family->end);
 	for (uint32_t i = 0; i < family->places.count; i++) {
-		const struct family_place *place = &family->places.place[i];
+		const struct read_family_place *place = &family->places.place[i];
 
 		if (place->what == TRACE_PLACE_CHUNK ? !keep_chunk(trim, place) :
 			place->what == TRACE_PLACE_COUNTS ? !keep_counts(trim, place) :
@@ -211,7 +211,7 @@ static bool keep_all(struct trim *trim)
 			return false;
 	}
 	/* Place 0 may have no word yet. */
-	return keep_records(trim, &(struct family_place){ 0 });
+	return keep_records(trim, &(struct read_family_place){ 0 });
 }
 
 static int by_begin(const void *a, const void *b)
@@ -245,7 +245,7 @@ static int give_all_back(struct trim *trim)
 	return ftruncate(trim->fd, (off_t)end);
 }
 
-long long record_trim(int folder, struct family *family)
+long long record_trim(int folder, struct read_family *family)
 {
 	struct trim trim = { .folder = folder, .family = family, .file = -1 };
 	struct stat before, after;
@@ -255,7 +255,7 @@ long long record_trim(int folder, struct family *family)
 	if (trim.fd < 0)
 		return -1;
 	/* Our own descriptor would count. */
-	file_rest(family->meta);
+	read_file_rest(family->meta);
 	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && find_use(trim.fd) != USE_SOME) {
 		trim.size = (uint64_t)before.st_size;
 		if (keep_all(&trim) && !give_all_back(&trim) && !fstat(trim.fd, &after))

@@ -28,7 +28,7 @@ struct dump {
 	struct event_formats formats;
 };
 
-static const char *word(enum merge_type type)
+static const char *word(enum read_merge_type type)
 {
 	switch (type) {
 	case MERGE_ENTRY:
@@ -72,22 +72,22 @@ struct about {
 	char buf[320];
 };
 
-static void find_function(struct about *about, struct merge_source *source, const struct function *function)
+static void find_function(struct about *about, struct read_merge_source *source, const struct read_function *function)
 {
-	struct object *object = function ? process_object(source->process, function->object) : NULL;
+	struct read_object *object = function ? read_process_object(source->process, function->object) : NULL;
 
-	about->function = function_name(source->process, function, about->buf, sizeof(about->buf));
-	about->library = object_path(object);
-	const struct load *load = object ? process_load_of(source->process, object) : NULL;
+	about->function = read_function_name(source->process, function, about->buf, sizeof(about->buf));
+	about->library = read_object_path(object);
+	const struct read_load *load = object ? read_process_load_of(source->process, object) : NULL;
 	if (load) {
 		about->address = load->base + function->offset;
 		about->has_address = true;
 	}
 }
 
-static void find_about(struct about *about, struct merge_source *source, const struct merge_event *event)
+static void find_about(struct about *about, struct read_merge_source *source, const struct read_merge_event *event)
 {
-	const struct change *change;
+	const struct read_change *change;
 
 	about->function = about->library = NULL;
 	about->has_address = false;
@@ -101,26 +101,26 @@ static void find_about(struct about *about, struct merge_source *source, const s
 	case MERGE_PART:
 		return;
 	case MERGE_CHANGE:
-		change = merge_change(source, event);
+		change = read_merge_change(source, event);
 		if (change->what == TRACE_CHANGE_THROTTLED)
 			find_function(about, source, change_function(source->process, change));
 		return;
 	case MERGE_LOAD:
 	case MERGE_UNLOAD:
-		about->library = object_path(event->object);
+		about->library = read_object_path(event->object);
 		about->address = event->base;
 		about->has_address = true;
 		return;
 	default:
-		find_function(about, source, merge_function(source, event));
+		find_function(about, source, read_merge_function(source, event));
 	}
 }
 
-static void print_change_json(const struct change *change)
+static void print_change_json(const struct read_change *change)
 {
-	printf(",\"change\":\"%s\"", change_word(change->what));
+	printf(",\"change\":\"%s\"", read_change_word(change->what));
 	if (change->what == TRACE_CHANGE_MODE)
-		printf(",\"mode\":\"%s\"", mode_word(change->value));
+		printf(",\"mode\":\"%s\"", read_mode_word(change->value));
 	else
 		printf(",\"value\":%" PRIu64, change->value);
 	if (*change->text) {
@@ -129,9 +129,9 @@ static void print_change_json(const struct change *change)
 	}
 }
 
-static void print_custom_json(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+static void print_custom_json(const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
 {
-	const char *name = process_type_now(source->process, event->id);
+	const char *name = read_process_type_now(source->process, event->id);
 	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
 
 	printf(",\"type\":");
@@ -145,9 +145,9 @@ static void print_custom_json(const struct dump *dump, struct merge_source *sour
 	}
 }
 
-static void print_custom(const struct dump *dump, struct merge_source *source, const struct merge_event *event)
+static void print_custom(const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
 {
-	const char *name = process_type_now(source->process, event->id);
+	const char *name = read_process_type_now(source->process, event->id);
 	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
 
 	printf("  %s", dump->color->name);
@@ -160,8 +160,8 @@ static void print_custom(const struct dump *dump, struct merge_source *source, c
 	printf("  %s%" PRIu64 " bytes%s\n", dump->color->dim, event->count, dump->color->off);
 }
 
-static void print_json(const struct dump *dump, const struct about *about, struct merge_source *source,
-	const struct merge_event *event)
+static void print_json(const struct dump *dump, const struct about *about, struct read_merge_source *source,
+	const struct read_merge_event *event)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
 		word(event->type));
@@ -183,14 +183,14 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 	if (event->type == MERGE_OVERWRITTEN)
 		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
 	if (event->type == MERGE_CHANGE)
-		print_change_json(merge_change(source, event));
+		print_change_json(read_merge_change(source, event));
 	if (event->type == MERGE_CUSTOM)
 		print_custom_json(dump, source, event);
 	puts("}");
 }
 
-static void print_text(const struct dump *dump, const struct about *about, struct merge_source *source,
-	const struct merge_event *event)
+static void print_text(const struct dump *dump, const struct about *about, struct read_merge_source *source,
+	const struct read_merge_event *event)
 {
 	const struct reader_colors *color = dump->color;
 
@@ -215,7 +215,7 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 		printf("  with what is open, but for %" PRIu64 " calls", event->count);
 	if (event->type == MERGE_CHANGE) {
 		printf("  %s", color->warn);
-		change_print(stdout, source->process, merge_change(source, event));
+		change_print(stdout, source->process, read_merge_change(source, event));
 		printf("%s\n", color->off);
 		return;
 	}
@@ -236,17 +236,17 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 	puts(event->type == MERGE_POINT ? "  entry only" : "");
 }
 
-static void dump_all(const struct dump *dump, struct folder *folder)
+static void dump_all(const struct dump *dump, struct read_folder *folder)
 {
-	struct merge_source *source;
-	struct merge_event event;
+	struct read_merge_source *source;
+	struct read_merge_event event;
 	struct about about;
-	struct merge merge;
+	struct read_merge merge;
 
 	if (!dump->options.json)
 		reader_say_coarse(folder, "# ");
-	merge_open(&merge, folder);
-	while (!reader_output_broken() && (source = merge_next(&merge, &event))) {
+	read_merge_open(&merge, folder);
+	while (!reader_output_broken() && (source = read_merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)
 			source->user = NULL;
 		/* They tell replay where a tree ends; each event has its tid. */
@@ -265,7 +265,7 @@ static void dump_all(const struct dump *dump, struct folder *folder)
 		else
 			print_text(dump, &about, source, &event);
 	}
-	merge_close(&merge);
+	read_merge_close(&merge);
 }
 
 enum { DUMP_EVENT_FORMAT = READER_OWN };
@@ -297,7 +297,7 @@ int dump_main(int argc, char **argv)
 	int status = reader_begin(&dump.options, &syntax, &dump, argc, argv);
 
 	if (status < 0) {
-		struct folder *folder = folder_open(dump.options.dir, dump.options.pid);
+		struct read_folder *folder = read_folder_open(dump.options.dir, dump.options.pid);
 		dump.color = reader_colors(&dump.options);
 		if (folder)
 			dump_all(&dump, folder);

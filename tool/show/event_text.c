@@ -88,7 +88,7 @@ void event_base64(FILE *file, const uint8_t *data, size_t size)
 
 void event_stack(FILE *out, uint32_t stack)
 {
-	fprintf(out, "%" PRIu32, decode_stack_place(stack));
-	if (decode_stack_turn(stack))
-		fprintf(out, ".%" PRIu32, decode_stack_turn(stack));
+	fprintf(out, "%" PRIu32, read_decode_stack_place(stack));
+	if (read_decode_stack_turn(stack))
+		fprintf(out, ".%" PRIu32, read_decode_stack_turn(stack));
 }

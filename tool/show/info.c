@@ -86,7 +86,7 @@ const char *info_record_reason(uint32_t error)
 	}
 }
 
-uint64_t info_began(const struct folder *folder)
+uint64_t info_began(const struct read_folder *folder)
 {
 	return folder->process[0]->head.first.real;
 }
@@ -95,7 +95,7 @@ uint64_t info_began(const struct folder *folder)
 
 struct scan {
 	struct info_sums *sums;
-	struct events *source;
+	struct read_events *source;
 	uint64_t most;	     /* words, of all finished chunks, that are to be read */
 	uint64_t first, now; /* ticks, of events */
 };
@@ -115,23 +115,23 @@ DECODE_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uin
 }
 
 /* Leaves out a chunk that is more than is to be read. */
-static void scan_chunk(struct info_sums *sums, struct events *source, uint64_t most)
+static void scan_chunk(struct info_sums *sums, struct read_events *source, uint64_t most)
 {
-	uint64_t words = source->stream.chunk.head.used ? events_chunk_words(source) : 0;
+	uint64_t words = source->stream.chunk.head.used ? read_events_chunk_words(source) : 0;
 
 	if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
 		sums->skipped += words;
-		events_skip_chunk(source);
+		read_events_skip_chunk(source);
 	} else {
 		sums->words += words;
 	}
 }
 
-static bool scan_other(void *user, enum decoded what)
+static bool scan_other(void *user, enum read_decoded what)
 {
 	struct scan *scan = user;
 	struct info_sums *sums = scan->sums;
-	const struct decoder *d = &scan->source->decoder;
+	const struct read_decoder *d = &scan->source->decoder;
 
 	switch (what) {
 	case DECODED_THREAD:
@@ -164,40 +164,40 @@ static bool scan_other(void *user, enum decoded what)
 	return false;
 }
 
-static void scan_events(struct info_sums *sums, struct process *process, unsigned number, uint64_t most)
+static void scan_events(struct info_sums *sums, struct read_process *process, unsigned number, uint64_t most)
 {
-	struct events source;
+	struct read_events source;
 	struct scan scan = { .sums = sums, .source = &source, .most = most, .first = UINT64_MAX };
 
-	if (!events_open(&source, process, number, STREAM_BLOCK))
+	if (!read_events_open(&source, process, number, STREAM_BLOCK))
 		return;
 	events_read(&source, scan_event, scan_other, &scan);
 	sums->disk += source.stream.chunks.disk;
 	sums->overwritten += source.stream.chunks.overwritten;
 	sums->unfinished += source.decoder.unfinished;
-	events_close(&source);
+	read_events_close(&source);
 	if (scan.first == UINT64_MAX)
 		return;
-	uint64_t first = clock_time(&process->clock, scan.first), last = clock_time(&process->clock, scan.now);
+	uint64_t first = read_clock_time(&process->clock, scan.first), last = read_clock_time(&process->clock, scan.now);
 	sums->first = first < sums->first ? first : sums->first;
 	sums->last = last > sums->last ? last : sums->last;
 }
 
 /* A record without events may have counters. */
-static void scan_counters(struct info_sums *sums, struct process *process, unsigned number)
+static void scan_counters(struct info_sums *sums, struct read_process *process, unsigned number)
 {
-	static struct counts counts;
+	static struct read_counts counts;
 	bool any = false;
 
-	if (!counts_open(&counts, process, number))
+	if (!read_counts_open(&counts, process, number))
 		return;
 	sums->disk += counts.disk;
-	while (counts_next(&counts)) {
+	while (read_counts_next(&counts)) {
 		sums->counted += counts.calls;
 		any = true;
 	}
 	sums->threads += any && !(process->files[number] & (FILE_EVENTS | FILE_RING));
-	counts_close(&counts);
+	read_counts_close(&counts);
 }
 
 /* What the chunks that were not read would add, by those that were. */
@@ -206,7 +206,7 @@ static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
 	return (uint64_t)((unsigned __int128)events * sums->skipped / sums->words);
 }
 
-void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes)
+void info_estimate(struct info_sums *sums, struct read_process *process, uint64_t bytes)
 {
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
 	memcpy(sums->lost_by, process->head.lost_by, sizeof(sums->lost_by));
@@ -224,12 +224,12 @@ void info_estimate(struct info_sums *sums, struct process *process, uint64_t byt
 	}
 }
 
-void info_count(struct info_sums *sums, struct process *process)
+void info_count(struct info_sums *sums, struct read_process *process)
 {
 	info_estimate(sums, process, UINT64_MAX);
 }
 
-uint64_t info_private(const struct object *object)
+uint64_t info_private(const struct read_object *object)
 {
 	return (uint64_t)object->patched_pages * 4096;
 }
@@ -245,7 +245,7 @@ static void line(const char *key, const char *value)
 	putchar('\n');
 }
 
-static void print_clock(const struct clock *clock)
+static void print_clock(const struct read_clock *clock)
 {
 	if (clock->source == TRACE_CLOCK_MONOTONIC) {
 		puts("Clock       CLOCK_MONOTONIC, since the TSC could not be used");
@@ -296,7 +296,7 @@ static void print_size(uint64_t bytes)
 
 static void print_mode(const struct trace_head *head)
 {
-	printf("  Mode        %s, %s", mode_word(head->mode), head->recording ? "recording" : "stopped");
+	printf("  Mode        %s, %s", read_mode_word(head->mode), head->recording ? "recording" : "stopped");
 	if (head->ring_size) {
 		printf("; a flight recorder of ");
 		print_size(head->ring_size);
@@ -314,17 +314,17 @@ static void print_mode(const struct trace_head *head)
 			head->taken_back);
 }
 
-static void print_changes(const struct process *process)
+static void print_changes(const struct read_process *process)
 {
 	char buf[READER_TIME_SIZE];
 
 	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
-		const struct change *change = &process->change[i];
+		const struct read_change *change = &process->change[i];
 		uint64_t start = process->head.first.ticks;
 		printf("  Change      ");
 		printf("%12s  ",
 			reader_time(
-				buf, change->clock > start ? clock_span(&process->clock, change->clock - start) : 0));
+				buf, change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0));
 		change_print(stdout, process, change);
 		putchar('\n');
 	}
@@ -344,10 +344,10 @@ static void print_kinds(uint32_t kinds)
 		fputs("none", stdout);
 }
 
-static void print_object(const struct object *object, const struct reader_colors *color)
+static void print_object(const struct read_object *object, const struct reader_colors *color)
 {
 	printf("    %s", color->name);
-	tool_text(stdout, object_path(object));
+	tool_text(stdout, read_object_path(object));
 	printf("%s  ", color->off);
 	print_kinds(object->kinds);
 	if (object->flags & TRACE_OBJECT_PROGRAM)
@@ -370,14 +370,14 @@ static void print_object(const struct object *object, const struct reader_colors
 }
 
 static void print_process(
-	const struct process *process, const struct info_sums *sums, const struct reader_colors *color)
+	const struct read_process *process, const struct info_sums *sums, const struct reader_colors *color)
 {
 	const struct trace_head *head = &process->head;
 	uint32_t objects = 0;
 
 	printf("\n%sProcess %" PRIu32 "%s (", color->head, head->pid, color->off);
 	tool_text(stdout, process->name);
-	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, process_state_phrase(process_state(process)),
+	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, read_process_state_phrase(read_process_state(process)),
 		head->flags & TRACE_OFF ? ", switched off" : "");
 	if (process->exe)
 		line("  Program", process->exe);
@@ -403,19 +403,19 @@ static void print_process(
 		putchar('\n');
 	}
 	print_changes(process);
-	for (uint32_t i = 0; i < process_objects(process); i++)
-		objects += process_object(process, i) != NULL;
+	for (uint32_t i = 0; i < read_process_objects(process); i++)
+		objects += read_process_object(process, i) != NULL;
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads,
 		process->unloads);
-	for (uint32_t i = 0; i < process_objects(process) && !reader_output_broken(); i++)
-		if (process_object(process, i))
-			print_object(process_object(process, i), color);
+	for (uint32_t i = 0; i < read_process_objects(process) && !reader_output_broken(); i++)
+		if (read_process_object(process, i))
+			print_object(read_process_object(process, i), color);
 }
 
-static void print_text(struct folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,
+static void print_text(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,
 	const struct reader_colors *color)
 {
-	const struct process *first = folder->process[0];
+	const struct read_process *first = folder->process[0];
 	time_t began = (time_t)(info_began(folder) / 1000000000);
 	char buf[READER_TIME_SIZE], date[64];
 	struct tm tm;
@@ -466,12 +466,12 @@ int info_main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	struct folder *folder = folder_open(options.dir, options.pid);
+	struct read_folder *folder = read_folder_open(options.dir, options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	sums = memory_zeroed(folder->processes, sizeof(*sums));
 	for (unsigned i = 0; i < folder->processes; i++) {
-		process_load(folder->process[i]);
+		read_process_load(folder->process[i]);
 		info_count(&sums[i], folder->process[i]);
 		all.threads += sums[i].threads;
 		all.events += sums[i].events;

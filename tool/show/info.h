@@ -26,29 +26,29 @@ struct info_sums {
 };
 
 /* Reads the thread files of a process. */
-void info_count(struct info_sums *sums, struct process *process);
+void info_count(struct info_sums *sums, struct read_process *process);
 
 /*
  * The same, but reads only about so many bytes of events. Of the other chunks, those that are finished, only the head
  * is read, and events and custom ones are taken to be as many in them, word for word, as in what was read. first, last,
  * threads and crashes are of what was read, too.
  */
-void info_estimate(struct info_sums *sums, struct process *process, uint64_t bytes);
+void info_estimate(struct info_sums *sums, struct read_process *process, uint64_t bytes);
 
 struct reader_colors;
 
 /* Writes what stands in place of each process where they are many: lines per program, what became of them, their
  * notes. */
-void info_many(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color);
+void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color);
 
 /* Writes all as one JSON object. sums: one per process. */
-void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all);
+void info_json(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all);
 
 /*
  * Private memory that each process of the program pays for the patched code of an object, in bytes: one page each. A
  * further process that runs the same program pays it again, unless it was forked off later.
  */
-uint64_t info_private(const struct object *object);
+uint64_t info_private(const struct read_object *object);
 
 /* Names of numbers of the format; NULL for a number that it does not know. */
 const char *info_kind(unsigned kind);
@@ -61,6 +61,6 @@ const char *info_lost_reason(uint32_t error);
 /* And why `record` could not help with a file, by record_error; NULL: it was not needed, or did. */
 const char *info_record_reason(uint32_t error);
 
-uint64_t info_began(const struct folder *folder);
+uint64_t info_began(const struct read_folder *folder);
 
 #endif

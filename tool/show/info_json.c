@@ -15,7 +15,7 @@ static void text(const char *key, const char *value, const char *behind)
 	fputs(behind, stdout);
 }
 
-static void print_clock(const struct clock *clock)
+static void print_clock(const struct read_clock *clock)
 {
 	bool tsc = clock->source == TRACE_CLOCK_TSC;
 
@@ -56,7 +56,7 @@ static void print_custom(const struct info_sums *sums)
 }
 
 /* "sites":{KIND:{REASON:functions...}...}, entries of a kind together in the order of kinds. */
-static void print_sites(const struct object *object)
+static void print_sites(const struct read_object *object)
 {
 	const char *between_kinds = "";
 
@@ -83,12 +83,12 @@ static void print_sites(const struct object *object)
 	printf("}");
 }
 
-static void print_object(const struct object *object)
+static void print_object(const struct read_object *object)
 {
 	const char *between = "";
 
 	printf("\n{");
-	text("path", object_path(object), ",");
+	text("path", read_object_path(object), ",");
 	text("soname", object->soname && *object->soname ? object->soname : NULL, ",");
 	text("build_id", object->build_id && *object->build_id ? object->build_id : NULL, ",");
 	text("role",
@@ -112,28 +112,28 @@ static void print_object(const struct object *object)
 	putchar('}');
 }
 
-static void print_changes(const struct process *process)
+static void print_changes(const struct read_process *process)
 {
 	char buf[320];
 
 	printf("\"changes\":[");
 	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
-		const struct change *change = &process->change[i];
+		const struct read_change *change = &process->change[i];
 		printf("%s\n{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"change\":\"%s\",", i ? "," : "",
-			clock_time(&process->clock, change->clock), change->tid, change_word(change->what));
+			read_clock_time(&process->clock, change->clock), change->tid, read_change_word(change->what));
 		if (change->what == TRACE_CHANGE_MODE)
-			printf("\"mode\":\"%s\",", mode_word(change->value));
+			printf("\"mode\":\"%s\",", read_mode_word(change->value));
 		else
 			printf("\"value\":%" PRIu64 ",", change->value);
 		if (change->what == TRACE_CHANGE_THROTTLED)
-			text("function", function_name(process, change_function(process, change), buf, sizeof(buf)),
+			text("function", read_function_name(process, change_function(process, change), buf, sizeof(buf)),
 				",");
 		text("text", change->text, "}");
 	}
 	printf("],");
 }
 
-static void print_process(const struct process *process, const struct info_sums *sums)
+static void print_process(const struct read_process *process, const struct info_sums *sums)
 {
 	const struct trace_head *head = &process->head;
 	const char *between = "";
@@ -146,7 +146,7 @@ static void print_process(const struct process *process, const struct info_sums 
 	text("module", process->module, ",");
 	text("rules", process->config, ",");
 	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->flags & TRACE_EXITED ? "true" : "false",
-		process_state_word(process_state(process)),
+		read_process_state_word(read_process_state(process)),
 		head->flags & TRACE_OFF ? "true" : "false");
 	text("lost_reason", head->version == 1 ? info_lost_reason(head->lost_error) : reason, ",");
 	free(reason);
@@ -165,7 +165,7 @@ static void print_process(const struct process *process, const struct info_sums 
 	       ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64
 	       ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
 	       ",\"crash_signal\":",
-		sums->counted, sums->overwritten, mode_word(head->mode),
+		sums->counted, sums->overwritten, read_mode_word(head->mode),
 		head->overflow == TRACE_OVERFLOW_DROP ? "drop" : "wait", head->recording ? "true" : "false",
 		head->ring_size, head->ring_size ? head->ring_chunk : 0, head->coarse, head->taken_back);
 	if (sums->crashes)
@@ -174,19 +174,19 @@ static void print_process(const struct process *process, const struct info_sums 
 		printf("null,");
 	print_changes(process);
 	printf("\"objects\":[");
-	for (uint32_t i = 0; i < process_objects(process) && !reader_output_broken(); i++) {
-		if (!process_object(process, i))
+	for (uint32_t i = 0; i < read_process_objects(process) && !reader_output_broken(); i++) {
+		if (!read_process_object(process, i))
 			continue;
 		fputs(between, stdout);
-		print_object(process_object(process, i));
+		print_object(read_process_object(process, i));
 		between = ",";
 	}
 	printf("]}");
 }
 
-void info_json(struct folder *folder, const struct info_sums *sums, const struct info_sums *all)
+void info_json(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all)
 {
-	const struct process *first = folder->process[0];
+	const struct read_process *first = folder->process[0];
 
 	putchar('{');
 	text("trace", folder->path, ",");

@@ -53,7 +53,7 @@ static size_t add_up(struct row *row, size_t rows)
 	return n;
 }
 
-static void print_programs(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+static void print_programs(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color)
 {
 	struct row *row = memory_zeroed(folder->processes, sizeof(*row));
 
@@ -74,13 +74,13 @@ static void print_programs(const struct folder *folder, const struct info_sums *
 	free(row);
 }
 
-static void print_states(const struct folder *folder, const struct info_sums *sums)
+static void print_states(const struct read_folder *folder, const struct info_sums *sums)
 {
 	uint64_t count[PROCESS_STATES] = { 0 }, off = 0, crashed = 0;
 	const char *between = "\nProcesses that: ";
 
 	for (unsigned i = 0; i < folder->processes; i++) {
-		count[process_state(folder->process[i])]++;
+		count[read_process_state(folder->process[i])]++;
 		off += (folder->process[i]->head.flags & TRACE_OFF) != 0;
 		crashed += sums[i].crashes != 0;
 	}
@@ -88,8 +88,8 @@ static void print_states(const struct folder *folder, const struct info_sums *su
 		if (!count[state])
 			continue;
 		printf("%s%" PRIu64 " %s", between, count[state],
-			count[state] == 1 ? process_state_phrase((enum process_state)state)
-					  : process_state_plural((enum process_state)state));
+			count[state] == 1 ? read_process_state_phrase((enum read_process_state)state)
+					  : read_process_state_plural((enum read_process_state)state));
 		between = "; ";
 	}
 	if (crashed)
@@ -99,13 +99,13 @@ static void print_states(const struct folder *folder, const struct info_sums *su
 	putchar('\n');
 }
 
-static void print_notes(const struct folder *folder)
+static void print_notes(const struct read_folder *folder)
 {
 	struct row *row = NULL;
 	size_t rows = 0;
 
 	for (unsigned i = 0; i < folder->processes; i++) {
-		const struct process *process = folder->process[i];
+		const struct read_process *process = folder->process[i];
 		row = memory_resize(row, rows + process->notes + 1, sizeof(*row));
 		for (uint32_t k = 0; k < process->notes; k++)
 			row[rows++] = (struct row){ process->note[k], 1, 0, 0 };
@@ -121,7 +121,7 @@ static void print_notes(const struct folder *folder)
 	free(row);
 }
 
-void info_many(const struct folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color)
 {
 	print_programs(folder, sums, color);
 	print_states(folder, sums);

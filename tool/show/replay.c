@@ -30,17 +30,17 @@ static const char help[] =
 /* A thread record's present thread; times of its calls are ns. */
 struct thread {
 	struct replay *replay;
-	struct merge_source *source;
-	struct stacks *stacks;	/* of the process */
-	struct stack_calls *on; /* the one that its events are on */
+	struct read_merge_source *source;
+	struct read_stacks *stacks;	/* of the process */
+	struct read_stack_calls *on; /* the one that its events are on */
 	uint32_t tid;
 };
 
 struct replay {
 	struct reader_options options;
 	const struct reader_colors *color;
-	struct merge merge;
-	struct stacks *stacks; /* of each process of the folder */
+	struct read_merge merge;
+	struct read_stacks *stacks; /* of each process of the folder */
 	uint32_t tid; /* 0: all */
 	uint32_t depth;
 };
@@ -61,12 +61,12 @@ static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t
 		fputs("  ", stdout);
 }
 
-static void print_name(const struct replay *r, struct process *process, uint32_t id)
+static void print_name(const struct replay *r, struct read_process *process, uint32_t id)
 {
 	char buf[320];
 
 	fputs(r->color->name, stdout);
-	tool_text(stdout, function_name(process, process_function(process, id), buf, sizeof(buf)));
+	tool_text(stdout, read_function_name(process, read_process_function(process, id), buf, sizeof(buf)));
 	fputs(r->color->off, stdout);
 }
 
@@ -74,11 +74,11 @@ static void print_name(const struct replay *r, struct process *process, uint32_t
 
 static size_t depth_now(const struct thread *thread)
 {
-	return calls_depth(&thread->on->calls);
+	return read_calls_depth(&thread->on->calls);
 }
 
 /* A phrase for people; NULL: it returned. */
-static const char *phrase(enum call_end how)
+static const char *phrase(enum read_call_end how)
 {
 	return how == CALL_JUMPED ? "tail call" : how == CALL_RETURNED ? NULL : "unwound";
 }
@@ -95,7 +95,7 @@ static void print_open(const struct thread *thread, uint32_t id, size_t depth)
 	puts("() {");
 }
 
-static void enter(void *user, struct call *call, size_t at)
+static void enter(void *user, struct read_call *call, size_t at)
 {
 	const struct thread *thread = user;
 
@@ -109,7 +109,7 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	print_open(user, id, CALLS_MOST);
 }
 
-static void end(void *user, struct call *call, enum call_end how, uint64_t time)
+static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t time)
 {
 	const struct thread *thread = user;
 	const struct replay *r = thread->replay;
@@ -151,22 +151,22 @@ static void point(void *user, uint32_t id, uint64_t time, size_t at)
 	printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
 }
 
-static const struct calls_hooks hooks = {
+static const struct read_calls_hooks hooks = {
 	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
 };
 
 /* A call whose end is the next event of its thread is one line. Returns false if this one is none. */
-static bool print_leaf(struct replay *r, struct merge_source *source, const struct merge_event *event)
+static bool print_leaf(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	const struct thread *thread = source->user;
-	const struct merge_event *next = &source->head;
+	const struct read_merge_event *next = &source->head;
 	size_t depth = depth_now(thread);
 
 	if (event->type != MERGE_ENTRY || !source->more || next->id != event->id ||
 		(next->type != MERGE_EXIT && next->type != MERGE_TAIL && next->type != MERGE_UNWIND))
 		return false;
 	if (wanted(r, thread->tid, depth)) {
-		const char *how = phrase((enum call_end)next->type);
+		const char *how = phrase((enum read_call_end)next->type);
 		begin_line(r, next->time - event->time, thread->tid, depth);
 		print_name(r, source->process, event->id);
 		if (how)
@@ -174,42 +174,42 @@ static bool print_leaf(struct replay *r, struct merge_source *source, const stru
 		else
 			puts("();");
 	}
-	merge_skip(&r->merge, source);
+	read_merge_skip(&r->merge, source);
 	return true;
 }
 
 /* What is open on the stack has no end. */
-static void end_stack(void *user, struct stack_calls *stack)
+static void end_stack(void *user, struct read_stack_calls *stack)
 {
 	struct thread *thread = user;
 	const struct replay *r = thread->replay;
-	size_t depth = calls_depth(&stack->calls);
+	size_t depth = read_calls_depth(&stack->calls);
 
 	if (depth && wanted(r, thread->tid, 0)) {
 		begin_line(r, UINT64_MAX, thread->tid, 0);
 		printf("%s/* %zu calls unfinished */%s\n", r->color->dim, depth, r->color->off);
 	}
-	calls_drop(&stack->calls, &hooks, thread);
+	read_calls_drop(&stack->calls, &hooks, thread);
 }
 
 /* The thread has no more events, or some are missing here. */
 static void end_thread(struct thread *thread)
 {
-	stacks_each(thread->stacks, thread, end_stack, thread);
+	read_stacks_each(thread->stacks, thread, end_stack, thread);
 }
 
 /* Its events are on another stack from here on. */
-static void change_stack(struct thread *thread, const struct merge_event *event)
+static void change_stack(struct thread *thread, const struct read_merge_event *event)
 {
 	const struct replay *r = thread->replay;
-	struct stack_calls *before = thread->on;
+	struct read_stack_calls *before = thread->on;
 	uint32_t number = before->number;
 
 	if (event->type == MERGE_PART) {
-		thread->on = stacks_part(thread->stacks, before, event->id, event->count, thread);
+		thread->on = read_stacks_part(thread->stacks, before, event->id, event->count, thread);
 	} else {
-		stacks_leave(thread->stacks, before);
-		thread->on = stacks_enter(thread->stacks, event->id, thread);
+		read_stacks_leave(thread->stacks, before);
+		thread->on = read_stacks_enter(thread->stacks, event->id, thread);
 	}
 	/* The first one of a thread is no news. */
 	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
@@ -225,15 +225,15 @@ static void change_thread(struct thread *thread, uint32_t tid)
 {
 	if (!thread->on->number)
 		end_stack(thread, thread->on);
-	stacks_leave(thread->stacks, thread->on);
-	thread->on = stacks_enter(thread->stacks, 0, thread);
+	read_stacks_leave(thread->stacks, thread->on);
+	thread->on = read_stacks_enter(thread->stacks, 0, thread);
 	thread->tid = tid;
 }
 
 /* ---- remarks ---- */
 
 /* A remark of no thread file: at the depth of the thread that it is about. */
-static size_t depth_of(const struct replay *r, const struct process *process, uint32_t tid)
+static size_t depth_of(const struct replay *r, const struct read_process *process, uint32_t tid)
 {
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
@@ -243,7 +243,7 @@ static size_t depth_of(const struct replay *r, const struct process *process, ui
 	return 0;
 }
 
-static void print_remark(struct replay *r, struct merge_source *source, const struct merge_event *event)
+static void print_remark(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	if (r->tid && r->tid != event->tid)
 		return;
@@ -260,23 +260,23 @@ static void print_remark(struct replay *r, struct merge_source *source, const st
 		return;
 	case MERGE_CHANGE:
 		printf("%s/* ", r->color->warn);
-		change_print(stdout, source->process, merge_change(source, event));
+		change_print(stdout, source->process, read_merge_change(source, event));
 		printf(" */%s\n", r->color->off);
 		return;
 	default:
 		break;
 	}
 	printf("%s/* %s ", r->color->dim, event->type == MERGE_LOAD ? "load" : "unload");
-	tool_text(stdout, object_path(event->object));
+	tool_text(stdout, read_object_path(event->object));
 	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
 }
 
 #define CUSTOM_LIMIT 60 /* characters of data on a line */
 
-static void print_custom(struct replay *r, struct merge_source *source, const struct merge_event *event)
+static void print_custom(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	struct thread *thread = source->user;
-	const char *name = process_type_now(source->process, event->id);
+	const char *name = read_process_type_now(source->process, event->id);
 
 	if (!wanted(r, thread->tid, depth_now(thread)))
 		return;
@@ -288,7 +288,7 @@ static void print_custom(struct replay *r, struct merge_source *source, const st
 	printf(" (%" PRIu64 " bytes) */%s\n", event->count, r->color->off);
 }
 
-static void take(struct replay *r, struct merge_source *source, const struct merge_event *event)
+static void take(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	struct thread *thread = source->user;
 
@@ -306,7 +306,7 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	case MERGE_TAIL:
 	case MERGE_UNWIND:
 		if (!print_leaf(r, source, event))
-			calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
+			read_calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
 				event->time);
 		break;
 	case MERGE_CUSTOM:
@@ -328,25 +328,25 @@ static void take(struct replay *r, struct merge_source *source, const struct mer
 	}
 }
 
-static void begin_thread(struct replay *r, struct merge_source *source, struct stacks *stacks)
+static void begin_thread(struct replay *r, struct read_merge_source *source, struct read_stacks *stacks)
 {
 	struct thread *thread = memory_zeroed(1, sizeof(*thread));
 
 	thread->replay = r;
 	thread->source = source;
 	thread->stacks = stacks;
-	thread->on = stacks_enter(thread->stacks, 0, thread);
+	thread->on = read_stacks_enter(thread->stacks, 0, thread);
 	source->user = thread;
 }
 
-static void replay(struct replay *r, struct folder *folder)
+static void replay(struct replay *r, struct read_folder *folder)
 {
-	struct merge_source *source;
-	struct merge_event event;
+	struct read_merge_source *source;
+	struct read_merge_event event;
 
 	reader_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
-	merge_open(&r->merge, folder);
+	read_merge_open(&r->merge, folder);
 	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
 	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {
 		source = r->merge.source[i];
@@ -355,7 +355,7 @@ static void replay(struct replay *r, struct folder *folder)
 		if (!source->is_meta)
 			begin_thread(r, source, &r->stacks[process]);
 	}
-	while (!reader_output_broken() && (source = merge_next(&r->merge, &event)))
+	while (!reader_output_broken() && (source = read_merge_next(&r->merge, &event)))
 		take(r, source, &event);
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
@@ -364,9 +364,9 @@ static void replay(struct replay *r, struct folder *folder)
 		free(thread);
 	}
 	for (unsigned i = 0; i < folder->processes; i++)
-		stacks_close(&r->stacks[i]);
+		read_stacks_close(&r->stacks[i]);
 	free(r->stacks);
-	merge_close(&r->merge);
+	read_merge_close(&r->merge);
 }
 
 enum { REPLAY_TID = READER_OWN };
@@ -399,7 +399,7 @@ int replay_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 
-	struct folder *folder = folder_open(r.options.dir, r.options.pid);
+	struct read_folder *folder = read_folder_open(r.options.dir, r.options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	r.color = reader_colors(&r.options);

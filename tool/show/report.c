@@ -66,7 +66,7 @@ static uint64_t percentile(const struct counter *c, const struct count_row *row,
 	uint64_t value = histogram_percentile(&row->time, percent);
 
 	value = value < row->min ? row->min : value > row->max ? row->max : value;
-	return clock_span(&c->unit, value);
+	return read_clock_span(&c->unit, value);
 }
 
 static struct line *make_lines(const struct counter *c, enum sort sort, uint32_t *count)
@@ -84,14 +84,14 @@ static struct line *make_lines(const struct counter *c, enum sort sort, uint32_t
 		n++;
 		*to = (struct line){ .row = row, .timed = ended > 0, .calls = row->calls };
 		if (ended) {
-			to->total = clock_span(&c->unit, row->total);
-			to->self = clock_span(&c->unit, row->self);
-			to->min = clock_span(&c->unit, row->min);
+			to->total = read_clock_span(&c->unit, row->total);
+			to->self = read_clock_span(&c->unit, row->self);
+			to->min = read_clock_span(&c->unit, row->min);
 			to->p50 = percentile(c, row, 50);
 			to->p90 = percentile(c, row, 90);
 			to->p99 = percentile(c, row, 99);
-			to->max = clock_span(&c->unit, row->max);
-			to->avg = clock_span(&c->unit, row->sum / ended);
+			to->max = read_clock_span(&c->unit, row->max);
+			to->avg = read_clock_span(&c->unit, row->sum / ended);
 		}
 		to->key = sort == SORT_CALLS ? to->calls :
 			sort == SORT_TOTAL   ? to->total :
@@ -137,7 +137,7 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		printf("  %s", color->name);
 		tool_text(stdout, row->name);
 		printf("%s %s[", color->off, color->dim);
-		tool_text(stdout, path_base(row->library));
+		tool_text(stdout, read_path_base(row->library));
 		printf("]%s", color->off);
 		if (row->throttled)
 			printf(" %s(times until %s, then only counted)%s", color->warn,
@@ -331,7 +331,7 @@ int report_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 
-	struct folder *folder = folder_open(options.dir, options.pid);
+	struct read_folder *folder = read_folder_open(options.dir, options.pid);
 	enum sort sort = (enum sort)choice.sort;
 	struct counter counter;
 	struct line *line;

@@ -80,12 +80,12 @@ static uint32_t find_row(struct counter *c, const char *name, const char *librar
 }
 
 /* The row of a function of this process, or of one that meta does not name; remembers it by its id. */
-static uint32_t row_of_function(struct counter *c, const struct function *function, uint32_t id)
+static uint32_t row_of_function(struct counter *c, const struct read_function *function, uint32_t id)
 {
-	struct process *process = c->process;
+	struct read_process *process = c->process;
 	char buf[320];
-	const char *library = object_path(function ? process_object(process, function->object) : NULL);
-	const char *name = c->by == COUNT_BY_FUNCTION ? function_name(process, function, buf, sizeof(buf)) : NULL;
+	const char *library = read_object_path(function ? read_process_object(process, function->object) : NULL);
+	const char *name = c->by == COUNT_BY_FUNCTION ? read_function_name(process, function, buf, sizeof(buf)) : NULL;
 	uint32_t row = find_row(c, name, library, 0, 0);
 
 	if (function) {
@@ -100,22 +100,22 @@ static uint32_t row_of_function(struct counter *c, const struct function *functi
 
 /* A thread record that is being read. */
 struct count_record {
-	struct events source;
+	struct read_events source;
 	bool by_turns; /* it stops where its events come to another stack */
 	bool over;
 	uint64_t next; /* ticks: where it goes on */
 	uint32_t thread_row;
-	struct stack_calls *stack;
+	struct read_stack_calls *stack;
 };
 
 /* First event of a function in this process. */
 static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, size_t at, uint32_t id)
 {
-	struct process *process = c->process;
-	const struct function *function = process_function_now(process, id);
+	struct read_process *process = c->process;
+	const struct read_function *function = read_process_function_now(process, id);
 
 	if (!function && !process->head.meta_lost)
-		events_damage(&c->record->source, at, "an event of a function that meta does not name");
+		read_events_damage(&c->record->source, at, "an event of a function that meta does not name");
 	return row_of_function(c, function, id);
 }
 
@@ -130,12 +130,12 @@ DECODE_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
 
 /* ---- calls ---- */
 
-DECODE_INLINE struct call *call_at(struct counter *c, uint64_t offset)
+DECODE_INLINE struct read_call *call_at(struct counter *c, uint64_t offset)
 {
-	return (struct call *)(void *)((char *)c->calls.frame + offset);
+	return (struct read_call *)(void *)((char *)c->calls.frame + offset);
 }
 
-DECODE_INLINE void enter(void *user, struct call *call, size_t at)
+DECODE_INLINE void enter(void *user, struct read_call *call, size_t at)
 {
 	struct counter *c = user;
 	uint32_t row = row_of(c, at, call->id); /* may move the rows */
@@ -156,7 +156,7 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	c->unfinished++;
 }
 
-DECODE_INLINE void end_timed(struct counter *c, struct call *call, uint64_t now)
+DECODE_INLINE void end_timed(struct counter *c, struct read_call *call, uint64_t now)
 {
 	struct count_row *row = &c->row[call->row];
 	uint64_t time = now - call->start;
@@ -177,7 +177,7 @@ DECODE_INLINE void end_timed(struct counter *c, struct call *call, uint64_t now)
 }
 
 /* Its time is not known. What is known of calls in it counts for those further out. */
-static void end_untimed(struct counter *c, struct call *call)
+static void end_untimed(struct counter *c, struct read_call *call)
 {
 	struct count_row *row = &c->row[call->row];
 
@@ -187,7 +187,7 @@ static void end_untimed(struct counter *c, struct call *call)
 }
 
 /* Ends a call that has no end of its own: its time is known unless recording ended in it. */
-static __attribute__((noinline)) void end_for_want(struct counter *c, struct call *call, uint64_t now)
+static __attribute__((noinline)) void end_for_want(struct counter *c, struct read_call *call, uint64_t now)
 {
 	uint32_t low = 0, high = c->cuts;
 
@@ -206,7 +206,7 @@ static __attribute__((noinline)) void end_for_want(struct counter *c, struct cal
 	end_untimed(c, call);
 }
 
-DECODE_INLINE void end(void *user, struct call *call, enum call_end how, uint64_t now)
+DECODE_INLINE void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
 {
 	if (how == CALL_UNWOUND || how == CALL_CUT)
 		end_for_want(user, call, now);
@@ -214,7 +214,7 @@ DECODE_INLINE void end(void *user, struct call *call, enum call_end how, uint64_
 		end_timed(user, call, now);
 }
 
-static void drop(void *user, struct call *call)
+static void drop(void *user, struct read_call *call)
 {
 	struct counter *c = user;
 
@@ -249,7 +249,7 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 	c->orphans++;
 }
 
-static const struct calls_hooks hooks = {
+static const struct read_calls_hooks hooks = {
 	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point, .orphan = orphan,
 	.may_be_open = may_be_open,
 };
@@ -257,11 +257,11 @@ static const struct calls_hooks hooks = {
 /* ---- stacks ---- */
 
 /* The calls at hand are those of this stack from here on. */
-static void take_up(struct counter *c, struct stack_calls *stack)
+static void take_up(struct counter *c, struct read_stack_calls *stack)
 {
 	c->stack = c->record->stack = stack;
 	c->calls = stack->calls;
-	for (struct call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
+	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
 		call->outer = c->row[call->row].frame;
 		c->row[call->row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
 	}
@@ -270,19 +270,19 @@ static void take_up(struct counter *c, struct stack_calls *stack)
 /* ... and no stack's. */
 static void lay_down(struct counter *c)
 {
-	for (struct call *call = c->calls.frame + 1; call <= c->calls.top; call++)
+	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
 		c->row[call->row].frame = 0;
 	c->stack->calls = c->calls;
 	c->stack = NULL;
 }
 
 /* What is open there has no end. */
-static void drop_stack(void *user, struct stack_calls *stack)
+static void drop_stack(void *user, struct read_stack_calls *stack)
 {
 	struct counter *c = user;
 
 	take_up(c, stack);
-	calls_drop(&c->calls, &hooks, c);
+	read_calls_drop(&c->calls, &hooks, c);
 	c->calls.frame->child = 0;
 	lay_down(c);
 }
@@ -290,27 +290,27 @@ static void drop_stack(void *user, struct stack_calls *stack)
 /* The record has no more events, or some are missing here. No stack's calls are at hand. */
 static void drop_calls(struct counter *c)
 {
-	struct stack_calls *stack = c->record->stack;
+	struct read_stack_calls *stack = c->record->stack;
 
-	stacks_each(&c->stacks, c->record, drop_stack, c);
+	read_stacks_each(&c->stacks, c->record, drop_stack, c);
 	c->record->stack = stack;
 }
 
 /* What the record's events say about stacks, or what is missing of them. */
-static void change_stack(struct counter *c, enum decoded what)
+static void change_stack(struct counter *c, enum read_decoded what)
 {
 	struct count_record *record = c->record;
-	const struct decoder *d = &record->source.decoder;
-	struct stack_calls *stack = c->stack;
+	const struct read_decoder *d = &record->source.decoder;
+	struct read_stack_calls *stack = c->stack;
 
 	lay_down(c);
 	if (what == DECODED_THREAD && !stack->number) /* on others somebody may go on */
 		drop_stack(c, stack);
 	if (what == DECODED_PART) {
-		stack = stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+		stack = read_stacks_part(&c->stacks, stack, d->stack, d->kept, record);
 	} else if (what == DECODED_THREAD || what == DECODED_STACK) {
-		stacks_leave(&c->stacks, stack);
-		stack = stacks_enter(&c->stacks, d->stack, record);
+		read_stacks_leave(&c->stacks, stack);
+		stack = read_stacks_enter(&c->stacks, d->stack, record);
 	} else {
 		drop_calls(c);
 	}
@@ -322,7 +322,7 @@ static void change_stack(struct counter *c, enum decoded what)
 /* What the loop keeps in registers. */
 struct loop {
 	struct counter *c;
-	struct call *top;
+	struct read_call *top;
 };
 
 DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
@@ -334,9 +334,9 @@ DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uin
 	return false;
 }
 
-static __attribute__((noinline)) void count_other(struct counter *c, enum decoded what)
+static __attribute__((noinline)) void count_other(struct counter *c, enum read_decoded what)
 {
-	const struct decoder *d = &c->record->source.decoder;
+	const struct read_decoder *d = &c->record->source.decoder;
 	const struct trace_chunk *head = &c->record->source.stream.chunk.head;
 
 	switch (what) {
@@ -372,7 +372,7 @@ static __attribute__((noinline)) void count_other(struct counter *c, enum decode
 	}
 }
 
-DECODE_INLINE bool take_other(void *user, enum decoded what)
+DECODE_INLINE bool take_other(void *user, enum read_decoded what)
 {
 	struct loop *loop = user;
 
@@ -398,9 +398,9 @@ static bool open_record(struct counter *c, struct count_record *record, unsigned
 {
 	*record = (struct count_record){ .by_turns = by_turns };
 	if (!(c->process->files[number] & (FILE_EVENTS | FILE_RING)) ||
-		!events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : STREAM_BLOCK))
+		!read_events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : STREAM_BLOCK))
 		return false;
-	record->stack = stacks_enter(&c->stacks, 0, record);
+	record->stack = read_stacks_enter(&c->stacks, 0, record);
 	return true;
 }
 
@@ -408,10 +408,10 @@ static void close_record(struct counter *c, struct count_record *record)
 {
 	c->record = record;
 	drop_calls(c);
-	stacks_leave(&c->stacks, record->stack);
+	read_stacks_leave(&c->stacks, record->stack);
 	c->overwritten += record->source.stream.chunks.overwritten;
 	c->events.unfinished += record->source.decoder.unfinished;
-	events_close(&record->source);
+	read_events_close(&record->source);
 }
 
 /* One record after another. */
@@ -454,39 +454,39 @@ static void count_by_turns(struct counter *c)
 
 /* ---- counters ---- */
 
-static uint32_t row_of_counter(struct counter *c, const struct counts *counts, uint32_t thread_row)
+static uint32_t row_of_counter(struct counter *c, const struct read_counts *counts, uint32_t thread_row)
 {
 	if (c->by == COUNT_BY_THREAD)
 		return thread_row;
 	const uint32_t *page = c->page[counts->id >> COUNT_PAGE_BITS];
 	if (page && page[counts->id & PAGE_MASK])
 		return page[counts->id & PAGE_MASK];
-	const struct function *function = process_function_now(c->process, counts->id);
+	const struct read_function *function = read_process_function_now(c->process, counts->id);
 	if (!function && !c->process->head.meta_lost)
-		counts_damage(counts, "calls of a function that meta does not name");
+		read_counts_damage(counts, "calls of a function that meta does not name");
 	return row_of_function(c, function, counts->id);
 }
 
 static void count_counters(struct counter *c, unsigned number)
 {
-	static struct counts counts;
+	static struct read_counts counts;
 	uint32_t thread_row = 0;
 
-	if (!counts_open(&counts, c->process, number))
+	if (!read_counts_open(&counts, c->process, number))
 		return;
 	if (c->by == COUNT_BY_THREAD) {
 		thread_row = find_row(c, NULL, NULL, c->process->head.pid, counts.head.tid);
 		if (!c->row[thread_row].name && counts.head.comm[0])
 			c->row[thread_row].name = memory_text(counts.head.comm, sizeof(counts.head.comm));
 	}
-	while (counts_next(&counts)) {
+	while (read_counts_next(&counts)) {
 		uint32_t n = row_of_counter(c, &counts, thread_row); /* may move the rows */
 		struct count_row *row = &c->row[n];
 		row->calls += counts.calls;
 		row->counted += counts.calls;
 		c->counted += counts.calls;
 	}
-	counts_close(&counts);
+	read_counts_close(&counts);
 }
 
 /* ---- changes ---- */
@@ -500,7 +500,7 @@ static int by_value(const void *a, const void *b)
 
 static void find_cuts(struct counter *c)
 {
-	const struct process *process = c->process;
+	const struct read_process *process = c->process;
 
 	c->cut = memory_zeroed(process->changes + 1, sizeof(*c->cut));
 	c->cuts = 0;
@@ -519,12 +519,12 @@ static void find_cuts(struct counter *c)
 /* Marks the rows of functions that are only counted since some moment. */
 static void mark_throttled(struct counter *c)
 {
-	const struct process *process = c->process;
+	const struct read_process *process = c->process;
 
 	for (uint32_t i = 0; c->by == COUNT_BY_FUNCTION && i < process->changes; i++) {
-		const struct change *change = &process->change[i];
-		const struct function *function =
-			change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) : NULL;
+		const struct read_change *change = &process->change[i];
+		const struct read_function *function =
+			change->value <= TRACE_ID_MASK ? read_process_function(process, (uint32_t)change->value) : NULL;
 		if (change->what != TRACE_CHANGE_THROTTLED || !function)
 			continue;
 		uint32_t n = row_of_function(c, function, function->id); /* may move the rows */
@@ -532,21 +532,21 @@ static void mark_throttled(struct counter *c)
 		if (row->throttled)
 			continue;
 		uint64_t start = process->head.first.ticks;
-		row->throttled = clock_time(&process->clock, change->clock);
-		row->throttled_after = change->clock > start ? clock_span(&process->clock, change->clock - start) : 0;
+		row->throttled = read_clock_time(&process->clock, change->clock);
+		row->throttled_after = change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0;
 	}
 }
 
-static void count_process(struct counter *c, struct process *process)
+static void count_process(struct counter *c, struct read_process *process)
 {
-	process_load(process);
+	read_process_load(process);
 	c->process = process;
 	find_cuts(c);
 	if (process->head.moved && process->threads > 1)
 		count_by_turns(c);
 	else
 		count_records(c);
-	stacks_close(&c->stacks);
+	read_stacks_close(&c->stacks);
 	for (unsigned i = 0; i < process->threads; i++)
 		if (process->files[i] & FILE_COUNTS)
 			count_counters(c, i);
@@ -558,14 +558,14 @@ static void count_process(struct counter *c, struct process *process)
 		c->page[c->pages - 1] = NULL;
 	}
 	free(c->cut);
-	process_unload(process);
+	read_process_unload(process);
 }
 
-void count_folder(struct counter *c, struct folder *folder, enum count_by by)
+void count_folder(struct counter *c, struct read_folder *folder, enum count_by by)
 {
 	*c = (struct counter){ .by = by, .rows = 1, .room = 64, .unit = folder->process[0]->clock };
 	for (unsigned i = 1; i < folder->processes; i++)
-		c->scale |= !clock_same_rate(&c->unit, &folder->process[i]->clock);
+		c->scale |= !read_clock_same_rate(&c->unit, &folder->process[i]->clock);
 	if (c->scale)
 		c->unit.mult = 1ull << (CLOCK_SHIFT - SCALE_SHIFT);
 	c->row = memory_zeroed(c->room, sizeof(*c->row));

@@ -64,7 +64,7 @@ struct count_row {
 
 struct counter {
 	enum count_by by;
-	struct clock unit; /* converts the rows' times to ns */
+	struct read_clock unit; /* converts the rows' times to ns */
 	bool scale;	   /* processes differ in their rates: times are in units of ns/16, not ticks */
 
 	struct count_row *row; /* row[0] is none */
@@ -72,7 +72,7 @@ struct counter {
 	uint32_t *hash, hash_mask;
 
 	/* The process that is being counted. */
-	struct process *process;
+	struct read_process *process;
 	uint32_t pages; /* of these, behind which there is none */
 	/* function id -> row: page[id >> COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
 	uint32_t **page;
@@ -80,17 +80,17 @@ struct counter {
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;
 
-	struct stacks stacks; /* of the process */
+	struct read_stacks stacks; /* of the process */
 
 	/* The thread record at hand. */
 	struct count_record *record;
-	struct stack_calls *stack; /* whose calls these are: */
+	struct read_stack_calls *stack; /* whose calls these are: */
 	/*
 	 * Of each call, child is the time of the calls in between; inner that of its row's outermost calls that ended
 	 * in it: the total, if its own is not known; outer the next one of the same row further out, in bytes from
 	 * frame[0]; 0: none.
 	 */
-	struct calls calls;
+	struct read_calls calls;
 
 	/* Sums over all. */
 	uint64_t lost;
@@ -106,7 +106,7 @@ struct counter {
 };
 
 /* Counts all of the folder. What can't be read goes into the folder's damage. */
-void count_folder(struct counter *counter, struct folder *folder, enum count_by by);
+void count_folder(struct counter *counter, struct read_folder *folder, enum count_by by);
 
 void count_free(struct counter *counter);
 

@@ -84,7 +84,7 @@ static void grow_slots(struct event_counter *c)
 	free(old);
 }
 
-void event_count(struct event_counter *c, struct process *process, uint32_t type, uint64_t bytes)
+void event_count(struct event_counter *c, struct read_process *process, uint32_t type, uint64_t bytes)
 {
 	struct event_slot *slot;
 
@@ -95,7 +95,7 @@ void event_count(struct event_counter *c, struct process *process, uint32_t type
 		grow_slots(c);
 	slot = find_slot(c, type);
 	if (!slot->row) {
-		*slot = (struct event_slot){ type, find_row(c, process_type_now(process, type), type) + 1 };
+		*slot = (struct event_slot){ type, find_row(c, read_process_type_now(process, type), type) + 1 };
 		c->used++;
 	}
 	struct event_row *row = &c->row[slot->row - 1];

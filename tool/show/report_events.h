@@ -23,7 +23,7 @@ struct event_counter {
 	uint64_t unfinished; /* events that were begun, but not finished; in no row */
 
 	/* Which row a type has in the process that is being counted. */
-	struct process *process;
+	struct read_process *process;
 	struct event_slot *slot; /* hash */
 	uint32_t slots, used;	 /* slots: a power of two, or 0 */
 	uint32_t *by_name;	 /* hash of rows, + 1; as large as `names` says, a power of two, or 0 */
@@ -31,7 +31,7 @@ struct event_counter {
 };
 
 /* Takes an event of a process, whose events should come one behind the other. */
-void event_count(struct event_counter *counter, struct process *process, uint32_t type, uint64_t bytes);
+void event_count(struct event_counter *counter, struct read_process *process, uint32_t type, uint64_t bytes);
 
 /* A process's numbers of types are those of no other: to be called before its names are freed. */
 void event_count_process_ends(struct event_counter *counter);

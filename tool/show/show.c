@@ -132,29 +132,29 @@ int reader_begin(
 	return -1;
 }
 
-int reader_end(struct folder *folder)
+int reader_end(struct read_folder *folder)
 {
 	int status = flush();
-	int damaged = damage_report(&folder->damage);
+	int damaged = read_damage_report(&folder->damage);
 
-	folder_close(folder);
+	read_folder_close(folder);
 	return status ? status : damaged;
 }
 
-const struct function *change_function(const struct process *process, const struct change *change)
+const struct read_function *change_function(const struct read_process *process, const struct read_change *change)
 {
-	return change->value <= TRACE_ID_MASK ? process_function(process, (uint32_t)change->value) : NULL;
+	return change->value <= TRACE_ID_MASK ? read_process_function(process, (uint32_t)change->value) : NULL;
 }
 
-void change_print(FILE *file, const struct process *process, const struct change *change)
+void change_print(FILE *file, const struct read_process *process, const struct read_change *change)
 {
-	const struct function *function;
+	const struct read_function *function;
 	char buf[320];
 
 	switch (change->what) {
 	case TRACE_CHANGE_ENABLED:
 	case TRACE_CHANGE_DISABLED:
-		fprintf(file, "%" PRIu64 " sites %s: ", change->value, change_word(change->what));
+		fprintf(file, "%" PRIu64 " sites %s: ", change->value, read_change_word(change->what));
 		break;
 	case TRACE_CHANGE_STARTED:
 		fputs("recording started", file);
@@ -163,14 +163,14 @@ void change_print(FILE *file, const struct process *process, const struct change
 		fputs("recording stopped", file);
 		break;
 	case TRACE_CHANGE_MODE:
-		fprintf(file, "mode %s", mode_word(change->value));
+		fprintf(file, "mode %s", read_mode_word(change->value));
 		break;
 	case TRACE_CHANGE_THROTTLED:
 		function = change_function(process, change);
 		fputs("only counted from here on (throttled): ", file);
-		tool_text(file, function_name(process, function, buf, sizeof(buf)));
+		tool_text(file, read_function_name(process, function, buf, sizeof(buf)));
 		fputs(" [", file);
-		tool_text(file, path_base(object_path(function ? process_object(process, function->object) : NULL)));
+		tool_text(file, read_path_base(read_object_path(function ? read_process_object(process, function->object) : NULL)));
 		fputs("]", file);
 		break;
 	case TRACE_CHANGE_SNAPSHOT:
@@ -205,7 +205,7 @@ const struct reader_colors *reader_colors(const struct reader_options *options)
 	return options->color ? &some : &none;
 }
 
-void reader_say_coarse(const struct folder *folder, const char *begin)
+void reader_say_coarse(const struct read_folder *folder, const char *begin)
 {
 	uint32_t events = 0;
 

@@ -21,7 +21,7 @@ struct reader_options {
 };
 
 struct option;
-struct folder;
+struct read_folder;
 
 /* What one reader accepts. */
 struct reader_syntax {
@@ -79,20 +79,20 @@ static inline bool reader_output_broken(void)
  * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on
  * stderr if the output could not be written.
  */
-int reader_end(struct folder *folder);
+int reader_end(struct read_folder *folder);
 
 /* Says, in a line that begins so, that times are coarse, if those of any process are. */
-void reader_say_coarse(const struct folder *folder, const char *begin);
+void reader_say_coarse(const struct read_folder *folder, const char *begin);
 
-struct process;
-struct change;
-struct function;
+struct read_process;
+struct read_change;
+struct read_function;
 
 /* Writes what changed, as a phrase: "only counted from here on (throttled): foo [libfoo.so]". */
-void change_print(FILE *file, const struct process *process, const struct change *change);
+void change_print(FILE *file, const struct read_process *process, const struct read_change *change);
 
 /* The function that a TRACE_CHANGE_THROTTLED is about, or NULL. */
-const struct function *change_function(const struct process *process, const struct change *change);
+const struct read_function *change_function(const struct read_process *process, const struct read_change *change);
 
 #define READER_TIME_SIZE 24
 
