@@ -84,7 +84,7 @@ static void print(const struct status *s)
 	for (size_t i = 0; i < s->objects; i++)
 		shown += is_shown(&s->object[i]);
 	printf("Objects     %zu, %zu with sites\n", s->objects, shown);
-	for (size_t i = 0; i < s->objects && !reader_output_broken(); i++)
+	for (size_t i = 0; i < s->objects && !show_output_broken(); i++)
 		if (is_shown(&s->object[i]))
 			print_object(&s->object[i], s->alive);
 }

@@ -206,9 +206,9 @@ static void print_head(const struct screen *s)
 static void print_line(const struct screen *s, const struct line *line, unsigned columns)
 {
 	const struct read_function *function = read_process_function_at(s->top.process, line->function);
-	char name[320], time[READER_TIME_SIZE], text[512];
+	char name[320], time[SHOW_TIME_SIZE], text[512];
 
-	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, reader_time(time, line->self),
+	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, show_time(time, line->self),
 		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0);
 	snprintf(text, sizeof(text), "%s [%s]", read_function_name(s->top.process, function, name, sizeof(name)),
 		read_path_base(read_object_path(read_process_object(s->top.process, function->object))));
@@ -324,7 +324,7 @@ static void run(struct screen *s)
 		make_lines(s);
 		draw(s);
 		screens++;
-		end = s->ended || (s->count && screens >= s->count) || reader_output_broken();
+		end = s->ended || (s->count && screens >= s->count) || show_output_broken();
 	}
 	if (!s->batch)
 		give_terminal_back();
@@ -364,7 +364,7 @@ static int take_options(struct screen *s, int argc, char **argv)
 			s->batch = true;
 			break;
 		case 'n':
-			if (reader_number(optarg, UINT32_MAX, &s->count))
+			if (show_number(optarg, UINT32_MAX, &s->count))
 				break;
 			tool_error("ctl", "-n can't be '%s'; it is a number of screens", optarg);
 			return TOOL_USAGE;

@@ -20,11 +20,11 @@ static const char help[] =
 	"  --format=FORMAT  text (default), or json: one object per line\n"
 	"  --event-format=TYPE=FORMAT\n"
 	"                   how to decode the data of custom events of this type, by name or\n"
-	"                   number, such as request='u32 id, string name'; several times\n" READER_HELP_TEXT;
+	"                   number, such as request='u32 id, string name'; several times\n" SHOW_HELP_TEXT;
 
 struct dump {
-	struct reader_options options;
-	const struct reader_colors *color;
+	struct show_options options;
+	const struct show_colors *color;
 	struct event_formats formats;
 };
 
@@ -192,7 +192,7 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 static void print_text(const struct dump *dump, const struct about *about, struct read_merge_source *source,
 	const struct read_merge_event *event)
 {
-	const struct reader_colors *color = dump->color;
+	const struct show_colors *color = dump->color;
 
 	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
 		event->tid, word(event->type));
@@ -244,9 +244,9 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 	struct read_merge merge;
 
 	if (!dump->options.json)
-		reader_say_coarse(folder, "# ");
+		show_say_coarse(folder, "# ");
 	read_merge_open(&merge, folder);
-	while (!reader_output_broken() && (source = read_merge_next(&merge, &event))) {
+	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)
 			source->user = NULL;
 		/* They tell replay where a tree ends; each event has its tid. */
@@ -268,9 +268,9 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 	read_merge_close(&merge);
 }
 
-enum { DUMP_EVENT_FORMAT = READER_OWN };
+enum { DUMP_EVENT_FORMAT = SHOW_OWN };
 
-static bool take_option(const struct reader_options *options, int option, void *context)
+static bool take_option(const struct show_options *options, int option, void *context)
 {
 	struct dump *dump = context;
 	char *wrong = event_format_add(&dump->formats, optarg);
@@ -285,23 +285,23 @@ static bool take_option(const struct reader_options *options, int option, void *
 int dump_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "format", required_argument, NULL, READER_FORMAT },
+		{ "format", required_argument, NULL, SHOW_FORMAT },
 		{ "event-format", required_argument, NULL, DUMP_EVENT_FORMAT },
-		READER_LONG_OPTIONS,
+		SHOW_LONG_OPTIONS,
 		{ 0 },
 	};
-	static const struct reader_syntax syntax = {
+	static const struct show_syntax syntax = {
 		.command = "dump", .help = help, .letters = ":", .options = long_options, .own = take_option
 	};
 	struct dump dump = { 0 };
-	int status = reader_begin(&dump.options, &syntax, &dump, argc, argv);
+	int status = show_begin(&dump.options, &syntax, &dump, argc, argv);
 
 	if (status < 0) {
 		struct read_folder *folder = read_folder_open(dump.options.dir, dump.options.pid);
-		dump.color = reader_colors(&dump.options);
+		dump.color = show_colors(&dump.options);
 		if (folder)
 			dump_all(&dump, folder);
-		status = folder ? reader_end(folder) : TOOL_FAILED;
+		status = folder ? show_end(folder) : TOOL_FAILED;
 	}
 	event_format_free(&dump.formats);
 	return status;

@@ -41,7 +41,7 @@ static bool take_type(struct field *field, const char *word)
 		return true;
 	if (!*word || !strchr("uixf", *word))
 		return false;
-	int choice = reader_choice(word + 1, sizes);
+	int choice = show_choice(word + 1, sizes);
 	field->size = choice < 0 ? 0 : 1u << choice;
 	return choice >= (*word == 'f' ? 2 : 0);
 }
@@ -59,7 +59,7 @@ static char *take_field(struct event_format *format, char *text)
 	name = strtok_r(NULL, SPACES, &save);
 	if (field.kind == 'b') {
 		uint32_t size = 0;
-		if (!name || !reader_number(name, TRACE_CUSTOM_MAX, &size))
+		if (!name || !show_number(name, TRACE_CUSTOM_MAX, &size))
 			return memory_format("bytes wants a number from 1 to %d before the name", TRACE_CUSTOM_MAX);
 		field.size = size;
 		name = strtok_r(NULL, SPACES, &save);

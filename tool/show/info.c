@@ -25,7 +25,7 @@ static const char help[] =
 	"\n"
 	"Options:\n"
 	"  -v, --verbose    each process, where they are more than 10: else a line per program\n"
-	"  --format=FORMAT  text (default) or json\n" READER_HELP_TEXT;
+	"  --format=FORMAT  text (default) or json\n" SHOW_HELP_TEXT;
 
 #define FEW 10 /* processes that are shown one by one */
 
@@ -316,14 +316,14 @@ static void print_mode(const struct trace_head *head)
 
 static void print_changes(const struct read_process *process)
 {
-	char buf[READER_TIME_SIZE];
+	char buf[SHOW_TIME_SIZE];
 
-	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < process->changes && !show_output_broken(); i++) {
 		const struct read_change *change = &process->change[i];
 		uint64_t start = process->head.first.ticks;
 		printf("  Change      ");
 		printf("%12s  ",
-			reader_time(
+			show_time(
 				buf, change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0));
 		change_print(stdout, process, change);
 		putchar('\n');
@@ -344,7 +344,7 @@ static void print_kinds(uint32_t kinds)
 		fputs("none", stdout);
 }
 
-static void print_object(const struct read_object *object, const struct reader_colors *color)
+static void print_object(const struct read_object *object, const struct show_colors *color)
 {
 	printf("    %s", color->name);
 	tool_text(stdout, read_object_path(object));
@@ -370,7 +370,7 @@ static void print_object(const struct read_object *object, const struct reader_c
 }
 
 static void print_process(
-	const struct read_process *process, const struct info_sums *sums, const struct reader_colors *color)
+	const struct read_process *process, const struct info_sums *sums, const struct show_colors *color)
 {
 	const struct trace_head *head = &process->head;
 	uint32_t objects = 0;
@@ -407,17 +407,17 @@ static void print_process(
 		objects += read_process_object(process, i) != NULL;
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads,
 		process->unloads);
-	for (uint32_t i = 0; i < read_process_objects(process) && !reader_output_broken(); i++)
+	for (uint32_t i = 0; i < read_process_objects(process) && !show_output_broken(); i++)
 		if (read_process_object(process, i))
 			print_object(read_process_object(process, i), color);
 }
 
 static void print_text(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,
-	const struct reader_colors *color)
+	const struct show_colors *color)
 {
 	const struct read_process *first = folder->process[0];
 	time_t began = (time_t)(info_began(folder) / 1000000000);
-	char buf[READER_TIME_SIZE], date[64];
+	char buf[SHOW_TIME_SIZE], date[64];
 	struct tm tm;
 
 	line("Trace", folder->path);
@@ -429,7 +429,7 @@ static void print_text(struct read_folder *folder, const struct info_sums *sums,
 		line("Began", date);
 	print_clock(&first->clock);
 	if (all->events || all->custom)
-		line("Time", reader_time(buf, all->last > all->first ? all->last - all->first : 0));
+		line("Time", show_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %u\n", folder->processes);
 	print_sums(all, "");
 	if (folder->processes > FEW && !verbose) {
@@ -440,7 +440,7 @@ static void print_text(struct read_folder *folder, const struct info_sums *sums,
 		print_process(folder->process[i], &sums[i], color);
 }
 
-static bool take_option(const struct reader_options *options, int option, void *context)
+static bool take_option(const struct show_options *options, int option, void *context)
 {
 	(void)options;
 	(void)option;
@@ -452,17 +452,17 @@ int info_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "verbose", no_argument, NULL, 'v' },
-		{ "format", required_argument, NULL, READER_FORMAT },
-		READER_LONG_OPTIONS,
+		{ "format", required_argument, NULL, SHOW_FORMAT },
+		SHOW_LONG_OPTIONS,
 		{ 0 },
 	};
-	static const struct reader_syntax syntax = {
+	static const struct show_syntax syntax = {
 		.command = "info", .help = help, .letters = ":v", .options = long_options, .own = take_option
 	};
 	struct info_sums all = { .first = UINT64_MAX }, *sums;
-	struct reader_options options;
+	struct show_options options;
 	bool verbose = false;
-	int status = reader_begin(&options, &syntax, &verbose, argc, argv);
+	int status = show_begin(&options, &syntax, &verbose, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -490,7 +490,7 @@ int info_main(int argc, char **argv)
 	if (options.json)
 		info_json(folder, sums, &all);
 	else
-		print_text(folder, sums, &all, verbose, reader_colors(&options));
+		print_text(folder, sums, &all, verbose, show_colors(&options));
 	free(sums);
-	return reader_end(folder);
+	return show_end(folder);
 }

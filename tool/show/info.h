@@ -35,11 +35,11 @@ void info_count(struct info_sums *sums, struct read_process *process);
  */
 void info_estimate(struct info_sums *sums, struct read_process *process, uint64_t bytes);
 
-struct reader_colors;
+struct show_colors;
 
 /* Writes what stands in place of each process where they are many: lines per program, what became of them, their
  * notes. */
-void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color);
+void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color);
 
 /* Writes all as one JSON object. sums: one per process. */
 void info_json(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all);

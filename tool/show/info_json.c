@@ -117,7 +117,7 @@ static void print_changes(const struct read_process *process)
 	char buf[320];
 
 	printf("\"changes\":[");
-	for (uint32_t i = 0; i < process->changes && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < process->changes && !show_output_broken(); i++) {
 		const struct read_change *change = &process->change[i];
 		printf("%s\n{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"change\":\"%s\",", i ? "," : "",
 			read_clock_time(&process->clock, change->clock), change->tid, read_change_word(change->what));
@@ -174,7 +174,7 @@ static void print_process(const struct read_process *process, const struct info_
 		printf("null,");
 	print_changes(process);
 	printf("\"objects\":[");
-	for (uint32_t i = 0; i < read_process_objects(process) && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < read_process_objects(process) && !show_output_broken(); i++) {
 		if (!read_process_object(process, i))
 			continue;
 		fputs(between, stdout);

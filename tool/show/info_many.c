@@ -53,7 +53,7 @@ static size_t add_up(struct row *row, size_t rows)
 	return n;
 }
 
-static void print_programs(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+static void print_programs(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
 {
 	struct row *row = memory_zeroed(folder->processes, sizeof(*row));
 
@@ -121,7 +121,7 @@ static void print_notes(const struct read_folder *folder)
 	free(row);
 }
 
-void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct reader_colors *color)
+void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
 {
 	print_programs(folder, sums, color);
 	print_states(folder, sums);

@@ -25,7 +25,7 @@ static const char help[] =
 	"\n"
 	"Options:\n"
 	"  --tid=N          only the thread with this id\n"
-	"  -D, --depth=N    only calls with less than N open calls above them\n" READER_HELP_TEXT;
+	"  -D, --depth=N    only calls with less than N open calls above them\n" SHOW_HELP_TEXT;
 
 /* A thread record's present thread; times of its calls are ns. */
 struct thread {
@@ -37,8 +37,8 @@ struct thread {
 };
 
 struct replay {
-	struct reader_options options;
-	const struct reader_colors *color;
+	struct show_options options;
+	const struct show_colors *color;
 	struct read_merge merge;
 	struct read_stacks *stacks; /* of each process of the folder */
 	uint32_t tid; /* 0: all */
@@ -53,9 +53,9 @@ static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
 /* What stands before the text of a line. ns: UINT64_MAX for none. */
 static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
 {
-	char buf[READER_TIME_SIZE];
+	char buf[SHOW_TIME_SIZE];
 
-	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : reader_time(buf, ns), tid, r->color->dim,
+	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : show_time(buf, ns), tid, r->color->dim,
 		r->color->off);
 	for (; depth; depth--)
 		fputs("  ", stdout);
@@ -344,7 +344,7 @@ static void replay(struct replay *r, struct read_folder *folder)
 	struct read_merge_source *source;
 	struct read_merge_event event;
 
-	reader_say_coarse(folder, "# ");
+	show_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
 	read_merge_open(&r->merge, folder);
 	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
@@ -355,7 +355,7 @@ static void replay(struct replay *r, struct read_folder *folder)
 		if (!source->is_meta)
 			begin_thread(r, source, &r->stacks[process]);
 	}
-	while (!reader_output_broken() && (source = read_merge_next(&r->merge, &event)))
+	while (!show_output_broken() && (source = read_merge_next(&r->merge, &event)))
 		take(r, source, &event);
 	for (unsigned i = 0; i < r->merge.sources; i++) {
 		struct thread *thread = r->merge.source[i]->user;
@@ -369,17 +369,17 @@ static void replay(struct replay *r, struct read_folder *folder)
 	read_merge_close(&r->merge);
 }
 
-enum { REPLAY_TID = READER_OWN };
+enum { REPLAY_TID = SHOW_OWN };
 
-static bool take_option(const struct reader_options *options, int option, void *context)
+static bool take_option(const struct show_options *options, int option, void *context)
 {
 	struct replay *r = context;
 
 	if (option == REPLAY_TID)
-		return reader_number(optarg, INT32_MAX, &r->tid) ||
-			reader_bad_value(options, "--tid", optarg, "the id of a thread");
-	return reader_number(optarg, UINT32_MAX, &r->depth) ||
-		reader_bad_value(options, "--depth", optarg, "a number from 1 up");
+		return show_number(optarg, INT32_MAX, &r->tid) ||
+			show_bad_value(options, "--tid", optarg, "the id of a thread");
+	return show_number(optarg, UINT32_MAX, &r->depth) ||
+		show_bad_value(options, "--depth", optarg, "a number from 1 up");
 }
 
 int replay_main(int argc, char **argv)
@@ -387,14 +387,14 @@ int replay_main(int argc, char **argv)
 	static const struct option long_options[] = {
 		{ "tid", required_argument, NULL, REPLAY_TID },
 		{ "depth", required_argument, NULL, 'D' },
-		READER_LONG_OPTIONS,
+		SHOW_LONG_OPTIONS,
 		{ 0 },
 	};
-	static const struct reader_syntax syntax = {
+	static const struct show_syntax syntax = {
 		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .own = take_option
 	};
 	struct replay r = { .depth = UINT32_MAX };
-	int status = reader_begin(&r.options, &syntax, &r, argc, argv);
+	int status = show_begin(&r.options, &syntax, &r, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -402,7 +402,7 @@ int replay_main(int argc, char **argv)
 	struct read_folder *folder = read_folder_open(r.options.dir, r.options.pid);
 	if (!folder)
 		return TOOL_FAILED;
-	r.color = reader_colors(&r.options);
+	r.color = show_colors(&r.options);
 	replay(&r, folder);
-	return reader_end(folder);
+	return show_end(folder);
 }

@@ -33,7 +33,7 @@ static const char help[] =
 	"Options:\n"
 	"  --sort=KEY       by calls, total (default), self, avg, or max\n"
 	"  --by=WHAT        a line per function (default), library, or thread\n"
-	"  --format=FORMAT  table (default) or json\n" READER_HELP_TEXT
+	"  --format=FORMAT  table (default) or json\n" SHOW_HELP_TEXT
 	"\n"
 	"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
 	"the others are of single calls from entry to return.\n";
@@ -108,12 +108,12 @@ static struct line *make_lines(const struct counter *c, enum sort sort, uint32_t
 
 static void print_time(const struct line *line, uint64_t ns)
 {
-	char buf[READER_TIME_SIZE];
+	char buf[SHOW_TIME_SIZE];
 
-	printf("  %11s", line->timed ? reader_time(buf, ns) : "-");
+	printf("  %11s", line->timed ? show_time(buf, ns) : "-");
 }
 
-static void print_heads(enum count_by by, enum sort sort, const struct reader_colors *color)
+static void print_heads(enum count_by by, enum sort sort, const struct show_colors *color)
 {
 	static const char *const what[] = { "Function", "Library", "Thread" };
 	static const char rule[] = "===========";
@@ -127,10 +127,10 @@ static void print_heads(enum count_by by, enum sort sort, const struct reader_co
 	printf("  ====================\n");
 }
 
-static void print_name(const struct line *line, enum count_by by, const struct reader_colors *color)
+static void print_name(const struct line *line, enum count_by by, const struct show_colors *color)
 {
 	const struct count_row *row = line->row;
-	char buf[READER_TIME_SIZE];
+	char buf[SHOW_TIME_SIZE];
 
 	switch (by) {
 	case COUNT_BY_FUNCTION:
@@ -141,7 +141,7 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 		printf("]%s", color->off);
 		if (row->throttled)
 			printf(" %s(times until %s, then only counted)%s", color->warn,
-				reader_time(buf, row->throttled_after), color->off);
+				show_time(buf, row->throttled_after), color->off);
 		putchar('\n');
 		break;
 	case COUNT_BY_LIBRARY:
@@ -158,13 +158,13 @@ static void print_name(const struct line *line, enum count_by by, const struct r
 }
 
 /* A second table, of custom events, if there are any. */
-static void print_events(const struct event_counter *c, const struct reader_colors *color)
+static void print_events(const struct event_counter *c, const struct show_colors *color)
 {
 	if (!c->rows)
 		return;
 	printf("\n%s%10s  %11s  %s%s\n==========  ===========  ====================\n", color->head, "Events", "Bytes",
 		"Type", color->off);
-	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < c->rows && !show_output_broken(); i++) {
 		const struct event_row *row = &c->row[i];
 		printf("%10" PRIu64 "  %11" PRIu64 "  %s", row->count, row->bytes, color->name);
 		event_type(stdout, row->name, row->number);
@@ -173,7 +173,7 @@ static void print_events(const struct event_counter *c, const struct reader_colo
 }
 
 /* What the numbers leave out. */
-static void print_remarks(const struct counter *c, const struct reader_colors *color)
+static void print_remarks(const struct counter *c, const struct show_colors *color)
 {
 	printf("\n%s%" PRIu64 " events lost%s, %" PRIu64 " calls unfinished\n", c->lost ? color->warn : "", c->lost,
 		c->lost ? color->off : "", c->unfinished);
@@ -195,10 +195,10 @@ static void print_remarks(const struct counter *c, const struct reader_colors *c
 }
 
 static void print_table(const struct counter *c, const struct line *line, uint32_t lines, enum sort sort,
-	const struct reader_colors *color)
+	const struct show_colors *color)
 {
 	print_heads(c->by, sort, color);
-	for (uint32_t i = 0; i < lines && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		printf("%10" PRIu64, line[i].calls);
 		print_time(&line[i], line[i].total);
 		print_time(&line[i], line[i].self);
@@ -229,7 +229,7 @@ static void json_events(const struct event_counter *c)
 {
 	if (c->rows)
 		printf(",\"custom_events\":[");
-	for (uint32_t i = 0; i < c->rows && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < c->rows && !show_output_broken(); i++) {
 		const struct event_row *row = &c->row[i];
 		printf("%s\n{\"type\":", i ? "," : "");
 		json_string(stdout, row->name);
@@ -248,7 +248,7 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 	static const char *const list[] = { "functions", "libraries", "threads" };
 
 	printf("{\"lost\":%" PRIu64 ",\"unfinished\":%" PRIu64 ",\"%s\":[", c->lost, c->unfinished, list[c->by]);
-	for (uint32_t i = 0; i < lines && !reader_output_broken(); i++) {
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct count_row *row = line[i].row;
 
 		printf("%s\n{", i ? "," : "");
@@ -290,23 +290,23 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 	puts("}");
 }
 
-enum { REPORT_SORT = READER_OWN, REPORT_BY };
+enum { REPORT_SORT = SHOW_OWN, REPORT_BY };
 
 struct choice {
 	int sort, by;
 };
 
-static bool take_option(const struct reader_options *options, int option, void *context)
+static bool take_option(const struct show_options *options, int option, void *context)
 {
 	struct choice *choice = context;
 
 	if (option == REPORT_SORT) {
-		choice->sort = reader_choice(optarg, sorts);
+		choice->sort = show_choice(optarg, sorts);
 		return choice->sort >= 0 ||
-		       reader_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
+		       show_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
 	}
-	choice->by = reader_choice(optarg, bys);
-	return choice->by >= 0 || reader_bad_value(options, "--by", optarg, "function, library or thread");
+	choice->by = show_choice(optarg, bys);
+	return choice->by >= 0 || show_bad_value(options, "--by", optarg, "function, library or thread");
 }
 
 int report_main(int argc, char **argv)
@@ -314,19 +314,19 @@ int report_main(int argc, char **argv)
 	static const struct option long_options[] = {
 		{ "sort", required_argument, NULL, REPORT_SORT },
 		{ "by", required_argument, NULL, REPORT_BY },
-		{ "format", required_argument, NULL, READER_FORMAT },
-		READER_LONG_OPTIONS,
+		{ "format", required_argument, NULL, SHOW_FORMAT },
+		SHOW_LONG_OPTIONS,
 		{ 0 },
 	};
-	static const struct reader_syntax syntax = { .command = "report",
+	static const struct show_syntax syntax = { .command = "report",
 		.help = help,
 		.letters = ":",
 		.options = long_options,
 		.table = true,
 		.own = take_option };
 	struct choice choice = { SORT_TOTAL, COUNT_BY_FUNCTION };
-	struct reader_options options;
-	int status = reader_begin(&options, &syntax, &choice, argc, argv);
+	struct show_options options;
+	int status = show_begin(&options, &syntax, &choice, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -344,10 +344,10 @@ int report_main(int argc, char **argv)
 	if (options.json)
 		print_json(&counter, line, lines);
 	else
-		print_table(&counter, line, lines, sort, reader_colors(&options));
+		print_table(&counter, line, lines, sort, show_colors(&options));
 	if (!options.json)
-		reader_say_coarse(folder, "");
+		show_say_coarse(folder, "");
 	free(line);
 	count_free(&counter);
-	return reader_end(folder);
+	return show_end(folder);
 }

@@ -15,18 +15,18 @@
 #include "tool/tool.h"
 #include "tool/read/folder.h"
 
-static void usage(const struct reader_options *options, const char *what, const char *word)
+static void usage(const struct show_options *options, const char *what, const char *word)
 {
 	tool_error(options->command, "%s '%s'; `xaudit %s --help` lists what there is", what, word, options->command);
 }
 
-bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed)
+bool show_bad_value(const struct show_options *options, const char *option, const char *value, const char *allowed)
 {
 	tool_error(options->command, "%s can't be '%s'; it is %s", option, value, allowed);
 	return false;
 }
 
-bool reader_number(const char *text, uint32_t max, uint32_t *number)
+bool show_number(const char *text, uint32_t max, uint32_t *number)
 {
 	char *end;
 
@@ -38,7 +38,7 @@ bool reader_number(const char *text, uint32_t max, uint32_t *number)
 	return true;
 }
 
-int reader_choice(const char *text, const char *const *names)
+int show_choice(const char *text, const char *const *names)
 {
 	for (int i = 0; names[i]; i++)
 		if (!strcmp(text, names[i]))
@@ -65,27 +65,27 @@ static int flush(void)
 }
 
 /* Anything but the options that all readers have, such as the '?' and ':' of getopt_long(), is reported. */
-static bool common(struct reader_options *options, const struct reader_syntax *syntax, int option, char **argv)
+static bool common(struct show_options *options, const struct show_syntax *syntax, int option, char **argv)
 {
 	const char *const format[] = { syntax->table ? "table" : "text", "json", NULL };
 	char letter[3] = { '-', 0, 0 };
 	int choice;
 
 	switch (option) {
-	case READER_PID:
-		if (!reader_number(optarg, INT32_MAX, &options->pid))
-			return reader_bad_value(options, "--pid", optarg, "the id of a process");
+	case SHOW_PID:
+		if (!show_number(optarg, INT32_MAX, &options->pid))
+			return show_bad_value(options, "--pid", optarg, "the id of a process");
 		return true;
-	case READER_COLOR:
+	case SHOW_COLOR:
 		choice = tool_colour(optarg, STDOUT_FILENO);
 		if (choice < 0)
-			return reader_bad_value(options, "--color", optarg, "always, never or auto");
+			return show_bad_value(options, "--color", optarg, "always, never or auto");
 		options->color = choice;
 		return true;
-	case READER_FORMAT:
-		choice = reader_choice(optarg, format);
+	case SHOW_FORMAT:
+		choice = show_choice(optarg, format);
 		if (choice < 0)
-			return reader_bad_value(options, "--format", optarg,
+			return show_bad_value(options, "--format", optarg,
 				syntax->table ? "table or json" : "text or json");
 		options->json = choice;
 		return true;
@@ -98,12 +98,11 @@ static bool common(struct reader_options *options, const struct reader_syntax *s
 	return false;
 }
 
-int reader_begin(
-	struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv)
+int show_begin(struct show_options *options, const struct show_syntax *syntax, void *context, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct reader_options){
+	*options = (struct show_options){
 		.command = syntax->command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO)
 	};
 	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
@@ -115,11 +114,11 @@ int reader_begin(
 	opterr = 0;
 	optind = 0; /* start anew, at argv[1] */
 	while ((option = getopt_long(argc, argv, syntax->letters, syntax->options, NULL)) != -1) {
-		if (option == READER_HELP) {
+		if (option == SHOW_HELP) {
 			fputs(syntax->help, stdout);
 			return flush();
 		}
-		bool own = option >= READER_OWN || (option < READER_HELP && option != '?' && option != ':');
+		bool own = option >= SHOW_OWN || (option < SHOW_HELP && option != '?' && option != ':');
 		if (!(own ? syntax->own(options, option, context) : common(options, syntax, option, argv)))
 			return TOOL_USAGE;
 	}
@@ -132,7 +131,7 @@ int reader_begin(
 	return -1;
 }
 
-int reader_end(struct read_folder *folder)
+int show_end(struct read_folder *folder)
 {
 	int status = flush();
 	int damaged = read_damage_report(&folder->damage);
@@ -185,27 +184,27 @@ void change_print(FILE *file, const struct read_process *process, const struct r
 	tool_text(file, change->text);
 }
 
-const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns)
+const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns)
 {
 	if (ns < 1000000)
-		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u us", ns / 1000, (unsigned)(ns % 1000));
+		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u us", ns / 1000, (unsigned)(ns % 1000));
 	else if (ns < 1000000000)
-		snprintf(buf, READER_TIME_SIZE, "%" PRIu64 ".%03u ms", ns / 1000000, (unsigned)(ns / 1000 % 1000));
+		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u ms", ns / 1000000, (unsigned)(ns / 1000 % 1000));
 	else
 		snprintf(
-			buf, READER_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
+			buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
 	return buf;
 }
 
-const struct reader_colors *reader_colors(const struct reader_options *options)
+const struct show_colors *show_colors(const struct show_options *options)
 {
-	static const struct reader_colors none = { "", "", "", "", "" };
-	static const struct reader_colors some = { "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[0m" };
+	static const struct show_colors none = { "", "", "", "", "" };
+	static const struct show_colors some = { "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[0m" };
 
 	return options->color ? &some : &none;
 }
 
-void reader_say_coarse(const struct read_folder *folder, const char *begin)
+void show_say_coarse(const struct read_folder *folder, const char *begin)
 {
 	uint32_t events = 0;
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct reader_options {
+struct show_options {
 	const char *command; /* "report" */
 	const char *dir;
 	uint32_t pid; /* 0: all */
@@ -24,31 +24,31 @@ struct option;
 struct read_folder;
 
 /* What one reader accepts. */
-struct reader_syntax {
+struct show_syntax {
 	const char *command;	      /* "report" */
 	const char *help;
 	const char *letters;	      /* the short options, for getopt_long(): ":D:" */
-	const struct option *options; /* the long ones, among them READER_LONG_OPTIONS */
+	const struct option *options; /* the long ones, among them SHOW_LONG_OPTIONS */
 	bool table;		      /* JSON's opposite is called a table, not text */
 	/*
-	 * Takes an option of this reader alone, a letter or from READER_OWN on; its value is in optarg. Returns as
-	 * reader_bad_value(). NULL: there is none.
+	 * Takes an option of this reader alone, a letter or from SHOW_OWN on; its value is in optarg. Returns as
+	 * show_bad_value(). NULL: there is none.
 	 */
-	bool (*own)(const struct reader_options *options, int option, void *context);
+	bool (*own)(const struct show_options *options, int option, void *context);
 };
 
 /* Values of the long options that all readers have; the short ones of a command are its own business. */
-enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
+enum { SHOW_HELP = 256, SHOW_PID, SHOW_COLOR, SHOW_FORMAT, SHOW_OWN };
 
 /* Lines for the array of struct option. */
-#define READER_LONG_OPTIONS                                 \
-	{ "help", no_argument, NULL, READER_HELP },         \
-		{ "pid", required_argument, NULL, READER_PID }, \
-		{ "color", required_argument, NULL, READER_COLOR }
+#define SHOW_LONG_OPTIONS                                 \
+	{ "help", no_argument, NULL, SHOW_HELP },             \
+		{ "pid", required_argument, NULL, SHOW_PID }, \
+		{ "color", required_argument, NULL, SHOW_COLOR }
 
 /* Text for --help. */
-#define READER_HELP_TEXT                                                     \
-	"  --pid=N          only the process with this id\n"                \
+#define SHOW_HELP_TEXT                                                         \
+	"  --pid=N          only the process with this id\n"                    \
 	"  --color=WHEN     always, never, or auto: on a terminal (default)\n" \
 	"  --help           this text\n"
 
@@ -57,20 +57,19 @@ enum { READER_HELP = 256, READER_PID, READER_COLOR, READER_FORMAT, READER_OWN };
  * context: for syntax->own. Returns -1, or the exit status with which the command is to end now: help was given, or one
  * line on stderr.
  */
-int reader_begin(
-	struct reader_options *options, const struct reader_syntax *syntax, void *context, int argc, char **argv);
+int show_begin(struct show_options *options, const struct show_syntax *syntax, void *context, int argc, char **argv);
 
 /* Says that the value of an option is none; allowed: what would be one. Returns false. */
-bool reader_bad_value(const struct reader_options *options, const char *option, const char *value, const char *allowed);
+bool show_bad_value(const struct show_options *options, const char *option, const char *value, const char *allowed);
 
 /* The number in text, from 1 to max. Returns false if it is none. */
-bool reader_number(const char *text, uint32_t max, uint32_t *number);
+bool show_number(const char *text, uint32_t max, uint32_t *number);
 
 /* Index of text in names, which ends with NULL; -1: not in it. */
-int reader_choice(const char *text, const char *const *names);
+int show_choice(const char *text, const char *const *names);
 
 /* Whether nobody wants more output: it is time to end. */
-static inline bool reader_output_broken(void)
+static inline bool show_output_broken(void)
 {
 	return ferror(stdout);
 }
@@ -79,10 +78,10 @@ static inline bool reader_output_broken(void)
  * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on
  * stderr if the output could not be written.
  */
-int reader_end(struct read_folder *folder);
+int show_end(struct read_folder *folder);
 
 /* Says, in a line that begins so, that times are coarse, if those of any process are. */
-void reader_say_coarse(const struct read_folder *folder, const char *begin);
+void show_say_coarse(const struct read_folder *folder, const char *begin);
 
 struct read_process;
 struct read_change;
@@ -94,15 +93,15 @@ void change_print(FILE *file, const struct read_process *process, const struct r
 /* The function that a TRACE_CHANGE_THROTTLED is about, or NULL. */
 const struct read_function *change_function(const struct read_process *process, const struct read_change *change);
 
-#define READER_TIME_SIZE 24
+#define SHOW_TIME_SIZE 24
 
 /* A time as text: "0.050 us", "12.345 ms", "1.000  s". Three decimals, and a unit of two characters. Returns buf. */
-const char *reader_time(char buf[READER_TIME_SIZE], uint64_t ns);
+const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns);
 
 /* Escape sequences; empty without colours. */
-struct reader_colors {
+struct show_colors {
 	const char *head, *dim, *name, *warn, *off;
 };
-const struct reader_colors *reader_colors(const struct reader_options *options);
+const struct show_colors *show_colors(const struct show_options *options);
 
 #endif
