@@ -13,7 +13,6 @@
 
 #include "format/trace.h"
 #include "t/lib/tap.h"
-#include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 
@@ -48,13 +47,6 @@ static int make_file(const char *name)
 	if (fd < 0)
 		bail("a file can't be made");
 	return fd;
-}
-
-/* Of tool/main.c. */
-void tool_error(const char *command, const char *format, ...)
-{
-	(void)command;
-	bail(format);
 }
 
 /* All places are full of bytes; two of chunks, which are none yet; one that nobody has. */
@@ -129,10 +121,12 @@ static long long size_now(void)
 static bool trim(int fd)
 {
 	struct read_folder *trace;
+	struct read_error error;
 
 	if (fd >= 0)
 		close(fd);
-	trace = read_folder_open_family(folder_path);
+	trace = read_folder_open_family(folder_path, &error);
+	read_error_free(&error);
 	if (!trace)
 		return false;
 	bool done = record_trim(folder, trace->family[0]) >= 0;

@@ -113,7 +113,7 @@ int main(void)
 	is_int(opened, MANY, "they are opened where 32 descriptors are all there is");
 	is_int(readable(), MANY, "and read");
 	DIR *list = read_file_list(at, "p1");
-	ok(list, "a folder is listed then, too");
+	ok(list != NULL, "a folder is listed then, too");
 	if (list)
 		closedir(list);
 	for (int i = 0; i < MANY; i++) {

@@ -15,6 +15,7 @@
 #include "tool/ctl/folder.h"
 #include "tool/ctl/help.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
@@ -206,7 +207,7 @@ static char *process_in(const char *path)
 			found[n - 1] = '\0';
 		return found;
 	}
-	struct read_folder *folder = read_folder_open(path, 0);
+	struct read_folder *folder = show_open(path, 0);
 	if (!folder)
 		return NULL;
 	const char *name = folder->process[0]->path;
@@ -252,7 +253,7 @@ static bool writes_to(const struct ctl_process *process, const struct read_proce
 static pid_t living(const char *path)
 {
 	char *name = process_in(path);
-	struct read_folder *folder = name ? read_folder_open_process("ctl", name, 0) : NULL;
+	struct read_folder *folder = name ? show_open_process("ctl", name, 0) : NULL;
 	pid_t pid = 0;
 
 	if (folder) {

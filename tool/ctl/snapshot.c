@@ -14,6 +14,7 @@
 #include "runtime/snapshot_copy.h"
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
@@ -69,7 +70,7 @@ static void remove_copy(int fd, const char *process, int to)
 /* Why there are no events. */
 static const char *why_nothing(const struct ctl_trace *from)
 {
-	struct read_folder *folder = read_folder_open_process("ctl", from->path, from->place);
+	struct read_folder *folder = show_open_process("ctl", from->path, from->place);
 	const char *why = "nothing that is switched on was called up to now";
 
 	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
@@ -99,7 +100,7 @@ static void tell(const struct ctl_trace *from, const struct snapshot_copied *cop
 /* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
 static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
-	struct read_folder *folder = read_folder_open_process(NULL, from->path, from->place);
+	struct read_folder *folder = show_open_process(NULL, from->path, from->place);
 	int to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
 

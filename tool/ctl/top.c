@@ -17,6 +17,7 @@
 
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/ctl/top_read.h"
@@ -418,7 +419,7 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	struct read_folder *folder = traces ? read_folder_open_process("ctl", trace->path, trace->place) : NULL;
+	struct read_folder *folder = traces ? show_open_process("ctl", trace->path, trace->place) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	top_open(&s.top, folder,

@@ -8,6 +8,7 @@
 
 #include "tool/ctl/status.h"
 #include "tool/show/info.h"
+#include "tool/show/open.h"
 #include "tool/memory.h"
 #include "tool/read/state.h"
 
@@ -32,7 +33,7 @@ static void take_sums(struct status *status, struct read_process *process)
 
 void status_events(struct status *status)
 {
-	struct read_folder *folder = status->folder ? read_folder_open_process("ctl", status->folder, status->place) : NULL;
+	struct read_folder *folder = status->folder ? show_open_process("ctl", status->folder, status->place) : NULL;
 
 	if (!folder)
 		return;
@@ -86,13 +87,13 @@ struct status *status_trace(const char *path, size_t *count, int *damage)
 
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
-	folder = access(meta, F_OK) == 0 ? read_folder_open_process("ctl", own, 0) : read_folder_open(own, 0);
+	folder = access(meta, F_OK) == 0 ? show_open_process("ctl", own, 0) : show_open(own, 0);
 	if (folder) {
 		*count = folder->processes;
 		status = memory_zeroed(folder->processes ? folder->processes : 1, sizeof(*status));
 		for (unsigned i = 0; i < folder->processes; i++)
 			take(&status[i], folder->process[i]);
-		*damage = read_damage_report(&folder->damage);
+		*damage = show_damage(&folder->damage);
 		read_folder_close(folder);
 	}
 	free(meta);

@@ -14,32 +14,8 @@
 #include <unistd.h>	  /* pread */
 
 #include "tool/memory.h"
-#include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/file.h"
-
-void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
-{
-	if (damage->first) {
-		damage->more++;
-		return;
-	}
-	char *at = offset == DAMAGE_NOWHERE ? memory_text("", 0) : memory_format(": offset %" PRIu64, offset);
-	damage->first = memory_format("%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
-	free(at);
-}
-
-int read_damage_report(const struct read_damage *damage)
-{
-	if (!damage->first)
-		return TOOL_OK;
-	if (damage->more)
-		tool_error(
-			NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", damage->first, damage->more);
-	else
-		tool_error(NULL, "%s; the rest of the trace was read", damage->first);
-	return TOOL_FAILED;
-}
 
 const char *read_path_base(const char *path)
 {
@@ -402,18 +378,43 @@ static void finish(struct read_folder *folder)
 	set_clocks(folder);
 }
 
-struct read_folder *read_folder_open(const char *path, uint32_t pid)
+/* Frees what was opened of it. Returns NULL, with what was wrong with it where that is the reason. */
+static struct read_folder *give_up(struct read_folder *folder, struct read_error *error)
+{
+	error->damage = folder->damage;
+	folder->damage = (struct read_damage){ 0 };
+	read_folder_close(folder);
+	return NULL;
+}
+
+/* Why there is no process that was wanted; any: there are others. */
+static void find_why(const struct read_folder *folder, const struct wanted *wanted, bool any, struct read_error *error)
+{
+	*error = (struct read_error){ .pid = wanted->pid };
+	if (folder->damage.first) {
+		error->why = READ_DAMAGED;
+	} else if (any && wanted->pid) {
+		error->why = READ_NO_PID;
+	} else if (any && wanted->name) {
+		error->why = READ_NO_NAME;
+		error->name = memory_text(wanted->name, strlen(wanted->name));
+		error->folder = memory_text(folder->path, strlen(folder->path));
+	} else {
+		error->why = READ_NO_TRACE;
+	}
+}
+
+struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read_error *error)
 {
 	struct wanted wanted = { .pid = pid };
 	struct read_folder *folder;
 	int fd;
 
+	*error = (struct read_error){ 0 };
 	find_wanted(&wanted, path);
 	fd = open(wanted.path ? wanted.path : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		tool_error(NULL, "can't open the trace %s: %s; %s", path, strerror(errno),
-			errno == EACCES ? "only the user who made it, and root, can read it"
-					: "`xaudit record COMMAND` makes one");
+		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
 		free(wanted.path);
 		free(wanted.buffer);
 		return NULL;
@@ -434,19 +435,11 @@ struct read_folder *read_folder_open(const char *path, uint32_t pid)
 	}
 	if (!wanted.folder)
 		take_children(folder, &wanted);
-	if (!folder->processes) {
-		if (folder->damage.first)
-			read_damage_report(&folder->damage);
-		else if (any && pid)
-			tool_error(NULL, "no process %" PRIu32 " in %s; `xaudit info` lists them", pid, path);
-		else if (any && wanted.name)
-			tool_error(NULL, "no process %s in %s; `xaudit info` lists them", wanted.name, folder->path);
-		else
-			tool_error(NULL, "no traced process in %s; is it a folder that `xaudit record` made?", path);
-		read_folder_close(folder);
-		folder = NULL;
-	} else {
+	if (folder->processes) {
 		finish(folder);
+	} else {
+		find_why(folder, &wanted, any, error);
+		folder = give_up(folder, error);
 	}
 	free(wanted.buffer);
 	return folder;
@@ -476,34 +469,8 @@ static void take_one(struct read_folder *folder, struct read_family *family, uin
 		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
 }
 
-struct read_folder *read_folder_open_process(const char *command, const char *path, uint32_t place)
-{
-	struct read_folder *folder;
-	const char *name;
-
-	/* A name of a forked process is found among all. */
-	if (read_folder_may_be_process(path))
-		return read_folder_open(path, 0);
-	folder = memory_zeroed(1, sizeof(*folder));
-	folder->path = folder->own_path = take_apart(path, &name);
-	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder->fd >= 0)
-		add_family(folder, name);
-	if (folder->families)
-		take_one(folder, folder->family[0], place);
-	if (!folder->processes) {
-		if (command)
-			tool_error(command, "%s: %s", path,
-				folder->fd < 0 || !folder->damage.first ? "there is no trace of a process"
-									: folder->damage.first);
-		read_folder_close(folder);
-		return NULL;
-	}
-	finish(folder);
-	return folder;
-}
-
-struct read_folder *read_folder_open_family(const char *path)
+/* Opens the folder of one process, or of a family; it has none where it is none. */
+static struct read_folder *open_one(const char *path)
 {
 	struct read_folder *folder = memory_zeroed(1, sizeof(*folder));
 	const char *name;
@@ -512,14 +479,41 @@ struct read_folder *read_folder_open_family(const char *path)
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0)
 		add_family(folder, name);
+	return folder;
+}
+
+struct read_folder *read_folder_open_process(const char *path, uint32_t place, struct read_error *error)
+{
+	struct read_folder *folder;
+
+	/* A name of a forked process is found among all. */
+	if (read_folder_may_be_process(path))
+		return read_folder_open(path, 0, error);
+	*error = (struct read_error){ 0 };
+	folder = open_one(path);
+	if (folder->families)
+		take_one(folder, folder->family[0], place);
+	if (folder->processes) {
+		finish(folder);
+		return folder;
+	}
+	error->why = READ_NO_PROCESS;
+	return give_up(folder, error);
+}
+
+struct read_folder *read_folder_open_family(const char *path, struct read_error *error)
+{
+	struct read_folder *folder = open_one(path);
+
+	*error = (struct read_error){ 0 };
 	if (folder->families) {
 		take_one(folder, folder->family[0], 0);
 		take_children(folder, &(struct wanted){ 0 });
 	}
 	if (folder->processes)
 		return folder;
-	read_folder_close(folder);
-	return NULL;
+	error->why = READ_NO_PROCESS;
+	return give_up(folder, error);
 }
 
 void read_folder_close(struct read_folder *folder)
@@ -531,7 +525,7 @@ void read_folder_close(struct read_folder *folder)
 	free(folder->version);
 	free(folder->command);
 	free(folder->status);
-	free(folder->damage.first);
+	read_damage_free(&folder->damage);
 	free(folder->own_path);
 	if (folder->fd >= 0)
 		close(folder->fd);

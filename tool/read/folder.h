@@ -3,9 +3,8 @@
  * A trace folder as its readers see it: processes, their meta, and the clock. The format is format/trace.h.
  *
  * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked:
- * whatever can be read is read, and the rest is remembered as damage, which the command says in one line when it is
- * done (read_damage_report). Files are read with pread, never mapped: a file that shrinks meanwhile is a short read, not a
- * SIGBUS.
+ * whatever can be read is read, and the rest is remembered as damage (tool/read/error.h). Files are read with pread,
+ * never mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
  * One thread; nothing here is thread-safe or async-signal-safe. Running out of memory ends the command (memory.h).
  */
@@ -18,21 +17,8 @@
 
 #include "format/trace.h"
 #include "tool/read/clock.h"
+#include "tool/read/error.h"
 #include "tool/read/file.h"
-
-/* What could not be read: the first place, as text, and how many places followed. */
-struct read_damage {
-	char *first;
-	uint64_t more;
-};
-
-#define DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
-
-/* Remembers that `what` is wrong at `offset` of the file dir/name (name may be NULL). `what` is a phrase. */
-void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what);
-
-/* Says on stderr, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. */
-int read_damage_report(const struct read_damage *damage);
 
 struct read_function {
 	uint32_t id;
@@ -171,22 +157,22 @@ bool read_trace_is_of_this_boot(const char *boot_id);
  * Opens the trace folder `path`, or of it the one process that `path` names: DIR/p<pid>[.<n>], a folder, for the
  * process that made it, or a name that people are shown of a forked process (struct read_process). Reads DIR/record and the
  * heads; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is
- * nothing to read, after one line on stderr.
+ * nothing to read, and why: *error is to be freed in any case.
  */
-struct read_folder *read_folder_open(const char *path, uint32_t pid);
+struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read_error *error);
 void read_folder_close(struct read_folder *folder);
 
 /*
  * The same of one process alone, without what DIR/record says; of a folder DIR/p<pid> the process whose head is at
- * `place`. command: who says so when there is nothing to read; NULL: nobody does.
+ * `place`.
  */
-struct read_folder *read_folder_open_process(const char *command, const char *path, uint32_t place);
+struct read_folder *read_folder_open_process(const char *path, uint32_t place, struct read_error *error);
 
 /* Whether a path that is no folder may be the name of a process: there is such a trace. */
 bool read_folder_may_be_process(const char *path);
 
-/* The same, without a word, of all processes of a folder; NULL: there are none. */
-struct read_folder *read_folder_open_family(const char *path);
+/* The same of all processes of a folder DIR/p<pid>. */
+struct read_folder *read_folder_open_family(const char *path, struct read_error *error);
 
 /* For tool/read/family.c: never NULL, but perhaps `bad`. */
 struct read_process *read_process_open(struct read_family *family, uint32_t place);

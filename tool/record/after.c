@@ -236,7 +236,10 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 		return false;
 	if (!over || record_drain_leave(name, fd)) {
 		char *path = memory_format("%s/%s", of->path, name);
-		struct read_folder *folder = read_folder_open_family(path);
+		struct read_error error;
+		struct read_folder *folder = read_folder_open_family(path, &error);
+
+		read_error_free(&error);
 		taken = folder && !(over && is_alive(folder->family[0]));
 		if (taken)
 			take_family(&found, fd, folder);

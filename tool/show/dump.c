@@ -8,6 +8,7 @@
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/json.h"
+#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/read/merge.h"
@@ -297,7 +298,7 @@ int dump_main(int argc, char **argv)
 	int status = show_begin(&dump.options, &syntax, &dump, argc, argv);
 
 	if (status < 0) {
-		struct read_folder *folder = read_folder_open(dump.options.dir, dump.options.pid);
+		struct read_folder *folder = show_open(dump.options.dir, dump.options.pid);
 		dump.color = show_colors(&dump.options);
 		if (folder)
 			dump_all(&dump, folder);

@@ -13,6 +13,7 @@
 #include "audit/rules/rules.h"
 #include "tool/lost.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/read/counts.h"
@@ -466,7 +467,7 @@ int info_main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	struct read_folder *folder = read_folder_open(options.dir, options.pid);
+	struct read_folder *folder = show_open(options.dir, options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	sums = memory_zeroed(folder->processes, sizeof(*sums));

@@ -13,6 +13,7 @@
 
 #include "tool/show/event_text.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/read/calls.h"
@@ -399,7 +400,7 @@ int replay_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 
-	struct read_folder *folder = read_folder_open(r.options.dir, r.options.pid);
+	struct read_folder *folder = show_open(r.options.dir, r.options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	r.color = show_colors(&r.options);

@@ -9,6 +9,7 @@
 #include "tool/show/event_text.h"
 #include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/show/report_count.h"
 #include "tool/tool.h"
@@ -331,7 +332,7 @@ int report_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 
-	struct read_folder *folder = read_folder_open(options.dir, options.pid);
+	struct read_folder *folder = show_open(options.dir, options.pid);
 	enum sort sort = (enum sort)choice.sort;
 	struct counter counter;
 	struct line *line;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h> /* isatty */
 
+#include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/folder.h"
 
@@ -134,7 +135,7 @@ int show_begin(struct show_options *options, const struct show_syntax *syntax, v
 int show_end(struct read_folder *folder)
 {
 	int status = flush();
-	int damaged = read_damage_report(&folder->damage);
+	int damaged = show_damage(&folder->damage);
 
 	read_folder_close(folder);
 	return status ? status : damaged;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+
+void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
+{
+	char at[32] = "";
+
+	if (damage->first) {
+		damage->more++;
+		return;
+	}
+	if (offset != DAMAGE_NOWHERE)
+		snprintf(at, sizeof(at), ": offset %" PRIu64, offset);
+	damage->first = memory_format("%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
+}
+
+void read_damage_free(struct read_damage *damage)
+{
+	free(damage->first);
+	*damage = (struct read_damage){ 0 };
+}
+
+void read_error_free(struct read_error *error)
+{
+	free(error->name);
+	free(error->folder);
+	read_damage_free(&error->damage);
+	*error = (struct read_error){ 0 };
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands say of a trace that can't be read, or not all of it: tool/read returns errors (tool/read/error.h),
+ * and here they become lines on stderr.
+ */
+#ifndef XAUDIT_TOOL_SHOW_OPEN_H
+#define XAUDIT_TOOL_SHOW_OPEN_H
+
+#include <stdint.h>
+
+struct read_damage;
+struct read_folder;
+
+/* As read_folder_open(). Returns NULL when there is nothing to read, after one line. */
+struct read_folder *show_open(const char *path, uint32_t pid);
+
+/* As read_folder_open_process(). command: who says so when there is no such process; NULL: nobody does. */
+struct read_folder *show_open_process(const char *command, const char *path, uint32_t place);
+
+/* Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. */
+int show_damage(const struct read_damage *damage);
+
+#endif
