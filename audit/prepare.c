@@ -230,20 +230,15 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint64_t available = segment_end - site->address;
 
+	if (!sled_is_own(site->type, site->address, p, available))
+		return 0;
 	if (sled_is_event(site->type)) {
 		struct sled_event event;
 		return sled_read_event(site->type, p, available, &event) &&
 		       !memcmp(event.bytes, load_code_original(object, n), SLED_JUMP_SIZE);
 	}
-	if (site->type <= SLED_XRAY_TYPED)
-		return sled_check_xray(site->type, site->address, p, available) == TRACE_REASON_TRACED;
-	if (site->type == SLED_GUARD)
-		return sled_is_guard(p, available);
-	if (sled_room(p, available, site->type == SLED_PATCHABLE ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE) == 0)
-		return 0;
-	if (site->type != SLED_PATCHABLE && sled_nops(p - sled_head(site->type), SLED_JUMP_SIZE) < 1)
-		return 0;
-	sled_keep(site->type, p, object->original[n - object->first_patchable_site]);
+	if (sled_row(site->type)->keeps)
+		sled_keep(site->type, p, object->original[n - object->first_patchable_site]);
 	return 1;
 }
 
@@ -284,8 +279,8 @@ static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uin
 		const struct site *s = &object->sites.site[site];
 		if (s->address >= segment_end)
 			break;
-		/* XRay sleds that stay as they are need no look; what can be patched later is looked at then. */
-		if (!(object->marks[s->function] & FUNCTION_ON) && s->type <= SLED_XRAY_TYPED)
+		/* What stays as it is may need no look; what can be patched later is looked at then. */
+		if (!(object->marks[s->function] & FUNCTION_ON) && sled_row(s->type)->as_is)
 			continue;
 		if (!is_as_expected(load, site, segment_end) || !build_one(load, site, &patch[n]))
 			return -1;

@@ -3,12 +3,45 @@
 
 #include "x86_64/sys.h" /* sys_same */
 
-/* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (behind the ret of an exit).
- */
+/* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (after the ret of an exit). */
 static const uint8_t entry_nop[9] = {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
-static const uint8_t nop5[SLED_JUMP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
 static const uint8_t exit_nop[10] = {0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
+static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+#define NOP5 {0x0f, 0x1f, 0x44, 0x00, 0x00}, .off_size = 5
+#define NOP2 {0x66, 0x90}, .off_size = 2
+
+static const struct sled_row rows[SLED_TYPES + 1] = {
+	[SLED_XRAY_ENTRY] = {.word = "entry", .size = SLED_XRAY_SIZE, .length = SLED_XRAY_SIZE, .as_is = 1,
+		.on = {0x41, 0xba}, .on_size = 2, .off = {0xeb, 0x09}, .off_size = 2, .rest = entry_nop,
+		.opcode = 0xe8, .branch = 6, .resume = SLED_XRAY_SIZE},
+	[SLED_XRAY_EXIT] = {.word = "exit", .size = SLED_XRAY_SIZE, .length = SLED_XRAY_SIZE, .as_is = 1,
+		.on = {0x41, 0xba}, .on_size = 2, .off = {0xc3}, .off_size = 1, .rest = exit_nop,
+		.opcode = 0xe9, .branch = 6, .resume = 0 /* at its ret */},
+	[SLED_XRAY_TAIL] = {.word = "tail", .size = SLED_XRAY_SIZE, .length = SLED_XRAY_SIZE, .as_is = 1,
+		.on = {0x41, 0xba}, .on_size = 2, .off = {0xeb, 0x09}, .off_size = 2, .rest = entry_nop,
+		.opcode = 0xe8, .branch = 6, .resume = SLED_XRAY_SIZE},
+	[SLED_XRAY_CUSTOM] = {.word = "custom", .size = SLED_EVENT_PATCH, .length = SLED_CUSTOM_SIZE, .as_is = 1,
+		.is_event = 1, .on = {0x66, 0x90}, .on_size = 2, .off = {0xeb, SLED_CUSTOM_SIZE - 2}, .off_size = 2,
+		.opcode = 0xe9, .branch = 2, .resume = SLED_CUSTOM_SIZE},
+	[SLED_XRAY_TYPED] = {.word = "typed", .size = SLED_EVENT_PATCH, .length = SLED_TYPED_SIZE, .as_is = 1,
+		.is_event = 1, .on = {0x66, 0x90}, .on_size = 2, .off = {0xeb, SLED_TYPED_SIZE - 2}, .off_size = 2,
+		.opcode = 0xe9, .branch = 2, .resume = SLED_TYPED_SIZE},
+	[SLED_PATCHABLE] = {.word = "patchable", .size = SLED_JUMP_SIZE, .is_jump = 1, .keeps = 1,
+		.on = {0xe9}, .on_size = 1, .off = NOP5, .opcode = 0xe9},
+	[SLED_PATCHABLE_HOT] = {.word = "hot", .size = SLED_JUMP_SIZE + SLED_HOT_JUMP_SIZE, .before = SLED_JUMP_SIZE,
+		.keeps = 1, .on = {0xeb, (uint8_t)-7}, .on_size = 2, .off = NOP2, .opcode = 0xe9},
+	[SLED_PATCHABLE_HOT_CET] = {.word = "hot", .size = SLED_JUMP_SIZE + SLED_ENDBR64_SIZE + SLED_HOT_JUMP_SIZE,
+		.before = SLED_JUMP_SIZE + SLED_ENDBR64_SIZE, .keeps = 1, .on = {0xeb, (uint8_t)-11}, .on_size = 2,
+		.off = NOP2, .opcode = 0xe9},
+	[SLED_GUARD] = {.word = "guard", .size = SLED_JUMP_SIZE, .length = SLED_JUMP_SIZE, .is_jump = 1,
+		.on = {0xe9}, .on_size = 1, .off = NOP5, .opcode = 0xe9},
+};
+
+const struct sled_row *sled_row(enum sled_type type)
+{
+	return &rows[(unsigned)type < SLED_TYPES ? type : SLED_TYPES];
+}
 
 /* Legacy prefixes that assemblers put before jumps: branch hints, notrack, bnd, padding; and REX. */
 static int is_jump_prefix(uint8_t byte)
@@ -87,33 +120,25 @@ int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct s
 
 enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const uint8_t *p, size_t size)
 {
+	const struct sled_row *row = sled_row(type);
 	struct sled_event event;
 
-	if (sled_is_event(type))
+	if (row->is_event)
 		return address % 2 || !sled_read_event(type, p, size, &event) ? TRACE_REASON_EVENT_SLED
 									      : TRACE_REASON_TRACED;
 	/* The head is stored as one aligned pair of bytes; on any other address a thread could see half of it. */
 	if (address % 2 || size < SLED_XRAY_SIZE)
 		return TRACE_REASON_SLED_BYTES;
-	switch (type) {
-	case SLED_XRAY_ENTRY:
-	case SLED_XRAY_TAIL:
-		if (p[0] != 0xeb || p[1] != 0x09)
-			return TRACE_REASON_SLED_BYTES;
-		if (!sys_same(p + 2, entry_nop, sizeof(entry_nop)) && p[6] != 0xe8)
-			return TRACE_REASON_SLED_BYTES;
-		if (type == SLED_XRAY_TAIL)
-			return check_tail_jump(p + SLED_XRAY_SIZE, size - SLED_XRAY_SIZE);
-		return TRACE_REASON_TRACED;
-	case SLED_XRAY_EXIT:
-		if (p[0] != 0xc3)
-			return TRACE_REASON_SLED_BYTES;
-		if (!sys_same(p + 1, exit_nop, sizeof(exit_nop)) && (p[1] != 0xba || p[6] != 0xe9))
-			return TRACE_REASON_SLED_BYTES;
-		return TRACE_REASON_TRACED;
-	default:
+	if (!row->rest || !sys_same(p, row->off, row->off_size))
 		return TRACE_REASON_SLED_BYTES;
-	}
+	/* It may have been on before. */
+	if (!sys_same(p + row->off_size, row->rest, SLED_XRAY_SIZE - row->off_size) &&
+		(!sys_same(p + row->off_size, row->on + row->off_size, row->on_size - row->off_size) ||
+			p[row->branch] != row->opcode))
+		return TRACE_REASON_SLED_BYTES;
+	if (type == SLED_XRAY_TAIL)
+		return check_tail_jump(p + SLED_XRAY_SIZE, size - SLED_XRAY_SIZE);
+	return TRACE_REASON_TRACED;
 }
 
 size_t sled_nop(const uint8_t *p, size_t size)
@@ -181,12 +206,12 @@ size_t sled_room(const uint8_t *p, size_t size, size_t need)
 
 int sled_is_guard(const uint8_t *p, size_t size)
 {
-	return size >= sizeof(nop5) && sys_same(p, nop5, sizeof(nop5));
+	return sled_is_own(SLED_GUARD, 0, p, size);
 }
 
 int sled_is_endbr64(const uint8_t *p, size_t size)
 {
-	return size >= SLED_ENDBR64_SIZE && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa;
+	return size >= sizeof(endbr64) && sys_same(p, endbr64, sizeof(endbr64));
 }
 
 /* Writes a jmp or call whose opcode is `place` bytes away from the site's address. 0: out of reach. */
@@ -203,148 +228,95 @@ static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from)
 {
-	*from = 0;
-	switch (type) {
-	case SLED_XRAY_ENTRY:
-	case SLED_XRAY_TAIL:
-	case SLED_XRAY_EXIT:
-		out[0] = 0x41;
-		out[1] = 0xba;
-		sys_put32(out + 2, index);
-		if (!put_branch(out + 6, type == SLED_XRAY_EXIT ? 0xe9 : 0xe8, rel, 6))
-			return 0;
-		return SLED_XRAY_SIZE;
-	case SLED_PATCHABLE:
-	case SLED_GUARD:
-		return put_branch(out, 0xe9, rel, 0);
-	case SLED_PATCHABLE_HOT:
-		*from = -SLED_JUMP_SIZE;
-		if (!put_branch(out, 0xe9, rel, *from))
-			return 0;
-		out[5] = 0xeb;
-		out[6] = (uint8_t)-7;
-		return 7;
-	case SLED_PATCHABLE_HOT_CET:
-		*from = -SLED_JUMP_SIZE - SLED_ENDBR64_SIZE;
-		if (!put_branch(out, 0xe9, rel, *from))
-			return 0;
-		sys_copy(out + 5, endbr64, sizeof(endbr64));
-		out[9] = 0xeb;
-		out[10] = (uint8_t)-11;
-		return 11;
-	case SLED_XRAY_CUSTOM:
-	case SLED_XRAY_TYPED:
-		if (!put_branch(out + 2, 0xe9, rel, 2))
-			return 0;
-		out[0] = 0x66;
-		out[1] = 0x90;
-		return SLED_EVENT_PATCH;
-	}
-	return 0;
+	const struct sled_row *row = sled_row(type);
+
+	*from = -row->before;
+	if (!row->size || !put_branch(out + row->branch, row->opcode, rel, *from + row->branch))
+		return 0;
+	if (row->before > SLED_JUMP_SIZE)
+		sys_copy(out + SLED_JUMP_SIZE, endbr64, sizeof(endbr64));
+	sys_copy(out + row->before, row->on, row->on_size);
+	if (row->rest)
+		sys_put32(out + row->on_size, index);
+	return row->size;
 }
 
-static int is_xray(enum sled_type type)
+int sled_is_on(enum sled_type type, const uint8_t two[2])
 {
-	return type == SLED_XRAY_ENTRY || type == SLED_XRAY_EXIT || type == SLED_XRAY_TAIL;
+	const struct sled_row *row = sled_row(type);
+
+	return row->size && sys_same(two, row->on, row->on_size);
 }
 
-/* Distance of the bytes before the entry, of hot sites. */
-static int before(enum sled_type type)
+int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size)
 {
-	return type == SLED_PATCHABLE_HOT	? SLED_JUMP_SIZE
-	       : type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE
-						: 0;
+	const struct sled_row *row = sled_row(type);
+
+	if (row->as_is)
+		return sled_check_xray(type, address, p, size) == TRACE_REASON_TRACED;
+	if (!row->keeps)
+		return row->size && size >= row->size && sys_same(p, row->off, row->size);
+	if (row->before && !sled_nops(p - row->before, SLED_JUMP_SIZE))
+		return 0;
+	return sled_room(p, size, row->off_size) != 0;
 }
 
-size_t sled_head(enum sled_type type)
+/* Where the head is in what is kept. */
+static size_t kept_head(const struct sled_row *row)
 {
-	return (size_t)before(type);
+	return row->before ? SLED_JUMP_SIZE : 0;
 }
 
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE])
 {
-	sys_copy(original, p - before(type), SLED_JUMP_SIZE);
-	if (before(type))
+	const struct sled_row *row = sled_row(type);
+
+	sys_copy(original, p - row->before, SLED_JUMP_SIZE);
+	if (row->before)
 		sys_copy(original + SLED_JUMP_SIZE, p, SLED_HOT_JUMP_SIZE);
 }
 
 size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 {
-	static const uint8_t nop2[SLED_HOT_JUMP_SIZE] = {0x66, 0x90};
+	const struct sled_row *row = sled_row(type);
 
-	switch (type) {
-	case SLED_XRAY_ENTRY:
-	case SLED_XRAY_TAIL:
-		out[0] = 0xeb;
-		out[1] = 0x09;
-		return 2;
-	case SLED_XRAY_EXIT:
-		out[0] = 0xc3;
-		return 1;
-	case SLED_XRAY_CUSTOM:
-	case SLED_XRAY_TYPED:
-		out[0] = 0xeb;
-		out[1] = (uint8_t)(sled_xray_size(type) - 2);
-		return 2;
-	case SLED_PATCHABLE:
-		/* A NOP that is long enough stays: it goes on behind what a patch covers. */
-		sys_copy(out, original[0] == 0x90 ? nop5 : original, SLED_JUMP_SIZE);
-		return SLED_JUMP_SIZE;
-	case SLED_GUARD:
-		sys_copy(out, nop5, SLED_JUMP_SIZE);
-		return SLED_JUMP_SIZE;
-	case SLED_PATCHABLE_HOT:
-	case SLED_PATCHABLE_HOT_CET:
-		sys_copy(out, original[SLED_JUMP_SIZE] == 0x90 ? nop2 : original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
-		return SLED_HOT_JUMP_SIZE;
-	default:
-		return 0;
-	}
+	/* A NOP that is long enough stays: it goes on behind what a patch covers. */
+	int stays = row->keeps && original[kept_head(row)] != 0x90;
+	sys_copy(out, stays ? original + kept_head(row) : row->off, row->off_size);
+	return row->off_size;
 }
 
 size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], int *from)
 {
-	size_t n = 0;
+	const struct sled_row *row = sled_row(type);
 
-	*from = -before(type);
-	if (is_xray(type)) {
-		n = sled_ready(type, original, out);
-		sys_copy(out + n, n == 1 ? exit_nop : entry_nop, SLED_XRAY_SIZE - n);
-		return SLED_XRAY_SIZE;
+	*from = -row->before;
+	if (row->keeps) {
+		sys_copy(out, original, SLED_JUMP_SIZE);
+		if (row->before > SLED_JUMP_SIZE)
+			sys_copy(out + SLED_JUMP_SIZE, endbr64, sizeof(endbr64));
+		if (row->before)
+			sys_copy(out + row->before, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
+		return row->size;
 	}
-	if (sled_is_event(type)) {
-		n = sled_ready(type, original, out);
-		sys_copy(out + n, original, SLED_JUMP_SIZE);
-		return SLED_EVENT_PATCH;
-	}
-	if (type == SLED_GUARD)
-		return sled_ready(type, original, out);
-	if (type != SLED_PATCHABLE && !before(type))
-		return 0;
-	sys_copy(out, original, SLED_JUMP_SIZE);
-	n = SLED_JUMP_SIZE;
-	if (type == SLED_PATCHABLE_HOT_CET) {
-		sys_copy(out + n, endbr64, sizeof(endbr64));
-		n += sizeof(endbr64);
-	}
-	if (before(type)) {
-		sys_copy(out + n, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
-		n += SLED_HOT_JUMP_SIZE;
-	}
-	return n;
+	sys_copy(out, row->off, row->off_size);
+	if (row->off_size < row->size)
+		sys_copy(out + row->off_size, row->rest ? row->rest : original, row->size - row->off_size);
+	return row->size;
 }
 
 /* Are all bytes but the head's the same? The head is at the start of XRay sleds, at the end of hot sites. */
-static int same_others(enum sled_type type, const uint8_t *a, const uint8_t *b, size_t size, size_t head)
+static int same_others(const struct sled_row *row, const uint8_t *a, const uint8_t *b)
 {
-	if (before(type))
-		return sys_same(a, b, size - head);
-	return sys_same(a + head, b + head, size - head);
+	size_t others = row->size - row->off_size, first = row->before ? 0 : row->off_size;
+
+	return sys_same(a + first, b + first, others);
 }
 
 unsigned sled_look(
 	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched)
 {
+	const struct sled_row *row = sled_row(type);
 	uint8_t file[16], ready[16];
 	unsigned state = 0;
 	int from;
@@ -358,7 +330,7 @@ unsigned sled_look(
 	if (sys_same(now, file, size))
 		state = SLED_IS_OFF | SLED_IS_FILE;
 	head = sled_ready(type, original, ready);
-	if (sled_is_jump(type)) {
+	if (row->is_jump) {
 		/* The short jump of a batch that a fork cut off is one whole instruction, too. */
 		if (sys_same(p, ready, head) || (p[0] == 0xeb && p[1] == length - 2))
 			state |= SLED_IS_OFF | SLED_IS_READY;
@@ -366,10 +338,9 @@ unsigned sled_look(
 	}
 	if (sys_same(p, ready, head)) {
 		state |= SLED_IS_OFF;
-		if (same_others(type, now, file, size, head) ||
-			(patched && same_others(type, now, patched, size, head)))
+		if (same_others(row, now, file) || (patched && same_others(row, now, patched)))
 			state |= SLED_IS_READY;
-	} else if (before(type) && sys_same(p, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE)) {
+	} else if (row->keeps && sys_same(p, original + kept_head(row), head)) {
 		state |= SLED_IS_OFF;
 	}
 	return state;
@@ -377,35 +348,26 @@ unsigned sled_look(
 
 int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high, int *resume)
 {
-	switch (type) {
-	case SLED_XRAY_ENTRY:
-	case SLED_XRAY_TAIL:
-	case SLED_XRAY_EXIT:
-		/* Between mov and call or jmp; an exit then returns untraced, an entry or tail goes on untraced. */
-		*low = 6;
-		*high = 7;
-		*resume = type == SLED_XRAY_EXIT ? 0 : SLED_XRAY_SIZE;
+	const struct sled_row *row = sled_row(type);
+
+	if (row->as_is) {
+		/* Before the jump or call: who stands there goes on untraced. */
+		*low = row->branch;
+		*high = row->branch + 1;
+		*resume = row->resume;
 		return !on;
-	case SLED_XRAY_CUSTOM:
-	case SLED_XRAY_TYPED:
-		/* Between the NOP and the jmp: goes on behind the sled, without the event. */
-		*low = 2;
-		*high = 3;
-		*resume = sled_xray_size(type);
-		return !on;
-	case SLED_PATCHABLE:
-		*low = 1;
-		*high = SLED_JUMP_SIZE;
-		*resume = (int)length;
-		return on;
-	case SLED_PATCHABLE_HOT:
-	case SLED_PATCHABLE_HOT_CET:
-		/* In the second NOP of one byte; or at the jump before the entry. */
-		*low = on ? 1 : -before(type);
-		*high = on ? SLED_HOT_JUMP_SIZE : *low + 1;
-		*resume = (int)length;
-		return 1;
-	default:
-		return 0;
 	}
+	if (!row->keeps)
+		return 0;
+	*resume = (int)length;
+	if (row->before && !on) {
+		/* At the jump before the entry. */
+		*low = -row->before;
+		*high = *low + 1;
+		return 1;
+	}
+	/* Behind the first of its NOPs of one byte. */
+	*low = 1;
+	*high = row->off_size;
+	return on;
 }

@@ -43,6 +43,7 @@ enum sled_type {
 	SLED_PATCHABLE_HOT, /* jmp -7 at the site's address, jmp rel32 five bytes before it */
 	SLED_PATCHABLE_HOT_CET, /* the same around an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
 	SLED_GUARD,	   /* jmp rel32 at the site's address */
+	SLED_TYPES
 };
 
 #define SLED_XRAY_SIZE	   11
@@ -73,21 +74,42 @@ struct sled_event {
 /* Reads an unpatched event sled. Returns 1, or 0 when it has another form; then *event is undefined. */
 int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct sled_event *event);
 
+/* What all sites of a type have in common. A new type whose bytes are like those of another is a row of sled.c. */
+struct sled_row {
+	const char *word; /* of tables for people */
+	uint8_t size;	  /* bytes that a patch changes; 0: there is no such type */
+	uint8_t before;	  /* so many of them lie before the site's address; the head is behind these */
+	uint8_t length;	  /* of the instructions that a patch covers; 0: each site's own */
+	uint8_t is_event; /* in the middle of a function, with a stub of its own */
+	uint8_t is_jump;  /* a jump of five bytes at its address when patched; by a short jump where threads run */
+	uint8_t keeps;	  /* its own bytes differ from site to site and are kept (sled_keep) */
+	uint8_t as_is;	  /* ready as the file has it, at an even address: needs no look before it is switched on */
+	uint8_t resume;	  /* of these: where a thread in the middle goes on when the site is switched off */
+	/* Bytes: first ones of the head when it is on, and when it is ready (keeps: NOPs of one byte joined). */
+	uint8_t on[2], on_size;
+	uint8_t off[SLED_JUMP_SIZE], off_size;
+	uint8_t opcode, branch; /* of the jump or call to the stub, and where it is in the patch */
+	const uint8_t *rest;	/* what the file has behind `off`; NULL: nothing, or what was kept */
+};
+
+/* Never NULL: of what is no type, all is zero. */
+const struct sled_row *sled_row(enum sled_type type);
+
 static inline int sled_is_event(enum sled_type type)
 {
-	return type == SLED_XRAY_CUSTOM || type == SLED_XRAY_TYPED;
+	return sled_row(type)->is_event;
 }
 
 /* Is its patch a jump of five bytes at its address, by way of a short jump where threads run? */
 static inline int sled_is_jump(enum sled_type type)
 {
-	return type == SLED_PATCHABLE || type == SLED_GUARD;
+	return sled_row(type)->is_jump;
 }
 
 /* Length of a type of XRay sled. */
 static inline uint16_t sled_xray_size(enum sled_type type)
 {
-	return type == SLED_XRAY_CUSTOM ? SLED_CUSTOM_SIZE : type == SLED_XRAY_TYPED ? SLED_TYPED_SIZE : SLED_XRAY_SIZE;
+	return sled_row(type)->length;
 }
 
 /* Length of the NOP instruction at p (all forms of gcc, clang and gas); 0: none, or not whole within size. */
@@ -156,8 +178,20 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 unsigned sled_look(
 	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
 
+/* Is a site with these two bytes at its address on? For who sees no more of it than that. */
+int sled_is_on(enum sled_type type, const uint8_t two[2]);
+
+/*
+ * Are the bytes at p those that a file has there, a site of this type that was never patched? address: the site's,
+ * link-time; size: bytes readable from p on. Bytes before the site must be readable where the type has such.
+ */
+int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size);
+
 /* Where the two bytes that are stored last are, in the bytes of sled_patched() and sled_file(). */
-size_t sled_head(enum sled_type type);
+static inline size_t sled_head(enum sled_type type)
+{
+	return sled_row(type)->before;
+}
 
 /*
  * Where a thread may stand in the middle of a site's bytes, which must be moved when they change with all threads

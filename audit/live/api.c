@@ -224,17 +224,6 @@ static int put_name(struct output *output, const char *name)
 
 static int put_function(const struct place *place, const struct xaudit_function_info *info, void *arg)
 {
-	static const char *const types[] = {
-		[SLED_XRAY_ENTRY] = "entry",
-		[SLED_XRAY_EXIT] = "exit",
-		[SLED_XRAY_TAIL] = "tail",
-		[SLED_XRAY_CUSTOM] = "custom",
-		[SLED_XRAY_TYPED] = "typed",
-		[SLED_PATCHABLE] = "patchable",
-		[SLED_PATCHABLE_HOT] = "hot",
-		[SLED_PATCHABLE_HOT_CET] = "hot",
-		[SLED_GUARD] = "guard",
-	};
 	struct output *output = arg;
 	const struct site_set *set = &place->object->sites;
 
@@ -260,7 +249,7 @@ static int put_function(const struct place *place, const struct xaudit_function_
 		put_number(output, info->object, 0);
 		put_number(output, site->address, 1);
 		text_char(&output->text, '\t');
-		text_string(&output->text, types[site->type]);
+		text_string(&output->text, sled_row(site->type)->word);
 		put_number(output, site->length, 0);
 		text_char(&output->text, '\n');
 		r = drain(output);

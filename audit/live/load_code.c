@@ -239,12 +239,8 @@ void load_code_count_pages(struct load *load)
 	}
 	for (uint32_t i = 0; i < object->usable; i++) {
 		const struct site *site = &object->sites.site[object->by_address[i]];
-		int type = site->type;
-		uint64_t size = sled_is_event((enum sled_type)type) ? SLED_EVENT_PATCH
-				: type <= SLED_XRAY_TYPED ? SLED_XRAY_SIZE
-				: sled_is_jump((enum sled_type)type) ? SLED_JUMP_SIZE : SLED_HOT_JUMP_SIZE;
-		uint64_t first = (site->address - sled_head((enum sled_type)type)) / PAGE,
-			 end = (site->address + size - 1) / PAGE;
+		const struct sled_row *sled = sled_row(site->type);
+		uint64_t low = site->address - sled->before, first = low / PAGE, end = (low + sled->size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/* In order of address, so the last page counted is the only one that can come again. */
 			if (last == ~0ull || page > last) {

@@ -126,8 +126,8 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 	if (batch->outside)
 		return TRACE_REASON_TRACED;
 	if (batch->on && !(state & SLED_IS_READY))
-		return site->type <= SLED_XRAY_TYPED ? TRACE_REASON_SLED_BYTES : TRACE_REASON_ONE_BYTE_NOPS;
-	if (site->type > SLED_XRAY_TYPED && !patch_may_store(load->base + site->address, 2))
+		return sled_row(site->type)->keeps ? TRACE_REASON_ONE_BYTE_NOPS : TRACE_REASON_SLED_BYTES;
+	if (!patch_may_store(load->base + site->address, 2))
 		return TRACE_REASON_STRADDLES;
 	return TRACE_REASON_TRACED;
 }

@@ -172,28 +172,6 @@ static bool read_two(const struct ctl_process *process, struct text *text, uint6
 	return text->there;
 }
 
-static bool is_on(enum sled_type type, const uint8_t two[2])
-{
-	switch (type) {
-	case SLED_XRAY_ENTRY:
-	case SLED_XRAY_EXIT:
-	case SLED_XRAY_TAIL:
-		return two[0] == 0x41 && two[1] == 0xba;
-	case SLED_XRAY_CUSTOM:
-	case SLED_XRAY_TYPED:
-		return two[0] == 0x66 && two[1] == 0x90;
-	case SLED_PATCHABLE:
-	case SLED_GUARD:
-		return two[0] == 0xe9;
-	case SLED_PATCHABLE_HOT:
-		return two[0] == 0xeb && (int8_t)two[1] == -7;
-	case SLED_PATCHABLE_HOT_CET:
-		return two[0] == 0xeb && (int8_t)two[1] == -11;
-	default:
-		return false;
-	}
-}
-
 /* The tables of an object, copied. */
 struct tables {
 	struct site *site;
@@ -234,7 +212,7 @@ static void add_sites(const struct ctl_process *process, struct status_object *o
 			continue;
 		struct status_kind *kind = &object->kind[t->function[site->function].kind];
 		kind->sites++;
-		kind->on += read_two(process, &text, address, two) && is_on((enum sled_type)site->type, two);
+		kind->on += read_two(process, &text, address, two) && sled_is_on((enum sled_type)site->type, two);
 	}
 }
 

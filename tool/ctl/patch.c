@@ -277,9 +277,7 @@ static void turn_to(struct ctl_world *world, struct page *page, uint64_t at)
 /* Where the two bytes are that decide, in those of a patch: while a site is off, nobody comes beyond them. */
 static size_t head_of(const struct control_patch *p)
 {
-	size_t head = p->type == SLED_PATCHABLE_HOT	  ? SLED_JUMP_SIZE
-		      : p->type == SLED_PATCHABLE_HOT_CET ? SLED_JUMP_SIZE + SLED_ENDBR64_SIZE
-							  : 0;
+	size_t head = sled_head((enum sled_type)p->type);
 
 	return head < p->size ? head : 0;
 }
