@@ -2,7 +2,6 @@
 /* xaudit list: what could be traced in an ELF file, and why not. Reads the file; runs nothing of it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "audit/rules/rules.h"
 #include "audit/site/site.h"
 #include "tool/json.h"
+#include "tool/options.h"
 #include "tool/tool.h"
 
 static const char *const reason_phrase[] = {
@@ -31,6 +31,7 @@ struct row {
 struct list {
 	const char *file;
 	int colour; /* in the table */
+	int json;   /* not the table */
 	struct site_set set;
 	struct row *row;
 	size_t rows;
@@ -247,24 +248,48 @@ static void print_table(const struct list *list)
 		print_row(list, &list->row[i]);
 }
 
-static void help(void)
+/* ---- the command ---- */
+
+static bool take_color(const struct options_given *given)
 {
-	fputs("Usage: xaudit list [OPTION]... FILE\n"
-	      "Shows what could be traced in an ELF file, per kind, and why not, without running it.\n"
-	      "\n"
-	      "Options:\n"
-	      "  --format=FORMAT  table (default) or json\n"
-	      "  --color=WHEN     always, never, or auto: on a terminal (default)\n"
-	      "  --help           this text\n"
-	      "\n"
-	      "Kinds:\n"
-	      "  xray       functions compiled with clang -fxray-instrument\n"
-	      "  patchable  functions compiled with -fpatchable-function-entry=N\n"
-	      "  plt        exported functions, which other objects call\n"
-	      "  calls      functions of other objects that the file calls through its PLT\n"
-	      "  guard      functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)\n",
-		stdout);
+	struct list *list = given->context;
+
+	list->colour = tool_colour(given->value, STDOUT_FILENO);
+	return list->colour >= 0 || options_wrong(given, given->row->allowed);
 }
+
+static const struct options_row rows[] = {
+	{ 0, "format", "FORMAT", "table (default) or json",
+		.take = options_word, .at = offsetof(struct list, json), .allowed = "table or json" },
+	{ 0, "color", "WHEN", "always, never, or auto: on a terminal (default)",
+		.take = take_color, .allowed = "always, never or auto" },
+	OPTIONS_HELP,
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "this option needs a value: %o; see xaudit list --help",
+	.unknown = "unknown option %o; see xaudit list --help",
+	.wrong = "%o is %a, not %v; see xaudit list --help",
+};
+
+static const struct options_syntax syntax = {
+	.command = "list",
+	.rows = rows,
+	.column = 19,
+	.wording = &wording,
+	.head = "Usage: xaudit list [OPTION]... FILE\n"
+		"Shows what could be traced in an ELF file, per kind, and why not, without running it.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"Kinds:\n"
+		"  xray       functions compiled with clang -fxray-instrument\n"
+		"  patchable  functions compiled with -fpatchable-function-entry=N\n"
+		"  plt        exported functions, which other objects call\n"
+		"  calls      functions of other objects that the file calls through its PLT\n"
+		"  guard      functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)\n",
+};
 
 static int usage(const char *what, const char *word)
 {
@@ -274,43 +299,15 @@ static int usage(const char *what, const char *word)
 
 int list_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"format", required_argument, NULL, 'f'},
-		{"color", required_argument, NULL, 'c'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct list list = {0};
-	int option, json = 0, fd, r;
+	struct list list = { .colour = tool_colour(NULL, STDOUT_FILENO) };
+	int first = options_take(&syntax, &list, argc, argv), fd, r;
 
-	list.colour = tool_colour(NULL, STDOUT_FILENO);
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		switch (option) {
-		case 'f':
-			if (strcmp(optarg, "json") && strcmp(optarg, "table"))
-				return usage("--format is table or json, not ", optarg);
-			json = !strcmp(optarg, "json");
-			break;
-		case 'c':
-			list.colour = tool_colour(optarg, STDOUT_FILENO);
-			if (list.colour < 0)
-				return usage("--color is always, never or auto, not ", optarg);
-			break;
-		case 'h':
-			help();
-			return TOOL_OK;
-		case ':':
-			return usage("this option needs a value: ", argv[optind - 1]);
-		default:
-			return usage("unknown option ", argv[optind - 1]);
-		}
-	}
-	if (optind + 1 != argc)
-		return usage(optind == argc ? "no file is named" : "one file at a time, not also ",
-			optind == argc ? "" : argv[optind + 1]);
-	list.file = argv[optind];
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (first + 1 != argc)
+		return usage(first == argc ? "no file is named" : "one file at a time, not also ",
+			first == argc ? "" : argv[first + 1]);
+	list.file = argv[first];
 
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
 	fd = open(list.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -323,7 +320,7 @@ int list_main(int argc, char **argv)
 		tool_error("list", "%s: not an x86-64 ELF file", list.file);
 	else if (r)
 		tool_error("list", "%s: %s", list.file, strerror(-r));
-	else if (json)
+	else if (list.json)
 		print_json(&list);
 	else
 		print_table(&list);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of a command, as rows of a table: what getopt_long() takes, what --help lists and what is said of a wrong
+ * one comes from there. One thread.
+ *
+ * A command has its rows, a struct that they write to, and
+ *
+ *	int first = options_take(&syntax, &own, argc, argv);
+ *	if (first <= 0)
+ *		return first ? TOOL_USAGE : TOOL_OK;
+ */
+#ifndef XAUDIT_TOOL_OPTIONS_H
+#define XAUDIT_TOOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct options_given;
+
+struct options_row {
+	char letter;	   /* 0: none */
+	const char *word;  /* without the dashes; NULL: a letter alone */
+	const char *value; /* what --help calls its value; NULL: it takes none */
+	const char *help;  /* NULL: not listed. Each line of it begins at the column of the syntax */
+	/* Takes it. Returns false after one line on stderr. NULL: this is --help. */
+	bool (*take)(const struct options_given *given);
+	size_t at;	     /* where in the context, for take */
+	const char *allowed; /* what the value may be, as messages say it: "table or json", "stream, ring, count" */
+	const char *wrong;   /* as in struct options_wording; NULL: the one there */
+	uint32_t most;	     /* of options_number() */
+};
+
+/* The row of --help, where its letter is listed, and where there is only the word. */
+#define OPTIONS_HELP_LETTER { .letter = 'h', .word = "help", .help = "this text" }
+#define OPTIONS_HELP	    { .word = "help", .help = "this text" }
+
+/*
+ * Texts with %c, the command; %v, the value; %a, what is allowed; %o, the option as it was written, or, in `wrong`, its
+ * word; %l, its letter, or %o where it has none.
+ */
+struct options_wording {
+	const char *no_value; /* it needs one, and is the last */
+	const char *unknown;
+	const char *letter; /* the same of a letter, and of a word that has one and takes no value; NULL: as any */
+	const char *excess; /* of a word with a value that it does not take; NULL: as an unknown one */
+	const char *wrong;  /* a value that is not allowed */
+};
+
+/* What is said where a syntax has no other. */
+extern const struct options_wording options_wording;
+
+struct options_syntax {
+	const char *command;		/* for messages: "record" */
+	const struct options_row *rows; /* ends with a row of zeros */
+	const char *head, *tail;	/* of --help, before and after the options; tail NULL: nothing */
+	unsigned column;		/* where the texts of --help begin */
+	bool aligned;			/* a word without a letter is listed below those with one */
+	bool in_front;			/* the first argument ends them: what follows belongs to somebody else */
+	const struct options_wording *wording; /* NULL: options_wording */
+};
+
+/* An option that was given. */
+struct options_given {
+	const struct options_syntax *syntax;
+	const struct options_row *row;
+	const char *value; /* NULL: it takes none */
+	void *context;
+};
+
+/*
+ * Takes the options. Returns the index of the first argument in argv, which is put in order where arguments may stand
+ * before options; 0 when help was given; -1 after one line on stderr.
+ */
+int options_take(const struct options_syntax *syntax, void *context, int argc, char **argv);
+
+/* ---- for rows ---- */
+
+/* At `at` is a bool, which becomes true; a const char *; an int, which of the allowed words it is; a uint32_t. */
+bool options_flag(const struct options_given *given);
+bool options_text(const struct options_given *given);
+bool options_word(const struct options_given *given);
+bool options_number(const struct options_given *given);
+
+/* Says that the value is not allowed. Returns false. */
+bool options_wrong(const struct options_given *given, const char *allowed);
+
+/* Which of the words it is, in a text such as "always, never or auto"; -1: none. */
+int options_index(const char *words, const char *value);
+
+#endif
