@@ -5,34 +5,18 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "audit/rules/rules.h"
+#include "tool/options.h"
 #include "tool/record/record.h"
 #include "tool/tool.h"
 
-static const char help[] =
-	"Usage: xaudit env [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
-	"Prints the environment variables under which a command is traced; nothing is run.\n"
-	"\n"
-	"Options:\n"
-	"  -c, --config=FILE    the configuration that the module reads\n"
-	"  -f, --format=FORMAT  shell: for eval (default); systemd: for a unit file; plain: NAME=VALUE\n"
-	"  -h, --help           this text\n";
-
-static const struct option long_options[] = {
-	{ "config", required_argument, NULL, 'c' },
-	{ "format", required_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
 struct format {
-	const char *name, *before, *between, *after;
+	const char *before, *between, *after;
 	/* Characters that need something before them. */
 	const char *special;
 	const char *(*escape)(char c);
@@ -51,22 +35,13 @@ static const char *escape_systemd(char c)
 	return c == '%' ? "%%" : c == '"' ? "\\\"" : "\\\\";
 }
 
+/* In this order. */
+#define FORMATS_ALLOWED "shell, systemd, plain"
 static const struct format formats[] = {
-	{ "shell", "export ", "='", "'", "'", escape_shell },
-	{ "systemd", "Environment=\"", "=", "\"", "%\"\\", escape_systemd },
-	{ "plain", "", "=", "", "", NULL },
+	{ "export ", "='", "'", "'", escape_shell },
+	{ "Environment=\"", "=", "\"", "%\"\\", escape_systemd },
+	{ "", "=", "", "", NULL },
 };
-
-#define FORMATS (sizeof(formats) / sizeof(*formats))
-
-static const struct format *find_format(const char *name)
-{
-	for (size_t i = 0; i < FORMATS; i++)
-		if (!strcmp(name, formats[i].name))
-			return &formats[i];
-	tool_error("env", "unknown format '%s'; allowed: shell, systemd, plain", name);
-	return NULL;
-}
 
 /* Can every format say this? Returns 0, or -1 after one line on stderr. */
 static int check(const char *name, const char *value)
@@ -133,38 +108,53 @@ static int run(const struct format *format, const char *config, const char *comm
 	return status;
 }
 
+struct own {
+	const char *config; /* NULL: not given */
+	int format;	    /* index in formats */
+};
+
+static bool take_config(const struct options_given *given)
+{
+	if (*given->value)
+		return options_text(given);
+	tool_error("env", "-c names no file");
+	return false;
+}
+
+static const struct options_row rows[] = {
+	{ 'c', "config", "FILE", "the configuration that the module reads",
+		.take = take_config, .at = offsetof(struct own, config) },
+	{ 'f', "format", "FORMAT", "shell: for eval (default); systemd: for a unit file; plain: NAME=VALUE",
+		.take = options_word, .at = offsetof(struct own, format), .allowed = FORMATS_ALLOWED },
+	OPTIONS_HELP_LETTER,
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "option '%o' needs a value; see xaudit %c --help",
+	.unknown = "unknown option '%o'; see xaudit %c --help",
+	.wrong = "unknown format '%v'; allowed: %a",
+};
+
+static const struct options_syntax syntax = {
+	.command = "env",
+	.rows = rows,
+	.column = 23,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit env [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
+		"Prints the environment variables under which a command is traced; nothing is run.\n"
+		"\n"
+		"Options:\n",
+};
+
 int env_main(int argc, char **argv)
 {
-	const struct format *format = &formats[0];
-	const char *config = NULL;
-	int c;
+	struct own own = { 0 };
+	int first = options_take(&syntax, &own, argc, argv);
 
 	record_speaker = "env";
-	opterr = 0;
-	/* '+': what follows the command belongs to the command. */
-	while ((c = getopt_long(argc, argv, "+:c:f:h", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			config = optarg;
-			if (!*config) {
-				tool_error("env", "-c names no file");
-				return TOOL_USAGE;
-			}
-			break;
-		case 'f':
-			if (!(format = find_format(optarg)))
-				return TOOL_USAGE;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return TOOL_OK;
-		case ':':
-			tool_error("env", "option '%s' needs a value; see xaudit env --help", argv[optind - 1]);
-			return TOOL_USAGE;
-		default:
-			tool_error("env", "unknown option '%s'; see xaudit env --help", argv[optind - 1]);
-			return TOOL_USAGE;
-		}
-	}
-	return run(format, config, argv[optind]);
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	return run(&formats[own.format], own.config, argv[first]);
 }
