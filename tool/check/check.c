@@ -2,141 +2,93 @@
 #define _GNU_SOURCE
 #include "tool/check/check.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/record/record.h"
 #include "tool/tool.h"
 
-static const char help[] =
-	"Usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"Runs a command and looks, whenever it unloads a library, whether that was safe: for threads that are inside "
-	"it, for\n"
-	"signal handlers and other functions of it that can still be called, for calls that come too late, and for "
-	"libraries\n"
-	"that stay although they were closed.\n"
-	"\n"
-	"Options:\n"
-	"      --scan              search the memory for addresses of unloaded functions (possible findings)\n"
-	"      --cycles            report memory that each cycle of opening and closing a library leaves behind\n"
-	"      --error-exitcode=N  the exit status when an error was found (1); 0: the command's\n"
-	"      --suppressions=FILE don't report what a block of the file describes; may be given again\n"
-	"      --default-suppressions=WORD\n"
-	"                          yes or no: those that come with xaudit (yes)\n"
-	"      --gen-suppressions  write a block for each finding\n"
-	"      --format=FORMAT     text or json (text)\n"
-	"  -o, --output=FILE       write the report there instead of to standard error\n"
-	"  -h, --help              this text\n"
-	"\n"
-	"The exit status is that of the command when no error was found; 125 xaudit failed, 126 the command can't be "
-	"executed,\n"
-	"127 it was not found.\n";
-
-enum {
-	OPTION_SCAN = 256,
-	OPTION_CYCLES,
-	OPTION_STATUS,
-	OPTION_FORMAT,
-	OPTION_SUPPRESS,
-	OPTION_DEFAULTS,
-	OPTION_GENERATE
-};
-
-static const struct option long_options[] = {
-	{"scan", no_argument, NULL, OPTION_SCAN},
-	{"cycles", no_argument, NULL, OPTION_CYCLES},
-	{"error-exitcode", required_argument, NULL, OPTION_STATUS},
-	{"suppressions", required_argument, NULL, OPTION_SUPPRESS},
-	{"default-suppressions", required_argument, NULL, OPTION_DEFAULTS},
-	{"gen-suppressions", no_argument, NULL, OPTION_GENERATE},
-	{"format", required_argument, NULL, OPTION_FORMAT},
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 struct check_options check_options = {.error_status = 1};
 
-/* Returns 0, or -1 after one line on stderr, or 1 when help was given. */
-static int parse(struct check_options *options, int argc, char **argv)
+/* ---- options ---- */
+
+static bool take_status(const struct options_given *given)
 {
+	struct check_options *options = given->context;
 	char *end;
-	int c;
+	long n = strtol(given->value, &end, 10);
 
-	opterr = 0;
-	/* '+': what follows the command belongs to the command. */
-	while ((c = getopt_long(argc, argv, "+:o:h", long_options, NULL)) != -1) {
-		switch (c) {
-		case OPTION_SCAN:
-			options->scan = true;
-			break;
-		case OPTION_CYCLES:
-			options->cycles = true;
-			break;
-		case OPTION_STATUS: {
-			long n = strtol(optarg, &end, 10);
-
-			if (!*optarg || *end || n < 0 || n > 255) {
-				tool_error("check", "bad status '%s' for --error-exitcode; allowed: 0 to 255", optarg);
-				return -1;
-			}
-			options->error_status = (int)n;
-			break;
-		}
-		case OPTION_FORMAT:
-			if (strcmp(optarg, "text") && strcmp(optarg, "json")) {
-				tool_error("check", "unknown format '%s'; allowed: text, json", optarg);
-				return -1;
-			}
-			options->json = !strcmp(optarg, "json");
-			break;
-		case OPTION_SUPPRESS:
-			options->suppressions = memory_resize(options->suppressions,
-				options->suppression_count + 1, sizeof(*options->suppressions));
-			options->suppressions[options->suppression_count++] = optarg;
-			break;
-		case OPTION_DEFAULTS:
-			if (strcmp(optarg, "yes") && strcmp(optarg, "no")) {
-				tool_error(
-					"check", "bad word '%s' for --default-suppressions; allowed: yes, no", optarg);
-				return -1;
-			}
-			options->no_defaults = !strcmp(optarg, "no");
-			break;
-		case OPTION_GENERATE:
-			options->generate = true;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 1;
-		case ':':
-			tool_error("check", "option '%s' needs a value; see xaudit check --help", argv[optind - 1]);
-			return -1;
-		default:
-			if (optopt && optopt < 256)
-				tool_error("check",
-					"option '-%c' is unknown or takes no value; see xaudit check --help", optopt);
-			else
-				tool_error("check",
-					"unknown option '%s', or it takes no value; see xaudit check --help",
-					argv[optind - 1]);
-			return -1;
-		}
-	}
-	if (optind == argc) {
-		tool_error("check", "no command to run; usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...");
-		return -1;
-	}
-	options->command = argv + optind;
-	return 0;
+	if (!*given->value || *end || n < 0 || n > 255)
+		return options_wrong(given, given->row->allowed);
+	options->error_status = (int)n;
+	return true;
 }
+
+static bool take_suppressions(const struct options_given *given)
+{
+	struct check_options *options = given->context;
+
+	options->suppressions = memory_resize(
+		options->suppressions, options->suppression_count + 1, sizeof(*options->suppressions));
+	options->suppressions[options->suppression_count++] = given->value;
+	return true;
+}
+
+#define AT(member) .at = offsetof(struct check_options, member)
+
+static const struct options_row rows[] = {
+	{ 0, "scan", NULL, "search the memory for addresses of unloaded functions (possible findings)",
+		.take = options_flag, AT(scan) },
+	{ 0, "cycles", NULL, "report memory that each cycle of opening and closing a library leaves behind",
+		.take = options_flag, AT(cycles) },
+	{ 0, "error-exitcode", "N", "the exit status when an error was found (1); 0: the command's",
+		.take = take_status, .wrong = "bad status '%v' for %o; allowed: %a", .allowed = "0 to 255" },
+	{ 0, "suppressions", "FILE", "don't report what a block of the file describes; may be given again",
+		.take = take_suppressions },
+	{ 0, "default-suppressions", "WORD", "yes or no: those that come with xaudit (yes)",
+		.take = options_word, AT(no_defaults),
+		.wrong = "bad word '%v' for %o; allowed: %a", .allowed = "yes, no" },
+	{ 0, "gen-suppressions", NULL, "write a block for each finding", .take = options_flag, AT(generate) },
+	{ 0, "format", "FORMAT", "text or json (text)", .take = options_word, AT(json), .allowed = "text, json" },
+	{ 'o', "output", "FILE", "write the report there instead of to standard error",
+		.take = options_text, AT(output) },
+	OPTIONS_HELP_LETTER,
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "option '%o' needs a value; see xaudit %c --help",
+	.unknown = "unknown option '%o', or it takes no value; see xaudit %c --help",
+	.letter = "option '%l' is unknown or takes no value; see xaudit %c --help",
+	.wrong = "unknown format '%v'; allowed: %a",
+};
+
+static const struct options_syntax syntax = {
+	.command = "check",
+	.rows = rows,
+	.column = 26,
+	.aligned = true,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+		"Runs a command and looks, whenever it unloads a library, whether that was safe: for threads that are "
+		"inside it, for\n"
+		"signal handlers and other functions of it that can still be called, for calls that come too late, and "
+		"for libraries\n"
+		"that stay although they were closed.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"The exit status is that of the command when no error was found; 125 xaudit failed, 126 the command "
+		"can't be executed,\n"
+		"127 it was not found.\n",
+};
+
+/* ---- the command ---- */
 
 /* Does a sanitizer's variable set the flag? */
 static bool has_flag(const char *variable, const char *flag)
@@ -232,11 +184,15 @@ static int run(void)
 
 int check_main(int argc, char **argv)
 {
-	int status;
+	int first = options_take(&syntax, &check_options, argc, argv);
 
 	record_speaker = "check";
-	status = parse(&check_options, argc, argv);
-	if (status)
-		return status < 0 ? RECORD_FAILED : 0;
+	if (first <= 0)
+		return first ? RECORD_FAILED : 0;
+	if (first == argc) {
+		tool_error("check", "no command to run; usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...");
+		return RECORD_FAILED;
+	}
+	check_options.command = argv + first;
 	return run();
 }

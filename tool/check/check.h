@@ -22,7 +22,8 @@
 #include "audit/check/check.h"
 
 struct check_options {
-	bool scan, cycles, json, generate, no_defaults;
+	bool scan, cycles, generate;
+	int json, no_defaults;
 	int error_status;
 	const char *output; /* NULL: standard error */
 	const char **suppressions;
