@@ -2,214 +2,131 @@
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/rules/rules.h"
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/tool.h"
 
-static const char help[] =
-	"Usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"Runs a command and records the calls of functions in its libraries.\n"
-	"\n"
-	"Options:\n"
-	"  -o, --output=DIR         the trace folder (xaudit.data); an older trace is kept as DIR.old\n"
-	"  -l, --library=GLOB       trace this library; repeatable\n"
-	"  -F, --filter=PATTERN     trace only these functions, FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable\n"
-	"  -N, --notrace=PATTERN    never trace these functions; repeatable\n"
-	"  -k, --kinds=KIND[,KIND]  kinds of sites: " TRACE_KIND_WORDS "\n"
-	"  -b, --buffer=SIZE        buffer per thread: a power of two from 64k to 1G (4M)\n"
-	"  -m, --mode=MODE          stream: every event (default); ring: the newest events; count: only how often\n"
-	"      --ring=SIZE          what mode ring keeps per thread: a power of two from 256k to 1G (8M)\n"
-	"      --size-limit=SIZE    record no more when the events of a process fill this, as in 1G\n"
-	"      --overflow=WHAT      where the disk is too slow: wait for it (default), or drop events\n"
-	"  -D, --depth=N            record only so many levels of calls\n"
-	"  -t, --time=TIME          leave out calls that are shorter, as in 500ns, 10us, 1.5ms\n"
-	"  -C, --below=PATTERN      record only these functions and what they call; repeatable\n"
-	"      --throttle=N%        only count short functions that fill more than this share of a buffer\n"
-	"      --clock=CLOCK        auto (default), tsc, monotonic; coarse: read for one event in 16\n"
-	"      --start-disabled     begin switched off; xaudit ctl PID enable switches on\n"
-	"      --prepare=WHAT       what can be switched on without a stop: selected (default), all, none\n"
-	"      --snapshot=WHAT      keep a copy of the ring: exit, crash, signal:NAME; repeatable\n"
-	"      --merge              let the kernel share patched pages between processes (KSM)\n"
-	"  -c, --config=FILE        read this configuration instead of xaudit.conf\n"
-	"  -h, --help               this text\n"
-	"\n"
-	"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every library "
-	"and of the\n"
-	"program. With neither: the configuration decides; where there is none, xray, patchable and guard of "
-	"everything, and the\n"
-	"calls of the program into its libraries.\n"
-	"\n"
-	"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it was not "
-	"found.\n";
+/* ---- options ---- */
 
-/* Options without a letter. From KEY on: by enum record_key. */
-enum { START_DISABLED = 256, SNAPSHOT, MERGE, KEY };
-
-static const struct option long_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "library", required_argument, NULL, 'l' },
-	{ "filter", required_argument, NULL, 'F' },
-	{ "notrace", required_argument, NULL, 'N' },
-	{ "kinds", required_argument, NULL, 'k' },
-	{ "buffer", required_argument, NULL, 'b' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "ring", required_argument, NULL, KEY + RECORD_RING },
-	{ "size-limit", required_argument, NULL, KEY + RECORD_SIZE_LIMIT },
-	{ "depth", required_argument, NULL, 'D' },
-	{ "time", required_argument, NULL, 't' },
-	{ "below", required_argument, NULL, 'C' },
-	{ "overflow", required_argument, NULL, KEY + RECORD_OVERFLOW },
-	{ "throttle", required_argument, NULL, KEY + RECORD_THROTTLE },
-	{ "clock", required_argument, NULL, KEY + RECORD_CLOCK },
-	{ "start-disabled", no_argument, NULL, START_DISABLED },
-	{ "prepare", required_argument, NULL, KEY + RECORD_PREPARE },
-	{ "snapshot", required_argument, NULL, SNAPSHOT },
-	{ "merge", no_argument, NULL, MERGE },
-	{ "config", required_argument, NULL, 'c' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static void add(struct record_words *words, const char *word)
+/* One more word of a list. */
+static bool take_more(const struct options_given *given)
 {
+	struct record_words *words = (struct record_words *)((char *)given->context + given->row->at);
+
 	words->word = memory_resize(words->word, words->count + 1, sizeof(*words->word));
-	words->word[words->count++] = word;
+	words->word[words->count++] = given->value;
+	return true;
 }
 
-static int add_kinds(unsigned *kinds, const char *list)
+static bool take_kinds(const struct options_given *given)
 {
-	for (const char *p = list;; p++) {
+	struct record_options *options = given->context;
+
+	for (const char *p = given->value;; p++) {
 		size_t n = strcspn(p, ",");
 		int kind = rules_kind(p, n);
 
 		if (kind < 0) {
 			tool_error("record", "unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, (int)n, p);
-			return -1;
+			return false;
 		}
-		*kinds |= 1u << kind;
+		options->kinds |= 1u << kind;
 		p += n;
 		if (!*p)
-			return 0;
+			return true;
 	}
 }
 
-static int set_key(struct record_options *options, enum record_key key, const char *value)
+/* An option with the name of a key of [trace], which takes its value. */
+static bool take_key(const struct options_given *given)
 {
-#define X(NAME, key, what, option) { key, what, option },
-	static const struct {
-		const char *key, *what, *option;
-	} name[] = { RECORD_KEYS(X) };
-#undef X
-	const char *allowed = rules_wrong(name[key].key, value);
+	const char *allowed = rules_wrong(given->row->word, given->value);
 
-	options->value[key] = value;
-	if (!allowed)
-		return 0;
-	tool_error("record", "bad %s '%s' for %s; allowed: %s", name[key].what, value, name[key].option, allowed);
-	return -1;
+	*(const char **)((char *)given->context + given->row->at) = given->value;
+	return !allowed || options_wrong(given, allowed);
 }
 
-static int add_snapshot(struct record_words *words, const char *value)
+static bool take_snapshot(const struct options_given *given)
 {
-	const char *allowed = rules_wrong("snapshot", value);
+	const char *allowed = rules_wrong("snapshot", given->value);
 
-	add(words, value);
-	if (!allowed)
-		return 0;
-	tool_error("record", "bad value '%s' for --snapshot; allowed: %s", value, allowed);
-	return -1;
+	return take_more(given) && (!allowed || options_wrong(given, allowed));
 }
 
-/* Returns 0, or -1 after one line on stderr, or 1 when help was given. */
-static int parse(struct record_options *options, int argc, char **argv)
-{
-	int c;
+#define AT(member)  .at = offsetof(struct record_options, member)
+#define KEY(NAME)   .take = take_key, AT(value[RECORD_##NAME])
+#define BAD_SIZE    .wrong = "bad size '%v' for %l; allowed: %a"
 
-	opterr = 0;
-	/* '+': what follows the command belongs to the command. */
-	while ((c = getopt_long(argc, argv, "+:o:l:F:N:k:b:m:D:t:C:c:h", long_options, NULL)) != -1) {
-		enum record_key key = RECORD_KEY_COUNT;
+static const struct options_row rows[] = {
+	{ 'o', "output", "DIR", "the trace folder (xaudit.data); an older trace is kept as DIR.old",
+		.take = options_text, AT(output) },
+	{ 'l', "library", "GLOB", "trace this library; repeatable", .take = take_more, AT(libraries) },
+	{ 'F', "filter", "PATTERN", "trace only these functions, FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable",
+		.take = take_more, AT(functions) },
+	{ 'N', "notrace", "PATTERN", "never trace these functions; repeatable", .take = take_more, AT(exclude) },
+	{ 'k', "kinds", "KIND[,KIND]", "kinds of sites: " TRACE_KIND_WORDS, .take = take_kinds },
+	{ 'b', "buffer", "SIZE", "buffer per thread: a power of two from 64k to 1G (4M)", KEY(BUFFER), BAD_SIZE },
+	{ 'm', "mode", "MODE", "stream: every event (default); ring: the newest events; count: only how often",
+		KEY(MODE) },
+	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (8M)",
+		KEY(RING), BAD_SIZE },
+	{ 0, "size-limit", "SIZE", "record no more when the events of a process fill this, as in 1G",
+		KEY(SIZE_LIMIT), BAD_SIZE },
+	{ 0, "overflow", "WHAT", "where the disk is too slow: wait for it (default), or drop events", KEY(OVERFLOW) },
+	{ 'D', "depth", "N", "record only so many levels of calls", KEY(DEPTH) },
+	{ 't', "time", "TIME", "leave out calls that are shorter, as in 500ns, 10us, 1.5ms", KEY(TIME) },
+	{ 'C', "below", "PATTERN", "record only these functions and what they call; repeatable",
+		.take = take_more, AT(below) },
+	{ 0, "throttle", "N%", "only count short functions that fill more than this share of a buffer", KEY(THROTTLE) },
+	{ 0, "clock", "CLOCK", "auto (default), tsc, monotonic; coarse: read for one event in 16", KEY(CLOCK) },
+	{ 0, "start-disabled", NULL, "begin switched off; xaudit ctl PID enable switches on",
+		.take = options_flag, AT(start_disabled) },
+	{ 0, "prepare", "WHAT", "what can be switched on without a stop: selected (default), all, none", KEY(PREPARE) },
+	{ 0, "snapshot", "WHAT", "keep a copy of the ring: exit, crash, signal:NAME; repeatable",
+		.take = take_snapshot, AT(snapshots) },
+	{ 0, "merge", NULL, "let the kernel share patched pages between processes (KSM)",
+		.take = options_flag, AT(merge) },
+	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
+	OPTIONS_HELP_LETTER,
+	{ 0 },
+};
 
-		switch (c) {
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'l':
-			add(&options->libraries, optarg);
-			break;
-		case 'F':
-			add(&options->functions, optarg);
-			break;
-		case 'N':
-			add(&options->exclude, optarg);
-			break;
-		case 'k':
-			if (add_kinds(&options->kinds, optarg) < 0)
-				return -1;
-			break;
-		case 'b':
-			key = RECORD_BUFFER;
-			break;
-		case 'm':
-			key = RECORD_MODE;
-			break;
-		case 'D':
-			key = RECORD_DEPTH;
-			break;
-		case 't':
-			key = RECORD_TIME;
-			break;
-		case 'C':
-			add(&options->below, optarg);
-			break;
-		case START_DISABLED:
-			options->start_disabled = true;
-			break;
-		case SNAPSHOT:
-			if (add_snapshot(&options->snapshots, optarg) < 0)
-				return -1;
-			break;
-		case MERGE:
-			options->merge = true;
-			break;
-		case KEY ... KEY + RECORD_KEY_COUNT - 1:
-			key = (enum record_key)(c - KEY);
-			break;
-		case 'c':
-			options->config = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 1;
-		case ':':
-			tool_error("record", "option '%s' needs a value; see xaudit record --help", argv[optind - 1]);
-			return -1;
-		default:
-			if (optopt && !strncmp(argv[optind - 1], "--", 2))
-				tool_error("record", "option '%s' takes no value; see xaudit record --help",
-					argv[optind - 1]);
-			else if (optopt)
-				tool_error("record",
-					"option '-%c' is unknown or takes no value; see xaudit record --help", optopt);
-			else
-				tool_error("record", "unknown option '%s'; see xaudit record --help", argv[optind - 1]);
-			return -1;
-		}
-		if (key != RECORD_KEY_COUNT && set_key(options, key, optarg) < 0)
-			return -1;
-	}
-	if (optind == argc) {
-		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
-		return -1;
-	}
-	options->command = argv + optind;
-	return 0;
-}
+static const struct options_wording wording = {
+	.no_value = "option '%o' needs a value; see xaudit %c --help",
+	.unknown = "unknown option '%o'; see xaudit %c --help",
+	.letter = "option '%l' is unknown or takes no value; see xaudit %c --help",
+	.excess = "option '%o' takes no value; see xaudit %c --help",
+	.wrong = "bad value '%v' for %l; allowed: %a",
+};
+
+static const struct options_syntax syntax = {
+	.command = "record",
+	.rows = rows,
+	.column = 27,
+	.aligned = true,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+		"Runs a command and records the calls of functions in its libraries.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every "
+		"library and of the\n"
+		"program. With neither: the configuration decides; where there is none, xray, patchable and guard of "
+		"everything, and the\n"
+		"calls of the program into its libraries.\n"
+		"\n"
+		"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it "
+		"was not found.\n",
+};
+
+/* ---- the command ---- */
 
 static void begun(void *folder)
 {
@@ -271,14 +188,14 @@ out:
 int record_main(int argc, char **argv)
 {
 	struct record_options options = { 0 };
-	int status = parse(&options, argc, argv);
+	int first = options_take(&syntax, &options, argc, argv), status = first ? RECORD_FAILED : 0;
 
-	if (status < 0)
-		status = RECORD_FAILED;
-	else if (status > 0)
-		status = 0;
-	else
+	if (first == argc) {
+		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
+	} else if (first > 0) {
+		options.command = argv + first;
 		status = run(&options);
+	}
 	free(options.libraries.word);
 	free(options.functions.word);
 	free(options.exclude.word);
