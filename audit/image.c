@@ -7,6 +7,7 @@
 #include <sys/auxv.h>	/* getauxval */
 
 #include "runtime/api/table.h" /* GUARD_NOTE */
+#include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
 #define PAGE 4096ul
@@ -290,7 +291,7 @@ int image_has_blind_unwinder(const struct image *image, const struct link_map *m
 	/* The relative relocations come first and name nothing. */
 	for (uint64_t i = t.relative; t.rela && i < t.rela_size / sizeof(Elf64_Rela); i++) {
 		uint32_t type = ELF64_R_TYPE(t.rela[i].r_info);
-		if (type != R_X86_64_GLOB_DAT && type != R_X86_64_64)
+		if (type != MACHINE_RELOCATION_DATA && type != MACHINE_RELOCATION_WORD)
 			continue;
 		const char *name = imported(&t, &t.rela[i]);
 		if (!name)

@@ -7,6 +7,7 @@
 
 #include "runtime/process.h"
 #include "runtime/text.h"
+#include "x86_64/empty.h"
 #include "x86_64/patch.h"
 
 /* A symbol that was changed and may have to be given back. In the arena of its load. */
@@ -24,7 +25,7 @@ static uint64_t target(enum import import)
 {
 	switch (import) {
 	case IMPORT_CUSTOM_EVENT:
-	case IMPORT_TYPED_EVENT: return (uint64_t)(uintptr_t)runtime_symbols_event;
+	case IMPORT_TYPED_EVENT: return (uint64_t)(uintptr_t)empty_function;
 	case IMPORT_REGISTER: return (uint64_t)(uintptr_t)runtime_symbols_register;
 	case IMPORT_DEREGISTER: return (uint64_t)(uintptr_t)runtime_symbols_deregister;
 	default: return (uint64_t)(uintptr_t)&runtime_symbols_handlers[import - IMPORT_FUNCTION_HANDLER];

@@ -38,12 +38,6 @@ void runtime_symbols_forget(const struct load *load);
  * only, no libc.
  */
 
-/*
- * Where the call of an event sled leads that LLVM would patch. Keeps all registers. Sleds that are traced never get
- * there.
- */
-void runtime_symbols_event(void);
-
 /* The handlers that LLVM's trampolines in such an object call: none, ever. */
 extern uint64_t runtime_symbols_handlers[4];
 

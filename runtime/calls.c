@@ -8,10 +8,12 @@
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "x86_64/confined.h"
+#include "x86_64/cpu.h"
+#include "x86_64/libc.h"
+#include "x86_64/sys.h"
 
 static int lies_on(const struct stack *stack, uint64_t slot)
 {
@@ -24,14 +26,7 @@ static int lies_on(const struct stack *stack, uint64_t slot)
  */
 static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 {
-	uint64_t expected = slot;
-	uint8_t taken;
-
-	__asm__ volatile("cmpxchg %3, %1; sete %0"
-			 : "=q"(taken), "+m"(stack->top), "+a"(expected)
-			 : "r"(outer)
-			 : "cc", "memory");
-	return taken;
+	return cpu_swaps_one(&stack->top, slot, outer);
 }
 
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
@@ -379,22 +374,13 @@ enum tramp_answer tramp_slow_landed(uint64_t slot)
 	return TRAMP_AGAIN;
 }
 
-/* Stack pointer of a glibc jmp_buf: mangled with the guard that all namespaces share. */
-static uint64_t landing(const uint64_t *env)
-{
-	uint64_t sp = env[6]; /* JB_RSP */
-
-	__asm__("ror $0x11, %0; xor %%fs:0x30, %0" : "+r"(sp) : : "cc");
-	return sp;
-}
-
 enum tramp_answer tramp_slow_jump(uint64_t env)
 {
 	struct thread *thread = thread_self();
 
 	if (!thread)
 		return TRAMP_PASS;
-	uint64_t sp = landing((const uint64_t *)(uintptr_t)env);
+	uint64_t sp = libc_jump_stack((const uint64_t *)(uintptr_t)env);
 	/*
 	 * The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may
 	 * come back.

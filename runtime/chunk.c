@@ -65,7 +65,7 @@ int chunk_pass_taken(struct thread *thread)
 		uint64_t next = at + event_size(word);
 		thread->passed = 1;
 		/* Fails where a handler moved it. */
-		__asm__ volatile("cmpxchg %2, %0" : "+m"(hot->cursor), "+a"(at) : "r"(next) : "cc", "memory");
+		cpu_swap_one(&hot->cursor, at, next);
 	}
 }
 

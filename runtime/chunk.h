@@ -32,8 +32,9 @@
 
 #include <stdint.h>
 
-#include "runtime/thread.h"
 #include "format/trace.h"
+#include "runtime/thread.h"
+#include "x86_64/cpu.h"
 
 /* A closed word: a hole, no chunk's token, and no custom event's first word of data. */
 #define CHUNK_CLOSED ((uint64_t)TRACE_TOKEN)
@@ -64,13 +65,7 @@ static inline uint64_t chunk_token(uint64_t filling)
  */
 static inline uint64_t chunk_store(uint64_t address, uint64_t token, uint64_t event)
 {
-	uint64_t found = token;
-
-	__asm__ volatile("cmpxchg %2, %1"
-			 : "+a"(found), "+m"(*(uint64_t *)(uintptr_t)address)
-			 : "r"(event)
-			 : "cc", "memory");
-	return found;
+	return cpu_swap_one((void *)(uintptr_t)address, token, event);
 }
 
 /*

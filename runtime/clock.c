@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/clock.h"
 
-#include <cpuid.h>	/* __get_cpuid */
-#include <sys/prctl.h>	/* PR_GET_TSC */
+#include <sys/prctl.h> /* PR_GET_TSC */
 
+#include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 #include "x86_64/tramp.h" /* tramp_clock */
 
@@ -30,21 +30,13 @@ static int ask_kernel(clockid_t clock, struct timespec *t)
 	return (int)sys_call(__NR_clock_gettime, clock, (long)t, 0, 0, 0, 0);
 }
 
-/* May rdtsc not run on the calling thread? */
+/* May the calling thread not read the TSC? */
 static int tsc_is_disabled(void)
 {
 	int state = PR_TSC_ENABLE;
 
 	sys_call(__NR_prctl, PR_GET_TSC, (long)&state, 0, 0, 0, 0);
 	return state != PR_TSC_ENABLE;
-}
-
-static uint64_t read_tsc(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
 }
 
 static uint64_t read_time(clockid_t clock)
@@ -58,14 +50,12 @@ static uint64_t read_time(clockid_t clock)
 
 /*
  * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by it says so. Others
- * (paravirtual clocks) tell nothing: CPUID 80000007h, EDX bit 8; not asked first, since it costs some 20 us in a
- * virtual machine.
+ * (paravirtual clocks) tell nothing: then the processor is asked, which costs some 20 us in a virtual machine.
  */
 static int tsc_is_invariant(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char name[8] = "";
-	unsigned a, b, c, d;
 	long fd = sys_open(path, O_RDONLY, 0);
 
 	if (fd >= 0) {
@@ -74,7 +64,7 @@ static int tsc_is_invariant(void)
 	}
 	if (sys_same(name, "tsc\n", 4))
 		return 1;
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+	return cpu_ticks_are_steady();
 }
 
 enum trace_clock clock_init(enum trace_clock wanted, int (*gettime)(clockid_t, struct timespec *))
@@ -116,7 +106,7 @@ uint64_t tramp_clock(void)
 
 uint64_t clock_now(void)
 {
-	return clock_source() == TRACE_CLOCK_TSC ? read_tsc() : ticks_at(read_time(CLOCK_MONOTONIC));
+	return clock_source() == TRACE_CLOCK_TSC ? cpu_ticks() : ticks_at(read_time(CLOCK_MONOTONIC));
 }
 
 /* The same without the TSC: between two readings of CLOCK_MONOTONIC. */
@@ -146,9 +136,9 @@ void clock_pair(struct trace_pair *pair)
 		return;
 	}
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = read_tsc();
+		uint64_t before = cpu_ticks();
 		uint64_t mono = read_time(CLOCK_MONOTONIC);
-		uint64_t middle = read_tsc();
+		uint64_t middle = cpu_ticks();
 		uint64_t real = read_time(CLOCK_REALTIME);
 		if (middle - before >= best)
 			continue;

@@ -189,17 +189,13 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 	uint64_t entry = *(volatile uint64_t *)(uintptr_t)at;
 	int taken = may_take_back(thread, at, entry, word, clock);
 	if (taken) {
-		uint64_t found = entry;
-		__asm__ volatile("cmpxchg %2, %1"
-				 : "+a"(found), "+m"(*(uint64_t *)(uintptr_t)at)
-				 : "r"(token)
-				 : "cc", "memory");
+		uint64_t found = cpu_swap_one((void *)(uintptr_t)at, entry, token);
 		/* The token: a forked child that is here as well came first. */
 		taken = found == entry || found == token;
 	}
 	/* Where a handler made events behind it, the hole stays. */
 	if (taken)
-		__asm__ volatile("cmpxchg %2, %0" : "+m"(hot->cursor), "+a"(cursor) : "r"(at) : "cc", "memory");
+		cpu_swap_one(&hot->cursor, cursor, at);
 	__atomic_store_n(&thread->taking, outer, __ATOMIC_RELAXED); /* relaxed, as above */
 	if (taken)
 		PROCESS_COUNT(taken_back, 1);

@@ -4,37 +4,27 @@
 #include <errno.h>    /* ESRCH */
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/libc.h"
+#include "x86_64/sys.h"
 
 uint32_t tramp_confined;
 
 /* ---- threads ---- */
 
-/* Where glibc keeps a thread's number, behind %fs. Believed where it is, not by glibc's version. */
-#define LIBC_NUMBER 0x2d0
-
-static uint32_t libc_number(void)
-{
-	uint32_t number;
-
-	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
-	return number;
-}
-
 uint32_t identity_tid(void)
 {
-	static int known; /* that libc has it there: 1; -1: it has not. Relaxed: all find the same */
+	static int known; /* that libc has it where we look: 1; -1: it has not. Relaxed: all find the same */
 
 	if (confined())
-		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_number() : 0; /* relaxed, as above */
+		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_thread_number() : 0; /* relaxed, as above */
 	uint32_t number = (uint32_t)sys_gettid();
 	/*
 	 * Threads that libc knows nothing of have the number of who made them there: it is that of the first that
 	 * counts. Relaxed, both.
 	 */
 	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
-		__atomic_store_n(&known, libc_number() == number ? 1 : -1, __ATOMIC_RELAXED);
+		__atomic_store_n(&known, libc_thread_number() == number ? 1 : -1, __ATOMIC_RELAXED);
 	return number;
 }
 

@@ -12,9 +12,10 @@
 #include "runtime/pool.h"
 #include "runtime/records.h"
 #include "runtime/surroundings.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
+#include "x86_64/cpu.h"
+#include "x86_64/sys.h"
 
 /* All that one process owns. Wiped by fork. */
 struct process {
@@ -147,7 +148,7 @@ void process_lock(struct process_held *held)
 		/* Acquire; pairs with the release in process_unlock(). A program under a filter may not wait. */
 		while (confined() ? !take_lock() : __atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE)) {
 			if (confined())
-				__builtin_ia32_pause();
+				cpu_pause();
 			else
 				sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
 		}

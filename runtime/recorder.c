@@ -13,8 +13,9 @@
 #include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "runtime/throttle.h"
-#include "x86_64/copy.h"
 #include "x86_64/confined.h"
+#include "x86_64/copy.h"
+#include "x86_64/cpu.h"
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
 static int recording = 1;
@@ -27,7 +28,7 @@ static const uint64_t all_signals = ~0ull;
 /* What the trampolines do: of one instruction, against our own signal handlers. */
 static void move_cursor(struct tramp_state *hot, uint64_t bytes)
 {
-	__asm__ volatile("addq %1, %0" : "+m"(hot->cursor) : "r"(bytes) : "cc", "memory");
+	cpu_add_one(&hot->cursor, bytes);
 }
 
 static uint64_t load_cursor(const struct tramp_state *hot)
@@ -326,10 +327,7 @@ static void set_stack(struct tramp_state *hot, struct tramp_stack *stack)
 /* By one instruction, against our own handlers: from none to this one. Returns whether it was none. */
 static int settle_stack(struct tramp_state *hot, struct tramp_stack *stack)
 {
-	struct tramp_stack *found = NULL;
-
-	__asm__ volatile("cmpxchg %2, %1" : "+a"(found), "+m"(hot->stack) : "r"(stack) : "cc", "memory");
-	return !found;
+	return !cpu_swap_one(&hot->stack, 0, (uint64_t)(uintptr_t)stack);
 }
 
 /* Where the chunk is full, the next one's head says it. */

@@ -11,8 +11,9 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot_copy.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
+#include "x86_64/frame.h"
+#include "x86_64/sys.h"
 
 #define FOLDERS_MAX 100000 /* snapshots beside one trace */
 
@@ -43,19 +44,6 @@ static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 static uint32_t busy;
 static char folder[4200] SYS_LARGE;
 static int complained;
-
-/* What a handler returns to: rt_sigreturn, with the frame on top of the stack. */
-void snapshot_restorer(void);
-__asm__(".text\n"
-	".balign 16\n"
-	".hidden snapshot_restorer\n"
-	".globl snapshot_restorer\n"
-	".type snapshot_restorer, @function\n"
-	"	nop\n" /* unwinders look at the instruction before a return address */
-	"snapshot_restorer:\n"
-	"	mov $15, %eax\n"
-	"	syscall\n"
-	".size snapshot_restorer, .-snapshot_restorer\n");
 
 static long sigaction_raw(int signal, const struct kernel_action *new, struct kernel_action *old)
 {
@@ -197,7 +185,7 @@ static long take_over(int signal, void (*handler)(int, siginfo_t *, void *), str
 {
 	struct kernel_action ours = { .handler.info = handler,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | KERNEL_SA_RESTORER,
-		.restorer = snapshot_restorer };
+		.restorer = frame_restorer };
 	long r = sigaction_raw(signal, NULL, before);
 
 	if (r)

@@ -8,6 +8,7 @@
 #include "x86_64/sys.h"
 #include "format/trace.h"
 #include "x86_64/confined.h"
+#include "x86_64/cpu.h"
 #include "x86_64/stack_pages.h"
 
 #define PAGE	   STACK_PAGE
@@ -286,15 +287,6 @@ static int is_contiguous(uint64_t low, uint64_t high)
 	return 1;
 }
 
-/* %fs base of the calling thread, which glibc keeps in its first word too. */
-static uint64_t thread_block(void)
-{
-	uint64_t at;
-
-	__asm__("mov %%fs:0, %0" : "=r"(at));
-	return at;
-}
-
 /* Has nobody a page from the slot's up to high? */
 static int is_free(uint64_t slot, uint64_t high)
 {
@@ -383,7 +375,7 @@ static int take_pages(struct stack *stack, uint64_t low, uint64_t high)
 
 struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 {
-	uint64_t page = slot & ~(PAGE - 1), block = thread_block();
+	uint64_t page = slot & ~(PAGE - 1), block = cpu_thread();
 	struct stack *stack = mirror_find(slot), *neighbour;
 
 	if (stack)
@@ -512,7 +504,7 @@ void mirror_leave(struct stack *stack)
 
 int mirror_is_own(const struct stack *stack)
 {
-	return stack->native > MAIN_STACK && stack->native == thread_block();
+	return stack->native > MAIN_STACK && stack->native == cpu_thread();
 }
 
 void mirror_main(uint64_t address)

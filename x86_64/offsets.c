@@ -15,6 +15,7 @@
 #include "format/trace.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
+#include "x86_64/vectors.h"
 
 #define NUMBER(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"((long)(value)))
 

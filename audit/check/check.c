@@ -11,6 +11,7 @@
 #include "audit/check/dlclose.h"
 #include "audit/image.h"
 #include "runtime/process.h"
+#include "x86_64/remote.h"
 #include "x86_64/sys.h"
 
 #define KERNEL_SIGSET 8
@@ -81,7 +82,7 @@ void check_speak(struct check_message *message)
 	message->size = sizeof(*message);
 	sys_call(__NR_rt_sigaction, SIGTRAP, 0, (long)&action, KERNEL_SIGSET, 0, 0);
 	sys_call(__NR_rt_sigprocmask, SIG_UNBLOCK, (long)&only, (long)&before, KERNEL_SIGSET, 0, 0);
-	__asm__ volatile("int3" : : "a"(CHECK_MAGIC), "D"(message) : "memory", "cc");
+	remote_tell(CHECK_MAGIC, message);
 	if (action.handler == (uint64_t)(uintptr_t)SIG_IGN)
 		sys_call(__NR_rt_sigaction, SIGTRAP, (long)&action, 0, KERNEL_SIGSET, 0, 0);
 	sys_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, KERNEL_SIGSET, 0, 0);

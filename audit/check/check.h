@@ -3,9 +3,9 @@
  * `xaudit check`, the module's side: tells the tracer (tool/check/check.h) what is loaded, closed, unloaded and kept.
  *
  * Check mode is on in a process when the environment holds XAUDIT_CHECK=PID and that process is its ptrace tracer. The
- * module speaks by one `int3` in code of its own, with CHECK_MAGIC in rax and the address of a struct check_message in
- * rdi: the tracer takes the SIGTRAP away, and does with the process what it likes before it lets it go on. Before each
- * int3 the module makes sure that the tracer is still there: to a process that was let go, nothing happens.
+ * module speaks by remote_tell() (x86_64/remote.h), with CHECK_MAGIC and the address of a struct check_message: the
+ * tracer takes the SIGTRAP away, and does with the process what it likes before it lets it go on. Each time, the module
+ * first makes sure that the tracer is still there: to a process that was let go, nothing happens.
  *
  * Nothing here traces calls: under `xaudit check` the rules select nothing. What is unmapped by dlclose stays reserved,
  * so that a late call faults.

@@ -13,6 +13,7 @@
 #include "audit/image.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
+#include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
 static uint32_t last_at_start; /* loads up to this number belong to the program */
@@ -279,7 +280,8 @@ static int bind_slots(const struct load *load)
 		uint32_t type = ELF64_R_TYPE(rela[i].r_info);
 		uintptr_t *slot = (uintptr_t *)(load->base + rela[i].r_offset);
 
-		if ((type != R_X86_64_GLOB_DAT && type != R_X86_64_64) || symbol->st_shndx != SHN_UNDEF ||
+		if ((type != MACHINE_RELOCATION_DATA && type != MACHINE_RELOCATION_WORD) ||
+			symbol->st_shndx != SHN_UNDEF ||
 			strcmp(strings + symbol->st_name, "dlclose") != 0)
 			continue;
 		if (!*slot)

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "audit/image.h"
+#include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
 /* ld.so's struct has 1100 to 1200 bytes; what follows it in its memory does no harm. */
@@ -149,7 +150,7 @@ static size_t tls_words(const struct link_map *map)
 
 int64_t check_map_thread_list(const struct link_map *libc)
 {
-	uint64_t before[TLS_WORDS], *ours = NULL, self;
+	uint64_t before[TLS_WORDS], *ours = NULL;
 	char *theirs = NULL;
 	struct link_map *map;
 	size_t words, found = 0, changed = 0;
@@ -178,6 +179,5 @@ int64_t check_map_thread_list(const struct link_map *libc)
 	const uint64_t *entry = (const uint64_t *)ours[found];
 	if (entry[1] != (uint64_t)(uintptr_t)&info || entry[3] != before[found])
 		return 0;
-	__asm__("mov %%fs:0, %0" : "=r"(self));
-	return theirs + found * 8 - (char *)self;
+	return theirs + found * 8 - (char *)cpu_thread();
 }

@@ -10,6 +10,7 @@
 #include "runtime/handlers/handlers.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
+#include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
 typedef void *open_function(long namespace, const char *name, int mode);
@@ -148,7 +149,8 @@ static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 		return 1;
 	if (value < load->end - load->start && load->base)
 		return -1;
-	return type == R_X86_64_JUMP_SLOT && value >= load->start && value < load->end && !load->asked && !interposed;
+	return type == MACHINE_RELOCATION_SLOT && value >= load->start && value < load->end && !load->asked &&
+	       !interposed;
 }
 
 /* Returns how many words are left as they are. */
@@ -160,7 +162,8 @@ static uint64_t replace_in(const struct load *load, const Elf64_Rela *r, uint64_
 		uint64_t *slot = (uint64_t *)(uintptr_t)(load->base + r->r_offset);
 		uint32_t type = ELF64_R_TYPE(r->r_info);
 		if (ELF64_R_SYM(r->r_info) != load->closes ||
-			(type != R_X86_64_GLOB_DAT && type != R_X86_64_64 && type != R_X86_64_JUMP_SLOT) ||
+			(type != MACHINE_RELOCATION_DATA && type != MACHINE_RELOCATION_WORD &&
+				type != MACHINE_RELOCATION_SLOT) ||
 			(uintptr_t)slot % 8 || !in_segment(load, PT_LOAD, (uint64_t)(uintptr_t)slot))
 			continue;
 		/* Relaxed: ld.so's word, or the program's own. */

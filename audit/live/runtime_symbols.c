@@ -13,16 +13,3 @@ uint8_t runtime_symbols_deregister(int32_t number)
 {
 	return number > 0 && xray_max_id(number);
 }
-
-/* In: any. Out, clobbered: nothing. No stack but the return address. */
-__asm__(".text\n"
-	".p2align 4\n"
-	".globl runtime_symbols_event\n"
-	".hidden runtime_symbols_event\n"
-	".type runtime_symbols_event, @function\n"
-	"runtime_symbols_event:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size runtime_symbols_event, . - runtime_symbols_event\n");

@@ -6,6 +6,7 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/stat.h> /* fstat */
 
+#include "x86_64/elf.h"
 #include "x86_64/sys.h" /* sys_mmap */
 
 static void read_dynamic(struct site_file *file)
@@ -116,7 +117,7 @@ static int is_known(const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&
-	       header->e_machine == EM_X86_64 && (header->e_type == ET_EXEC || header->e_type == ET_DYN);
+	       header->e_machine == MACHINE_ELF && (header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
 int site_file_open(struct site_file *file, int fd)

@@ -7,6 +7,8 @@
  */
 #include "audit/site/file.h"
 
+#include "x86_64/elf.h"
+
 static int symbol_value(const struct site_file *file, uint32_t index, uint64_t *value)
 {
 	Elf64_Sym symbol;
@@ -40,10 +42,10 @@ void site_relocate(const struct site_file *file, uint64_t address, uint64_t *wor
 		if (place >= bytes || place % sizeof(*word))
 			continue;
 		switch (ELF64_R_TYPE(rela.r_info)) {
-		case R_X86_64_RELATIVE:
+		case MACHINE_RELOCATION_RELATIVE:
 			word[place / sizeof(*word)] = (uint64_t)rela.r_addend;
 			break;
-		case R_X86_64_64:
+		case MACHINE_RELOCATION_WORD:
 			if (symbol_value(file, ELF64_R_SYM(rela.r_info), &value))
 				word[place / sizeof(*word)] = value + (uint64_t)rela.r_addend;
 			break;
@@ -63,7 +65,7 @@ size_t site_jump_slots(const struct site_file *file)
 	for (; size >= sizeof(Elf64_Rela); p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
 		site_read(&rela, p);
-		n += ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT;
+		n += ELF64_R_TYPE(rela.r_info) == MACHINE_RELOCATION_SLOT;
 	}
 	return n;
 }

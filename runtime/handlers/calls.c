@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* From trampolines to handlers: what an event is, and which object its function belongs to. */
 #include "runtime/handlers/state.h"
-#include "x86_64/sys.h"
-#include "format/trace.h"
 
 #include <sys/mman.h> /* PROT_READ */
+
+#include "format/trace.h"
+#include "x86_64/sys.h"
+#include "x86_64/vectors.h"
 
 /* ---- function ids and objects ---- */
 
@@ -57,6 +59,11 @@ const struct handlers_range *handlers_range(uint32_t id)
 			high = middle;
 	}
 	return low ? range(low - 1) : NULL;
+}
+
+int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64])
+{
+	return vectors_read(event->vectors, n, value);
 }
 
 /* ---- calls ---- */

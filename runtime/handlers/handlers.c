@@ -258,7 +258,7 @@ int handlers_set(enum handlers_type type, handlers_function *fn, void *argument,
 		return -ENOTSUP;
 	process_lock(&held);
 	if (!used)
-		handlers_find_vectors();
+		vectors_find();
 	used = 1;
 	epoch_reclaim();
 	struct epoch_slot *self = own_slot();

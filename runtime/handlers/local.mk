@@ -2,4 +2,4 @@
 #
 # The program's handlers; compiled as runtime/ is, into runtime/libruntime.la.
 runtime_libruntime_la_SOURCES += runtime/handlers/calls.c runtime/handlers/handlers.c runtime/handlers/handlers.h \
-	runtime/handlers/state.h runtime/handlers/vectors.c
+	runtime/handlers/state.h

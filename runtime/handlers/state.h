@@ -7,6 +7,7 @@
 #include "runtime/epoch.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/thread.h"
+#include "x86_64/vectors.h"
 
 /* What is set for a type; never changed while it is in the table. */
 struct handlers_entry {
@@ -100,11 +101,5 @@ static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
 	}
 	return range->object;
 }
-
-/*
- * Asks the processor what tramp_call_saved() has to save. Once, before the first handler is set: on a virtual machine
- * each question costs. Lock held.
- */
-void handlers_find_vectors(void);
 
 #endif

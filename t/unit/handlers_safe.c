@@ -14,6 +14,7 @@
 #include "runtime/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
+#include "x86_64/vectors.h"
 
 /* ---- registers ---- */
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "x86_64/libc.h"
 
 #define LISTED 20 /* possible pointers that are told one by one */
 #define PIECE  (256u * 4096)
@@ -49,7 +50,7 @@ bool check_scan_hit(const struct check_scan *s, uint64_t address)
 
 uint64_t check_scan_demangle(const struct check_scan *s, uint64_t word)
 {
-	return (word >> 17 | word << 47) ^ s->guard;
+	return libc_unmangle(word, s->guard);
 }
 
 bool check_scan_told(const struct check_scan *s, uint64_t at)
@@ -332,8 +333,7 @@ void check_scan(struct check_task *task, const struct check_unload *unload, cons
 
 	if (!snapshot)
 		return;
-	/* struct tcbhead: the guard of mangled pointers, the same in all threads. */
-	check_read(task->process, snapshot->fs_base + 0x30, &s.guard, sizeof(s.guard));
+	check_read(task->process, snapshot->fs_base + LIBC_GUARD, &s.guard, sizeof(s.guard));
 	check_libc(&s);
 	if (check_options.scan)
 		scan_memory(&s);

@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #include "tool/tool.h"
+#include "x86_64/remote.h"
 
 #define FOLLOW (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
 
@@ -31,13 +31,14 @@ int check_trace_begin(pid_t pid)
 static bool read_message(struct check_task *task, struct check_message *message)
 {
 	struct user_regs_struct r;
+	uint64_t instruction, at;
 	uint8_t byte;
 
-	if (ptrace(PTRACE_GETREGS, task->tid, 0, &r) < 0 || r.rax != CHECK_MAGIC)
+	if (ptrace(PTRACE_GETREGS, task->tid, 0, &r) < 0 || !remote_told(&r, CHECK_MAGIC, &instruction, &at))
 		return false;
-	if (check_read(task->process, r.rip - 1, &byte, 1) != 1 || byte != 0xcc)
+	if (check_read(task->process, instruction, &byte, 1) != 1 || byte != REMOTE_TELL)
 		return false;
-	return check_read(task->process, r.rdi, message, sizeof(*message)) == sizeof(*message) &&
+	return check_read(task->process, at, message, sizeof(*message)) == sizeof(*message) &&
 	       message->size == sizeof(*message);
 }
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <x86intrin.h> /* __rdtsc */
 
 #include "tool/memory.h"
 #include "tool/read/calls.h"
 #include "tool/read/chunks.h"
 #include "tool/read/counts.h"
 #include "tool/read/stacks.h"
+#include "x86_64/cpu.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
 #define FIRST_NS  1000000000u /* for the first look */
@@ -44,7 +44,7 @@ static uint64_t now_ns(void)
 
 static uint64_t now_ticks(const struct top *top)
 {
-	return top->process->head.clock == TRACE_CLOCK_TSC ? __rdtsc() : now_ns();
+	return top->process->head.clock == TRACE_CLOCK_TSC ? cpu_ticks() : now_ns();
 }
 
 /* ---- rows ---- */

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>    /* qsort */
 #include <time.h>      /* clock_gettime */
-#include <x86intrin.h> /* __rdtsc */
+
+#include "x86_64/cpu.h"
 
 #define READING_NS  100	      /* how far the two readings of a pair may lie apart */
 #define RATE_LOW    0.05      /* ns per tick of a 20 GHz TSC */
@@ -30,9 +31,9 @@ static struct trace_pair pair_now(void)
 
 	for (int i = 0; i < 10; i++) {
 		struct timespec mono;
-		uint64_t before = __rdtsc();
+		uint64_t before = cpu_ticks();
 		clock_gettime(CLOCK_MONOTONIC, &mono);
-		uint64_t after = __rdtsc();
+		uint64_t after = cpu_ticks();
 		if (after - before >= shortest)
 			continue;
 		shortest = after - before;

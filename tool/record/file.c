@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "config.h"
 #include "runtime/output.h"
 #include "format/trace.h"
 #include "tool/tool.h"
+#include "x86_64/cpu.h"
 
 static uint64_t now(clockid_t clock)
 {
@@ -37,11 +37,11 @@ static struct trace_pair read_pair(void)
 	uint64_t smallest = UINT64_MAX;
 
 	for (int i = 0; i < 32; i++) {
-		uint64_t before = __rdtsc();
+		uint64_t before = cpu_ticks();
 		uint64_t mono = now(CLOCK_MONOTONIC);
-		uint64_t between = __rdtsc();
+		uint64_t between = cpu_ticks();
 		uint64_t real = now(CLOCK_REALTIME);
-		uint64_t after = __rdtsc();
+		uint64_t after = cpu_ticks();
 
 		if (after - before < smallest) {
 			smallest = after - before;

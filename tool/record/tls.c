@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +23,7 @@
 
 #include "audit/tunables.h"
 #include "tool/memory.h"
+#include "x86_64/elf.h"
 
 #define MOST_TLS  (1ull << 30)
 #define MOST_TAGS 4096	     /* of a dynamic section */
@@ -115,7 +115,7 @@ static bool read_file(int fd, uint64_t *sum, char *loader, size_t size)
 		*loader = '\0';
 	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
 		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-		head.e_machine != EM_X86_64 || head.e_phentsize != sizeof(segment))
+		head.e_machine != MACHINE_ELF || head.e_phentsize != sizeof(segment))
 		return false;
 	for (unsigned i = 0; i < head.e_phnum; i++) {
 		off_t at = (off_t)(head.e_phoff + i * sizeof(segment));

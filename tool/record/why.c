@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "tool/tool.h"
+#include "x86_64/elf.h"
 
 size_t record_interpreter(const char *start, char *path, size_t size)
 {
@@ -44,7 +44,8 @@ static const char *reason(int fd, char *text, size_t size)
 
 	if (pread(fd, &head, sizeof(head), 0) < (ssize_t)sizeof(head.e_ident) || memcmp(head.e_ident, ELFMAG, SELFMAG))
 		return "no ELF file; run the program that interprets it under xaudit instead";
-	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_X86_64)
+	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
+		head.e_machine != MACHINE_ELF)
 		return "no 64-bit x86-64 program; xaudit traces no others";
 	if (fstat(fd, &st) == 0 && st.st_uid != geteuid() && (st.st_mode & S_ISUID))
 		return "set-user-ID, and the dynamic linker accepts no audit module there; run a copy without that bit";

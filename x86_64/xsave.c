@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What of the processor's state handlers might change, and where it is kept meanwhile. */
-#include "runtime/handlers/state.h"
+#include "x86_64/vectors.h"
+
+#include "x86_64/cpu.h"
 #include "x86_64/sys.h"
-#include "x86_64/tramp.h"
 
 /* Components of XCR0: x87, SSE, AVX, AVX-512 (mask registers, upper halves, upper registers), r16-r31. */
 #define AVX	   2
@@ -21,22 +22,17 @@ struct tramp_vectors tramp_vectors = { .size = LEGACY_SIZE, .mask = 3, .way = TR
 
 static uint32_t offset[32]; /* of components in the area */
 
-static void cpuid(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b, uint32_t *c)
-{
-	uint32_t d;
-
-	__asm__ volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(d) : "a"(leaf), "c"(sub));
-}
-
-/* Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64
- * bits)? */
+/*
+ * Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64
+ * bits)?
+ */
 static int moves_zmm(uint32_t mask)
 {
-	uint32_t a, b, c;
+	uint32_t a, b, c, d;
 
 	if ((mask & (AVX512 | 1u << AVX)) != (AVX512 | 1u << AVX))
 		return 0;
-	cpuid(7, 0, &a, &b, &c);
+	cpu_id(7, 0, &a, &b, &c, &d);
 	return b >> 16 & b >> 30 & 1;
 }
 
@@ -48,21 +44,21 @@ static uint32_t xcr0(void)
 	return a;
 }
 
-void handlers_find_vectors(void)
+void vectors_find(void)
 {
-	uint32_t a, b, c, at = LEGACY_SIZE + HEADER_SIZE, end = at, most, vendor;
+	uint32_t a, b, c, d, at = LEGACY_SIZE + HEADER_SIZE, end = at, most, vendor;
 
-	cpuid(0, 0, &most, &vendor, &c);
-	cpuid(1, 0, &a, &b, &c);
+	cpu_id(0, 0, &most, &vendor, &c, &d);
+	cpu_id(1, 0, &a, &b, &c, &d);
 	if (most < 0xd || !(c & 1u << 27)) /* OSXSAVE */
 		return;
 	uint32_t mask = xcr0() & COMPONENTS;
-	cpuid(0xd, 1, &a, &b, &c);
+	cpu_id(0xd, 1, &a, &b, &c, &d);
 	int compact = (a & 1u << 1) != 0, tells_use = (a & 1u << 2) != 0;
 	for (uint32_t i = 2; i < 32; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		cpuid(0xd, i, &a, &b, &c); /* size; place in the standard format; flags */
+		cpu_id(0xd, i, &a, &b, &c, &d); /* size; place in the standard format; flags */
 		if (compact)
 			offset[i] = c & 2 ? (at + 63) & ~63u : at;
 		else
@@ -86,21 +82,20 @@ void handlers_find_vectors(void)
 }
 
 /* What the area has of a component at an offset; zeros where the component was in its initial state. */
-static void piece(const struct handlers_event *event, unsigned component, uint32_t at, uint8_t *value, size_t size)
+static void piece(const uint8_t *area, unsigned component, uint32_t at, uint8_t *value, size_t size)
 {
-	const uint8_t *area = event->vectors;
 	uint64_t in_use = tramp_vectors.way == TRAMP_FXSAVE ? 3 : *(const uint64_t *)(const void *)(area + LEGACY_SIZE);
 
 	if (in_use & tramp_vectors.mask & 1u << component)
 		sys_copy(value, area + at, size);
 }
 
-int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64])
+int vectors_read(const void *area, unsigned n, uint8_t value[64])
 {
 	int wide = (tramp_vectors.mask & 1u << ZMM_MORE) != 0;
 
 	sys_fill(value, 0, 64);
-	const struct tramp_saved *saved = event->vectors;
+	const struct tramp_saved *saved = area;
 	if (!saved || n >= (wide ? 32 : 16))
 		return 0;
 	if (tramp_vectors.quick && saved->is_quick == TRAMP_QUICK_ZMM) {
@@ -114,11 +109,11 @@ int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t valu
 		return wide ? 64 : 32;
 	}
 	if (n >= 16) {
-		piece(event, ZMM_MORE, offset[ZMM_MORE] + 64 * (n - 16), value, 64);
+		piece(area, ZMM_MORE, offset[ZMM_MORE] + 64 * (n - 16), value, 64);
 		return 64;
 	}
-	piece(event, 1, 160 + 16 * n, value, 16);
-	piece(event, AVX, offset[AVX] + 16 * n, value + 16, 16);
-	piece(event, ZMM_HIGH, offset[ZMM_HIGH] + 32 * n, value + 32, 32);
+	piece(area, 1, 160 + 16 * n, value, 16);
+	piece(area, AVX, offset[AVX] + 16 * n, value + 16, 16);
+	piece(area, ZMM_HIGH, offset[ZMM_HIGH] + 32 * n, value + 32, 32);
 	return wide ? 64 : tramp_vectors.mask & 1u << AVX ? 32 : 16;
 }

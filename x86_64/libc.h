@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What glibc keeps where on this machine, where no interface of its own tells. Offsets are from a thread's %fs base
+ * (struct tcbhead_t, struct pthread of nptl). All functions: any context, async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_X86_64_LIBC_H
+#define XAUDIT_X86_64_LIBC_H
+
+#include <stdint.h>
+
+/* With this word function pointers and addresses that lie in writable memory are mangled. All threads have the same. */
+#define LIBC_GUARD 0x30
+
+/* The thread's number, as the kernel knows it. Not in every version: to be compared with the kernel's before use. */
+#define LIBC_NUMBER 0x2d0
+
+/* What is at LIBC_NUMBER of the calling thread. */
+static inline uint32_t libc_thread_number(void)
+{
+	uint32_t number;
+
+	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
+	return number;
+}
+
+/* What a word was before it was mangled with that guard. */
+static inline uint64_t libc_unmangle(uint64_t word, uint64_t guard)
+{
+	return (word >> 17 | word << 47) ^ guard;
+}
+
+/* The stack pointer in a jmp_buf of the calling process: that of the frame in which longjmp() goes on. */
+static inline uint64_t libc_jump_stack(const uint64_t *env)
+{
+	uint64_t sp = env[6]; /* JB_RSP */
+
+	__asm__("ror $0x11, %0; xor %%fs:%c1, %0" : "+r"(sp) : "i"(LIBC_GUARD) : "cc");
+	return sp;
+}
+
+#endif
