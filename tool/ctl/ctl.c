@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "tool/ctl/folder.h"
-#include "tool/ctl/help.h"
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/family.h"
@@ -347,43 +346,71 @@ static int run(struct ctl_targets *targets, const char *where, int argc, char **
 	return say_unknown(argv[0]);
 }
 
-/* Options before the processes. Returns 0, or why to end: status + 1. */
-static int take_options(struct ctl_targets *targets, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "tree", required_argument, NULL, 't' },
-		{ "name", required_argument, NULL, 'n' },
-		{ 0 },
-	};
-	int option;
+/* ---- options before the processes ---- */
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			fputs(ctl_help, stdout);
-			return TOOL_OK + 1;
-		case 't':
-			if (!number(optarg)) {
-				tool_error("ctl", "--tree takes a process id, not '%s'", optarg);
-				return TOOL_USAGE + 1;
-			}
-			ctl_targets_add_tree(targets, number(optarg));
-			break;
-		case 'n':
-			ctl_targets_add_name(targets, optarg);
-			break;
-		default:
-			tool_error("ctl",
-				option == ':' ? "'%s' has no value: see xaudit ctl --help"
-					      : "unknown option '%s': see xaudit ctl --help",
-				argv[optind - 1]);
-			return TOOL_USAGE + 1;
-		}
-	}
-	return 0;
+static bool take_tree(const struct options_given *given)
+{
+	pid_t pid = number(given->value);
+
+	if (!pid)
+		return options_wrong(given, given->row->allowed);
+	ctl_targets_add_tree(given->context, pid);
+	return true;
 }
+
+static bool take_name(const struct options_given *given)
+{
+	ctl_targets_add_name(given->context, given->value);
+	return true;
+}
+
+static const struct options_row rows[] = {
+	{ 0, "tree", "PID", "the process and all that descend from it",
+		.take = take_tree, .allowed = "a process id" },
+	{ 0, "name", "PATTERN", "processes of that name, or whose program has it", .take = take_name },
+	/* Listed behind the commands, whose options are in the same list. */
+	{ .word = "help" },
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "'%o' has no value: see xaudit ctl --help",
+	.unknown = "unknown option '%o': see xaudit ctl --help",
+	.wrong = "%o takes %a, not '%v'",
+};
+
+static const struct options_syntax syntax = {
+	.command = "ctl",
+	.rows = rows,
+	.column = 18,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit ctl [OPTION]... PID... COMMAND [ARGUMENT]...\n"
+		"Looks into processes that run under libxaudit.so, and changes what is traced there.\n"
+		"\n"
+		"Options, before the command, in place of PID or beside:\n",
+	.tail = "\n"
+		"Commands:\n"
+		"  status                what is traced, what that costs; PID may be a trace folder, too\n"
+		"  enable RULE...        switch sites on: [KIND:]FUNCTION[@LIBRARY], each a pattern\n"
+		"  disable RULE...       switch sites off\n"
+		"  start                 record again\n"
+		"  stop                  record nothing\n"
+		"  mode stream|ring|count\n"
+		"                        record in another way\n"
+		"  snapshot              copy the newest events to a trace folder; PID may be a folder\n"
+		"  top                   functions by calls and self time, again and again; PID may be a folder\n"
+		"\n"
+		"Options, behind the command:\n"
+		"  --format=FORMAT      of status: table (default) or json\n"
+		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
+		"  -b, --batch          of top: screens as text, one after another\n"
+		"  -n, --count=COUNT    of top: end after so many screens\n"
+		"  -d, --delay=SECONDS  of top: time between screens (2)\n"
+		"  --help               this text\n",
+};
+
+/* ---- the command ---- */
 
 /* Nobody of those trees and names. */
 static int say_nobody(const struct ctl_targets *targets)
@@ -440,16 +467,10 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 int ctl_main(int argc, char **argv)
 {
 	struct ctl_targets targets = { 0 };
-	int status = take_options(&targets, argc, argv);
+	int first = options_take(&syntax, &targets, argc, argv), status = first ? TOOL_USAGE : TOOL_OK;
 
-	if (status) {
-		status--;
-	} else {
-		argc -= optind;
-		argv += optind;
-		optind = 0;
-		status = obey(&targets, argc, argv);
-	}
+	if (first > 0)
+		status = obey(&targets, argc - first, argv + first);
 	ctl_targets_free(&targets);
 	return status;
 }

@@ -18,6 +18,15 @@ struct ctl_trace {
 	uint32_t place;
 };
 
+/* What they say of options, before what is said of their values. */
+#define CTL_WORDING(word)                                                                                              \
+	{                                                                                                              \
+		.no_value = "a value is missing behind the option '%o'; `xaudit ctl PID " word                         \
+			    " --help` lists what there is",                                                            \
+		.unknown = "there is no option '%o'; `xaudit ctl PID " word " --help` lists what there is",            \
+		.wrong = "%l can't be '%v'; it is %a",                                                                 \
+	}
+
 /* snapshot [-o DIR]: copies the newest events to a trace folder of their own, one for all. */
 int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +13,13 @@
 #include "runtime/snapshot_copy.h"
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 
 #define FOLDERS_MAX 100000
-
-static const char help[] =
-	"Usage: xaudit ctl PID snapshot [-o DIR]\n"
-	"Copies the newest events of a process, which runs on meanwhile, to a trace folder of their own.\n"
-	"\n"
-	"Options:\n"
-	"  -o, --output=DIR  the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is "
-	"free)\n"
-	"  --help            this text\n";
 
 /* Makes the folder. Returns its name and a descriptor of it, or NULL after one line on stderr. */
 static char *make_output(const char *wanted, const char *number, int *fd)
@@ -136,35 +127,38 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	return status;
 }
 
+static const struct options_row rows[] = {
+	{ 'o', "output", "DIR",
+		"the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is free)",
+		.take = options_text },
+	OPTIONS_HELP,
+	{ .letter = 'h' },
+	{ 0 },
+};
+
+static const struct options_wording wording = CTL_WORDING("snapshot");
+
+static const struct options_syntax syntax = {
+	.command = "ctl",
+	.rows = rows,
+	.column = 20,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit ctl PID snapshot [-o DIR]\n"
+		"Copies the newest events of a process, which runs on meanwhile, to a trace folder of their own.\n"
+		"\n"
+		"Options:\n",
+};
+
 int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	const char *wanted = NULL;
-	int option;
+	int first = options_take(&syntax, &wanted, argc, argv);
 
-	opterr = 0;
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "+:o:h", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			wanted = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return TOOL_OK;
-		default:
-			tool_error("ctl", "%s '%s'; `xaudit ctl PID snapshot --help` lists what there is",
-				option == ':' ? "a value is missing behind the option" : "there is no option",
-				argv[optind - 1]);
-			return TOOL_USAGE;
-		}
-	}
-	if (optind < argc) {
-		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[optind]);
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (first < argc) {
+		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[first]);
 		return TOOL_USAGE;
 	}
 	const char *base = read_path_base(trace->path);

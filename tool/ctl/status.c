@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "tool/ctl/status.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "tool/show/info.h"
 #include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 
@@ -182,41 +182,41 @@ static void forget(struct status *status, size_t count)
 	}
 }
 
-/* Returns -1, or the exit status. */
-static int take_options(int argc, char **argv, bool *as_json)
-{
-	static const struct option options[] = { { "format", required_argument, NULL, 'f' }, { 0 } };
-	int option;
+/* Its help is that of ctl. */
+static const struct options_row rows[] = {
+	{ .word = "format", .value = "FORMAT", .take = options_word, .allowed = "table, json" },
+	{ 0 },
+};
 
-	*as_json = false;
-	opterr = 0;
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
-		if (option == 'f' && (!strcmp(optarg, "json") || !strcmp(optarg, "table"))) {
-			*as_json = *optarg == 'j';
-			continue;
-		}
-		if (option == 'f')
-			tool_error("ctl", "unknown format '%s'; allowed: table, json", optarg);
-		else
-			tool_error("ctl", "status: '%s' is no option, or has no value: see xaudit ctl --help",
-				argv[optind - 1]);
+static const struct options_wording wording = {
+	.no_value = "status: '%o' is no option, or has no value: see xaudit ctl --help",
+	.unknown = "status: '%o' is no option, or has no value: see xaudit ctl --help",
+	.wrong = "unknown format '%v'; allowed: %a",
+};
+
+static const struct options_syntax syntax = {
+	.command = "ctl", .rows = rows, .in_front = true, .wording = &wording
+};
+
+/* Returns -1, or the exit status. */
+static int take_options(int argc, char **argv, int *as_json)
+{
+	int first = options_take(&syntax, as_json, argc, argv);
+
+	if (first < 0)
 		return TOOL_USAGE;
-	}
-	if (optind < argc) {
-		tool_error("ctl", "status takes no argument '%s'", argv[optind]);
-		return TOOL_USAGE;
-	}
-	return -1;
+	if (first == argc)
+		return -1;
+	tool_error("ctl", "status takes no argument '%s'", argv[first]);
+	return TOOL_USAGE;
 }
 
 int ctl_status(const struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
 	struct ctl_process process;
 	struct status *all;
-	bool as_json;
 	size_t count = 0;
-	int damage = 0, status = take_options(argc, argv, &as_json);
+	int as_json = 0, damage = 0, status = take_options(argc, argv, &as_json);
 
 	if (status >= 0)
 		return status;

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 /* xaudit ctl PID top: functions by calls and self time, screen by screen. What is read how: top_read.h. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,22 +16,11 @@
 
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/ctl/top_read.h"
-
-static const char help[] =
-	"Usage: xaudit ctl PID top [-b] [-n COUNT] [-d SECONDS]\n"
-	"Shows the functions that are called, by calls and self time since the last screen.\n"
-	"\n"
-	"Options:\n"
-	"  -b, --batch            screens as text, one after another: for files and pipes\n"
-	"  -n, --count=COUNT      end after so many screens\n"
-	"  -d, --delay=SECONDS    time between screens (2)\n"
-	"  --help                 this text\n"
-	"\n"
-	"Keys: c sort by calls, s sort by self time, q quit.\n";
 
 struct line {
 	uint32_t function; /* index in the process */
@@ -337,55 +325,53 @@ static void run(struct screen *s)
 
 /* ---- options ---- */
 
-static bool positive(const char *text, double *number)
+static bool take_delay(const struct options_given *given)
 {
+	struct screen *s = given->context;
 	char *end;
 
-	*number = strtod(text, &end);
-	return end != text && !*end && *number >= 0.05 && *number <= 86400;
+	s->delay = strtod(given->value, &end);
+	return (end != given->value && !*end && s->delay >= 0.05 && s->delay <= 86400) ||
+	       options_wrong(given, given->row->allowed);
 }
+
+static const struct options_row rows[] = {
+	{ 'b', "batch", NULL, "screens as text, one after another: for files and pipes",
+		.take = options_flag, .at = offsetof(struct screen, batch) },
+	{ 'n', "count", "COUNT", "end after so many screens", .take = options_number, .most = UINT32_MAX,
+		.at = offsetof(struct screen, count), .allowed = "a number of screens" },
+	{ 'd', "delay", "SECONDS", "time between screens (2)",
+		.take = take_delay, .allowed = "a number of seconds from 0.05 up" },
+	OPTIONS_HELP,
+	{ .letter = 'h' },
+	{ 0 },
+};
+
+static const struct options_wording wording = CTL_WORDING("top");
+
+static const struct options_syntax syntax = {
+	.command = "ctl",
+	.rows = rows,
+	.column = 25,
+	.in_front = true,
+	.wording = &wording,
+	.head = "Usage: xaudit ctl PID top [-b] [-n COUNT] [-d SECONDS]\n"
+		"Shows the functions that are called, by calls and self time since the last screen.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"Keys: c sort by calls, s sort by self time, q quit.\n",
+};
 
 /* Returns -1, or the exit status. */
 static int take_options(struct screen *s, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "batch", no_argument, NULL, 'b' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "delay", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int option;
+	int first = options_take(&syntax, s, argc, argv);
 
-	opterr = 0;
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "+:bn:d:h", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'b':
-			s->batch = true;
-			break;
-		case 'n':
-			if (show_number(optarg, UINT32_MAX, &s->count))
-				break;
-			tool_error("ctl", "-n can't be '%s'; it is a number of screens", optarg);
-			return TOOL_USAGE;
-		case 'd':
-			if (positive(optarg, &s->delay))
-				break;
-			tool_error("ctl", "-d can't be '%s'; it is a number of seconds from 0.05 up", optarg);
-			return TOOL_USAGE;
-		case 'h':
-			fputs(help, stdout);
-			return TOOL_OK;
-		default:
-			tool_error("ctl", "%s '%s'; `xaudit ctl PID top --help` lists what there is",
-				option == ':' ? "a value is missing behind the option" : "there is no option",
-				argv[optind - 1]);
-			return TOOL_USAGE;
-		}
-	}
-	if (optind < argc) {
-		tool_error("ctl", "top takes no '%s'; `xaudit ctl PID top --help` lists what it takes", argv[optind]);
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (first < argc) {
+		tool_error("ctl", "top takes no '%s'; `xaudit ctl PID top --help` lists what it takes", argv[first]);
 		return TOOL_USAGE;
 	}
 	if (!s->batch && !isatty(STDOUT_FILENO)) {
