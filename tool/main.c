@@ -108,6 +108,20 @@ static int flush(const char *command, int status)
 	return status ? status : TOOL_FAILED;
 }
 
+static int say_unknown(const char *command)
+{
+	char *allowed;
+	size_t size;
+	FILE *to = open_memstream(&allowed, &size);
+
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		fprintf(to, "%s, ", subcommand[i].name);
+	fclose(to);
+	tool_error(NULL, "unknown command '%s'; allowed: %s--help, --version", command, allowed);
+	free(allowed);
+	return TOOL_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -125,9 +139,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		if (!strcmp(argv[1], subcommand[i].name))
 			return flush(argv[1], subcommand[i].main(argc - 1, argv + 1));
-	tool_error(NULL,
-		"unknown command '%s'; allowed: record, report, replay, dump, info, ctl, check, env, list, --help, "
-		"--version",
-		argv[1]);
-	return TOOL_USAGE;
+	return say_unknown(argv[1]);
 }
