@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program in the background, told what to do through
-# a pipe.
+# For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program in the background, told what to do
+# through a pipe.
 
 # begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is
 # what it says first; the shell's own child is $child). Its input is the pipe `in`, what it says is in the files out and

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Judges what t/lib/inject did: awk -f inject.awk [VARIABLE=VALUE]... LIST LOSSES DUMP. Each stack has its own open calls.
-# LIST is what it wrote; LOSSES has "PID N" of each process that lost events; DUMP is the trace as text. A round's
-# events end with those of mark(), in its own thread.
+# Judges what t/lib/inject did: awk -f inject.awk [VARIABLE=VALUE]... LIST LOSSES DUMP. Each stack has its own open
+# calls. LIST is what it wrote; LOSSES has "PID N" of each process that lost events; DUMP is the trace as text. A
+# round's events end with those of mark(), in its own thread.
 #
 #	what	the function whose calls are counted ("counted"), as a regular expression
 #	customs	1: custom events count as such calls

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that t/lib/inject.c traces: its memory, its breakpoints, its time, and what it is told from outside. One at a
- * time; whatever goes wrong ends the tracer with a line (thread_fail()).
+ * The thread that t/lib/inject.c traces: its memory, its breakpoints, its time, and what it is told from outside. One
+ * at a time; whatever goes wrong ends the tracer with a line (thread_fail()).
  */
 #ifndef XAUDIT_T_LIB_INJECT_THREAD_H
 #define XAUDIT_T_LIB_INJECT_THREAD_H

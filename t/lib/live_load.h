@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load made by hand for tests of audit/live/switch.h: a file of code, mapped as ld.so would, whose functions all return
- * their argument + 1; and batches from inside. A header for one file: it also holds what the module's object.c and
- * unwinder.c hold.
+ * A load made by hand for tests of audit/live/switch.h: a file of code, mapped as ld.so would, whose functions all
+ * return their argument + 1; and batches from inside. A header for one file: it also holds what the module's object.c
+ * and unwinder.c hold.
  *
  *	load_begin(size, functions, sites);
  *	load_add(CODE_XRAY, "name", address);	the XRay functions first, as in every table; addresses are offsets in

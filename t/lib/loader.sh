@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of what ld.so does; sourced after t/lib/traced.sh. A scenario is an argument of $subject; fixtures/loader.h has
-# what such programs share.
+# For tests of what ld.so does; sourced after t/lib/traced.sh. A scenario is an argument of $subject; fixtures/loader.h
+# has what such programs share.
 ulimit -c 0 # every shell that runs tests knows it
 subject=loader
 

@@ -365,7 +365,8 @@ static void is_told_late(void)
 	head_of(&family)->overflow = TRACE_OVERFLOW_DROP;
 	run(9);
 	drain_beat_all(now + 5 * S);
-	is_int((long long)head_of(&family)->drain_beat, (long long)(now + 5 * S), "who says late that it would lose events is");
+	is_int((long long)head_of(&family)->drain_beat, (long long)(now + 5 * S),
+		"who says late that it would lose events is");
 	drain_end();
 	unmake(&family, "p1");
 }

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* The program that t/unit/step.c steps through: calls with every register known, and a handler that makes traced calls. */
+/*
+ * The program that t/unit/step.c steps through: calls with every register known, and a handler that makes traced calls.
+ */
 #include "t/unit/step.h"
 
 #include <signal.h>

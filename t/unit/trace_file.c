@@ -81,7 +81,8 @@ int main(void)
 	is_int(readable(), MANY, "all are read");
 	is_int(descriptors() - before, FILES_OPEN, "and no more are open then");
 
-	is_int(read_file_open(at, "p1", "nothing", NULL, &why) != NULL || why, 0, "a file that is not there is no error");
+	is_int(read_file_open(at, "p1", "nothing", NULL, &why) != NULL || why, 0,
+		"a file that is not there is no error");
 	ok(!read_file_open(at, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
 
 	/* The first half is in use no more. */

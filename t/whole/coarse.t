@@ -13,8 +13,8 @@ mkdir plain xray
 library "$CC" plain/libcounted.so counted.c
 program "$CC" plain/count count.c -Lplain -lcounted
 
-# Each call of digits tells its number, so order and count are known; see t/lib/digits.sh. (A stream of a second would take
-# the test minutes to read.)
+# Each call of digits tells its number, so order and count are known; see t/lib/digits.sh. (A stream of a second would
+# take the test minutes to read.)
 record d -m ring --clock=coarse -l libdigits.so ./digits counters 2 1
 is "$status/$err" 7/ "ring: the program runs as ever"
 is "$(newest d counters 0 20000)" '' "ring: exactly the newest events, each number one more"

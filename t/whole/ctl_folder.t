@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl PID snapshot and top: from outside, with nobody stopped. The numbers of t/whole/ring.t tell whether a snapshot is
-# whole.
+# xaudit ctl PID snapshot and top: from outside, with nobody stopped. The numbers of t/whole/ring.t tell whether a
+# snapshot is whole.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/digits.sh"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# At every instruction of every way through the module something is injected: signals whose handlers make events, fill
-# a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode (t/lib/inject.c).
-# Then registers, counts, open calls, children and locks have to be as if nothing had been. One kind at each
-# instruction, in turn; with XAUDIT_SOAK=1 all.
+# At every instruction of every way through the module something is injected: signals whose handlers make events, fill a
+# chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
+# (t/lib/inject.c). Then registers, counts, open calls, children and locks have to be as if nothing had been. One kind
+# at each instruction, in turn; with XAUDIT_SOAK=1 all.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need objdump

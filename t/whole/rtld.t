@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What the loader guarantees, and what versions of it get wrong, beyond t/whole/loader.t: libraries that others hold, ends
-# inside of constructors and destructors, threads that need ld.so's lock, bindings of many threads at once, thread-local
-# storage, files that are none. fixtures/rtld.c does one thing per name below.
+# What the loader guarantees, and what versions of it get wrong, beyond t/whole/loader.t: libraries that others hold,
+# ends inside of constructors and destructors, threads that need ld.so's lock, bindings of many threads at once,
+# thread-local storage, files that are none. fixtures/rtld.c does one thing per name below.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/loader.sh"
