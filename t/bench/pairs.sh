@@ -94,7 +94,8 @@ for kind in $pair_kinds; do
 		function plain(us) { return sprintf("%8.1f %15s", us, "") }
 		END {
 			form = "  %-40s %s   %s   %8.1f\n"
-			printf form, kind ": untraced", plain(best["without"]), plain(middle("without")), first["without"]
+			printf form, kind ": untraced", plain(best["without"]), plain(middle("without")),
+				first["without"]
 			printf form, kind ": libxaudit.so, kinds = none", plain(best["none"]), plain(middle("none")),
 				first["none"]
 			printf form, kind ": traced", verdict(best["traced"], 1.5 * best["without"] + 200),

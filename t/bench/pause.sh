@@ -48,7 +48,9 @@ if command -v pgrep >/dev/null; then
 	printf '  %-44s %8s %8s\n' '' best median
 	for what in 'patchable enable' 'patchable disable' 'xray enable' 'xray disable'; do
 		grep "^$what " "$tmp/pauses" | cut -d ' ' -f 3 | sort -n |
-			awk -v label="$what" '{ ms[NR] = $1 } END { if (NR) printf "  %-44s %8.1f %8.1f\n", label, ms[1], ms[int((NR + 1) / 2)] }'
+			awk -v label="$what" '
+				{ ms[NR] = $1 }
+				END { if (NR) printf "  %-44s %8.1f %8.1f\n", label, ms[1], ms[int((NR + 1) / 2)] }'
 	done
 else
 	heading 'no pgrep here: nothing about the pause of xaudit ctl'

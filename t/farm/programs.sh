@@ -6,7 +6,9 @@ program_perl() {
 	needs perl || return
 	traced perl -MPOSIX=floor -MEncode -MStorable=dclone -MData::Dumper -e '
 		my $n = 0; $Data::Dumper::Sortkeys = 1;
-		for my $i (1 .. 3000) { $n += floor($i / 3) + length encode("UTF-16LE", decode("UTF-8", "gr\xc3\xbcn $i")); }
+		for my $i (1 .. 3000) {
+			$n += floor($i / 3) + length encode("UTF-16LE", decode("UTF-8", "gr\xc3\xbcn $i"));
+		}
 		print Dumper(dclone({ n => $n, list => [map { $_ * $_ } 1 .. 20] }));'
 }
 
@@ -24,7 +26,8 @@ def work(n):
             db.execute("insert into t values (?, ?)", (n * 1000 + i, hashlib.sha256(zlib.compress(data)).hexdigest()))
 threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
 [t.start() for t in threads]; [t.join() for t in threads]
-print(db.execute("select count(*), sum(a) from t").fetchall(), ctypes.CDLL("libc.so.6").abs(-5), re.sub("a+", "b", "caaat"))'
+print(db.execute("select count(*), sum(a) from t").fetchall(),
+	ctypes.CDLL("libc.so.6").abs(-5), re.sub("a+", "b", "caaat"))'
 }
 
 program_numpy() {
@@ -32,7 +35,8 @@ program_numpy() {
 	traced /usr/bin/python3 -c '
 import numpy as np
 a = np.arange(250000, dtype=float).reshape(500, 500) / 1000
-print(round(float(np.linalg.det(a[:5, :5] + np.eye(5))), 6), float((a @ a).sum()).hex(), np.sort(np.sin(a), axis=None)[:3])'
+print(round(float(np.linalg.det(a[:5, :5] + np.eye(5))), 6),
+	float((a @ a).sum()).hex(), np.sort(np.sin(a), axis=None)[:3])'
 }
 
 program_greenlet() {
@@ -93,11 +97,16 @@ import java.util.zip.*;
 public class Main {
 	public static void main(String[] a) throws Exception {
 		CRC32 crc = new CRC32();
-		crc.update(IntStream.range(0, 200000).parallel().mapToObj(Integer::toString).sorted().collect(Collectors.joining()).getBytes());
+		crc.update(IntStream.range(0, 200000).parallel().mapToObj(Integer::toString).sorted()
+			.collect(Collectors.joining()).getBytes());
 		System.out.println(Long.toHexString(crc.getValue()));
 		Thread[] t = new Thread[16];
 		long[] sums = new long[16];
-		for (int i = 0; i < 16; i++) { int n = i; t[i] = new Thread(() -> { for (int k = 0; k < 100000; k++) sums[n] += k ^ n; }); t[i].start(); }
+		for (int i = 0; i < 16; i++) {
+			int n = i;
+			t[i] = new Thread(() -> { for (int k = 0; k < 100000; k++) sums[n] += k ^ n; });
+			t[i].start();
+		}
 		for (Thread x : t) x.join();
 		System.out.println(Arrays.stream(sums).sum());
 	}
@@ -112,7 +121,8 @@ END
 
 program_r() {
 	needs R || return
-	traced R --vanilla --slave -e 'set.seed(1); x <- rnorm(2000); y <- 2 * x + rnorm(2000); print(coef(lm(y ~ x))); print(svd(matrix(1:9, 3))$d)'
+	traced R --vanilla --slave -e 'set.seed(1); x <- rnorm(2000); y <- 2 * x + rnorm(2000)
+print(coef(lm(y ~ x))); print(svd(matrix(1:9, 3))$d)'
 }
 
 program_octave() {
@@ -123,25 +133,30 @@ program_octave() {
 
 program_php() {
 	needs php || return
-	traced php -n -r '$a = []; for ($i = 0; $i < 3000; $i++) $a[] = md5((string)$i); echo md5(serialize($a)), " ", preg_match_all("/a+/", implode("", $a)), "\n";'
+	traced php -n -r '$a = []; for ($i = 0; $i < 3000; $i++) $a[] = md5((string)$i);
+echo md5(serialize($a)), " ", preg_match_all("/a+/", implode("", $a)), "\n";'
 }
 
 program_ruby() {
 	needs ruby || return
 	traced ruby -rjson -rdigest -rzlib -e '
-t = 4.times.map { |n| Thread.new { (1..300).map { |i| Digest::SHA1.hexdigest(Zlib.deflate(JSON.dump([n, i]))) }.join.size } }
+t = 4.times.map { |n|
+	Thread.new { (1..300).map { |i| Digest::SHA1.hexdigest(Zlib.deflate(JSON.dump([n, i]))) }.join.size }
+}
 puts t.map(&:value).sum; f = Fiber.new { 3.times { |i| Fiber.yield i } }; puts f.resume + f.resume'
 }
 
 program_guile() {
 	needs guile || return
-	traced guile --no-auto-compile -c '(use-modules (srfi srfi-1)) (display (fold + 0 (map (lambda (x) (* x x)) (iota 20000)))) (newline)
+	traced guile --no-auto-compile -c '(use-modules (srfi srfi-1))
+(display (fold + 0 (map (lambda (x) (* x x)) (iota 20000)))) (newline)
 (let loop ((i 0)) (when (< i 200) (call/cc (lambda (k) (k i))) (loop (+ i 1)))) (gc) (display "done") (newline)'
 }
 
 program_erlang() {
 	needs erl || return
-	traced erl -noshell -eval 'L = [spawn_monitor(fun() -> erlang:md5(term_to_binary(lists:seq(1, N))) end) || N <- lists:seq(1, 2000)],
+	traced erl -noshell -eval 'L = [spawn_monitor(fun() -> erlang:md5(term_to_binary(lists:seq(1, N))) end) ||
+	N <- lists:seq(1, 2000)],
 [receive {_, R, _, _, _} -> ok end || {_, R} <- L], io:format("~p~n", [length(L)]), halt(0).'
 }
 
@@ -176,7 +191,9 @@ program_libreoffice() {
 
 program_chromium() {
 	needs chromium || return
-	printf '<body><script>document.write("sum " + [...Array(1000).keys()].reduce((a, b) => a + b))</script></body>' >page.html
+	printf '<body><script>document.write("sum " + [...Array(1000).keys()].reduce((a, b) => a + b))'\
+'</script></body>' \
+		>page.html
 	traced timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking \
 		--disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(pwd)/profile" \
@@ -186,8 +203,10 @@ program_chromium() {
 
 program_gimp() {
 	needs gimp /usr/lib/gimp/2.0/plug-ins/script-fu || return
-	HOME=$(pwd) traced timeout 120 gimp -n -i -d -f -b '(let* ((i (car (gimp-image-new 64 64 RGB))) (l (car (gimp-layer-new i 64 64 RGB-IMAGE "a" 100 0))))
-		(gimp-image-insert-layer i l 0 0) (gimp-drawable-fill l FILL-WHITE) (plug-in-gauss 1 i l 5 5 0) (gimp-invert l)
+	HOME=$(pwd) traced timeout 120 gimp -n -i -d -f -b \
+		'(let* ((i (car (gimp-image-new 64 64 RGB))) (l (car (gimp-layer-new i 64 64 RGB-IMAGE "a" 100 0))))
+		(gimp-image-insert-layer i l 0 0) (gimp-drawable-fill l FILL-WHITE) (plug-in-gauss 1 i l 5 5 0)
+		(gimp-invert l)
 		(file-ppm-save RUN-NONINTERACTIVE i l "out.ppm" "out.ppm" 0) (gimp-quit 0))' >log 2>&1
 	status=$?
 	md5sum <out.ppm
@@ -196,7 +215,9 @@ program_gimp() {
 
 program_emacs() {
 	needs emacs || return
-	HOME=$(pwd) traced emacs --batch -Q --eval '(let ((s 0)) (dotimes (i 20000) (setq s (+ s (length (md5 (number-to-string i)))))) (princ s) (terpri))'
+	HOME=$(pwd) traced emacs --batch -Q --eval '
+(let ((s 0)) (dotimes (i 20000) (setq s (+ s (length (md5 (number-to-string i))))))
+(princ s) (terpri))'
 }
 
 program_cargo() {
@@ -209,7 +230,8 @@ program_cargo() {
 
 program_cmake() {
 	needs cmake ninja cc || return
-	printf 'cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_library(l SHARED l.c)\nadd_executable(m m.c)\ntarget_link_libraries(m l)\n' \
+	printf 'cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_library(l SHARED l.c)\nadd_executable(m m.c)\n'\
+'target_link_libraries(m l)\n' \
 		>CMakeLists.txt
 	printf 'int f(int x) { return x * 2; }\n' >l.c
 	printf '#include <stdio.h>\nint f(int);\nint main(void) { printf("%%d\\n", f(21)); return 0; }\n' >m.c
@@ -223,7 +245,8 @@ program_make() {
 		echo "int f$i(int x) { return x + $i; }" >f$i.c
 		i=$((i + 1))
 	done
-	printf 'o = $(patsubst %%.c,%%.o,$(sort $(wildcard f*.c)))\nlib.a: $(o)\n\tar crs $@ $^\n%%.o: %%.c\n\t$(CC) -O2 -c -o $@ $<\n' >Makefile
+	printf 'o = $(patsubst %%.c,%%.o,$(sort $(wildcard f*.c)))\nlib.a: $(o)\n\tar crs $@ $^\n%%.o: %%.c\n'\
+'\t$(CC) -O2 -c -o $@ $<\n' >Makefile
 	traced make -s -j2 CC=cc
 	status=$?
 	nm lib.a | awk '$2 == "T"'
@@ -311,7 +334,9 @@ program_tsan() {
 program_patchelf() {
 	needs gcc patchelf || return
 	printf 'int f(int x) { return x + 1; }\n' >l.c
-	printf '#include <stdio.h>\nint f(int);\nint main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += f(i); printf("%%d\\n", s); return 0; }\n' >m.c
+	printf '%s\n' '#include <stdio.h>' 'int f(int);' \
+		'int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += f(i);' \
+		'printf("%d\n", s); return 0; }' >m.c
 	gcc -O1 -fPIC -shared -fpatchable-function-entry=5 -o libl.so l.c && gcc -O1 -o m m.c -L. -ll || return
 	patchelf --set-rpath "$(printf '%0200d' 0 | tr 0 /)$(pwd)" m &&
 		patchelf --set-soname "$(printf 'libl.so.%0100d' 7)" --add-needed libm.so.6 libl.so
@@ -370,7 +395,8 @@ program_tar() {
 
 program_sqlite() {
 	needs sqlite3 || return
-	traced sqlite3 :memory: 'create table t(a); with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) insert into t select i from n; select sum(a), count(*) from t where a % 7 = 0;'
+	traced sqlite3 :memory: 'create table t(a); with recursive n(i) as (select 1 union all select i + 1 from n '\
+'where i < 20000) insert into t select i from n; select sum(a), count(*) from t where a % 7 = 0;'
 }
 
 program_lua() {
@@ -382,6 +408,7 @@ print(pcall(error, "thrown"))'
 
 program_tcl() {
 	needs tclsh || return
-	echo 'set s 0; for {set i 0} {$i < 20000} {incr i} {incr s [string length [format %x $i]]}; puts $s; puts [regsub -all a banana b]' >a.tcl
+	echo 'set s 0; for {set i 0} {$i < 20000} {incr i} {incr s [string length [format %x $i]]}; puts $s
+puts [regsub -all a banana b]' >a.tcl
 	traced tclsh a.tcl
 }

@@ -55,7 +55,8 @@ unfit() {
 }
 
 config() {
-	printf '[trace]\noutput = %s\nmode = ring\nring = 4M\ncontrol = any\nfollow = yes\n%s[library *]\nkinds = plt\n' "$trace" "$1"
+	printf '[trace]\noutput = %s\nmode = ring\nring = 4M\ncontrol = any\nfollow = yes\n%s[library *]\n'\
+'kinds = plt\n' "$trace" "$1"
 }
 
 # switch PID: everything on and off again under a program, as long as it runs.

@@ -41,7 +41,8 @@ program_nginx() {
 	cat >conf <<END
 daemon off; pid $here_is/pid; error_log $here_is/err; worker_processes 2; user www-data;
 events { worker_connections 256; }
-http { access_log off; gzip on; gzip_types *; client_body_temp_path $here_is/b; proxy_temp_path $here_is/p; fastcgi_temp_path $here_is/f;
+http { access_log off; gzip on; gzip_types *; client_body_temp_path $here_is/b; proxy_temp_path $here_is/p;
+fastcgi_temp_path $here_is/f;
 uwsgi_temp_path $here_is/u; scgi_temp_path $here_is/s; server { listen 127.0.0.1:18181; root $here_is/www; } }
 END
 	wrap nginx -c "$here_is/conf" &
@@ -62,7 +63,8 @@ program_apache() {
 	here_is=$(pwd)
 	mkdir www && head -c 20000 /dev/zero | tr '\0' x >www/index.html
 	# shellcheck disable=SC2016
-	echo '<?php $a = []; for ($i = 0; $i < 1000; $i++) $a[] = md5((string)$i); echo md5(json_encode($a));' >www/t.php
+	echo '<?php $a = []; for ($i = 0; $i < 1000; $i++) $a[] = md5((string)$i); echo md5(json_encode($a));' \
+		>www/t.php
 	{
 		for module in mpm_prefork authz_core authz_host mime dir alias deflate filter rewrite headers \
 			setenvif; do
@@ -157,7 +159,9 @@ program_memcached() {
 	needs memcached /usr/bin/python3 || return
 	wrap memcached -l 127.0.0.1 -p 18186 -u nobody -t 2 &
 	server=$!
-	until_ready sh -c 'echo version | timeout 1 bash -c "exec 3<>/dev/tcp/127.0.0.1/18186; cat >&3; head -n 1 <&3"' || return
+	until_ready sh -c 'echo version |
+		timeout 1 bash -c "exec 3<>/dev/tcp/127.0.0.1/18186; cat >&3; head -n 1 <&3"' ||
+		return
 	/usr/bin/python3 -c '
 import socket
 s = socket.create_connection(("127.0.0.1", 18186)); f = s.makefile("rwb")
@@ -215,11 +219,13 @@ program_sshd() {
 	ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f key && cp key.pub authorized
 	here_is=$(pwd)
 	chmod 700 .
-	printf 'Port 18189\nListenAddress 127.0.0.1\nHostKey %s/host\nPidFile %s/pid\nAuthorizedKeysFile %s/authorized\nStrictModes no\nUsePAM no\nPermitRootLogin yes\n' \
+	printf 'Port 18189\nListenAddress 127.0.0.1\nHostKey %s/host\nPidFile %s/pid\n'\
+'AuthorizedKeysFile %s/authorized\nStrictModes no\nUsePAM no\nPermitRootLogin yes\n' \
 		"$here_is" "$here_is" "$here_is" >conf
 	wrap /usr/sbin/sshd -D -e -f "$here_is/conf" 2>log &
 	server=$!
-	client="ssh -F none -p 18189 -i key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR 127.0.0.1"
+	client="ssh -F none -p 18189 -i key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+-o LogLevel=ERROR 127.0.0.1"
 	until_ready $client true || return
 	for i in 1 2 3; do
 		$client "echo $i; exit $i" </dev/null
@@ -230,7 +236,8 @@ program_sshd() {
 
 program_gunicorn() {
 	needs gunicorn ab curl /usr/lib/python3/dist-packages/gevent || return
-	printf 'import json, zlib\ndef app(e, s):\n    s("200 OK", [])\n    return [str(len(zlib.compress(json.dumps(list(range(500))).encode()))).encode()]\n' >wapp.py
+	printf 'import json, zlib\ndef app(e, s):\n    s("200 OK", [])\n'\
+'    return [str(len(zlib.compress(json.dumps(list(range(500))).encode()))).encode()]\n' >wapp.py
 	wrap /usr/bin/python3 /usr/bin/gunicorn -w 2 -k gevent -b 127.0.0.1:18190 --worker-tmp-dir /tmp \
 		wapp:app >log 2>&1 &
 	server=$!
@@ -255,7 +262,9 @@ print(n)' "$1" "$2"
 
 program_unbound() {
 	needs unbound unbound-checkconf /usr/bin/python3 || return
-	printf 'server:\n interface: 127.0.0.1@18191\n username: unbound\n chroot: ""\n directory: "%s"\n pidfile: ""\n do-daemonize: no\n use-syslog: no\n logfile: ""\n num-threads: 2\n local-data: "a.test. A 192.0.2.1"\n local-zone: "test." static\n' \
+	printf 'server:\n interface: 127.0.0.1@18191\n username: unbound\n chroot: ""\n directory: "%s"\n'\
+' pidfile: ""\n do-daemonize: no\n use-syslog: no\n logfile: ""\n num-threads: 2\n'\
+' local-data: "a.test. A 192.0.2.1"\n local-zone: "test." static\n' \
 		"$(pwd)" >conf
 	wrap unbound -c "$(pwd)/conf" 2>log &
 	server=$!
@@ -267,7 +276,9 @@ program_unbound() {
 program_named() {
 	needs named /usr/bin/python3 || return
 	chmod 777 .
-	printf 'options { directory "%s"; listen-on port 18192 { 127.0.0.1; }; listen-on-v6 { none; }; pid-file none; session-keyfile none; recursion no; dnssec-validation no; };\ncontrols { };\nzone "test" { type master; file "zone"; };\n' "$(pwd)" >conf
+	printf '%s\n' "options { directory \"$(pwd)\"; listen-on port 18192 { 127.0.0.1; }; listen-on-v6 { none; };" \
+		'pid-file none; session-keyfile none; recursion no; dnssec-validation no; };' 'controls { };' \
+		'zone "test" { type master; file "zone"; };' >conf
 	printf '$TTL 60\n@ SOA a.test. a.test. 1 60 60 60 60\n@ NS a.test.\na A 192.0.2.1\n' >zone
 	wrap named -f -u bind -n 2 -c "$(pwd)/conf" 2>log &
 	server=$!

@@ -22,7 +22,8 @@ numbers() {
 		if (open[tid] != "") bad("a call in a call")
 		open[tid] = $5; events[tid]++
 		if ($5 == "begin") {
-			if (tid in digits && digits[tid] != 8 && digits[tid] >= 0) bad("a number of " digits[tid] " digits")
+			if (tid in digits && digits[tid] != 8 && digits[tid] >= 0)
+				bad("a number of " digits[tid] " digits")
 			digits[tid] = 0; number[tid] = 0
 		} else if (tid in digits) {
 			number[tid] = number[tid] * 16 + index("0123456789abcdef", substr($5, 7)) - 1

@@ -128,7 +128,7 @@ need() {
 
 # skip_sanitized: for tests that load the module into a program; ASan and TSan can't be loaded so.
 skip_sanitized() {
-	if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'; fi
+	[ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
 }
 
 # bounded SECONDS COMMAND [ARG]...: the command's own status, or 124 after so many seconds (137 when it had to be

@@ -33,7 +33,8 @@
 #define FUNCTIONS	(XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
 #define COUNTED_IDS	8192 /* more than there are */
 #define SITES		(2 * XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
-#define SPACE		41 /* bytes that each has: an odd number, so that sites lie over ends of cache lines and pages */
+/* Bytes that each has: an odd number, so that sites lie over ends of cache lines and pages. */
+#define SPACE		41
 #define FILE_SIZE	((16ul + FUNCTIONS * SPACE + 64 + 4095) & ~4095ul)
 #define THREADS		8
 #define CALLS_OF_SIGNAL 5

@@ -97,7 +97,8 @@ linked() {
 		"$name: the library's function was traced between enable and disable alone"
 }
 linked 'shared, PIE' -fPIE -pie $shared
-like "$(cat table)" '^function	[0-9]+	[0-9]+	patchable	off	0x[0-9a-f]+	0x[0-9a-f]+	0x[0-9a-f]+	api_counted	/.*/libcounted.so$' \
+like "$(cat table)" \
+	'^function	[0-9]+	[0-9]+	patchable	off	(0x[0-9a-f]+	){3}api_counted	/.*/libcounted.so$' \
 	'the table lists the function'
 is "$(head -n 1 table) $(grep -c '^point' table)" 'xaudit-table	1 1' 'the table has a head line and the one point'
 is "$(grep -vcE '^(xaudit-table|function|point)	' table)" 0 'the table has no other line'
@@ -204,7 +205,8 @@ for step in 2:stop 3:start '4:mode count' '5:mode ring'; do
 done
 wait
 is "$(grep event turns | tr '\n' ';')" \
-	'event 0 mode 0 recording 1;event -125 mode 0 recording 0;event 0 mode 0 recording 1;event -125 mode 2 recording 1;event 0 mode 1 recording 1;' \
+	'event 0 mode 0 recording 1;event -125 mode 0 recording 0;event 0 mode 0 recording 1;event -125 mode 2 '\
+'recording 1;event 0 mode 1 recording 1;' \
 	'each change is told rightly by event and status'
 
 # Where nothing is recorded.

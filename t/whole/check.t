@@ -87,7 +87,8 @@ like "$(cat err)" '    #0  stripped\+0x[0-9a-f]+$' 'frames without a name are sa
 if [ -n "$CLANG" ]; then
 	program "$CLANG" clang_host check_host.c
 	check -- ./clang_host inside ./plugin.so
-	is "$(ask '[.findings[].stacks[].frames[] | select(.object | endswith("/clang_host")) | .line] | "\(all(. != 0)) \(any(. != null))"')" \
+	is "$(ask '[.findings[].stacks[].frames[] | select(.object | endswith("/clang_host")) | .line] |
+		"\(all(. != 0)) \(any(. != null))"')" \
 		'true true' 'code of no line that clang made is given the line before it'
 fi
 
@@ -112,7 +113,8 @@ check -- ./host circle-many ./plugin.so
 is "$status $(ask '.findings[].text' | cut -d ' ' -f 1-6)" '1 a function given to on_exit is
 a function to be called at' 'so they are after unloads that were in order'
 check -- ./host namespace-exit ./plugin.so
-is "$status $(ask '.findings[].text')" '1 a function given to on_exit is plugin_destroy of plugin.so, which is unloaded' \
+is "$status $(ask '.findings[].text')" '1 a function given to on_exit is plugin_destroy of plugin.so, which is '\
+'unloaded' \
 	'so they are in the C library of a namespace that came later'
 check -- ./host quick ./plugin.so
 is "$status $(ask '.findings[].text')" \
@@ -121,7 +123,8 @@ is "$status $(ask '.findings[].text')" \
 for others in 0 7 48 100; do
 	check -- ./host atfork ./plugin.so $others
 	is "$status $(kinds): $(ask '.findings[].text')" \
-		'1 atfork: a function to be called after fork in the parent is plugin_callback of plugin.so, which is unloaded' \
+		'1 atfork: a function to be called after fork in the parent is plugin_callback of plugin.so, which is '\
+'unloaded' \
 		"a function for fork that is left behind is found beside $others others"
 done
 
@@ -129,7 +132,8 @@ done
 for option in '' --scan; do
 	check $option -- ./host thread-atexit ./plugin.so
 	is "$status $(kinds): $(ask '.findings[] | "\(.times) \(.text)"')" \
-		"1 thread-atexit: 1 a function to be called at a thread's end is plugin_destroy of plugin.so, which is unloaded" \
+		"1 thread-atexit: 1 a function to be called at a thread's end is plugin_destroy of plugin.so, which is \
+unloaded" \
 		"a function for the end of a thread is found once ${option:-without --scan}"
 done
 is "$(ask '.findings[0] | .details[] | sub("thread [0-9]+"; "thread N")')" \
@@ -169,8 +173,10 @@ is "$status $(severity) $(kinds): $(reasons)" \
 		'so is another library that is bound to a symbol of it'
 check -- ./host bound ./bound.so ./local.so
 is "$status $(severity) $(kinds)" '1 error stayed' 'one with destructors to run, too, is no note'
-bounded 60 "$XAUDIT" check -- sh -c './host stay ./nodelete.so; ./host stay ./nodelete.so; ./host handler ./plugin.so' >out 2>err
-is "$? $(grep '^xaudit check: ' err)" '1 xaudit check: note: stayed: nodelete.so was closed for the last time, but it stays
+bounded 60 "$XAUDIT" check -- \
+	sh -c './host stay ./nodelete.so; ./host stay ./nodelete.so; ./host handler ./plugin.so' >out 2>err
+is "$? $(grep '^xaudit check: ' err)" \
+	'1 xaudit check: note: stayed: nodelete.so was closed for the last time, but it stays
 xaudit check: signal-handler: the handler of SIGUSR1 is plugin_on_signal of plugin.so, which is unloaded
 xaudit check: 2 times: note: stayed: nodelete.so was closed for the last time, but it stays
 xaudit check: 1 finding, 1 note; 1 unload in 4 processes checked' 'the text tells notes apart, and counts them'
@@ -247,7 +253,8 @@ like "$(cat err)" '    #0  close_plugin at .*check_host\.c:[0-9]+ in host$' 'and
 like "$(cat err)" '    #[0-9]+ +_start in host$' 'where there are any: start files have none'
 bounded 60 "$XAUDIT" check ./host late ./plugin.so >out 2>err
 like "$(grep late-call err)" \
-	'late-call: call into plugin_callback of plugin\.so, unloaded [0-9]+ ms ago by close_plugin \(check_host\.c:[0-9]+\)$' \
+	'late-call: call into plugin_callback of plugin\.so, unloaded [0-9]+ ms ago by close_plugin '\
+'\(check_host\.c:[0-9]+\)$' \
 	'a late call is told in one sentence'
 
 # The name of a source file is what whoever built the program wanted it to be.
@@ -261,9 +268,11 @@ like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' \
 	'no name of a source file steers the terminal'
 
 # LeakSanitizer ends a program with 23, AddressSanitizer's with 1, when it finds a leak, or a tracer.
-printf '%s\n' '#include <stdlib.h>' 'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
+printf '%s\n' '#include <stdlib.h>' \
+	'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
 for sanitizer in address leak; do
-	if ! "${CC%% *}" -fsanitize=$sanitizer -o leaky leaky.c 2>err || [ "$(bounded 20 ./leaky >out 2>&1; echo $?)" -eq 5 ]; then
+	if ! "${CC%% *}" -fsanitize=$sanitizer -o leaky leaky.c 2>err ||
+		[ "$(bounded 20 ./leaky >out 2>&1; echo $?)" -eq 5 ]; then
 		skip 4 "-fsanitize=$sanitizer finds no leaks here"
 		continue
 	fi

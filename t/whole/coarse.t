@@ -61,6 +61,7 @@ times=$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { print
 ok "with a filter each event has its own time ($times)" test "$times" -ge 15000
 printf '[trace]\nclock = fine\n' >bad.conf
 record d -c bad.conf true
-is "$status $err" "125 xaudit: $tmp/bad.conf:2: bad value 'fine' for key 'clock'; allowed: auto, tsc, monotonic, coarse" \
+is "$status $err" "125 xaudit: $tmp/bad.conf:2: bad value 'fine' for key 'clock'; allowed: auto, tsc, monotonic, \
+coarse" \
 	'another word is refused'
 done_testing

@@ -31,7 +31,8 @@ traced() {
 }
 
 # ---- which file ----
-everything='alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_begin 1, beta_end 1, beta_inner 2, beta_work 2'
+everything='alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_begin 1, beta_end 1, beta_inner 2, '\
+'beta_work 2'
 rows() {
 	report "$1"
 	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
@@ -91,7 +92,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	ln -sfn xaudit.conf xaudit.conf
 	chown -h 65534 xaudit.conf
 	app
-	is "$err/$(rows xaudit.data)" "xaudit: ./xaudit.conf: the configuration is skipped: it is a link of another user/$everything" \
+	is "$err/$(rows xaudit.data)" "xaudit: ./xaudit.conf: the configuration is skipped: it is a link of another \
+user/$everything" \
 		"another user's that leads nowhere does not end the tracing"
 else
 	skip 4 'not root'
@@ -103,7 +105,8 @@ XAUDIT_CONFIG=xaudit.conf app
 is "$status/$out/$err" "5/app 15/xaudit: xaudit.conf: the configuration can't be read: it is no regular file" \
 	'one that is named is an error, and nobody waits for it, either'
 record d -k plt -l libalpha.so -F alpha_work ./app
-is "$status/$err/$(rows d)" '5/xaudit: ./xaudit.conf: the configuration is skipped: it is no regular file/alpha_work 3' \
+is "$status/$err/$(rows d)" '5/xaudit: ./xaudit.conf: the configuration is skipped: it is no regular '\
+'file/alpha_work 3' \
 	'record says so once, and its options hold'
 rm xaudit.conf
 # Nobody can read a link to itself, root neither.
@@ -215,7 +218,8 @@ mode = count
 END
 is "$(ls d/p*)/$("$XAUDIT" info d | sed -n 's/^Events  *\([0-9]*\) .*/\1/p')" 'meta/0' \
 	'in counters, and no event is written'
-traced 'depth = 1: what is called from outside' 'alpha_begin 1, alpha_end 1, alpha_inner 1, alpha_work 3, beta_begin 1, beta_end 1, beta_work 2' <<'END'
+traced 'depth = 1: what is called from outside' \
+	'alpha_begin 1, alpha_end 1, alpha_inner 1, alpha_work 3, beta_begin 1, beta_end 1, beta_work 2' <<'END'
 [trace]
 output = d
 depth = 1
@@ -262,7 +266,8 @@ output = d
 [library *]
 kind = plt
 END
-refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, none" <<'END'
+refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, \
+none" <<'END'
 [library *]
 kinds = xray ptl
 END
@@ -276,12 +281,14 @@ refused 'a bad mode' "xaudit: bad.conf:2: bad value 'file' for key 'mode'; allow
 mode = file
 END
 refused 'a bad time' \
-	"xaudit: bad.conf:2: bad value '10' for key 'time'; allowed: off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms" <<'END'
+	"xaudit: bad.conf:2: bad value '10' for key 'time'; allowed: off, or from 1ns to 100ms, as in 500ns, 10us or \
+1.5ms" <<'END'
 [trace]
 time = 10
 END
-refused 'a signal of a crash' "xaudit: bad.conf:3: bad value 'signal:SIGSEGV' for key 'snapshot'; allowed: exit, crash and one \
-signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR" <<'END'
+refused 'a signal of a crash' "xaudit: bad.conf:3: bad value 'signal:SIGSEGV' for key 'snapshot'; allowed: exit, crash \
+and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, \
+PWR" <<'END'
 [trace]
 snapshot = exit
   signal:SIGSEGV

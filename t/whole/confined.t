@@ -70,7 +70,8 @@ for way in strict as prlimit lock; do
 		continue
 	}
 	before=1000 said=
-	[ $way != strict ] || said='xaudit: the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded'
+	[ $way != strict ] || said='xaudit: the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing '\
+'more is recorded'
 	[ $way = strict ] || before=2000
 	for mode in stream ring count; do
 		record d -m $mode -k plt -l libcounted.so "$tmp/limited" $way

@@ -107,15 +107,18 @@ rules 'enabled = no'
 begin patchable/controlled counters 0 0
 lost="xaudit ctl: process $pid:"
 later='(it holds for what is loaded later)'
-names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names $later" \
+names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit \
+list FILE\` shows their names $later" \
 	'a name that no function has: status 1, and why' enable 'typo*'
 names_nothing 1 0 "$lost '*@libnone.so' names nothing: no library of that name is loaded $later" \
 	'a library that is not loaded: status 1, and why' \
 	enable '*@libnone.so'
-kinds_why='what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, and `xaudit list FILE`'
+kinds_why='what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, '\
+'and `xaudit list FILE`'
 names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $later" \
 	'a kind that nothing has: status 1, and why' enable xray:counted
-names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names" \
+names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit \
+list FILE\` shows their names" \
 	'the same for disable' disable 'typo*'
 ctl "$pid" enable counted typo
 is "$status $(printf '%s\n' "$out" | sed 's/:.*//') $(printf '%s\n' "$err" |
@@ -168,7 +171,8 @@ is "$status $(printf '%s\n' "$out" | jq -c '[length, ([.[] | .objects[] | .kinds
 # Whoever looks by name finds those of other test runs, too, if there are any: the module of this one tells them.
 ctl --tree "$pid" disable counted typo
 is "$status $(printf '%s\n' "$out" | grep -c ': 1 function: 1 site switched off') $err" \
-	"0 4 xaudit ctl: 4 processes: 'typo' names nothing: no function of that name can be switched in what is loaded; \`xaudit list FILE\` shows their names" \
+	"0 4 xaudit ctl: 4 processes: 'typo' names nothing: no function of that name can be switched in what is \
+loaded; \`xaudit list FILE\` shows their names" \
 	'a tree is switched off; what names nothing in any of them is said once'
 tell call
 ctl --tree "$pid" enable counted
@@ -195,7 +199,8 @@ is "$status $(grep -c ' ctl_tree_test: paused ' ctl.out) $err" '0 4 ' 'recording
 ctl "$pid" $first top -b -n 1
 is "$status $err" '2 xaudit ctl: top shows one process: name one of the 3' 'top is of one process'
 ctl "all/p$pid" start
-is "$status $err" "1 xaudit ctl: process $pid, whose trace is in all/p$pid, writes to another folder now: status, snapshot and top show what it has left" \
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in all/p$pid, writes to another folder now: status, \
+snapshot and top show what it has left" \
 	'a snapshot of it does not'
 ctl "d/p$pid" start
 like "$status $out $err" '^0 paused [0-9.]* ms $' 'the folder of a process that lives stands for it'
@@ -206,7 +211,8 @@ is "$(calls counted), $(sums)" "$((4 * 5 * 2)), 0 lost 0 unfinished" 'exactly th
 report all
 is "$(calls counted)" "$((4 * 5 * 2))" 'and in the snapshot'
 ctl "d/p$pid" enable counted
-is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, has ended: status, snapshot and top show what it has left" \
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, has ended: status, snapshot and top show \
+what it has left" \
 	'the folder of a process that has ended: one line says so'
 ctl "d/p$pid" status
 like "$out" "^Process     $pid, has ended\$" 'status of its folder says so, too'
@@ -215,7 +221,8 @@ is "$status $err" \
 	"1 xaudit ctl: no process of the name 'ctl_tree_test' runs under libxaudit.so, as far as may be seen" \
 	'nobody has the name any more'
 ctl --tree $$ enable counted
-is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it runs under libxaudit.so, as far as may be seen" \
+is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it runs under libxaudit.so, as far as may \
+be seen" \
 	'a tree without the module'
 
 # A filter may kill for system calls that the process does not make itself.
@@ -244,7 +251,8 @@ sed -i 's/none/plt/' conf
 begin sh -c 'exec patchable/helper master'
 wait_until 20 test -e "d/p$pid.1/meta"
 ctl "d/p$pid" enable counted
-is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, executed another program: status, snapshot and top show what it has left" \
+is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, executed another program: status, snapshot \
+and top show what it has left" \
 	'the folder of what it was before: one line says so'
 ctl "d/p$pid" status
 like "$out" "^Process     $pid, executed another program\$" 'status of that folder says so, too'
@@ -304,7 +312,8 @@ fails 2 "^xaudit ctl: 'plt:@libz' is no rule: \[KIND:\]FUNCTION\[@LIBRARY\], eac
 fails 2 "^xaudit ctl: unknown format 'xml'; allowed: table, json\$" 'no format' $$ status --format=xml
 
 alone ./helper sleep
-fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by \`xaudit record\`, or with LD_AUDIT=libxaudit.so\$" \
+fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so: start it by \`xaudit record\`, or with \
+LD_AUDIT=libxaudit.so\$" \
 	'no module there' "$pid" status
 finish
 alone "$(readelf -lW helper | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')" ./helper sleep
@@ -318,7 +327,8 @@ if $CC -static -O2 -o static "$sources/ctl_helper.c" 2>.err; then
 else
 	skip 2 'nothing can be linked statically here'
 fi
-if $CC -m32 -O2 -o short "$sources/counted.c" -nostdlib -shared -Wl,-e,counted 2>.err && $CC -m32 -O2 -o short "$sources/ctl_helper.c" 2>.err; then
+if $CC -m32 -O2 -o short "$sources/counted.c" -nostdlib -shared -Wl,-e,counted 2>.err &&
+	$CC -m32 -O2 -o short "$sources/ctl_helper.c" 2>.err; then
 	alone ./short sleep
 	fails 1 "^xaudit ctl: process $pid is a 32-bit program: " 'a 32-bit program' "$pid" enable x
 	finish
@@ -358,7 +368,8 @@ fails 1 "^xaudit ctl: process $pid is just starting: libxaudit.so is not ready i
 echo go >&3
 finish
 LD_AUDIT=$MODULE XAUDIT_CONFIG=$tmp/none alone ./helper sleep
-fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so, though its LD_AUDIT names it; the reason was said on its standard error\$" \
+fails 1 "^xaudit ctl: process $pid does not run under libxaudit.so, though its LD_AUDIT names it; the reason was said \
+on its standard error\$" \
 	'a process whose configuration can not be read' "$pid" status
 finish
 
@@ -387,7 +398,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	status=0
 	bounded 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" ctl \
 		"$subject" enable x >ctl.out 2>ctl.err || status=$?
-	is "$status $(cat ctl.err)" "1 xaudit ctl: process $subject belongs to user root: run this as that user, or as root" \
+	is "$status $(cat ctl.err)" "1 xaudit ctl: process $subject belongs to user root: run this as that user, or as \
+root" \
 		'a process of another user: one line says so'
 else
 	skip 1 'only root can become another user here'
@@ -400,7 +412,8 @@ finish
 is "$status $(tail -n 1 out)" '7 interrupted 0 wrong 0' 'and ends as ever'
 
 begin ./helper vfork
-fails 1 "^xaudit ctl: process $pid: thread $pid does not stop \(it waits for a device, or for the child of its vfork\); nothing was changed, try again\$" \
+fails 1 "^xaudit ctl: process $pid: thread $pid does not stop \(it waits for a device, or for the child of its \
+vfork\); nothing was changed, try again\$" \
 	'a thread that waits for the child of its vfork' "$pid" stop
 finish
 is "$status" 0 'and the process is as before'

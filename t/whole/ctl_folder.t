@@ -66,7 +66,8 @@ ok 'and leaves nothing behind' test ! -e nothing
 cp -R d broken
 : >broken/p$pid/meta
 ctl "broken/p$pid" snapshot -o nothing
-is "$status $(cat ctl.err)" "1 xaudit ctl: the trace in broken/p$pid can't be copied to nothing: its meta file is damaged" \
+is "$status $(cat ctl.err)" "1 xaudit ctl: the trace in broken/p$pid can't be copied to nothing: its meta file is \
+damaged" \
 	'nor can a damaged one be copied'
 ok 'which leaves nothing behind, too' test ! -e nothing
 
@@ -125,7 +126,8 @@ for mode in stream ring count; do
 	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "digit_0" { if (a++) print ($1 >= 100 && $1 <= 550) }' \
 		ctl.out | tr '\n' ' ')" '1 1 ' \
 		"top, $mode: a screen has the calls since the one before"
-	is "$(awk '$NF == "[libdigits.so]" { c[$(NF - 1)] += $1 } END { r = c["digit_0"] / c["begin"]; print (r > 9 && r < 11) }' ctl.out)" 1 \
+	is "$(awk '$NF == "[libdigits.so]" { c[$(NF - 1)] += $1 }
+		END { r = c["digit_0"] / c["begin"]; print (r > 9 && r < 11) }' ctl.out)" 1 \
 		"top, $mode: in their proportion"
 	like "$(sed -n 2p ctl.out)" ', 0 lost$' "top, $mode: nothing is lost, all was read"
 	kill "$pid"
@@ -142,7 +144,8 @@ int main(void)
 	return 0;
 }
 END_C
-	printf '#include <unistd.h>\nvoid *wait_here(void *x);\nvoid *wait_here(void *x)\n{\n\tsleep(20);\n\treturn x;\n}\n' >long_library.c
+	printf '#include <unistd.h>\nvoid *wait_here(void *x);\nvoid *wait_here(void *x)\n{\n\tsleep(20);\n'\
+'\treturn x;\n}\n' >long_library.c
 	$CC -O1 -fPIC -shared -fpatchable-function-entry=5 -o liblong.so long_library.c &&
 		$CC -o long long.c -L. -llong -Wl,-rpath,"$tmp" ||
 		bail 'long.c does not compile'
@@ -161,7 +164,8 @@ END_C
 	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 \
 		'and the terminal is as it was'
 	is "$(grep -c "$(printf '\033\[?1049l')" tty.out)" 1 'with its first screen'
-	bounded 20 script -qec "stty -g; '$XAUDIT' ctl $pid top -d 0.3 & sleep 0.8; kill -TERM \$!; wait \$!; echo status \$?; stty -g" /dev/null >tty.out 2>&1 </dev/null
+	bounded 20 script -qec "stty -g; '$XAUDIT' ctl $pid top -d 0.3 & sleep 0.8; kill -TERM \$!
+		wait \$!; echo status \$?; stty -g" /dev/null >tty.out 2>&1 </dev/null
 	is "$(tr -d '\r' <tty.out | sed -n '1p;$p' | sed 's/.*\x1b\[?1049l//' | sort -u | wc -l)" 1 \
 		'after a signal, too'
 	kill "$pid"

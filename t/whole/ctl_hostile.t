@@ -48,7 +48,8 @@ gone
 for what in deaf calls; do
 	forged $what
 	ctl "$pid" stop
-	is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it was asked for" \
+	is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so does not answer in time (is a disk stuck?); it may \
+still do what it was asked for" \
 		"$what: who never answers is not waited for"
 	ok "$what: and is let go" test "$(sed -n 's/^TracerPid:\t//p' "/proc/$pid/status")" = 0
 	gone

@@ -83,11 +83,13 @@ by_calls() {
 			status=$killed
 		done
 		[ "$status" -ne 0 ] || survived=$((survived + 1))
-		diag "$kinds, prepare = $prepare: $command makes $n calls of the system at most, with the stops behind them"
+		diag "$kinds, prepare = $prepare: $command makes $n calls of the system at most, with the stops behind \
+them"
 		ctl "$pid" mode stream
 		case $command in enable) ctl "$pid" enable counted ;; disable) ctl "$pid" disable counted ;; esac
 	done
-	is "$survived$wrong" $# "$kinds, prepare = $prepare: killed at each of its system calls, ctl leaves the program as it was or as asked"
+	is "$survived$wrong" $# "$kinds, prepare = $prepare: killed at each of its system calls, ctl leaves the \
+program as it was or as asked"
 	ctl "$pid" enable counted
 	is "$status $(on)" "0 $sites" "$kinds, prepare = $prepare: then it works"
 	tell 'call 7'

@@ -102,7 +102,8 @@ like "$(cat "$tmp/out")" ' 1 .* \[unknown\]' 'it is counted as unknown'
 
 spoiled record
 bytes "$tmp/record/p100/meta" 4100 '\377\377\377\177'
-check record 'p100/meta: offset 4096: a record has an impossible size, so the names behind it are lost, and [0-9]+ more; the rest' \
+check record 'p100/meta: offset 4096: a record has an impossible size, so the names behind it are lost, and [0-9]+ '\
+'more; the rest' \
 	'a record of impossible size'
 is "$(calls '[[]unknown[]]')" 15101 'events without names are counted'
 

@@ -79,7 +79,8 @@ is "$(cat done)/$(accounts 121000)" '121000 calls/none lost' \
 	'the program goes on, and all is in the file of its family'
 # A question may have been under way.
 like "$(info d '[.processes[].record_reason | select(.)]')" \
-	'^\["xaudit record (had ended, or was out of reach \(network or user namespace\)|broke off: it ended, or did not know the process)"\]$' \
+	'^\["xaudit record (had ended, or was out of reach \(network or user namespace\)|broke off: it ended, or did '\
+'not know the process)"\]$' \
 	'and info tells that nobody could be asked'
 dropped cux
 is "$status/$out/$err/$(accounts 121000)" '0/121000 calls//none lost' \

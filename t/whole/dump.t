@@ -34,7 +34,7 @@ chunk 2900
 entry 2 3000
 exit 2 3001
 END
-is "$("$XAUDIT" dump --format=json "$tmp/reload")" "$(cat <<'END'
+is "$("$XAUDIT" dump --format=json "$tmp/reload")" "$(cat <<END
 {"time_ns":1000,"tid":100,"event":"load","function":null,"library":"/usr/lib/libfoo.so","address":"0x7f0000000000"}
 {"time_ns":1000,"tid":100,"event":"entry","function":"foo","library":"/usr/lib/libfoo.so","address":"0x7f0000000100"}
 {"time_ns":2000,"tid":100,"event":"exit","function":"foo","library":"/usr/lib/libfoo.so","address":"0x7f0000000100"}
@@ -45,13 +45,15 @@ is "$("$XAUDIT" dump --format=json "$tmp/reload")" "$(cat <<'END'
 {"time_ns":2250,"tid":100,"event":"tail","function":"foo","library":"/usr/lib/libfoo.so","address":"0x7f1111110100"}
 {"time_ns":2260,"tid":100,"event":"entry","function":"bar","library":"/usr/lib/libbar.so","address":"0x7f0000000100"}
 {"time_ns":2270,"tid":100,"event":"unwind","function":"bar","library":"/usr/lib/libbar.so","address":"0x7f0000000100"}
-{"time_ns":2280,"tid":100,"event":"entry","function":"foo","library":"/usr/lib/libfoo.so","address":"0x7f1111110100","return":false}
+{"time_ns":2280,"tid":100,"event":"entry","function":"foo","library":"/usr/lib/libfoo.so","address":"0x7f1111110100",\
+"return":false}
 {"time_ns":2280,"tid":100,"event":"lost","function":null,"library":null,"address":null,"count":6}
 {"time_ns":3000,"tid":100,"event":"entry","function":"bar","library":"/usr/lib/libbar.so","address":"0x7f0000000100"}
 {"time_ns":3000,"tid":100,"event":"unload","function":null,"library":"/usr/lib/libbar.so","address":"0x7f0000000000"}
 {"time_ns":3001,"tid":100,"event":"exit","function":"bar","library":"/usr/lib/libbar.so","address":null}
 END
-)" 'each kind of event has its line; addresses are those of the load in force; loads come first and unloads last at a time'
+)" 'each kind of event has its line; addresses are those of the load in force; loads come first and unloads last at a '\
+'time'
 is "$("$XAUDIT" dump "$tmp/reload" | sed -n '1p;2p;11p;12p')" "$(cat <<'END'
 0.000001000      100  load    0x7f0000000000  /usr/lib/libfoo.so
 0.000001000      100  entry   0x7f0000000100  foo  /usr/lib/libfoo.so

@@ -28,7 +28,8 @@ alone() {
 look() {
 	report d
 	is "$status$(cat .out .err)/$(calls counted)/$(sums)" "0/$all/0 lost 0 unfinished" "$1: each call is there"
-	is "$(info d '[(.processes | length), ([.processes[].program] | unique | length), ([.processes[] | select(.lost > 0)] | length)]')" \
+	is "$(info d '[(.processes | length), ([.processes[].program] | unique | length),
+		([.processes[] | select(.lost > 0)] | length)]')" \
 		'[4,1,0]' "$1: of four processes with one program, and none lost any"
 	is "$(find d -name meta | wc -l)" 1 "$1: in one file"
 }

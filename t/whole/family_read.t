@@ -91,11 +91,13 @@ is "$(names --pid=102 good) $(names --pid=100 good)" '102 p102 100 100 p100 1' '
 is "$(names good/p7)" "xaudit: no process p7 in good; \`xaudit info\` lists them" 'one that is not there is an error'
 is "$(names good/p100/7)" "xaudit: no process p100/7 in good; \`xaudit info\` lists them" \
 	'nor is there one at any place'
-is "$(names none/p7)" "xaudit: can't open the trace none/p7: No such file or directory; \`xaudit record COMMAND\` makes one" \
+is "$(names none/p7)" "xaudit: can't open the trace none/p7: No such file or directory; \`xaudit record COMMAND\` \
+makes one" \
 	'or in no trace'
 cp -R good two
 {
-	printf 'process p103 version=2\npair first 1000 1000 5\npair last 900000 900000 8005\nfork 102\nthread 103\nring\nentry 1 5000\n'
+	printf 'process p103 version=2\npair first 1000 1000 5\npair last 900000 900000 8005\nfork 102\nthread 103\n'\
+'ring\nentry 1 5000\n'
 	printf 'child 102\nthread 102\nring\nentry 1 6000\n'
 } | "$make_trace" two || bail 'make_trace failed'
 # Places of p100: 2 has records, 3 and 4 heads, 5 and 6 counters, 7 a chunk of 100, 8 and 9 of 101, 10 the head of 103.
@@ -176,10 +178,12 @@ bytes $((3 * place + 236)) '\377'
 damage $((3 * place)) 'the head has too many extents' 'more extents than there may be'
 bytes 248 '\000'
 bounded 20 "$XAUDIT" report damaged >out 2>err
-is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; the rest of the trace was read" 'an extent in the place of the head'
+is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; the rest of the trace \
+was read" 'an extent in the place of the head'
 bytes 568 '\001'
 bounded 20 "$XAUDIT" report damaged >out 2>err
-is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has no directory of places; the rest of the trace was read" 'a directory at an odd place'
+is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has no directory of places; the rest of the trace \
+was read" 'a directory at an odd place'
 bytes 584 '\377\377\377\377'
 bounded 20 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" '0 ' 'places that the file has not are none, and no damage'
@@ -216,7 +220,8 @@ ok 'many of them are noticed' test "$found" -gt "$((${FUZZ_ROUNDS:-150} * 5 / 5)
 # children HOW-MANY FUNCTIONS: each says something between two forks that its children do not have.
 children() {
 	awk -v children="$1" -v functions="$2" 'BEGIN {
-		print "process p100 version=2 chunk=65536\npair first 1000 1000 5\npair last 900000 900000 8005\nobject 1 /usr/lib/libfoo.so"
+		print "process p100 version=2 chunk=65536\npair first 1000 1000 5\npair last 900000 900000 8005"
+		print "object 1 /usr/lib/libfoo.so"
 		for (i = 1; i <= functions; i++)
 			print "function 1 0", i, "0x100 a_function_with_a_name_" i
 		for (i = 0; i < children; i++)

@@ -71,8 +71,9 @@ audited "$MODULE"
 left 'no section headers' \
 	'{"patchable":{"the file has no section headers":1},"xray":{"the file has no section headers":1}}'
 
-if "$CC" -O2 -fno-pic -mcmodel=large -shared -Wl,-z,notext -Wl,-soname,libcounted.so -fpatchable-function-entry=5 -DWITH_ADDRESS \
-	-o libcounted.so "$sources/counted.c" 2>/dev/null && readelf -d libcounted.so | grep -q TEXTREL; then
+if "$CC" -O2 -fno-pic -mcmodel=large -shared -Wl,-z,notext -Wl,-soname,libcounted.so -fpatchable-function-entry=5 \
+	-DWITH_ADDRESS -o libcounted.so "$sources/counted.c" 2>/dev/null &&
+	readelf -d libcounted.so | grep -q TEXTREL; then
 	audited "$MODULE"
 	left 'text relocations' \
 		'{"patchable":{"the object has text relocations":1},"xray":{"the object has text relocations":1}}'
@@ -115,7 +116,8 @@ for order in "$tmp/swap.so:$MODULE" "$MODULE:$tmp/swap.so"; do
 	audited "$order"
 	name=$(echo "$order" | sed 's,[^:]*/,,g')
 	is "$status/$out/$err" '7/1000/' "$name: the program runs as ever"
-	is "$(info d '[.processes[].objects[].path | select(test("/(libhelp|swap|libxaudit[a-z-]*|libelf|libz)[^/]*$"))]')" \
+	is "$(info d '[.processes[].objects[].path |
+		select(test("/(libhelp|swap|libxaudit[a-z-]*|libelf|libz)[^/]*$"))]')" \
 		'[]' \
 		"$name: no object of an auditor appears"
 	is "$(info d '[.processes[].objects[].path | select(endswith("/libc.so.6"))] | length')" 1 \

@@ -9,7 +9,8 @@
 # wrong: processes whose calls in the trace are not what they told; "" if all is well.
 wrong() {
 	# Calls of children that run beside their parents, on its thread-local data, are left out, and counted.
-	printf '%s\n' "$out" | awk 'NF != 2 || $1 !~ /^[0-9]+$/ { print; next } { sum[$1] += $2 } END { for (p in sum) print p, sum[p] }' |
+	printf '%s\n' "$out" | awk 'NF != 2 || $1 !~ /^[0-9]+$/ { print; next }
+		{ sum[$1] += $2 } END { for (p in sum) print p, sum[p] }' |
 		while read -r pid told rest; do
 			case $pid in *[!0-9]*) echo "$pid $told $rest"; continue ;; esac
 			report d --pid "$pid"

@@ -104,6 +104,7 @@ script version=2 stream stream stream entry |
 	"$make_trace" "$tmp/hole" || bail 'make_trace failed'
 printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
 bounded 30 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of the trace was read" \
+is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of \
+the trace was read" \
 	'a missing chunk is damage'
 done_testing

@@ -84,7 +84,8 @@ static void *opens(void *name) { return dlopen(name, RTLD_NOW); }
 int main(void)
 {
 	pthread_t thread;
-	return !dlopen("./one.so", RTLD_NOW) || pthread_create(&thread, NULL, opens, "./two.so") || pthread_join(thread, NULL);
+	return !dlopen("./one.so", RTLD_NOW) || pthread_create(&thread, NULL, opens, "./two.so") ||
+		pthread_join(thread, NULL);
 }
 END
 echo 'int one;' >one.c

@@ -90,7 +90,8 @@ done
 
 # sections: the dynamic relocations of the table and whether it can be written to; how many notes name it.
 sections() {
-	readelf -SW "$1" | awk '$2 == "xaudit_guards" || $3 == "xaudit_guards" { print ($0 ~ / A[L ]* /) ? "read-only" : $0 }'
+	readelf -SW "$1" |
+		awk '$2 == "xaudit_guards" || $3 == "xaudit_guards" { print ($0 ~ / A[L ]* /) ? "read-only" : $0 }'
 	readelf -rW "$1" | grep -c guard
 	readelf -nW "$1" | grep -c '^  xaudit .*0x00000018'
 }
@@ -98,7 +99,8 @@ sections() {
 # fast FUNCTION: what it does up to its first return: names of the instructions.
 fast() {
 	objdump -d --no-show-raw-insn --disassemble="$1" guard |
-		awk '$1 ~ /^[0-9a-f]+:$/ { if (!done) printf "%s%s", between, $2; between = " " } $2 ~ /^ret/ { done = 1 }'
+		awk '$1 ~ /^[0-9a-f]+:$/ { if (!done) printf "%s%s", between, $2; between = " " }
+			$2 ~ /^ret/ { done = 1 }'
 }
 for cc in "$CC" $clangs; do
 	in_c "$cc" -O2 || bail "guard does not compile: $(cat .err)"

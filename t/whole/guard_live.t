@@ -95,11 +95,13 @@ is "$(audited none ./live threads $rounds)" \
 	"0 failed, $((rounds * 5)) changed, own $((rounds / 2 * 10)), wrong 0, sure of both;" \
 	"$rounds switches under eight threads: every call behind one is in its state"
 diag "$(cat .err)"
-is "$(audited none ./live fork)" 'child 1/13;disable guard:*: 0, 3 functions, 5 changed, 0 already, 0 refused;child 0/0;parent 1/13;' \
+is "$(audited none ./live fork)" 'child 1/13;disable guard:*: 0, 3 functions, 5 changed, 0 already, 0 refused;'\
+'child 0/0;parent 1/13;' \
 	'a forked child has them on, and switches its own alone'
 taken=$((reloads / 2 * 14 + reloads / 2 * 13))
 is "$(audited none ./live reload $reloads)" \
-	"disable guard:guard_spin@libspin.so: 0, 0 functions, 0 changed, 0 already, 0 refused;taken $taken, off $((reloads / 2)), as many mappings;" \
+	"disable guard:guard_spin@libspin.so: 0, 0 functions, 0 changed, 0 already, 0 refused;taken $taken, \
+off $((reloads / 2)), as many mappings;" \
 	"$reloads loads and unloads: each time they are on; what is switched off meanwhile stays so"
 
 # ---- what is written ----
@@ -128,13 +130,15 @@ done
 # Without /proc nobody can be asked, nor text be written through it.
 bare='mount -t tmpfs none /proc && exec "$@"'
 if ./deny eperm unshare -m sh -c "$bare" bare true 2>/dev/null; then
-	is "$(bounded 60 ./deny eperm unshare -m sh -c "$bare" bare env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" ./live rules 2>.err |
+	is "$(bounded 60 ./deny eperm unshare -m sh -c "$bare" bare env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" \
+		./live rules 2>.err |
 		tr '\n' ';')" "$(tr '\n' ';' <expected)" 'so where there is no /proc either'
 else
 	skip 1 'no mount namespace here'
 fi
 bounded 20 ./live text file >/dev/null
-is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5 { other++ } END { print n, other + 0 }')" '5 0' \
+is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5 { other++ }
+	END { print n, other + 0 }')" '5 0' \
 	'it is the file but for five places, where a NOP of 0f became a jump of e9'
 audited none ./live table | tr ';' '\n' >table
 is "$(awk -F '\t' '$1 == "function" { print $2, $4, $5, $9 }' table | sort | tr '\n' ';')" \
@@ -142,7 +146,8 @@ is "$(awk -F '\t' '$1 == "function" { print $2, $4, $5, $9 }' table | sort | tr 
 is "$(awk -F '\t' '$1 == "function" { name = $9 } $1 == "point" { print name, $2, $5, $6 }' table | sort | uniq -c |
 	tr -s ' ' | tr '\n' ';')" \
 	' 1 guard_local 0 guard 5; 1 guard_spin 0 guard 5; 3 guard_three 0 guard 5;' 'and points'
-is "$(bounded 20 "$XAUDIT" list --format=json libspin.so | jq -c '.sites.guard, ([.functions[] | select(.kinds | index("guard")) | .name] | sort)' |
+is "$(bounded 20 "$XAUDIT" list --format=json libspin.so | jq -c \
+	'.sites.guard, ([.functions[] | select(.kinds | index("guard")) | .name] | sort)' |
 	tr '\n' ' ')" '5 ["guard_local","guard_spin","guard_three"] ' 'xaudit list knows them'
 
 # ---- from outside ----
@@ -201,7 +206,8 @@ library "$CC" libspin.so guard_spin.c "$include" -DBOGUS
 record d -l libspin.so ./live
 is "$status $out" '0 state 1/13' 'guards work beside entries and notes that make no sense'
 is "$(object d libspin.so .sites.guard)" \
-	'{"traced":3,"the file'"'"'s tables contradict each other":1,"the bytes at the site are not what the compiler writes":2}' 'which are refused with the reason'
+	'{"traced":3,"the file'"'"'s tables contradict each other":1,'\
+'"the bytes at the site are not what the compiler writes":2}' 'which are refused with the reason'
 is "$(bounded 60 "$XAUDIT" check ./live 2>.err) $?" 'state 0/0 0' 'under xaudit check they are off'
 
 # ---- without names ----

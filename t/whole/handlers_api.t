@@ -12,7 +12,8 @@ library "$CC" plugin.so handlers_plugin.c $include -Wall -Wextra -Werror "$stati
 program "$CC" handlers handlers_api.c $include -Wall -Wextra -Werror "$static" -L. -lcounted -lpthread
 
 is "$(bounded 20 ./handlers ./plugin.so)" \
-	' -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38 -38; -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38; 0 0 0 0 0 0 0 0 0 0; wrong 0 same object 1' \
+	' -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38 -38; -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38; 0 0 0 0 0 0 '\
+'0 0 0 0; wrong 0 same object 1' \
 	'without the module each call answers ENOSYS'
 record d -l libcounted.so ./handlers ./plugin.so
 is "$out" ' 0 0 0 0 0 0 0 -95 0 0; -22 -22; 0 0 0 0 0 0 0 -2 0 0; -22; 1 1 0 0 1 1 1 0 1 1; wrong 0 same object 1' \

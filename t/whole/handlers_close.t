@@ -34,7 +34,8 @@ run() { # PROGRAM ARG...
 # shellcheck disable=SC2046
 {
 	run ./closing own lazy $(copies lazy 200)
-	is "$status $out $err" '0 200: closed and there ' '200 times a handler closes its own library, bound lazily: it stays, its handler goes on and can be removed'
+	is "$status $out $err" '0 200: closed and there ' '200 times a handler closes its own library, bound lazily: '\
+'it stays, its handler goes on and can be removed'
 	run ./closing own now $(copies now 200)
 	is "$status $out $err" '0 200: closed and there ' 'so with libraries bound at once'
 	run ./closing own lazy $(copies noplt 200)
@@ -57,7 +58,8 @@ run() { # PROGRAM ARG...
 		out=$(bounded 60 ./deny "$how" "$XAUDIT" record -o d -l libtick.so ./noplt own now \
 			$(copies now 20) 2>&1) || status=$?
 		is "$status $out" '0 20: closed and there' \
-			"so where $how is in force: words that are read-only once the program runs are found and written"
+			"so where $how is in force: words that are read-only once the program runs are found and \
+written"
 	done
 	printf '[library *]\nkinds = none\n' >none.conf
 	record d -c none.conf --mode=ring --ring=256k ./closing custom lazy $(copies lazy 50)
@@ -81,9 +83,11 @@ run() { # PROGRAM ARG...
 # What can't be helped is said.
 run ./closing blind now ./plugin.so
 is "$status $out" '0 blind' 'a handler closes its own library by a pointer that was copied before'
-is "$err" "xaudit: $tmp/./plugin.so: is unloaded by its own handler, whose dlclose does not come by way of xaudit; it would stay else" 'which is said'
+is "$err" "xaudit: $tmp/./plugin.so: is unloaded by its own handler, whose dlclose does not come by way of xaudit; it \
+would stay else" 'which is said'
 run ./closing late now ./plugin.so
-is "$status $out" '0 dlclose 0, gone' 'a library is closed while a thread does not leave its handler: dlclose comes back'
+is "$status $out" '0 dlclose 0, gone' 'a library is closed while a thread does not leave its handler: dlclose comes '\
+'back'
 is "$err" "xaudit: $tmp/./plugin.so: is unloaded, though a thread has not left its handler for two seconds" \
 	'which is said'
 done_testing

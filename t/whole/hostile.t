@@ -14,8 +14,10 @@ accounts() {
 		echo "report ends with $report_status: $(cat .report-err)"
 		return
 	fi
-	printf '%s\n' "$report" | jq -r --argjson n "$1" '([.functions[] | select(.function == "counted") | .calls] | add // 0) as $calls |
-		if .lost == 2 * ($n - $calls) + .unfinished and .unfinished <= 1 then (if .lost > 0 then "some lost" else "none lost" end)
+	printf '%s\n' "$report" | jq -r --argjson n "$1" \
+		'([.functions[] | select(.function == "counted") | .calls] | add // 0) as $calls |
+		if .lost == 2 * ($n - $calls) + .unfinished and .unfinished <= 1
+		then (if .lost > 0 then "some lost" else "none lost" end)
 		else "of \($n) calls \($calls) are there, \(.lost) events lost, \(.unfinished) unfinished" end'
 }
 # of_program: its lines without those of record's end, which say what was lost.
@@ -87,7 +89,8 @@ all() {
 		'head -c 700k /dev/zero >small/filler' freed small/filler
 	if [ -n "$mounts" ]; then
 		dump d
-		ok "$name: and after it calls are recorded again" test "$(jq -n '[inputs | select(.event == "entry") | .time_ns] |
+		ok "$name: and after it calls are recorded again" \
+			test "$(jq -n '[inputs | select(.event == "entry") | .time_ns] |
 			(max - min) > 2500000000' d.json)" = true
 	else
 		skip 1 'no mounts of its own here'
@@ -172,7 +175,8 @@ daemons() {
 	ok "$name: a daemon comes to its end" wait_until 30 test -e traced.done -a -e plain.done
 	is "$(cat traced.done) $status" "$(cat plain.done) 0" "$name: as it does untraced"
 	# It renames its file before it exits.
-	wait_until 10 sh -c 'test "$("$1" info --format=json d | jq -c ".processes | map(.ended) | sort")" = "[false,true]"' - "$XAUDIT"
+	wait_until 10 sh -c 'test "$("$1" info --format=json d |
+		jq -c ".processes | map(.ended) | sort")" = "[false,true]"' - "$XAUDIT"
 	is "$(accounts 101000)" 'none lost' "$name: a daemon's calls are all there"
 }
 

@@ -87,11 +87,16 @@ END
 like "$got" '^Began +2023-11-14 ' 'the date is that of the first pair'
 
 got=$("$XAUDIT" info --format=json "$tmp/full")
-like "$got" '^\{"trace":".*/full","command":"ls -l .a b.","status":"exit 3","version":"0.1.0","host":"box Linux 6.1 x86_64","clock":\{"source":"tsc","hz":2500000000,"pairs":3,"ppm":0.1\},$' \
+like "$got" '^\{"trace":".*/full","command":"ls -l .a b.","status":"exit 3","version":"0.1.0",'\
+'"host":"box Linux 6.1 x86_64","clock":\{"source":"tsc","hz":2500000000,"pairs":3,"ppm":0.1\},$' \
 	'JSON has the same about the folder'
-like "$got" '^\{"path":"/usr/lib/libfoo.so.1","soname":"libfoo.so.1","build_id":"0123456789abcdef","role":"library","kinds":\["xray","patchable","plt"\],"sites":\{"xray":\{"traced":12\},"patchable":\{"fewer than 5 bytes of NOPs":3\},"plt":\{"not selected by the rules":4\}\}\}\]\},?$' \
+like "$got" '^\{"path":"/usr/lib/libfoo.so.1","soname":"libfoo.so.1","build_id":"0123456789abcdef",'\
+'"role":"library","kinds":\["xray","patchable","plt"\],"sites":\{"xray":\{"traced":12\},'\
+'"patchable":\{"fewer than 5 bytes of NOPs":3\},"plt":\{"not selected by the rules":4\}\}\}\]\},?$' \
 	'about an object'
-like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\],"no_mirror":5,"meta_lost":1,"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \
+like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,'\
+'"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\],"no_mirror":5,"meta_lost":1,'\
+'"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \
 	'and about a process'
 if command -v python3 >/dev/null 2>&1; then
 	ok 'the JSON is well-formed' sh -c 'python3 -m json.tool' <<END

@@ -32,7 +32,8 @@ for way in 'stream mode = stream' 'ring mode = ring' 'count mode = count' 'off e
 done
 listed signal 'snapshot = signal:SIGUSR2'
 is "$(diff plain signal.out | grep -v SigCgt | grep '^[<>]')" '' 'a snapshot on a signal: nothing else than a handler'
-is "$(sed -n 's/^SigCgt:[[:space:]]*//p' signal.out)" "$(printf '%016x' $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' plain) | 1 << 11)))" \
+is "$(sed -n 's/^SigCgt:[[:space:]]*//p' signal.out)" \
+	"$(printf '%016x' $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' plain) | 1 << 11)))" \
 	'a snapshot on a signal: of this signal'
 
 # With events of its own the command's other ways to start it make no difference.

@@ -44,7 +44,8 @@ kind() {
 library "$CC" libcounted.so counted.c
 kind plt plt
 # Nobody is there who could put the trace in order afterwards.
-printf '[trace]\noutput = d\nbuffer = 256k\n[library libcounted.so]\nkinds = plt\n[library *]\nkinds = none\n[program]\nkinds = none\n' >conf
+printf '[trace]\noutput = d\nbuffer = 256k\n[library libcounted.so]\nkinds = plt\n[library *]\nkinds = none\n'\
+'[program]\nkinds = none\n' >conf
 rm -rf d
 status=0
 bounded 60 env XAUDIT_CONFIG=conf LD_AUDIT="$MODULE" ./killed counters 2 40000 2>/dev/null || status=$?

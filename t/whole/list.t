@@ -78,7 +78,8 @@ if [ -n "$CLANG" ] && build xray.so "$CLANG" -Os -fxray-instrument -fxray-instru
 	version=$("$CLANG" -dumpversion)
 	if [ "${version%%.*}" -lt 17 ]; then
 		is "$found" '[80,{"xray":"a conditional tail call shares the sled (clang before 17)"},4]' \
-			'clang before 17: 4 of 5 functions can be traced by XRay, and a conditional tail call is refused'
+			'clang before 17: 4 of 5 functions can be traced by XRay, and a conditional tail call is '\
+'refused'
 	else
 		is "$found" '[100,{},5]' 'clang from 17 on: all 5 functions can be traced by XRay'
 	fi

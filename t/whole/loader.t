@@ -24,8 +24,10 @@ scenarios() {
 		'a destructor opens another library, which stays'
 	does turns 'one_begin 1, one_end 1, two_begin 1, two_end 1, two_work 2' \
 		'a destructor opens and closes another library'
-	does after 'dep_begin 1, dep_end 1, dep_work 5, two_begin 1, two_end 1, two_work 2, x_begin 1, x_end 1, x_work 5' \
-		"a dependency's destructor calls back into the library closed before, with others opened, failing and closed meanwhile"
+	does after 'dep_begin 1, dep_end 1, dep_work 5, two_begin 1, two_end 1, two_work 2, x_begin 1, x_end 1, '\
+'x_work 5' \
+		"a dependency's destructor calls back into the library closed before, with others opened, failing and \
+closed meanwhile"
 	does constructor 'one_begin 1, one_end 1, one_work 1, two_begin 1, two_end 1, two_work 3' \
 		'a constructor opens another library'
 	does nodelete 'nodelete_begin 1, nodelete_end 1, nodelete_work 2' 'a library linked with -z nodelete stays'
@@ -40,7 +42,8 @@ scenarios() {
 	does thread-local 'one_begin 1, one_end 1, tls_begin 1, tls_end 1, tls_last 1, tls_pend 1, tls_work 1' \
 		'a pending thread_local destructor keeps a library until an unrelated one is closed'
 	is "$(grep '^tls: is' plain | tr '\n' ' ')" 'tls: is there tls: is there tls: is gone ' "$name: (it does)"
-	does namespace "dep_begin 20, dep_end 20, dep_work 20, one_begin 20, one_end 20, one_work 40, x_begin 20, x_end 20, x_work 20" \
+	does namespace "dep_begin 20, dep_end 20, dep_work 20, one_begin 20, one_end 20, one_work 40, x_begin 20, \
+x_end 20, x_work 20" \
 		'namespaces of dlmopen come and go, with their proxies of ld.so'
 	does namespace-fails 'one_begin 1, one_end 1, one_work 2' \
 		'dlmopen fails in new namespaces, and one is open at exit'
@@ -53,7 +56,8 @@ scenarios() {
 	fi
 	does choice 'choice_begin 2, choice_end 2, choice_resolve 2, choice_work 4, chosen 4' \
 		'IFUNC resolvers are called while relocating'
-	callers='far_begin 1, far_end 1, far_near 1, near_begin 1, near_end 1, next_begin 1, next_end 1, next_next 1, one_begin 1, one_end 1'
+	callers='far_begin 1, far_end 1, far_near 1, near_begin 1, near_end 1, next_begin 1, next_end 1, next_next 1, '\
+'one_begin 1, one_end 1'
 	does caller "$callers, one_work 1" 'dlsym(RTLD_NEXT) and dlopen by RUNPATH see their true caller'
 	is "$(grep -cE '^RTLD_NEXT: 1$|^near: 1$|^near: not' plain)" 3 "$name: (they do)"
 	does_many

@@ -52,7 +52,8 @@ bounded 60 "$XAUDIT" record -o d -k plt -F srand ./million 2>said
 is "$? $(cat said)" '0 ' 'where nothing is lost, nothing is said'
 bounded 60 "$XAUDIT" record -o d -k plt -F srand --size-limit=1M ./million 2>said
 like "$(tail -n 1 said)" \
-	'^xaudit record: the trace reached its size limit \(size-limit\), and what came later is not in it; --size-limit=SIZE ' \
+	'^xaudit record: the trace reached its size limit \(size-limit\), and what came later is not in it; '\
+'--size-limit=SIZE ' \
 	'a trace that reached its limit is told at the end'
 
 # What is said meanwhile goes to the standard error of the start, or into the trace alone.

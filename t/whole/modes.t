@@ -30,7 +30,8 @@ report() { # NAME [OPTION]...
 }
 # row FUNCTION: calls, total, self, counted.
 row() {
-	sed -n "s/^{\"function\":\"$1\",.*\"calls\":\([0-9]*\),\"total_ns\":\([0-9]*\),\"self_ns\":\([0-9]*\),.*\"counted\":\([0-9]*\).*/\1 \2 \3 \4/p" "$tmp/out"
+	sed -n "s/^{\"function\":\"$1\",.*\"calls\":\([0-9]*\),\"total_ns\":\([0-9]*\),\"self_ns\":\([0-9]*\),.*\
+\"counted\":\([0-9]*\).*/\1 \2 \3 \4/p" "$tmp/out"
 }
 sum() { # KEY behind the list
 	sed -n "s/^\],.*\"$1\":\([0-9a-z]*\)[,}].*/\1/p" "$tmp/out"
@@ -54,14 +55,18 @@ exit 2 1030
 entry 1 1040
 end
 END_TRACE
-is "$(dumped ring)" '1510 gap 6;1510 exit foo;1520 entry bar;1530 exit bar;1540 entry foo;1610 exit foo;1620 entry bar;1630 exit bar;1640 entry foo;1710 exit foo;1720 entry bar;1730 exit bar;1740 entry foo;1810 exit foo;1820 entry bar;1830 exit bar;1840 entry foo;' \
+is "$(dumped ring)" '1510 gap 6;1510 exit foo;1520 entry bar;1530 exit bar;1540 entry foo;1610 exit foo;1620 '\
+'entry bar;1630 exit bar;1640 entry foo;1710 exit foo;1720 entry bar;1730 exit bar;1740 entry foo;1810 exit foo;1820 '\
+'entry bar;1830 exit bar;1840 entry foo;' \
 	'the newest chunks of a flight recorder are read in the order of their numbers, not of their places'
 report ring
 is "$status $(row foo) / $(row bar)" '0 4 210 210 0 / 4 40 40 0' \
 	'calls whose beginning was overwritten are no error, and confuse no times'
 is "$(sum overwritten_chunks) $(sum orphans)" '6 1' 'the overwritten chunks are told, and the return without its call'
-like "$("$XAUDIT" report "$tmp/ring")" '^the flight recorder holds the newest events: 6 chunks before them were overwritten$' 'in the table, too'
-like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight recorder of 256 kB per thread in chunks of 64 kB$' \
+like "$("$XAUDIT" report "$tmp/ring")" '^the flight recorder holds the newest events: 6 chunks before them were '\
+'overwritten$' 'in the table, too'
+like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight recorder of 256 kB per thread in '\
+'chunks of 64 kB$' \
 	'info tells mode, size and chunks of the flight recorder'
 like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 chunks' 'and how many chunks are gone'
 like "$("$XAUDIT" replay "$tmp/ring")" '6 chunks were overwritten' 'replay shows where they were'
@@ -93,7 +98,8 @@ chunk 500
 entry 1 510
 exit 1 520
 END_TRACE
-is "$(dumped mixed)" '100 entry foo;150 exit foo;170 entry bar;195 change mode;210 gap 1;220 entry baz;230 exit baz;320 entry baz;330 exit baz;495 change mode;510 entry foo;520 exit foo;' \
+is "$(dumped mixed)" '100 entry foo;150 exit foo;170 entry bar;195 change mode;210 gap 1;220 entry baz;230 '\
+'exit baz;320 entry baz;330 exit baz;495 change mode;510 entry foo;520 exit foo;' \
 	'chunks of both files are read by their numbers'
 report mixed
 is "$status $(row foo) / $(row bar) / $(row baz) / $(sum overwritten_chunks)" '0 2 60 60 0 / 1 0 0 0 / 2 20 20 0 / 1' \
@@ -115,7 +121,8 @@ END_TRACE
 dd if=/dev/zero of="$tmp/missing/p100/t0" bs=65536 seek=1 count=1 conv=notrunc 2>/dev/null
 report missing 2>/dev/null >&2
 is "$status $(row foo)" '1 2 60 60 0' 'a chunk that is missing in a stream is damage, and the rest is read'
-is "$(cat "$tmp/err")" "xaudit: $tmp/missing/p100/t0: offset 65536: there is no chunk where one should begin; the rest of the trace was read" \
+is "$(cat "$tmp/err")" "xaudit: $tmp/missing/p100/t0: offset 65536: there is no chunk where one should begin; the rest \
+of the trace was read" \
 	'it is told where'
 
 # Counters.
@@ -177,7 +184,9 @@ unwind 3 700
 exit 1 800
 crash 11
 END_TRACE
-is "$(dumped changes)" '100 entry foo;150 change 40;200 entry bar;250 change 41;300 exit bar;350 change recording;400 exit foo;450 change recording;500 entry foo;550 change only;600 entry baz;650 change snapshot;700 unwind baz;750 change the;800 exit foo;800 crash ends;850 change change;' \
+is "$(dumped changes)" '100 entry foo;150 change 40;200 entry bar;250 change 41;300 exit bar;350 change recording;400 '\
+'exit foo;450 change recording;500 entry foo;550 change only;600 entry baz;650 change snapshot;700 unwind baz;750 '\
+'change the;800 exit foo;800 crash ends;850 change change;' \
 	'dump shows changes and the crash in their place'
 is "$("$XAUDIT" info "$tmp/changes" | sed -n 's/^  Change  *//p')" '0.150 us  40 sites disabled: libfoo*@x
 0.250 us  41 sites enabled: foo
@@ -197,7 +206,9 @@ like "$("$XAUDIT" report "$tmp/changes")" '^the process ended by signal 11$' 're
 got=$("$XAUDIT" replay "$tmp/changes")
 like "$got" '\|   /\* 40 sites disabled: libfoo\*@x \*/$' 'replay shows a change at the depth of its thread'
 like "$got" '/\* ends by signal 11 \*/$' 'and the crash'
-like "$("$XAUDIT" dump --format=json "$tmp/changes")" '^\{"time_ns":550,"tid":100,"event":"change","function":"baz","library":"/usr/lib/libfoo.so","address":null,"change":"throttled","value":3\}$' \
+like "$("$XAUDIT" dump --format=json "$tmp/changes")" \
+	'^\{"time_ns":550,"tid":100,"event":"change","function":"baz","library":"/usr/lib/libfoo.so",'\
+'"address":null,"change":"throttled","value":3\}$' \
 	'dump tells a change in JSON'
 like "$("$XAUDIT" dump --format=json "$tmp/changes")" '"event":"crash",.*"signal":11\}$' 'and a crash'
 like "$("$XAUDIT" info --format=json "$tmp/changes")" \
@@ -257,17 +268,20 @@ report good
 is "$status" 0 'a trace with all of them is good before it is damaged'
 printf 'XXXX' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
 report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c1: offset 0: this is not a file of counters; the rest of the trace was read" \
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c1: offset 0: this is not a file of counters; the rest of the \
+trace was read" \
 	'a file of counters without its mark is damage'
 printf 'CNTS' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
 printf '\001' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
 report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c0: offset 8064: calls of a function that meta does not name; the rest of the trace was read" \
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c0: offset 8064: calls of a function that meta does not name; \
+the rest of the trace was read" \
 	'so is a counter of a function that is not there'
 printf '\000' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
 printf 'XXXX' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
 report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/r0: offset 65536: there is no chunk where one should begin; the rest of the trace was read" \
+is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/r0: offset 65536: there is no chunk where one should begin; \
+the rest of the trace was read" \
 	'so is a place of the flight recorder that holds something else'
 printf 'CHNK' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
 . "$top_srcdir/t/lib/spoiled.sh"
@@ -275,7 +289,8 @@ rounds=${FUZZ_ROUNDS:-120}
 for seed in $(seq 1 "$rounds"); do
 	rm -rf "$tmp/fuzz"
 	cp -R "$tmp/good" "$tmp/fuzz"
-	for file in $(case $((seed % 5)) in 0) echo meta ;; 1 | 2) echo r0 ;; 3) echo c0 ;; 4) echo r0 c1 t0 ;; esac); do
+	case $((seed % 5)) in 0) files=meta ;; 1 | 2) files=r0 ;; 3) files=c0 ;; 4) files='r0 c1 t0' ;; esac
+	for file in $files; do
 		"$spoil" "$tmp/fuzz/p100/$file" "$seed"
 	done
 	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'

@@ -55,9 +55,12 @@ program "$CC" own count.c "$sources/counted.c" -fpatchable-function-entry=5
 by_loader() {
 	report d
 	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
-	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted" or .function == "main") | "\(.calls) \(.function) \(.library)"' |
-		sort | tr '\n' ' ')" "1 main $tmp/own 1000 counted $tmp/own " "$1: its functions are recorded as its own"
-	is "$(info d '.processes[] | .program, (.objects[] | select(.role == "program" or .role == "loader") | .role, .path)' | tr '\n' ' ')" \
+	is "$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "counted" or .function == "main") |
+		"\(.calls) \(.function) \(.library)"' |
+		sort | tr '\n' ' ')" "1 main $tmp/own 1000 counted $tmp/own " \
+		"$1: its functions are recorded as its own"
+	is "$(info d '.processes[] | .program, (.objects[] |
+		select(.role == "program" or .role == "loader") | .role, .path)' | tr '\n' ' ')" \
 		"\"$tmp/own\" \"program\" \"$tmp/own\" \"loader\" \"$ld\" " "$1: program and loader are what they are"
 }
 record d -k patchable -- ./own 1 1000
@@ -107,7 +110,8 @@ done
 # What is not in the dynamic symbol table lies elsewhere in the file: only the bytes differ.
 kind=patchable
 for name in here gone; do
-	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\nvoid work(void) { %s(); }\n' $name $name >w.c
+	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\n'\
+'void work(void) { %s(); }\n' $name $name >w.c
 	$CC -O2 -fPIC -shared -fpatchable-function-entry=5 $id -o lib$name.so w.c || bail 'libraries of one build-id'
 done
 is "$(stat -c %s libhere.so) $(readelf -lW libhere.so | tail -n +3)" \

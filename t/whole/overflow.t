@@ -43,7 +43,8 @@ overflow c --overflow=wait ./drain "$tmp/c" slow:30000 stop 300000 cont
 is "$(events c) $(of c .lost)" '[660000,true] 0' 'overflow = wait: nothing is lost when record stands still'
 
 # Without record nobody writes but the threads themselves.
-printf '[trace]\noutput = %s/d\nbuffer = 64k\nring = 256k\noverflow = drop\n[library *]\nkinds = plt\nfunctions = srand\n' "$tmp" >conf
+printf '[trace]\noutput = %s/d\nbuffer = 64k\nring = 256k\noverflow = drop\n[library *]\nkinds = plt\n'\
+'functions = srand\n' "$tmp" >conf
 bounded 60 env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" ./drain "$tmp/d" 300000 >said
 is "$? $(events d) $(of d .lost)" '0 [600000,true] 0' 'without record a thread waits for the disk'
 done_testing

@@ -52,7 +52,9 @@ bound_now() {
 }
 
 # As /etc/services, which not every system has.
-awk 'BEGIN { for (i = 1; i <= 400; i++) printf "service-%s\t%d/%s\t\t# of number %d\n", (i * 7919) % 401, i * 13 % 1000, i % 3 ? "tcp" : "udp", i }' >work/services
+awk 'BEGIN { for (i = 1; i <= 400; i++)
+	printf "service-%s\t%d/%s\t\t# of number %d\n", (i * 7919) % 401, i * 13 % 1000, i % 3 ? "tcp" : "udp", i }' \
+	>work/services
 
 program ls -lR /usr/include/linux
 bound_now ls -lR /usr/include/linux
@@ -67,7 +69,8 @@ use POSIX qw(floor strftime); use Encode; use List::Util qw(sum max reduce); use
 use Digest::SHA qw(sha256_hex); use Storable qw(freeze thaw); use Time::HiRes; use Config;
 $| = 1; $Data::Dumper::Sortkeys = 1;
 print floor(-2.5), ' ', strftime('%Y-%m-%d', gmtime(86400)), "\n";
-print length(encode('UTF-8', decode('EUC-JP', "\xa4\xa2\xa4\xa4"))), ' ', encode('iso-8859-1', "\x{e4}") eq "\xe4", "\n";
+print length(encode('UTF-8', decode('EUC-JP', "\xa4\xa2\xa4\xa4"))), ' ',
+	encode('iso-8859-1', "\x{e4}") eq "\xe4", "\n";
 print sum(1 .. 1000), ' ', max(3, 9, 4), ' ', (reduce { $a * $b } 1 .. 12), "\n";
 print Dumper(thaw(freeze({ a => [1, 2, { b => undef }], c => \'text' }))), sha256_hex('x' x 10000), "\n";
 my $died = 0;
@@ -170,14 +173,16 @@ program bash -c 'declare -A a; for i in {1..50}; do a[$i]=$((i * i)); done; trap
 		[[ $x =~ ^([a-z]+)[[:space:]] ]] && echo "${BASH_REMATCH[1]}"
 	done < <(head -n 20 services)
 	printf "%5.2f|%q\n" 2.5 "a b"'
-program sh -c 'awk "BEGIN { for (i = 0; i < 20000; i++) print (i * 7919) % 20011, i }" | sort -n | sed "s/1/one/g" | cksum'
+program sh -c 'awk "BEGIN { for (i = 0; i < 20000; i++) print (i * 7919) % 20011, i }" |
+	sort -n | sed "s/1/one/g" | cksum'
 program sh -c 'tar -cf - -C /usr/include/linux . --sort=name | xz -T2 -0 | xz -d | cksum'
 program openssl dgst -sha256 services /etc/passwd
 program sh -c 'openssl rand -hex 24 | wc -c
 	openssl enc -aes-128-cbc -K 00 -iv 00 -in services 2>&1 | openssl dgst -md5
 	openssl genpkey -algorithm ED25519 | openssl pkey -pubout | wc -l'
 program sqlite3 :memory: 'create table t(a, b);
-	with recursive c(n) as (select 1 union all select n + 1 from c where n < 3000) insert into t select n, hex(n * n) from c;
+	with recursive c(n) as (select 1 union all select n + 1 from c where n < 3000)
+	insert into t select n, hex(n * n) from c;
 	select count(*), sum(a), max(b) from t;
 	select group_concat(a) from t where b like "%99%";'
 for to in EUC-JP ISO-2022-KR UTF-16 GB18030; do

@@ -28,15 +28,23 @@ exit 1 2000
 custom 16 2100 07000000
 END
 
-is "$("$XAUDIT" dump --format=json "$tmp/all")" "$(cat <<'END'
+is "$("$XAUDIT" dump --format=json "$tmp/all")" "$(cat <<END
 {"time_ns":1000,"tid":100,"event":"entry","function":"foo","library":"/usr/lib/libfoo.so","address":null}
-{"time_ns":1010,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"request","type_number":16,"size":9,"data":"BwAAAGhlbGxv"}
-{"time_ns":1030,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"untyped","type_number":0,"size":103,"data":"AQID/////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////w=="}
-{"time_ns":1040,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"mark","type_number":1,"size":7,"data":"YSBtYXJrCg=="}
-{"time_ns":1060,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":null,"type_number":17,"size":100,"data":"QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQQ=="}
-{"time_ns":1070,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"mark","type_number":1,"size":0,"data":""}
+{"time_ns":1010,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"request",\
+"type_number":16,"size":9,"data":"BwAAAGhlbGxv"}
+{"time_ns":1030,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"untyped",\
+"type_number":0,"size":103,"data":"AQID///////////////////////////////////////////////////////////////////////////////\
+//////////////////////////////////////////////////////w=="}
+{"time_ns":1040,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"mark","type_number":1,\
+"size":7,"data":"YSBtYXJrCg=="}
+{"time_ns":1060,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":null,"type_number":17,\
+"size":100,"data":"QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUF\
+BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQQ=="}
+{"time_ns":1070,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"mark","type_number":1,\
+"size":0,"data":""}
 {"time_ns":2000,"tid":100,"event":"exit","function":"foo","library":"/usr/lib/libfoo.so","address":null}
-{"time_ns":2100,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"request","type_number":16,"size":4,"data":"BwAAAA=="}
+{"time_ns":2100,"tid":100,"event":"custom","function":null,"library":null,"address":null,"type":"request",\
+"type_number":16,"size":4,"data":"BwAAAA=="}
 END
 )" 'dump shows each with its type and its data in base64, but for the one that was not finished'
 is "$("$XAUDIT" dump "$tmp/all" | grep custom | sed 's/\( ff\)\{100\}/ 100*ff/; s/A\{100\}/100*A/')" "$(cat <<'END'
@@ -177,13 +185,15 @@ END
 )" 'UTF-8 is text, cut between characters; what could harm a terminal is not'
 
 # --event-format
-"$make_trace" "$tmp/format" <<'END'
+"$make_trace" "$tmp/format" <<END
 process p100 flags=1
 type 16 numbers
 type 17 request
 thread 100
-custom 16 1000 ff feff fdffffff fcffffffffffffff 80 0080 00000080 0000000000000080 ab cdab 78563412 efcdab8967452301 0000c03f 182d4454fb210940
-custom 16 1001 00 0000 00000000 0000000000000000 7f ff7f ffffff7f ffffffffffffff7f 00 0000 00000000 0000000000000000 0000807f 000000000000f87f
+custom 16 1000 ff feff fdffffff fcffffffffffffff 80 0080 00000080 0000000000000080 ab cdab 78563412 efcdab8967452301 \
+0000c03f 182d4454fb210940
+custom 16 1001 00 0000 00000000 0000000000000000 7f ff7f ffffff7f ffffffffffffff7f 00 0000 00000000 0000000000000000 \
+0000807f 000000000000f87f
 custom 17 2000 07000000 =some_name 00 =key!
 custom 17 2001 07000000 =some_name
 custom 17 2002 07000000
@@ -196,9 +206,12 @@ numbers='numbers=u8 a, u16 b,u32 c , u64 d, i8 e,i16 f,i32 g,i64 h, x8 i,x16 j,x
 fields() { # FORMAT...: of all events with fields
 	"$XAUDIT" dump --format=json "$@" "$tmp/format" | sed -n 's/.*"data":"[^"]*",\("fields.*\)}$/\1/p'
 }
-is "$(fields --event-format "$numbers")" "$(cat <<'END'
-"fields":{"a":255,"b":65534,"c":4294967293,"d":18446744073709551612,"e":-128,"f":-32768,"g":-2147483648,"h":-9223372036854775808,"i":"0xab","j":"0xabcd","k":"0x12345678","l":"0x0123456789abcdef","m":1.5,"n":3.1415926535897931}
-"fields":{"a":0,"b":0,"c":0,"d":0,"e":127,"f":32767,"g":2147483647,"h":9223372036854775807,"i":"0x00","j":"0x0000","k":"0x00000000","l":"0x0000000000000000","m":null,"n":null}
+is "$(fields --event-format "$numbers")" "$(cat <<END
+"fields":{"a":255,"b":65534,"c":4294967293,"d":18446744073709551612,"e":-128,"f":-32768,"g":-2147483648,\
+"h":-9223372036854775808,"i":"0xab","j":"0xabcd","k":"0x12345678","l":"0x0123456789abcdef","m":1.5,\
+"n":3.1415926535897931}
+"fields":{"a":0,"b":0,"c":0,"d":0,"e":127,"f":32767,"g":2147483647,"h":9223372036854775807,"i":"0x00","j":"0x0000",\
+"k":"0x00000000","l":"0x0000000000000000","m":null,"n":null}
 END
 )" 'dump --event-format decodes numbers of all sizes'
 is "$(fields --event-format 'request=u32 id, string name, bytes 4 key')" "$(cat <<'END'
@@ -222,7 +235,8 @@ id=7 name=61 20 22 ff key=6b657921 (and 3 bytes more)  16 bytes
 a=0x01 b=0x02  2 bytes
 END
 )" 'as text, too; a type without a name goes by its number'
-is "$(fields --event-format '17=u8 old' --event-format 'request=u8 id' --event-format '18=u8 x' | head -n 1; fields --event-format '18=u8 x')" "$(cat <<'END'
+is "$(fields --event-format '17=u8 old' --event-format 'request=u8 id' --event-format '18=u8 x' | head -n 1
+	fields --event-format '18=u8 x')" "$(cat <<'END'
 "fields":{"id":7},"more_bytes":17
 "fields":{"x":1},"more_bytes":1
 END
@@ -292,7 +306,8 @@ END
 		'"size":4001,"data":"YWFh[YWFh]*' "$tmp/out")" '0  500 500' \
 		"1000 large events in chunks of $chunk bytes are whole"
 	is "$("$XAUDIT" report --format=json "$tmp/many$chunk" | grep -e foo -e type | sed 's/"min.*//')" \
-		"$(printf '%s\n' '{"function":"foo","library":"/usr/lib/libfoo.so","calls":500,"total_ns":1500,"self_ns":1500,' \
+		"$(printf '%s\n' \
+			'{"function":"foo","library":"/usr/lib/libfoo.so","calls":500,"total_ns":1500,"self_ns":1500,' \
 			'{"type":"untyped","count":1000,"bytes":4048500}')" 'and are counted'
 done
 "$make_trace" "$tmp/far" <<'END'
@@ -441,7 +456,8 @@ if command -v python3 >/dev/null 2>&1; then
 		"$tmp/lines")" "$(wc -l <"$tmp/lines")" \
 		'each line of JSON is well-formed'
 	ok 'and that of report and info is' sh -c '
-		"$XAUDIT" report --format=json "$1" | python3 -m json.tool >/dev/null && "$XAUDIT" info --format=json "$1" | python3 -m json.tool >/dev/null' sh "$tmp/all"
+		"$XAUDIT" report --format=json "$1" | python3 -m json.tool >/dev/null &&
+			"$XAUDIT" info --format=json "$1" | python3 -m json.tool >/dev/null' sh "$tmp/all"
 else
 	skip 2 'no python3 to check the JSON with'
 fi

@@ -33,7 +33,8 @@ usage "xaudit record: bad value '20' for --throttle; allowed: off, or from 1% to
 usage "xaudit record: bad value 'some' for --overflow; allowed: wait, drop" 'a bad overflow' --overflow=some true
 usage "xaudit record: bad value 'some' for --prepare; allowed: selected, all, none" \
 	'a bad preparation' --prepare some true
-snapshot='exit, crash and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, VTALRM, PROF, WINCH, IO, PWR'
+snapshot='exit, crash and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, '\
+'VTALRM, PROF, WINCH, IO, PWR'
 usage "xaudit record: bad value 'signal:SEGV' for --snapshot; allowed: $snapshot" \
 	'a signal that crashes' --snapshot signal:SEGV true
 usage "xaudit: command line: bad value 'signal:USR2' for key 'snapshot'; allowed: $snapshot" \
@@ -84,7 +85,8 @@ snapshot = crash
 control = any
 merge = yes' 'each option is a key of the configuration'
 is "$(rules)" "$default" 'and none of them changes what is traced'
-printf '[trace]\nmode = ring\nring = 1M\ndepth = 3\nfollow = no\ncontrol = owner\nbelow = a b\nsnapshot = exit\nthrottle = 5%%\n' >xaudit.conf
+printf '[trace]\nmode = ring\nring = 1M\ndepth = 3\nfollow = no\ncontrol = owner\nbelow = a b\nsnapshot = exit\n'\
+'throttle = 5%%\n' >xaudit.conf
 environment --depth off --mode=count -C c -k plt
 is "$(trace)" 'follow = no
 mode = count
@@ -103,8 +105,8 @@ merge = no' 'options win over the configuration, key by key; its other keys hold
 rm xaudit.conf
 
 # ---- afterwards ----
-off="xaudit record: nothing was recorded: the rules say that all begins switched off, and nobody switched anything on; while \
-the command runs, \`xaudit ctl PID enable FUNCTION\` does"
+off="xaudit record: nothing was recorded: the rules say that all begins switched off, and nobody switched anything on; \
+while the command runs, \`xaudit ctl PID enable FUNCTION\` does"
 rm -rf d d.old
 FAKE_TRACE='selected' record -o d --start-disabled true
 is "$end/$said" "exit 0/$off" 'a process in which nothing was switched on'

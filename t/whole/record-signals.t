@@ -22,7 +22,8 @@ cat >signalled.c <<'END'
 static void note(int number, siginfo_t *info, void *context)
 {
 	char line[60];
-	const char *form = info->si_code == SI_KERNEL ? "%d kernel\n" : info->si_code == SI_QUEUE ? "%d %d\n" : "%d kill\n";
+	const char *form = info->si_code == SI_KERNEL ? "%d kernel\n" :
+		info->si_code == SI_QUEUE ? "%d %d\n" : "%d kill\n";
 	int n = snprintf(line, sizeof(line), form, number, info->si_value.sival_int);
 	(void)context;
 	if (number != SIGCONT && write(1, line, n) != n)

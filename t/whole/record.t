@@ -111,23 +111,25 @@ usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 
 usage "xaudit: $here/none.conf: the configuration can't be read: no such file" \
 	'a configuration that is not there' -c none.conf true
 printf '[trace]\nsize = 4M\n' >bad.conf
-usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, size-limit, \
-overflow, enabled, prepare, throttle, depth, time, below, stack-copying, snapshot, control, merge" 'a bad configuration' \
+usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, \
+size-limit, overflow, enabled, prepare, throttle, depth, time, below, stack-copying, snapshot, control, merge" \
+	'a bad configuration' \
 	-c "$here/bad.conf" true
 usage "xaudit: command line: no function in pattern '@libc*'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" 'a bad pattern' \
 	-F '@libc*' true
-usage "xaudit record: library 'x ;y' holds a blank before ';', which begins a remark; the configuration can't express that, \
-use another name or a pattern" 'a library that INI cannot express' -l 'x ;y' true
+usage "xaudit record: library 'x ;y' holds a blank before ';', which begins a remark; the configuration can't express \
+that, use another name or a pattern" 'a library that INI cannot express' -l 'x ;y' true
 record --help
 is "$end/$(head -n 1 out)" 'exit 0/Usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...' '--help tells the usage'
 XAUDIT_MODULE=$here/none.so record true
-is "$end/$said" "exit 125/xaudit record: XAUDIT_MODULE names $here/none.so, which can't be read: No such file or directory" \
+is "$end/$said" "exit 125/xaudit record: XAUDIT_MODULE names $here/none.so, which can't be read: No such file or \
+directory" \
 	'a module that is not there'
 mkdir a:b
 cp fake.so a:b
 XAUDIT_MODULE=a:b/fake.so record true
-is "$end/$said" "exit 125/xaudit record: the module's path $here/a:b/fake.so holds a ':', which separates paths in LD_AUDIT; \
-move or link it elsewhere" 'a module whose path holds a colon'
+is "$end/$said" "exit 125/xaudit record: the module's path $here/a:b/fake.so holds a ':', which separates paths in \
+LD_AUDIT; move or link it elsewhere" 'a module whose path holds a colon'
 ok 'nothing was made by all this' test ! -e xaudit.data
 
 # ---- the environment ----
@@ -316,7 +318,8 @@ like "$environment" '^buffer = 1048576$' 'its buffer counts'
 printf '[library libx*]\nkinds = plt\n[trace]\noutput = from-config\n' >xaudit.conf
 record -o d true
 is "$end/$said" \
-	"exit 0/xaudit record: the configuration $here/xaudit.conf was found and counts; -c FILE names another, -c /dev/null none" \
+	"exit 0/xaudit record: the configuration $here/xaudit.conf was found and counts; -c FILE names another, \
+-c /dev/null none" \
 	'a configuration that was found is named'
 record -c xaudit.conf -o d true
 is "$end/$said" 'exit 0/' 'one that was given is not'
@@ -337,7 +340,8 @@ is "$(rules)" '[library libz*]
 kinds = xray patchable plt guard' 'with sections of the command line before it'
 printf '[oops]\n' >xaudit.conf
 record true
-is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], [program]" \
+is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], \
+[program]" \
 	'an error in a configuration that was found is said before anything runs'
 rm xaudit.conf
 
@@ -352,8 +356,9 @@ like "$(cat d/record)" '^status: exit 1$' 'the status is in the trace'
 # GHz.
 record -o d sleep 0.2
 rate=$(awk '$1 == "clock:" { n++; t[n] = $2; m[n] = $3; r[n] = $4 }
-	END { if (n == 2) { a = (t[2]-t[1])/(m[2]-m[1]); b = (t[2]-t[1])/(r[2]-r[1]);
-		print (m[2]-m[1] > 2e8 && m[2]-m[1] < 3e10 && a > 0.5 && a < 10 && a/b > 0.99 && a/b < 1.01) ? "good" : a " " b } }' \
+	END { if (n == 2) { a = (t[2]-t[1])/(m[2]-m[1]); b = (t[2]-t[1])/(r[2]-r[1])
+		good = m[2]-m[1] > 2e8 && m[2]-m[1] < 3e10 && a > 0.5 && a < 10 && a/b > 0.99 && a/b < 1.01
+		print good ? "good" : a " " b } }' \
 	d/record)
 is "$rate" good 'two clock lines: the ticks and both clocks agree'
 like "$(cat d.old/record)" '^status: exit 1$' 'the trace that was there is kept as DIR.old'
@@ -377,8 +382,8 @@ rm -r d.old
 mkdir d.old
 : >d.old/thesis
 record -o d true
-is "$end/$said" "exit 125/xaudit record: $here/d.old is in the way of the trace that was there before: it holds no trace; \
-move it away" 'a DIR.old of other origin is not removed'
+is "$end/$said" "exit 125/xaudit record: $here/d.old is in the way of the trace that was there before: it holds no \
+trace; move it away" 'a DIR.old of other origin is not removed'
 ok 'its content is there' test -e d.old/thesis
 ok 'and the trace too' test -e d/record
 : >d.old/record
@@ -389,7 +394,8 @@ ok 'its content is still there' test -e d.old/thesis
 mkdir mine
 : >mine/thesis
 record -o mine true
-is "$end/$said" "exit 125/xaudit record: $here/mine exists and is no trace, so it stays untouched; name another one with -o" \
+is "$end/$said" "exit 125/xaudit record: $here/mine exists and is no trace, so it stays untouched; name another one \
+with -o" \
 	"a user's own folder stays untouched"
 ok 'its content is there, and no mine.old' test -e mine/thesis -a ! -e mine.old
 record -o five true
@@ -399,7 +405,8 @@ record -o empty true
 is "$end/$said" 'exit 0/' 'an empty folder is used'
 ok 'as it is' test -e empty/record -a ! -e empty.old
 record -o none/such true
-is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: the one that it lies in can't be opened: No such file or directory" \
+is "$end/$said" "exit 125/xaudit record: the folder $here/none/such can't be made: the one that it lies in can't be \
+opened: No such file or directory" \
 	'a folder in a folder that is not there'
 mkdir here
 cd here
@@ -407,19 +414,22 @@ for n in 1 2; do
 	bounded 30 "$XAUDIT" record -o . true >../out 2>../err && status=0 || status=$?
 done
 cd ..
-is "$status/$(cat err)" "125/xaudit record: the trace $here/here/. can't be kept as $here/here/..old: Device or resource busy; name another folder with -o" \
+is "$status/$(cat err)" "125/xaudit record: the trace $here/here/. can't be kept as $here/here/..old: Device or \
+resource busy; name another folder with -o" \
 	'the current folder has no name that could change: the second trace is refused'
 
 # ---- two at a time ----
 rm -rf d d.old ready
 record -o d sh -c 'exit 1'
 record -o d sh -c 'exit 2'
-FAKE_TRACE=selected "$XAUDIT" record -o d sh -c ': >ready; i=0; while [ ! -e go ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.1; done
+FAKE_TRACE=selected "$XAUDIT" record -o d sh -c \
+	': >ready; i=0; while [ ! -e go ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.1; done
 	unset LD_AUDIT; sleep 60 >/dev/null 2>&1 & echo $! >stays; exit 3' 2>said.first &
 first=$!
 i=0
 while [ ! -e ready ] && [ $i -lt 200 ]; do i=$((i + 1)); sleep 0.1; done
-busy="exit 125/xaudit record: another xaudit record writes into $here/d; wait for its end, or name another folder with -o"
+busy="exit 125/xaudit record: another xaudit record writes into $here/d; wait for its end, or name another folder with \
+-o"
 for n in 1 2; do
 	record -o d true
 	is "$end/$said" "$busy" "a folder that another one records into is refused, time $n"
@@ -449,8 +459,9 @@ pid=$(head -n 1 out)
 is "$(stat -c %s "d/p$pid/meta")" 524288 'that of a process that still runs is not'
 kill "$pid"
 FAKE_TRACE=some record -o d true
-like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the rules, '\
-'2 bindings: not selected by the rules, 10 functions: fewer than 5 bytes of NOPs, 2 objects: no compile-time sites in the file; '\
+like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\): 3 of 3 objects are chosen by the '\
+'rules, 2 bindings: not selected by the rules, 10 functions: fewer than 5 bytes of NOPs, 2 objects: no compile-time '\
+'sites in the file; '\
 'try -k plt \(calls into libraries from outside\) or -k calls \(calls that an object makes\)$' \
 	'nothing selected: the counts per reason, and what would help'
 is "$(printf '%s\n' "$said" | wc -l)/$end" '1/exit 0' 'in one line'
@@ -466,7 +477,8 @@ is "$end" 'exit 2' 'the status stays'
 FAKE_TRACE=unchosen record -o d true
 like "$said" ': 0 of 3 objects are chosen by the rules.*; -l GLOB chooses libraries' 'rules that chose nothing are said'
 record -o d sh -c 'FAKE_TRACE=some sh -c "true; true"; true'
-like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\), of 2 in all; `xaudit info` tells why$' \
+like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\), of 2 in all; `xaudit info` tells '\
+'why$' \
 	'one process of several is one short line'
 FAKE_TRACE=some record -o d sh -c '/bin/true; /bin/true; exit'
 like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3 of 3' \
@@ -474,13 +486,16 @@ like "$said" '^xaudit record: nothing was selected in .* and 2 more processes: 3
 
 # ---- removed meanwhile ----
 FAKE_TRACE=selected record -o d sh -c 'rm -r d; exit 4'
-is "$end/$said" "exit 4/xaudit record: the trace folder $here/d was removed while the command ran, so there is no trace" \
+is "$end/$said" "exit 4/xaudit record: the trace folder $here/d was removed while the command ran, so there is no \
+trace" \
 	'a trace folder that the command removed is said to be removed'
 FAKE_TRACE=selected record -o d sh -c 'rm -r d/*; exit 4'
-is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the trace" \
+is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the \
+trace" \
 	'so is its content'
 FAKE_TRACE=selected record -o d sh -c 'rm d/record; exit 4'
-is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the trace" \
+is "$end/$said" "exit 4/xaudit record: $here/d/record was removed while the command ran, and perhaps more of the \
+trace" \
 	'and its file record alone'
 like "$(cat d/record)" '^status: exit 4$' 'which gets the status'
 rm -rf d
@@ -498,7 +513,8 @@ rm -r e
 # ---- untraced ----
 unset FAKE_TRACE
 record -o d ./five
-is "$end/$said" "exit 5/xaudit record: ./five ran untraced: libxaudit.so did not start in it; lines above, if any, tell why" \
+is "$end/$said" "exit 5/xaudit record: ./five ran untraced: libxaudit.so did not start in it; lines above, if any, \
+tell why" \
 	'a program in which the module did not start'
 untraced() { # EXPECTED SENTENCE COMMAND...
 	untraced_expected=$1 untraced_sentence=$2

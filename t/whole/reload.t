@@ -13,8 +13,10 @@ rows() {
 }
 # loads NAME: "LOADS loads UNLOADS unloads" of the library in the dump.
 loads() {
-	jq -rn --arg n "/$1" '[inputs | select((.event == "load" or .event == "unload") and (.library | endswith($n)))] |
-		"\(map(select(.event == "load")) | length) loads \(map(select(.event == "unload")) | length) unloads"' d.json
+	jq -rn --arg n "/$1" '[inputs | select((.event == "load" or .event == "unload") and
+		(.library | endswith($n)))] |
+		"\(map(select(.event == "load")) | length) loads \(map(select(.event == "unload")) | length) unloads"' \
+		d.json
 }
 # untouched: what reload measured; $lines and $kb at a quarter, $lines2 and $kb2 at the end, $result, $addresses.
 measured() {
@@ -45,7 +47,8 @@ kind() {
 	is "$(jq -n 'reduce (inputs | select(.library | endswith("/libone.so"))) as $e ({bad: 0};
 		if $e.event == "load" then .bad += (if .open then 1 else 0 end) | .open = true
 		elif $e.event == "unload" then .bad += (if .open then 0 else 1 end) | .open = false
-		else .bad += (if .open then 0 else 1 end) end) | .bad' d.json)" 0 "$name: every event lies between a load and its unload"
+		else .bad += (if .open then 0 else 1 end) end) | .bad' d.json)" 0 \
+			"$name: every event lies between a load and its unload"
 }
 
 sleds='one_begin 200, one_end 200, one_inner 1000, one_work 1000'
@@ -77,7 +80,8 @@ turns() { # NAME KIND ROWS
 patchable_library libone.so plugin.c -DNAME=one
 patchable_library libtwo.so plugin.c -DNAME=two
 turns patchable patchable \
-	'one_begin 100, one_end 100, one_inner 300, one_work 300, two_begin 100, two_end 100, two_inner 300, two_work 300'
+	'one_begin 100, one_end 100, one_inner 300, one_work 300, two_begin 100, two_end 100, two_inner 300, two_work '\
+'300'
 is "$addresses" 1 'they did so at one address'
 turns plt plt 'one_work 300, two_work 300'
 

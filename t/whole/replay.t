@@ -173,7 +173,8 @@ exit 10 1004
 END
 )
 is "$got" "    0.001 us [    100] | a?[2Jb();
-    0.002 us [    100] | $(printf 'a?2J\303\244();')" 'a name can not reach the terminal as an escape sequence, nor by U+009B'
+    0.002 us [    100] | $(printf 'a?2J\303\244();')" \
+	'a name can not reach the terminal as an escape sequence, nor by U+009B'
 like "$("$XAUDIT" report --format=json "$tmp/evil")" "$(printf '"a\\\\u009b2J\303\244"')" \
 	'in JSON, U+009B is written as its number'
 

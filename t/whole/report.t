@@ -31,7 +31,8 @@ report() {
 # row REPORT NAME: "calls total self min p50 p90 p99 max" of the function, library or thread of that name.
 row() {
 	printf '%s\n' "$1" | grep -F -e "\"$2\"" -e "\"tid\":$2," |
-		sed 's/.*"calls":\([^,]*\),"total_ns":\([^,]*\),"self_ns":\([^,]*\),"min_ns":\([^,]*\),"p50_ns":\([^,]*\),"p90_ns":\([^,]*\),"p99_ns":\([^,]*\),"max_ns":\([^,}]*\)[,}].*/\1 \2 \3 \4 \5 \6 \7 \8/'
+		sed 's/.*"calls":\([^,]*\),"total_ns":\([^,]*\),"self_ns":\([^,]*\),"min_ns":\([^,]*\),'\
+'"p50_ns":\([^,]*\),"p90_ns":\([^,]*\),"p99_ns":\([^,]*\),"max_ns":\([^,}]*\)[,}].*/\1 \2 \3 \4 \5 \6 \7 \8/'
 }
 
 # sums REPORT: "lost unfinished"

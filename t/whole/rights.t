@@ -145,7 +145,8 @@ $nobody sh -c 'echo theirs >shared/report'
 status=0
 bounded 60 "$XAUDIT" check -o shared/report ./count 1 1 >out 2>err || status=$?
 is "$status/$(cat err)/$(cat shared/report)" \
-	"125/xaudit check: shared/report can't be written: it belongs to another user; name another file with -o/theirs" \
+	"125/xaudit check: shared/report can't be written: it belongs to another user; name another file with \
+-o/theirs" \
 	'so is a file for the report of check'
 
 # In a folder that all may write to, as README has it; and what root recorded, root reads.
@@ -190,7 +191,8 @@ fi
 
 # Someone without any privilege, whose umask leaves nothing.
 status=0
-(umask 0777 && XAUDIT_MODULE=$tmp/reached/libxaudit.so HOME=/nonexistent bounded 60 $nobody reached/xaudit record -b 64k -o shared/mine \
+(umask 0777 && XAUDIT_MODULE=$tmp/reached/libxaudit.so HOME=/nonexistent bounded 60 $nobody reached/xaudit record \
+	-b 64k -o shared/mine \
 	-k plt -l libcounted.so reached/count 1 40000 >out 2>err) || status=$?
 is "$status/$(cat err)/$(wrong shared/mine)" '7//' \
 	'a user who is not root and whose umask is 0777 has folders of 0700 and files of 0600'

@@ -34,8 +34,10 @@ all() {
 	does same-namespace "$both, one_work 2, $twos, two_work 4" \
 		'a library is opened into a namespace that another one opened'
 	does broken "$both, one_work 3" \
-		'files that are not ELF, too short, of another machine or class, or want too much static TLS fail to open'
-	is "$(grep -cE '^(garbage|truncated|machine|class|static-tls): .*(invalid ELF header|too short|ELFCLASS32|static TLS|cannot open)' plain)" \
+		'files that are not ELF, too short, of another machine or class, or want too much static TLS fail to '\
+'open'
+	is "$(grep -cE '^(garbage|truncated|machine|class|static-tls): .*'\
+'(invalid ELF header|too short|ELFCLASS32|static TLS|cannot open)' plain)" \
 		10 "$name: (they fail)"
 	does exit-with-namespaces "$both, one_work 2, $twos, two_work 5" \
 		'the process ends while a thread works in the last of two namespaces'
@@ -66,7 +68,8 @@ all() {
 	does_inside
 	does_locked
 	does_binding
-	does tls 'copy_touch 120' '20 copies of a library, with thread-local variables each, are open at once, three times'
+	does tls 'copy_touch 120' '20 copies of a library, with thread-local variables each, are open at once, three '\
+'times'
 	shows '^(sum: [0-9]*;){6}status 0;$' 'they have their own variables'
 	does keys 't_004 501' "the program's 500 thread-specific keys keep their values"
 	shows 'wrong: 0;destroyed: 500;' 'they do'
@@ -77,7 +80,8 @@ does_inside() {
 	end_of plain ./rtld inside
 	record d -k "$kind" -l 'lib*.so' ./rtld inside
 	is "$(printf '%s\nstatus %s\n' "$out$err" "$status")" "$(cat plain)" \
-		"$name: libraries are closed while a thread inside a traced function wants ld.so's lock: none waits for the other"
+		"$name: libraries are closed while a thread inside a traced function wants ld.so's lock: none waits \
+for the other"
 	report d
 	is "$(calls one_work) $(calls part_hold), $(sums), $(balance d)" '50 1, 0 lost 0 unfinished, balanced' \
 		"$name: and each call is counted"

@@ -25,7 +25,8 @@ imports() {
 }
 
 # The check itself must be able to fail.
-printf 'unsigned long strlen(const char *);\nunsigned long f(const char *s);\nunsigned long f(const char *s) { return strlen(s) + 1; }\n' >"$tmp/f.c"
+printf 'unsigned long strlen(const char *);\nunsigned long f(const char *s);\n'\
+'unsigned long f(const char *s) { return strlen(s) + 1; }\n' >"$tmp/f.c"
 $CC -O2 -fPIC -fno-builtin -c -o "$tmp/f.o" "$tmp/f.c" || bail 'no compiler'
 is "$(imports "$tmp/f.o")" strlen 'a call of libc is found'
 

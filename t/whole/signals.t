@@ -25,7 +25,8 @@ interrupted() {
 # ends FUNCTION: "ENTRIES EXITS UNWINDS" in the dump.
 ends() {
 	jq -rn --arg f "$1" '[inputs | select(.function == $f) | .event] |
-		[map(select(. == "entry")), map(select(. == "exit")), map(select(. == "unwind"))] | map(length) | join(" ")' d.json
+		[map(select(. == "entry")), map(select(. == "exit")), map(select(. == "unwind"))] |
+		map(length) | join(" ")' d.json
 }
 # jumped NAME WHAT ENDS: ENDS of jumper.
 jumped() {

@@ -47,8 +47,8 @@ atomics() {
 		code = $0
 		sub(/\/\*.*/, "", code)
 		if (code !~ /^[ \t]*\*/ && !(comment && code == "") &&
-			code ~ /__atomic_|__sync_|atomic_(load|store|exchange|compare|fetch|thread_fence|signal_fence)|[^_a-z][lms]fence/ &&
-			FNR - last > 3)
+			(code ~ /__atomic_|__sync_|atomic_(load|store|exchange|compare|fetch)/ ||
+				code ~ /atomic_(thread|signal)_fence|[^_a-z][lms]fence/) && FNR - last > 3)
 			print FILENAME ":" FNR ": " $0
 	}' "$@"
 }

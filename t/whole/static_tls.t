@@ -20,7 +20,8 @@ printf '#! %s/start -x\n' "$tmp" >script
 chmod +x script
 # Somebody else's variable: the library does not say that it needs any.
 echo '__thread char big[20000];' >variable.c
-echo 'extern __thread char big[] __attribute__((tls_model("initial-exec"))); int big_add(int i) { return big[i] += 2; }' >user.c
+echo 'extern __thread char big[] __attribute__((tls_model("initial-exec")));
+int big_add(int i) { return big[i] += 2; }' >user.c
 mkdir other
 $CC -O2 -shared -fPIC -Wl,-soname,libvariable.so -o other/libvariable.so variable.c &&
 	$CC -O2 -shared -fPIC -Wl,-soname,libbig.so -o other/libbig.so user.c -Lother -lvariable -Wl,-rpath,'$ORIGIN' ||
@@ -130,7 +131,8 @@ XAUDIT_CONFIG=follow.conf bounded 60 ./tracer ./trap "$MODULE" >out 2>&1 || stat
 if [ "$status" -eq 77 ]; then
 	skip 1 'nobody may trace here'
 else
-	is "$status" 8 'a tracer that passes on the SIGTRAP of the second start does not end the program, which finds its default action'
+	is "$status" 8 'a tracer that passes on the SIGTRAP of the second start does not end the program, which finds '\
+'its default action'
 fi
 if command -v strace >/dev/null 2>&1; then
 	is "$(bounded 60 strace -E LD_AUDIT="$MODULE" -E XAUDIT_CONFIG=follow.conf -f -e trace=execve \

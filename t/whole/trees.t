@@ -20,7 +20,8 @@ judged() {
 	report d
 	is "$(printf '%s\n' "$report" | jq -r '[([.functions[] | { (.function): .calls }] | add) as $n |
 		($n.main_call, $n.first_call, $n.second_call, $n.leaf_call | . // 0)] | join(" ")') $(
-		printf '%s\n' "$report" | jq -r '"\(.unfinished) unfinished"')" "$2 0 unfinished" "$1: each call is counted, with its end"
+		printf '%s\n' "$report" | jq -r '"\(.unfinished) unfinished"')" "$2 0 unfinished" \
+			"$1: each call is counted, with its end"
 }
 
 # Four turns of main's, in each of which a goes on, and b inside of a.

@@ -93,7 +93,10 @@ for how in mdwe eperm kill; do
 			skip 1 'no clang here'
 			continue
 		fi
-		if [ "$kinds" = xray ]; then xray_library libpages.so pages.c; else patchable_library libpages.so pages.c; fi
+		case $kinds in
+		xray) xray_library libpages.so pages.c ;;
+		*) patchable_library libpages.so pages.c ;;
+		esac
 		denied "$how" -k "$kinds" -l libpages.so -F 'page_[0-2]'
 		report d
 		is "$status/$err/$(calls page_0)/$(calls page_1)/$(calls page_2)/$(calls page_3)" "0//$calls" \

@@ -120,10 +120,12 @@ parts() {
 	clang-14-O0 | clang-19*) is "$left$without" 0 "$name: all event sleds are good" ;;
 	*) ok "$name: event sleds in leaf functions are good" test "$usable" -ge 6 ;;
 	esac
-	is "$(object d libparts.so '[.sites.xray | to_entries[] | select(.key | startswith("event sleds")) | .value] | add // 0')" "$left" \
+	is "$(object d libparts.so '[.sites.xray | to_entries[] | select(.key | startswith("event sleds")) | .value] |
+		add // 0')" "$left" \
 		"$name: info counts the $left that are left alone"
 	is "$(calls event_9) $(calls listed_event) $(calls alone_event)" '20 20 ' \
-		"$name: calls are counted of functions that log an argument or are in a list, not of one with event sleds alone"
+		"$name: calls are counted of functions that log an argument or are in a list, not of one with event \
+sleds alone"
 }
 for compiler in $compilers; do
 	levels='-O0 -O1 -O2 -Os'
@@ -161,7 +163,8 @@ is "$(printf '%s\n' "$err" | head -n 1) $(printf '%s\n' "$err" | sed -n '2s/:.*/
 	'xaudit: an event of 4097 bytes is longer than 4096: such events are lost xaudit record' \
 		'sizes: the first that is too long is told, and no other'
 bounded 20 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custom") | "\(.type) \(.size)"' >got
-is "$(diff sizes.expected got)" '' 'sizes: what is not too long or empty is there, under its type or a name for its number'
+is "$(diff sizes.expected got)" '' 'sizes: what is not too long or empty is there, under its type or a name for its '\
+'number'
 report d
 is "$(sums)" '6 lost 0 unfinished' 'sizes: 6 that are too long are lost'
 is "$(info d '[.processes[0].lost_by[] | [.events, .cause]]')" \
@@ -213,15 +216,19 @@ is "$status $out$err" '0 set 0 custom 10 typed 10 wrong 0 reached main 20' \
 is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '20 untyped;20 xray-777;' \
 	'the events are recorded, too'
 if command -v gdb >/dev/null; then
-	printf '[trace]\noutput = %s/d\n[library *raw.so]\nkinds = xray\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp" >gdb.conf
-	said=$(bounded 100 gdb --batch -nx -iex "set environment LD_AUDIT $MODULE" -iex "set environment XAUDIT_CONFIG $tmp/gdb.conf" \
+	printf '[trace]\noutput = %s/d\n[library *raw.so]\nkinds = xray\n[library *]\nkinds = none\n[program]\n'\
+'kinds = none\n' "$tmp" >gdb.conf
+	said=$(bounded 100 gdb --batch -nx -iex "set environment LD_AUDIT $MODULE" \
+		-iex "set environment XAUDIT_CONFIG $tmp/gdb.conf" \
 		-ex 'set confirm off' -ex 'set startup-with-shell off' -ex \
 			'break handler if event->type == 6' -ex run -ex bt -ex 'finish' \
 		--args ./events ./raw.so handled 2>&1)
 	case $said in
 	*'not being run'*) skip 1 'gdb may not run programs here' ;;
 	*)
-		is "$(printf '%s\n' "$said" | sed -n 's/^#[0-9]* .*\<\(handler\|raw_typed\|handled_rounds\|handled\|main\) (.*/\1/p' | tr '\n' ' ')" \
+		is "$(printf '%s\n' "$said" |
+			sed -n 's/^#[0-9]* .*\<\(handler\|raw_typed\|handled_rounds\|handled\|main\) (.*/\1/p' |
+			tr '\n' ' ')" \
 			'handler raw_typed handled_rounds handled main ' 'a backtrace of gdb, too'
 		;;
 	esac
@@ -299,7 +306,8 @@ in_order() {
 		my ($t, $check, $n) = unpack "LLQ", decode_base64($F[1]);
 		my $type = $F[0] eq "untyped" ? 0 : $F[0] eq "xray-9" ? 1 : 2;
 		next if $F[1] eq "b24=";
-		$wrong++ if length(decode_base64($F[1])) != 16 || $t > 7 || ($check ^ 0x5a5a5a5a) != ($n & 0xffffffff) || $type > 1;
+		$wrong++ if length(decode_base64($F[1])) != 16 || $t > 7 ||
+			($check ^ 0x5a5a5a5a) != ($n & 0xffffffff) || $type > 1;
 		$wrong++ if $n <= ($last{"$t $type"} // 0);
 		$last{"$t $type"} = $n;
 		END { print $wrong + 0, " wrong ", (scalar keys %last), " of 16 kinds" }'

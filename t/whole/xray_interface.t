@@ -5,7 +5,8 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-flags="-Wall -Wextra -Werror -I$top_srcdir/runtime/api -fxray-instrument -fxray-instruction-threshold=1000000 -fxray-ignore-loops"
+flags="-Wall -Wextra -Werror -I$top_srcdir/runtime/api -fxray-instrument -fxray-instruction-threshold=1000000 \
+-fxray-ignore-loops"
 static=$top_builddir/libxaudit-api.a
 shared="-L$top_builddir/.libs -lxaudit-api -Wl,-rpath,$top_builddir/.libs"
 
@@ -39,9 +40,11 @@ off() {
 }
 for with in shared static; do
 	off ./${with}_handlers ./libpart.so ./libsends.so
-	is "$out$err" '55 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are removed"
+	is "$out$err" '55 good, 0 bad' "$with: handlers are told what LLVM's are told, and are left when they are \
+removed"
 	off ./${with}_patch ./libpart.so ./libtwo.so
-	is "$out$err" '100 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, and not when they are closed"
+	is "$out$err" '100 good, 0 bad' "$with: objects and functions are patched by all calls, under eight threads, \
+and not when they are closed"
 	report d
 	# A call whose function is unpatched meanwhile has no end.
 	is "$(sums | cut -d' ' -f1,2)" '0 lost' "$with: nothing of that is lost"
@@ -73,10 +76,12 @@ off ./own_patch ./libpart.so ./libtwo.so
 is "$out$err" '103 good, 0 bad' 'a program with functions of its own is object 0'
 
 off ./shared_many again ./libpart.so
-is "$out$err" '4 good, 0 bad' 'a library is opened and closed 1000 times, patched each time: the same number, and bounded memory'
+is "$out$err" '4 good, 0 bad' 'a library is opened and closed 1000 times, patched each time: the same number, and '\
+'bounded memory'
 off ./shared_many once ./libtwo.so
 is "$out" '9 good, 0 bad' '300 libraries at once: 255 have numbers, and theirs are used again'
-is "$err" 'xaudit: 255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; they are traced as the rules say' \
+is "$err" 'xaudit: 255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; they are '\
+'traced as the rules say' \
 	'300 libraries at once: it is said once'
 record d -k xray -F part_leaf ./shared_many once ./libtwo.so
 is "$out" '9 good, 0 bad' '300 libraries at once, all on by the rules'
@@ -101,7 +106,8 @@ for with in shared static; do
 	eval "parts=\$$with"
 	library "$CLANGXX" plugin_$with.so xray_plugin.cc -Wall -Wextra -Werror $parts
 	off ./${with}_many plugin ./libpart.so ./libtwo.so ./plugin_$with.so
-	is "$out$err" '6 good, 0 bad' "$with: handlers in a plugin go with it, a hundred times; one of loads patches what is loaded"
+	is "$out$err" '6 good, 0 bad' "$with: handlers in a plugin go with it, a hundred times; one of loads patches \
+what is loaded"
 done
 
 # A library that takes long to load: the module waits for a pipe that another auditor has put in its place.
