@@ -72,7 +72,8 @@ t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/r
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/memory.c tool/record/trim.c tool/read/base.c \
-	tool/read/clock.c tool/read/error.c tool/read/family.c tool/read/file.c tool/read/folder.c tool/read/meta.c tool/read/names.c \
+	tool/read/clock.c tool/read/error.c tool/read/family.c tool/read/file.c tool/read/folder.c \
+	tool/read/load.c tool/read/meta.c tool/read/names.c \
 	tool/read/process.c tool/read/words.c
 
 t_unit_recorder_t_SOURCES = t/unit/recorder.c

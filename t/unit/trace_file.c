@@ -16,7 +16,8 @@
 #define MANY (3 * FILES_OPEN)
 
 static char dir[] = "/tmp/xaudit-trace-file-XXXXXX";
-static struct trace_file *file[MANY];
+static struct read_file *file[MANY];
+static struct read_files files;
 static int at;
 
 static void name_of(char name[32], int n)
@@ -65,6 +66,7 @@ int main(void)
 	int opened = 0, got, error, before;
 
 	at = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	files.at = at;
 	if (at < 0 || mkdirat(at, "p1", 0700))
 		return 1;
 	for (int i = 0; i < MANY; i++) {
@@ -74,16 +76,16 @@ int main(void)
 	before = descriptors();
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		opened += (file[i] = read_file_open(at, "p1", name, NULL, &why)) != NULL;
+		opened += (file[i] = read_file_open(&files, "p1", name, NULL, &why)) != NULL;
 	}
 	is_int(opened, MANY, "three times as many files are opened as may be open");
 	is_int(descriptors() - before, FILES_OPEN, "as many are open as may be");
 	is_int(readable(), MANY, "all are read");
 	is_int(descriptors() - before, FILES_OPEN, "and no more are open then");
 
-	is_int(read_file_open(at, "p1", "nothing", NULL, &why) != NULL || why, 0,
+	is_int(read_file_open(&files, "p1", "nothing", NULL, &why) != NULL || why, 0,
 		"a file that is not there is no error");
-	ok(!read_file_open(at, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
+	ok(!read_file_open(&files, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
 
 	/* The first half is in use no more. */
 	for (int i = MANY / 2; i < MANY; i++)
@@ -109,11 +111,11 @@ int main(void)
 	opened = 0;
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		opened += (file[i] = read_file_open(at, "p1", name, NULL, &why)) != NULL;
+		opened += (file[i] = read_file_open(&files, "p1", name, NULL, &why)) != NULL;
 	}
 	is_int(opened, MANY, "they are opened where 32 descriptors are all there is");
 	is_int(readable(), MANY, "and read");
-	DIR *list = read_file_list(at, "p1");
+	DIR *list = read_files_list(&files, "p1");
 	ok(list != NULL, "a folder is listed then, too");
 	if (list)
 		closedir(list);

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/read/family.h"
+#include "tool/read/meta.h"
+#include "tool/read/names.h"
 
 #define BASES_KEPT 8 /* that nobody uses at the moment: the next process may */
 
@@ -20,7 +21,7 @@ static void find_own(struct read_process *process, uint64_t used)
 		return;
 	read_meta_begin_own(&meta, process, known, used);
 	while ((record = read_meta_next(&meta, false))) {
-		struct own_records *last = process->owns ? &process->own[process->owns - 1] : NULL;
+		struct read_own *last = process->owns ? &process->own[process->owns - 1] : NULL;
 
 		if (!read_meta_is_own(record))
 			continue;
@@ -31,7 +32,7 @@ static void find_own(struct read_process *process, uint64_t used)
 		if (!(process->owns & (process->owns + 1)))
 			process->own = memory_resize(
 				process->own, 2 * (size_t)process->owns + 2, sizeof(*process->own));
-		process->own[process->owns++] = (struct own_records){ meta.at, meta.pos };
+		process->own[process->owns++] = (struct read_own){ meta.at, meta.pos };
 	}
 	process->owns_known = meta.pos;
 	read_meta_end(&meta);
@@ -79,7 +80,6 @@ static struct read_process *find_base(struct read_process *process)
 		return base;
 	}
 	base = memory_zeroed(1, sizeof(*base));
-	base->folder = process->folder;
 	base->family = family;
 	base->place = of->place;
 	base->of = of;
@@ -90,6 +90,19 @@ static struct read_process *find_base(struct read_process *process)
 	family->base = memory_resize(family->base, family->bases + 1ul, sizeof(*family->base));
 	family->base[family->bases++] = base;
 	return base;
+}
+
+static void close_base(struct read_process *base)
+{
+	read_names_free(base);
+	free(base);
+}
+
+void read_base_close(struct read_family *family)
+{
+	for (uint32_t i = 0; i < family->bases; i++)
+		close_base(family->base[i]);
+	family->bases = 0;
 }
 
 void read_base_leave(struct read_process *process)
@@ -105,7 +118,7 @@ void read_base_leave(struct read_process *process)
 		struct read_process *base = family->base[i];
 		if (base->users || ++unused <= BASES_KEPT)
 			continue;
-		read_process_close(base);
+		close_base(base);
 		memmove(&family->base[i], &family->base[i + 1], (--family->bases - i) * sizeof(*family->base));
 	}
 }

@@ -6,14 +6,13 @@
 #ifndef XAUDIT_TOOL_READ_BASE_H
 #define XAUDIT_TOOL_READ_BASE_H
 
-#include "tool/read/folder.h"
-#include "tool/read/meta.h"
+#include "tool/read/process.h"
 
 /* The process is being loaded: finds process->base. And its end. */
 void read_base_take(struct read_process *process);
 void read_base_leave(struct read_process *process);
 
-/* tool/read/names.c: takes all that comes as what that process says. */
-void read_names_take(struct read_process *process, struct read_meta *meta);
+/* Frees those of a family, which nobody uses any more. */
+void read_base_close(struct read_family *family);
 
 #endif

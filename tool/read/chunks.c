@@ -51,12 +51,12 @@ size_t read_chunks_read(const struct read_chunks *chunks, const struct read_chun
 }
 
 /* Returns NULL, with *why NULL if it is merely not there. */
-static struct trace_file *open_file(const struct read_chunks *chunks, char kind, struct stat *st, const char **why)
+static struct read_file *open_file(const struct read_chunks *chunks, char kind, struct stat *st, const char **why)
 {
 	char name[FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, kind, chunks->number, chunks->process->place);
-	return read_file_open(chunks->process->folder->fd, chunks->process->family->name, name, st, why);
+	return read_file_open(chunks->process->family->at, chunks->process->family->name, name, st, why);
 }
 
 /* Bytes of each chunk's place in a file. */
@@ -119,7 +119,7 @@ static struct read_chunk chunk_at(const struct read_chunks *chunks, char kind, c
 /* The whole head of a chunk that is right. */
 static bool read_head(const struct read_chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
 {
-	struct trace_file *file = kind == 'r' ? chunks->ring : chunks->file;
+	struct read_file *file = kind == 'r' ? chunks->ring : chunks->file;
 	uint64_t limit = place_size(chunks, kind);
 
 	return file && limit && read_file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&

@@ -23,11 +23,11 @@
 
 #include "format/trace.h"
 #include "tool/read/file.h"
-#include "tool/read/folder.h"
+#include "tool/read/process.h"
 
 struct read_chunk {
 	struct trace_chunk head;
-	struct trace_file *file;
+	struct read_file *file;
 	char kind;	/* 't' or 'r' */
 	bool reused;	/* its place is another chunk's sooner or later */
 	uint64_t begin; /* in the file */
@@ -48,8 +48,8 @@ struct read_chunk_place {
 struct read_chunks {
 	struct read_process *process;
 	unsigned number;	 /* of the thread record */
-	struct trace_file *file; /* t<n>; NULL: there is none */
-	struct trace_file *ring; /* r<n>; of version 2, meta, as long as the process is open */
+	struct read_file *file; /* t<n>; NULL: there is none */
+	struct read_file *ring; /* r<n>; of version 2, meta, as long as the process is open */
 	uint64_t size;		 /* of t<n>, when it was opened */
 	uint64_t disk;		 /* bytes that all takes on disk; of meta, those of its places that are no holes */
 	uint64_t next;		 /* where the next chunk of t<n> may begin */

@@ -56,4 +56,7 @@ static inline bool read_clock_same_rate(const struct read_clock *a, const struct
  */
 void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
 
+/* Whether boot_id, of a head, is that of the running system. */
+bool read_clock_is_of_this_boot(const char *boot_id);
+
 #endif

@@ -18,12 +18,12 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/folder.h"
+#include "tool/read/process.h"
 
 struct read_counts {
 	struct read_process *process;
 	unsigned number; /* of the thread record */
-	struct trace_file *file;
+	struct read_file *file;
 	uint32_t place;	 /* index of the run at hand among the record's places */
 	uint32_t places; /* that it takes */
 	uint64_t disk;	 /* bytes that all takes */

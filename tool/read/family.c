@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/read/folder.h"
 
 #define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
 #define BLOCK	    8192       /* words of the directory that are read at once */
 
 void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what)
 {
-	read_damage_add(&family->folder->damage, family->path, file, offset, what);
+	read_damage_add(family->damage, family->path, file, offset, what);
 }
 
 void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
@@ -240,7 +239,7 @@ static void note_file(struct read_family *family, const char *name)
 
 bool read_family_list_files(struct read_family *family)
 {
-	DIR *dir = read_file_list(family->folder->fd, family->name);
+	DIR *dir = read_files_list(family->at, family->name);
 	struct dirent *entry;
 
 	if (!dir)
@@ -263,15 +262,16 @@ static bool is_begun(const struct trace_head *head)
 	return head->used || memcmp(head->magic, nothing, sizeof(nothing));
 }
 
-struct read_family *read_family_open(struct read_folder *folder, const char *name)
+struct read_family *read_family_open(struct read_files *at, struct read_damage *damage, const char *dir, const char *name)
 {
 	struct read_family *family = memory_zeroed(1, sizeof(*family));
 	const char *wrong;
 
-	family->folder = folder;
+	family->at = at;
+	family->damage = damage;
 	family->name = memory_text(name, strlen(name));
-	family->path = memory_format("%s/%s", folder->path, name);
-	family->meta = read_file_open(folder->fd, name, "meta", NULL, &wrong);
+	family->path = memory_format("%s/%s", dir, name);
+	family->meta = read_file_open(at, name, "meta", NULL, &wrong);
 	if (!family->meta) {
 		/* Killed before it began, or about to begin. */
 		if (!read_family_list_files(family))
@@ -285,7 +285,7 @@ struct read_family *read_family_open(struct read_folder *folder, const char *nam
 		/* The same; or there is something wrong, which the process will say. */
 		if (read_family_list_files(family) && !family->files.count && (!have || have == sizeof(family->head)))
 			goto bad;
-		goto first;
+		return family;
 	}
 	if (!memcmp(family->head.magic, TRACE_MAGIC, sizeof(family->head.magic)) && family->head.version > 1) {
 		/* Of a later version, opening the process says so. */
@@ -300,43 +300,14 @@ struct read_family *read_family_open(struct read_folder *folder, const char *nam
 			check_owners(family);
 		}
 	}
-first:
-	if (read_family_process(family, 0))
-		return family;
+	return family;
 bad:
 	read_family_close(family);
 	return NULL;
 }
 
-struct read_process *read_family_process(struct read_family *family, uint32_t place)
-{
-	uint32_t low = 0, high = family->processes;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (family->process[middle]->place < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == family->processes || family->process[low]->place != place) {
-		/* Most come in the order of their places. */
-		if (!(family->processes & (family->processes + 1)))
-			family->process = memory_resize(
-				family->process, 2 * (size_t)family->processes + 2, sizeof(*family->process));
-		memmove(&family->process[low + 1], &family->process[low],
-			(family->processes++ - low) * sizeof(*family->process));
-		family->process[low] = read_process_open(family, place);
-	}
-	return family->process[low]->bad ? NULL : family->process[low];
-}
-
 void read_family_close(struct read_family *family)
 {
-	for (uint32_t i = 0; i < family->processes; i++)
-		read_process_close(family->process[i]);
-	for (uint32_t i = 0; i < family->bases; i++)
-		read_process_close(family->base[i]);
 	read_file_close(family->meta);
 	free(family->process);
 	free(family->base);

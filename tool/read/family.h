@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
+#include "tool/read/error.h"
 #include "tool/read/file.h"
 
 struct read_folder;
@@ -36,26 +37,31 @@ struct read_family_list {
 };
 
 struct read_family {
-	struct read_folder *folder;
+	struct read_files *at;	    /* the trace folder's */
+	struct read_damage *damage; /* the same */
+	struct read_folder *folder; /* for who opened it */
 	char *name, *path;     /* p<pid>[.<n>], DIR/name */
-	struct trace_file *meta;
+	struct read_file *meta;
 	struct trace_head head; /* as it was when it was opened; of place 0 */
 	uint64_t place_size;   /* 0: version 1 */
 	struct read_family_list places, files;
 	uint32_t end;	       /* the words of the directory before it were read ... */
 	uint32_t first_zero;   /* ... and those before this one are somebody's */
 	bool files_listed;
-	struct read_process **process; /* by place, those that were opened; NULL in it: can't be */
+	struct read_process **process; /* by place, those that were opened (tool/read/process.h) */
 	uint32_t processes;
-	struct read_process **base; /* what forked processes share (tool/read/names.c); the one that was used last at the end */
+	struct read_process **base; /* what forked processes share (tool/read/base.h); the one that was used last at the end */
 	uint32_t bases;
 };
 
 /*
- * Opens the folder and reads the directory. NULL: there is nothing that can be read, which is noted in the folder's
- * damage where it is some.
+ * Opens the folder dir/name and reads the directory. NULL: there is nothing that can be read, which is noted as damage
+ * where it is some. Its processes are opened one by one: read_process_at().
  */
-struct read_family *read_family_open(struct read_folder *folder, const char *name);
+struct read_family *read_family_open(
+	struct read_files *at, struct read_damage *damage, const char *dir, const char *name);
+
+/* Frees it. What was opened of it must be closed before, but for `meta`. */
 void read_family_close(struct read_family *family);
 
 /* Reads what was added to the directory. A process that ended needs no second look. */
@@ -71,9 +77,6 @@ const struct read_family_place *read_family_of_process(
 /* The same of one of its thread records. */
 const struct read_family_place *read_family_of_record(
 	const struct read_family *family, uint32_t process, uint8_t what, uint32_t number, uint32_t *count);
-
-/* The process whose head is there, opened once. NULL: there is none that can be read, which is noted. */
-struct read_process *read_family_process(struct read_family *family, uint32_t place);
 
 /* Notes damage in one of its files; file NULL: of the folder. */
 void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what);

@@ -13,66 +13,65 @@
 
 #define LEASE_TRIES 100
 
-struct trace_file {
-	int at;
-	char *name; /* relative to it */
+struct read_file {
+	struct read_files *files;
+	char *name; /* relative to the folder */
 	int fd;	    /* -1: not open now */
 	dev_t dev;
 	ino_t ino;
-	struct trace_file *newer, *older; /* of those that are open, in the order of their last use */
+	struct read_file *newer, *older; /* of those that are open */
 };
 
-static struct trace_file *newest, *oldest;
-static unsigned open_files;
-
-static void unlink_open(struct trace_file *file)
+static void unlink_open(struct read_file *file)
 {
-	*(file->newer ? &file->newer->older : &newest) = file->older;
-	*(file->older ? &file->older->newer : &oldest) = file->newer;
+	*(file->newer ? &file->newer->older : &file->files->newest) = file->older;
+	*(file->older ? &file->older->newer : &file->files->oldest) = file->newer;
 }
 
-static void link_newest(struct trace_file *file)
+static void link_newest(struct read_file *file)
 {
+	struct read_files *files = file->files;
+
 	file->newer = NULL;
-	file->older = newest;
-	*(newest ? &newest->newer : &oldest) = file;
-	newest = file;
+	file->older = files->newest;
+	*(files->newest ? &files->newest->newer : &files->oldest) = file;
+	files->newest = file;
 }
 
-static void close_now(struct trace_file *file)
+static void close_now(struct read_file *file)
 {
 	if (file->fd < 0)
 		return;
 	unlink_open(file);
 	close(file->fd);
 	file->fd = -1;
-	open_files--;
+	file->files->open--;
 }
 
 /*
- * Our own open files make room where there is none. Who has a lease (record_trim.c) gives it up at once: until then the
- * file can't be opened.
+ * Our own open files make room where there is none. A process that has a lease (tool/record/trim.c) gives it up at once:
+ * until then the file can't be opened.
  */
-static int open_at(int at, const char *name, int flags)
+static int open_at(struct read_files *files, const char *name, int flags)
 {
 	int fd, leased = 0;
 
-	while ((fd = openat(at, name, O_RDONLY | O_CLOEXEC | flags)) < 0) {
+	while ((fd = openat(files->at, name, O_RDONLY | O_CLOEXEC | flags)) < 0) {
 		if (errno == EAGAIN && leased++ < LEASE_TRIES)
 			usleep(1000);
-		else if ((errno == EMFILE || errno == ENFILE) && oldest)
-			close_now(oldest);
+		else if ((errno == EMFILE || errno == ENFILE) && files->oldest)
+			close_now(files->oldest);
 		else
 			break;
 	}
 	return fd;
 }
 
-int read_trace_open_file(int at, const char *name, const char **why)
+int read_files_open(struct read_files *files, const char *name, const char **why)
 {
 	struct stat st;
 	/* Not blocking: to open a FIFO would wait for a writer. */
-	int fd = open_at(at, name, O_NONBLOCK | O_NOCTTY);
+	int fd = open_at(files, name, O_NONBLOCK | O_NOCTTY);
 
 	*why = fd >= 0 || errno == ENOENT ? NULL : strerror(errno);
 	if (fd < 0)
@@ -85,9 +84,9 @@ int read_trace_open_file(int at, const char *name, const char **why)
 	return -1;
 }
 
-DIR *read_file_list(int at, const char *folder)
+DIR *read_files_list(struct read_files *files, const char *folder)
 {
-	int fd = open_at(at, folder, O_DIRECTORY);
+	int fd = open_at(files, folder, O_DIRECTORY);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
 	if (fd >= 0 && !dir)
@@ -96,11 +95,11 @@ DIR *read_file_list(int at, const char *folder)
 }
 
 /* Opens it again, or at first. */
-static bool open_now(struct trace_file *file, struct stat *st, const char **why)
+static bool open_now(struct read_file *file, struct stat *st, const char **why)
 {
-	if (open_files >= FILES_OPEN)
-		close_now(oldest);
-	file->fd = read_trace_open_file(file->at, file->name, why);
+	if (file->files->open >= FILES_OPEN)
+		close_now(file->files->oldest);
+	file->fd = read_files_open(file->files, file->name, why);
 	if (file->fd < 0)
 		return false;
 	if (fstat(file->fd, st)) {
@@ -110,18 +109,19 @@ static bool open_now(struct trace_file *file, struct stat *st, const char **why)
 		return false;
 	}
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	open_files++;
+	file->files->open++;
 	link_newest(file);
 	return true;
 }
 
-struct trace_file *read_file_open(int at, const char *folder, const char *name, struct stat *st, const char **why)
+struct read_file *read_file_open(
+	struct read_files *files, const char *folder, const char *name, struct stat *st, const char **why)
 {
-	struct trace_file *file = memory_zeroed(1, sizeof(*file));
+	struct read_file *file = memory_zeroed(1, sizeof(*file));
 	struct stat own;
 
 	st = st ? st : &own;
-	file->at = at;
+	file->files = files;
 	file->name = memory_format("%s/%s", folder, name);
 	if (!open_now(file, st, why)) {
 		free(file->name);
@@ -133,12 +133,12 @@ struct trace_file *read_file_open(int at, const char *folder, const char *name, 
 	return file;
 }
 
-void read_file_rest(struct trace_file *file)
+void read_file_rest(struct read_file *file)
 {
 	close_now(file);
 }
 
-void read_file_close(struct trace_file *file)
+void read_file_close(struct read_file *file)
 {
 	if (!file)
 		return;
@@ -147,13 +147,13 @@ void read_file_close(struct trace_file *file)
 	free(file);
 }
 
-int read_file_descriptor(struct trace_file *file)
+int read_file_descriptor(struct read_file *file)
 {
 	struct stat st;
 	const char *why;
 
 	if (file->fd >= 0) {
-		if (file != newest) {
+		if (file != file->files->newest) {
 			unlink_open(file);
 			link_newest(file);
 		}
@@ -168,7 +168,7 @@ int read_file_descriptor(struct trace_file *file)
 	return -1;
 }
 
-size_t read_file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error)
+size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t offset, int *error)
 {
 	int fd = read_file_descriptor(file);
 	size_t have = 0;
@@ -185,7 +185,7 @@ size_t read_file_read(struct trace_file *file, void *to, size_t size, uint64_t o
 	return have;
 }
 
-uint64_t read_file_size(struct trace_file *file)
+uint64_t read_file_size(struct read_file *file)
 {
 	struct stat st;
 	int fd = read_file_descriptor(file);
@@ -193,7 +193,7 @@ uint64_t read_file_size(struct trace_file *file)
 	return fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
 }
 
-uint64_t read_file_data(struct trace_file *file, uint64_t offset)
+uint64_t read_file_data(struct read_file *file, uint64_t offset)
 {
 	int fd = read_file_descriptor(file);
 	off_t data = fd < 0 ? (off_t)offset : lseek(fd, (off_t)offset, SEEK_DATA);
@@ -203,7 +203,7 @@ uint64_t read_file_data(struct trace_file *file, uint64_t offset)
 	return (uint64_t)data;
 }
 
-uint64_t read_file_disk(struct trace_file *file, uint64_t begin, uint64_t end)
+uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end)
 {
 	uint64_t disk = 0, size = read_file_size(file);
 

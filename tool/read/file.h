@@ -5,7 +5,7 @@
  *
  * A file that is opened again must be the same as at first (ESTALE): what is known of it was read from that one.
  *
- * One thread; nothing here is thread-safe or async-signal-safe.
+ * Those of one struct read_files are used by one thread; nothing here is async-signal-safe.
  */
 #ifndef XAUDIT_TOOL_READ_FILE_H
 #define XAUDIT_TOOL_READ_FILE_H
@@ -16,49 +16,57 @@
 #include <stdint.h>
 
 struct stat;
-struct trace_file;
+struct read_file;
 
 #define FILES_OPEN 128
 
-/*
- * Opens a file of a trace for reading, relative to the folder `at`. Only a regular file is one: a FIFO would make us
- * wait for ever. Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The
- * descriptor is the caller's.
- */
-int read_trace_open_file(int at, const char *name, const char **why);
+/* The files of a trace folder that are open. */
+struct read_files {
+	int at; /* the folder; to stay open as long as any of them */
+	struct read_file *newest, *oldest; /* in the order of their last use */
+	unsigned open;
+};
 
 /*
- * The same, but returns a handle, NULL if it can't be opened. `at` must stay open as long as that; the name is
- * folder/file. st, unless NULL: of the file now.
+ * Opens a file for reading, relative to the folder. Only a regular file is one: a FIFO would make us wait for ever.
+ * Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The descriptor is the
+ * caller's.
  */
-struct trace_file *read_file_open(int at, const char *folder, const char *file, struct stat *st, const char **why);
-void read_file_close(struct trace_file *file); /* NULL: nothing */
+int read_files_open(struct read_files *files, const char *name, const char **why);
+
+/*
+ * The same, but returns a handle, NULL if it can't be opened. The name is folder/file. st, unless NULL: of the file
+ * now.
+ */
+struct read_file *read_file_open(
+	struct read_files *files, const char *folder, const char *file, struct stat *st, const char **why);
+void read_file_close(struct read_file *file); /* NULL: nothing */
 
 /* Closes its descriptor until it is needed again. */
-void read_file_rest(struct trace_file *file);
+void read_file_rest(struct read_file *file);
 
-/* Opens a folder relative to `at`, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
-DIR *read_file_list(int at, const char *folder);
+/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
+DIR *read_files_list(struct read_files *files, const char *folder);
 
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
-int read_file_descriptor(struct trace_file *file);
+int read_file_descriptor(struct read_file *file);
 
 /*
  * As pread(), for all of `size` or up to the end of the file. Returns how much was read; *error, unless NULL: an
  * errno, or 0.
  */
-size_t read_file_read(struct trace_file *file, void *to, size_t size, uint64_t offset, int *error);
+size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t offset, int *error);
 
 /* Bytes that the file has now; 0 if that can't be seen. */
-uint64_t read_file_size(struct trace_file *file);
+uint64_t read_file_size(struct read_file *file);
 
 /*
  * Where data lies, from `offset` on: offset itself, behind a hole; UINT64_MAX: nowhere. offset where holes can't be
  * seen.
  */
-uint64_t read_file_data(struct trace_file *file, uint64_t offset);
+uint64_t read_file_data(struct read_file *file, uint64_t offset);
 
 /* Bytes from begin to end that are in no hole. */
-uint64_t read_file_disk(struct trace_file *file, uint64_t begin, uint64_t end);
+uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);
 
 #endif

@@ -14,32 +14,9 @@
 #include <unistd.h>	  /* pread */
 
 #include "tool/memory.h"
-#include "tool/read/family.h"
-#include "tool/read/file.h"
-
-const char *read_path_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
+#include "tool/read/base.h"
 
 /* ---- clocks ---- */
-
-bool read_trace_is_of_this_boot(const char *boot_id)
-{
-	char now[sizeof(((struct trace_head *)0)->boot_id)] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, now, sizeof(now) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	now[strcspn(now, "\n")] = '\0';
-	return *boot_id && !strncmp(now, boot_id, strcspn(boot_id, "\n"));
-}
 
 static bool share_clock(const struct read_process *a, const struct read_process *b)
 {
@@ -71,7 +48,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		high = pair[i].mono > high ? pair[i].mono : high;
 	}
 	fresh |= high < low || high - low < CLOCK_SHORTEST_NS;
-	fresh = fresh && read_trace_is_of_this_boot(process->head.boot_id);
+	fresh = fresh && read_clock_is_of_this_boot(process->head.boot_id);
 	read_clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)
 		read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, first),
@@ -95,7 +72,7 @@ static void set_clocks(struct read_folder *folder)
 static void read_record(struct read_folder *folder)
 {
 	const char *why;
-	int fd = read_trace_open_file(folder->fd, "record", &why);
+	int fd = read_files_open(&folder->files, "record", &why);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char *line = NULL;
 	size_t size = 0;
@@ -289,7 +266,7 @@ static char *name_child(const struct read_folder *folder, const struct read_fami
 	const uint32_t *own = bsearch(&child->number, pid, count, sizeof(*pid), by_number);
 	bool only = (own == pid || own[-1] != *own) && (own + 1 == pid + count || own[1] != *own);
 
-	if (only && fstatat(folder->fd, name, &s, AT_SYMLINK_NOFOLLOW))
+	if (only && fstatat(folder->files.at, name, &s, AT_SYMLINK_NOFOLLOW))
 		return name;
 	free(name);
 	return memory_format("%s/%" PRIu32, family->name, child->place);
@@ -298,7 +275,7 @@ static char *name_child(const struct read_folder *folder, const struct read_fami
 /* Takes a process; its name becomes the folder's. */
 static void take_process(struct read_folder *folder, struct read_family *family, uint32_t place, char *name)
 {
-	struct read_process *process = read_family_process(family, place);
+	struct read_process *process = read_process_at(family, place);
 
 	if (!process || process->name || !read_process_begin(process)) {
 		free(name);
@@ -338,12 +315,25 @@ static void take_children(struct read_folder *folder, const struct wanted *wante
 	free(pid);
 }
 
+static void close_family(struct read_family *family)
+{
+	for (uint32_t i = 0; i < family->processes; i++)
+		read_process_close(family->process[i]);
+	read_base_close(family);
+	read_family_close(family);
+}
+
 static void add_family(struct read_folder *folder, const char *name)
 {
-	struct read_family *family = read_family_open(folder, name);
+	struct read_family *family = read_family_open(&folder->files, &folder->damage, folder->path, name);
 
 	if (!family)
 		return;
+	family->folder = folder;
+	if (!read_process_at(family, 0)) {
+		close_family(family);
+		return;
+	}
 	if (!(folder->families & (folder->families + 1)))
 		folder->family =
 			memory_resize(folder->family, 2 * (size_t)folder->families + 2, sizeof(*folder->family));
@@ -353,7 +343,7 @@ static void add_family(struct read_folder *folder, const char *name)
 /* Opens the folders. Returns whether there are any. */
 static bool open_families(struct read_folder *folder, const struct wanted *wanted)
 {
-	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(folder->files.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 	bool any = false;
@@ -422,7 +412,7 @@ struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read
 	folder = memory_zeroed(1, sizeof(*folder));
 	folder->path = wanted.path ? wanted.path : path;
 	folder->own_path = wanted.path;
-	folder->fd = fd;
+	folder->files.at = fd;
 	read_record(folder);
 	bool any = open_families(folder, &wanted);
 	for (unsigned i = 0; i < folder->families; i++) {
@@ -476,8 +466,8 @@ static struct read_folder *open_one(const char *path)
 	const char *name;
 
 	folder->path = folder->own_path = take_apart(path, &name);
-	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder->fd >= 0)
+	folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder->files.at >= 0)
 		add_family(folder, name);
 	return folder;
 }
@@ -519,7 +509,7 @@ struct read_folder *read_folder_open_family(const char *path, struct read_error 
 void read_folder_close(struct read_folder *folder)
 {
 	for (unsigned i = 0; i < folder->families; i++)
-		read_family_close(folder->family[i]);
+		close_family(folder->family[i]);
 	free(folder->family);
 	free(folder->process);
 	free(folder->version);
@@ -527,7 +517,7 @@ void read_folder_close(struct read_folder *folder)
 	free(folder->status);
 	read_damage_free(&folder->damage);
 	free(folder->own_path);
-	if (folder->fd >= 0)
-		close(folder->fd);
+	if (folder->files.at >= 0)
+		close(folder->files.at);
 	free(folder);
 }

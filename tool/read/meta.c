@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/read/family.h"
 
 #define META_BUF (64u << 10)
 

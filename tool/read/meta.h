@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tool/read/folder.h"
+#include "tool/read/process.h"
 
 /* Records of one process, up to there. */
 struct read_meta_part {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the records of a process say: its objects, functions, notes and changes. */
 #define _GNU_SOURCE
+#include "tool/read/names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/read/base.h"
 #include "tool/read/meta.h"
 
 #define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
@@ -348,30 +348,6 @@ void read_names_take(struct read_process *process, struct read_meta *meta)
 			read_process_damage(process, NULL, read_meta_offset(meta), "a record contradicts itself");
 }
 
-/* ---- all of them ---- */
-
-bool read_process_load(struct read_process *process)
-{
-	uint64_t parsed = process->parsed ? process->parsed : process->head.head_size;
-	struct read_meta meta;
-	bool any;
-
-	read_meta_begin(&meta, process, parsed);
-	any = meta.end > parsed;
-	if (process->loaded && !any) {
-		read_meta_end(&meta);
-		return false;
-	}
-	if (!process->loaded)
-		read_base_take(process);
-	process->loaded = true;
-	/* After damage there is no way on: the next call must not stumble over the same place again. */
-	process->parsed = meta.end > parsed ? meta.end : parsed;
-	read_names_take(process, &meta);
-	read_meta_end(&meta);
-	return any;
-}
-
 static void free_loads(struct read_process *process)
 {
 	for (uint32_t i = 0; i < process->loads_room; i++) {
@@ -386,9 +362,8 @@ static void free_loads(struct read_process *process)
 	process->loads_room = 0;
 }
 
-void read_process_unload(struct read_process *process)
+void read_names_free(struct read_process *process)
 {
-	read_base_leave(process);
 	free_loads(process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		free_object(process->object[i]);
@@ -466,37 +441,15 @@ const struct read_function *read_process_function_at(const struct read_process *
 	return index < first ? &process->base->function[index] : &process->function[index - first];
 }
 
-const struct read_function *read_process_function_now(struct read_process *process, uint32_t id)
-{
-	const struct read_function *function = read_process_function(process, id);
-
-	if (!function && !(process->head.flags & TRACE_EXITED) && read_process_load(process))
-		function = read_process_function(process, id);
-	return function;
-}
-
-static const char *type_of(const struct read_process *process, uint32_t type)
+const char *read_process_type(const struct read_process *process, uint32_t type)
 {
 	uint32_t at = find_type(process, type);
 
 	if (at < process->types && process->type[at].type == type)
 		return process->type[at].name;
-	return process->base ? type_of(process->base, type) : NULL;
-}
-
-const char *read_process_type_now(struct read_process *process, uint32_t type)
-{
-	for (;;) {
-		const char *name = type_of(process, type);
-		if (name)
-			return name;
-		if (type == TRACE_TYPE_UNTYPED)
-			return "untyped";
-		if (type == TRACE_TYPE_MARK)
-			return "mark";
-		if (process->head.flags & TRACE_EXITED || !read_process_load(process))
-			return NULL;
-	}
+	if (process->base)
+		return read_process_type(process->base, type);
+	return type == TRACE_TYPE_UNTYPED ? "untyped" : type == TRACE_TYPE_MARK ? "mark" : NULL;
 }
 
 struct read_object *read_process_object(const struct read_process *process, uint32_t number)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One process of a trace: its head, and what thread records it has. */
 #define _GNU_SOURCE
+#include "tool/read/process.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 #include "tool/memory.h"
-#include "tool/read/family.h"
-#include "tool/read/folder.h"
 
 uint64_t read_process_offset(const struct read_process *process)
 {
@@ -28,7 +27,7 @@ void read_process_damage(const struct read_process *process, const char *file, u
 bool read_process_read_head(struct read_process *process)
 {
 	struct trace_head *head = &process->head;
-	struct trace_file *meta = process->family->meta;
+	struct read_file *meta = process->family->meta;
 	uint64_t at = read_process_offset(process);
 	int try = 0;
 
@@ -195,12 +194,11 @@ bool read_process_begin(struct read_process *process)
 
 /* ---- opening ---- */
 
-struct read_process *read_process_open(struct read_family *family, uint32_t place)
+static struct read_process *open_process(struct read_family *family, uint32_t place)
 {
 	struct read_process *process = memory_zeroed(1, sizeof(*process));
 	const char *wrong;
 
-	process->folder = family->folder;
 	process->family = family;
 	process->place = place;
 	wrong = read_process_read_head(process) ? check_head(process) : "the file ends within its head";
@@ -208,6 +206,29 @@ struct read_process *read_process_open(struct read_family *family, uint32_t plac
 	if (wrong)
 		read_process_damage(process, NULL, read_process_offset(process), wrong);
 	return process;
+}
+
+struct read_process *read_process_at(struct read_family *family, uint32_t place)
+{
+	uint32_t low = 0, high = family->processes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (family->process[middle]->place < place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == family->processes || family->process[low]->place != place) {
+		/* Most come in the order of their places. */
+		if (!(family->processes & (family->processes + 1)))
+			family->process = memory_resize(
+				family->process, 2 * (size_t)family->processes + 2, sizeof(*family->process));
+		memmove(&family->process[low + 1], &family->process[low],
+			(family->processes++ - low) * sizeof(*family->process));
+		family->process[low] = open_process(family, place);
+	}
+	return family->process[low]->bad ? NULL : family->process[low];
 }
 
 struct read_process *read_process_parent(struct read_process *process)
@@ -222,7 +243,7 @@ struct read_process *read_process_parent(struct read_process *process)
 	/* A place is taken later than that of who forked: so there are no loops. */
 	if (head->parent < process->place &&
 		(!head->parent || read_family_of_process(process->family, head->parent, TRACE_PLACE_HEAD, &count)))
-		parent = read_family_process(process->family, head->parent);
+		parent = read_process_at(process->family, head->parent);
 	if (parent && head->parent_used >= parent->head.head_size) {
 		process->parent = parent;
 		return parent;
@@ -230,14 +251,4 @@ struct read_process *read_process_parent(struct read_process *process)
 	read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, parent),
 		"the process has an impossible parent, so the names that it has from it are lost");
 	return NULL;
-}
-
-void read_process_close(struct read_process *process)
-{
-	read_process_unload(process);
-	free(process->name);
-	free(process->path);
-	free(process->files);
-	free(process->own);
-	free(process);
 }

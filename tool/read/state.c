@@ -94,7 +94,7 @@ static bool runs_the_same(const struct read_process *process)
  * rule. */
 static bool has_successor(const struct read_process *process)
 {
-	const struct read_folder *folder = process->folder;
+	const struct read_folder *folder = process->family->folder;
 
 	for (unsigned i = 0; i < folder->processes; i++) {
 		const struct trace_head *head = &folder->process[i]->head;
@@ -112,7 +112,7 @@ enum read_process_state read_process_state(const struct read_process *process)
 		return PROCESS_ENDED;
 	if (has_successor(process))
 		return PROCESS_EXECUTED;
-	if (!read_trace_is_of_this_boot(process->head.boot_id) || !read_process_is_alive(process->head.pid) ||
+	if (!read_clock_is_of_this_boot(process->head.boot_id) || !read_process_is_alive(process->head.pid) ||
 		is_another(process))
 		return PROCESS_GONE;
 	return runs_the_same(process) ? PROCESS_RUNNING : PROCESS_EXECUTED;

@@ -2,8 +2,9 @@
 /* How what a trace holds is called. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "tool/read/folder.h"
+#include "tool/read/names.h"
 
 const char *read_change_word(uint32_t what)
 {
@@ -28,6 +29,13 @@ const char *read_mode_word(uint64_t mode)
 	};
 
 	return mode < sizeof(words) / sizeof(*words) ? words[mode] : "?";
+}
+
+const char *read_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 const char *read_object_path(const struct read_object *object)

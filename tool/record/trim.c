@@ -183,7 +183,7 @@ static bool keep_counts(struct trim *trim, const struct read_family_place *place
 
 static bool keep_records(struct trim *trim, const struct read_family_place *place)
 {
-	const struct read_process *process = read_family_process(trim->family, place->place);
+	const struct read_process *process = read_process_at(trim->family, place->place);
 	uint64_t offset, room;
 
 	if (!process)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One process of a trace: its head, where its records are in the file, and what thread records it has. What its records
+ * say is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up.
+ */
+#ifndef XAUDIT_TOOL_READ_PROCESS_H
+#define XAUDIT_TOOL_READ_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+#include "tool/read/clock.h"
+#include "tool/read/family.h"
+
+struct read_function {
+	uint32_t id;
+	uint32_t object; /* number of the object in the process */
+	uint32_t kind;	 /* enum trace_kind, or any number in a damaged trace */
+	const char *name; /* empty: unknown */
+	uint64_t offset;  /* link-time address */
+};
+
+/* A mapping of an object that is in force at the time that a merge has come to. */
+struct read_load {
+	struct read_load *next;
+	uint32_t number; /* of the load */
+	uint64_t base;
+};
+
+struct read_object {
+	uint32_t number;
+	uint32_t flags; /* enum trace_object_flags */
+	uint32_t kinds; /* mask that the rules ask for */
+	char *path;
+	char *soname;
+	char *build_id; /* in hex, or empty */
+	struct trace_site_count *site; /* of the last TRACE_REC_SITES */
+	uint32_t sites;
+	bool has_pages;	   /* there was a TRACE_REC_PAGES: */
+	uint32_t text_pages, site_pages, patched_pages;
+};
+
+/* Something about the recording changed while the process ran. */
+struct read_change {
+	uint32_t what; /* enum trace_change_what, or any number */
+	uint32_t tid;
+	uint64_t clock; /* ticks */
+	uint64_t value;
+	char *text; /* may be empty */
+};
+
+/* A type of custom events that was registered. */
+struct read_type_name {
+	uint32_t type;
+	char *name;
+};
+
+/* What there is of a thread record: events in files, of their own; chunks in meta, of version 1 r<n>; counters. */
+enum { FILE_EVENTS = 1, FILE_RING = 2, FILE_COUNTS = 4 };
+
+/* One process. */
+struct read_process {
+	struct read_family *family; /* what file it is in */
+	uint32_t place;	       /* of its head */
+	bool bad;	       /* it can't be read */
+	bool selected;	       /* tool/record/after.c: something is traced in it */
+	/*
+	 * How people call it: "p123", the name of its folder; of a forked one "p<pid>" where that is nobody else's, or
+	 * "p<folder>/<place>". And DIR/name.
+	 */
+	char *name, *path;
+	struct trace_head head;
+	uint64_t lost_told; /* of head.lost, those that a merge has told where they were lost */
+	struct read_clock clock;
+	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
+	uint8_t *files;	  /* of each, mask of FILE_... */
+
+	/*
+	 * What read_process_load() reads; of a forked process only what it has said itself, or said anew. What it shares
+	 * with others is in `base`, which nobody changes: read_process_object() and such look there, too.
+	 */
+	bool loaded;
+	struct read_process *base; /* NULL: none */
+	struct read_process *parent; /* read_process_parent() */
+	bool parent_known;
+	uint64_t parsed; /* how much of its records was taken */
+	struct read_object **object; /* by number; may hold NULL */
+	uint32_t objects;
+	struct read_function *function;
+	uint32_t functions, functions_room;
+	uint32_t *slot; /* hash of function ids: index + 1 into function[] */
+	uint32_t slot_mask;
+	char **names; /* the blobs that function names point into */
+	uint32_t blobs;
+	uint64_t loads, unloads;
+	char *exe, *command, *host, *config, *module; /* NULL: not recorded; the command is shell-quoted */
+	char **note;
+	uint32_t notes;
+	struct read_change *change; /* in the order of meta */
+	uint32_t changes;
+	struct read_type_name *type; /* of custom events, in the order of their numbers */
+	uint32_t types;
+
+	struct read_load **load; /* by number of the object, the newest first; kept by the merge */
+	uint32_t loads_room;
+
+	/* Where its children have nothing of its records: notes and changes in a row. Kept by tool/read/names.c. */
+	struct read_own {
+		uint64_t begin, end;
+	} *own;
+	uint32_t owns;
+	uint64_t owns_known; /* up to there */
+
+	/* Of a base alone: whose records up to where they are, and how many have it. */
+	struct read_process *of;
+	uint64_t of_used;
+	uint32_t users;
+	/* Its records of loads and unloads, one after another. */
+	uint8_t *loading;
+	size_t loading_size;
+};
+
+/* The versions of the format that are read. */
+#define TRACE_READS(version) ((version) == 1 || (version) == 2)
+
+/* The process whose head is there, opened once. NULL: there is none that can be read, which is noted. */
+struct read_process *read_process_at(struct read_family *family, uint32_t place);
+
+/* Finds its thread records. Returns false, after noting damage, if they can't be. */
+bool read_process_begin(struct read_process *process);
+
+/* Takes note of thread records that came meanwhile. Returns false, and errno, if the folder can't be read. */
+bool read_process_list_files(struct read_process *process);
+
+/* Reads the head again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
+bool read_process_read_head(struct read_process *process);
+
+/* Who forked it, where they share records; NULL: nobody, or that is damaged, which is noted. */
+struct read_process *read_process_parent(struct read_process *process);
+
+/* Where the head is in the file. */
+uint64_t read_process_offset(const struct read_process *process);
+
+/*
+ * Where position `pos` of its records is in the file, and how many bytes of them follow it there. Returns false where
+ * the head tells of none.
+ */
+bool read_process_locate(const struct read_process *process, uint64_t pos, uint64_t *offset, uint64_t *room);
+
+/* Notes damage in meta, or, file not NULL, in that file beside it. */
+void read_process_damage(const struct read_process *process, const char *file, uint64_t offset, const char *what);
+
+#endif
