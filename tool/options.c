@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h> /* STDOUT_FILENO */
 
 #include "tool/memory.h"
 #include "tool/tool.h"
@@ -230,15 +231,30 @@ bool options_word(const struct options_given *given)
 	return true;
 }
 
-bool options_number(const struct options_given *given)
+bool options_digits(const char *text, uint32_t most, uint32_t *number)
 {
-	const char *text = given->value;
 	char *end;
 
 	errno = 0;
 	unsigned long n = strtoul(text, &end, 10);
-	if (end == text || *end || errno || *text == '-' || !n || n > given->row->most)
+	if (end == text || *end || errno || *text == '-' || !n || n > most)
+		return false;
+	*number = (uint32_t)n;
+	return true;
+}
+
+bool options_number(const struct options_given *given)
+{
+	return options_digits(given->value, given->row->most, place(given)) ||
+	       options_wrong(given, given->row->allowed);
+}
+
+bool options_color(const struct options_given *given)
+{
+	int color = tool_colour(given->value, STDOUT_FILENO);
+
+	if (color < 0)
 		return options_wrong(given, given->row->allowed);
-	*(uint32_t *)place(given) = (uint32_t)n;
+	*(int *)place(given) = color;
 	return true;
 }

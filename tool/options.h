@@ -35,6 +35,10 @@ struct options_row {
 #define OPTIONS_HELP_LETTER { .letter = 'h', .word = "help", .help = "this text" }
 #define OPTIONS_HELP	    { .word = "help", .help = "this text" }
 
+#define OPTIONS_COLOR(place)                                                    \
+	{ 0, "color", "WHEN", "always, never, or auto: on a terminal (default)", \
+		.take = options_color, .at = (place), .allowed = "always, never or auto" }
+
 /*
  * Texts with %c, the command; %v, the value; %a, what is allowed; %o, the option as it was written, or, in `wrong`, its
  * word; %l, its letter, or %o where it has none.
@@ -76,14 +80,21 @@ int options_take(const struct options_syntax *syntax, void *context, int argc, c
 
 /* ---- for rows ---- */
 
-/* At `at` is a bool, which becomes true; a const char *; an int, which of the allowed words it is; a uint32_t. */
+/*
+ * What is at `at`: a bool, which becomes true; a const char *; an int, which of the allowed words it is; a uint32_t,
+ * from 1 to most; an int, what tool_colour() says for standard output.
+ */
 bool options_flag(const struct options_given *given);
 bool options_text(const struct options_given *given);
 bool options_word(const struct options_given *given);
 bool options_number(const struct options_given *given);
+bool options_color(const struct options_given *given);
 
 /* Says that the value is not allowed. Returns false. */
 bool options_wrong(const struct options_given *given, const char *allowed);
+
+/* The number in a text, from 1 to most. Returns false if it is none. */
+bool options_digits(const char *text, uint32_t most, uint32_t *number);
 
 /* Which of the words it is, in a text such as "always, never or auto"; -1: none. */
 int options_index(const char *words, const char *value);

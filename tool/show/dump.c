@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 /* xaudit dump: every event, in time order over all threads and processes. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,16 +11,6 @@
 #include "tool/show/show.h"
 #include "tool/tool.h"
 #include "tool/read/merge.h"
-
-static const char help[] =
-	"Usage: xaudit dump [OPTION]... [DIR]\n"
-	"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
-	"\n"
-	"Options:\n"
-	"  --format=FORMAT  text (default), or json: one object per line\n"
-	"  --event-format=TYPE=FORMAT\n"
-	"                   how to decode the data of custom events of this type, by name or\n"
-	"                   number, such as request='u32 id, string name'; several times\n" SHOW_HELP_TEXT;
 
 struct dump {
 	struct show_options options;
@@ -269,33 +258,40 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 	read_merge_close(&merge);
 }
 
-enum { DUMP_EVENT_FORMAT = SHOW_OWN };
-
-static bool take_option(const struct show_options *options, int option, void *context)
+static bool take_event_format(const struct options_given *given)
 {
-	struct dump *dump = context;
-	char *wrong = event_format_add(&dump->formats, optarg);
+	struct dump *dump = given->context;
+	char *wrong = event_format_add(&dump->formats, given->value);
 
-	(void)option; /* there is but one */
 	if (wrong)
-		tool_error(options->command, "--event-format can't be '%s': %s", optarg, wrong);
+		options_wrong(given, wrong);
 	free(wrong);
 	return !wrong;
 }
 
+static const struct options_row rows[] = {
+	SHOW_FORMAT("text or json", "text (default), or json: one object per line"),
+	{ 0, "event-format", "TYPE=FORMAT",
+		"how to decode the data of custom events of this type, by name or\n"
+		"number, such as request='u32 id, string name'; several times",
+		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+	SHOW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "dump",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit dump [OPTION]... [DIR]\n"
+		"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+};
+
 int dump_main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "format", required_argument, NULL, SHOW_FORMAT },
-		{ "event-format", required_argument, NULL, DUMP_EVENT_FORMAT },
-		SHOW_LONG_OPTIONS,
-		{ 0 },
-	};
-	static const struct show_syntax syntax = {
-		.command = "dump", .help = help, .letters = ":", .options = long_options, .own = take_option
-	};
 	struct dump dump = { 0 };
-	int status = show_begin(&dump.options, &syntax, &dump, argc, argv);
+	int status = show_begin(&dump.options, &syntax, argc, argv);
 
 	if (status < 0) {
 		struct read_folder *folder = show_open(dump.options.dir, dump.options.pid);

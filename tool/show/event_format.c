@@ -11,7 +11,7 @@
 #include "tool/show/event_text.h"
 #include "tool/json.h"
 #include "tool/memory.h"
-#include "tool/show/show.h"
+#include "tool/options.h"
 #include "tool/tool.h"
 
 #define SPACES	 " \t\n"
@@ -33,15 +33,13 @@ struct event_format {
 
 static bool take_type(struct field *field, const char *word)
 {
-	static const char *const sizes[] = { "8", "16", "32", "64", NULL };
-
 	field->kind = *word;
 	field->size = 0;
 	if (!strcmp(word, "string") || !strcmp(word, "bytes"))
 		return true;
 	if (!*word || !strchr("uixf", *word))
 		return false;
-	int choice = show_choice(word + 1, sizes);
+	int choice = options_index("8, 16, 32, 64", word + 1);
 	field->size = choice < 0 ? 0 : 1u << choice;
 	return choice >= (*word == 'f' ? 2 : 0);
 }
@@ -59,7 +57,7 @@ static char *take_field(struct event_format *format, char *text)
 	name = strtok_r(NULL, SPACES, &save);
 	if (field.kind == 'b') {
 		uint32_t size = 0;
-		if (!name || !show_number(name, TRACE_CUSTOM_MAX, &size))
+		if (!name || !options_digits(name, TRACE_CUSTOM_MAX, &size))
 			return memory_format("bytes wants a number from 1 to %d before the name", TRACE_CUSTOM_MAX);
 		field.size = size;
 		name = strtok_r(NULL, SPACES, &save);

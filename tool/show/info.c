@@ -4,7 +4,6 @@
 #include "tool/show/info.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,6 @@
 #include "tool/read/counts.h"
 #include "tool/read/events.h"
 #include "tool/read/state.h"
-
-static const char help[] =
-	"Usage: xaudit info [OPTION]... [DIR]\n"
-	"Shows what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
-	"\n"
-	"Options:\n"
-	"  -v, --verbose    each process, where they are more than 10: else a line per program\n"
-	"  --format=FORMAT  text (default) or json\n" SHOW_HELP_TEXT;
 
 #define FEW 10 /* processes that are shown one by one */
 
@@ -441,33 +432,37 @@ static void print_text(struct read_folder *folder, const struct info_sums *sums,
 		print_process(folder->process[i], &sums[i], color);
 }
 
-static bool take_option(const struct show_options *options, int option, void *context)
-{
-	(void)options;
-	(void)option;
-	*(bool *)context = true;
-	return true;
-}
+struct own {
+	struct show_options options;
+	bool verbose;
+};
+
+static const struct options_row rows[] = {
+	{ 'v', "verbose", NULL, "each process, where they are more than 10: else a line per program",
+		.take = options_flag, .at = offsetof(struct own, verbose) },
+	SHOW_FORMAT("text or json", "text (default) or json"),
+	SHOW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "info",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit info [OPTION]... [DIR]\n"
+		"Shows what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+};
 
 int info_main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "format", required_argument, NULL, SHOW_FORMAT },
-		SHOW_LONG_OPTIONS,
-		{ 0 },
-	};
-	static const struct show_syntax syntax = {
-		.command = "info", .help = help, .letters = ":v", .options = long_options, .own = take_option
-	};
 	struct info_sums all = { .first = UINT64_MAX }, *sums;
-	struct show_options options;
-	bool verbose = false;
-	int status = show_begin(&options, &syntax, &verbose, argc, argv);
+	struct own own = { 0 };
+	int status = show_begin(&own.options, &syntax, argc, argv);
 
 	if (status >= 0)
 		return status;
-	struct read_folder *folder = show_open(options.dir, options.pid);
+	struct read_folder *folder = show_open(own.options.dir, own.options.pid);
 	if (!folder)
 		return TOOL_FAILED;
 	sums = memory_zeroed(folder->processes, sizeof(*sums));
@@ -488,10 +483,10 @@ int info_main(int argc, char **argv)
 		all.first = sums[i].first < all.first ? sums[i].first : all.first;
 		all.last = sums[i].last > all.last ? sums[i].last : all.last;
 	}
-	if (options.json)
+	if (own.options.json)
 		info_json(folder, sums, &all);
 	else
-		print_text(folder, sums, &all, verbose, show_colors(&options));
+		print_text(folder, sums, &all, own.verbose, show_colors(&own.options));
 	free(sums);
 	return show_end(folder);
 }

@@ -250,19 +250,10 @@ static void print_table(const struct list *list)
 
 /* ---- the command ---- */
 
-static bool take_color(const struct options_given *given)
-{
-	struct list *list = given->context;
-
-	list->colour = tool_colour(given->value, STDOUT_FILENO);
-	return list->colour >= 0 || options_wrong(given, given->row->allowed);
-}
-
 static const struct options_row rows[] = {
 	{ 0, "format", "FORMAT", "table (default) or json",
 		.take = options_word, .at = offsetof(struct list, json), .allowed = "table or json" },
-	{ 0, "color", "WHEN", "always, never, or auto: on a terminal (default)",
-		.take = take_color, .allowed = "always, never or auto" },
+	OPTIONS_COLOR(offsetof(struct list, colour)),
 	OPTIONS_HELP,
 	{ 0 },
 };

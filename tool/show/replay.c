@@ -6,7 +6,6 @@
  * A call whose end is the next event of its thread is one line (a leaf). So each thread needs one event of lookahead,
  * and nothing is kept but the open calls.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,6 @@
 #include "tool/read/calls.h"
 #include "tool/read/merge.h"
 #include "tool/read/stacks.h"
-
-static const char help[] =
-	"Usage: xaudit replay [OPTION]... [DIR]\n"
-	"Shows the calls as an indented tree, from the trace in DIR (default: xaudit.data).\n"
-	"\n"
-	"Options:\n"
-	"  --tid=N          only the thread with this id\n"
-	"  -D, --depth=N    only calls with less than N open calls above them\n" SHOW_HELP_TEXT;
 
 /* A thread record's present thread; times of its calls are ns. */
 struct thread {
@@ -370,32 +361,28 @@ static void replay(struct replay *r, struct read_folder *folder)
 	read_merge_close(&r->merge);
 }
 
-enum { REPLAY_TID = SHOW_OWN };
+static const struct options_row rows[] = {
+	{ 0, "tid", "N", "only the thread with this id", .take = options_number, .most = INT32_MAX,
+		.at = offsetof(struct replay, tid), .allowed = "the id of a thread" },
+	{ 'D', "depth", "N", "only calls with less than N open calls above them", .take = options_number,
+		.most = UINT32_MAX, .at = offsetof(struct replay, depth), .allowed = "a number from 1 up" },
+	SHOW_ROWS
+};
 
-static bool take_option(const struct show_options *options, int option, void *context)
-{
-	struct replay *r = context;
-
-	if (option == REPLAY_TID)
-		return show_number(optarg, INT32_MAX, &r->tid) ||
-			show_bad_value(options, "--tid", optarg, "the id of a thread");
-	return show_number(optarg, UINT32_MAX, &r->depth) ||
-		show_bad_value(options, "--depth", optarg, "a number from 1 up");
-}
+static const struct options_syntax syntax = {
+	.command = "replay",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit replay [OPTION]... [DIR]\n"
+		"Shows the calls as an indented tree, from the trace in DIR (default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+};
 
 int replay_main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "tid", required_argument, NULL, REPLAY_TID },
-		{ "depth", required_argument, NULL, 'D' },
-		SHOW_LONG_OPTIONS,
-		{ 0 },
-	};
-	static const struct show_syntax syntax = {
-		.command = "replay", .help = help, .letters = ":D:", .options = long_options, .own = take_option
-	};
 	struct replay r = { .depth = UINT32_MAX };
-	int status = show_begin(&r.options, &syntax, &r, argc, argv);
+	int status = show_begin(&r.options, &syntax, argc, argv);
 
 	if (status >= 0)
 		return status;

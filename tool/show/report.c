@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 /* xaudit report: calls and times per function, library or thread. What is counted how: report_count.h. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 
 enum sort { SORT_CALLS, SORT_TOTAL, SORT_SELF, SORT_AVG, SORT_MAX };
 
-static const char *const sorts[] = { "calls", "total", "self", "avg", "max", NULL };
-static const char *const bys[] = { "function", "library", "thread", NULL };
 
 /* A row with its times in ns. */
 struct line {
@@ -26,18 +23,6 @@ struct line {
 	uint64_t calls, total, self, min, p50, p90, p99, max, avg;
 	uint64_t key;
 };
-
-static const char help[] =
-	"Usage: xaudit report [OPTION]... [DIR]\n"
-	"Shows calls and times per function from the trace in DIR (default: xaudit.data).\n"
-	"\n"
-	"Options:\n"
-	"  --sort=KEY       by calls, total (default), self, avg, or max\n"
-	"  --by=WHAT        a line per function (default), library, or thread\n"
-	"  --format=FORMAT  table (default) or json\n" SHOW_HELP_TEXT
-	"\n"
-	"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
-	"the others are of single calls from entry to return.\n";
 
 static const char *text_or(const char *text, const char *other)
 {
@@ -291,62 +276,56 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 	puts("}");
 }
 
-enum { REPORT_SORT = SHOW_OWN, REPORT_BY };
-
-struct choice {
-	int sort, by;
+struct own {
+	struct show_options options;
+	int sort, by; /* enum sort, count_by */
 };
 
-static bool take_option(const struct show_options *options, int option, void *context)
-{
-	struct choice *choice = context;
+static const struct options_row rows[] = {
+	{ 0, "sort", "KEY", "by calls, total (default), self, avg, or max",
+		.take = options_word, .at = offsetof(struct own, sort), .allowed = "calls, total, self, avg or max" },
+	{ 0, "by", "WHAT", "a line per function (default), library, or thread",
+		.take = options_word, .at = offsetof(struct own, by), .allowed = "function, library or thread" },
+	SHOW_FORMAT("table or json", "table (default) or json"),
+	SHOW_ROWS
+};
 
-	if (option == REPORT_SORT) {
-		choice->sort = show_choice(optarg, sorts);
-		return choice->sort >= 0 ||
-		       show_bad_value(options, "--sort", optarg, "calls, total, self, avg or max");
-	}
-	choice->by = show_choice(optarg, bys);
-	return choice->by >= 0 || show_bad_value(options, "--by", optarg, "function, library or thread");
-}
+static const struct options_syntax syntax = {
+	.command = "report",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit report [OPTION]... [DIR]\n"
+		"Shows calls and times per function from the trace in DIR (default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
+		"the others are of single calls from entry to return.\n",
+};
 
 int report_main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "sort", required_argument, NULL, REPORT_SORT },
-		{ "by", required_argument, NULL, REPORT_BY },
-		{ "format", required_argument, NULL, SHOW_FORMAT },
-		SHOW_LONG_OPTIONS,
-		{ 0 },
-	};
-	static const struct show_syntax syntax = { .command = "report",
-		.help = help,
-		.letters = ":",
-		.options = long_options,
-		.table = true,
-		.own = take_option };
-	struct choice choice = { SORT_TOTAL, COUNT_BY_FUNCTION };
-	struct show_options options;
-	int status = show_begin(&options, &syntax, &choice, argc, argv);
+	struct own own = { .sort = SORT_TOTAL, .by = COUNT_BY_FUNCTION };
+	int status = show_begin(&own.options, &syntax, argc, argv);
 
 	if (status >= 0)
 		return status;
 
-	struct read_folder *folder = show_open(options.dir, options.pid);
-	enum sort sort = (enum sort)choice.sort;
+	struct read_folder *folder = show_open(own.options.dir, own.options.pid);
+	enum sort sort = (enum sort)own.sort;
 	struct counter counter;
 	struct line *line;
 	uint32_t lines;
 
 	if (!folder)
 		return TOOL_FAILED;
-	count_folder(&counter, folder, (enum count_by)choice.by);
+	count_folder(&counter, folder, (enum count_by)own.by);
 	line = make_lines(&counter, sort, &lines);
-	if (options.json)
+	if (own.options.json)
 		print_json(&counter, line, lines);
 	else
-		print_table(&counter, line, lines, sort, show_colors(&options));
-	if (!options.json)
+		print_table(&counter, line, lines, sort, show_colors(&own.options));
+	if (!own.options.json)
 		show_say_coarse(folder, "");
 	free(line);
 	count_free(&counter);

@@ -3,7 +3,6 @@
 #include "tool/show/show.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,37 +14,6 @@
 #include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/folder.h"
-
-static void usage(const struct show_options *options, const char *what, const char *word)
-{
-	tool_error(options->command, "%s '%s'; `xaudit %s --help` lists what there is", what, word, options->command);
-}
-
-bool show_bad_value(const struct show_options *options, const char *option, const char *value, const char *allowed)
-{
-	tool_error(options->command, "%s can't be '%s'; it is %s", option, value, allowed);
-	return false;
-}
-
-bool show_number(const char *text, uint32_t max, uint32_t *number)
-{
-	char *end;
-
-	errno = 0;
-	unsigned long n = strtoul(text, &end, 10);
-	if (end == text || *end || errno || *text == '-' || !n || n > max)
-		return false;
-	*number = (uint32_t)n;
-	return true;
-}
-
-int show_choice(const char *text, const char *const *names)
-{
-	for (int i = 0; names[i]; i++)
-		if (!strcmp(text, names[i]))
-			return i;
-	return -1;
-}
 
 /* Returns the exit status, after one line on stderr if the output could not be written. */
 static int flush(void)
@@ -65,68 +33,24 @@ static int flush(void)
 	return gone ? TOOL_OK : TOOL_FAILED;
 }
 
-/* Anything but the options that all readers have, such as the '?' and ':' of getopt_long(), is reported. */
-static bool common(struct show_options *options, const struct show_syntax *syntax, int option, char **argv)
+int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv)
 {
-	const char *const format[] = { syntax->table ? "table" : "text", "json", NULL };
-	char letter[3] = { '-', 0, 0 };
-	int choice;
-
-	switch (option) {
-	case SHOW_PID:
-		if (!show_number(optarg, INT32_MAX, &options->pid))
-			return show_bad_value(options, "--pid", optarg, "the id of a process");
-		return true;
-	case SHOW_COLOR:
-		choice = tool_colour(optarg, STDOUT_FILENO);
-		if (choice < 0)
-			return show_bad_value(options, "--color", optarg, "always, never or auto");
-		options->color = choice;
-		return true;
-	case SHOW_FORMAT:
-		choice = show_choice(optarg, format);
-		if (choice < 0)
-			return show_bad_value(options, "--format", optarg,
-				syntax->table ? "table or json" : "text or json");
-		options->json = choice;
-		return true;
-	}
-	/* For a letter, optopt is the letter; for a word it is 0 or the option's value. */
-	letter[1] = (char)optopt;
-	bool is_letter = optopt > 0 && optopt < 256;
-	usage(options, option == ':' ? "a value is missing behind the option" : "there is no option",
-		is_letter ? letter : argv[optind - 1]);
-	return false;
-}
-
-int show_begin(struct show_options *options, const struct show_syntax *syntax, void *context, int argc, char **argv)
-{
-	int option;
-
-	*options = (struct show_options){
-		.command = syntax->command, .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO)
-	};
+	*options = (struct show_options){ .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
 	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
 	signal(SIGPIPE, SIG_IGN);
 	/* One thread, much text. */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
-	opterr = 0;
-	optind = 0; /* start anew, at argv[1] */
-	while ((option = getopt_long(argc, argv, syntax->letters, syntax->options, NULL)) != -1) {
-		if (option == SHOW_HELP) {
-			fputs(syntax->help, stdout);
-			return flush();
-		}
-		bool own = option >= SHOW_OWN || (option < SHOW_HELP && option != '?' && option != ':');
-		if (!(own ? syntax->own(options, option, context) : common(options, syntax, option, argv)))
-			return TOOL_USAGE;
-	}
-	if (optind < argc)
-		options->dir = argv[optind++];
-	if (optind < argc) {
-		usage(options, "one folder is enough, so what is", argv[optind]);
+	int first = options_take(syntax, options, argc, argv);
+	if (first <= 0)
+		return first ? TOOL_USAGE : flush();
+	if (first < argc)
+		options->dir = argv[first++];
+	if (first < argc) {
+		tool_error(syntax->command,
+			"one folder is enough, so what is '%s'; `xaudit %s --help` lists what there is", argv[first],
+			syntax->command);
 		return TOOL_USAGE;
 	}
 	return -1;

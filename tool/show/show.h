@@ -12,61 +12,35 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tool/options.h"
+
+/* What readers have been told. Each has a struct of its own that begins with it. */
 struct show_options {
-	const char *command; /* "report" */
 	const char *dir;
 	uint32_t pid; /* 0: all */
-	bool color;
-	bool json;
+	int color;
+	int json; /* not as a table, or text */
 };
 
-struct option;
 struct read_folder;
 
-/* What one reader accepts. */
-struct show_syntax {
-	const char *command;	      /* "report" */
-	const char *help;
-	const char *letters;	      /* the short options, for getopt_long(): ":D:" */
-	const struct option *options; /* the long ones, among them SHOW_LONG_OPTIONS */
-	bool table;		      /* JSON's opposite is called a table, not text */
-	/*
-	 * Takes an option of this reader alone, a letter or from SHOW_OWN on; its value is in optarg. Returns as
-	 * show_bad_value(). NULL: there is none.
-	 */
-	bool (*own)(const struct show_options *options, int option, void *context);
-};
-
-/* Values of the long options that all readers have; the short ones of a command are its own business. */
-enum { SHOW_HELP = 256, SHOW_PID, SHOW_COLOR, SHOW_FORMAT, SHOW_OWN };
-
-/* Lines for the array of struct option. */
-#define SHOW_LONG_OPTIONS                                 \
-	{ "help", no_argument, NULL, SHOW_HELP },             \
-		{ "pid", required_argument, NULL, SHOW_PID }, \
-		{ "color", required_argument, NULL, SHOW_COLOR }
-
-/* Text for --help. */
-#define SHOW_HELP_TEXT                                                         \
-	"  --pid=N          only the process with this id\n"                    \
-	"  --color=WHEN     always, never, or auto: on a terminal (default)\n" \
-	"  --help           this text\n"
+/* The rows of options that all readers have, and the end of their table; where they print JSON, the row for that. */
+#define SHOW_ROWS                                                                           \
+	{ 0, "pid", "N", "only the process with this id", .take = options_number,           \
+		.most = INT32_MAX, .at = offsetof(struct show_options, pid),                \
+		.allowed = "the id of a process" },                                         \
+		OPTIONS_COLOR(offsetof(struct show_options, color)), OPTIONS_HELP, { 0 }
+#define SHOW_FORMAT(words, text)                                                            \
+	{ 0, "format", "FORMAT", text, .take = options_word,                                \
+		.at = offsetof(struct show_options, json), .allowed = words }
+#define SHOW_COLUMN 19 /* of their --help */
 
 /*
  * Takes the command line: options, and at most one word, the folder. Also sets what concerns the process: no SIGPIPE.
- * context: for syntax->own. Returns -1, or the exit status with which the command is to end now: help was given, or one
- * line on stderr.
+ * options: the beginning of the context of the rows. Returns -1, or the exit status with which the command is to end
+ * now: help was given, or one line on stderr.
  */
-int show_begin(struct show_options *options, const struct show_syntax *syntax, void *context, int argc, char **argv);
-
-/* Says that the value of an option is none; allowed: what would be one. Returns false. */
-bool show_bad_value(const struct show_options *options, const char *option, const char *value, const char *allowed);
-
-/* The number in text, from 1 to max. Returns false if it is none. */
-bool show_number(const char *text, uint32_t max, uint32_t *number);
-
-/* Index of text in names, which ends with NULL; -1: not in it. */
-int show_choice(const char *text, const char *const *names);
+int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv);
 
 /* Whether nobody wants more output: it is time to end. */
 static inline bool show_output_broken(void)
