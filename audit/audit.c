@@ -56,7 +56,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define BINDING_KINDS (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS)
+#define BINDING_KINDS kinds_with(KIND_BOUND)
 
 static struct rules rules;
 static unsigned kinds; /* all that the rules ask for */
@@ -119,7 +119,7 @@ EXPORT unsigned la_version(unsigned version)
 	mirror_main(getauxval(AT_RANDOM)); /* behind its end */
 	if (rules_read(&rules, getenv))
 		return 0; /* said why; ld.so unloads us */
-	kinds = rules_kinds(&rules) & ~(1u << TRACE_KIND_GUARD); /* which needs nothing bound */
+	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the others need nothing bound */
 	check_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	if (recorded)

@@ -6,7 +6,8 @@
 #include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
-#include "runtime/api/table.h" /* GUARD_NOTE */
+#include "audit/site/kinds.h"
+#include "runtime/api/table.h" /* API_OWNER */
 #include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
@@ -107,8 +108,9 @@ static void read_notes(struct image *image)
 	struct image_note note = { 0 };
 
 	while (image_next_note(image, &note)) {
-		if (image_note_is(&note, API_OWNER, GUARD_NOTE))
-			image->guards = 1;
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			if (kind_has(kind, KIND_BY_NOTE) && image_note_is(&note, API_OWNER, kind_rows[kind].note))
+				image->noted |= 1u << kind;
 		if (!image->build_id && image_note_is(&note, "GNU", NT_GNU_BUILD_ID) && note.size <= 64) {
 			image->build_id = note.description;
 			image->build_id_len = note.size;

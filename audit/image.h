@@ -18,7 +18,7 @@ struct image {
 	uint32_t build_id_len;
 	const char *soname; /* in the object's memory, or NULL */
 	int textrel;
-	int guards; /* a note says that it has some (runtime/api/table.h) */
+	unsigned noted; /* kinds of sites that a note says it has (audit/site/kinds.h): a mask */
 };
 
 /*

@@ -18,8 +18,9 @@
 #include "runtime/text.h"
 #include "x86_64/patch.h"
 
-#define SLED_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
-#define GUARDS	   (1u << TRACE_KIND_GUARD)
+/* Kinds that sections announce, and those that notes do. */
+#define IN_SECTIONS kinds_with(KIND_BY_SECTION)
+#define IN_NOTES    kinds_with(KIND_BY_NOTE)
 
 /* Gives up on the object's sites, for this and later loads. */
 static void refuse_all(struct object *object, enum trace_reason reason)
@@ -55,16 +56,16 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
-	/* The kinds were asked for because of what the image says of guards; the sections tell the others. */
-	unsigned present = (kinds & GUARDS) | (kinds & SLED_KINDS ? kinds & site_hint((int)fd) : 0);
+	/* What notes announce was asked for because the image has them; the sections tell of the others. */
+	unsigned present = (kinds & IN_NOTES) | (kinds & IN_SECTIONS ? kinds & site_hint((int)fd) : 0);
 	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
 					   memcmp(set->build_id, object->build_id, image->build_id_len) ||
 					   !is_mapped_file((int)fd, image->start)))
 		reason = TRACE_REASON_FILE_CHANGED;
-	for (int kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++)
-		if (!(present & 1u << kind))
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (kind_has(kind, KIND_BY_SECTION) && !(present & 1u << kind))
 			set->kind_reason[kind] = TRACE_REASON_NO_SITES;
 	sys_close((int)fd);
 	return reason;
@@ -100,7 +101,9 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
  */
 static int is_asked(const struct object *object, int kind)
 {
-	return object->section ? object->section->kinds >> kind & 1 : kind == TRACE_KIND_GUARD;
+	if (!object->section)
+		return kind_has((unsigned)kind, KIND_UNASKED);
+	return object->section->kinds >> kind & 1;
 }
 
 /* What the rules, and what was asked since, want of one function. Returns the reason that it is counted by. */
@@ -109,22 +112,23 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 	const struct site_function *f = &object->sites.function[i];
 	const struct rules *rules = object_rules;
 	uint8_t *marks = &object->marks[i];
+	int events = kind_has(f->kind, KIND_EVENTS);
 
 	if (f->reason != TRACE_REASON_TRACED)
 		return f->reason;
 	int selected = is_asked(object, f->kind) &&
 		       (!object->section || rules_select(object->section, f->name, object->path, object->soname));
 	int now = selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE;
-	if (f->kind == TRACE_KIND_PATCHABLE && f->name && nointercept_name(f->name))
+	if (kind_has(f->kind, KIND_RETURNS) && f->name && nointercept_name(f->name))
 		*marks |= FUNCTION_ENTRY;
-	for (const struct rules_pattern *p = f->kind == TRACE_KIND_GUARD ? NULL : rules->below; p; p = p->next)
+	for (const struct rules_pattern *p = events ? rules->below : NULL; p; p = p->next)
 		if (rules_match(p, f->name, object->path, object->soname))
 			*marks |= FUNCTION_BELOW;
 	if (requests_selects(object, f->kind, f->name, now))
 		*marks |= FUNCTION_ON;
 	if (rules->prepare == RULES_PREPARE_ALL || (selected && rules->prepare == RULES_PREPARE_SELECTED))
 		*marks |= FUNCTION_READY;
-	if (f->kind != TRACE_KIND_GUARD && (selected || *marks & FUNCTION_ON))
+	if (events && (selected || *marks & FUNCTION_ON))
 		object_selected = 1;
 	if (*marks & FUNCTION_ON)
 		return *marks & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
@@ -175,9 +179,9 @@ static void forget_half(struct object *object)
 	sys_fill(&object->sites, 0, sizeof(object->sites));
 	object->marks = NULL;
 	object->usable = object->usable_functions = 0;
-	sys_fill(object->counts[TRACE_KIND_XRAY], 0, sizeof(object->counts[TRACE_KIND_XRAY]));
-	sys_fill(object->counts[TRACE_KIND_PATCHABLE], 0, sizeof(object->counts[TRACE_KIND_PATCHABLE]));
-	sys_fill(object->counts[TRACE_KIND_GUARD], 0, sizeof(object->counts[TRACE_KIND_GUARD]));
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (!kind_has(kind, KIND_BOUND))
+			sys_fill(object->counts[kind], 0, sizeof(object->counts[kind]));
 	process_unlock(&held);
 }
 
@@ -193,18 +197,14 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	/* Ids and counts are shared with bindings, which other threads may make now. */
 	process_lock(&held);
 
-	for (int kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
-		if (!is_asked(object, kind))
-			continue;
-		if (reason != TRACE_REASON_TRACED)
-			object->counts[kind][reason]++;
-		else if (set->kind_reason[kind] != TRACE_REASON_TRACED)
-			object->counts[kind][set->kind_reason[kind]]++;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		enum trace_reason why = reason != TRACE_REASON_TRACED ? reason : set->kind_reason[kind];
+		/* That a kind has none is worth a word only where somebody has asked for it. */
+		int asked = kind_has(kind, KIND_BY_SECTION) ? is_asked(object, kind)
+							    : kinds >> kind & 1 && why != TRACE_REASON_NO_SITES;
+		if (asked && !kind_has(kind, KIND_BOUND) && why != TRACE_REASON_TRACED)
+			object->counts[kind][why]++;
 	}
-	/* That there are none is not worth a word. */
-	if (kinds & GUARDS &&
-		(reason != TRACE_REASON_TRACED || set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_DAMAGED))
-		object->counts[TRACE_KIND_GUARD][reason != TRACE_REASON_TRACED ? reason : TRACE_REASON_DAMAGED]++;
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
@@ -384,11 +384,10 @@ void prepare(struct load *load, const struct image *image)
 	static int intercepting; /* some object has patchable functions, so returns are intercepted now or later */
 	struct process_held held;
 	const struct site_set *set = &load->object->sites;
-	unsigned kinds = load->object->section ? load->object->section->kinds : GUARDS;
+	unsigned kinds = load->object->section ? load->object->section->kinds : kinds_with(KIND_UNASKED);
 
-	if (!image->guards)
-		kinds &= ~GUARDS;
-	unsigned scanned = (kinds & (SLED_KINDS | GUARDS)) | for_interface;
+	kinds &= ~IN_NOTES | image->noted;
+	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;
 	if (scanned && !load->object->scanned)
 		scan(load->object, image, scanned);
 	intercepting |= set->first_guard > set->first_patchable;

@@ -7,7 +7,7 @@
 #include "runtime/text.h"
 #include "x86_64/mirror.h"
 
-#define REFUSED (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS | 1u << TRACE_KIND_PATCHABLE)
+#define REFUSED kinds_with(KIND_RETURNS)
 
 static void say(const struct load *load, int sanitizer, unsigned kinds)
 {
@@ -23,7 +23,7 @@ static void say(const struct load *load, int sanitizer, unsigned kinds)
 		if (!(kinds & 1u << kind))
 			continue;
 		text_string(&text, n++ ? ", " : "not recorded of this program: kind ");
-		text_string(&text, rules_kind_words[kind]);
+		text_string(&text, kind_rows[kind].word);
 	}
 	text_string(&text, ": the addresses where xaudit keeps open calls are ");
 	text_string(&text, names[sanitizer]);

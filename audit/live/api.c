@@ -87,7 +87,7 @@ static void fill_info(const struct place *p, struct xaudit_function_info *info)
 	};
 	info->offset = f ? f->address : p->bound->offset;
 	info->length = f ? f->size : 0;
-	info->kind = rules_kind_words[f ? f->kind : p->bound->kind];
+	info->kind = kind_rows[f ? f->kind : p->bound->kind].word;
 	info->name = !f ? p->bound->name : f->name ? f->name : "";
 	/* Of several loads, in namespaces, the one that was opened last. */
 	uint32_t newest = 0;
@@ -379,9 +379,10 @@ static int api_status(struct xaudit_status *status)
 	recorder_state(&now.mode, &now.recording);
 	for (const struct object *object = objects; object; object = object->next) {
 		now.objects++;
-		for (unsigned kind = 0; kind < TRACE_KIND_GUARD; kind++)
-			now.functions += object->counts[kind][TRACE_REASON_TRACED] +
-					 object->counts[kind][TRACE_REASON_ENTRY_ONLY];
+		for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			if (kind_has(kind, KIND_EVENTS))
+				now.functions += object->counts[kind][TRACE_REASON_TRACED] +
+						 object->counts[kind][TRACE_REASON_ENTRY_ONLY];
 	}
 	for (const struct load *load = loads; load; load = load->next)
 		now.loads += load->state == LOAD_OPEN;

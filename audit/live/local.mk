@@ -10,7 +10,7 @@ audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audi
 	audit/live/runtime_symbols.c audit/live/switch.c audit/live/switch.h audit/live/xray.c audit/live/xray.h
 audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
-# What the rules answer on any thread.
+# What the rules answer on any thread, and the table of kinds.
 noinst_LTLIBRARIES += audit/live/libmatch.la
-audit_live_libmatch_la_SOURCES = audit/live/match.c
+audit_live_libmatch_la_SOURCES = audit/live/match.c audit/site/kinds.c audit/site/kinds.h
 audit_live_libmatch_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -196,16 +196,10 @@ size_t rules_size(const char *text)
 	return size;
 }
 
-const char *const rules_kind_words[TRACE_KIND_COUNT] = {
-#define X(number, NAME, word) [number] = (word),
-	TRACE_KINDS(X)
-#undef X
-};
-
 int rules_kind(const char *word, size_t length)
 {
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
-		if (sys_length(rules_kind_words[i]) == length && sys_same(rules_kind_words[i], word, length))
+		if (sys_length(kind_rows[i].word) == length && sys_same(kind_rows[i].word, word, length))
 			return i;
 	return -1;
 }

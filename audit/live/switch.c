@@ -343,7 +343,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 			continue;
 		if (text.length)
 			text_char(&text, ',');
-		text_string(&text, rules_kind_words[kind]);
+		text_string(&text, kind_rows[kind].word);
 	}
 	if (text.length)
 		text_char(&text, ':');

@@ -18,10 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/site/kinds.h"
 #include "runtime/arena.h"
-#include "format/trace.h" /* enum trace_kind */
 
-#define RULES_DEFAULT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
+#define RULES_DEFAULT_KINDS kinds_with(KIND_DEFAULT)
 
 #define RULES_RING_MIN	     (256ul << 10)
 #define RULES_RING_MAX	     (1ul << 30)
@@ -139,9 +139,6 @@ const char *rules_wrong(const char *key, const char *value);
 extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
 extern const char *const rules_overflow_words[2];
 const char *rules_signal(int number);
-
-/* The word of each kind. */
-extern const char *const rules_kind_words[TRACE_KIND_COUNT];
 
 /* Kind by its word; -1: none such. length: of word. */
 int rules_kind(const char *word, size_t length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guards (XAUDIT_IF_TRACED of runtime/api/xaudit.h). A note of the program names a table of {site, target}, each relative
- * to its own field: the NOP, and where the guarded code begins. The note is found by program headers, so a file needs
- * no section headers. Linkers that see a file made from LTO beside others may keep the note twice.
+ * Guards (XAUDIT_IF_TRACED of runtime/api/xaudit.h). A note of the program names a table of {site, target}, each
+ * relative to its own field: the NOP, and where the guarded code begins. The note is found by program headers, so a
+ * file needs no section headers. Linkers that see a file made from LTO beside others may keep the note twice.
  */
 #include "audit/site/file.h"
 

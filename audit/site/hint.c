@@ -6,20 +6,21 @@
 #include <string.h> /* strcmp */
 #include <unistd.h> /* pread */
 
-#include "format/trace.h" /* TRACE_KIND_XRAY */
+#include "audit/site/kinds.h"
 
 #define NAMES	 8192 /* bytes of section names; a linked file has some hundred */
 #define SECTIONS 64   /* headers read at a time */
 
-#define ANYTHING (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE)
+#define ANYTHING kinds_with(KIND_BY_SECTION)
 
-static unsigned kind_of(const char *name)
+static unsigned kinds_of(const char *name)
 {
-	if (!strcmp(name, "xray_instr_map"))
-		return 1u << TRACE_KIND_XRAY;
-	if (!strcmp(name, "__patchable_function_entries"))
-		return 1u << TRACE_KIND_PATCHABLE;
-	return 0;
+	unsigned kinds = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (kind_rows[kind].section && !strcmp(name, kind_rows[kind].section))
+			kinds |= 1u << kind;
+	return kinds;
 }
 
 unsigned site_hint(int fd)
@@ -47,7 +48,7 @@ unsigned site_hint(int fd)
 			return ANYTHING;
 		for (unsigned i = 0; i < n; i++)
 			if (section[i].sh_name < size)
-				kinds |= kind_of(names + section[i].sh_name);
+				kinds |= kinds_of(names + section[i].sh_name);
 		done += n;
 	}
 	return kinds;

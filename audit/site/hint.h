@@ -7,8 +7,8 @@
 #define XAUDIT_AUDIT_SITE_HINT_H
 
 /*
- * Which of the kinds XRAY and PATCHABLE (mask of 1 << enum trace_kind) can the file behind fd have sites of? Both when
- * the names can't be told this way; site_scan() knows better then.
+ * Which of the kinds that sections announce (mask of 1 << enum trace_kind) can the file behind fd have sites of? All of
+ * them when the names can't be told this way; site_scan() knows better then.
  */
 unsigned site_hint(int fd);
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/site/kinds.h"
 #include "format/trace.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
@@ -146,15 +147,15 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 			const struct trace_site_count *entry = &sites->site[i];
 
 			/*
-			 * Whatever becomes of guards, they are no events. And sleds that are left alone are no
+			 * Whatever becomes of guards, they raise none. And sleds that are left alone are no
 			 * functions.
 			 */
-			if (entry->reason >= TRACE_REASON_COUNT || entry->kind == TRACE_KIND_GUARD ||
+			if (entry->reason >= TRACE_REASON_COUNT || !kind_has(entry->kind, KIND_EVENTS) ||
 				entry->reason == TRACE_REASON_EVENT_LEFT)
 				continue;
 			if (OF_OBJECT(entry->reason))
 				;
-			else if (entry->kind == TRACE_KIND_PLT || entry->kind == TRACE_KIND_CALLS)
+			else if (kind_has(entry->kind, KIND_BOUND))
 				reasons->bindings[entry->reason] += entry->count;
 			else
 				reasons->functions[entry->reason] += entry->count;

@@ -22,8 +22,7 @@
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
 #endif
 
-#define KINDS_OF_LIBRARY \
-	(1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_PLT | 1u << TRACE_KIND_GUARD)
+#define KINDS_OF_LIBRARY (RULES_DEFAULT_KINDS | 1u << TRACE_KIND_PLT)
 
 /* What rules_read() asks; it takes a function without context. */
 static const char *rules_text, *rules_config;
@@ -94,7 +93,7 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 		fputs("[program]\nkinds =", to);
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
 		if (kinds & 1u << i)
-			fprintf(to, " %s", rules_kind_words[i]);
+			fprintf(to, " %s", kind_rows[i].word);
 	putc('\n', to);
 	for (size_t i = 0; i < options->functions.count; i++)
 		fprintf(to, "functions = %s\n", options->functions.word[i]);

@@ -23,7 +23,7 @@
 
 const char *info_kind(unsigned kind)
 {
-	return kind < TRACE_KIND_COUNT ? rules_kind_words[kind] : NULL;
+	return kind < TRACE_KIND_COUNT ? kind_rows[kind].word : NULL;
 }
 
 const char *info_reason(unsigned reason)

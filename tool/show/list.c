@@ -82,6 +82,7 @@ static int gather(struct list *list, int fd)
 {
 	const struct site_set *set = &list->set;
 	struct site_symbols symbols;
+	unsigned exports = 0;
 	int r = site_scan(&list->set, fd, (1u << TRACE_KIND_COUNT) - 1);
 
 	if (!r)
@@ -91,13 +92,15 @@ static int gather(struct list *list, int fd)
 	list->row = calloc(symbols.count + set->functions + 1, sizeof(*list->row));
 	if (!list->row)
 		return -ENOMEM;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		exports |= kind_rows[kind].listed == KIND_LISTS_EXPORTS ? 1u << kind : 0;
 	for (size_t i = 0; i < symbols.count; i++) {
 		const struct site_symbol *symbol = &symbols.symbol[i];
 		list->row[list->rows++] = (struct row){
 			.address = symbol->address,
 			.size = symbol->size,
 			.name = symbol->name,
-			.kinds = symbol->exported ? 1u << TRACE_KIND_PLT : 0,
+			.kinds = symbol->exported ? exports : 0,
 		};
 	}
 	for (size_t i = 0; i < set->functions; i++) {
@@ -111,9 +114,18 @@ static int gather(struct list *list, int fd)
 		list->sites[function->kind] += function->count;
 	}
 	merge(list);
-	list->sites[TRACE_KIND_PLT] = list->functions[TRACE_KIND_PLT];
-	list->sites[TRACE_KIND_CALLS] = symbols.calls;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (kind_rows[kind].listed == KIND_LISTS_EXPORTS)
+			list->sites[kind] = list->functions[kind];
+		else if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
+			list->sites[kind] = symbols.calls;
 	return 0;
+}
+
+/* Imports are not functions of this file. */
+static int has_coverage(int kind)
+{
+	return kind_rows[kind].listed != KIND_LISTS_IMPORTS;
 }
 
 static double percent(const struct list *list, int kind)
@@ -141,12 +153,11 @@ static void print_json(const struct list *list)
 	}
 	fputs(",\"sites\":{", stdout);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		printf("%s\"%s\":%zu", kind ? "," : "", rules_kind_words[kind], list->sites[kind]);
-	/* `calls` are not functions of this file. */
+		printf("%s\"%s\":%zu", kind ? "," : "", kind_rows[kind].word, list->sites[kind]);
 	fputs("},\"coverage\":{", stdout);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		if (kind != TRACE_KIND_CALLS)
-			printf("%s\"%s\":%.2f", kind ? "," : "", rules_kind_words[kind], percent(list, kind));
+		if (has_coverage(kind))
+			printf("%s\"%s\":%.2f", kind ? "," : "", kind_rows[kind].word, percent(list, kind));
 	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events,
 		list->set.events_left);
 	fputs(",\"functions\":[", stdout);
@@ -158,14 +169,14 @@ static void print_json(const struct list *list)
 		printf(",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64 ",\"kinds\":[", row->address, row->size);
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->kinds >> kind & 1) {
-				printf("%s\"%s\"", comma, rules_kind_words[kind]);
+				printf("%s\"%s\"", comma, kind_rows[kind].word);
 				comma = ",";
 			}
 		fputs("],\"refused\":{", stdout);
 		comma = "";
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->refused[kind]) {
-				printf("%s\"%s\":", comma, rules_kind_words[kind]);
+				printf("%s\"%s\":", comma, kind_rows[kind].word);
 				json_string(stdout, reason_phrase[row->refused[kind]]);
 				comma = ",";
 			}
@@ -208,12 +219,12 @@ static void print_row(const struct list *list, const struct row *row)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->kinds >> kind & 1)
 			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", *kinds ? "," : "",
-				rules_kind_words[kind]);
+				kind_rows[kind].word);
 	printf("%016" PRIx64 "  %8" PRIu64 "  %-18s  ", row->address, row->size, *kinds ? kinds : "-");
 	tool_text(stdout, row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
-			printf("  %s(%s: %s)%s", yellow(list), rules_kind_words[kind],
+			printf("  %s(%s: %s)%s", yellow(list), kind_rows[kind].word,
 				reason_phrase[row->refused[kind]], plain(list));
 	putchar('\n');
 }
@@ -228,16 +239,18 @@ static void print_table(const struct list *list)
 		fputs("none", stdout);
 	printf("\n\n%s%-9s  %8s  %9s  %8s%s\n", bold(list), "kind", "sites", "functions", "coverage", plain(list));
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		printf("%-9s  %8zu", rules_kind_words[kind], list->sites[kind]);
-		if (kind != TRACE_KIND_CALLS)
+		printf("%-9s  %8zu", kind_rows[kind].word, list->sites[kind]);
+		if (has_coverage(kind))
 			printf("  %9zu  %6.1f %%", list->functions[kind], percent(list, kind));
 		if (list->set.kind_reason[kind])
 			printf("  %s", reason_phrase[list->set.kind_reason[kind]]);
 		putchar('\n');
 		print_refused(list, kind);
-		if (kind == TRACE_KIND_XRAY && list->set.events)
+		if (!(kind_rows[kind].types & 1u << SLED_XRAY_CUSTOM))
+			continue;
+		if (list->set.events)
 			printf("           %" PRIu32 " custom or typed event sleds\n", list->set.events);
-		if (kind == TRACE_KIND_XRAY && list->set.events_left)
+		if (list->set.events_left)
 			printf("           %" PRIu32 " %s\n", list->set.events_left,
 				reason_phrase[TRACE_REASON_EVENT_LEFT]);
 	}
@@ -273,14 +286,21 @@ static const struct options_syntax syntax = {
 		"Shows what could be traced in an ELF file, per kind, and why not, without running it.\n"
 		"\n"
 		"Options:\n",
-	.tail = "\n"
-		"Kinds:\n"
-		"  xray       functions compiled with clang -fxray-instrument\n"
-		"  patchable  functions compiled with -fpatchable-function-entry=N\n"
-		"  plt        exported functions, which other objects call\n"
-		"  calls      functions of other objects that the file calls through its PLT\n"
-		"  guard      functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)\n",
 };
+
+/* What --help tells last: the kinds. */
+static const char *tail(void)
+{
+#define X(NAME, flags, section, note, types, STUB, LISTED, about) [TRACE_KIND_##NAME] = (about),
+	static const char *const abouts[TRACE_KIND_COUNT] = { KINDS(X) };
+#undef X
+	static char text[128 * (TRACE_KIND_COUNT + 1)];
+	size_t n = (size_t)snprintf(text, sizeof(text), "\nKinds:\n");
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT && n < sizeof(text); kind++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "  %-9s  %s\n", kind_rows[kind].word, abouts[kind]);
+	return text;
+}
 
 static int usage(const char *what, const char *word)
 {
@@ -291,8 +311,11 @@ static int usage(const char *what, const char *word)
 int list_main(int argc, char **argv)
 {
 	struct list list = { .colour = tool_colour(NULL, STDOUT_FILENO) };
-	int first = options_take(&syntax, &list, argc, argv), fd, r;
+	struct options_syntax with_kinds = syntax;
+	int fd, r;
 
+	with_kinds.tail = tail();
+	int first = options_take(&with_kinds, &list, argc, argv);
 	if (first <= 0)
 		return first ? TOOL_USAGE : TOOL_OK;
 	if (first + 1 != argc)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kinds of sites: how a site came to be, and what follows from that. All that differs between kinds and is no code
+ * stands here, one row for each; who handles sites asks for what a row says, not which kind it is.
+ *
+ * A new kind is a number and a word (format/trace.h), a row here, and how its sites are found in a file
+ * (audit/site/site.c); where its bytes are like no other's, also a row of x86_64/sled.c.
+ *
+ * Constant data: any thread, any time. Module, command and tests link it.
+ */
+#ifndef XAUDIT_AUDIT_SITE_KINDS_H
+#define XAUDIT_AUDIT_SITE_KINDS_H
+
+#include <stdint.h>
+
+#include "format/trace.h"      /* enum trace_kind */
+#include "runtime/api/table.h" /* GUARD_NOTE */
+#include "x86_64/sled.h"       /* enum sled_type */
+
+enum kind_flags {
+	/* Where its sites come from. */
+	KIND_BY_SECTION = 1, /* the file: sections of this name hold their maps */
+	KIND_BY_NOTE = 2,    /* the file: notes of libxaudit-api, of this type, name their tables */
+	KIND_BOUND = 4,	     /* ld.so, which binds symbols by name. Switched in their cells, not in the text */
+	/* What they do when they are on. */
+	KIND_EVENTS = 8,   /* raise events: functions have ids, and a process where one is selected makes a trace */
+	KIND_RETURNS = 16, /* keep the return address in the mirror, so returns are events without sites */
+	/* When they are on though nobody says so. */
+	KIND_DEFAULT = 32, /* where a section of the rules names no kinds */
+	KIND_UNASKED = 64, /* in objects that no section of the rules names, too */
+};
+
+/* What sites jump to. Event sleds, of whatever kind, have a stub each besides. */
+enum kind_stub {
+	KIND_STUB_NONE,	   /* code of the same function (site_range.target) */
+	KIND_STUB_XRAY,	   /* of the load, one per type of sled: the sled tells the function's index */
+	KIND_STUB_CELL,	   /* of the load, one per function, with a cell (x86_64/stub.h) */
+	KIND_STUB_BINDING, /* the same, made when it is bound first */
+};
+
+/* What `xaudit list` counts as its sites. */
+enum kind_listed {
+	KIND_LISTS_SITES,   /* of the file, and their functions */
+	KIND_LISTS_EXPORTS, /* exported functions */
+	KIND_LISTS_IMPORTS, /* functions of other objects, which are none of the file's */
+};
+
+/*
+ * X(NAME, enum kind_flags, name of its sections, type of its note, types of its sleds, STUB, LISTED, "its functions, as
+ * `xaudit list --help` tells"); KINDS_SLED(TYPE) is one of the types
+ */
+#define KINDS(X)                                                                                                       \
+	X(XRAY, KIND_BY_SECTION | KIND_EVENTS | KIND_DEFAULT, "xray_instr_map", 0,                                     \
+		KINDS_SLED(XRAY_ENTRY) | KINDS_SLED(XRAY_EXIT) | KINDS_SLED(XRAY_TAIL) | KINDS_SLED(XRAY_CUSTOM) |     \
+			KINDS_SLED(XRAY_TYPED),                                                                        \
+		XRAY, SITES, "functions compiled with clang -fxray-instrument")                                        \
+	X(PATCHABLE, KIND_BY_SECTION | KIND_EVENTS | KIND_RETURNS | KIND_DEFAULT, "__patchable_function_entries", 0,   \
+		KINDS_SLED(PATCHABLE) | KINDS_SLED(PATCHABLE_HOT) | KINDS_SLED(PATCHABLE_HOT_CET), CELL, SITES,        \
+		"functions compiled with -fpatchable-function-entry=N")                                                \
+	X(PLT, KIND_BOUND | KIND_EVENTS | KIND_RETURNS, NULL, 0, 0, BINDING, EXPORTS,                                  \
+		"exported functions, which other objects call")                                                        \
+	X(CALLS, KIND_BOUND | KIND_EVENTS | KIND_RETURNS, NULL, 0, 0, BINDING, IMPORTS,                                \
+		"functions of other objects that the file calls through its PLT")                                      \
+	X(GUARD, KIND_BY_NOTE | KIND_DEFAULT | KIND_UNASKED, NULL, GUARD_NOTE, KINDS_SLED(GUARD), NONE, SITES,         \
+		"functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)")
+#define KINDS_SLED(TYPE) (1u << SLED_##TYPE)
+
+struct kind_row {
+	const char *word;    /* of configuration and reports */
+	const char *section; /* KIND_BY_SECTION: its name */
+	uint32_t note;	     /* KIND_BY_NOTE: its type */
+	uint16_t types;	     /* mask of 1 << enum sled_type */
+	uint8_t flags;	     /* enum kind_flags */
+	uint8_t stub;	     /* enum kind_stub */
+	uint8_t listed;	     /* enum kind_listed */
+};
+
+extern const struct kind_row kind_rows[TRACE_KIND_COUNT];
+
+/* Has the kind one of these flags? Of what is no kind: no. */
+static inline int kind_has(unsigned kind, unsigned flags)
+{
+	return kind < TRACE_KIND_COUNT && kind_rows[kind].flags & flags;
+}
+
+/* The kinds that have one of these flags: a mask of 1 << enum trace_kind, known when it is compiled. */
+static inline unsigned kinds_with(unsigned flags)
+{
+#define X(NAME, row_flags, section, note, types, STUB, LISTED, about) \
+	| ((row_flags)&flags ? 1u << TRACE_KIND_##NAME : 0)
+	return 0 KINDS(X);
+#undef X
+}
+
+#endif
