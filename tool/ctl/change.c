@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "tool/ctl/ctl.h"
-#include "tool/show/info.h"
 #include "tool/memory.h"
+#include "tool/read/names.h"
+#include "tool/show/info.h"
 #include "tool/tool.h"
 
 /* A tree that grows for ever is left at some time. */
@@ -103,7 +104,7 @@ static void print_result(
 	print_pause(pause);
 	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
 		print_line(r->refused[i], "function", "functions",
-			info_reason(i) ? info_reason(i) : "the module does not say why");
+			read_reason_phrase(i) ? read_reason_phrase(i) : "the module does not say why");
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 }

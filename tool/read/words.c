@@ -38,6 +38,17 @@ const char *read_path_base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+const char *read_reason_phrase(uint32_t reason)
+{
+	static const char *const phrases[] = {
+#define X(number, NAME, phrase) [number] = phrase,
+		TRACE_REASONS(X)
+#undef X
+	};
+
+	return reason < sizeof(phrases) / sizeof(*phrases) ? phrases[reason] : NULL;
+}
+
 const char *read_object_path(const struct read_object *object)
 {
 	if (!object)

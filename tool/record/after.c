@@ -25,6 +25,7 @@
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
+#include "tool/read/names.h"
 #include "tool/read/state.h"
 
 /* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
@@ -263,9 +264,6 @@ static void put_count(FILE *to, uint64_t count, const char *what, const char *ph
 /* One line: what happened, the counts, and what to try. */
 static void say_empty(const struct found *found)
 {
-#define X(number, NAME, phrase) phrase,
-	static const char *const phrase[] = { TRACE_REASONS(X) };
-#undef X
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -278,18 +276,18 @@ static void say_empty(const struct found *found)
 		fprintf(to, ", of %u in all; `xaudit info` tells why", found->processes);
 	} else {
 		fprintf(to, ": %u of %u objects are chosen by the rules", found->chosen, found->objects);
-		for (int i = 0; i < TRACE_REASON_COUNT; i++) {
+		for (unsigned i = 0; i < TRACE_REASON_COUNT; i++) {
 			uint64_t functions = found->reasons.functions[i], bindings = found->reasons.bindings[i];
 			uint64_t objects = found->reasons.objects[i];
 
 			if (!objects || i == TRACE_REASON_TRACED)
 				continue;
 			if (functions)
-				put_count(to, functions, "function", phrase[i]);
+				put_count(to, functions, "function", read_reason_phrase(i));
 			if (bindings)
-				put_count(to, bindings, "binding", phrase[i]);
+				put_count(to, bindings, "binding", read_reason_phrase(i));
 			if (!functions && !bindings)
-				put_count(to, objects, "object", phrase[i]);
+				put_count(to, objects, "object", read_reason_phrase(i));
 		}
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);

@@ -26,17 +26,6 @@ const char *info_kind(unsigned kind)
 	return kind < TRACE_KIND_COUNT ? kind_rows[kind].word : NULL;
 }
 
-const char *info_reason(unsigned reason)
-{
-	static const char *const names[] = {
-#define X(number, NAME, phrase) [number] = phrase,
-		TRACE_REASONS(X)
-#undef X
-	};
-
-	return reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL;
-}
-
 const char *info_lost_reason(uint32_t error)
 {
 	switch (error) {
@@ -351,7 +340,7 @@ static void print_object(const struct read_object *object, const struct show_col
 	putchar('\n');
 	for (uint32_t i = 0; i < object->sites; i++) {
 		const struct trace_site_count *site = &object->site[i];
-		const char *kind = info_kind(site->kind), *reason = info_reason(site->reason);
+		const char *kind = info_kind(site->kind), *reason = read_reason_phrase(site->reason);
 		if (site->count)
 			printf("      %-9s %8" PRIu32 "  %s\n", kind ? kind : "?", site->count, reason ? reason : "?");
 	}

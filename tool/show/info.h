@@ -50,17 +50,16 @@ void info_json(struct read_folder *folder, const struct info_sums *sums, const s
  */
 uint64_t info_private(const struct read_object *object);
 
-/* Names of numbers of the format; NULL for a number that it does not know. */
+/* The word of a kind; NULL for a number that the format does not know. */
 const char *info_kind(unsigned kind);
-const char *info_reason(unsigned reason);
 
-/* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */
 /* Why events could not be recorded, by lost_error of the head of a version 1; NULL: nobody knows. */
 const char *info_lost_reason(uint32_t error);
 
 /* And why `record` could not help with a file, by record_error; NULL: it was not needed, or did. */
 const char *info_record_reason(uint32_t error);
 
+/* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */
 uint64_t info_began(const struct read_folder *folder);
 
 #endif

@@ -65,7 +65,7 @@ static void print_sites(const struct read_object *object)
 		const char *between = "";
 		for (uint32_t i = 0; i < object->sites; i++) {
 			const struct trace_site_count *site = &object->site[i];
-			const char *reason = info_reason(site->reason);
+			const char *reason = read_reason_phrase(site->reason);
 			if (site->kind != kind || !site->count || !reason)
 				continue;
 			if (!*between)

@@ -12,13 +12,8 @@
 #include "audit/site/site.h"
 #include "tool/json.h"
 #include "tool/options.h"
+#include "tool/read/names.h"
 #include "tool/tool.h"
-
-static const char *const reason_phrase[] = {
-#define X(number, NAME, phrase) [number] = (phrase),
-	TRACE_REASONS(X)
-#undef X
-};
 
 /* One function of the file. */
 struct row {
@@ -177,7 +172,7 @@ static void print_json(const struct list *list)
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->refused[kind]) {
 				printf("%s\"%s\":", comma, kind_rows[kind].word);
-				json_string(stdout, reason_phrase[row->refused[kind]]);
+				json_string(stdout, read_reason_phrase(row->refused[kind]));
 				comma = ",";
 			}
 		fputs("}}", stdout);
@@ -192,7 +187,7 @@ static void print_refused(const struct list *list, int kind)
 		for (size_t i = 0; i < list->rows; i++)
 			n += list->row[i].refused[kind] == reason;
 		if (n)
-			printf("           refused %zu: %s\n", n, reason_phrase[reason]);
+			printf("           refused %zu: %s\n", n, read_reason_phrase(reason));
 	}
 }
 
@@ -225,7 +220,7 @@ static void print_row(const struct list *list, const struct row *row)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind])
 			printf("  %s(%s: %s)%s", yellow(list), kind_rows[kind].word,
-				reason_phrase[row->refused[kind]], plain(list));
+				read_reason_phrase(row->refused[kind]), plain(list));
 	putchar('\n');
 }
 
@@ -243,7 +238,7 @@ static void print_table(const struct list *list)
 		if (has_coverage(kind))
 			printf("  %9zu  %6.1f %%", list->functions[kind], percent(list, kind));
 		if (list->set.kind_reason[kind])
-			printf("  %s", reason_phrase[list->set.kind_reason[kind]]);
+			printf("  %s", read_reason_phrase(list->set.kind_reason[kind]));
 		putchar('\n');
 		print_refused(list, kind);
 		if (!(kind_rows[kind].types & 1u << SLED_XRAY_CUSTOM))
@@ -252,7 +247,7 @@ static void print_table(const struct list *list)
 			printf("           %" PRIu32 " custom or typed event sleds\n", list->set.events);
 		if (list->set.events_left)
 			printf("           %" PRIu32 " %s\n", list->set.events_left,
-				reason_phrase[TRACE_REASON_EVENT_LEFT]);
+				read_reason_phrase(TRACE_REASON_EVENT_LEFT));
 	}
 	if (list->rows)
 		printf("\n%s%-16s  %8s  %-18s  %s%s\n", bold(list), "address", "size", "kinds", "function",
