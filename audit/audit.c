@@ -13,25 +13,23 @@
 #include <string.h>   /* strcmp */
 #include <sys/auxv.h> /* getauxval */
 #include <time.h>     /* clock_gettime */
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h> /* x86_cpu_present: glibc 2.33 */
-#endif
 
 #include "audit/altstack.h"
-#include "audit/live/api.h"
 #include "audit/bind.h"
 #include "audit/check/check.h"
-#include "audit/live/dlclose.h"
-#include "audit/live/announce.h"
-#include "audit/live/dladdr.h"
 #include "audit/children.h"
 #include "audit/image.h"
 #include "audit/imports.h"
 #include "audit/iterate.h"
+#include "audit/live/announce.h"
+#include "audit/live/api.h"
+#include "audit/live/dladdr.h"
+#include "audit/live/dlclose.h"
+#include "audit/live/switch.h"
 #include "audit/object.h"
 #include "audit/prepare.h"
-#include "audit/runtime_symbols.h"
 #include "audit/rules/rules.h"
+#include "audit/runtime_symbols.h"
 #include "audit/sanitizer.h"
 #include "audit/static_tls.h"
 #include "audit/symbol.h"
@@ -48,11 +46,13 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot.h"
-#include "x86_64/sys.h"
+#include "runtime/start.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "x86_64/libc.h"
 #include "x86_64/mirror.h"
 #include "x86_64/pages.h"
+#include "x86_64/sys.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -96,17 +96,6 @@ static void find_loader(void)
 	process_unlock(&held);
 }
 
-/* What the processor says of its TSC, as ld.so has read it. The clock asks a file of the kernel's else, or the
- * processor itself, which leaves a virtual machine for it. */
-static int tsc_is_invariant(void)
-{
-#if __has_include(<sys/platform/x86.h>)
-	return x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
-#else
-	return 0;
-#endif
-}
-
 EXPORT unsigned la_version(unsigned version)
 {
 	struct process_options options = {
@@ -131,7 +120,8 @@ EXPORT unsigned la_version(unsigned version)
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
-	if (!wanted && tsc_is_invariant())
+	/* The clock asks a file of the kernel's else, or the processor itself, which leaves a virtual machine for it. */
+	if (!wanted && libc_ticks_are_steady())
 		wanted = TRACE_CLOCK_TSC;
 	clock_init(wanted, clock_gettime);
 	unwinder_init();
@@ -141,6 +131,7 @@ EXPORT unsigned la_version(unsigned version)
 		sys_write(2, line, sizeof(line) - 1);
 		return 0;
 	}
+	start_parts();
 	find_loader();
 	pages_may_ask(); /* before the program makes a filter of its own */
 	recorder_init(&(struct recorder_options){
@@ -153,7 +144,8 @@ EXPORT unsigned la_version(unsigned version)
 	control_init(&(struct control_options){ .version = PACKAGE_VERSION,
 		.objects = &objects,
 		.loads = &loads,
-		.any = rules.control_any && !check_mode() });
+		.any = rules.control_any && !check_mode(),
+		.change = switch_obey });
 	process_quiet(1);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -316,7 +308,7 @@ static void look_for_close(const struct load *load)
 /* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */
 static uintptr_t watched(uintptr_t address, unsigned flags)
 {
-	return flags & LA_SYMB_DLSYM && api_handlers && address == dlclose_real ? (uintptr_t)dlclose_with_us
+	return flags & LA_SYMB_DLSYM && api_handlers && address == dlclose_real() ? (uintptr_t)dlclose_call
 									      : dlclose_through(address);
 }
 

@@ -15,11 +15,6 @@
 #include "x86_64/sys.h"
 #include "runtime/thread.h"
 
-struct object *objects;
-struct load *loads;
-int object_selected;
-uint32_t object_count;
-const struct rules *object_rules;
 const char *object_program;
 
 static struct arena memory; /* objects and loads: for the life of the process */

@@ -148,6 +148,7 @@ struct load {
 
 #define LOAD_MAGIC 0x64616f6c74696478ull
 
+/* These stand in audit/live/lists.c, where code of threads finds them. */
 extern struct object *objects;
 extern struct load *loads;
 

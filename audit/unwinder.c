@@ -10,20 +10,9 @@
 #include "runtime/text.h"
 #include "x86_64/tramp.h" /* tramp_return_tsc */
 
-int unwinder_blind;
-
-/* A CET shadow stack would refuse our returns. */
-static int has_shadow_stack(void)
-{
-	uint64_t features = 0;
-
-	/* arch_prctl(ARCH_SHSTK_STATUS) */
-	return sys_call(__NR_arch_prctl, 0x5005, (long)&features, 0, 0, 0, 0) == 0 && (features & 1);
-}
-
 void unwinder_init(void)
 {
-	unwinder_blind = has_shadow_stack();
+	unwinder_blind = sys_has_shadow_stack(); /* which would refuse our returns */
 }
 
 static void to_entries_only(const struct stub_pages *pages)

@@ -19,7 +19,7 @@
 /* la_version. One thread. */
 void unwinder_init(void);
 
-/* Written in unwinder.c alone. */
+/* Written in unwinder.c alone; stands in audit/live/lists.c. */
 extern int unwinder_blind;
 
 /* May returns be intercepted? Any context. */

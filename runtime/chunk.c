@@ -8,9 +8,9 @@
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "runtime/throttle.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */

@@ -3,9 +3,9 @@
 
 #include <sys/prctl.h> /* PR_GET_TSC */
 
+#include "x86_64/contract.h" /* tramp_clock */
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
-#include "x86_64/tramp.h" /* tramp_clock */
 
 static enum trace_clock kind = TRACE_CLOCK_TSC;
 static int (*get_time)(clockid_t, struct timespec *);

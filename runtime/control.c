@@ -4,8 +4,8 @@
 #include "runtime/epoch.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 
 #ifndef PR_SET_PTRACER
 #define PR_SET_PTRACER 0x59616d61
@@ -14,14 +14,11 @@
 static struct control_request request SYS_LARGE;
 static uint8_t stack[CONTROL_STACK] __attribute__((aligned(16))) SYS_LARGE; /* no memory until it is used */
 static int any;
+static int (*change)(struct control_request *request);
 
 struct control_block xaudit_control;
 /* The same, for code that must not go through the global offset table. */
 extern struct control_block control_block __attribute__((alias("xaudit_control"), visibility("hidden")));
-
-/* control.S */
-extern void control_entry(void) __attribute__((visibility("hidden")));
-extern const char control_entry_end[] __attribute__((visibility("hidden")));
 
 void control_permit(void)
 {
@@ -36,6 +33,7 @@ void control_init(const struct control_options *options)
 	const char *version = options->version;
 
 	any = options->any;
+	change = options->change;
 	control_permit();
 	for (size_t i = 0; version[i] && i < sizeof(block->version) - 1; i++)
 		block->version[i] = version[i];
@@ -63,7 +61,7 @@ static int obey(void)
 	case CONTROL_ENABLE:
 	case CONTROL_DISABLE:
 	case CONTROL_WRITTEN:
-		return control_change(&request);
+		return change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:
 		recorder_set_recording(request.op == CONTROL_START);

@@ -34,10 +34,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/trace.h" /* enum trace_reason */
+#include "format/trace.h"    /* enum trace_reason */
+#include "x86_64/contract.h" /* control_run */
+#include "x86_64/remote.h"   /* struct control_frame, control_entry */
 
 #define CONTROL_SYMBOL "xaudit_control"
-#define CONTROL_MAGIC  0x6c6f72746e6f6378ull /* "xcontrol" */
 #define CONTROL_TEXT   16384
 #define CONTROL_STACK  65536
 
@@ -89,31 +90,20 @@ struct control_request {
 	char text[CONTROL_TEXT];
 };
 
-/* How control_entry gets a thread back to where it was. In the order in which it pops them. */
-struct control_frame {
-	uint64_t mask; /* of blocked signals */
-	uint64_t flags, r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
-	uint64_t rip; /* last: `ret $128` steps over the red zone. The frame ends 128 bytes below T's stack pointer. */
-};
-/* control.S pops them one after another: nothing may be between them. */
-_Static_assert(offsetof(struct control_frame, flags) == 8 && offsetof(struct control_frame, rip) == 17 * 8 &&
-		       sizeof(struct control_frame) == 18 * 8,
-	"popped in this order");
-
 /*
  * Read by the tool from the process's memory; addresses in the process. One build of tool and module: `version` must be
  * the same.
  */
 struct control_block {
-	uint64_t magic;
+	uint64_t magic;	  /* CONTROL_MAGIC */
+	uint32_t running; /* a thread is in control_entry, or one was when this process was forked */
+	uint32_t ready;	  /* 0: xaudit did not start here */
 	char version[32];
 	void (*entry)(void);
 	const char *entry_end;
 	uint8_t *stack_top;
 	uint64_t stack_size;
 	struct control_request *request;
-	uint32_t running; /* a thread is in control_entry, or one was when this process was forked */
-	uint32_t ready;	  /* 0: xaudit did not start here */
 	/* For status. All that these point to stays where it is. */
 	struct object **objects; /* heads of lists of audit/object.h */
 	struct load **loads;
@@ -125,6 +115,8 @@ struct control_block {
 	const int *recording; /* 0: stopped */
 };
 
+_Static_assert(offsetof(struct control_block, running) == CONTROL_BLOCK_RUNNING, "where control_entry looks for it");
+
 extern struct control_block xaudit_control __attribute__((visibility("default")));
 
 struct control_options {
@@ -133,6 +125,8 @@ struct control_options {
 	struct load **loads;
 	/* any process of the same user may control this one: tells the kernel (Yama), in forked children too */
 	int any;
+	/* the part of a request that concerns sites. Called by control_run() with the process lock held */
+	int (*change)(struct control_request *request);
 };
 
 /* la_version, when all is in order. */
@@ -140,11 +134,5 @@ void control_init(const struct control_options *options);
 
 /* A process makes its folder, perhaps a forked one: tells the kernel again. */
 void control_permit(void);
-
-/* Does what the request asks for. Called by control_entry alone. */
-void control_run(void);
-
-/* Provided by audit/ (live.c): the part of a request that concerns sites. Process lock held. */
-int control_change(struct control_request *request);
 
 #endif

@@ -4,8 +4,8 @@
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 
 #define PAGE	  4096ul
 #define IDS_LEAST 65536 /* that a run has room for */

@@ -5,10 +5,10 @@
 #include "runtime/handlers/handlers.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
-#include "x86_64/tramp.h"
+#include "x86_64/contract.h"
+#include "x86_64/sys.h"
 
 #define MAX_TYPES 60000
 #define MAX_NAME  255

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/dispatch.h"
 
-#include "x86_64/tramp.h" /* tramp_intercept_tsc */
+#include "x86_64/contract.h" /* dispatch_table */
 
 void (*dispatch_table[TRAMP_EVENTS])(void);
 

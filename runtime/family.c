@@ -6,8 +6,8 @@
 #include "runtime/broker.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
+#include "x86_64/sys.h"
 
 static struct {
 	const char *output;

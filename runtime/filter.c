@@ -10,6 +10,9 @@
 #include "runtime/recorder.h"
 #include "x86_64/sys.h"
 
+/* A bit of tramp_table that the trampolines know nothing of: calls are recorded below the function. */
+#define TRAMP_BELOW 2
+
 uint32_t tramp_checks;
 uint8_t tramp_table[TRAMP_TABLE_IDS] SYS_LARGE;
 

@@ -5,8 +5,8 @@
 #include <errno.h>    /* ESTALE */
 #include <sys/stat.h> /* struct stat */
 
-#include "x86_64/sys.h"
 #include "runtime/text.h"
+#include "x86_64/sys.h"
 
 /* The kernel's struct stat is glibc's on x86-64. */
 static long open_folder(int at, const char *path, struct stat *st)

@@ -10,8 +10,8 @@
 #include <sys/uio.h>	  /* struct iovec */
 
 #include "runtime/family.h"
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 
 #define PAGE	     4096ul
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */

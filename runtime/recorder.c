@@ -6,16 +6,16 @@
 #include "runtime/calls.h"
 #include "runtime/chunk.h"
 #include "runtime/clock.h"
+#include "runtime/dispatch.h"
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
-#include "runtime/dispatch.h"
 #include "runtime/process.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "runtime/throttle.h"
 #include "x86_64/confined.h"
 #include "x86_64/copy.h"
 #include "x86_64/cpu.h"
+#include "x86_64/sys.h"
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
 static int recording = 1;

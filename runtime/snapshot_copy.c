@@ -6,8 +6,8 @@
 
 #include "runtime/output.h"
 #include "runtime/snapshot_parts.h"
-#include "x86_64/sys.h"
 #include "runtime/text.h"
+#include "x86_64/sys.h"
 
 #define THREADS_MAX (1u << 20)
 #define FEW	    10

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "runtime/snapshot_copy.h"
 #include "format/trace.h"
+#include "runtime/snapshot_copy.h"
 
 #define PIECE	    (64ul << 10)
 #define PLACES_MAX  65536u	/* of a thread's chunks */

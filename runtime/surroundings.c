@@ -3,8 +3,8 @@
 
 #include <sys/utsname.h> /* struct utsname */
 
-#include "x86_64/sys.h"
 #include "runtime/text.h"
+#include "x86_64/sys.h"
 
 static struct surroundings known SYS_LARGE;
 

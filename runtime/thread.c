@@ -9,8 +9,8 @@
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 #include "x86_64/vectors.h"
 
 #define RECORD_SIZE  256 /* two pairs of cache lines: no two threads share one */

@@ -16,10 +16,10 @@
 #include <stddef.h> /* NULL */
 #include <stdint.h>
 
-#include "runtime/epoch.h"
 #include "format/trace.h"
+#include "runtime/epoch.h"
+#include "x86_64/contract.h" /* tramp_self */
 #include "x86_64/mirror.h" /* struct stack */
-#include "x86_64/tramp.h"  /* struct tramp_state */
 
 #define THREAD_CUSTOMS 3 /* handlers of signals in the middle of custom events make such themselves, so deep */
 

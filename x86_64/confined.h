@@ -19,7 +19,7 @@
 #ifndef XAUDIT_CONFINED_H
 #define XAUDIT_CONFINED_H
 
-#include "x86_64/tramp.h"
+#include "x86_64/contract.h"
 
 static inline int confined(void)
 {

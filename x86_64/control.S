@@ -13,6 +13,7 @@
  *
  * The unwind information says that the thread was interrupted where the frame says.
  */
+#include "x86_64/contract.h"
 #include "x86_64/offsets.h"
 
 #define RED_ZONE 128
@@ -46,9 +47,9 @@ control_entry:
 	mov	%rdi, %rbx
 	.cfi_def_cfa_register %rbx
 	cld
-	movl	$1, control_block+BLOCK_RUNNING(%rip)
+	movl	$1, control_block+CONTROL_BLOCK_RUNNING(%rip)
 	call	control_run
-	movl	$0, control_block+BLOCK_RUNNING(%rip)
+	movl	$0, control_block+CONTROL_BLOCK_RUNNING(%rip)
 	/* from here on a handler may come, and finds itself on the thread's own stack */
 	mov	%rbx, %rsp
 	.cfi_def_cfa %rsp, CFA

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What glibc keeps where on this machine, where no interface of its own tells. Offsets are from a thread's %fs base
- * (struct tcbhead_t, struct pthread of nptl). All functions: any context, async-signal-safe, no libc.
+ * What of glibc is this machine's alone: what it keeps where, and where no interface of its own tells. Offsets are from
+ * a thread's %fs base (struct tcbhead_t, struct pthread of nptl). All functions: any context, async-signal-safe, no
+ * libc, unless said otherwise.
  */
 #ifndef XAUDIT_X86_64_LIBC_H
 #define XAUDIT_X86_64_LIBC_H
 
 #include <stdint.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h> /* x86_cpu_present: glibc 2.33 */
+#endif
 
 /* With this word function pointers and addresses that lie in writable memory are mangled. All threads have the same. */
 #define LIBC_GUARD 0x30
@@ -21,6 +25,16 @@ static inline uint32_t libc_thread_number(void)
 
 	__asm__("movl %%fs:%c1, %0" : "=r"(number) : "i"(LIBC_NUMBER));
 	return number;
+}
+
+/* Do the processor's ticks come at one rate, as ld.so has read of it? 0: not known. Calls libc. */
+static inline int libc_ticks_are_steady(void)
+{
+#if __has_include(<sys/platform/x86.h>)
+	return x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
+#else
+	return 0;
+#endif
 }
 
 /* What a word was before it was mangled with that guard. */

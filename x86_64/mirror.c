@@ -4,12 +4,11 @@
 #include <linux/futex.h> /* FUTEX_CMP_REQUEUE_PRIVATE */
 #include <sys/mman.h>	 /* MAP_NORESERVE */
 
-#include "runtime/arena.h"
-#include "x86_64/sys.h"
 #include "format/trace.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/stack_pages.h"
+#include "x86_64/sys.h"
 
 #define PAGE	   STACK_PAGE
 #define FAR	   (8ul << 30) /* from a stack's first slot to `end`: a distance that a link can hold */
@@ -21,7 +20,7 @@
 
 _Static_assert(FAR / 8 <= UINT32_MAX, "a link holds it");
 
-static struct arena memory;
+static void *(*more)(size_t size); /* NULL: nobody has come yet */
 static int forbidden;
 static uint64_t main_address;
 
@@ -128,7 +127,7 @@ static struct stack *new_stack(void)
 	if (!*block && confined())
 		return NULL;
 	if (!*block) {
-		uintptr_t p = (uintptr_t)arena_alloc(&memory, (BLOCK_STACKS + 1) * sizeof(**block));
+		uintptr_t p = more ? (uintptr_t)more((BLOCK_STACKS + 1) * sizeof(**block)) : 0;
 		if (!p)
 			return NULL;
 		*block = (struct stack *)((p + sizeof(**block) - 1) &
@@ -505,6 +504,11 @@ void mirror_leave(struct stack *stack)
 int mirror_is_own(const struct stack *stack)
 {
 	return stack->native > MAIN_STACK && stack->native == cpu_thread();
+}
+
+void mirror_init(void *(*memory)(size_t size))
+{
+	more = memory;
 }
 
 void mirror_main(uint64_t address)

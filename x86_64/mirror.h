@@ -44,6 +44,7 @@
 #ifndef XAUDIT_MIRROR_H
 #define XAUDIT_MIRROR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "x86_64/tramp.h" /* struct tramp_stack */
@@ -123,6 +124,12 @@ int mirror_is_readable(uint64_t address);
  * kernel reads them, in a futex call that wakes nobody.
  */
 int mirror_holds(uint64_t address, uint32_t value);
+
+/*
+ * Where memory for structs of stacks comes from: zeroed, for good; NULL: there is none. Called with the process lock
+ * held. Before that no stack is known. One thread, before the program runs.
+ */
+void mirror_init(void *(*memory)(size_t size));
 
 /* An address on the main thread's stack. One thread, before the program runs. */
 void mirror_main(uint64_t address);

@@ -10,9 +10,9 @@
 #include <sys/resource.h> /* RLIMIT_AS */
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 
-#include "runtime/control.h"
-#include "runtime/handlers/handlers.h"
 #include "format/trace.h"
+#include "x86_64/contract.h"
+#include "x86_64/remote.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
 #include "x86_64/vectors.h"
@@ -74,9 +74,9 @@ void offsets(void)
 	NUMBER(CELL_BODY, offsetof(struct stub_cell, body));
 	NUMBER(CELL_GATE, offsetof(struct stub_cell, gate));
 	NUMBER(CELL_TARGET, offsetof(struct stub_cell, target));
-	NUMBER(WANTED_ENTRY, 1 << HANDLERS_ENTRY | 1 << HANDLERS_ARGUMENTS);
-	NUMBER(WANTED_TAIL, 1 << HANDLERS_TAIL);
-	NUMBER(WANTED_EXIT, 1 << HANDLERS_EXIT);
+	NUMBER(WANTED_ENTRY, TRAMP_WANTED_ENTRY | TRAMP_WANTED_ARGUMENTS);
+	NUMBER(WANTED_TAIL, TRAMP_WANTED_TAIL);
+	NUMBER(WANTED_EXIT, TRAMP_WANTED_EXIT);
 	NUMBER(VECTORS_SIZE, offsetof(struct tramp_vectors, size));
 	NUMBER(VECTORS_MASK, offsetof(struct tramp_vectors, mask));
 	NUMBER(VECTORS_WAY, offsetof(struct tramp_vectors, way));
@@ -101,7 +101,6 @@ void offsets(void)
 	NUMBER(ANSWER_AGAIN, TRAMP_AGAIN);
 	NUMBER(ANSWER_POINTED, TRAMP_POINTED);
 	NUMBER(ANSWER_PASS, TRAMP_PASS);
-	NUMBER(BLOCK_RUNNING, offsetof(struct control_block, running));
 	NUMBER(CONTROL_MAGIC_NUMBER, CONTROL_MAGIC);
 	NUMBER(NR_RT_SIGPROCMASK, __NR_rt_sigprocmask);
 	NUMBER(HOW_SETMASK, SIG_SETMASK);

@@ -4,8 +4,8 @@
 #include <errno.h>    /* EPERM */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "x86_64/sys.h"
 #include "x86_64/pages.h"
+#include "x86_64/sys.h"
 
 #define PAGE 4096ul
 

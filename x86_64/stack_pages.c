@@ -3,8 +3,8 @@
 
 #include <sys/mman.h> /* MAP_NORESERVE */
 
-#include "x86_64/sys.h"
 #include "x86_64/confined.h"
+#include "x86_64/sys.h"
 #include "x86_64/tramp.h" /* mirror_entry */
 
 #define PAGE	 STACK_PAGE

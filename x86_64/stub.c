@@ -4,9 +4,9 @@
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "x86_64/sys.h"
 #include "format/trace.h" /* TRACE_WORD */
 #include "x86_64/pages.h"
+#include "x86_64/sys.h"
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
 #define PAGE	  4096ul

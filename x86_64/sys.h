@@ -105,6 +105,15 @@ static inline long sys_getpid(void)
 	return sys_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+/* Does the processor check returns of the calling thread against a shadow stack (CET)? */
+static inline int sys_has_shadow_stack(void)
+{
+	const int shadow_stack_status = 0x5005; /* ARCH_SHSTK_STATUS */
+	uint64_t features = 0;
+
+	return sys_call(__NR_arch_prctl, shadow_stack_status, (long)&features, 0, 0, 0, 0) == 0 && (features & 1);
+}
+
 /* Sets the calling thread's mask of blocked signals, and tells the one before; before may be NULL. */
 static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways from a trampoline to handlers of the program, with registers saved. Contracts: tramp.h, "Handlers". */
+/* The ways from a trampoline to handlers of the program, with registers saved. contract.h, "Handlers". */
 #include "x86_64/tramp_pieces.h"
 
 	.text
@@ -13,7 +13,7 @@
  * What the trampoline wants back is kept in registers that C functions keep, and those come back from the struct: loads
  * cost nothing here, stores do.
  *
- *	stack	-128(%rbp) struct handlers_registers, 0 rbp
+ *	stack	-128(%rbp) struct tramp_registers, 0 rbp
  *	r12	rdx, r13 r10, r14 r11
  */
 .macro	HANDLER_CALL name, frame_r10, frame_rdx, frame_rcx, frame_rax

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assembler macros that the trampolines share (tramp.h tells what those are for). The contract of every trampoline:
+ * Assembler macros that the trampolines share (tramp.h tells what those are for, contract.h which C they call). What holds of every trampoline:
  *
  *	in	stack as drawn at each; XRay: r10d = the event's word
  *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),
@@ -13,6 +13,7 @@
 #ifndef XAUDIT_TRAMP_PIECES_H
 #define XAUDIT_TRAMP_PIECES_H
 
+#include "x86_64/contract.h"
 #include "x86_64/offsets.h"
 #include "x86_64/tramp.h"
 

@@ -415,7 +415,7 @@ _Static_assert(
 	offsetof(struct xaudit_handler_event, registers) == offsetof(struct handlers_event, registers), "as told");
 _Static_assert(
 	offsetof(struct xaudit_handler_event, data_type) == offsetof(struct handlers_event, data_type), "as told");
-_Static_assert(sizeof(struct xaudit_registers) == sizeof(struct handlers_registers), "as told");
+_Static_assert(sizeof(struct xaudit_registers) == sizeof(struct tramp_registers), "as told");
 _Static_assert((int)XAUDIT_HANDLE_UNLOAD == (int)HANDLERS_UNLOAD && XAUDIT_DEFERRED == HANDLERS_DEFERRED, "as told");
 
 static int api_set_handler(int type, xaudit_handler *handler, void *arg)

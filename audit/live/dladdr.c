@@ -66,7 +66,7 @@ static uint64_t real_of(uint64_t address)
 	for (int i = 0; i < DLADDR_PAIRS; i++)
 		if (address == dladdr_pairs[i].ours)
 			return dladdr_pairs[i].real;
-	return address == (uint64_t)(uintptr_t)dlclose_with_us ? dlclose_real : 0;
+	return address == (uint64_t)(uintptr_t)dlclose_call ? dlclose_real() : 0;
 }
 
 /* Does libc know the address only as the module's? */

@@ -15,19 +15,10 @@
 
 typedef void *open_function(long namespace, const char *name, int mode);
 
-uint64_t dlclose_real;
 uint32_t dlclose_watched;
 
 static open_function *open_real;
 static int interposed; /* somebody else defines dlclose, too */
-
-void dlclose_bind(uint64_t dlclose, uint64_t dlmopen)
-{
-	if (!dlclose || !dlmopen || dlclose_real)
-		return;
-	open_real = (open_function *)(uintptr_t)dlmopen;
-	dlclose_real = dlclose;
-}
 
 /* The load that has to stay for what lies at this address; NULL: none. Lock held. */
 static struct load *find(uint64_t address)
@@ -56,7 +47,8 @@ static void pin(uint64_t address)
 		load->pinned = 1;
 }
 
-void dlclose_look(void)
+/* Any thread of the program that is about to call dlclose. General registers only, no libc. */
+static void look(void)
 {
 	uint64_t function, argument;
 
@@ -64,6 +56,14 @@ void dlclose_look(void)
 		return;
 	pin(function);
 	pin(argument);
+}
+
+void dlclose_bind(uint64_t dlclose, uint64_t dlmopen)
+{
+	if (!dlclose || !dlmopen || dlclose_real())
+		return;
+	open_real = (open_function *)(uintptr_t)dlmopen;
+	dlclose_call_ways = (struct dlclose_call_ways){ .look = look, .real = dlclose };
 }
 
 /* ---- where its address is ---- */
@@ -128,13 +128,13 @@ static int replace(const struct load *load, uint64_t *slot)
 	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) &&
 		!sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
 		/* Relaxed: one aligned word; who calls by the old one is as before. */
-		__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
+		__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED);
 		sys_mprotect(page, 4096, PROT_READ);
 		return 1;
 	}
 	if (r != (long)sizeof(*slot))
 		return 0;
-	__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED); /* relaxed, as above */
 	return 1;
 }
 
@@ -145,7 +145,7 @@ static int replace(const struct load *load, uint64_t *slot)
  */
 static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 {
-	if (value == dlclose_real)
+	if (value == dlclose_real())
 		return 1;
 	if (value < load->end - load->start && load->base)
 		return -1;
@@ -178,17 +178,17 @@ static void replace_bindings(const struct load *load)
 {
 	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
-			if (b->body != dlclose_real)
+			if (b->body != dlclose_real())
 				continue;
 			/*
 			 * Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps
 			 * others from the target.
 			 */
-			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
-			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == dlclose_real)
+			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED);
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == dlclose_real())
 				/* relaxed, as above */
 				__atomic_store_n(
-					&b->cell->target, (uint64_t)(uintptr_t)dlclose_with_us, __ATOMIC_RELAXED);
+					&b->cell->target, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED);
 		}
 	}
 }
@@ -197,7 +197,7 @@ void dlclose_watch(void)
 {
 	struct process_held held;
 
-	if (!dlclose_real)
+	if (!dlclose_real())
 		return;
 	process_lock(&held);
 	int first = !dlclose_watched;

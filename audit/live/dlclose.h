@@ -27,6 +27,7 @@
 
 #include "audit/imports.h"
 #include "audit/object.h"
+#include "x86_64/dlclose_call.h"
 
 /*
  * At the first LA_ACT_CONSISTENT, before the program runs: this is dlclose in the base namespace, and dlmopen there.
@@ -40,14 +41,14 @@ void dlclose_note(struct load *load, const struct imports *imports);
 /* A handler is about to be set. Any thread, general registers only, no libc; takes the process lock. */
 void dlclose_watch(void);
 
-/* The real one; 0: not known. */
-extern uint64_t dlclose_real;
-
 /* A handler was set once. */
 extern uint32_t dlclose_watched;
 
-/* The program's dlclose: dlclose_look(), then a jump to *dlclose_real. */
-int dlclose_with_us(void *handle);
+/* The real one; 0: not known. */
+static inline uint64_t dlclose_real(void)
+{
+	return dlclose_call_ways.real;
+}
 
 static inline int dlclose_is_watched(void)
 {
@@ -58,10 +59,7 @@ static inline int dlclose_is_watched(void)
 /* What to bind to, or jump to, instead of this address: the same but for that of dlclose. */
 static inline uint64_t dlclose_through(uint64_t address)
 {
-	return dlclose_is_watched() && address == dlclose_real ? (uint64_t)(uintptr_t)dlclose_with_us : address;
+	return dlclose_is_watched() && address == dlclose_real() ? (uint64_t)(uintptr_t)dlclose_call : address;
 }
-
-/* From x86_64/dlclose_call.S, on any thread of the program. General registers only, no libc. */
-void dlclose_look(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -579,7 +579,7 @@ static int change(struct control_request *request)
 	return r;
 }
 
-int control_change(struct control_request *request)
+int switch_obey(struct control_request *request)
 {
 	switch (request->op) {
 	case CONTROL_ENABLE:

@@ -61,6 +61,9 @@ void switch_reloaded(struct object *object);
  */
 size_t switch_reclaim(void);
 
+/* The part of a request from outside that concerns sites (control_options.change). Lock held. */
+int switch_obey(struct control_request *request);
+
 /* Switches a binding. */
 void switch_switch(const struct binding *binding, int on);
 

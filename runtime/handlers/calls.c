@@ -88,7 +88,7 @@ static ALWAYS uint64_t state_of(const struct thread *thread)
 #define SECTION_BELOW 192
 
 static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller,
-	uint64_t clock, const struct handlers_registers *registers)
+	uint64_t clock, const struct tramp_registers *registers)
 {
 	/* Field by field: the compiler would clear the whole by rep stos, which takes longer than all the rest. */
 	struct handlers_event event;
@@ -154,7 +154,7 @@ static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
  * function, or calls have to be ended first. is_intercepted: the end of this one will be seen. Returns its caller.
  */
 static __attribute__((noinline)) uint64_t settle_enter(
-	struct thread *thread, const uint64_t *s, uint64_t clock, struct handlers_registers *r, int is_intercepted)
+	struct thread *thread, const uint64_t *s, uint64_t clock, struct tramp_registers *r, int is_intercepted)
 {
 	uint64_t slot = (uint64_t)(uintptr_t)s;
 	int taken_over = holds_label(s);
@@ -172,7 +172,7 @@ static __attribute__((noinline)) uint64_t settle_enter(
 }
 
 /* frame: 0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 body, 6 word, 7 return address (slot S). */
-static ALWAYS uint32_t enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, int is_intercepted)
+static ALWAYS uint32_t enter(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, int is_intercepted)
 {
 	struct thread *thread = thread_self();
 	uint64_t slot = (uint64_t)(uintptr_t)(frame + 7), caller = frame[7];
@@ -191,19 +191,19 @@ static ALWAYS uint32_t enter(struct handlers_registers *r, const uint64_t *frame
 	return slow | (state != state_of(thread));
 }
 
-uint32_t tramp_handle_enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+uint32_t tramp_handle_enter(struct tramp_registers *r, const uint64_t *frame, uint64_t clock)
 {
 	return enter(r, frame, clock, 1);
 }
 
-uint32_t tramp_handle_point(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+uint32_t tramp_handle_point(struct tramp_registers *r, const uint64_t *frame, uint64_t clock)
 {
 	return enter(r, frame, clock, 0);
 }
 
 /* An end. Its event keeps the clock from before the handler, unless that raised events. */
 static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock,
-	struct handlers_registers *r)
+	struct tramp_registers *r)
 {
 	struct thread *thread = thread_self();
 
@@ -218,7 +218,7 @@ static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t ca
 }
 
 /* frame: 0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 slot S. */
-uint32_t tramp_handle_leave(struct handlers_registers *r, const uint64_t *frame, uint64_t clock)
+uint32_t tramp_handle_leave(struct tramp_registers *r, const uint64_t *frame, uint64_t clock)
 {
 	uint64_t slot = (uint64_t)(uintptr_t)(frame + 5);
 	const struct mirror_entry *entry = mirror_entry(slot);
@@ -243,7 +243,7 @@ static ALWAYS uint64_t caller_at(const uint64_t *s)
 }
 
 /* frame: 0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled (word X), 5 return address (slot S). */
-uint32_t tramp_handle_xray_enter(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+uint32_t tramp_handle_xray_enter(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	struct thread *thread = thread_self();
 	uint64_t x = (uint64_t)(uintptr_t)(frame + 4);
@@ -263,14 +263,14 @@ uint32_t tramp_handle_xray_enter(struct handlers_registers *r, const uint64_t *f
 }
 
 /* The same frame; slot S at 4. */
-uint32_t tramp_handle_xray_exit(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+uint32_t tramp_handle_xray_exit(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 4);
 	return leave(HANDLERS_EXIT, (uint32_t)(word >> 32), caller_at(frame + 4), r->rsp, clock, r);
 }
 
 /* The return to the sled at 4, S at 5. */
-uint32_t tramp_handle_xray_tail(struct handlers_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
+uint32_t tramp_handle_xray_tail(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 5);
 	return leave(HANDLERS_TAIL, (uint32_t)(word >> 32), caller_at(frame + 5), r->rsp, clock, r);

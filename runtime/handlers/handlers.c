@@ -8,11 +8,14 @@
 #include "runtime/handlers/state.h"
 #include "runtime/identity.h"
 #include "runtime/process.h"
-#include "x86_64/sys.h"
 #include "runtime/thread.h"
+#include "x86_64/sys.h"
 
 struct handlers_entry *handlers_of_program[HANDLERS_TYPES];
 uint32_t tramp_wanted;
+_Static_assert(TRAMP_WANTED_ENTRY == 1 << HANDLERS_ENTRY && TRAMP_WANTED_EXIT == 1 << HANDLERS_EXIT &&
+		       TRAMP_WANTED_TAIL == 1 << HANDLERS_TAIL && TRAMP_WANTED_ARGUMENTS == 1 << HANDLERS_ARGUMENTS,
+	"a bit for each type");
 
 static struct handlers_entry pool[64]; /* one per type, and those that threads have not left yet */
 static struct handlers_entry *unused;

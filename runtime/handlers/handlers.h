@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "x86_64/contract.h" /* struct tramp_registers */
+
 enum handlers_type {
 	HANDLERS_ENTRY,	    /* a function is called */
 	HANDLERS_EXIT,	    /* it returned; rax, rdx and the vector registers hold its result */
@@ -54,11 +56,6 @@ enum handlers_type {
 	HANDLERS_TYPES
 };
 
-/* General registers of the program. rsp: at the function's entry; behind its return. */
-struct handlers_registers {
-	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
-};
-
 /* Valid during the call of the handler. */
 struct handlers_event {
 	uint32_t size; /* of this struct: more may follow some day */
@@ -70,7 +67,7 @@ struct handlers_event {
 	uint64_t caller;  /* where the call returns to; 0: not known */
 	uint64_t clock;	  /* of the trace: TSC, or CLOCK_MONOTONIC in ns */
 	/* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
-	const struct handlers_registers *registers;
+	const struct tramp_registers *registers;
 	/* see handlers_vector(); NULL for HANDLERS_GENERAL, load and unload */
 	const void *vectors;
 	const void *data;			    /* custom and typed: the payload; else NULL */

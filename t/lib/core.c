@@ -21,6 +21,7 @@
 #include "runtime/clock.h"
 #include "runtime/dispatch.h"
 #include "runtime/process.h"
+#include "runtime/start.h"
 
 static void fail(const char *what)
 {
@@ -141,6 +142,7 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	clock_init(clock, get_time);
 	if (process_init(&options))
 		fail("process_init");
+	start_parts();
 	dispatch_use(HANDLER_RECORD, clock);
 }
 

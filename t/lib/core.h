@@ -17,7 +17,7 @@
 
 #include "format/trace.h"
 #include "x86_64/stub.h"
-#include "x86_64/tramp.h"
+#include "x86_64/contract.h"
 
 /* ThreadSanitizer keeps the addresses where mirrors of stacks go for itself, so no return is intercepted there. */
 #ifdef XAUDIT_TSAN

@@ -24,13 +24,6 @@
 #include "audit/live/switch.h"
 #include "t/lib/tap.h"
 
-struct object *objects;
-struct load *loads;
-int object_selected;
-uint32_t object_count;
-const struct rules *object_rules;
-int unwinder_blind;
-
 /* ---- code ---- */
 
 /* What a function begins with. All but CODE_XRAY have one site. */

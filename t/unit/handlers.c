@@ -161,7 +161,7 @@ static int others(void *argument)
 /* ---- what an event says ---- */
 
 static struct handlers_event last[HANDLERS_TYPES];
-static struct handlers_registers registers[HANDLERS_TYPES];
+static struct tramp_registers registers[HANDLERS_TYPES];
 static double number[HANDLERS_TYPES];
 static int frames[HANDLERS_TYPES]; /* where in the backtrace the caller is; -1: not */
 static long argument_sum;

@@ -27,6 +27,8 @@ tramp_call_saved / %r / - / a handler of the program, registers saved
 handlers_(custom|typed|load|unload|tell)[a-z_]* / %r / - / the same
 vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel / libc's clock_gettime: looked at below
+new_stack / %r / memory_for_stacks / given
+control_run|obey / <change>|%r / switch_obey / given
 process_start / options|%r / control_permit announce_all / given
 epoch_reclaim / \(%r / unmap recycle retired_free / given
 thread_each|mirror_each / %r / - / given

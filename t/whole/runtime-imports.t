@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: MIT
 #
 # Code that program threads run calls nothing but itself: no function of libc, no lazy TLS, no helper of the compiler.
+# And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need nm
 skip_sanitized
 
-threads="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/runtime/.libs/libruntime.a"
-threads="$threads $top_builddir/runtime/.libs/libbase.a $top_builddir/audit/live/.libs/liblive.a"
-threads="$threads $top_builddir/audit/live/.libs/libmatch.a $top_builddir/x86_64/.libs/libsled.a"
-audit=$top_builddir/audit/.libs/libaudit.a
-for archive in $threads $audit; do
+machine="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/x86_64/.libs/libsled.a"
+runtime="$top_builddir/runtime/.libs/libruntime.a $top_builddir/runtime/.libs/libbase.a"
+live="$top_builddir/audit/live/.libs/liblive.a $top_builddir/audit/live/.libs/libmatch.a"
+for archive in $machine $runtime $live; do
 	[ -f "$archive" ] || bail "no $archive"
 done
 
-# imports ARCHIVE...: symbols that none of these defines. Of audit/, its tables may be read.
+# imports ARCHIVE...: symbols that none of these defines.
 imports() {
 	nm --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' >"$tmp/defined"
-	nm --defined-only "$audit" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[BDR]$/ { print $3 }' >>"$tmp/defined"
 	nm -u "$@" 2>/dev/null | awk 'NF == 2 && $1 == "U" { print $2 }' | grep -v '^_GLOBAL_OFFSET_TABLE_$' |
 		LC_ALL=C sort -u >"$tmp/undefined"
 	grep -vxF -f "$tmp/defined" "$tmp/undefined"
@@ -30,6 +29,21 @@ printf 'unsigned long strlen(const char *);\nunsigned long f(const char *s);\n'\
 $CC -O2 -fPIC -fno-builtin -c -o "$tmp/f.o" "$tmp/f.c" || bail 'no compiler'
 is "$(imports "$tmp/f.o")" strlen 'a call of libc is found'
 
-ok 'there are objects to look at' test "$(nm --defined-only $threads 2>/dev/null | grep -c ' [TtDdBb] ')" -gt 10
-is "$(imports $threads)" '' 'what program threads run calls no function of libc'
+# contract HEADER: the name in each line that begins with CONTRACT.
+contract() {
+	sed -n '/^CONTRACT /{ s/^CONTRACT //; s/ __attribute__.*//; s/(\*\([a-z_]*\).*/ \1/; s/[[(;].*//; s/^.*[ *]//; p; }' "$1" |
+		LC_ALL=C sort
+}
+printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attribute__((c("d")));' \
+	'CONTRACT void (*c[D])(void);' 'CONTRACT enum e d(const void *e, int f);' 'CONTRACT uint32_t e(' 'int g(void);' \
+	>"$tmp/contract.h"
+is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
+
+ok 'there are objects to look at' test \
+	"$(nm --defined-only $machine $runtime $live 2>/dev/null | grep -c ' [TtDdBb] ')" -gt 10
+contract "$top_srcdir/x86_64/contract.h" >"$tmp/expected"
+ok 'the contract has something' test "$(grep -c . "$tmp/expected")" -gt 30
+is "$(imports $machine)" "$(cat "$tmp/expected")" 'x86_64/ needs what its contract lists, all of it, and nothing else'
+is "$(imports $machine $runtime)" '' 'runtime/ needs x86_64/ and nothing else'
+is "$(imports $machine $runtime $live)" '' 'what program threads run calls no function of libc, nor of the rest of audit/'
 done_testing

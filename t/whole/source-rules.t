@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Rules that every source file keeps: a licence line, at most 600 lines, and a reason beside each atomic access and
-# fence.
+# Rules that every source file keeps: a licence line, at most 600 lines, a reason beside each atomic access and fence, no
+# assembly outside of x86_64/, no include of what stands on its folder.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
@@ -60,4 +60,43 @@ is "$(atomics "$tmp/bare.c" | wc -l)" 1 'an atomic access without a comment is f
 is "$(atomics "$tmp/told.c")" '' 'an atomic access with a comment is accepted'
 set -- $(find format x86_64 runtime audit -name '*.[chS]' ! -name offsets.h)
 is "$(atomics "$@")" '' 'each atomic access and fence of the module has a comment on its line or the three before'
+# The machine: no assembly but in x86_64/ and in public headers and libraries, which other compilations see.
+assembly() {
+	for f; do
+		case $f in
+		x86_64/* | runtime/api/* | t/*) continue ;;
+		*.S) echo "$f" ;;
+		*) grep -nE '__asm__|(^|[^[:alnum:]_])asm *(volatile|[(])|__builtin_ia32|<([a-z/]*/)?(x86|imm|cpu)[a-z]*\.h>' "$f" |
+			sed "s,^,$f:," ;;
+		esac
+	done
+}
+# Folders stand on those before them: format, x86_64, runtime, audit; the command uses what it links.
+order() {
+	awk '
+	function rank(path) {
+		sub(/\/.*/, "", path)
+		return index(" format x86_64 runtime audit tool t ", " " path " ")
+	}
+	/^#[ \t]*include "(format|x86_64|runtime|audit|tool|t)\// {
+		split($0, part, "\"")
+		if (rank(part[2]) > rank(FILENAME))
+			print FILENAME ":" FNR ": includes " part[2]
+	}' "$@"
+}
+
+# Each of them must be able to fail.
+here=$(pwd)
+cd "$tmp" || bail 'no temporary folder'
+mkdir -p x86_64 runtime audit
+echo 'int f(void) { __asm__ volatile("nop"); }' | tee audit/a.c >x86_64/a.c
+echo '#include <sys/platform/x86.h>' >runtime/a.c
+is "$(assembly audit/a.c x86_64/a.c runtime/a.c | cut -d: -f1 | tr '\n' ' ')" 'audit/a.c runtime/a.c ' \
+	'assembly outside of x86_64/ is found'
+echo '#include "audit/a.h"' | tee x86_64/b.c >audit/b.c
+is "$(order x86_64/b.c audit/b.c)" 'x86_64/b.c:1: includes audit/a.h' 'an include of what stands above is found'
+cd "$here" || bail 'no source folder'
+set -- $(find format x86_64 runtime audit tool -name '*.[chS]' ! -name offsets.h)
+is "$(assembly "$@")" '' 'assembly stands in x86_64/ alone'
+is "$(order "$@")" '' 'no folder includes what stands on it'
 done_testing

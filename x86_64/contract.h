@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The contract: all that the code in x86_64/ takes from whoever stands on it. runtime/ defines it, each function and
+ * each word; so must whoever replaces runtime/, and whoever ports xaudit finds here what trampolines of another machine
+ * have to call, and when. Nothing else of runtime/ or audit/ is named in x86_64/: t/whole/runtime-imports.t compares
+ * what its library lacks with the lines here that begin with CONTRACT, one name each.
+ *
+ * Functions: they are called on the program's thread and stack, in the middle of somebody's call, by trampolines alone
+ * (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are async-signal-safe, and
+ * may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
+ *
+ * Words: 0 before anybody stores to them, and then nothing is done but what the entry of an unknown thread needs. They
+ * are loaded by single instructions; where it is not said otherwise, it does not matter when a store is seen.
+ */
+#ifndef XAUDIT_X86_64_CONTRACT_H
+#define XAUDIT_X86_64_CONTRACT_H
+
+/* Bits of tramp_checks. */
+#define TRAMP_CHECK_COUNTED  1 /* functions of tramp_table may be only counted */
+#define TRAMP_CHECK_FILTERS  2 /* tramp_filter_*() decides */
+#define TRAMP_CHECK_HANDLERS 4 /* tramp_wanted is not 0 */
+/*
+ * The clock is read for one event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at. Set before the
+ * first event.
+ */
+#define TRAMP_CHECK_COARSE 8
+
+/* Events whose time is one reading of a coarse clock. */
+#define TRAMP_COARSE_EVENTS 16
+
+/* Bits of tramp_wanted: types of events that go to tramp_handle_*(). */
+#define TRAMP_WANTED_ENTRY     1
+#define TRAMP_WANTED_EXIT      2
+#define TRAMP_WANTED_TAIL      4
+#define TRAMP_WANTED_ARGUMENTS 16 /* as TRAMP_WANTED_ENTRY */
+
+/* Bits of tramp_table, and how many ids it reaches. Whoever provides it may use the others. */
+#define TRAMP_ONLY_COUNTED 1
+#define TRAMP_TABLE_IDS	   0x200000
+
+/* Where control_block has the word that control_entry sets to 1, and back to 0. */
+#define CONTROL_BLOCK_RUNNING 8
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+#include "x86_64/tramp.h" /* struct tramp_state */
+
+#define CONTRACT extern __attribute__((visibility("hidden")))
+
+/* ---- Words ---- */
+
+/* What the trampolines of the recorder look at before each event: TRAMP_CHECK_...; 0 as a rule. */
+CONTRACT uint32_t tramp_checks;
+
+/* TRAMP_WANTED_... */
+CONTRACT uint32_t tramp_wanted;
+
+/* One byte per function id, as far as it reaches. */
+CONTRACT uint8_t tramp_table[TRAMP_TABLE_IDS];
+
+/*
+ * The calling thread's record, NULL before its first event. Belongs to the thread and to handlers on it. Initial-exec:
+ * one load from %fs.
+ */
+CONTRACT __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec")));
+
+/* The program has asked for a filter of system calls, or was about to; then 1, or 2. See x86_64/confined.h. */
+CONTRACT uint32_t tramp_confined;
+
+/*
+ * Where the gates go: one trampoline per event. Filled before the first stub is reached. Any entry may change at any
+ * time, by one store: threads take the old or the new one.
+ */
+CONTRACT void (*dispatch_table[TRAMP_EVENTS])(void);
+
+/* What a tool outside finds (remote.h). Here only the word at CONTROL_BLOCK_RUNNING is known. */
+struct control_block;
+CONTRACT struct control_block control_block;
+
+/* ---- Slow paths ---- */
+
+/* What the slow paths answer. */
+enum tramp_answer {
+	TRAMP_AGAIN, /* state is in order now: run the fast path again */
+	TRAMP_POINTED, /* can't keep this call open: record an entry alone and go to the body */
+	TRAMP_PASS,  /* nothing is recorded on this thread: go on as if untraced */
+};
+
+/* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
+CONTRACT enum tramp_answer tramp_slow_enter(uint64_t slot);
+
+/* The same for an XRay entry, whose call is kept at x, the word below its slot. */
+CONTRACT enum tramp_answer tramp_slow_enter_xray(uint64_t x);
+
+/*
+ * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On
+ * return top == slot (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
+ */
+CONTRACT enum tramp_answer tramp_slow_leave(uint64_t slot);
+
+/*
+ * An exception has landed in the frame that makes a call at slot: open calls at or below it are gone, whatever their
+ * slots hold.
+ */
+CONTRACT enum tramp_answer tramp_slow_landed(uint64_t slot);
+
+/* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
+CONTRACT enum tramp_answer tramp_slow_jump(uint64_t env);
+
+/*
+ * The thread is about to call prctl(PR_SET_TSC, PR_TSC_SIGSEGV) with its stack at sp: from then on no trampoline and
+ * no return label of it reads the TSC.
+ */
+CONTRACT enum tramp_answer tramp_slow_prctl(uint64_t sp);
+
+/*
+ * The thread, with its stack at sp, is about to put itself or all threads under a filter of system calls: asks for what
+ * will be needed, and sets tramp_confined. Called until that is set.
+ */
+CONTRACT enum tramp_answer tramp_slow_confine(uint64_t sp);
+
+/*
+ * The thread is about to be allowed nothing but read, write and exit, and no TSC (SECCOMP_MODE_STRICT): nothing more is
+ * recorded of the process, and no call of the thread returns through a label. The argument is none.
+ */
+CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
+
+/*
+ * Addresses are about to be limited, or what is mapped to be counted: gives back what is not used. The argument is
+ * none.
+ */
+CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t unused);
+
+/*
+ * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to
+ * another stack in between. found: what lies there, or the address, or 0. Records the event with a clock of its own,
+ * unless it is there already; or it is lost, and counted. slot: an address on the stack that it is on.
+ */
+CONTRACT void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot);
+
+/*
+ * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count,
+ * of size 32; compilers before clang 18 leave what they find in the others.
+ */
+CONTRACT void tramp_custom_event(const void *data, uint64_t size);
+CONTRACT void tramp_typed_event(uint64_t type, const void *data, uint64_t size);
+
+/*
+ * The function id has no counter on this thread yet. TRAMP_AGAIN: now it has. TRAMP_PASS: it can't; the call is lost,
+ * and counted as such.
+ */
+CONTRACT enum tramp_answer tramp_slow_count(uint64_t id);
+
+/*
+ * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes,
+ * and it is taken for open from now on (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
+ * TRAMP_POINTED: no, since its time will not be known; but handlers are told of it.
+ */
+CONTRACT enum tramp_answer tramp_filter_enter(uint64_t slot);
+CONTRACT enum tramp_answer tramp_filter_point(uint64_t slot);
+
+/* The same of an XRay call. at: address of its word; its slot X lies 5 words above. */
+CONTRACT enum tramp_answer tramp_filter_enter_xray(uint64_t at);
+
+/*
+ * The innermost open call, at slot, ends at this clock, of which the low half counts. TRAMP_PASS: it was too short;
+ * its entry is gone, and it is open no more. TRAMP_AGAIN: record its end.
+ */
+CONTRACT enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock);
+
+/*
+ * The innermost open call, at slot, ends by a jump to the function whose word lies in the 8 bytes below slot.
+ * TRAMP_PASS: it was too short; its entry is gone, and the other one is open in its place. TRAMP_AGAIN: record its
+ * end.
+ */
+CONTRACT enum tramp_answer tramp_filter_tail(uint64_t slot);
+
+/*
+ * An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see
+ * tramp_slow_leave().
+ */
+CONTRACT enum tramp_answer tramp_filter_gone(uint64_t slot);
+
+/* ---- Handlers: functions of the program ---- */
+
+/* General registers of the program. rsp: at the function's entry; behind its return. */
+struct tramp_registers {
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/*
+ * Call the handlers of the event that happened at clock, for a trampoline with this frame. Registers are the program's
+ * but for rsp, which is filled in. Return 0 when the event is to be recorded with that clock; 1 when clock and stack
+ * are to be looked at anew: the handler took its time, raised events, forked ...
+ *
+ * The words of the frame, S the slot of the call:
+ *	enter, point	0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 the function's body, 6 the event's word, 7 S
+ *	leave		0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 S
+ *	xray_enter	0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled (word X), 5 S
+ *	xray_exit	0 r11, 1 rdx, 2 rcx, 3 rax, 4 S
+ *	xray_tail	0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled, 5 S
+ */
+CONTRACT uint32_t tramp_handle_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+CONTRACT uint32_t tramp_handle_point(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+CONTRACT uint32_t tramp_handle_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+/* word: the event's; of exit and tail in the upper half. */
+CONTRACT uint32_t tramp_handle_xray_enter(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+CONTRACT uint32_t tramp_handle_xray_exit(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+CONTRACT uint32_t tramp_handle_xray_tail(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+
+/* The event clock where it is not to be read by rdtsc. */
+CONTRACT uint64_t tramp_clock(void);
+
+/* ---- Control from outside ---- */
+
+/* Does what the request asks for that the tool has left (remote.h). On a stack of ours, called by control_entry alone. */
+CONTRACT void control_run(void);
+
+#endif
+#endif
