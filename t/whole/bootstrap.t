@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What bootstrap installs of clang, and when it configures again: on systems made of programs of this test's own.
+# What bootstrap installs, when it configures again and which tests it runs: on systems made of programs of this test's
+# own.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$tmp" || bail 'no temporary folder'
 mkdir -p bin build-aux m4 t/unit && touch Makefile.in build-aux/tap-driver.sh && cp "$top_srcdir/bootstrap" . ||
 	bail 'no bootstrap here'
-for name in sh sed dirname cat env awk rm mkdir; do
+for name in sh sed dirname cat env awk rm mkdir grep sort date; do
 	ln -s "$(command -v $name)" "bin/$name" || bail "no $name here"
 done
 
@@ -24,7 +25,9 @@ for name in gcc g++ autoconf automake libtoolize pkg-config perl iconv ld.lld ma
 done
 fake bin/id 'echo 0'
 fake bin/nproc 'echo 1'
-fake bin/make 'echo ":test-result: PASS one" >t/unit/one.trs'
+fake bin/make 'echo "XAUDIT_ALL=${XAUDIT_ALL-}" >>log' 'echo ":test-result: PASS one" >t/unit/one.trs'
+printf 't/unit/%s\n' '# of nobody' 'one.t audit/live' 'two.t audit doc all' 'three.t auditor tool/ctl' 'four.t tool all' |
+	sed 's,^t/unit/#,#,' >t/areas
 fake configure 'echo "CXX = g++" >Makefile' 'echo "CLANG = $CLANG" >>Makefile'
 fake config.status
 
@@ -32,11 +35,17 @@ fake config.status
 compiler() {
 	fake "bin/$1" "case \$* in -dumpversion) echo $2 ;; *) exit $3 ;; esac"
 }
-# bootstrap [NAME=VALUE]...: ./bootstrap check, $out, $status, $installed: what of clang was installed.
+# run JOB [AREA]...: ./bootstrap with these, $out, $status.
+run() {
+	rm -f log
+	status=0
+	out=$(bounded 60 env -i PATH="$tmp/bin" ./bootstrap "$@" 2>&1) || status=$?
+}
+# bootstrap [NAME=VALUE]...: ./bootstrap check-all, $out, $status, $installed: what of clang was installed.
 bootstrap() {
 	rm -f log
 	status=0
-	out=$(bounded 60 env -i PATH="$tmp/bin" "$@" ./bootstrap check 2>&1) || status=$?
+	out=$(bounded 60 env -i PATH="$tmp/bin" "$@" ./bootstrap check-all 2>&1) || status=$?
 	installed=$(sed -n 's/^apt-get install //p' log | tr ' ' '\n' | grep -E 'clang|c\+\+|unwind' | LC_ALL=C sort |
 		tr '\n' ' ')
 }
@@ -51,7 +60,8 @@ rechecks() {
 bootstrap
 is "$installed" 'clang libc++-dev libc++abi-dev libclang-rt-dev ' \
 	'where no clang is, the release says which one, and its libraries go with it'
-is "$status $(printf '%s\n' "$out" | tail -n 1)" '0 1 passed, 0 failed, 0 skipped' 'the last line counts the checks'
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '0 2 passed, 0 failed, 0 skipped' \
+	'the last line counts the checks of both parts'
 is "$(grep -c '^configure' log) $(rechecks)" '1 0' 'it configures once'
 
 compiler clang-19 19.1.7 1
@@ -91,5 +101,42 @@ made g++ ''
 fake bin/apt-get 'exit 100'
 bootstrap
 is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 bootstrap: apt-get update failed' 'what apt-get fails at is said'
+
+# ---- areas ----
+# ran: the tests of each time that make checked, and XAUDIT_ALL then.
+ran() {
+	awk '/^make .* check/ && !/TESTS=$/ { sub(/.* check TESTS=/, ""); sub(/.* check.*/, "all"); what = $0 }
+		what && sub(/^XAUDIT_ALL=/, "") { printf "%s [%s];", what, $0; what = "" }' log
+}
+rm bin/gdb
+fake bin/apt-get
+made g++ ''
+run check
+is "$status $(ran)" '0 all [];' 'check runs all tests, in their short form'
+unlike "$(cat log)" '^apt-get install.* (gdb|libc[+][+]-dev)' \
+	'and has no package that only check-all uses'
+run check-all
+is "$status $(ran)" '0 all [];t/unit/two.t t/unit/four.t [1];' 'check-all does so, and runs the longer ones for longer'
+like "$(cat log)" '^apt-get install.* libc[+][+]-dev .*gdb' 'with more packages'
+run check audit
+is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];' \
+	'check of an area runs the tests of the folder and of those below it'
+run check doc tool/ctl
+is "$status $(ran)" '0 t/unit/two.t t/unit/three.t [];' 'check of two areas runs those of both'
+run check-all audit
+is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];t/unit/two.t [1];' 'so does check-all of an area'
+run check-all tool/ctl
+is "$status $(ran)" '0 t/unit/three.t [];' 'where nothing is longer nothing is run again'
+run check audit live
+is "$status $out $(cat log 2>/dev/null)" \
+	"2 bootstrap: no area 'live'; there are: audit audit/live auditor doc tool tool/ctl " \
+	'an area that is none: status 2 and the list, before anything is done'
+run check all
+is "$status" 2 'a mark is no area'
+run demo audit
+is "$status $out" '2 usage: ./bootstrap [demo | check [AREA]... | check-all [AREA]...]' 'other jobs have no areas'
+fake bin/make 'case "$*" in *" TESTS=t"*) x=FAIL ;; *) x=PASS ;; esac' 'echo ":test-result: $x one" >t/unit/one.trs'
+run check-all
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 1 failed, 0 skipped' 'a failure of either part is one'
 
 done_testing
