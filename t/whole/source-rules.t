@@ -1,32 +1,78 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Rules that every source file keeps: a licence line, at most 600 lines, a reason beside each atomic access and fence, no
-# assembly outside of x86_64/, no include of what stands on its folder.
+# Rules that every source file keeps: a licence line, at most 600 lines of 120 columns, a reason beside each atomic
+# access and fence, no assembly outside of x86_64/, no include of what stands on its folder. Which code is compiled for
+# threads of the program; and that each test has its line in t/areas.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
+# Programs of C tests lie in t/unit/ when the source folder is the build folder.
 sources=$(find format x86_64 runtime audit tool t doc -type f \
-	\( -name '*.[chS]' -o -name '*.cc' -o -name '*.sh' -o -name '*.mk' -o -name '*.bash' -o -name '*.t' \) |
-	grep -v -e '^x86_64/offsets\.h$' | LC_ALL=C sort)
-scripts=$(for f in $sources; do
-	case $f in
-	# A program of a C test lies beside its source when the source folder is the build folder.
-	*.t) if head -c 2 "$f" | grep -q '^#!'; then echo "$f"; fi ;;
-	*) echo "$f" ;;
-	esac
-done)
-set -- $scripts Makefile.am configure.ac
+	\( -name '*.[chS]' -o -name '*.cc' -o -name '*.sh' -o -name '*.mk' -o -name '*.bash' -o -name '*.awk' -o \
+	-name '*.t' \) | grep -v -e '^x86_64/offsets\.h$' -e '^t/unit/.*\.t$' | LC_ALL=C sort)
+set -- $sources Makefile.am configure.ac bootstrap .ci/run t/areas
 ok 'there are source files to look at' test $# -gt 20
 
-missing=$(for f; do head -n 2 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)
+missing=$(awk '/SPDX-License-Identifier: MIT/ && FNR <= 2 { has[FILENAME] }
+	END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "$@")
 is "$missing" '' 'each source file names its licence in its first two lines'
 
-long=$(for f; do awk -v f="$f" 'END { if (NR > 600) print f ": " NR " lines" }' "$f"; done)
+long=$(awk 'FNR == 601 { print FILENAME }' "$@")
 is "$long" '' 'no source file is longer than 600 lines'
+
+# One width, with tabs of 8. Tables of Markdown can't be wrapped.
+wide() {
+	awk '
+	{ tabs = $0 }
+	length + 7 * gsub(/\t/, "", tabs) > 120 && !(FILENAME ~ /[.]md$/ && /^[|]/) {
+		columns = 0
+		n = split($0, part, "\t")
+		for (i = 1; i < n; i++)
+			columns += length(part[i]) + 8 - (columns + length(part[i])) % 8
+		columns += length(part[n])
+		if (columns > 120)
+			print FILENAME ":" FNR ": " columns " columns"
+	}' "$@"
+}
+printf '%121s\n' x >"$tmp/wide.c"
+printf '\t%112s\nabc\t%112s\n' x x >"$tmp/good.c"
+printf '\t%113s\n' x >"$tmp/tab.c"
+is "$(wide "$tmp/good.c" "$tmp/wide.c" "$tmp/tab.c")" "$tmp/wide.c:1: 121 columns
+$tmp/tab.c:1: 121 columns" 'lines of 121 columns are found, and those of 120 are none'
+is "$(wide "$@" README NEWS doc/*.md doc/*.[1-8])" '' 'no line is wider than 120 columns'
+
+# What is compiled for threads of the program is whole folders.
+threads() {
+	awk '
+	/_la_CFLAGS *=/ {
+		folder = FILENAME
+		sub(/[/]local[.]mk$/, "", folder)
+		wants = folder ~ /(^|[/])(x86_64|runtime|runtime[/]handlers|audit[/]live)$/
+		if (wants != /MODULE_THREAD_CFLAGS/)
+			print FILENAME ":" FNR ": " $1
+	}' "$@"
+}
+mkdir -p "$tmp/audit/live" "$tmp/audit/rules"
+echo 'rules_la_CFLAGS = $(MODULE_THREAD_CFLAGS)' >"$tmp/audit/rules/local.mk"
+echo 'live_la_CFLAGS = $(MODULE_CFLAGS)' >"$tmp/audit/live/local.mk"
+is "$(threads "$tmp/audit/rules/local.mk" "$tmp/audit/live/local.mk" | wc -l)" 2 \
+	'thread code in another folder is found, and other code among thread code'
+is "$(threads $(find format x86_64 runtime audit tool -name local.mk))" '' \
+	'thread code is in the folders that are compiled for it'
 
 marks=$(grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | grep -v '^t/whole/source-rules\.t:')
 is "$marks" '' 'no mark of unfinished work is left'
+
+# Each test has a line in t/areas, whose areas are folders that hold sources; each such folder has a test.
+is "$(sed -n 's/^\(t[^ ]*\) .*/\1/p' t/areas)" \
+	"$(grep -oh 't/unit/[a-z_]*\.t\>' t/unit/local.mk | LC_ALL=C sort -u
+	grep -oh 't/whole/[a-z_-]*\.t\>' t/whole/local.mk | LC_ALL=C sort -u)" \
+	't/areas has the tests that are in the lists, in order'
+is "$(sed -n 's/^t[^ ]* //p' t/areas | tr ' ' '\n' | grep -vx all | LC_ALL=C sort -u)" \
+	"$(for f in $(find format x86_64 runtime audit tool doc t -maxdepth 2 -name local.mk | LC_ALL=C sort); do
+		case $f in t/*/*) ;; *) echo "${f%/*}" ;; esac
+	done | LC_ALL=C sort)" 'and their areas are the folders of the source'
 
 # Programs of C tests are ignored by one pattern: so no script may lie among them.
 is "$(grep -l 'lib/tap\.sh' t/unit/*.t 2>/dev/null)" '' 'no script lies where programs of C tests are made'
@@ -62,14 +108,10 @@ set -- $(find format x86_64 runtime audit -name '*.[chS]' ! -name offsets.h)
 is "$(atomics "$@")" '' 'each atomic access and fence of the module has a comment on its line or the three before'
 # The machine: no assembly but in x86_64/ and in public headers and libraries, which other compilations see.
 assembly() {
-	for f; do
-		case $f in
-		x86_64/* | runtime/api/* | t/*) continue ;;
-		*.S) echo "$f" ;;
-		*) grep -nE '__asm__|(^|[^[:alnum:]_])asm *(volatile|[(])|__builtin_ia32|<([a-z/]*/)?(x86|imm|cpu)[a-z]*\.h>' "$f" |
-			sed "s,^,$f:," ;;
-		esac
-	done
+	awk '
+	FILENAME ~ /^(x86_64|runtime[/]api)[/]/ { next }
+	(FNR == 1 && FILENAME ~ /[.]S$/) || /__asm__|(^|[^A-Za-z0-9_])asm *(volatile|[(])|__builtin_ia32/ ||
+		/<([a-z/]*[/])?(x86|imm|cpu)[a-z]*[.]h>/ { print FILENAME ":" FNR ": " $0 }' "$@"
 }
 # Folders stand on those before them: format, x86_64, runtime, audit; the command uses what it links.
 order() {
