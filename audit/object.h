@@ -131,7 +131,10 @@ struct load {
 	int textrel;
 	int pinned; /* a handler of its own has called dlclose: it stays */
 	int asked; /* la_symbind64 is asked about what it binds */
-	/* its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done (audit/live/dlclose.h) */
+	/*
+	 * its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done
+	 * (audit/live/dlclose.h)
+	 */
 	uint32_t closes;
 	const Elf64_Rela *close_relocation[2];
 	uint64_t close_relocations[2];

@@ -42,8 +42,8 @@ void runtime_symbols_forget(const struct load *load);
 extern uint64_t runtime_symbols_handlers[4];
 
 /*
- * The object's sled map begins at `start`: its number at the XRay interface (audit/live/xray.h), -1 if it has none. More
- * arguments are not looked at: the module has read the object's file.
+ * The object's sled map begins at `start`: its number at the XRay interface (audit/live/xray.h), -1 if it has none.
+ * More arguments are not looked at: the module has read the object's file.
  */
 int32_t runtime_symbols_register(const void *start);
 

@@ -62,8 +62,8 @@ _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points a
 #define THREAD_SLAB (64ul << 10)
 
 /*
- * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers/handlers.c registers
- * it.
+ * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers/handlers.c
+ * registers it.
  */
 static inline struct epoch_slot *thread_slot(struct thread *thread)
 {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# xaudit, the command: each folder of tool/ adds its files to xaudit_SOURCES. It finds the module as $XAUDIT_MODULE, else
-# .libs/libxaudit.so beside its own executable (a build folder), else in XAUDIT_MODULE_DIR. Linked with static convenience
-# libraries only, so that libtool makes a plain executable and no wrapper script.
+# xaudit, the command: each folder of tool/ adds its files to xaudit_SOURCES. It finds the module as $XAUDIT_MODULE,
+# else .libs/libxaudit.so beside its own executable (a build folder), else in XAUDIT_MODULE_DIR. Linked with static
+# convenience libraries only, so that libtool makes a plain executable and no wrapper script.
 bin_PROGRAMS += xaudit
-xaudit_SOURCES = tool/json.c tool/json.h tool/lost.c tool/lost.h tool/main.c tool/memory.c tool/memory.h tool/options.c \
-	tool/options.h tool/tool.h
+xaudit_SOURCES = tool/json.c tool/json.h tool/lost.c tool/lost.h tool/main.c tool/memory.c tool/memory.h \
+	tool/options.c tool/options.h tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"' -DXAUDIT_DATA_DIR='"$(pkgdatadir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
 xaudit_LDADD = audit/site/libsites.la audit/rules/librules.la $(ELF_LIBS) $(INIH_LIBS)

@@ -43,13 +43,15 @@ _xaudit()
 			options='--config= --format= --help'
 			takes='-c|-f|--config|--format'
 		elif [[ $command == record ]]; then
-			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= --ring= --size-limit= --overflow= --depth= --time='
-			options+=' --below= --throttle= --clock= --start-disabled --prepare= --snapshot= --merge --config= --help'
-			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds|--buffer|--mode|--ring'
-			takes+='|--size-limit|--overflow|--depth|--time|--below|--throttle|--clock|--prepare|--snapshot|--config'
+			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
+			options+='--ring= --size-limit= --overflow= --depth= --time= --below= --throttle= --clock='
+			options+=' --start-disabled --prepare= --snapshot= --merge --config= --help'
+			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
+			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--depth|--time|--below'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
 		else
-			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions --error-exitcode= --format= --output='
-			options+=' --help'
+			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
+			options+=' --error-exitcode= --format= --output= --help'
 			takes='-o|--output|--error-exitcode|--format|--suppressions|--default-suppressions'
 		fi
 		# The first word that is neither option nor an option's value is the traced command.
@@ -109,7 +111,8 @@ _xaudit()
 		local control='status enable disable start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
-		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) || ${words[at - 1]} =~ ^(--tree|--name|=)$ || -d ${words[at]} ]]; do
+		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||
+			${words[at - 1]} =~ ^(--tree|--name|=)$ || -d ${words[at]} ]]; do
 			((at++))
 		done
 		if ((at == cword)) && [[ $cur == -* ]]; then

@@ -9,10 +9,10 @@
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
- * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/nointercept.h), right before the call, which
- * is the last chance to ask for what will be needed; who makes the system call by an instruction of his own is not
- * seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and for
- * what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
+ * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/nointercept.h), right before the call,
+ * which is the last chance to ask for what will be needed; who makes the system call by an instruction of his own is
+ * not seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and
+ * for what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
  *
  * Set by process_confine() alone. Any context, no lock.
  */

@@ -37,7 +37,9 @@ static inline int frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
 	return first == sizeof(one) || second == sizeof(two);
 }
 
-/* May these words be a frame, whose restorer is still to be looked at? By the code segment that 64-bit programs have. */
+/*
+ * May these words be a frame, whose restorer is still to be looked at? By the code segment that 64-bit programs have.
+ */
 static inline int frame_may_be(const uint64_t word[FRAME_WORDS])
 {
 	return (word[FRAME_SEGMENTS] & 0xffff) == 0x33 && word[FRAME_RETURN] >= 4096;

@@ -21,8 +21,9 @@ CLEANFILES += x86_64/offsets.h x86_64/offsets.s x86_64/offsets.d
 # Names without $@: where the source folder was a build folder once, VPATH would make $@ the file there.
 x86_64/offsets.h: x86_64/offsets.c
 	$(AM_V_GEN)$(MKDIR_P) x86_64
-	$(AM_V_at)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) $(WARN_CFLAGS) $(THREAD_CFLAGS) \
-		-fno-lto -MD -MP -MT x86_64/offsets.h -MF x86_64/offsets.d -S -o x86_64/offsets.s $(srcdir)/x86_64/offsets.c
+	$(AM_V_at)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) $(WARN_CFLAGS) \
+		$(THREAD_CFLAGS) -fno-lto -MD -MP -MT x86_64/offsets.h -MF x86_64/offsets.d -S \
+		-o x86_64/offsets.s $(srcdir)/x86_64/offsets.c
 	$(AM_V_at)$(SED) -n 's/^.*->\([A-Za-z0-9_]*\) \$$\{0,1\}\(-\{0,1\}[0-9][0-9]*\).*$$/#define \1 \2/p' \
 		x86_64/offsets.s > x86_64/offsets.h.new
 	$(AM_V_at)test -s x86_64/offsets.h.new && mv x86_64/offsets.h.new x86_64/offsets.h

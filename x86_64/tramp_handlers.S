@@ -128,7 +128,7 @@
 #define X87_CODES 0x4700	/* of the status word: condition codes, which no function keeps */
 #define X87_EMPTY 0x4100	/* codes after fxam: the top register is empty, so the stack is */
 #define X87_SIGN  0x0200	/* and its sign, which tells nothing */
-#define X87_TOP   0x3800	/* of the status word: which register is the top one. The first one, where all are empty, or all are full */
+#define X87_TOP   0x3800	/* of the status word: the top register. The first, where all are empty, or full */
 #define X87_INVALID 0x01	/* an exception, or its mask: also what a push raises where the register is not empty */
 #define X87_MASKS 0x3f		/* of the control word: no exception is raised */
 #define FLAGS_OF_RESULTS 0x8d5	/* carry, parity, adjust, zero, sign, overflow: undefined over calls */

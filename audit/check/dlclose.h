@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `xaudit check`: watching dlclose, to learn of libraries that stay after the last one. Between check.c and
- * audit/check/dlclose.c; contexts as in check.h. Calls of dlclose are bound to a function of ours, by la_symbind64, and where
- * ld.so does not ask there, by writing the slots.
+ * audit/check/dlclose.c; contexts as in check.h. Calls of dlclose are bound to a function of ours, by la_symbind64, and
+ * where ld.so does not ask there, by writing the slots.
  */
 #ifndef XAUDIT_AUDIT_CHECK_DLCLOSE_H
 #define XAUDIT_AUDIT_CHECK_DLCLOSE_H

@@ -3,7 +3,8 @@
  * dladdr() of a stub. Where bindings of a function are traced, dlsym() answers its stub, which lies in no object that
  * ld.so knows. So calls of libc's dladdr, dladdr1, backtrace_symbols and backtrace_symbols_fd go to ours, which ask the
  * real ones about the function behind the stub. To the program the stub is the function: of the stub's own address,
- * dladdr says that the symbol lies there (dli_saddr). Of ours, and of dlclose (audit/live/dlclose.h), they tell of the real ones.
+ * dladdr says that the symbol lies there (dli_saddr). Of ours, and of dlclose (audit/live/dlclose.h), they tell of the
+ * real ones.
  *
  * Only libc's are replaced, where la_symbind64 is asked: PLT slots and dlsym(). Who interposes one of them looks for
  * libc's behind its own, and gets ours. In all namespaces those of the base namespace are called: they know the objects

@@ -148,7 +148,8 @@ unsigned load_code_look(const struct load *load, uint32_t n)
 	const struct site *site = &load->object->sites.site[n];
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint8_t patched[16];
-	int from, known = (load->stubs.written || site->type == SLED_GUARD) && load_code_patched(load, n, patched, &from);
+	int from;
+	int known = (load->stubs.written || site->type == SLED_GUARD) && load_code_patched(load, n, patched, &from);
 
 	return sled_look(site->type, p, site->length, load_code_original(load->object, n), known ? patched : NULL);
 }

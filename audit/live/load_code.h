@@ -3,8 +3,8 @@
  * The text of a load: what its sites are now, what they can become, and which of its pages are private because of that.
  *
  * A site's state is read from its bytes, always. Of a load that is open (object.h), process lock held, but for
- * load_code_look() and what else only reads: in la_objopen ld.so's lock does for these. Compiled as runtime/ is: a stopped
- * thread comes here (runtime/control.h), general registers only, no libc.
+ * load_code_look() and what else only reads: in la_objopen ld.so's lock does for these. Compiled as runtime/ is: a
+ * stopped thread comes here (runtime/control.h), general registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_LOAD_CODE_H
 #define XAUDIT_AUDIT_LIVE_LOAD_CODE_H

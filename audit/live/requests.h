@@ -3,8 +3,8 @@
  * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last one that
  * matches a function counts, for objects to come too.
  *
- * Lock: process lock held for requests_remember() and requests_selects(). Stopped threads come here (runtime/control.h):
- * general registers only, no libc.
+ * Lock: process lock held for requests_remember() and requests_selects(). Stopped threads come here
+ * (runtime/control.h): general registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_REQUESTS_H
 #define XAUDIT_AUDIT_LIVE_REQUESTS_H

@@ -426,8 +426,8 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 	return 0;
 }
 
-static int plan(int on, const struct requests_rule *rule, size_t rules, struct arena *arena, struct control_patch **patch,
-	size_t *count, struct control_result *result)
+static int plan(int on, const struct requests_rule *rule, size_t rules, struct arena *arena,
+	struct control_patch **patch, size_t *count, struct control_result *result)
 {
 	struct batch batch = { .on = on, .outside = 1, .rule = rule, .rules = rules, .arena = arena, .result = result };
 
@@ -445,8 +445,8 @@ static int plan(int on, const struct requests_rule *rule, size_t rules, struct a
 	return r;
 }
 
-int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
-	struct control_result *result)
+int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch,
+	size_t *count, struct control_result *result)
 {
 	return plan(on, rule, 1, arena, patch, count, result);
 }
@@ -486,8 +486,8 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 		to->head = (uint8_t)sled_head(site->type);
 	} else {
 		/* Ready again: of all but five-byte sites that is the head alone. */
-		to->patch.size =
-			(uint8_t)sled_ready(site->type, load_code_original(load->object, change->site), to->patch.bytes);
+		to->patch.size = (uint8_t)sled_ready(
+			site->type, load_code_original(load->object, change->site), to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
 	if (sled_is_jump(site->type))

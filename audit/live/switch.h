@@ -4,12 +4,12 @@
  *
  * There is no second account of which site is on: the bytes of the text say so (and the `target` of a binding's cell),
  * so whoever dies in the middle of a batch leaves nothing to be repaired. What was asked for is kept in object.marks,
- * for later loads of known objects, and in the list of rules (audit/live/requests.h), for objects to come. An object's marks stay as
- * asked where a site of the present load could not be changed.
+ * for later loads of known objects, and in the list of rules (audit/live/requests.h), for objects to come. An object's
+ * marks stay as asked where a site of the present load could not be changed.
  *
  * Two ways to apply a batch:
- *  - from inside, by a thread of the program: switch_apply(), by x86_64/patch.h's guard jump, while all others run. What
- *    is switched off becomes `ready` (x86_64/sled.h).
+ *  - from inside, by a thread of the program: switch_apply(), by x86_64/patch.h's guard jump, while all others run.
+ *    What is switched off becomes `ready` (x86_64/sled.h).
  *  - from outside: `xaudit ctl` stops all threads, has one of them call switch_plan(), moves whoever stands inside of
  *    bytes that will change, writes the bytes itself (so that a tool that is killed writes no further while threads run
  *    again), and has switch_reclaim() called. What is switched off becomes the file's own bytes, so that pages can be
@@ -35,8 +35,8 @@
  * Returns 0, -ENOMEM, or -EAGAIN when a load is being prepared right now (then nothing was done). Functions that were
  * never traced before get ids and are described in the trace.
  */
-int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch, size_t *count,
-	struct control_result *result);
+int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch,
+	size_t *count, struct control_result *result);
 
 /*
  * Plans and applies from inside. What only the tool can do is refused, with its reason, in result. Returns 0, or

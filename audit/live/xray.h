@@ -8,7 +8,8 @@
  * it is traced by the rules as ever. Function numbers are XRay's own: places in the object's map, from 1. Both together
  * are an id: object << 24 | function.
  *
- * What is asked for here concerns what is loaded now; the rules alone say what is on in later loads (audit/live/switch.h).
+ * What is asked for here concerns what is loaded now; the rules alone say what is on in later loads
+ * (audit/live/switch.h).
  *
  * Lock: the process lock, taken by what is called from the program; xray_id() looks without it. Program threads come
  * here: general registers only, no libc.

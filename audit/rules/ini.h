@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and audit/rules/ini.c; main thread,
- * at start.
+ * One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and audit/rules/ini.c; main
+ * thread, at start.
  */
 #ifndef XAUDIT_AUDIT_RULES_INI_H
 #define XAUDIT_AUDIT_RULES_INI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of the configuration. Between rules.c, audit/rules/ini.c and audit/rules/keys.c; pure, but for what they are told to
- * write to.
+ * The keys of the configuration. Between rules.c, audit/rules/ini.c and audit/rules/keys.c; pure, but for what they are
+ * told to write to.
  */
 #ifndef XAUDIT_AUDIT_RULES_KEYS_H
 #define XAUDIT_AUDIT_RULES_KEYS_H

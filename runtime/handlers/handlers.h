@@ -5,11 +5,11 @@
  *
  * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS, and tramp_wanted a bit for its type. The
  * trampolines then take their checked path; where the event's type is wanted, they read the clock, save the general
- * registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (runtime/handlers/calls.c). The recorder's event follows the
- * handler. Its time is what the handler was told; but behind a handler of an entry without HANDLERS_GENERAL, and behind
- * one that raised events, it is read again, so that times ascend. Functions that are only counted, or left out by a
- * depth or `below`, reach no handler; recording has to be on, not in mode count. The rules' time takes nothing from
- * handlers. Without handlers nothing of this runs.
+ * registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (runtime/handlers/calls.c). The recorder's event
+ * follows the handler. Its time is what the handler was told; but behind a handler of an entry without
+ * HANDLERS_GENERAL, and behind one that raised events, it is read again, so that times ascend. Functions that are only
+ * counted, or left out by a depth or `below`, reach no handler; recording has to be on, not in mode count. The rules'
+ * time takes nothing from handlers. Without handlers nothing of this runs.
  *
  * Registers: whatever the handler does, the program finds all registers as they were: x87, SSE, AVX, AVX-512 and mask
  * registers, mxcsr, and flags but for those of results, which no function keeps. Vector and mask registers by moves;

@@ -26,7 +26,8 @@ done
 fake bin/id 'echo 0'
 fake bin/nproc 'echo 1'
 fake bin/make 'echo "XAUDIT_ALL=${XAUDIT_ALL-}" >>log' 'echo ":test-result: PASS one" >t/unit/one.trs'
-printf 't/unit/%s\n' '# of nobody' 'one.t audit/live' 'two.t audit doc all' 'three.t auditor tool/ctl' 'four.t tool all' |
+printf 't/unit/%s\n' '# of nobody' 'one.t audit/live' 'two.t audit doc all' 'three.t auditor tool/ctl' \
+	'four.t tool all' |
 	sed 's,^t/unit/#,#,' >t/areas
 fake configure 'echo "CXX = g++" >Makefile' 'echo "CLANG = $CLANG" >>Makefile'
 fake config.status

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of `xaudit check`. One thread. The command is the ptrace tracer of the program and of all that it starts;
- * the module in each process speaks to it by the protocol of audit/check/check.h, and what it needs to know beyond that, it
- * reads out of the stopped process.
+ * the module in each process speaks to it by the protocol of audit/check/check.h, and what it needs to know beyond
+ * that, it reads out of the stopped process.
  *
- * Who does what: check.c options and result; tool/check/trace.c the events of ptrace; tool/check/stop.c threads and memory of a
- * process; tool/check/judge.c what an unload leaves behind; tool/check/late.c faults in what was unloaded; tool/check/libc.c functions
- * that libc is to call; tool/check/scan.c pointers in memory; tool/check/kept.c libraries that stay; tool/check/growth.c memory per
- * cycle; tool/check/stack.c stacks and names; tool/check/report.c and tool/check/json.c findings; tool/check/suppress.c those that are
- * not to be told.
+ * Who does what: check.c options and result; tool/check/trace.c the events of ptrace; tool/check/stop.c threads and
+ * memory of a process; tool/check/judge.c what an unload leaves behind; tool/check/late.c faults in what was unloaded;
+ * tool/check/libc.c functions that libc is to call; tool/check/scan.c pointers in memory; tool/check/kept.c libraries
+ * that stay; tool/check/growth.c memory per cycle; tool/check/stack.c stacks and names; tool/check/report.c and
+ * tool/check/json.c findings; tool/check/suppress.c those that are not to be told.
  */
 #ifndef XAUDIT_TOOL_CHECK_CHECK_H
 #define XAUDIT_TOOL_CHECK_CHECK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What in the memory of a stopped process points into a library that it unloaded, beyond libc's own lists
- * (tool/check/libc.c). Each aligned word that is an address of the text counts, as a possible pointer. What has the form of
- * an entry in a list of libc, with its function mangled, is more than that, even where the list was not found.
+ * (tool/check/libc.c). Each aligned word that is an address of the text counts, as a possible pointer. What has the
+ * form of an entry in a list of libc, with its function mangled, is more than that, even where the list was not found.
  */
 #define _GNU_SOURCE
 #include "tool/check/scan.h"

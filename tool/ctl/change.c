@@ -41,7 +41,9 @@ static bool is_kind(const char *word, size_t length)
 	return false;
 }
 
-/* [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]: what the module would refuse (audit/live/switch.h) is refused here, with words. */
+/*
+ * [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]: what the module would refuse (audit/live/switch.h) is refused here, with words.
+ */
 static bool check_rule(const char *rule)
 {
 	const char *colon = strchr(rule, ':'), *at = strchr(rule, '@');

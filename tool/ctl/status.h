@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit ctl PID status` tells, whether it was found in a process (tool/ctl/live.c) or in a trace (tool/ctl/trace.c), which
- * know different structures by the same names.
+ * What `xaudit ctl PID status` tells, whether it was found in a process (tool/ctl/live.c) or in a trace
+ * (tool/ctl/trace.c), which know different structures by the same names.
  */
 #ifndef XAUDIT_TOOL_CTL_STATUS_H
 #define XAUDIT_TOOL_CTL_STATUS_H

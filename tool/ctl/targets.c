@@ -133,7 +133,8 @@ static bool is_named(const struct ctl_targets *targets, pid_t pid)
 	ssize_t n = readlink(path, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = '\0';
 	for (size_t i = 0; i < targets->names; i++)
-		if (rules_glob(targets->name[i], name) || (n > 0 && rules_glob(targets->name[i], read_path_base(program))))
+		if (rules_glob(targets->name[i], name) ||
+			(n > 0 && rules_glob(targets->name[i], read_path_base(program))))
 			return true;
 	return false;
 }

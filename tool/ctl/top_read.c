@@ -315,7 +315,8 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 /* Looks at the chunk at hand again; it may be at another place now. */
 static bool is_there(struct top_thread *t)
 {
-	return read_chunk_again(&t->chunk) || (read_chunks_find_copy(&t->chunks, &t->chunk) && read_chunk_again(&t->chunk));
+	return read_chunk_again(&t->chunk) ||
+	       (read_chunks_find_copy(&t->chunks, &t->chunk) && read_chunk_again(&t->chunk));
 }
 
 /* Reads one block of the chunk at hand. Returns whether there may be more now. */

@@ -40,8 +40,8 @@ void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *ho
 	}
 }
 
-static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
-	uint64_t now, size_t at)
+static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
+	uint32_t id, uint64_t now, size_t at)
 {
 	struct read_call *call = calls->top;
 
@@ -61,8 +61,8 @@ static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, 
 	calls->top--;
 }
 
-void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
-	uint32_t id, uint64_t now, size_t at)
+void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user,
+	enum trace_type type, uint32_t id, uint64_t now, size_t at)
 {
 	if (type == TRACE_POINT)
 		hooks->point(user, id, now, at);
@@ -70,8 +70,8 @@ void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hook
 		end(calls, hooks, user, type, id, now, at);
 }
 
-void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
-	uint64_t now)
+void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
+	uint32_t id, uint64_t now)
 {
 	struct read_call *top = calls->top;
 

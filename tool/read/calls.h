@@ -6,11 +6,12 @@
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
  * call's ends all inside of its own too, at that time (CALL_CUT), if its function is open at all; otherwise it is an
  * orphan: the call was before the trace, or was lost. What is open where events were lost or overwritten
- * (read_calls_drop), where another thread takes the record over, or at the end has no end and no time: it may have ended
- * there, and an end that follows may be another call's.
+ * (read_calls_drop), where another thread takes the record over, or at the end has no end and no time: it may have
+ * ended there, and an end that follows may be another call's.
  *
- * Whoever counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler knows,
- * so that all of it becomes one loop with decode_block(). Whoever gets events one by one calls read_calls_take().
+ * Whoever counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler
+ * knows, so that all of it becomes one loop with decode_block(). Whoever gets events one by one calls
+ * read_calls_take().
  *
  * Works on what it is given alone; nothing here is thread-safe or async-signal-safe. Memory: per open call.
  */
@@ -46,10 +47,12 @@ enum read_call_end {
 
 /* `at` is what calls_event() was given; of read_calls_take(), 0. */
 struct read_calls_hooks {
-	void (*enter)(void *user, struct read_call *call, size_t at); /* a call was opened; not to be kept: calls may move */
+	/* a call was opened; not to be kept: calls may move */
+	void (*enter)(void *user, struct read_call *call, size_t at);
 	void (*deep)(void *user, uint32_t id, size_t at);	 /* instead, where CALLS_MOST are open */
 	void (*end)(
-		void *user, struct read_call *call, enum read_call_end how, uint64_t now); /* call[-1] becomes the innermost */
+		/* call[-1] becomes the innermost */
+		void *user, struct read_call *call, enum read_call_end how, uint64_t now);
 	void (*drop)(void *user, struct read_call *call);				 /* the same, without an end */
 	void (*point)(void *user, uint32_t id, uint64_t now, size_t at);	 /* a call whose end is not recorded */
 	/*
@@ -76,19 +79,19 @@ static inline size_t read_calls_depth(const struct read_calls *calls)
 void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user);
 
 /* Takes an event. */
-void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id,
-	uint64_t now);
+void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
+	uint32_t id, uint64_t now);
 
 /* What is neither an entry nor the return of the innermost call. */
-void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
-	uint32_t id, uint64_t now, size_t at);
+void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user,
+	enum trace_type type, uint32_t id, uint64_t now, size_t at);
 
 /*
  * The same as read_calls_take(), where *top, which the loop keeps in a register, stands for calls->top. What is called
  * beside it and needs that, as read_calls_drop(), has it stored there before and loaded behind.
  */
-DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top, const struct read_calls_hooks *hooks, void *user,
-	enum trace_type type, uint32_t id, uint64_t now, size_t at)
+DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top, const struct read_calls_hooks *hooks,
+	void *user, enum trace_type type, uint32_t id, uint64_t now, size_t at)
 {
 	if (type == TRACE_ENTRY) {
 		if (decode_unlikely(*top + 1 == calls->limit)) {

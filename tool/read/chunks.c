@@ -29,7 +29,8 @@ static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offs
 	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
 }
 
-void read_chunks_damage(const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
+void read_chunks_damage(
+	const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
 {
 	damage_at(chunks, chunk->kind, offset, what);
 }
@@ -45,7 +46,8 @@ static size_t read_at(const struct read_chunks *chunks, char kind, void *to, siz
 	return have;
 }
 
-size_t read_chunks_read(const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset)
+size_t read_chunks_read(
+	const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset)
 {
 	return read_at(chunks, chunk->kind, to, size, offset);
 }
@@ -100,7 +102,8 @@ static uint64_t ring_place(const struct read_chunks *chunks, const struct read_f
 		      : n * place_size(chunks, 'r');
 }
 
-static struct read_chunk chunk_at(const struct read_chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
+static struct read_chunk chunk_at(
+	const struct read_chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
 {
 	uint64_t limit = place_size(chunks, kind);
 
@@ -334,7 +337,8 @@ static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, s
 }
 
 /* Takes the chunk at chunks->next in t<n>. Returns false if it can't be read. */
-static bool take_from_file(struct read_chunks *chunks, struct read_chunk *chunk, const struct trace_chunk *head, size_t have)
+static bool take_from_file(
+	struct read_chunks *chunks, struct read_chunk *chunk, const struct trace_chunk *head, size_t have)
 {
 	uint64_t begin = chunks->next, chunk_size = chunks->process->head.chunk_size, seq = begin / chunk_size;
 	const char *wrong;
@@ -497,7 +501,8 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 /* Looks in t<n> of version 2, from its end on. */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = place_size(chunks, 't'), n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
+	uint64_t size = place_size(chunks, 't'),
+		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
 	struct trace_chunk head;
 
 	while (n-- > 0 && !best->file) {

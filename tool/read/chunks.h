@@ -4,15 +4,15 @@
  * has two for each record, t<n> and r<n> (the flight recorder), read as one in the order of the chunks' numbers. Here
  * kinds are told by letters: 't' and 'r'; of version 2, 'r' are the record's places in meta.
  *
- * Whoever reads all of a record opens it by read_chunks_open() and goes through it by read_chunks_next(); what counts is what
- * was there when it was opened. Whoever follows one that grows opens it by read_chunks_follow() and asks for chunks by
- * number: read_chunks_find().
+ * Whoever reads all of a record opens it by read_chunks_open() and goes through it by read_chunks_next(); what counts
+ * is what was there when it was opened. Whoever follows one that grows opens it by read_chunks_follow() and asks for
+ * chunks by number: read_chunks_find().
  *
  * Of version 2, a chunk is in meta, or in t<n>[.<p>], or in both. In meta, all chunks of a record overwrite each other,
  * and nobody else's; in t<n> they stay.
  *
- * A chunk may be overwritten while it is read, where it is `reused`: what was read of it counts only if read_chunk_again()
- * says afterwards that it is still there.
+ * A chunk may be overwritten while it is read, where it is `reused`: what was read of it counts only if
+ * read_chunk_again() says afterwards that it is still there.
  */
 #ifndef XAUDIT_TOOL_READ_CHUNKS_H
 #define XAUDIT_TOOL_READ_CHUNKS_H
@@ -78,8 +78,8 @@ void read_chunks_end(struct read_chunks *chunks);
 void read_chunks_gone(struct read_chunks *chunks);
 
 /*
- * Begins to follow a record, whose files read_chunks_look() opens as read_process_list_files() has seen them. It says nothing of
- * damage.
+ * Begins to follow a record, whose files read_chunks_look() opens as read_process_list_files() has seen them. It says
+ * nothing of damage.
  */
 void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number);
 void read_chunks_look(struct read_chunks *chunks);
@@ -111,9 +111,11 @@ static inline bool read_chunk_is_unwritten(const struct read_chunk *chunk, uint6
 bool read_chunk_again(struct read_chunk *chunk);
 
 /* Bytes at `offset` of the file: as many as there are, up to size. */
-size_t read_chunks_read(const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
+size_t read_chunks_read(
+	const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
 
 /* Notes damage at `offset` of the chunk's file. */
-void read_chunks_damage(const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what);
+void read_chunks_damage(
+	const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what);
 
 #endif

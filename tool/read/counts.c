@@ -131,7 +131,8 @@ bool read_counts_open(struct read_counts *counts, struct read_process *process, 
 			read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
 		counts->disk = 0;
 		for (uint32_t i = 0; i < count; i++)
-			counts->disk += read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
+			counts->disk +=
+				read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
 		return next_run(counts);
 	}
 	read_family_file_name(name, 'c', number, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of one thread record, from its first chunk to its last: the words that tool/read/stream.h reads, decoded by
- * tool/read/decode.h.
+ * The events of one thread record, from its first chunk to its last: the words that tool/read/stream.h reads, decoded
+ * by tool/read/decode.h.
  *
  *	if (read_events_open(&events, process, number, STREAM_BLOCK)) {
  *		events_read(&events, event, other, user);	to the end, or until a hook returns true; then again

@@ -262,7 +262,8 @@ static bool is_begun(const struct trace_head *head)
 	return head->used || memcmp(head->magic, nothing, sizeof(nothing));
 }
 
-struct read_family *read_family_open(struct read_files *at, struct read_damage *damage, const char *dir, const char *name)
+struct read_family *read_family_open(
+	struct read_files *at, struct read_damage *damage, const char *dir, const char *name)
 {
 	struct read_family *family = memory_zeroed(1, sizeof(*family));
 	const char *wrong;

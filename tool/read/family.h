@@ -50,7 +50,8 @@ struct read_family {
 	bool files_listed;
 	struct read_process **process; /* by place, those that were opened (tool/read/process.h) */
 	uint32_t processes;
-	struct read_process **base; /* what forked processes share (tool/read/base.h); the one that was used last at the end */
+	/* what forked processes share (tool/read/base.h); the one that was used last at the end */
+	struct read_process **base;
 	uint32_t bases;
 };
 

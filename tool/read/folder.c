@@ -258,8 +258,8 @@ static uint32_t *list_children(const struct read_folder *folder, size_t *count)
 }
 
 /* How people call a forked process. pid: of all there are. */
-static char *name_child(const struct read_folder *folder, const struct read_family *family, const struct read_family_place *child,
-	const uint32_t *pid, size_t count)
+static char *name_child(const struct read_folder *folder, const struct read_family *family,
+	const struct read_family_place *child, const uint32_t *pid, size_t count)
 {
 	char *name = memory_format("p%" PRIu32, child->number);
 	struct stat s;

@@ -41,8 +41,8 @@ struct read_folder {
 
 /*
  * Opens the trace folder `path`, or of it the one process that `path` names: DIR/p<pid>[.<n>], a folder, for the
- * process that made it, or a name that people are shown of a forked process (struct read_process). Reads DIR/record and the
- * heads; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is
+ * process that made it, or a name that people are shown of a forked process (struct read_process). Reads DIR/record and
+ * the heads; processes other than `pid` are left out unless pid is 0. Also sets the clocks. Returns NULL when there is
  * nothing to read, and why: *error is to be freed in any case.
  */
 struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read_error *error);

@@ -17,7 +17,10 @@ void read_process_unload(struct read_process *process);
 /* Frees all of a process. */
 void read_process_close(struct read_process *process);
 
-/* As read_process_function(); reads what was added to meta meanwhile if it must, so a running process's new names are found. */
+/*
+ * As read_process_function(); reads what was added to meta meanwhile if it must, so a running process's new names are
+ * found.
+ */
 const struct read_function *read_process_function_now(struct read_process *process, uint32_t id);
 
 /* As read_process_type(), in the same way. Valid until the next read_process_load(). */

@@ -3,8 +3,8 @@
  * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads,
  * unloads and changes.
  *
- * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the
- * latest time so far of that file stands for the event, so what read_merge_next() returns never steps back within a file.
+ * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the latest
+ * time so far of that file stands for the event, so what read_merge_next() returns never steps back within a file.
  * Memory: per thread file (a block of words), function and load in force.
  */
 #ifndef XAUDIT_TOOL_READ_MERGE_H
@@ -93,13 +93,15 @@ struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_
 void read_merge_skip(struct read_merge *merge, struct read_merge_source *source);
 
 /* The function of an event, or NULL. Valid until the next read_merge_next() or read_merge_skip(). */
-static inline const struct read_function *read_merge_function(const struct read_merge_source *source, const struct read_merge_event *event)
+static inline const struct read_function *read_merge_function(
+	const struct read_merge_source *source, const struct read_merge_event *event)
 {
 	return event->index == UINT32_MAX ? NULL : read_process_function_at(source->process, event->index);
 }
 
 /* What changed, of a MERGE_CHANGE. Valid as long. */
-static inline const struct read_change *read_merge_change(const struct read_merge_source *source, const struct read_merge_event *event)
+static inline const struct read_change *read_merge_change(
+	const struct read_merge_source *source, const struct read_merge_event *event)
 {
 	return &source->process->change[event->count];
 }

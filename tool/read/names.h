@@ -58,6 +58,7 @@ const char *read_path_base(const char *path);
  * Name of a function: its symbol, or "library+0xoffset", which is written to buf; "[unknown]" for NULL. Names are not
  * demangled.
  */
-const char *read_function_name(const struct read_process *process, const struct read_function *function, char *buf, size_t size);
+const char *read_function_name(
+	const struct read_process *process, const struct read_function *function, char *buf, size_t size);
 
 #endif

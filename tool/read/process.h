@@ -78,8 +78,8 @@ struct read_process {
 	uint8_t *files;	  /* of each, mask of FILE_... */
 
 	/*
-	 * What read_process_load() reads; of a forked process only what it has said itself, or said anew. What it shares
-	 * with others is in `base`, which nobody changes: read_process_object() and such look there, too.
+	 * What read_process_load() reads; of a forked process only what it has said itself, or said anew. What it
+	 * shares with others is in `base`, which nobody changes: read_process_object() and such look there, too.
 	 */
 	bool loaded;
 	struct read_process *base; /* NULL: none */

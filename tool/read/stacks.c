@@ -107,8 +107,8 @@ struct read_stack_calls *read_stacks_part(
 	return other;
 }
 
-void read_stacks_each(struct read_stacks *stacks, const void *record, void (*do_it)(void *user, struct read_stack_calls *stack),
-	void *user)
+void read_stacks_each(struct read_stacks *stacks, const void *record,
+	void (*do_it)(void *user, struct read_stack_calls *stack), void *user)
 {
 	for (uint32_t i = 0; i < stacks->buckets; i++)
 		for (struct read_stack_calls *stack = stacks->bucket[i]; stack; stack = stack->next)

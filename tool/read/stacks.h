@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of a process, each with its open calls (tool/read/calls.h): who reads events of a thread record goes from one
- * to another where TRACE_STACK says so (struct read_decoder.stack), so that a call that another thread goes on with ends
- * there, if both are read in the order of time. The calls of events without such a number are their record's own.
+ * The stacks of a process, each with its open calls (tool/read/calls.h): who reads events of a thread record goes from
+ * one to another where TRACE_STACK says so (struct read_decoder.stack), so that a call that another thread goes on with
+ * ends there, if both are read in the order of time. The calls of events without such a number are their record's own.
  *
- * What is open on a stack where a record's events are missing has no end (read_stacks_each()), if that record was the last
- * one to be on it: what others suspended there may have gone on meanwhile, and what of it is over is met when a call
- * around it ends.
+ * What is open on a stack where a record's events are missing has no end (read_stacks_each()), if that record was the
+ * last one to be on it: what others suspended there may have gone on meanwhile, and what of it is over is met when a
+ * call around it ends.
  *
  * Works on what it is given alone; nothing here is thread-safe or async-signal-safe. Memory: per stack that has open
  * calls, or where a record is.
@@ -44,8 +44,8 @@ struct read_stack_calls *read_stacks_part(
 	struct read_stacks *stacks, struct read_stack_calls *stack, uint32_t number, size_t kept, const void *record);
 
 /* Calls do_it for each stack that the record was the last one on; NULL: any. It may leave none. */
-void read_stacks_each(struct read_stacks *stacks, const void *record, void (*do_it)(void *user, struct read_stack_calls *stack),
-	void *user);
+void read_stacks_each(struct read_stacks *stacks, const void *record,
+	void (*do_it)(void *user, struct read_stack_calls *stack), void *user);
 
 void read_stacks_close(struct read_stacks *stacks);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of one thread record: chunk by chunk, in blocks. tool/read/events.h makes events of them. Its two files, t<n>
- * and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
+ * The words of one thread record: chunk by chunk, in blocks. tool/read/events.h makes events of them. Its two files,
+ * t<n> and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
  *
  *	read_stream_open(&s, process, number, STREAM_BLOCK);
  *	while ((step = read_stream_step(&s)) != STREAM_END)

@@ -60,7 +60,8 @@ const char *read_object_path(const struct read_object *object)
 	return object->flags & TRACE_OBJECT_VDSO ? "[vdso]" : "[unknown]";
 }
 
-const char *read_function_name(const struct read_process *process, const struct read_function *function, char *buf, size_t size)
+const char *read_function_name(
+	const struct read_process *process, const struct read_function *function, char *buf, size_t size)
 {
 	if (!function)
 		return "[unknown]";

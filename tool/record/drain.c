@@ -27,7 +27,7 @@
 #define IDLE_LONG  (20 * MS)  /* and where nothing was for LONG; */
 #define IDLE_EACH  (50 * US)  /* and of many families, this times their number */
 #define LONG	   (10 * S)
-#define SEEN	   (300 * MS) /* where nothing was for so long it is seen whether its processes live, as often; if not, */
+#define SEEN	   (300 * MS) /* where nothing was for so long it is seen whether its processes live, as often; else */
 #define ENDED	   (3 * S)    /* this, as long as there is room for it */
 #define UNKNOWN	   (100 * MS) /* where nothing is to be seen yet, */
 #define GIVE_UP	   (60 * S)   /* so long */

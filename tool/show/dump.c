@@ -119,7 +119,8 @@ static void print_change_json(const struct read_change *change)
 	}
 }
 
-static void print_custom_json(const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
+static void print_custom_json(
+	const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	const char *name = read_process_type_now(source->process, event->id);
 	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
@@ -135,7 +136,8 @@ static void print_custom_json(const struct dump *dump, struct read_merge_source 
 	}
 }
 
-static void print_custom(const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
+static void print_custom(
+	const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	const char *name = read_process_type_now(source->process, event->id);
 	const struct event_format *format = event_format_find(&dump->formats, name, event->id);

@@ -159,7 +159,8 @@ static void scan_events(struct info_sums *sums, struct read_process *process, un
 	read_events_close(&source);
 	if (scan.first == UINT64_MAX)
 		return;
-	uint64_t first = read_clock_time(&process->clock, scan.first), last = read_clock_time(&process->clock, scan.now);
+	uint64_t first = read_clock_time(&process->clock, scan.first);
+	uint64_t last = read_clock_time(&process->clock, scan.now);
 	sums->first = first < sums->first ? first : sums->first;
 	sums->last = last > sums->last ? last : sums->last;
 }
@@ -304,8 +305,8 @@ static void print_changes(const struct read_process *process)
 		uint64_t start = process->head.first.ticks;
 		printf("  Change      ");
 		printf("%12s  ",
-			show_time(
-				buf, change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0));
+			show_time(buf,
+				change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0));
 		change_print(stdout, process, change);
 		putchar('\n');
 	}
@@ -393,8 +394,8 @@ static void print_process(
 			print_object(read_process_object(process, i), color);
 }
 
-static void print_text(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all, bool verbose,
-	const struct show_colors *color)
+static void print_text(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all,
+	bool verbose, const struct show_colors *color)
 {
 	const struct read_process *first = folder->process[0];
 	time_t began = (time_t)(info_began(folder) / 1000000000);

@@ -126,8 +126,8 @@ static void print_changes(const struct read_process *process)
 		else
 			printf("\"value\":%" PRIu64 ",", change->value);
 		if (change->what == TRACE_CHANGE_THROTTLED)
-			text("function", read_function_name(process, change_function(process, change), buf, sizeof(buf)),
-				",");
+			text("function",
+				read_function_name(process, change_function(process, change), buf, sizeof(buf)), ",");
 		text("text", change->text, "}");
 	}
 	printf("],");

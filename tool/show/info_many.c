@@ -53,7 +53,8 @@ static size_t add_up(struct row *row, size_t rows)
 	return n;
 }
 
-static void print_programs(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
+static void print_programs(
+	const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
 {
 	struct row *row = memory_zeroed(folder->processes, sizeof(*row));
 

@@ -533,7 +533,8 @@ static void mark_throttled(struct counter *c)
 			continue;
 		uint64_t start = process->head.first.ticks;
 		row->throttled = read_clock_time(&process->clock, change->clock);
-		row->throttled_after = change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0;
+		row->throttled_after =
+			change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0;
 	}
 }
 

@@ -94,7 +94,9 @@ void change_print(FILE *file, const struct read_process *process, const struct r
 		fputs("only counted from here on (throttled): ", file);
 		tool_text(file, read_function_name(process, function, buf, sizeof(buf)));
 		fputs(" [", file);
-		tool_text(file, read_path_base(read_object_path(function ? read_process_object(process, function->object) : NULL)));
+		tool_text(file,
+			read_path_base(read_object_path(
+				function ? read_process_object(process, function->object) : NULL)));
 		fputs("]", file);
 		break;
 	case TRACE_CHANGE_SNAPSHOT:
