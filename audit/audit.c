@@ -120,7 +120,9 @@ EXPORT unsigned la_version(unsigned version)
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
-	/* The clock asks a file of the kernel's else, or the processor itself, which leaves a virtual machine for it. */
+	/*
+	 * The clock asks a file of the kernel's else, or the processor itself, which leaves a virtual machine for it.
+	 */
 	if (!wanted && libc_ticks_are_steady())
 		wanted = TRACE_CLOCK_TSC;
 	clock_init(wanted, clock_gettime);

@@ -6,8 +6,8 @@
  * what its library lacks with the lines here that begin with CONTRACT, one name each.
  *
  * Functions: they are called on the program's thread and stack, in the middle of somebody's call, by trampolines alone
- * (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are async-signal-safe, and
- * may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
+ * (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are async-signal-safe,
+ * and may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
  *
  * Words: 0 before anybody stores to them, and then nothing is done but what the entry of an unknown thread needs. They
  * are loaded by single instructions; where it is not said otherwise, it does not matter when a store is seen.
@@ -218,7 +218,9 @@ CONTRACT uint64_t tramp_clock(void);
 
 /* ---- Control from outside ---- */
 
-/* Does what the request asks for that the tool has left (remote.h). On a stack of ours, called by control_entry alone. */
+/*
+ * Does what the request asks for that the tool has left (remote.h). On a stack of ours, called by control_entry alone.
+ */
 CONTRACT void control_run(void);
 
 #endif

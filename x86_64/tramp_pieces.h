@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assembler macros that the trampolines share (tramp.h tells what those are for, contract.h which C they call). What holds of every trampoline:
+ * Assembler macros that the trampolines share (tramp.h tells what those are for, contract.h which C they call). What
+ * holds of every trampoline:
  *
  *	in	stack as drawn at each; XRay: r10d = the event's word
  *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),

@@ -31,11 +31,13 @@ is "$(imports "$tmp/f.o")" strlen 'a call of libc is found'
 
 # contract HEADER: the name in each line that begins with CONTRACT.
 contract() {
-	sed -n '/^CONTRACT /{ s/^CONTRACT //; s/ __attribute__.*//; s/(\*\([a-z_]*\).*/ \1/; s/[[(;].*//; s/^.*[ *]//; p; }' "$1" |
-		LC_ALL=C sort
+	sed -n '/^CONTRACT /{
+		s/^CONTRACT //; s/ __attribute__.*//; s/(\*\([a-z_]*\).*/ \1/; s/[[(;].*//; s/^.*[ *]//; p
+	}' "$1" | LC_ALL=C sort
 }
 printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attribute__((c("d")));' \
-	'CONTRACT void (*c[D])(void);' 'CONTRACT enum e d(const void *e, int f);' 'CONTRACT uint32_t e(' 'int g(void);' \
+	'CONTRACT void (*c[D])(void);' 'CONTRACT enum e d(const void *e, int f);' 'CONTRACT uint32_t e(' \
+		'int g(void);' \
 	>"$tmp/contract.h"
 is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
 
@@ -45,5 +47,6 @@ contract "$top_srcdir/x86_64/contract.h" >"$tmp/expected"
 ok 'the contract has something' test "$(grep -c . "$tmp/expected")" -gt 30
 is "$(imports $machine)" "$(cat "$tmp/expected")" 'x86_64/ needs what its contract lists, all of it, and nothing else'
 is "$(imports $machine $runtime)" '' 'runtime/ needs x86_64/ and nothing else'
-is "$(imports $machine $runtime $live)" '' 'what program threads run calls no function of libc, nor of the rest of audit/'
+is "$(imports $machine $runtime $live)" '' \
+	'what program threads run calls no function of libc, nor of the rest of audit/'
 done_testing
