@@ -7,28 +7,32 @@
 #include <stdlib.h>
 #include <string.h> /* strndup */
 
-static void *check(void *memory)
+void memory_failed(void)
 {
-	if (!memory) {
-		fputs("xaudit: out of memory\n", stderr);
-		exit(1);
-	}
+	fputs("xaudit: out of memory\n", stderr);
+	exit(1);
+}
+
+void *memory_need(void *memory)
+{
+	if (!memory)
+		memory_failed();
 	return memory;
 }
 
 void *memory_zeroed(size_t count, size_t size)
 {
-	return check(calloc(count ? count : 1, size));
+	return memory_need(calloc(count ? count : 1, size));
 }
 
 void *memory_resize(void *old, size_t count, size_t size)
 {
-	return check(reallocarray(old, count ? count : 1, size));
+	return memory_need(reallocarray(old, count ? count : 1, size));
 }
 
 char *memory_text(const char *text, size_t length)
 {
-	return check(strndup(text, length));
+	return memory_need(strndup(text, length));
 }
 
 char *memory_format(const char *format, ...)
@@ -40,5 +44,5 @@ char *memory_format(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return check(text);
+	return memory_need(text);
 }

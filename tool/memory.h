@@ -17,4 +17,10 @@ char *memory_text(const char *text, size_t length);
 /* asprintf() */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Returns the pointer unless it is NULL, since somebody else ran out of memory. */
+void *memory_need(void *memory);
+
+/* Somebody else did: ends the command. */
+void memory_failed(void) __attribute__((noreturn));
+
 #endif

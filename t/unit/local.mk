@@ -4,8 +4,8 @@
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
 	t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
 	t/unit/histogram.t t/unit/live.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t \
-	t/unit/patch_live.t t/unit/pool.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
-	t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
+	t/unit/patch_live.t t/unit/pool.t t/unit/read_memory.t t/unit/reader_live.t t/unit/record_drain.t \
+	t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
 	t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t \
 	t/unit/step.t t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
@@ -64,6 +64,9 @@ t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 
 t_unit_pool_t_SOURCES = t/unit/pool.c
 
+t_unit_read_memory_t_SOURCES = t/unit/read_memory.c
+t_unit_read_memory_t_LDADD = tool/read/libread.la
+
 t_unit_reader_live_t_SOURCES = t/unit/reader_live.c
 t_unit_reader_live_t_LDADD = runtime/libbase.la
 
@@ -71,10 +74,8 @@ t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/r
 	tool/record/drain_beat.h tool/record/own.h
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
-t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/memory.c tool/record/trim.c tool/read/base.c \
-	tool/read/clock.c tool/read/error.c tool/read/family.c tool/read/file.c tool/read/folder.c \
-	tool/read/load.c tool/read/meta.c tool/read/names.c \
-	tool/read/process.c tool/read/words.c
+t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/memory.c tool/record/trim.c
+t_unit_record_trim_t_LDADD = tool/read/libread.la
 
 t_unit_recorder_t_SOURCES = t/unit/recorder.c
 t_unit_recorder_t_LDADD = t/lib/libcore.la
@@ -121,4 +122,5 @@ t_unit_text_t_LDADD = runtime/libruntime.la
 t_unit_ticks_t_SOURCES = t/unit/ticks.c
 t_unit_ticks_t_LDADD = t/lib/libcore.la
 
-t_unit_trace_file_t_SOURCES = t/unit/trace_file.c tool/memory.c tool/memory.h tool/read/file.c tool/read/file.h
+t_unit_trace_file_t_SOURCES = t/unit/trace_file.c
+t_unit_trace_file_t_LDADD = tool/read/libread.la

@@ -261,6 +261,7 @@ static pid_t living(const char *path)
 
 		pid = (pid_t)trace->head.pid;
 		read_process_load(trace);
+		show_need_memory(folder);
 		const char *end = read_process_state_end(read_process_state(trace));
 		if (!end && !ctl_open(&process, pid)) {
 			pid = 0;

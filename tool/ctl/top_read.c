@@ -11,6 +11,7 @@
 #include "tool/read/chunks.h"
 #include "tool/read/counts.h"
 #include "tool/read/stacks.h"
+#include "tool/show/open.h"
 #include "x86_64/cpu.h"
 
 #define BLOCK	  (64u << 10) /* bytes */
@@ -109,6 +110,8 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	struct taker *taker = user;
 
 	(void)at;
+	if (taker->thread->stack->calls.no_memory)
+		memory_failed();
 	count_call(taker->top, id);
 }
 
@@ -168,7 +171,7 @@ static void change_stack(struct top_thread *t, uint32_t number)
 	if (t->stack->number == number)
 		return;
 	read_stacks_leave(t->stacks, t->stack);
-	t->stack = read_stacks_enter(t->stacks, number, t->record);
+	t->stack = memory_need(read_stacks_enter(t->stacks, number, t->record));
 }
 
 static bool take_other(void *user, enum read_decoded what)
@@ -183,7 +186,8 @@ static bool take_other(void *user, enum read_decoded what)
 	if (what == DECODED_THREAD && !t->stack->number)
 		forget_stack(NULL, t->stack);
 	if (what == DECODED_PART)
-		t->stack = read_stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record);
+		t->stack = memory_need(
+			read_stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record));
 	else
 		change_stack(t, t->decoder.stack);
 	taker->innermost = t->stack->calls.top;
@@ -461,6 +465,7 @@ static void find_files(struct top *top)
 	struct read_process *process = top->process;
 
 	read_process_list_files(process);
+	show_need_memory(top->folder);
 	if (process->threads > top->threads) {
 		top->thread = memory_resize(top->thread, process->threads, sizeof(*top->thread));
 		memset(top->thread + top->threads, 0, (process->threads - top->threads) * sizeof(*top->thread));
@@ -469,7 +474,7 @@ static void find_files(struct top *top)
 		struct top_thread *t = &top->thread[top->threads];
 		t->record = (const char *)top->folder + top->threads; /* a name, no more */
 		t->stacks = top->stacks;
-		t->stack = read_stacks_enter(t->stacks, 0, t->record);
+		t->stack = memory_need(read_stacks_enter(t->stacks, 0, t->record));
 		read_chunks_follow(&t->chunks, process, top->threads);
 	}
 	for (unsigned n = 0; n < top->threads; n++) {

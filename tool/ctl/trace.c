@@ -38,6 +38,7 @@ void status_events(struct status *status)
 	if (!folder)
 		return;
 	take_sums(status, folder->process[0]);
+	show_need_memory(folder);
 	free(status->folder);
 	status->folder = memory_text(folder->process[0]->path, strlen(folder->process[0]->path));
 	read_folder_close(folder);

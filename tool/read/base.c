@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 #include "tool/read/meta.h"
 #include "tool/read/names.h"
 
@@ -29,9 +29,8 @@ static void find_own(struct read_process *process, uint64_t used)
 			last->end = meta.pos;
 			continue;
 		}
-		if (!(process->owns & (process->owns + 1)))
-			process->own = memory_resize(
-				process->own, 2 * (size_t)process->owns + 2, sizeof(*process->own));
+		if (!read_memory_grow(process->family->damage, &process->own, process->owns, sizeof(*process->own)))
+			break;
 		process->own[process->owns++] = (struct read_own){ meta.at, meta.pos };
 	}
 	process->owns_known = meta.pos;
@@ -79,7 +78,11 @@ static struct read_process *find_base(struct read_process *process)
 		family->base[family->bases - 1] = base;
 		return base;
 	}
-	base = memory_zeroed(1, sizeof(*base));
+	if (!read_memory_resize(family->damage, &family->base, family->bases + 1ul, sizeof(*family->base)))
+		return NULL;
+	base = read_memory_zeroed(family->damage, 1, sizeof(*base));
+	if (!base)
+		return NULL;
 	base->family = family;
 	base->place = of->place;
 	base->of = of;
@@ -87,7 +90,6 @@ static struct read_process *find_base(struct read_process *process)
 	read_meta_begin_inherited(&meta, of, used);
 	read_names_take(base, &meta);
 	read_meta_end(&meta);
-	family->base = memory_resize(family->base, family->bases + 1ul, sizeof(*family->base));
 	family->base[family->bases++] = base;
 	return base;
 }
@@ -123,15 +125,16 @@ void read_base_leave(struct read_process *process)
 	}
 }
 
-static void take_text_of(char **to, const char *from)
+static void take_text_of(struct read_damage *damage, char **to, const char *from)
 {
 	if (!*to)
-		*to = from ? memory_text(from, strlen(from)) : NULL;
+		*to = from ? read_memory_text(damage, from, strlen(from)) : NULL;
 }
 
 void read_base_take(struct read_process *process)
 {
 	struct read_process *base = find_base(process);
+	struct read_damage *damage = process->family->damage;
 
 	process->base = base;
 	if (!base)
@@ -139,9 +142,9 @@ void read_base_take(struct read_process *process)
 	base->users++;
 	process->loads = base->loads;
 	process->unloads = base->unloads;
-	take_text_of(&process->exe, base->exe);
-	take_text_of(&process->command, base->command);
-	take_text_of(&process->host, base->host);
-	take_text_of(&process->config, base->config);
-	take_text_of(&process->module, base->module);
+	take_text_of(damage, &process->exe, base->exe);
+	take_text_of(damage, &process->command, base->command);
+	take_text_of(damage, &process->host, base->host);
+	take_text_of(damage, &process->config, base->config);
+	take_text_of(damage, &process->module, base->module);
 }

@@ -2,16 +2,19 @@
 #include "tool/read/calls.h"
 
 #include <stdlib.h>
-
-#include "tool/memory.h"
+#include <string.h>
 
 #define ROOM_FIRST 64
 
-void read_calls_open(struct read_calls *calls)
+bool read_calls_open(struct read_calls *calls)
 {
-	calls->frame = calls->top = memory_zeroed(ROOM_FIRST, sizeof(*calls->frame));
+	*calls = (struct read_calls){ .frame = calloc(ROOM_FIRST, sizeof(*calls->frame)) };
+	if (!calls->frame)
+		return false;
+	calls->top = calls->frame;
 	calls->limit = calls->frame + ROOM_FIRST;
 	calls->frame->id = UINT32_MAX;
+	return true;
 }
 
 void read_calls_close(struct read_calls *calls)
@@ -25,7 +28,14 @@ bool read_calls_grow(struct read_calls *calls)
 
 	if (room >= CALLS_MOST)
 		return false;
-	calls->frame = memory_resize(calls->frame, room * 2, sizeof(*calls->frame));
+	struct read_call *frame = calloc(room * 2, sizeof(*frame));
+	if (!frame) {
+		calls->no_memory = true;
+		return false;
+	}
+	memcpy(frame, calls->frame, (depth + 1) * sizeof(*frame));
+	free(calls->frame);
+	calls->frame = frame;
 	calls->top = calls->frame + depth;
 	calls->limit = calls->frame + room * 2;
 	return true;

@@ -36,6 +36,7 @@ struct read_calls {
 	struct read_call *frame; /* frame[0] is none: its id is no function's */
 	struct read_call *top;   /* the innermost one, or frame[0]. In hooks of calls_event() it may be out of date */
 	struct read_call *limit;
+	bool no_memory; /* there was none for one more, so `deep` was told of it */
 };
 
 enum read_call_end {
@@ -47,14 +48,15 @@ enum read_call_end {
 
 /* `at` is what calls_event() was given; of read_calls_take(), 0. */
 struct read_calls_hooks {
-	/* a call was opened; not to be kept: calls may move */
+	/* A call was opened. It is not to be kept: calls may move. */
 	void (*enter)(void *user, struct read_call *call, size_t at);
-	void (*deep)(void *user, uint32_t id, size_t at);	 /* instead, where CALLS_MOST are open */
-	void (*end)(
-		/* call[-1] becomes the innermost */
-		void *user, struct read_call *call, enum read_call_end how, uint64_t now);
-	void (*drop)(void *user, struct read_call *call);				 /* the same, without an end */
-	void (*point)(void *user, uint32_t id, uint64_t now, size_t at);	 /* a call whose end is not recorded */
+	/* Instead, where CALLS_MOST are open, or calls->no_memory. */
+	void (*deep)(void *user, uint32_t id, size_t at);
+	/* A call ends: call[-1] becomes the innermost. drop: the same, without an end. */
+	void (*end)(void *user, struct read_call *call, enum read_call_end how, uint64_t now);
+	void (*drop)(void *user, struct read_call *call);
+	/* A call whose end is not recorded. */
+	void (*point)(void *user, uint32_t id, uint64_t now, size_t at);
 	/*
 	 * Whether a call of the function may be open: spares the search. To be asked of each end that is not the
 	 * innermost call's.
@@ -63,10 +65,11 @@ struct read_calls_hooks {
 	void (*orphan)(void *user, uint32_t id, uint64_t now);
 };
 
-void read_calls_open(struct read_calls *calls);
+/* Returns false where there is no memory. */
+bool read_calls_open(struct read_calls *calls);
 void read_calls_close(struct read_calls *calls);
 
-/* Makes room for one more. Returns false where there is to be none. */
+/* Makes room for one more. Returns false where there is to be none, or where there is no memory. */
 bool read_calls_grow(struct read_calls *calls);
 
 /* How many are open. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 #include "tool/read/family.h"
 
 static const struct trace_chunk nothing;
@@ -58,7 +58,7 @@ static struct read_file *open_file(const struct read_chunks *chunks, char kind, 
 	char name[FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, kind, chunks->number, chunks->process->place);
-	return read_file_open(chunks->process->family->at, chunks->process->family->name, name, st, why);
+	return read_family_open_file(chunks->process->family, name, st, why);
 }
 
 /* Bytes of each chunk's place in a file. */
@@ -145,9 +145,8 @@ static int by_seq(const void *a, const void *b)
 
 static void add_place(struct read_chunks *chunks, uint64_t seq, uint64_t at, uint64_t copy)
 {
-	if (!(chunks->places & (chunks->places + 1)))
-		chunks->place = memory_resize(chunks->place, (size_t)chunks->places * 2 + 2, sizeof(*chunks->place));
-	chunks->place[chunks->places++] = (struct read_chunk_place){seq, at, copy};
+	if (read_memory_grow(chunks->process->family->damage, &chunks->place, chunks->places, sizeof(*chunks->place)))
+		chunks->place[chunks->places++] = (struct read_chunk_place){ seq, at, copy };
 }
 
 /*
@@ -297,7 +296,10 @@ bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, 
 	else if (chunks->ring)
 		list_ring(chunks, CHUNKS_NEWEST);
 	sort_places(chunks);
-	return true;
+	if (!process->family->damage->no_memory)
+		return true;
+	read_chunks_close(chunks);
+	return false;
 }
 
 void read_chunks_close(struct read_chunks *chunks)

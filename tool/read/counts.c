@@ -136,7 +136,7 @@ bool read_counts_open(struct read_counts *counts, struct read_process *process, 
 		return next_run(counts);
 	}
 	read_family_file_name(name, 'c', number, 0);
-	counts->file = read_file_open(process->family->at, process->family->name, name, &st, &wrong);
+	counts->file = read_family_open_file(process->family, name, &st, &wrong);
 	if (!counts->file) {
 		if (wrong)
 			damage_at(counts, DAMAGE_NOWHERE, wrong);

@@ -6,19 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what)
 {
 	char at[32] = "";
 
+	if (damage->no_memory)
+		return;
 	if (damage->first) {
 		damage->more++;
 		return;
 	}
 	if (offset != DAMAGE_NOWHERE)
 		snprintf(at, sizeof(at), ": offset %" PRIu64, offset);
-	damage->first = memory_format("%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
+	damage->first = read_memory_format(damage, "%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
 }
 
 void read_damage_free(struct read_damage *damage)

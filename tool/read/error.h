@@ -5,16 +5,21 @@
  * Of a trace that can be read in part, what could not be read is damage, which is remembered beside the rest. Where
  * nothing can be read, whoever wanted it gets a struct read_error instead. What people are told is for the commands to
  * say (tool/show/open.h).
+ *
+ * Memory may run out in any function that reads. What it was to return is not there then, as at the end or where there is
+ * none, and read_damage.no_memory says why: whoever has read all that he wanted looks there, once.
  */
 #ifndef XAUDIT_TOOL_READ_ERROR_H
 #define XAUDIT_TOOL_READ_ERROR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What could not be read: the first place, as text, and how many places followed. */
 struct read_damage {
 	char *first;
 	uint64_t more;
+	bool no_memory; /* memory ran out: what was read is not all, and what seems to be damage since then is none */
 };
 
 #define DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
@@ -32,6 +37,7 @@ enum read_why {
 	READ_NO_NAME,	 /* it has processes, but none that is called so: name, in folder */
 	READ_NO_PROCESS, /* what was to be the trace of one process is none; damage, if there is any, tells why */
 	READ_DAMAGED,	 /* nothing can be read of what was asked for: damage */
+	READ_NO_MEMORY,
 };
 
 /* Why there is nothing to read. To be freed. */

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 #define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
-#define BLOCK	    8192       /* words of the directory that are read at once */
+#define BLOCK	    4096       /* words of the directory that are read at once */
 
 void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what)
 {
@@ -30,11 +30,13 @@ void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t numb
 
 /* ---- lists ---- */
 
-static void add(struct read_family_list *list, const struct read_family_place *place)
+static void add(const struct read_family *family, struct read_family_list *list, const struct read_family_place *place)
 {
 	if (list->count == list->room) {
-		list->room = list->room ? list->room * 2 : 16;
-		list->place = memory_resize(list->place, list->room, sizeof(*list->place));
+		uint32_t room = list->room ? list->room * 2 : 16;
+		if (!read_memory_resize(family->damage, &list->place, room, sizeof(*list->place)))
+			return;
+		list->room = room;
 	}
 	list->place[list->count++] = *place;
 }
@@ -115,7 +117,7 @@ static const char *take_word(struct read_family *family, uint32_t place, uint64_
 		return "a word of the directory names an impossible process";
 	if (of_record && entry.number >= RECORDS_MAX)
 		return "a word of the directory names an impossible thread";
-	add(&family->places, &entry);
+	add(family, &family->places, &entry);
 	return NULL;
 }
 
@@ -144,7 +146,7 @@ static uint32_t count_places(const struct read_family *family)
 /* Reads words from the first on that was nobody's. Those behind it are dropped and taken again. */
 static void read_words(struct read_family *family, uint32_t end, bool again)
 {
-	static uint64_t word[BLOCK];
+	uint64_t word[BLOCK];
 	uint32_t first_zero = end;
 
 	drop_from(family, family->first_zero);
@@ -234,7 +236,19 @@ static void note_file(struct read_family *family, const char *name)
 	file.number = (uint32_t)number;
 	file.process = (uint32_t)process;
 	file.place = (uint32_t)*kind;
-	add(&family->files, &file);
+	add(family, &family->files, &file);
+}
+
+struct read_file *read_family_open_file(
+	const struct read_family *family, const char *name, struct stat *st, const char **why)
+{
+	struct read_file *file = read_file_open(family->at, family->name, name, st, why);
+
+	if (!file && errno == ENOMEM) {
+		family->damage->no_memory = true;
+		*why = NULL;
+	}
+	return file;
 }
 
 bool read_family_list_files(struct read_family *family)
@@ -242,8 +256,10 @@ bool read_family_list_files(struct read_family *family)
 	DIR *dir = read_files_list(family->at, family->name);
 	struct dirent *entry;
 
-	if (!dir)
+	if (!dir) {
+		family->damage->no_memory |= errno == ENOMEM;
 		return false;
+	}
 	family->files.count = 0;
 	while ((entry = readdir(dir)))
 		note_file(family, entry->d_name);
@@ -265,14 +281,20 @@ static bool is_begun(const struct trace_head *head)
 struct read_family *read_family_open(
 	struct read_files *at, struct read_damage *damage, const char *dir, const char *name)
 {
-	struct read_family *family = memory_zeroed(1, sizeof(*family));
+	struct read_family *family = read_memory_zeroed(damage, 1, sizeof(*family));
 	const char *wrong;
 
+	if (!family)
+		return NULL;
 	family->at = at;
 	family->damage = damage;
-	family->name = memory_text(name, strlen(name));
-	family->path = memory_format("%s/%s", dir, name);
-	family->meta = read_file_open(at, name, "meta", NULL, &wrong);
+	family->name = read_memory_text(damage, name, strlen(name));
+	family->path = read_memory_format(damage, "%s/%s", dir, name);
+	if (damage->no_memory)
+		goto bad;
+	family->meta = read_family_open_file(family, "meta", NULL, &wrong);
+	if (damage->no_memory)
+		goto bad;
 	if (!family->meta) {
 		/* Killed before it began, or about to begin. */
 		if (!read_family_list_files(family))

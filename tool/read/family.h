@@ -68,6 +68,10 @@ void read_family_close(struct read_family *family);
 /* Reads what was added to the directory. A process that ended needs no second look. */
 void read_family_look(struct read_family *family);
 
+/* As read_file_open(), of one of its files. Want of memory is remembered, and is no *why. */
+struct read_file *read_family_open_file(
+	const struct read_family *family, const char *name, struct stat *st, const char **why);
+
 /* Lists the folder's files again. Returns false, and errno, if it can't be read. */
 bool read_family_list_files(struct read_family *family);
 

@@ -4,12 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>  /* asprintf */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h> /* pread, lseek */
-
-#include "tool/memory.h"
 
 #define LEASE_TRIES 100
 
@@ -89,8 +88,11 @@ DIR *read_files_list(struct read_files *files, const char *folder)
 	int fd = open_at(files, folder, O_DIRECTORY);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
-	if (fd >= 0 && !dir)
+	if (fd >= 0 && !dir) {
+		int error = errno;
 		close(fd);
+		errno = error;
+	}
 	return dir;
 }
 
@@ -103,9 +105,11 @@ static bool open_now(struct read_file *file, struct stat *st, const char **why)
 	if (file->fd < 0)
 		return false;
 	if (fstat(file->fd, st)) {
-		*why = strerror(errno);
+		int error = errno;
+		*why = strerror(error);
 		close(file->fd);
 		file->fd = -1;
+		errno = error;
 		return false;
 	}
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -117,17 +121,26 @@ static bool open_now(struct read_file *file, struct stat *st, const char **why)
 struct read_file *read_file_open(
 	struct read_files *files, const char *folder, const char *name, struct stat *st, const char **why)
 {
-	struct read_file *file = memory_zeroed(1, sizeof(*file));
+	struct read_file *file = calloc(1, sizeof(*file));
 	struct stat own;
+	int error = ENOMEM;
 
+	*why = strerror(ENOMEM);
 	st = st ? st : &own;
-	file->files = files;
-	file->name = memory_format("%s/%s", folder, name);
-	if (!open_now(file, st, why)) {
+	if (file && asprintf(&file->name, "%s/%s", folder, name) < 0)
+		file->name = NULL;
+	if (file && file->name) {
+		file->files = files;
+		file->fd = -1;
+		if (open_now(file, st, why))
+			goto opened;
+		error = errno;
 		free(file->name);
-		free(file);
-		return NULL;
 	}
+	free(file);
+	errno = error;
+	return NULL;
+opened:
 	file->dev = st->st_dev;
 	file->ino = st->st_ino;
 	return file;

@@ -35,8 +35,8 @@ struct read_files {
 int read_files_open(struct read_files *files, const char *name, const char **why);
 
 /*
- * The same, but returns a handle, NULL if it can't be opened. The name is folder/file. st, unless NULL: of the file
- * now.
+ * The same, but returns a handle, NULL and errno if it can't be opened; ENOMEM: there is no memory. The name is
+ * folder/file. st, unless NULL: of the file now.
  */
 struct read_file *read_file_open(
 	struct read_files *files, const char *folder, const char *file, struct stat *st, const char **why);
@@ -45,7 +45,7 @@ void read_file_close(struct read_file *file); /* NULL: nothing */
 /* Closes its descriptor until it is needed again. */
 void read_file_rest(struct read_file *file);
 
-/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno, if it can't be opened. */
+/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno in the same way, if it can't be opened. */
 DIR *read_files_list(struct read_files *files, const char *folder);
 
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
-#include "tool/memory.h"
 #include "tool/read/base.h"
+#include "tool/read/memory.h"
 
 /* ---- clocks ---- */
 
@@ -27,11 +27,14 @@ static bool share_clock(const struct read_process *a, const struct read_process 
 static void set_clock(struct read_folder *folder, unsigned first)
 {
 	struct read_process *process = folder->process[first];
-	struct trace_pair *pair = memory_zeroed(2 * folder->processes + folder->pairs, sizeof(*pair));
+	struct trace_pair *pair =
+		read_memory_zeroed(&folder->damage, 2 * folder->processes + folder->pairs, sizeof(*pair));
 	uint64_t low = UINT64_MAX, high = 0;
 	unsigned n = 0;
 	bool fresh = false;
 
+	if (!pair)
+		return;
 	for (unsigned i = first; i < folder->processes; i++) {
 		if (!share_clock(process, folder->process[i]))
 			continue;
@@ -79,12 +82,13 @@ static void read_record(struct read_folder *folder)
 	ssize_t n;
 
 	if (!file) {
+		folder->damage.no_memory |= errno == ENOMEM;
 		if (fd >= 0)
 			close(fd);
 		return; /* LD_AUDIT=libxaudit.so without the command makes none */
 	}
 	folder->record = true;
-	while ((n = getline(&line, &size, file)) > 0) {
+	while (errno = 0, (n = getline(&line, &size, file)) > 0) {
 		struct trace_pair pair;
 		char **text = NULL, *value = strchr(line, ':');
 
@@ -104,8 +108,9 @@ static void read_record(struct read_folder *folder)
 			sscanf(value, "%" SCNu64 " %" SCNu64 " %" SCNu64, &pair.ticks, &pair.mono, &pair.real) == 3)
 			folder->pair[folder->pairs++] = pair;
 		if (text && !*text)
-			*text = memory_text(value, strlen(value));
+			*text = read_memory_text(&folder->damage, value, strlen(value));
 	}
+	folder->damage.no_memory |= n < 0 && errno == ENOMEM;
 	free(line);
 	fclose(file);
 }
@@ -132,11 +137,13 @@ static bool is_process(const char *name, uint32_t pid)
 	return !*end && (!pid || number == pid);
 }
 
-/* The folder that a path lies in, and its last name behind a NUL; to be freed, as one. */
-static char *take_apart(const char *path, const char **name)
+/* The folder that a path lies in, and its last name behind a NUL; to be freed, as one. NULL: there is no memory. */
+static char *take_apart(struct read_damage *damage, const char *path, const char **name)
 {
-	char *own = memory_text(path, strlen(path)), *slash;
+	char *own = read_memory_text(damage, path, strlen(path)), *slash;
 
+	if (!own)
+		return NULL;
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
 	slash = strrchr(own, '/');
@@ -145,8 +152,9 @@ static char *take_apart(const char *path, const char **name)
 		*name = slash + 1;
 		return own;
 	}
-	char *both = memory_format("%s%c%s", slash ? "/" : ".", 0, slash ? own + 1 : own);
-	*name = both + strlen(both) + 1;
+	char *both = read_memory_format(damage, "%s%c%s", slash ? "/" : ".", 0, slash ? own + 1 : own);
+	if (both)
+		*name = both + strlen(both) + 1;
 	free(own);
 	return both;
 }
@@ -167,50 +175,68 @@ static bool is_folder(const char *path)
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-static bool has_meta(const char *path)
+static bool has_meta(struct read_damage *damage, const char *path)
 {
-	char *meta = memory_format("%s/meta", path);
+	char *meta = read_memory_format(damage, "%s/meta", path);
 	struct stat s;
-	bool has = stat(meta, &s) == 0;
+	bool has = meta && stat(meta, &s) == 0;
 
 	free(meta);
 	return has;
 }
 
-/* Where the path names one process: DIR/p<pid>[.<n>], a folder or not, or DIR/p<pid>[.<n>]/<place>. */
-static void find_wanted(struct wanted *wanted, const char *path)
+/* DIR/p<pid>[.<n>], a folder. */
+static void find_folder(struct wanted *wanted, struct read_damage *damage, const char *path)
 {
-	const char *name, *folder;
-	char *parent = NULL, *real;
+	const char *name;
+	char *parent = take_apart(damage, path, &name), *real;
 
-	if (has_meta(path)) {
-		parent = take_apart(path, &name);
-		/* Perhaps ".", or a link. */
-		if (!is_process(name, 0) && (real = realpath(path, NULL))) {
+	/* Perhaps ".", or a link. */
+	if (parent && !is_process(name, 0)) {
+		real = realpath(path, NULL);
+		if (real) {
 			free(parent);
-			parent = take_apart(real, &name);
+			parent = take_apart(damage, real, &name);
 			free(real);
-		}
-		if (is_process(name, 0)) {
-			wanted->path = parent;
-			wanted->folder = name;
-			return;
-		}
-	} else if (!is_folder(path)) {
-		parent = take_apart(path, &name);
-		if (is_process(name, 0) && is_folder(parent)) {
-			wanted->path = parent;
-			wanted->name = name;
-			return;
-		}
-		if (*name && !name[strspn(name, "0123456789")] && has_meta(parent)) {
-			char *trace = take_apart(parent, &folder);
-			wanted->buffer = memory_format("%s/%s", folder, name);
-			wanted->name = wanted->buffer;
-			wanted->path = trace;
+		} else {
+			damage->no_memory |= errno == ENOMEM;
 		}
 	}
+	if (parent && is_process(name, 0)) {
+		wanted->path = parent;
+		wanted->folder = name;
+	} else {
+		free(parent);
+	}
+}
+
+/* DIR/p<pid>[.<n>], no folder, or DIR/p<pid>[.<n>]/<place>. */
+static void find_name(struct wanted *wanted, struct read_damage *damage, const char *path)
+{
+	const char *name, *folder;
+	char *parent = take_apart(damage, path, &name), *trace;
+
+	if (parent && is_process(name, 0) && is_folder(parent)) {
+		wanted->path = parent;
+		wanted->name = name;
+		return;
+	}
+	if (parent && *name && !name[strspn(name, "0123456789")] && has_meta(damage, parent) &&
+		(trace = take_apart(damage, parent, &folder))) {
+		wanted->buffer = read_memory_format(damage, "%s/%s", folder, name);
+		wanted->name = wanted->buffer;
+		wanted->path = trace;
+	}
 	free(parent);
+}
+
+/* Where the path names one process. */
+static void find_wanted(struct wanted *wanted, struct read_damage *damage, const char *path)
+{
+	if (has_meta(damage, path))
+		find_folder(wanted, damage, path);
+	else if (!is_folder(path))
+		find_name(wanted, damage, path);
 }
 
 /* ---- processes and their names ---- */
@@ -239,7 +265,7 @@ static const struct read_family_place *next_child(const struct read_family *fami
 }
 
 /* The pids of all forked processes, sorted. */
-static uint32_t *list_children(const struct read_folder *folder, size_t *count)
+static uint32_t *list_children(struct read_folder *folder, size_t *count)
 {
 	const struct read_family_place *child;
 	uint32_t *pid = NULL;
@@ -247,8 +273,8 @@ static uint32_t *list_children(const struct read_folder *folder, size_t *count)
 
 	for (unsigned i = 0; i < folder->families; i++)
 		for (uint32_t at = 0; (child = next_child(folder->family[i], &at)); n++) {
-			if (!(n & (n + 1)))
-				pid = memory_resize(pid, 2 * n + 2, sizeof(*pid));
+			if (!read_memory_grow(&folder->damage, &pid, n, sizeof(*pid)))
+				break;
 			pid[n] = child->number;
 		}
 	if (n)
@@ -258,35 +284,47 @@ static uint32_t *list_children(const struct read_folder *folder, size_t *count)
 }
 
 /* How people call a forked process. pid: of all there are. */
-static char *name_child(const struct read_folder *folder, const struct read_family *family,
+static char *name_child(struct read_folder *folder, const struct read_family *family,
 	const struct read_family_place *child, const uint32_t *pid, size_t count)
 {
-	char *name = memory_format("p%" PRIu32, child->number);
+	char name[16];
 	struct stat s;
 	const uint32_t *own = bsearch(&child->number, pid, count, sizeof(*pid), by_number);
 	bool only = (own == pid || own[-1] != *own) && (own + 1 == pid + count || own[1] != *own);
 
+	snprintf(name, sizeof(name), "p%" PRIu32, child->number);
 	if (only && fstatat(folder->files.at, name, &s, AT_SYMLINK_NOFOLLOW))
-		return name;
-	free(name);
-	return memory_format("%s/%" PRIu32, family->name, child->place);
+		return read_memory_text(&folder->damage, name, strlen(name));
+	return read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, child->place);
 }
 
-/* Takes a process; its name becomes the folder's. */
+/* Takes a process; its name, unless NULL for want of memory, becomes the folder's. */
 static void take_process(struct read_folder *folder, struct read_family *family, uint32_t place, char *name)
 {
-	struct read_process *process = read_process_at(family, place);
+	struct read_process *process = name ? read_process_at(family, place) : NULL;
 
 	if (!process || process->name || !read_process_begin(process)) {
 		free(name);
 		return;
 	}
 	process->name = name;
-	process->path = memory_format("%s/%s", folder->path, name);
-	if (!(folder->processes & (folder->processes + 1)))
-		folder->process = memory_resize(
-			folder->process, 2 * (size_t)folder->processes + 2, sizeof(*folder->process));
-	folder->process[folder->processes++] = process;
+	process->path = read_memory_format(&folder->damage, "%s/%s", folder->path, name);
+	if (read_memory_grow(&folder->damage, &folder->process, folder->processes, sizeof(process)))
+		folder->process[folder->processes++] = process;
+}
+
+/* Whether people mean it who say wanted->name: by its name, or by the one that is always right. */
+static bool is_wanted(
+	const struct wanted *wanted, const struct read_family *family, uint32_t place, const char *name)
+{
+	const char *of = wanted->name, *slash = of ? strrchr(of, '/') : NULL;
+	char number[16];
+
+	if (!of || !strcmp(of, name))
+		return true;
+	snprintf(number, sizeof(number), "%" PRIu32, place);
+	return slash && (size_t)(slash - of) == strlen(family->name) && !strncmp(of, family->name, (size_t)(slash - of)) &&
+	       !strcmp(slash + 1, number);
 }
 
 static void take_children(struct read_folder *folder, const struct wanted *wanted)
@@ -295,7 +333,7 @@ static void take_children(struct read_folder *folder, const struct wanted *wante
 	uint32_t *pid = list_children(folder, &count);
 	const struct read_family_place *child;
 
-	for (unsigned i = 0; i < folder->families; i++) {
+	for (unsigned i = 0; i < folder->families && !folder->damage.no_memory; i++) {
 		struct read_family *family = folder->family[i];
 		for (uint32_t at = 0; (child = next_child(family, &at));) {
 			if (wanted->pid && child->number != wanted->pid)
@@ -303,10 +341,7 @@ static void take_children(struct read_folder *folder, const struct wanted *wante
 			/* What is read of others may move the places. */
 			struct read_family_place copy = *child;
 			char *name = name_child(folder, family, &copy, pid, count);
-			char *other = memory_format("%s/%" PRIu32, family->name, copy.place);
-			bool take = !wanted->name || !strcmp(wanted->name, name) || !strcmp(wanted->name, other);
-			free(other);
-			if (take)
+			if (name && is_wanted(wanted, family, copy.place, name))
 				take_process(folder, family, copy.place, name);
 			else
 				free(name);
@@ -330,13 +365,11 @@ static void add_family(struct read_folder *folder, const char *name)
 	if (!family)
 		return;
 	family->folder = folder;
-	if (!read_process_at(family, 0)) {
+	if (!read_process_at(family, 0) ||
+		!read_memory_grow(&folder->damage, &folder->family, folder->families, sizeof(family))) {
 		close_family(family);
 		return;
 	}
-	if (!(folder->families & (folder->families + 1)))
-		folder->family =
-			memory_resize(folder->family, 2 * (size_t)folder->families + 2, sizeof(*folder->family));
 	folder->family[folder->families++] = family;
 }
 
@@ -348,6 +381,7 @@ static bool open_families(struct read_folder *folder, const struct wanted *wante
 	struct dirent *entry;
 	bool any = false;
 
+	folder->damage.no_memory |= fd >= 0 && !dir && errno == ENOMEM;
 	while (dir && (entry = readdir(dir))) {
 		if (!is_process(entry->d_name, 0) || (wanted->folder && strcmp(entry->d_name, wanted->folder)))
 			continue;
@@ -356,6 +390,8 @@ static bool open_families(struct read_folder *folder, const struct wanted *wante
 	}
 	if (dir)
 		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
 	if (folder->families)
 		qsort(folder->family, folder->families, sizeof(*folder->family), by_name);
 	return any;
@@ -368,17 +404,25 @@ static void finish(struct read_folder *folder)
 	set_clocks(folder);
 }
 
-/* Frees what was opened of it. Returns NULL, with what was wrong with it where that is the reason. */
+/* Frees what was opened of it, and returns NULL; with what was wrong with it where that is the reason. */
 static struct read_folder *give_up(struct read_folder *folder, struct read_error *error)
 {
+	if (folder->damage.no_memory)
+		error->why = READ_NO_MEMORY;
 	error->damage = folder->damage;
 	folder->damage = (struct read_damage){ 0 };
 	read_folder_close(folder);
 	return NULL;
 }
 
+/* It is open: NULL if memory ran out meanwhile. */
+static struct read_folder *done(struct read_folder *folder, struct read_error *error)
+{
+	return folder->damage.no_memory ? give_up(folder, error) : folder;
+}
+
 /* Why there is no process that was wanted; any: there are others. */
-static void find_why(const struct read_folder *folder, const struct wanted *wanted, bool any, struct read_error *error)
+static void find_why(struct read_folder *folder, const struct wanted *wanted, bool any, struct read_error *error)
 {
 	*error = (struct read_error){ .pid = wanted->pid };
 	if (folder->damage.first) {
@@ -387,49 +431,62 @@ static void find_why(const struct read_folder *folder, const struct wanted *want
 		error->why = READ_NO_PID;
 	} else if (any && wanted->name) {
 		error->why = READ_NO_NAME;
-		error->name = memory_text(wanted->name, strlen(wanted->name));
-		error->folder = memory_text(folder->path, strlen(folder->path));
+		error->name = read_memory_text(&folder->damage, wanted->name, strlen(wanted->name));
+		error->folder = read_memory_text(&folder->damage, folder->path, strlen(folder->path));
 	} else {
 		error->why = READ_NO_TRACE;
 	}
 }
 
+static struct read_folder *new_folder(struct read_error *error)
+{
+	struct read_folder *folder = calloc(1, sizeof(*folder));
+
+	*error = (struct read_error){ .why = folder ? READ_NOTHING_WRONG : READ_NO_MEMORY };
+	if (folder)
+		folder->files.at = -1;
+	return folder;
+}
+
+/* All that is wanted, of a folder that is open. Returns whether there were processes. */
+static bool take_wanted(struct read_folder *folder, const struct wanted *wanted)
+{
+	bool any;
+
+	read_record(folder);
+	any = open_families(folder, wanted);
+	for (unsigned i = 0; i < folder->families; i++) {
+		const char *name = folder->family[i]->name;
+		if (is_process(name, wanted->pid) && is_wanted(wanted, folder->family[i], 0, name))
+			take_process(folder, folder->family[i], 0,
+				read_memory_text(&folder->damage, name, strlen(name)));
+	}
+	if (!wanted->folder)
+		take_children(folder, wanted);
+	return any;
+}
+
 struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read_error *error)
 {
 	struct wanted wanted = { .pid = pid };
-	struct read_folder *folder;
-	int fd;
+	struct read_folder *folder = new_folder(error);
 
-	*error = (struct read_error){ 0 };
-	find_wanted(&wanted, path);
-	fd = open(wanted.path ? wanted.path : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
-		free(wanted.path);
-		free(wanted.buffer);
+	if (!folder)
 		return NULL;
-	}
-	folder = memory_zeroed(1, sizeof(*folder));
-	folder->path = wanted.path ? wanted.path : path;
-	folder->own_path = wanted.path;
-	folder->files.at = fd;
-	read_record(folder);
-	bool any = open_families(folder, &wanted);
-	for (unsigned i = 0; i < folder->families; i++) {
-		const char *name = folder->family[i]->name;
-		char *other = memory_format("%s/0", name);
-		if (is_process(name, pid) &&
-			(!wanted.name || !strcmp(wanted.name, name) || !strcmp(wanted.name, other)))
-			take_process(folder, folder->family[i], 0, memory_text(name, strlen(name)));
-		free(other);
-	}
-	if (!wanted.folder)
-		take_children(folder, &wanted);
-	if (folder->processes) {
-		finish(folder);
-	} else {
-		find_why(folder, &wanted, any, error);
+	find_wanted(&wanted, &folder->damage, path);
+	folder->path = wanted.path ? wanted.path : read_memory_text(&folder->damage, path, strlen(path));
+	if (!folder->damage.no_memory)
+		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder->files.at < 0) {
+		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
 		folder = give_up(folder, error);
+	} else {
+		bool any = take_wanted(folder, &wanted);
+		if (folder->processes)
+			finish(folder);
+		else
+			find_why(folder, &wanted, any, error);
+		folder = folder->processes ? done(folder, error) : give_up(folder, error);
 	}
 	free(wanted.buffer);
 	return folder;
@@ -437,12 +494,13 @@ struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read
 
 bool read_folder_may_be_process(const char *path)
 {
+	struct read_damage damage = { 0 };
 	struct wanted wanted = { 0 };
 
 	if (is_folder(path))
 		return false;
-	find_wanted(&wanted, path);
-	bool may = wanted.path != NULL;
+	find_wanted(&wanted, &damage, path);
+	bool may = wanted.path != NULL || damage.no_memory;
 	free(wanted.path);
 	free(wanted.buffer);
 	return may;
@@ -454,19 +512,24 @@ static void take_one(struct read_folder *folder, struct read_family *family, uin
 	uint32_t count;
 
 	if (!place)
-		take_process(folder, family, 0, memory_text(family->name, strlen(family->name)));
+		take_process(
+			folder, family, 0, read_memory_text(&folder->damage, family->name, strlen(family->name)));
 	else if (read_family_of_process(family, place, TRACE_PLACE_HEAD, &count))
-		take_process(folder, family, place, memory_format("%s/%" PRIu32, family->name, place));
+		take_process(folder, family, place,
+			read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, place));
 }
 
-/* Opens the folder of one process, or of a family; it has none where it is none. */
-static struct read_folder *open_one(const char *path)
+/* Opens the folder of one process, or of a family; it has none where it is none. NULL: there is no memory. */
+static struct read_folder *open_one(const char *path, struct read_error *error)
 {
-	struct read_folder *folder = memory_zeroed(1, sizeof(*folder));
+	struct read_folder *folder = new_folder(error);
 	const char *name;
 
-	folder->path = folder->own_path = take_apart(path, &name);
-	folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!folder)
+		return NULL;
+	folder->path = take_apart(&folder->damage, path, &name);
+	if (folder->path)
+		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->files.at >= 0)
 		add_family(folder, name);
 	return folder;
@@ -479,13 +542,14 @@ struct read_folder *read_folder_open_process(const char *path, uint32_t place, s
 	/* A name of a forked process is found among all. */
 	if (read_folder_may_be_process(path))
 		return read_folder_open(path, 0, error);
-	*error = (struct read_error){ 0 };
-	folder = open_one(path);
+	folder = open_one(path, error);
+	if (!folder)
+		return NULL;
 	if (folder->families)
 		take_one(folder, folder->family[0], place);
 	if (folder->processes) {
 		finish(folder);
-		return folder;
+		return done(folder, error);
 	}
 	error->why = READ_NO_PROCESS;
 	return give_up(folder, error);
@@ -493,15 +557,16 @@ struct read_folder *read_folder_open_process(const char *path, uint32_t place, s
 
 struct read_folder *read_folder_open_family(const char *path, struct read_error *error)
 {
-	struct read_folder *folder = open_one(path);
+	struct read_folder *folder = open_one(path, error);
 
-	*error = (struct read_error){ 0 };
+	if (!folder)
+		return NULL;
 	if (folder->families) {
 		take_one(folder, folder->family[0], 0);
 		take_children(folder, &(struct wanted){ 0 });
 	}
 	if (folder->processes)
-		return folder;
+		return done(folder, error);
 	error->why = READ_NO_PROCESS;
 	return give_up(folder, error);
 }
@@ -516,7 +581,7 @@ void read_folder_close(struct read_folder *folder)
 	free(folder->command);
 	free(folder->status);
 	read_damage_free(&folder->damage);
-	free(folder->own_path);
+	free(folder->path);
 	if (folder->files.at >= 0)
 		close(folder->files.at);
 	free(folder);

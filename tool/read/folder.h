@@ -25,8 +25,7 @@
 #include "tool/read/load.h"
 
 struct read_folder {
-	const char *path;
-	char *own_path; /* the same, if it is ours to free */
+	char *path;
 	struct read_files files;
 	struct read_family **family; /* that have processes in it */
 	unsigned families;
@@ -54,7 +53,10 @@ void read_folder_close(struct read_folder *folder);
  */
 struct read_folder *read_folder_open_process(const char *path, uint32_t place, struct read_error *error);
 
-/* Whether a path that is no folder may be the name of a process: there is such a trace. */
+/*
+ * Whether a path that is no folder may be the name of a process: there is such a trace, or no memory to find out, which
+ * opening it will say.
+ */
 bool read_folder_may_be_process(const char *path);
 
 /* The same of all processes of a folder DIR/p<pid>. */

@@ -4,18 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 #define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
-#define LOAD_SLOTS  (sizeof(((struct read_merge_source *)0)->load) / sizeof(struct merge_load *))
+#define LOAD_SLOTS  (sizeof(((struct read_merge_source *)0)->load) / sizeof(struct read_merge_load *))
 
 /* A load in force at the place where meta is read, which is ahead of the events that were returned. */
-struct merge_load {
-	struct merge_load *next;
+struct read_merge_load {
+	struct read_merge_load *next;
 	uint32_t number;
 	struct read_object *object;
 	uint64_t base;
 };
+
+static struct read_damage *damage_of(const struct read_merge_source *source)
+{
+	return source->process->family->damage;
+}
 
 /* ---- thread files ---- */
 
@@ -49,10 +54,12 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 
 #define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
 
-static void take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
+static bool take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
 {
 	if (!source->data)
-		source->data = memory_zeroed(2, DATA_ROOM);
+		source->data = read_memory_zeroed(damage_of(source), 2, DATA_ROOM);
+	if (!source->data)
+		return false;
 	source->second = !source->second;
 	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
 	memcpy(data, custom->data, custom->size);
@@ -60,6 +67,7 @@ static void take_custom(struct read_merge_source *source, const struct read_deco
 	source->head.id = custom->type;
 	source->head.count = custom->size;
 	source->head.data = data;
+	return true;
 }
 
 /* What the head does not know, or so much of that: it may have been read before the chunk. */
@@ -92,8 +100,8 @@ static bool take_other(void *user, enum read_decoded what)
 		source->head.count = (uint64_t)d->signal;
 	else if (what == DECODED_LOST && !(source->head.count = take_lost(source)))
 		return false;
-	else if (what == DECODED_CUSTOM)
-		take_custom(source, &d->custom);
+	else if (what == DECODED_CUSTOM && !take_custom(source, &d->custom))
+		return false;
 	else if (what == DECODED_GAP)
 		source->head.count = source->events.missing;
 	else if (what == DECODED_STACK || what == DECODED_PART)
@@ -112,10 +120,12 @@ static bool next_of_thread(struct read_merge_source *source)
 
 static bool take_load(struct read_merge_source *source, const struct trace_load *record)
 {
-	struct merge_load *load = memory_zeroed(1, sizeof(*load));
-	struct merge_load **slot = &source->load[record->load % LOAD_SLOTS];
+	struct read_merge_load *load = read_memory_zeroed(damage_of(source), 1, sizeof(*load));
+	struct read_merge_load **slot = &source->load[record->load % LOAD_SLOTS];
 
-	*load = (struct merge_load){ *slot, record->load, read_process_object(source->process, record->object),
+	if (!load)
+		return false;
+	*load = (struct read_merge_load){ *slot, record->load, read_process_object(source->process, record->object),
 		record->base };
 	*slot = load;
 	source->now = record->clock > source->now ? record->clock : source->now;
@@ -128,7 +138,7 @@ static bool take_load(struct read_merge_source *source, const struct trace_load 
 
 static bool take_unload(struct read_merge_source *source, const struct trace_unload *record)
 {
-	struct merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
+	struct read_merge_load **at = &source->load[record->load % LOAD_SLOTS], *load;
 
 	while (*at && (*at)->number != record->load)
 		at = &(*at)->next;
@@ -288,11 +298,14 @@ static void load_begins(struct read_process *process, const struct read_merge_ev
 	uint32_t number = event->object->number;
 	if (number >= process->loads_room) {
 		uint32_t room = number + 16;
-		process->load = memory_resize(process->load, room, sizeof(*process->load));
+		if (!read_memory_resize(process->family->damage, &process->load, room, sizeof(*process->load)))
+			return;
 		memset(process->load + process->loads_room, 0, (room - process->loads_room) * sizeof(*process->load));
 		process->loads_room = room;
 	}
-	load = memory_zeroed(1, sizeof(*load));
+	load = read_memory_zeroed(process->family->damage, 1, sizeof(*load));
+	if (!load)
+		return;
 	*load = (struct read_load){ process->load[number], event->load, event->base };
 	process->load[number] = load;
 }
@@ -325,7 +338,7 @@ struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_
 	struct read_merge_source *source;
 
 	do {
-		if (!merge->heaped)
+		if (!merge->heaped || merge->folder->damage.no_memory)
 			return NULL;
 		source = merge->heap[0];
 		*event = source->head;
@@ -342,34 +355,52 @@ struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_
 
 static struct read_merge_source *add_source(struct read_merge *merge, struct read_process *process)
 {
-	struct read_merge_source *source = memory_zeroed(1, sizeof(*source));
+	struct read_damage *damage = &merge->folder->damage;
+	struct read_merge_source *source;
 
-	merge->source = memory_resize(merge->source, merge->sources + 1, sizeof(*merge->source));
+	if (!read_memory_resize(damage, &merge->source, merge->sources + 1, sizeof(*merge->source)) ||
+		!(source = read_memory_zeroed(damage, 1, sizeof(*source))))
+		return NULL;
 	source->process = process;
 	source->order = merge->sources;
 	merge->source[merge->sources++] = source;
 	return source;
 }
 
-void read_merge_open(struct read_merge *merge, struct read_folder *folder)
+/* The sources of a process. */
+static bool add_process(struct read_merge *merge, struct read_process *process)
+{
+	struct read_merge_source *source = add_source(merge, process);
+
+	if (!source)
+		return false;
+	read_process_load(process);
+	source->is_meta = true;
+	read_meta_begin(&source->meta, process, 0);
+	for (unsigned n = 0; n < process->threads; n++) {
+		struct read_events events;
+		if (!(process->files[n] & (FILE_EVENTS | FILE_RING)) ||
+			!read_events_open(&events, process, n, MERGE_BLOCK))
+			continue;
+		source = add_source(merge, process);
+		if (!source) {
+			read_events_close(&events);
+			return false;
+		}
+		source->events = events;
+	}
+	return true;
+}
+
+bool read_merge_open(struct read_merge *merge, struct read_folder *folder)
 {
 	*merge = (struct read_merge){ .folder = folder };
-	for (unsigned i = 0; i < folder->processes; i++) {
-		struct read_process *process = folder->process[i];
-		struct read_merge_source *meta = add_source(merge, process);
-
-		read_process_load(process);
-		meta->is_meta = true;
-		read_meta_begin(&meta->meta, process, 0);
-		for (unsigned n = 0; n < process->threads; n++) {
-			struct read_events events;
-			if (process->files[n] & (FILE_EVENTS | FILE_RING) &&
-				read_events_open(&events, process, n, MERGE_BLOCK))
-				add_source(merge, process)->events = events;
-		}
-	}
-	merge->heap = memory_zeroed(merge->sources, sizeof(*merge->heap));
-	for (unsigned i = 0; i < merge->sources; i++) {
+	for (unsigned i = 0; i < folder->processes; i++)
+		if (!add_process(merge, folder->process[i]))
+			break;
+	if (!folder->damage.no_memory)
+		merge->heap = read_memory_zeroed(&folder->damage, merge->sources, sizeof(*merge->heap));
+	for (unsigned i = 0; merge->heap && i < merge->sources; i++) {
 		struct read_merge_source *source = merge->source[i];
 		advance(source);
 		if (!source->more)
@@ -377,6 +408,10 @@ void read_merge_open(struct read_merge *merge, struct read_folder *folder)
 		place(merge, source, merge->heaped++);
 		rise(merge, source->at);
 	}
+	if (!folder->damage.no_memory)
+		return true;
+	read_merge_close(merge);
+	return false;
 }
 
 void read_merge_close(struct read_merge *merge)
@@ -385,7 +420,7 @@ void read_merge_close(struct read_merge *merge)
 		struct read_merge_source *source = merge->source[i];
 		for (unsigned slot = 0; slot < LOAD_SLOTS; slot++) {
 			while (source->load[slot]) {
-				struct merge_load *next = source->load[slot]->next;
+				struct read_merge_load *next = source->load[slot]->next;
 				free(source->load[slot]);
 				source->load[slot] = next;
 			}
@@ -399,4 +434,5 @@ void read_merge_close(struct read_merge *merge)
 	}
 	free(merge->source);
 	free(merge->heap);
+	*merge = (struct read_merge){ .folder = merge->folder };
 }

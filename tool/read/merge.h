@@ -68,7 +68,7 @@ struct read_merge_source {
 	size_t base_at;	  /* so many bytes of them were taken */
 	uint64_t now;	  /* ticks, the latest so far */
 	uint32_t changes;	      /* that were taken */
-	struct merge_load *load[64]; /* loads in force where the file is read, by number */
+	struct read_merge_load *load[64]; /* loads in force where the file is read, by number */
 	bool lost_said;
 };
 
@@ -80,11 +80,12 @@ struct read_merge {
 	unsigned heaped;
 };
 
-/* Loads the processes of the folder and opens all files. */
-void read_merge_open(struct read_merge *merge, struct read_folder *folder);
+/* Loads the processes of the folder and opens all files. Returns false, with nothing to be closed, without memory. */
+bool read_merge_open(struct read_merge *merge, struct read_folder *folder);
 
 /*
- * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more.
+ * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more,
+ * or there is no memory.
  * Keeps read_process_load_of(): a load is in force from its event on, until before the unload's.
  */
 struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_merge_event *event);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 #define META_BUF (64u << 10)
 
@@ -69,9 +69,8 @@ static void damage_at(const struct read_process *process, uint64_t pos, const ch
 
 static void add_part(struct read_meta *meta, struct read_process *process, uint64_t end)
 {
-	if (!(meta->parts & (meta->parts + 1)))
-		meta->part = memory_resize(meta->part, 2 * (size_t)meta->parts + 2, sizeof(*meta->part));
-	meta->part[meta->parts++] = (struct read_meta_part){ process, end };
+	if (read_memory_grow(process->family->damage, &meta->part, meta->parts, sizeof(*meta->part)))
+		meta->part[meta->parts++] = (struct read_meta_part){ process, end };
 }
 
 /* Those that it has from who forked it, and so on. */
@@ -95,10 +94,14 @@ static void add_parents(struct read_meta *meta, struct read_process *process)
 	}
 }
 
+/* Without memory there is no part, and no record. */
 static void begin_part(struct read_meta *meta)
 {
-	const struct read_meta_part *part = &meta->part[meta->parts - 1];
+	const struct read_meta_part *part;
 
+	if (!meta->parts)
+		return;
+	part = &meta->part[meta->parts - 1];
 	meta->pos = meta->at = part->process->head.head_size;
 	meta->end = part->end;
 	meta->have = 0;
@@ -172,7 +175,8 @@ static bool fill(struct read_meta *meta, size_t size)
 	if (want > meta->end - meta->pos)
 		want = meta->end - meta->pos;
 	if (want > meta->room) {
-		meta->buf = memory_resize(meta->buf, want, 1);
+		if (!read_memory_resize(meta->process->family->damage, &meta->buf, want, 1))
+			return false;
 		meta->room = want;
 	}
 	meta->buf_pos = meta->pos;
@@ -221,7 +225,7 @@ const struct trace_record *read_meta_next(struct read_meta *meta, bool complain)
 
 		if (record && meta->inherited && read_meta_is_own(record))
 			continue;
-		if (record || meta->parts == 1)
+		if (record || meta->parts <= 1)
 			return record;
 		meta->parts--;
 		begin_part(meta);

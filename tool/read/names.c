@@ -6,47 +6,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 #include "tool/read/meta.h"
 
 #define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
 
 /* ---- what records say ---- */
 
-static char *copy_text(const char *text)
+static struct read_damage *damage_of(const struct read_process *process)
 {
-	return text ? memory_text(text, strlen(text)) : NULL;
+	return process->family->damage;
 }
 
-static void copy_object(struct read_object *to, const struct read_object *from)
+static char *copy_text(struct read_damage *damage, const char *text)
+{
+	return text ? read_memory_text(damage, text, strlen(text)) : NULL;
+}
+
+static void copy_object(struct read_damage *damage, struct read_object *to, const struct read_object *from)
 {
 	*to = *from;
-	to->path = copy_text(from->path);
-	to->soname = copy_text(from->soname);
-	to->build_id = copy_text(from->build_id);
-	to->site = memory_resize(NULL, from->sites + 1ul, sizeof(*to->site));
-	if (from->sites)
+	to->path = copy_text(damage, from->path);
+	to->soname = copy_text(damage, from->soname);
+	to->build_id = copy_text(damage, from->build_id);
+	to->site = read_memory_zeroed(damage, from->sites, sizeof(*to->site));
+	if (!to->site)
+		to->sites = 0;
+	else if (from->sites)
 		memcpy(to->site, from->site, from->sites * sizeof(*to->site));
 }
 
 /* An object that the process says something of. */
 static struct read_object *object_at(struct read_process *process, uint32_t number)
 {
+	struct read_damage *damage = damage_of(process);
+
 	if (!number || number >= OBJECTS_MAX)
 		return NULL;
 	if (number >= process->objects) {
 		uint32_t more = number + 16;
-		process->object = memory_resize(process->object, more, sizeof(*process->object));
+		if (!read_memory_resize(damage, &process->object, more, sizeof(*process->object)))
+			return NULL;
 		memset(process->object + process->objects, 0, (more - process->objects) * sizeof(*process->object));
 		process->objects = more;
 	}
 	if (!process->object[number]) {
 		const struct read_object *base = process->base ? read_process_object(process->base, number) : NULL;
+		struct read_object *object = read_memory_zeroed(damage, 1, sizeof(*object));
 
-		process->object[number] = memory_zeroed(1, sizeof(**process->object));
-		process->object[number]->number = number;
+		if (!object)
+			return NULL;
+		object->number = number;
 		if (base)
-			copy_object(process->object[number], base);
+			copy_object(damage, object, base);
+		process->object[number] = object;
 	}
 	return process->object[number];
 }
@@ -65,6 +78,7 @@ static void free_object(struct read_object *object)
 static bool take_object(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_object *from = (const void *)record;
+	struct read_damage *damage = damage_of(process);
 
 	if (record->size < sizeof(*from) || from->build_id_len > sizeof(from->build_id) ||
 		(uint64_t)from->path_len + from->soname_len > record->size - sizeof(*from))
@@ -77,9 +91,11 @@ static bool take_object(struct read_process *process, const struct trace_record 
 	free(object->build_id);
 	object->flags = from->flags;
 	object->kinds = from->kinds;
-	object->path = memory_text(from->names, from->path_len);
-	object->soname = memory_text(from->names + from->path_len, from->soname_len);
-	object->build_id = memory_zeroed(2 * from->build_id_len + 1, 1);
+	object->path = read_memory_text(damage, from->names, from->path_len);
+	object->soname = read_memory_text(damage, from->names + from->path_len, from->soname_len);
+	object->build_id = read_memory_zeroed(damage, 2 * from->build_id_len + 1, 1);
+	if (!object->build_id)
+		return false;
 	for (uint32_t i = 0; i < from->build_id_len; i++)
 		sprintf(object->build_id + 2 * i, "%02x", from->build_id[i]);
 	return true;
@@ -99,19 +115,36 @@ static uint32_t *find_slot(const struct read_process *process, uint32_t id)
 	return &process->slot[at];
 }
 
-static void grow_slots(struct read_process *process, uint32_t functions)
+static bool grow_slots(struct read_process *process, uint32_t functions)
 {
-	uint32_t size = 64;
+	uint32_t size = 64, *slot;
 
 	if (process->slot && functions * 2 <= process->slot_mask)
-		return;
+		return true;
 	while (size < functions * 4)
 		size *= 2;
+	slot = read_memory_zeroed(damage_of(process), size, sizeof(*slot));
+	if (!slot)
+		return false;
 	free(process->slot);
-	process->slot = memory_zeroed(size, sizeof(*process->slot));
+	process->slot = slot;
 	process->slot_mask = size - 1;
 	for (uint32_t i = 0; i < process->functions; i++)
 		*find_slot(process, process->function[i].id) = i + 1;
+	return true;
+}
+
+/* Makes room for so many more. */
+static bool grow_functions(struct read_process *process, uint32_t more)
+{
+	uint32_t room = (process->functions + more) * 3 / 2;
+
+	if (process->functions + more <= process->functions_room)
+		return true;
+	if (!read_memory_resize(damage_of(process), &process->function, room, sizeof(*process->function)))
+		return false;
+	process->functions_room = room;
+	return true;
 }
 
 static bool take_functions(struct read_process *process, const struct trace_record *record)
@@ -124,18 +157,18 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 		return false;
 	const char *names = (const char *)&from->function[from->count];
 	/* The last name must end, then all do; what lies beyond the names reads as empty. */
-	char *blob = memory_zeroed((size_t)from->names_size + 1, 1);
+	struct read_damage *damage = damage_of(process);
+	if (!read_memory_resize(damage, &process->names, process->blobs + 1, sizeof(*process->names)))
+		return false;
+	char *blob = read_memory_zeroed(damage, (size_t)from->names_size + 1, 1);
+	if (!blob)
+		return false;
 	memcpy(blob, names, from->names_size);
-	process->names = memory_resize(process->names, process->blobs + 1, sizeof(*process->names));
 	process->names[process->blobs++] = blob;
 
 	bool good = !from->names_size || !names[from->names_size - 1];
-	grow_slots(process, process->functions + from->count);
-	if (process->functions + from->count > process->functions_room) {
-		process->functions_room = (process->functions + from->count) * 3 / 2;
-		process->function =
-			memory_resize(process->function, process->functions_room, sizeof(*process->function));
-	}
+	if (!grow_slots(process, process->functions + from->count) || !grow_functions(process, from->count))
+		return false;
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct trace_function *f = &from->function[i];
 		if (f->id > TRACE_ID_MASK || f->name > from->names_size) {
@@ -166,7 +199,8 @@ static bool take_sites(struct read_process *process, const struct trace_record *
 	struct read_object *object = object_at(process, from->object);
 	if (!object)
 		return false;
-	object->site = memory_resize(object->site, from->count, sizeof(*object->site));
+	if (!read_memory_resize(damage_of(process), &object->site, from->count, sizeof(*object->site)))
+		return false;
 	memcpy(object->site, from->site, from->count * sizeof(*object->site));
 	object->sites = from->count;
 	return true;
@@ -175,16 +209,21 @@ static bool take_sites(struct read_process *process, const struct trace_record *
 static bool take_change(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_change *from = (const void *)record;
+	struct read_damage *damage = damage_of(process);
 
 	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
 		return false;
-	process->change = memory_resize(process->change, process->changes + 1, sizeof(*process->change));
+	if (!read_memory_resize(damage, &process->change, process->changes + 1, sizeof(*process->change)))
+		return false;
+	char *text = read_memory_text(damage, from->text, from->length);
+	if (!text)
+		return false;
 	process->change[process->changes++] = (struct read_change){
 		.what = from->what,
 		.tid = from->tid,
 		.clock = from->clock,
 		.value = from->value,
-		.text = memory_text(from->text, from->length),
+		.text = text,
 	};
 	return true;
 }
@@ -210,14 +249,20 @@ static bool take_type(struct read_process *process, const struct trace_record *r
 
 	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
 		return false;
+	struct read_damage *damage = damage_of(process);
+	char *name = read_memory_text(damage, from->name, from->length);
+	if (!name)
+		return false;
 	uint32_t at = find_type(process, from->type);
 	if (at < process->types && process->type[at].type == from->type) {
 		free(process->type[at].name);
+	} else if (!read_memory_resize(damage, &process->type, process->types + 1, sizeof(*process->type))) {
+		free(name);
+		return false;
 	} else {
-		process->type = memory_resize(process->type, process->types + 1, sizeof(*process->type));
 		memmove(&process->type[at + 1], &process->type[at], (process->types++ - at) * sizeof(*process->type));
 	}
-	process->type[at] = (struct read_type_name){ from->type, memory_text(from->name, from->length) };
+	process->type[at] = (struct read_type_name){ from->type, name };
 	return true;
 }
 
@@ -236,10 +281,12 @@ static bool take_pages(struct read_process *process, const struct trace_record *
 }
 
 /* Words that end with NUL, as one line for a shell. */
-static char *quote_words(const char *text, uint32_t length)
+static char *quote_words(struct read_damage *damage, const char *text, uint32_t length)
 {
-	char *line = memory_zeroed((size_t)length * 4 + 3, 1), *to = line;
+	char *line = read_memory_zeroed(damage, (size_t)length * 4 + 3, 1), *to = line;
 
+	if (!line)
+		return NULL;
 	for (uint32_t at = 0; at < length;) {
 		uint32_t n = (uint32_t)strnlen(text + at, length - at);
 		const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
@@ -263,10 +310,22 @@ static char *quote_words(const char *text, uint32_t length)
 	return line;
 }
 
+static bool take_note(struct read_process *process, const struct trace_text *from)
+{
+	struct read_damage *damage = damage_of(process);
+
+	if (!read_memory_resize(damage, &process->note, process->notes + 1, sizeof(*process->note)))
+		return false;
+	char *note = read_memory_text(damage, from->text, from->length);
+	if (note)
+		process->note[process->notes++] = note;
+	return note != NULL;
+}
+
 static bool take_text(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_text *from = (const void *)record;
-	char **to = NULL;
+	char **to = NULL, *text;
 
 	if (record->size < sizeof(*from) || from->length > record->size - sizeof(*from))
 		return false;
@@ -284,18 +343,19 @@ static bool take_text(struct read_process *process, const struct trace_record *r
 		to = &process->module;
 		break;
 	case TRACE_TEXT_COMMAND:
-		free(process->command);
-		process->command = quote_words(from->text, from->length);
-		return true;
+		to = &process->command;
+		break;
 	case TRACE_TEXT_NOTE:
-		process->note = memory_resize(process->note, process->notes + 1, sizeof(*process->note));
-		process->note[process->notes++] = memory_text(from->text, from->length);
-		return true;
+		return take_note(process, from);
 	default:
 		return true;
 	}
+	text = from->what == TRACE_TEXT_COMMAND ? quote_words(damage_of(process), from->text, from->length)
+						: read_memory_text(damage_of(process), from->text, from->length);
+	if (!text)
+		return false;
 	free(*to);
-	*to = memory_text(from->text, from->length);
+	*to = text;
 	return true;
 }
 
@@ -304,7 +364,8 @@ static bool keep(struct read_process *process, const struct trace_record *record
 {
 	if (!process->of)
 		return true;
-	process->loading = memory_resize(process->loading, process->loading_size + record->size, 1);
+	if (!read_memory_resize(damage_of(process), &process->loading, process->loading_size + record->size, 1))
+		return false;
 	memcpy(process->loading + process->loading_size, record, record->size);
 	process->loading_size += record->size;
 	return true;
@@ -342,8 +403,9 @@ void read_names_take(struct read_process *process, struct read_meta *meta)
 {
 	const struct trace_record *record;
 
-	grow_slots(process, 1);
-	while ((record = read_meta_next(meta, true)))
+	if (!grow_slots(process, 1))
+		return;
+	while (!damage_of(process)->no_memory && (record = read_meta_next(meta, true)))
 		if (!take(process, record))
 			read_process_damage(process, NULL, read_meta_offset(meta), "a record contradicts itself");
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 uint64_t read_process_offset(const struct read_process *process)
 {
@@ -126,7 +126,8 @@ bool read_process_locate(const struct read_process *process, uint64_t pos, uint6
 static void note_record(struct read_process *process, uint32_t number, uint8_t file)
 {
 	if (number >= process->threads) {
-		process->files = memory_resize(process->files, number + 1ul, 1);
+		if (!read_memory_resize(process->family->damage, &process->files, number + 1ul, 1))
+			return;
 		memset(process->files + process->threads, 0, number + 1ul - process->threads);
 		process->threads = number + 1;
 	}
@@ -196,9 +197,11 @@ bool read_process_begin(struct read_process *process)
 
 static struct read_process *open_process(struct read_family *family, uint32_t place)
 {
-	struct read_process *process = memory_zeroed(1, sizeof(*process));
+	struct read_process *process = read_memory_zeroed(family->damage, 1, sizeof(*process));
 	const char *wrong;
 
+	if (!process)
+		return NULL;
 	process->family = family;
 	process->place = place;
 	wrong = read_process_read_head(process) ? check_head(process) : "the file ends within its head";
@@ -220,13 +223,14 @@ struct read_process *read_process_at(struct read_family *family, uint32_t place)
 			high = middle;
 	}
 	if (low == family->processes || family->process[low]->place != place) {
+		struct read_process *process;
+		if (!read_memory_grow(family->damage, &family->process, family->processes, sizeof(process)) ||
+			!(process = open_process(family, place)))
+			return NULL;
 		/* Most come in the order of their places. */
-		if (!(family->processes & (family->processes + 1)))
-			family->process = memory_resize(
-				family->process, 2 * (size_t)family->processes + 2, sizeof(*family->process));
 		memmove(&family->process[low + 1], &family->process[low],
 			(family->processes++ - low) * sizeof(*family->process));
-		family->process[low] = open_process(family, place);
+		family->process[low] = process;
 	}
 	return family->process[low]->bad ? NULL : family->process[low];
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
-
 static uint32_t bucket_of(const struct read_stacks *stacks, uint32_t number, const void *record)
 {
 	uint64_t key = number ? number : (uint64_t)(uintptr_t)record >> 4;
@@ -21,13 +19,16 @@ static void put(struct read_stacks *stacks, struct read_stack_calls *stack)
 	*bucket = stack;
 }
 
-static void grow(struct read_stacks *stacks)
+static bool grow(struct read_stacks *stacks)
 {
-	struct read_stack_calls **old = stacks->bucket;
-	uint32_t buckets = stacks->buckets;
+	struct read_stack_calls **old = stacks->bucket, **bucket;
+	uint32_t buckets = stacks->buckets, more = buckets ? 2 * buckets : 16;
 
-	stacks->buckets = buckets ? 2 * buckets : 16;
-	stacks->bucket = memory_zeroed(stacks->buckets, sizeof(struct read_stack_calls *));
+	bucket = calloc(more, sizeof(*bucket));
+	if (!bucket)
+		return false;
+	stacks->bucket = bucket;
+	stacks->buckets = more;
 	for (uint32_t i = 0; i < buckets; i++) {
 		for (struct read_stack_calls *stack = old[i], *next; stack; stack = next) {
 			next = stack->next;
@@ -35,20 +36,31 @@ static void grow(struct read_stacks *stacks)
 		}
 	}
 	free(old);
+	return true;
+}
+
+static struct read_stack_calls *take_spare(struct read_stacks *stacks)
+{
+	struct read_stack_calls *stack = stacks->spare;
+
+	if (stack) {
+		stacks->spare = stack->next;
+		return stack;
+	}
+	stack = calloc(1, sizeof(*stack));
+	if (stack && !read_calls_open(&stack->calls)) {
+		free(stack);
+		return NULL;
+	}
+	return stack;
 }
 
 static struct read_stack_calls *make(struct read_stacks *stacks, uint32_t number, const void *record)
 {
-	struct read_stack_calls *stack = stacks->spare;
+	struct read_stack_calls *stack;
 
-	if (stacks->count == stacks->buckets)
-		grow(stacks);
-	if (stack) {
-		stacks->spare = stack->next;
-	} else {
-		stack = memory_zeroed(1, sizeof(*stack));
-		read_calls_open(&stack->calls);
-	}
+	if ((stacks->count == stacks->buckets && !grow(stacks)) || !(stack = take_spare(stacks)))
+		return NULL;
 	stack->number = number;
 	stack->record = record;
 	stack->users = 0;
@@ -65,8 +77,8 @@ struct read_stack_calls *read_stacks_enter(struct read_stacks *stacks, uint32_t 
 		stack = stacks->bucket[bucket_of(stacks, number, record)];
 	while (stack && (stack->number != number || (!number && stack->record != record)))
 		stack = stack->next;
-	if (!stack)
-		stack = make(stacks, number, record);
+	if (!stack && !(stack = make(stacks, number, record)))
+		return NULL;
 	stack->record = record;
 	stack->users++;
 	return stack;
@@ -92,12 +104,21 @@ struct read_stack_calls *read_stacks_part(
 	struct read_stacks *stacks, struct read_stack_calls *stack, uint32_t number, size_t kept, const void *record)
 {
 	struct read_stack_calls *other = read_stacks_enter(stacks, number, record);
-	struct read_calls *from = &stack->calls, *to = &other->calls;
-	size_t depth = read_calls_depth(from), moved = kept < depth ? depth - kept : 0;
+	struct read_calls *from = &stack->calls, *to;
+	size_t depth = read_calls_depth(from), moved = kept < depth ? depth - kept : 0, had;
 
+	if (!other)
+		return NULL;
+	to = &other->calls;
+	had = read_calls_depth(to);
 	while (other != stack && read_calls_depth(to) < moved && (to->top + 1 < to->limit || read_calls_grow(to))) {
 		*(to->top + 1) = from->frame[1 + read_calls_depth(to)];
 		to->top++;
+	}
+	if (to->no_memory) {
+		to->top = to->frame + had;
+		read_stacks_leave(stacks, other);
+		return NULL;
 	}
 	if (other != stack) {
 		memmove(from->frame + 1, from->frame + 1 + moved, (depth - moved) * sizeof(*from->frame));

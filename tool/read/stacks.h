@@ -9,7 +9,8 @@
  * call around it ends.
  *
  * Works on what it is given alone; nothing here is thread-safe or async-signal-safe. Memory: per stack that has open
- * calls, or where a record is.
+ * calls, or where a record is; where there is none, NULL is returned instead of a stack, and the record stays where it
+ * was.
  */
 #ifndef XAUDIT_TOOL_READ_STACKS_H
 #define XAUDIT_TOOL_READ_STACKS_H

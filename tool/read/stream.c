@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/read/memory.h"
 
 static void damage_at(const struct read_stream *stream, uint64_t offset, const char *what)
 {
@@ -32,8 +32,10 @@ bool read_stream_open(struct read_stream *stream, struct read_process *process, 
 	*stream = (struct read_stream){ .room = block / sizeof(uint64_t) };
 	if (!read_chunks_open(&stream->chunks, process, number))
 		return false;
-	stream->words = memory_resize(NULL, stream->room, sizeof(uint64_t));
-	return true;
+	if (read_memory_resize(process->family->damage, &stream->words, stream->room, sizeof(uint64_t)))
+		return true;
+	read_stream_close(stream);
+	return false;
 }
 
 void read_stream_close(struct read_stream *stream)
@@ -83,8 +85,8 @@ static void measure(struct read_stream *stream)
  */
 static void look_ahead(struct read_stream *stream)
 {
-	static uint64_t words[8192];
-	uint64_t there = stream->pos;
+	/* There are no words in the block yet. */
+	uint64_t *words = stream->words, there = stream->pos, size = stream->room * sizeof(*words);
 
 	for (uint64_t pos = stream->pos; pos < stream->end;) {
 		uint64_t data = read_file_data(stream->chunk.file, pos);
@@ -95,7 +97,7 @@ static void look_ahead(struct read_stream *stream)
 		if (pos >= stream->end)
 			break;
 		uint64_t want = stream->end - pos;
-		size_t n = read_at(stream, words, want < sizeof(words) ? want : sizeof(words), pos) / sizeof(uint64_t);
+		size_t n = read_at(stream, words, want < size ? want : size, pos) / sizeof(uint64_t);
 		if (!n)
 			break;
 		for (size_t i = n; i > 0; i--) {

@@ -224,6 +224,8 @@ static void take_family(struct found *found, int fd, struct read_folder *folder)
 		if (process->name)
 			alive |= take_process(found, process, parent && parent->selected);
 	}
+	if (folder->damage.no_memory)
+		memory_failed();
 	/* Nothing is cut in a folder that another user made. */
 	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid())
 		record_trim(fd, family);
@@ -241,6 +243,8 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 		struct read_error error;
 		struct read_folder *folder = read_folder_open_family(path, &error);
 
+		if (error.why == READ_NO_MEMORY)
+			memory_failed();
 		read_error_free(&error);
 		taken = folder && !(over && is_alive(folder->family[0]));
 		if (taken)

@@ -237,7 +237,8 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 
 	if (!dump->options.json)
 		show_say_coarse(folder, "# ");
-	read_merge_open(&merge, folder);
+	if (!read_merge_open(&merge, folder))
+		return;
 	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)
 			source->user = NULL;

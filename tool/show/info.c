@@ -473,6 +473,7 @@ int info_main(int argc, char **argv)
 		all.first = sums[i].first < all.first ? sums[i].first : all.first;
 		all.last = sums[i].last > all.last ? sums[i].last : all.last;
 	}
+	show_need_memory(folder);
 	if (own.options.json)
 		info_json(folder, sums, &all);
 	else

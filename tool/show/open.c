@@ -5,11 +5,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tool/memory.h"
 #include "tool/read/folder.h"
 #include "tool/tool.h"
 
+void show_need_memory(const struct read_folder *folder)
+{
+	if (folder->damage.no_memory)
+		memory_failed();
+}
+
 int show_damage(const struct read_damage *damage)
 {
+	if (damage->no_memory)
+		memory_failed();
 	if (!damage->first)
 		return TOOL_OK;
 	if (damage->more)
@@ -45,6 +54,8 @@ static void say(const char *command, const char *path, const struct read_error *
 	case READ_DAMAGED:
 		show_damage(&error->damage);
 		break;
+	case READ_NO_MEMORY:
+		memory_failed();
 	case READ_NOTHING_WRONG:
 		break;
 	}

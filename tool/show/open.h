@@ -17,7 +17,13 @@ struct read_folder *show_open(const char *path, uint32_t pid);
 /* As read_folder_open_process(). command: who says so when there is no such process; NULL: nobody does. */
 struct read_folder *show_open_process(const char *command, const char *path, uint32_t place);
 
-/* Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. */
+/*
+ * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. Where memory ran out
+ * this is the command's end, as in tool/memory.h.
+ */
 int show_damage(const struct read_damage *damage);
+
+/* The same, where damage is not to be said, or not yet: ends the command if memory ran out. */
+void show_need_memory(const struct read_folder *folder);
 
 #endif

@@ -97,8 +97,12 @@ static void enter(void *user, struct read_call *call, size_t at)
 
 static void enter_deep(void *user, uint32_t id, size_t at)
 {
+	const struct thread *thread = user;
+
 	(void)at;
-	print_open(user, id, CALLS_MOST);
+	if (thread->on->calls.no_memory)
+		memory_failed();
+	print_open(thread, id, CALLS_MOST);
 }
 
 static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t time)
@@ -198,10 +202,11 @@ static void change_stack(struct thread *thread, const struct read_merge_event *e
 	uint32_t number = before->number;
 
 	if (event->type == MERGE_PART) {
-		thread->on = read_stacks_part(thread->stacks, before, event->id, event->count, thread);
+		thread->on =
+			memory_need(read_stacks_part(thread->stacks, before, event->id, event->count, thread));
 	} else {
 		read_stacks_leave(thread->stacks, before);
-		thread->on = read_stacks_enter(thread->stacks, event->id, thread);
+		thread->on = memory_need(read_stacks_enter(thread->stacks, event->id, thread));
 	}
 	/* The first one of a thread is no news. */
 	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
@@ -218,7 +223,7 @@ static void change_thread(struct thread *thread, uint32_t tid)
 	if (!thread->on->number)
 		end_stack(thread, thread->on);
 	read_stacks_leave(thread->stacks, thread->on);
-	thread->on = read_stacks_enter(thread->stacks, 0, thread);
+	thread->on = memory_need(read_stacks_enter(thread->stacks, 0, thread));
 	thread->tid = tid;
 }
 
@@ -327,7 +332,7 @@ static void begin_thread(struct replay *r, struct read_merge_source *source, str
 	thread->replay = r;
 	thread->source = source;
 	thread->stacks = stacks;
-	thread->on = read_stacks_enter(thread->stacks, 0, thread);
+	thread->on = memory_need(read_stacks_enter(thread->stacks, 0, thread));
 	source->user = thread;
 }
 
@@ -338,7 +343,8 @@ static void replay(struct replay *r, struct read_folder *folder)
 
 	show_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
-	read_merge_open(&r->merge, folder);
+	if (!read_merge_open(&r->merge, folder))
+		return;
 	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
 	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {
 		source = r->merge.source[i];

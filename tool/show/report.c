@@ -320,6 +320,7 @@ int report_main(int argc, char **argv)
 	if (!folder)
 		return TOOL_FAILED;
 	count_folder(&counter, folder, (enum count_by)own.by);
+	show_need_memory(folder);
 	line = make_lines(&counter, sort, &lines);
 	if (own.options.json)
 		print_json(&counter, line, lines);

@@ -152,6 +152,8 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	struct counter *c = user;
 	uint32_t row = row_of(c, at, id);
 
+	if (c->calls.no_memory)
+		memory_failed();
 	c->row[row].calls++;
 	c->unfinished++;
 }
@@ -307,10 +309,10 @@ static void change_stack(struct counter *c, enum read_decoded what)
 	if (what == DECODED_THREAD && !stack->number) /* on others somebody may go on */
 		drop_stack(c, stack);
 	if (what == DECODED_PART) {
-		stack = read_stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+		stack = memory_need(read_stacks_part(&c->stacks, stack, d->stack, d->kept, record));
 	} else if (what == DECODED_THREAD || what == DECODED_STACK) {
 		read_stacks_leave(&c->stacks, stack);
-		stack = read_stacks_enter(&c->stacks, d->stack, record);
+		stack = memory_need(read_stacks_enter(&c->stacks, d->stack, record));
 	} else {
 		drop_calls(c);
 	}
@@ -400,7 +402,7 @@ static bool open_record(struct counter *c, struct count_record *record, unsigned
 	if (!(c->process->files[number] & (FILE_EVENTS | FILE_RING)) ||
 		!read_events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : STREAM_BLOCK))
 		return false;
-	record->stack = read_stacks_enter(&c->stacks, 0, record);
+	record->stack = memory_need(read_stacks_enter(&c->stacks, 0, record));
 	return true;
 }
 

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader where memory runs out: whichever allocation fails, the reader says that there is no memory, or has read all
+ * the same; it never takes a part for the whole, and gives back what it had. malloc() and its like are those below, for
+ * libc's own allocations, too.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "t/lib/tap.h"
+#include "tool/read/counts.h"
+#include "tool/read/folder.h"
+#include "tool/read/merge.h"
+#include "tool/read/stacks.h"
+#include "tool/read/state.h"
+
+/* ---- memory ---- */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *memory);
+
+/* Which allocation fails, counted from 1; 0: none. `on`: all that follow, too. */
+static unsigned long fail_at, allocations;
+static bool fail_on, failed;
+static long live; /* blocks */
+
+static bool fails(void)
+{
+	allocations++;
+	if (!fail_at || (fail_on ? allocations < fail_at : allocations != fail_at))
+		return false;
+	failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	void *memory = fails() ? NULL : __libc_malloc(size);
+
+	live += memory != NULL;
+	return memory;
+}
+
+void *calloc(size_t count, size_t size)
+{
+	void *memory = fails() ? NULL : __libc_calloc(count, size);
+
+	live += memory != NULL;
+	return memory;
+}
+
+void *realloc(void *old, size_t size)
+{
+	void *memory = fails() ? NULL : __libc_realloc(old, size);
+
+	live += memory && !old;
+	return memory;
+}
+
+void free(void *memory)
+{
+	live -= memory != NULL;
+	__libc_free(memory);
+}
+
+/* ---- reading of all that there is ---- */
+
+struct sums {
+	uint64_t processes, functions, types, events, custom, loads, changes, deep, ended, counted, text;
+};
+
+/* What a record's events are on. */
+struct record {
+	struct sums *sums;
+	struct read_stacks *stacks;
+	struct read_stack_calls *on;
+};
+
+/* Any change of any name is seen. */
+static void add_text(struct sums *sums, const char *text)
+{
+	for (; text && *text; text++)
+		sums->text = sums->text * 31 + (unsigned char)*text;
+	sums->text = sums->text * 31 + 1;
+}
+
+static void enter(void *user, struct read_call *call, size_t at)
+{
+	(void)user;
+	(void)call;
+	(void)at;
+}
+
+/* No stack is so deep that it is told otherwise. */
+static void deep(void *user, uint32_t id, size_t at)
+{
+	struct record *record = user;
+
+	(void)id;
+	(void)at;
+	record->sums->deep++;
+}
+
+static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
+{
+	struct record *record = user;
+
+	(void)call;
+	(void)how;
+	(void)now;
+	record->sums->ended++;
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	(void)user;
+	(void)id;
+	(void)now;
+	(void)at;
+}
+
+static const struct read_calls_hooks hooks = { .enter = enter, .deep = deep, .end = end, .point = point };
+
+/* Returns false where there is no memory. */
+static bool take(struct record *record, const struct read_merge_source *source, const struct read_merge_event *event)
+{
+	struct sums *sums = record->sums;
+	char buf[320];
+
+	sums->events++;
+	switch (event->type) {
+	case MERGE_ENTRY:
+	case MERGE_EXIT:
+		add_text(sums, read_function_name(
+				       source->process, read_merge_function(source, event), buf, sizeof(buf)));
+		read_calls_take(&record->on->calls, &hooks, record, (enum trace_type)event->type, event->id,
+			event->time);
+		return !record->on->calls.no_memory;
+	case MERGE_STACK:
+		read_stacks_leave(record->stacks, record->on);
+		record->on = read_stacks_enter(record->stacks, event->id, record);
+		return record->on != NULL;
+	case MERGE_PART:
+		record->on = read_stacks_part(record->stacks, record->on, event->id, event->count, record);
+		return record->on != NULL;
+	case MERGE_CUSTOM:
+		sums->custom++;
+		add_text(sums, read_process_type_now(source->process, event->id));
+		add_text(sums, (const char *)event->data);
+		return true;
+	case MERGE_LOAD:
+	case MERGE_UNLOAD:
+		sums->loads++;
+		add_text(sums, read_object_path(event->object));
+		return true;
+	case MERGE_CHANGE:
+		sums->changes++;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Returns false where there is no memory for stacks: the rest is for the folder to say. */
+static bool read_events_of_all(struct read_folder *folder, struct sums *sums)
+{
+	struct read_stacks stacks = { 0 };
+	struct record record[32] = { { 0 } };
+	struct read_merge merge;
+	struct read_merge_source *source;
+	struct read_merge_event event;
+	bool good = true;
+
+	if (!read_merge_open(&merge, folder))
+		return true;
+	for (unsigned i = 0; good && i < merge.sources && i < 32; i++) {
+		record[i] = (struct record){ sums, &stacks, read_stacks_enter(&stacks, 0, &record[i]) };
+		good = record[i].on != NULL;
+	}
+	while (good && (source = read_merge_next(&merge, &event)))
+		good = take(&record[source->order], source, &event);
+	read_merge_close(&merge);
+	read_stacks_close(&stacks);
+	return good;
+}
+
+static void read_names_of(const struct read_process *process, struct sums *sums)
+{
+	char buf[320];
+
+	sums->processes++;
+	add_text(sums, process->name);
+	add_text(sums, process->command);
+	add_text(sums, process->exe);
+	for (uint32_t i = 0; i < process->notes; i++)
+		add_text(sums, process->note[i]);
+	for (uint32_t i = 0; i < read_process_functions(process); i++, sums->functions++)
+		add_text(sums, read_function_name(process, read_process_function_at(process, i), buf, sizeof(buf)));
+	for (uint32_t i = 0; i < read_process_objects(process); i++) {
+		const struct read_object *object = read_process_object(process, i);
+		if (!object)
+			continue;
+		add_text(sums, object->path);
+		add_text(sums, object->soname);
+		add_text(sums, object->build_id);
+		for (uint32_t k = 0; k < object->sites; k++)
+			sums->text = sums->text * 31 + object->site[k].count;
+	}
+	sums->types += process->types;
+	add_text(sums, read_process_state_word(read_process_state(process)));
+}
+
+static void read_counters_of(struct read_process *process, struct sums *sums)
+{
+	static struct read_counts counts;
+
+	for (unsigned n = 0; n < process->threads; n++) {
+		if (!(process->files[n] & FILE_COUNTS) || !read_counts_open(&counts, process, n))
+			continue;
+		while (read_counts_next(&counts))
+			sums->counted += counts.calls;
+		read_counts_close(&counts);
+	}
+}
+
+enum outcome { WHOLE, NO_MEMORY, WRONG };
+
+/* Reads all of a trace, or of a process of it. */
+static enum outcome read_all(const char *path, bool process, struct sums *sums)
+{
+	struct read_error error;
+	struct read_folder *folder =
+		process ? read_folder_open_process(path, 0, &error) : read_folder_open(path, 0, &error);
+	enum outcome outcome = error.why == READ_NO_MEMORY ? NO_MEMORY : WRONG;
+
+	*sums = (struct sums){ 0 };
+	read_error_free(&error);
+	if (!folder)
+		return outcome;
+	bool good = read_events_of_all(folder, sums);
+	for (unsigned i = 0; i < folder->processes; i++) {
+		read_process_list_files(folder->process[i]);
+		read_process_load(folder->process[i]);
+		read_names_of(folder->process[i], sums);
+		read_counters_of(folder->process[i], sums);
+	}
+	outcome = !good || folder->damage.no_memory ? NO_MEMORY : folder->damage.first ? WRONG : WHOLE;
+	if (outcome == WRONG)
+		diag("%s", folder->damage.first);
+	read_folder_close(folder);
+	return outcome;
+}
+
+/* ---- the test ---- */
+
+static int descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (list && readdir(list))
+		n++;
+	if (list)
+		closedir(list);
+	return n;
+}
+
+/* Lets each allocation fail once, alone or with all that follow. Returns how often something was not as it should be. */
+static int fail_each(const char *path, bool process, bool on, const struct sums *whole, unsigned long *times)
+{
+	int wrong = 0, files = descriptors();
+
+	fail_on = on;
+	for (unsigned long n = 1;; n++) {
+		long before = live;
+		struct sums sums;
+		fail_at = n;
+		allocations = 0;
+		failed = false;
+		enum outcome outcome = read_all(path, process, &sums);
+		fail_at = 0;
+		*times += outcome == NO_MEMORY;
+		bool right = outcome == NO_MEMORY ? failed : outcome == WHOLE && !memcmp(&sums, whole, sizeof(sums));
+		if (!right || live != before) {
+			wrong++;
+			diag("allocation %lu%s: outcome %d, %ld blocks not freed", n, on ? " and on" : "", outcome,
+				live - before);
+		}
+		if (!failed)
+			break;
+	}
+	return wrong + descriptors() - files;
+}
+
+static void check(const char *path, bool process, const struct sums *expected, const char *what)
+{
+	struct sums whole;
+	unsigned long alone = 0, on = 0;
+
+	is_int(read_all(path, process, &whole), WHOLE, "%s is read", what);
+	is_int((long)whole.processes, (long)expected->processes, "%s: processes", what);
+	is_int((long)whole.events, (long)expected->events, "%s: events", what);
+	is_int((long)whole.ended, (long)expected->ended, "%s: calls that ended", what);
+	is_int((long)whole.custom, (long)expected->custom, "%s: custom events", what);
+	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
+	is_int(fail_each(path, process, false, &whole, &alone), 0,
+		"%s: each allocation fails alone, and nothing is wrong", what);
+	is_int(fail_each(path, process, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong", what);
+	diag("%s: there was no memory %lu and %lu times", what, alone, on);
+	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+}
+
+static void make(const char *folder, const char *script)
+{
+	char command[256];
+	FILE *to;
+
+	snprintf(command, sizeof(command), "t/lib/make_trace %s", folder);
+	to = popen(command, "w");
+	if (!to || fputs(script, to) < 0 || pclose(to))
+		bail("make_trace fails");
+}
+
+/* Of version 2: processes with a common file, what they share, counters, stacks, many chunks, custom events. */
+static const char family[] =
+	"record command: server 'with words'\n"
+	"process p100 version=2 chunk=65536 ring_size=131072\n"
+	"pair first 1000 1000 5\n"
+	"pair last 900000 900000 8005\n"
+	"text exe /usr/bin/server\n"
+	"text command server\n"
+	"text note of the parent alone\n"
+	"object 1 /usr/lib/libfoo.so soname=libfoo.so build=0123456789abcdef kinds=7\n"
+	"sites 1 0:0:12\n"
+	"function 1 0 1 0x100 outer\n"
+	"function 1 0 2 0x200 inner\n"
+	"load 1 1 1000 0x7f0000000000 100\n"
+	"type 16 request\n"
+	"change started 1500 100 0\n"
+	"fork 101\n"
+	"function 1 0 3 0x300 late\n"
+	"fork 102\n"
+	"thread 100 main\n"
+	"both\n"
+	"loop 100 1\n"
+	"entry 1 1000\n"
+	"end\n"
+	"loop 100 1\n"
+	"exit 1 1200\n"
+	"end\n"
+	"custom 16 1400 =hello\n"
+	"custom 16 1500 =world\n"
+	"counts 0 100 main 1:5 2:6\n"
+	"child 101\n"
+	"object 2 /usr/lib/libbar.so\n"
+	"sites 1 0:0:12 1:10:3\n"
+	"function 2 0 4 0x310 own\n"
+	"load 2 2 1600 0x7f1000000000 101\n"
+	"unload 2 200000 101\n"
+	"thread 101 main\n"
+	"ring\n"
+	"loop 6000 10\n"
+	"entry 4 2000\n"
+	"exit 4 2005\n"
+	"end\n"
+	"child 102\n"
+	"text note of the child\n"
+	"thread 102 main\n"
+	"stream\n"
+	"raw 0x80000007000007d0\n"
+	"entry 3 2001\n"
+	"entry 2 2002\n"
+	"raw 0x80000008000007d4\n"
+	"entry 1 2005\n"
+	"exit 1 2006\n"
+	"raw 0x80000007000007d8\n"
+	"exit 2 2009\n"
+	"raw 0xf0000105000007d9 0x0000000000000009\n"
+	"exit 3 2010\n";
+
+/* Of version 1: a file for each thread and for its flight recorder and its counters. */
+static const char first[] =
+	"process p7 version=1 chunk=65536 ring_chunk=65536 ring_size=131072\n"
+	"pair first 1000 1000 5\n"
+	"pair last 900000 900000 8005\n"
+	"object 1 /usr/lib/libfoo.so\n"
+	"function 1 0 1 0x100 outer\n"
+	"function 1 0 2 0x200\n"
+	"load 1 1 1000 0x7f0000000000 7\n"
+	"thread 7 main\n"
+	"loop 10000 10\n"
+	"entry 1 2000\n"
+	"exit 1 2005\n"
+	"end\n"
+	"ring\n"
+	"chunk 200000\n"
+	"entry 2 200001\n"
+	"exit 2 200002\n"
+	"thread 8 other\n"
+	"entry 1 3000\n"
+	"exit 1 3001\n"
+	"counts 1 8 other 2:9\n";
+
+int main(void)
+{
+	char dir[] = "/tmp/xaudit-read-memory-XXXXXX", path[64], command[64];
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip_all("sanitizers have an allocator of their own");
+#endif
+	if (!mkdtemp(dir))
+		bail("no temporary folder");
+	snprintf(path, sizeof(path), "%s/family", dir);
+	make(path, family);
+	check(path, false, &(struct sums){ .processes = 3, .events = 12221, .ended = 6103, .custom = 2, .counted = 11 },
+		"a family");
+	snprintf(path, sizeof(path), "%s/family/p102", dir);
+	check(path, true, &(struct sums){ .processes = 1, .events = 12, .ended = 3 }, "a process by its name");
+	snprintf(path, sizeof(path), "%s/first", dir);
+	make(path, first);
+	check(path, false, &(struct sums){ .processes = 1, .events = 20007, .ended = 10002, .counted = 9 }, "version 1");
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	if (system(command))
+		diag("%s is left", dir);
+	return done_testing();
+}
