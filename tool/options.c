@@ -56,18 +56,25 @@ static const struct options_wording *wording(const struct options_syntax *syntax
 	return syntax->wording ? syntax->wording : &options_wording;
 }
 
-bool options_wrong(const struct options_given *given, const char *allowed)
+bool options_wrong_as(const struct options_given *given, const char *text, const char *allowed)
 {
 	const struct options_row *row = given->row;
 	char letter[] = { '-', row->letter, '\0' }, *word = memory_format("--%s", row->word ? row->word : "");
 
-	say(given->syntax, row->wrong ? row->wrong : wording(given->syntax)->wrong,
+	say(given->syntax, text,
 		&(struct words){ .option = row->word ? word : letter,
 			.letter = row->letter ? letter : word,
 			.value = given->value,
 			.allowed = allowed });
 	free(word);
 	return false;
+}
+
+bool options_wrong(const struct options_given *given, const char *allowed)
+{
+	const char *text = given->row->wrong;
+
+	return options_wrong_as(given, text ? text : wording(given->syntax)->wrong, allowed);
 }
 
 /* getopt has said '?' or ':'. For a letter, optopt is the letter; of a word, its value where it was a known one. */

@@ -90,8 +90,9 @@ bool options_word(const struct options_given *given);
 bool options_number(const struct options_given *given);
 bool options_color(const struct options_given *given);
 
-/* Says that the value is not allowed. Returns false. */
+/* Says that the value is not allowed, by the row's text or this one. Returns false. */
 bool options_wrong(const struct options_given *given, const char *allowed);
+bool options_wrong_as(const struct options_given *given, const char *text, const char *allowed);
 
 /* The number in a text, from 1 to most. Returns false if it is none. */
 bool options_digits(const char *text, uint32_t most, uint32_t *number);

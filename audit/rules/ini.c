@@ -13,7 +13,7 @@
 #include "x86_64/sys.h" /* sys_write */
 #include "runtime/text.h"
 
-#define COMMA_WORD(NAME, word, what, allowed) ", " word
+#define COMMA_WORD(NAME, word, ...) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
 #define SECTIONS_ALLOWED "[trace], [library GLOB], [program]"
 
@@ -113,15 +113,11 @@ static int fail(struct parser *parser, const char *a, const char *b, size_t b_le
 /* What is wrong is the key's value, or that it has none. */
 static int fail_value(struct parser *parser, enum rules_key_number number, const char *value, size_t length)
 {
-	const struct rules_key *key = &rules_keys[number];
 	int first = !parser->failed;
-	const char *a = "no value";
 
-	if (value)
-		a = key->what;
-	fail(parser, a, value, length, NULL);
+	fail(parser, value ? rules_key_bad(number) : "no value", value, length, NULL);
 	if (first)
-		parser->error.key = key;
+		parser->error.key = &rules_keys[number];
 	return -1;
 }
 

@@ -7,14 +7,18 @@
 #include "runtime/filter.h" /* FILTER_TIME_MAX */
 #include "x86_64/sys.h"    /* sys_same */
 
-#define TIME_MAX  FILTER_TIME_MAX
-#define DEPTH_MAX 1000000
+_Static_assert(FILTER_TIME_MAX == 100000000, "the row of time says so");
 
-_Static_assert(TIME_MAX == 100 * 1000000, "rules_keys.h says 100ms");
-
-#define X(NAME, word, what, allowed) { word, what, allowed },
-const struct rules_key rules_keys[RULES_KEYS] = { RULES_KEYS_OF_TRACE(X) RULES_KEYS_OF_SECTION(X) };
+#define ROW(NAME, word, value, place, least, most, allowed, where) \
+	{ word, allowed, RULES_VALUE_##value, offsetof(struct where, place), least, most },
+const struct rules_key rules_keys[RULES_KEYS] = {
+#define X(...) ROW(__VA_ARGS__, rules)
+	RULES_KEYS_OF_TRACE(X)
 #undef X
+#define X(...) ROW(__VA_ARGS__, rules_section)
+	RULES_KEYS_OF_SECTION(X)
+#undef X
+};
 
 static int same(const char *a, const char *b)
 {
@@ -35,27 +39,40 @@ enum rules_key_number rules_key_find(int of_trace, const char *word)
 
 int rules_key_is_list(enum rules_key_number key)
 {
-	return key == RULES_KEY_BELOW || key == RULES_KEY_STACK_COPYING || key == RULES_KEY_SNAPSHOT ||
-	       key >= RULES_KEY_KINDS;
+	switch (rules_keys[key].value) {
+	case RULES_VALUE_PATTERNS:
+	case RULES_VALUE_LIBRARIES:
+	case RULES_VALUE_SNAPSHOTS:
+	case RULES_VALUE_KINDS:
+		return 1;
+	default:
+		return 0;
+	}
 }
 
-/* Which of the words it is, or -1. */
-static int choose(const char *value, const char *const *word, int count)
+const char *rules_key_bad(enum rules_key_number key)
 {
-	for (int i = 0; i < count; i++)
-		if (same(value, word[i]))
+	int is_size = rules_keys[key].value == RULES_VALUE_POWER || rules_keys[key].value == RULES_VALUE_SIZE;
+
+	return is_size ? "bad size " : "bad value ";
+}
+
+/* Which of the words it is, of a text such as "stream, ring, count"; or -1. */
+static int choose(const char *value, const char *words)
+{
+	size_t length = sys_length(value);
+
+	for (int i = 0; *words; i++) {
+		size_t n = 0;
+
+		while (words[n] && words[n] != ',')
+			n++;
+		if (n == length && sys_same(words, value, n))
 			return i;
+		words += n + (words[n] ? 2 : 0);
+	}
 	return -1;
 }
-
-/* Like choose(), into *to. Returns 0 or -1. */
-#define CHOOSE(to, value, word)                                                                                        \
-	({                                                                                                             \
-		int chosen_ = choose(value, word, (int)(sizeof(word) / sizeof(*(word))));                              \
-		if (chosen_ >= 0)                                                                                      \
-			(to) = chosen_;                                                                                \
-		chosen_ < 0 ? -1 : 0;                                                                                  \
-	})
 
 /* Digits at *text, up to most; steps over them. Returns 0, or -1 when there are none or they are more. */
 static int number(const char **text, uint64_t most, uint64_t *value)
@@ -76,46 +93,8 @@ static int number(const char **text, uint64_t most, uint64_t *value)
 	return 0;
 }
 
-static int set_size(uint64_t *size, const char *value, uint64_t least, uint64_t most)
-{
-	uint64_t bytes = rules_bytes(value);
-
-	if (bytes < least || bytes > most)
-		return -1;
-	*size = bytes;
-	return 0;
-}
-
-static int set_throttle(unsigned *percent, const char *value)
-{
-	uint64_t n;
-
-	if (same(value, "off")) {
-		*percent = 0;
-		return 0;
-	}
-	if (number(&value, 99, &n) < 0 || n == 0 || !same(value, "%"))
-		return -1;
-	*percent = (unsigned)n;
-	return 0;
-}
-
-static int set_depth(uint32_t *depth, const char *value)
-{
-	uint64_t n;
-
-	if (same(value, "off")) {
-		*depth = 0;
-		return 0;
-	}
-	if (number(&value, DEPTH_MAX, &n) < 0 || n == 0 || *value)
-		return -1;
-	*depth = (uint32_t)n;
-	return 0;
-}
-
 /* A number with a fraction or none, and a unit, to whole ns: what is finer than that is refused. */
-static int set_time(uint64_t *ns, const char *value)
+static int read_time(const char *value, uint64_t most, uint64_t *ns)
 {
 	static const struct {
 		const char *word;
@@ -123,11 +102,7 @@ static int set_time(uint64_t *ns, const char *value)
 	} unit[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
 	uint64_t whole, fraction = 0, scale = 1;
 
-	if (same(value, "off")) {
-		*ns = 0;
-		return 0;
-	}
-	if (number(&value, TIME_MAX, &whole) < 0)
+	if (number(&value, most, &whole) < 0)
 		return -1;
 	if (*value == '.') {
 		const char *first = ++value;
@@ -140,12 +115,9 @@ static int set_time(uint64_t *ns, const char *value)
 	for (size_t i = 0; i < sizeof(unit) / sizeof(*unit); i++) {
 		if (!same(value, unit[i].word))
 			continue;
-		if (whole > TIME_MAX / unit[i].ns || fraction * unit[i].ns % scale)
+		if (whole > most / unit[i].ns || fraction * unit[i].ns % scale)
 			return -1;
-		uint64_t time = whole * unit[i].ns + fraction * unit[i].ns / scale;
-		if (time == 0 || time > TIME_MAX)
-			return -1;
-		*ns = time;
+		*ns = whole * unit[i].ns + fraction * unit[i].ns / scale;
 		return 0;
 	}
 	return -1;
@@ -199,66 +171,65 @@ const char *rules_signal(int number)
 
 void rules_key_clear(struct rules *rules, enum rules_key_number key)
 {
-	if (key == RULES_KEY_BELOW)
-		rules->below = NULL;
-	if (key == RULES_KEY_STACK_COPYING)
-		rules->stack_copying = NULL;
-	if (key == RULES_KEY_SNAPSHOT)
+	if (rules_keys[key].value == RULES_VALUE_SNAPSHOTS)
 		rules->snapshot_signal = rules->snapshot_exit = rules->snapshot_crash = 0;
+	else if (rules_key_is_list(key))
+		*(struct rules_pattern **)((char *)rules + rules_keys[key].at) = NULL;
 }
 
-int rules_key_set(struct rules *rules, enum rules_key_number key, const char *value)
+/* A number or a size, which may be off. Returns 0, or -1 when it is none. */
+static int read_number(const struct rules_key *key, const char *value, uint64_t *n)
 {
-	static const char *const yes_no[] = { "no", "yes" }, *const no_yes[] = { "yes", "no" };
-	uint64_t size;
+	int is_size = key->value == RULES_VALUE_POWER || key->value == RULES_VALUE_SIZE, r = 0;
 
-	switch (key) {
-	case RULES_KEY_OUTPUT:
-		rules->output = value;
+	*n = 0;
+	if (key->value != RULES_VALUE_POWER && same(value, "off"))
 		return 0;
-	case RULES_KEY_BUFFER:
-		size = rules_size(value);
-		if (!size)
+	if (is_size)
+		*n = rules_bytes(value);
+	else if (key->value == RULES_VALUE_TIME)
+		r = read_time(value, key->most, n);
+	else
+		r = number(&value, key->most, n) < 0 || !same(value, key->value == RULES_VALUE_PERCENT ? "%" : "");
+	return r || *n < key->least || *n > key->most ? -1 : 0;
+}
+
+int rules_key_set(struct rules *rules, enum rules_key_number which, const char *value)
+{
+	const struct rules_key *key = &rules_keys[which];
+	void *at = (char *)rules + key->at;
+	uint64_t n = 0;
+	int word = 0;
+
+	switch (key->value) {
+	case RULES_VALUE_PATH:
+		*(const char **)at = value;
+		return 0;
+	case RULES_VALUE_WORD:
+	case RULES_VALUE_YES:
+		word = choose(value, key->allowed);
+		if (word >= 0)
+			*(int *)at = key->value == RULES_VALUE_YES ? !word : word;
+		return word < 0 ? -1 : 0;
+	case RULES_VALUE_POWER:
+		if (read_number(key, value, &n) < 0 || (n & (n - 1)))
 			return -1;
-		rules->buffer = size;
+		*(size_t *)at = n;
 		return 0;
-	case RULES_KEY_CLOCK:
-		return CHOOSE(rules->clock, value, rules_clock_words);
-	case RULES_KEY_FOLLOW:
-		return CHOOSE(rules->follow, value, yes_no);
-	case RULES_KEY_MODE:
-		return CHOOSE(rules->mode, value, rules_mode_words);
-	case RULES_KEY_RING:
-		if (set_size(&size, value, RULES_RING_MIN, RULES_RING_MAX) < 0 || (size & (size - 1)))
+	case RULES_VALUE_SIZE:
+	case RULES_VALUE_TIME:
+		if (read_number(key, value, &n) < 0)
 			return -1;
-		rules->ring = size;
+		*(uint64_t *)at = n;
 		return 0;
-	case RULES_KEY_SIZE_LIMIT:
-		if (same(value, "off")) {
-			rules->size_limit = 0;
-			return 0;
-		}
-		return set_size(&rules->size_limit, value, RULES_SIZE_LIMIT_MIN, INT64_MAX);
-	case RULES_KEY_OVERFLOW:
-		return CHOOSE(rules->overflow, value, rules_overflow_words);
-	case RULES_KEY_ENABLED:
-		return CHOOSE(rules->disabled, value, no_yes);
-	case RULES_KEY_PREPARE:
-		return CHOOSE(rules->prepare, value, rules_prepare_words);
-	case RULES_KEY_THROTTLE:
-		return set_throttle(&rules->throttle, value);
-	case RULES_KEY_DEPTH:
-		return set_depth(&rules->depth, value);
-	case RULES_KEY_TIME:
-		return set_time(&rules->time, value);
-	case RULES_KEY_SNAPSHOT:
+	case RULES_VALUE_PERCENT:
+	case RULES_VALUE_COUNT:
+		if (read_number(key, value, &n) < 0)
+			return -1;
+		*(uint32_t *)at = (uint32_t)n;
+		return 0;
+	case RULES_VALUE_SNAPSHOTS:
 		return add_snapshot(rules, value);
-	case RULES_KEY_CONTROL: {
-		static const char *const word[] = { "owner", "any" };
-		return CHOOSE(rules->control_any, value, word);
-	}
-	case RULES_KEY_MERGE:
-		return CHOOSE(rules->merge, value, yes_no);
 	default:
 		return -1; /* takes patterns or kinds */
 	}
@@ -291,17 +262,3 @@ const char *rules_wrong(const char *word, const char *value)
 	}
 	return key == RULES_KEYS || rules_key_set(&scratch, key, value) < 0 ? allowed : NULL;
 }
-
-const char *const rules_mode_words[3] = {
-	[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
-};
-const char *const rules_clock_words[4] = {
-	[RULES_CLOCK_AUTO] = "auto", [RULES_CLOCK_TSC] = "tsc", [RULES_CLOCK_MONOTONIC] = "monotonic",
-	[RULES_CLOCK_COARSE] = "coarse"
-};
-const char *const rules_overflow_words[2] = {
-	[TRACE_OVERFLOW_WAIT] = "wait", [TRACE_OVERFLOW_DROP] = "drop"
-};
-const char *const rules_prepare_words[3] = {
-	[RULES_PREPARE_SELECTED] = "selected", [RULES_PREPARE_ALL] = "all", [RULES_PREPARE_NONE] = "none"
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of the configuration. Between rules.c, audit/rules/ini.c and audit/rules/keys.c; pure, but for what they are
+ * The keys of the configuration. Between the files of audit/rules/ and of tool/record/; pure, but for what they are
  * told to write to.
  */
 #ifndef XAUDIT_AUDIT_RULES_KEYS_H
@@ -15,51 +15,82 @@
 #define RULES_PATTERN_ALLOWED		    "FUNCGLOB or FUNCGLOB@LIBGLOB"
 #define RULES_KINDS_ALLOWED		    TRACE_KIND_WORDS ", none"
 
-/* Name, word, what a message says before a wrong value, and what it says is allowed. */
+/*
+ * The keys: name, word, what is its value, its place in struct rules or rules_section, the least and the most of a
+ * number, and what messages say is allowed. Values are read (audit/rules/keys.c) and written (tool/record/rules.c) by
+ * that alone; options of `xaudit record` that are keys have their words (tool/record/record.c); completion and manuals
+ * are compared with them (t/whole/help-man.t).
+ */
 #define RULES_KEYS_OF_TRACE(X)                                                                                         \
-	X(OUTPUT, "output", "bad value ", "the path of a folder")                                                      \
+	X(OUTPUT, "output", PATH, output, 0, 0, "the path of a folder")                                                \
 	RULES_KEYS_BEHIND_OUTPUT(X)
 #define RULES_KEYS_BEHIND_OUTPUT(X)                                                                                    \
-	X(BUFFER, "buffer", "bad size ", "a power of two from 64k to 1G, as in 4M")                                    \
-	X(CLOCK, "clock", "bad value ", "auto, tsc, monotonic, coarse") \
-	X(FOLLOW, "follow", "bad value ", "yes, no")                                                                   \
-	X(MODE, "mode", "bad value ", "stream, ring, count")                                                           \
-	X(RING, "ring", "bad size ", "a power of two from 256k to 1G, as in 8M")                                       \
-	X(SIZE_LIMIT, "size-limit", "bad size ", "off, or at least 1M, as in 500M or 2G")                              \
-	X(OVERFLOW, "overflow", "bad value ", "wait, drop")                                                            \
-	X(ENABLED, "enabled", "bad value ", "yes, no")                                                                 \
-	X(PREPARE, "prepare", "bad value ", "selected, all, none")                                                     \
-	X(THROTTLE, "throttle", "bad value ", "off, or from 1% to 99%, as in 20%")                                     \
-	X(DEPTH, "depth", "bad value ", "off, or from 1 to 1000000")                                                   \
-	X(TIME, "time", "bad value ", "off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms")                         \
-	X(BELOW, "below", "bad value ", RULES_PATTERN_ALLOWED)                                                         \
-	X(STACK_COPYING, "stack-copying", "bad value ", "names of libraries, as in _greenlet*")                        \
-	X(SNAPSHOT, "snapshot", "bad value ",                                                                          \
+	X(BUFFER, "buffer", POWER, buffer, TRACE_CHUNK_MIN, TRACE_CHUNK_MAX,                                           \
+		"a power of two from 64k to 1G, as in 4M")                                                             \
+	X(CLOCK, "clock", WORD, clock, 0, 0, "auto, tsc, monotonic, coarse")                                           \
+	X(FOLLOW, "follow", YES, follow, 0, 0, "yes, no")                                                              \
+	X(MODE, "mode", WORD, mode, 0, 0, "stream, ring, count")                                                       \
+	X(RING, "ring", POWER, ring, RULES_RING_MIN, RULES_RING_MAX, "a power of two from 256k to 1G, as in 8M")       \
+	X(SIZE_LIMIT, "size-limit", SIZE, size_limit, RULES_SIZE_LIMIT_MIN, INT64_MAX,                                 \
+		"off, or at least 1M, as in 500M or 2G")                                                               \
+	X(OVERFLOW, "overflow", WORD, overflow, 0, 0, "wait, drop")                                                    \
+	X(ENABLED, "enabled", WORD, disabled, 0, 0, "yes, no")                                                         \
+	X(PREPARE, "prepare", WORD, prepare, 0, 0, "selected, all, none")                                              \
+	X(THROTTLE, "throttle", PERCENT, throttle, 1, 99, "off, or from 1% to 99%, as in 20%")                         \
+	X(DEPTH, "depth", COUNT, depth, 1, 1000000, "off, or from 1 to 1000000")                                       \
+	X(TIME, "time", TIME, time, 1, 100000000, "off, or from 1ns to 100ms, as in 500ns, 10us or 1.5ms")             \
+	X(BELOW, "below", PATTERNS, below, 0, 0, RULES_PATTERN_ALLOWED)                                                \
+	X(STACK_COPYING, "stack-copying", LIBRARIES, stack_copying, 0, 0, "names of libraries, as in _greenlet*")      \
+	X(SNAPSHOT, "snapshot", SNAPSHOTS, snapshot_signal, 0, 0,                                                      \
 		"exit, crash and one signal:NAME, where NAME is of " RULES_SIGNALS_ALLOWED)                            \
-	X(CONTROL, "control", "bad value ", "owner, any")                                                              \
-	X(MERGE, "merge", "bad value ", "yes, no")
+	X(CONTROL, "control", WORD, control_any, 0, 0, "owner, any")                                                   \
+	X(MERGE, "merge", YES, merge, 0, 0, "yes, no")
 #define RULES_KEYS_OF_SECTION(X)                                                                                       \
-	X(KINDS, "kinds", "bad value ", RULES_KINDS_ALLOWED)                                                           \
-	X(FUNCTIONS, "functions", "bad value ", RULES_PATTERN_ALLOWED)                                                 \
-	X(EXCLUDE, "exclude", "bad value ", RULES_PATTERN_ALLOWED)
+	X(KINDS, "kinds", KINDS, kinds, 0, 0, RULES_KINDS_ALLOWED)                                                     \
+	X(FUNCTIONS, "functions", PATTERNS, functions, 0, 0, RULES_PATTERN_ALLOWED)                                    \
+	X(EXCLUDE, "exclude", PATTERNS, exclude, 0, 0, RULES_PATTERN_ALLOWED)
 
 enum rules_key_number {
-#define X(NAME, word, what, allowed) RULES_KEY_##NAME,
+#define X(NAME, word, value, place, least, most, allowed) RULES_KEY_##NAME,
 	RULES_KEYS_OF_TRACE(X) RULES_KEYS_OF_SECTION(X)
 #undef X
 		RULES_KEYS, /* how many; none */
+	RULES_KEYS_TRACE = RULES_KEY_KINDS, /* how many are of [trace] */
+};
+
+/* What the value of a key is, and what is at its place. */
+enum rules_value {
+	RULES_VALUE_PATH,    /* const char * */
+	RULES_VALUE_WORD,    /* int or enum: which of the allowed words */
+	RULES_VALUE_YES,     /* int: the first of the allowed words or not */
+	RULES_VALUE_POWER,   /* size_t: bytes, a power of two */
+	RULES_VALUE_SIZE,    /* uint64_t: bytes, or off: 0 */
+	RULES_VALUE_PERCENT, /* unsigned, or off: 0 */
+	RULES_VALUE_COUNT,   /* uint32_t, or off: 0 */
+	RULES_VALUE_TIME,    /* uint64_t: ns, or off: 0 */
+	/* Lists: of words, on as many lines as one likes. */
+	RULES_VALUE_PATTERNS,  /* struct rules_pattern * */
+	RULES_VALUE_LIBRARIES, /* struct rules_pattern *, any function of each */
+	RULES_VALUE_SNAPSHOTS, /* snapshot_signal, and the two members beside it */
+	RULES_VALUE_KINDS,     /* unsigned: mask */
 };
 
 struct rules_key {
-	const char *word, *what, *allowed;
+	const char *word, *allowed;
+	enum rules_value value;
+	uint32_t at; /* its place */
+	uint64_t least, most;
 };
 extern const struct rules_key rules_keys[RULES_KEYS];
 
 /* A key of [trace], or of the other sections. RULES_KEYS: there is none such. */
 enum rules_key_number rules_key_find(int of_trace, const char *word);
 
-/* Does it take words, on as many lines as one likes? Others take one value, once. */
+/* Others than lists take one value, once. */
 int rules_key_is_list(enum rules_key_number key);
+
+/* What a message says before a value that is wrong: "bad size ". */
+const char *rules_key_bad(enum rules_key_number key);
 
 /*
  * Takes a value of a key of [trace], or one more word of snapshot. It must live as long as the rules. Returns 0, or -1

@@ -132,12 +132,7 @@ uint64_t rules_bytes(const char *text);
  */
 const char *rules_wrong(const char *key, const char *value);
 
-/*
- * The words of the configuration, by enum rules_clock, trace_mode, rules_prepare, trace_overflow; the name of a signal
- * that `snapshot` takes, without SIG, or NULL.
- */
-extern const char *const rules_clock_words[4], *const rules_mode_words[3], *const rules_prepare_words[3];
-extern const char *const rules_overflow_words[2];
+/* The name of a signal that `snapshot` takes, without SIG, or NULL. */
 const char *rules_signal(int number);
 
 /* Kind by its word; -1: none such. length: of word. */

@@ -408,6 +408,50 @@ static void trace_keys(void)
 	is_str(rules_signal(SIGKILL), NULL, "those that are allowed");
 }
 
+/* Each word of a key that takes one of some: messages list them in the order of their numbers. */
+static void key_words(void)
+{
+#define IS(member, number) offsetof(struct rules, member), number
+	static const struct {
+		const char *text;
+		size_t at;
+		int number;
+	} word[] = {
+		{ "clock = auto", IS(clock, RULES_CLOCK_AUTO) },
+		{ "clock = tsc", IS(clock, RULES_CLOCK_TSC) },
+		{ "clock = monotonic", IS(clock, RULES_CLOCK_MONOTONIC) },
+		{ "clock = coarse", IS(clock, RULES_CLOCK_COARSE) },
+		{ "follow = no", IS(follow, 0) },
+		{ "follow = yes", IS(follow, 1) },
+		{ "mode = stream", IS(mode, TRACE_MODE_STREAM) },
+		{ "mode = ring", IS(mode, TRACE_MODE_RING) },
+		{ "mode = count", IS(mode, TRACE_MODE_COUNT) },
+		{ "overflow = wait", IS(overflow, TRACE_OVERFLOW_WAIT) },
+		{ "overflow = drop", IS(overflow, TRACE_OVERFLOW_DROP) },
+		{ "enabled = yes", IS(disabled, 0) },
+		{ "enabled = no", IS(disabled, 1) },
+		{ "prepare = selected", IS(prepare, RULES_PREPARE_SELECTED) },
+		{ "prepare = all", IS(prepare, RULES_PREPARE_ALL) },
+		{ "prepare = none", IS(prepare, RULES_PREPARE_NONE) },
+		{ "control = owner", IS(control_any, 0) },
+		{ "control = any", IS(control_any, 1) },
+		{ "merge = no", IS(merge, 0) },
+		{ "merge = yes", IS(merge, 1) },
+	};
+#undef IS
+	struct rules rules;
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++) {
+		snprintf(text, sizeof(text), "[trace]\n%s\n", word[i].text);
+		env_rules = text;
+		is_int(read_rules(&rules, NULL), 0, "%s is read", word[i].text);
+		is_int(*(int *)((char *)&rules + word[i].at), word[i].number, "as %d", word[i].number);
+		arena_free(&rules.arena);
+	}
+	no_environment();
+}
+
 static void sources(void)
 {
 	struct rules rules;
@@ -509,6 +553,7 @@ int main(void)
 	errors();
 	everything();
 	trace_keys();
+	key_words();
 	sources();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	ok(chdir("/") == 0 && system(command) == 0, "the test cleans up");

@@ -42,25 +42,34 @@ static bool take_kinds(const struct options_given *given)
 	}
 }
 
-/* An option with the name of a key of [trace], which takes its value. */
-static bool take_key(const struct options_given *given)
+/* The value of a key of [trace], whose word the option has. */
+static bool check_key(const struct options_given *given)
 {
 	const char *allowed = rules_wrong(given->row->word, given->value);
 
-	*(const char **)((char *)given->context + given->row->at) = given->value;
-	return !allowed || options_wrong(given, allowed);
+	if (!allowed)
+		return true;
+	char *wrong = memory_format(
+		"%s'%%v' for %%l; allowed: %%a", rules_key_bad(rules_key_find(1, given->row->word)));
+	options_wrong_as(given, wrong, allowed);
+	free(wrong);
+	return false;
+}
+
+static bool take_key(const struct options_given *given)
+{
+	struct record_options *options = given->context;
+
+	options->value[rules_key_find(1, given->row->word)] = given->value;
+	return check_key(given);
 }
 
 static bool take_snapshot(const struct options_given *given)
 {
-	const char *allowed = rules_wrong("snapshot", given->value);
-
-	return take_more(given) && (!allowed || options_wrong(given, allowed));
+	return take_more(given) && check_key(given);
 }
 
-#define AT(member)  .at = offsetof(struct record_options, member)
-#define KEY(NAME)   .take = take_key, AT(value[RECORD_##NAME])
-#define BAD_SIZE    .wrong = "bad size '%v' for %l; allowed: %a"
+#define AT(member) .at = offsetof(struct record_options, member)
 
 static const struct options_row rows[] = {
 	{ 'o', "output", "DIR", "the trace folder (xaudit.data); an older trace is kept as DIR.old",
@@ -70,23 +79,25 @@ static const struct options_row rows[] = {
 		.take = take_more, AT(functions) },
 	{ 'N', "notrace", "PATTERN", "never trace these functions; repeatable", .take = take_more, AT(exclude) },
 	{ 'k', "kinds", "KIND[,KIND]", "kinds of sites: " TRACE_KIND_WORDS, .take = take_kinds },
-	{ 'b', "buffer", "SIZE", "buffer per thread: a power of two from 64k to 1G (4M)", KEY(BUFFER), BAD_SIZE },
+	{ 'b', "buffer", "SIZE", "buffer per thread: a power of two from 64k to 1G (4M)", .take = take_key },
 	{ 'm', "mode", "MODE", "stream: every event (default); ring: the newest events; count: only how often",
-		KEY(MODE) },
-	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (8M)",
-		KEY(RING), BAD_SIZE },
+		.take = take_key },
+	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (8M)", .take = take_key },
 	{ 0, "size-limit", "SIZE", "record no more when the events of a process fill this, as in 1G",
-		KEY(SIZE_LIMIT), BAD_SIZE },
-	{ 0, "overflow", "WHAT", "where the disk is too slow: wait for it (default), or drop events", KEY(OVERFLOW) },
-	{ 'D', "depth", "N", "record only so many levels of calls", KEY(DEPTH) },
-	{ 't', "time", "TIME", "leave out calls that are shorter, as in 500ns, 10us, 1.5ms", KEY(TIME) },
+		.take = take_key },
+	{ 0, "overflow", "WHAT", "where the disk is too slow: wait for it (default), or drop events",
+		.take = take_key },
+	{ 'D', "depth", "N", "record only so many levels of calls", .take = take_key },
+	{ 't', "time", "TIME", "leave out calls that are shorter, as in 500ns, 10us, 1.5ms", .take = take_key },
 	{ 'C', "below", "PATTERN", "record only these functions and what they call; repeatable",
 		.take = take_more, AT(below) },
-	{ 0, "throttle", "N%", "only count short functions that fill more than this share of a buffer", KEY(THROTTLE) },
-	{ 0, "clock", "CLOCK", "auto (default), tsc, monotonic; coarse: read for one event in 16", KEY(CLOCK) },
+	{ 0, "throttle", "N%", "only count short functions that fill more than this share of a buffer",
+		.take = take_key },
+	{ 0, "clock", "CLOCK", "auto (default), tsc, monotonic; coarse: read for one event in 16", .take = take_key },
 	{ 0, "start-disabled", NULL, "begin switched off; xaudit ctl PID enable switches on",
 		.take = options_flag, AT(start_disabled) },
-	{ 0, "prepare", "WHAT", "what can be switched on without a stop: selected (default), all, none", KEY(PREPARE) },
+	{ 0, "prepare", "WHAT", "what can be switched on without a stop: selected (default), all, none",
+		.take = take_key },
 	{ 0, "snapshot", "WHAT", "keep a copy of the ring: exit, crash, signal:NAME; repeatable",
 		.take = take_snapshot, AT(snapshots) },
 	{ 0, "merge", NULL, "let the kernel share patched pages between processes (KSM)",
@@ -101,7 +112,6 @@ static const struct options_wording wording = {
 	.unknown = "unknown option '%o'; see xaudit %c --help",
 	.letter = "option '%l' is unknown or takes no value; see xaudit %c --help",
 	.excess = "option '%o' takes no value; see xaudit %c --help",
-	.wrong = "bad value '%v' for %l; allowed: %a",
 };
 
 static const struct options_syntax syntax = {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "format/trace.h"
+#include "audit/rules/keys.h"
 
 /* As coreutils: what failed before the command ran can be told from what the command says. */
 enum record_status {
@@ -26,30 +26,9 @@ struct record_words {
 	size_t count;
 };
 
-/*
- * Options with the name of a key of [trace], which take its value: name, what messages call the value, and the option.
- */
-#define RECORD_KEYS(X)                                                                                                 \
-	X(BUFFER, "buffer", "size", "-b")                                                                              \
-	X(MODE, "mode", "value", "-m")                                                                                 \
-	X(RING, "ring", "size", "--ring")                                                                              \
-	X(SIZE_LIMIT, "size-limit", "size", "--size-limit")                                                            \
-	X(OVERFLOW, "overflow", "value", "--overflow")                                                                 \
-	X(PREPARE, "prepare", "value", "--prepare")                                                                    \
-	X(THROTTLE, "throttle", "value", "--throttle")                                                                 \
-	X(CLOCK, "clock", "value", "--clock")                                                                          \
-	X(DEPTH, "depth", "value", "-D")                                                                               \
-	X(TIME, "time", "value", "-t")
-enum record_key {
-#define X(NAME, key, what, option) RECORD_##NAME,
-	RECORD_KEYS(X)
-#undef X
-		RECORD_KEY_COUNT,
-};
-
 struct record_options {
 	const char *output, *config;	     /* NULL: not given */
-	const char *value[RECORD_KEY_COUNT]; /* NULL: not given */
+	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
 	bool start_disabled, merge;
 	unsigned kinds; /* mask; 0: not given */

@@ -104,14 +104,10 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 /* The options that are keys of [trace], as they were given. */
 static void put_options(FILE *to, const struct record_options *options)
 {
-#define X(NAME, key, what, option) key,
-	static const char *const key[] = { RECORD_KEYS(X) };
-#undef X
-
 	fputs("[trace]\n", to);
-	for (int i = 0; i < RECORD_KEY_COUNT; i++)
+	for (int i = 0; i < RULES_KEYS_TRACE; i++)
 		if (options->value[i])
-			fprintf(to, "%s = %s\n", key[i], options->value[i]);
+			fprintf(to, "%s = %s\n", rules_keys[i].word, options->value[i]);
 	for (size_t i = 0; i < options->below.count; i++)
 		fprintf(to, "below = %s\n", options->below.word[i]);
 	for (size_t i = 0; i < options->snapshots.count; i++)
@@ -130,30 +126,75 @@ static void put_number(FILE *to, const char *key, uint64_t value, const char *un
 		fprintf(to, "%s = off\n", key);
 }
 
+/* The word of that number in a text such as "stream, ring, count". */
+static void put_word(FILE *to, const char *key, int number, const char *words)
+{
+	while (number--)
+		words = strchr(words, ',') + 2;
+	fprintf(to, "%s = %.*s\n", key, (int)strcspn(words, ","), words);
+}
+
+/* What rules_key_set() would make the same of. */
+static void put_key(FILE *to, const struct rules *rules, const struct rules_key *key)
+{
+	const void *at = (const char *)rules + key->at;
+
+	switch (key->value) {
+	case RULES_VALUE_PATH:
+		fprintf(to, "%s = %s\n", key->word, *(const char *const *)at);
+		break;
+	case RULES_VALUE_WORD:
+		put_word(to, key->word, *(const int *)at, key->allowed);
+		break;
+	case RULES_VALUE_YES:
+		put_word(to, key->word, !*(const int *)at, key->allowed);
+		break;
+	case RULES_VALUE_POWER:
+		put_number(to, key->word, *(const size_t *)at, "");
+		break;
+	case RULES_VALUE_SIZE:
+		put_number(to, key->word, *(const uint64_t *)at, "");
+		break;
+	case RULES_VALUE_PERCENT:
+		put_number(to, key->word, *(const uint32_t *)at, "%");
+		break;
+	case RULES_VALUE_COUNT:
+		put_number(to, key->word, *(const uint32_t *)at, "");
+		break;
+	case RULES_VALUE_TIME:
+		put_number(to, key->word, *(const uint64_t *)at, "ns");
+		break;
+	case RULES_VALUE_PATTERNS:
+		for (const struct rules_pattern *p = *(struct rules_pattern *const *)at; p; p = p->next)
+			fprintf(to, "%s = %s%s%s\n", key->word, p->function, p->library ? "@" : "",
+				p->library ? p->library : "");
+		break;
+	case RULES_VALUE_LIBRARIES:
+		for (const struct rules_pattern *p = *(struct rules_pattern *const *)at; p; p = p->next)
+			fprintf(to, "%s = %s\n", key->word, p->library);
+		break;
+	case RULES_VALUE_SNAPSHOTS:
+		if (rules->snapshot_signal)
+			fprintf(to, "%s = signal:%s\n", key->word, rules_signal(rules->snapshot_signal));
+		if (rules->snapshot_exit)
+			fprintf(to, "%s = exit\n", key->word);
+		if (rules->snapshot_crash)
+			fprintf(to, "%s = crash\n", key->word);
+		break;
+	case RULES_VALUE_KINDS: /* not in [trace] */
+		break;
+	}
+}
+
 /* All of [trace], whatever it comes from: so it holds in every process, whichever configuration that would find. */
 static void put_trace(FILE *to, const char *output, const struct rules *rules)
 {
-	fprintf(to, "[trace]\noutput = %s\nbuffer = %zu\nclock = %s\nfollow = %s\nmode = %s\nring = %zu\n", output,
-		rules->buffer,
-		rules_clock_words[rules->clock],
-		rules->follow ? "yes" : "no", rules_mode_words[rules->mode], rules->ring);
-	put_number(to, "size-limit", rules->size_limit, "");
-	fprintf(to, "overflow = %s\nenabled = %s\nprepare = %s\n", rules_overflow_words[rules->overflow],
-		rules->disabled ? "no" : "yes", rules_prepare_words[rules->prepare]);
-	put_number(to, "throttle", rules->throttle, "%");
-	put_number(to, "depth", rules->depth, "");
-	put_number(to, "time", rules->time, "ns");
-	for (const struct rules_pattern *p = rules->below; p; p = p->next)
-		fprintf(to, "below = %s%s%s\n", p->function, p->library ? "@" : "", p->library ? p->library : "");
-	for (const struct rules_pattern *p = rules->stack_copying; p; p = p->next)
-		fprintf(to, "stack-copying = %s\n", p->library);
-	if (rules->snapshot_signal)
-		fprintf(to, "snapshot = signal:%s\n", rules_signal(rules->snapshot_signal));
-	if (rules->snapshot_exit)
-		fputs("snapshot = exit\n", to);
-	if (rules->snapshot_crash)
-		fputs("snapshot = crash\n", to);
-	fprintf(to, "control = %s\nmerge = %s\n", rules->control_any ? "any" : "owner", rules->merge ? "yes" : "no");
+	struct rules all = *rules;
+
+	all.output = output;
+	fputs("[trace]\n", to);
+	for (int i = 0; i < RULES_KEYS_TRACE; i++)
+		put_key(to, &all, &rules_keys[i]);
 }
 
 static int given_before(const struct record_words *words, size_t i)
