@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader where memory runs out: whichever allocation fails, the reader says that there is no memory, or has read all
- * the same; it never takes a part for the whole, and gives back what it had. malloc() and its like are those below, for
- * libc's own allocations, too.
+ * The reader where memory runs out: whichever allocation fails, the reader says that there is no memory, or has read
+ * all the same; it never takes a part for the whole, and gives back what it had. malloc() and its like are those below,
+ * for libc's own allocations, too.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -273,7 +273,7 @@ static int descriptors(void)
 	return n;
 }
 
-/* Lets each allocation fail once, alone or with all that follow. Returns how often something was not as it should be. */
+/* Lets each allocation fail once, alone or with all that follow. Returns how often something was wrong. */
 static int fail_each(const char *path, bool process, bool on, const struct sums *whole, unsigned long *times)
 {
 	int wrong = 0, files = descriptors();
@@ -313,7 +313,8 @@ static void check(const char *path, bool process, const struct sums *expected, c
 	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
 	is_int(fail_each(path, process, false, &whole, &alone), 0,
 		"%s: each allocation fails alone, and nothing is wrong", what);
-	is_int(fail_each(path, process, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong", what);
+	is_int(fail_each(path, process, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong",
+		what);
 	diag("%s: there was no memory %lu and %lu times", what, alone, on);
 	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
 }
@@ -426,7 +427,8 @@ int main(void)
 	check(path, true, &(struct sums){ .processes = 1, .events = 12, .ended = 3 }, "a process by its name");
 	snprintf(path, sizeof(path), "%s/first", dir);
 	make(path, first);
-	check(path, false, &(struct sums){ .processes = 1, .events = 20007, .ended = 10002, .counted = 9 }, "version 1");
+	check(path, false, &(struct sums){ .processes = 1, .events = 20007, .ended = 10002, .counted = 9 },
+		"version 1");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
 		diag("%s is left", dir);

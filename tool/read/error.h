@@ -6,8 +6,8 @@
  * nothing can be read, whoever wanted it gets a struct read_error instead. What people are told is for the commands to
  * say (tool/show/open.h).
  *
- * Memory may run out in any function that reads. What it was to return is not there then, as at the end or where there is
- * none, and read_damage.no_memory says why: whoever has read all that he wanted looks there, once.
+ * Memory may run out in any function that reads. What it was to return is not there then, as at the end or where there
+ * is none, and read_damage.no_memory says why: whoever has read all that he wanted looks there, once.
  */
 #ifndef XAUDIT_TOOL_READ_ERROR_H
 #define XAUDIT_TOOL_READ_ERROR_H

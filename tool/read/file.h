@@ -45,7 +45,7 @@ void read_file_close(struct read_file *file); /* NULL: nothing */
 /* Closes its descriptor until it is needed again. */
 void read_file_rest(struct read_file *file);
 
-/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno in the same way, if it can't be opened. */
+/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno in the same way, if it can't. */
 DIR *read_files_list(struct read_files *files, const char *folder);
 
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */

@@ -323,7 +323,8 @@ static bool is_wanted(
 	if (!of || !strcmp(of, name))
 		return true;
 	snprintf(number, sizeof(number), "%" PRIu32, place);
-	return slash && (size_t)(slash - of) == strlen(family->name) && !strncmp(of, family->name, (size_t)(slash - of)) &&
+	size_t length = slash ? (size_t)(slash - of) : 0;
+	return slash && length == strlen(family->name) && !strncmp(of, family->name, length) &&
 	       !strcmp(slash + 1, number);
 }
 

@@ -18,8 +18,8 @@ struct read_folder *show_open(const char *path, uint32_t pid);
 struct read_folder *show_open_process(const char *command, const char *path, uint32_t place);
 
 /*
- * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. Where memory ran out
- * this is the command's end, as in tool/memory.h.
+ * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. Where memory ran
+ * out this is the command's end, as in tool/memory.h.
  */
 int show_damage(const struct read_damage *damage);
 
