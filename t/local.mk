@@ -2,7 +2,8 @@
 #
 # How tests run; each folder of t/ lists its own. One test alone: make check TESTS=t/whole/NAME.t. Shell tests find in
 # their environment what test_environment lists: absolute paths; CLANG is empty where there is none; XAUDIT_ASAN and
-# XAUDIT_TSAN are 1 or empty.
+# XAUDIT_TSAN are 1 or empty. With XAUDIT_ALL=1 in the environment of make check, tests that t/areas marks `all` take
+# longer: what they assert is the same, of more rounds and of more combinations.
 TEST_EXTENSIONS = .t
 T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER_FLAGS = --comments
@@ -28,7 +29,7 @@ soak_tests = t/unit/epoch_torture.t t/unit/handlers_safe.t t/whole/host.t t/whol
 	t/whole/ctl_kill.t t/whole/ctl_soak.t t/unit/live_soak.t t/whole/ring.t t/whole/guard_live.t \
 	t/whole/xray_events.t
 soak: all
-	XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
+	XAUDIT_ALL=1 XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
 bench: all t/lib/make_trace t/bench/handler_cost
 	@$(test_environment) $(srcdir)/t/bench/run.sh

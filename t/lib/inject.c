@@ -24,6 +24,7 @@
  *	-r	  mode ring, and back, before each round
  *	-t	  each round is another thread's
  *	-h	  has the helper remove handlers and set them
+ *	-e N	  every Nth instruction
  *	-n N	  no more than about N instructions
  */
 #include <fcntl.h>
@@ -302,7 +303,7 @@ int main(int argc, char **argv)
 	size_t most = MAX_PLACES, step = 1;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthn:")) != -1) {
+	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:")) != -1) {
 		switch (option) {
 		case 'm':
 			thread_module_path = realpath(optarg, NULL);
@@ -331,6 +332,9 @@ int main(int argc, char **argv)
 		case 'h':
 			has_handlers = 1;
 			break;
+		case 'e':
+			step = (size_t)atol(optarg);
+			break;
 		case 'n':
 			most = (size_t)atol(optarg);
 			break;
@@ -338,7 +342,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (argc - optind < 3 || !thread_module_path || !kind_count)
+	if (argc - optind < 3 || !thread_module_path || !kind_count || !step)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	thread_read_symbols();

@@ -15,7 +15,7 @@ tap_planned=
 : "${top_srcdir:=$(pwd)}" "${top_builddir:=$(pwd)}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}" \
 	"${FIXTURES:=$top_builddir/t/fixtures}"
-: "${CC:=gcc}" "${CXX=g++}" "${CLANG=clang}" "${XAUDIT_ASAN=}" "${XAUDIT_TSAN=}"
+: "${CC:=gcc}" "${CXX=g++}" "${CLANG=clang}" "${XAUDIT_ASAN=}" "${XAUDIT_TSAN=}" "${XAUDIT_ALL=}" "${XAUDIT_SOAK=}"
 # clang++ of clang, clang++-19 of clang-19.
 CLANGXX=$(printf '%s' "$CLANG" | sed 's/clang\([^/]*\)$/clang++\1/')
 export top_srcdir top_builddir XAUDIT MODULE FIXTURES CC CXX CLANG CLANGXX
@@ -129,6 +129,24 @@ need() {
 # skip_sanitized: for tests that load the module into a program; ASan and TSan can't be loaded so.
 skip_sanitized() {
 	[ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
+}
+
+# rounds CHECK ALL [SOAK]: prints how many there are to be: in `make check`, where XAUDIT_ALL is 1 (./bootstrap
+# check-all), and where XAUDIT_SOAK is 1 (make soak).
+rounds() {
+	if [ -n "$XAUDIT_SOAK" ]; then
+		echo "${3-$2}"
+	elif [ -n "$XAUDIT_ALL" ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
+# more COMMAND [ARG]...: runs it where XAUDIT_ALL or XAUDIT_SOAK is 1: checks of the same sort as others that
+# `make check` has.
+more() {
+	[ -z "$XAUDIT_ALL$XAUDIT_SOAK" ] || "$@"
 }
 
 # bounded SECONDS COMMAND [ARG]...: the command's own status, or 124 after so many seconds (137 when it had to be

@@ -10,16 +10,21 @@
 patchable_library libdigits.so digits_library.c
 program "$CC" digits digits.c -L. -ldigits
 
-# start SECONDS THREADS OPTION...: the program, in the background; sets $record and $pid.
+# start THREADS PACE OPTION...: the program, in the background, until stop is called; sets $record and $pid.
 start() {
-	rm -rf d counters
-	running=$1 threads=$2
+	rm -rf d counters counters.stop
+	threads=$1 pace=$2
 	shift 2
-	bounded 60 "$XAUDIT" record -o d "$@" -l libdigits.so ./digits counters "$threads" "$running" >out 2>err &
+	bounded 120 "$XAUDIT" record -o d "$@" -l libdigits.so \
+		./digits counters "$threads" 100 exit "$pace" >out 2>err &
 	record=$!
 	wait_until 20 test -s counters
 	sleep 0.3
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
+}
+stop() {
+	: >counters.stop
+	wait "$record"
 }
 # ctl PID COMMAND...: sets $status; what it says is in ctl.out and ctl.err.
 ctl() {
@@ -27,7 +32,9 @@ ctl() {
 	bounded 30 "$XAUDIT" ctl "$@" >ctl.out 2>ctl.err || status=$?
 }
 # Eight threads write; each snapshot is whole. Reading takes longer than taking them, so that comes when all are taken.
-start 10 8 -m ring --ring=1M
+# Recorders hold a known part of what is written.
+ring=$(rounds 256k 1M)
+start 8 0 -m ring --ring="$ring"
 for n in 1 2 3 4 5; do
 	cp counters before.$n
 	ctl "$pid" snapshot -o snap.$n
@@ -43,7 +50,7 @@ is "$status $(cat ctl.err)" "1 xaudit ctl: the folder snap.1 can't be made: File
 	'what is there is not overwritten'
 ctl "$pid" snapshot more
 is "$status" 2 'a word too much is wrong usage'
-wait "$record"
+stop
 is "$? $(cat err)" '7 ' 'the program has not noticed'
 for n in 1 2 3 4 5; do
 	is "$(newest snap.$n before.$n 100000000 100)" '' \
@@ -58,7 +65,7 @@ done
 
 # Dead: from the folder. The last numbers are there.
 ctl "d/p$pid" snapshot -o dead
-is "$status $(newest dead counters 0 5000)" '0 ' \
+is "$status $(newest dead counters 0 "$(rounds 1000 5000)")" '0 ' \
 	'a process that has ended: the snapshot of its folder has all that the recorder holds'
 ctl "$tmp" snapshot -o nothing
 is "$status $(wc -l <ctl.err)" '1 1' 'a folder that is none is an error in one line'
@@ -84,11 +91,12 @@ for command in report replay dump info; do
 	is "$(cksum <got)" "$(cksum <expected.$command)" "$command takes it as the current folder"
 done
 
-# Stream mode: everything up to now.
-start 2 3
+# Stream mode: everything up to now. Reading takes long: so the threads count 10 numbers a millisecond.
+start 3 10
+sleep "$(rounds 0.2 2)"
 cp counters before
 ctl "$pid" snapshot -o stream
-wait "$record"
+stop
 numbers stream >got
 is "$(grep -c -v ' 1 ' got) $(awk '$2 != 1 || $3 != $4' got)" '0 ' 'stream: the snapshot has each number from 1 on'
 is "$(newest stream before 100000000 1)" '' 'and is not older than the call'

@@ -102,8 +102,7 @@ program as it was or as asked"
 	is "$(calls counted), $(sums)" "$((expected + 7)), 0 lost 0 unfinished" \
 		"$kinds, prepare = $prepare: its trace has just the calls that were to be"
 }
-first=0 step=19
-[ "$XAUDIT_SOAK" != 1 ] || step=1
+first=0 step=$(rounds 61 19 1)
 by_calls patchable 1 selected enable disable 'mode ring' 'mode stream'
 by_calls patchable 1 none enable disable
 by_calls plt 1 selected enable disable
@@ -120,8 +119,7 @@ program "$CC" many/controlled controlled.c -Lmany -lcontrolled
 kinds=patchable
 rules 'enabled = no' 'mode = ring' 'ring = 256k'
 begin many/controlled counters 3 4 signals
-times=40 wrong='' killed=0
-[ "$XAUDIT_SOAK" != 1 ] || times=2000
+times=$(rounds 15 40 2000) wrong='' killed=0
 n=0
 while [ $n -lt "$times" ]; do
 	n=$((n + 1))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # 10 000 sites are switched on and off by xaudit ctl, again and again, while 8 threads call them at full speed and
-# signals come: 3 s, with XAUDIT_SOAK=1 a minute.
+# signals come, for a second each.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -50,8 +50,7 @@ soak() {
 mkdir patchable
 library "$CC" patchable/libcontrolled.so controlled_library.c -fpatchable-function-entry=5
 program "$CC" patchable/controlled controlled.c -Lpatchable -lcontrolled
-each=3
-[ "$XAUDIT_SOAK" != 1 ] || each=60
+each=$(rounds 1 3 60)
 soak patchable $each
 soak patchable $each 'prepare = none'
 mkdir xray

@@ -167,7 +167,8 @@ is "$? $(cat "$tmp/err")" \
 
 # Some hundred damages. No reader may use more than 1 GiB, 20 s, or another status than 0 and 1.
 . "$top_srcdir/t/lib/spoiled.sh"
-for seed in $(seq 1 "${FUZZ_ROUNDS:-250}"); do
+: "${FUZZ_ROUNDS:=$(rounds 80 250)}"
+for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	spoiled fuzz
 	case $((seed % 4)) in
 	0) "$spoil" "$tmp/fuzz/p100/meta" "$seed" ;;
@@ -178,6 +179,6 @@ for seed in $(seq 1 "${FUZZ_ROUNDS:-250}"); do
 	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
-diag "$found of $((${FUZZ_ROUNDS:-250} * 5)) readings found the damage"
-ok 'many of them are noticed' test "$found" -gt "$((${FUZZ_ROUNDS:-250} * 5 / 4))"
+diag "$found of $((FUZZ_ROUNDS * 5)) readings found the damage"
+ok 'many of them are noticed' test "$found" -gt "$((FUZZ_ROUNDS * 5 / 4))"
 done_testing

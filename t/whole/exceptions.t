@@ -45,13 +45,20 @@ library() {
 
 compile gcc gcc g++
 compile gcc-patchable gcc g++ -fpatchable-function-entry=5
-for options in '' -static-libgcc -static-libstdc++ '-static-libstdc++ -static-libgcc'; do
-	library "libstdc++ ${options:-shared}" plt gcc g++ $options
-	library "libstdc++ ${options:-shared}" patchable gcc-patchable g++ $options
-done
-library 'libstdc++ shared' calls gcc g++
+library 'libstdc++ shared' plt gcc g++
+library 'libstdc++ -static-libstdc++ -static-libgcc' patchable gcc-patchable g++ -static-libstdc++ -static-libgcc
+more_of_gcc() {
+	for options in -static-libgcc -static-libstdc++; do
+		library "libstdc++ $options" plt gcc g++ $options
+		library "libstdc++ $options" patchable gcc-patchable g++ $options
+	done
+	library 'libstdc++ shared' patchable gcc-patchable g++
+	library 'libstdc++ -static-libstdc++ -static-libgcc' plt gcc g++ -static-libstdc++ -static-libgcc
+	library 'libstdc++ shared' calls gcc g++
+}
+more more_of_gcc
 rm -rf gcc gcc-patchable
-if [ -n "$CLANG" ]; then
+more_of_clang() {
 	compile clang "$CLANG" "$CLANGXX"
 	compile clang-xray "$CLANG" "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
 	library 'libstdc++ static, clang' plt clang "$CLANGXX" -static-libstdc++ -static-libgcc
@@ -59,15 +66,23 @@ if [ -n "$CLANG" ]; then
 	rm -rf clang clang-xray
 	compile clang "$CLANG" "$CLANGXX -stdlib=libc++"
 	compile clang-patchable "$CLANG" "$CLANGXX -stdlib=libc++" -fpatchable-function-entry=5
-	compile clang-xray "$CLANG" "$CLANGXX -stdlib=libc++" -fxray-instrument -fxray-instruction-threshold=1
-	library 'libc++ and libunwind' plt clang "$CLANGXX" $llvm
 	library 'libc++ and libunwind' calls clang "$CLANGXX" $llvm
 	library 'libc++ and libunwind' patchable clang-patchable "$CLANGXX" $llvm
-	library 'libc++ and libunwind' xray clang-xray "$CLANGXX" $llvm
 	library 'libc++ and libunwind, static' plt clang "$CLANGXX" $llvm -static-libstdc++ -static-libgcc
 	library 'libc++ and libunwind, static' patchable clang-patchable "$CLANGXX" $llvm -static-libstdc++ \
 		-static-libgcc
-	rm -rf clang clang-patchable clang-xray
+	library 'libc++ and libunwind' plt clang "$CLANGXX" $llvm
+	rm -rf clang clang-patchable
+}
+if [ -n "$CLANG" ]; then
+	more more_of_clang
+	if echo '#include <vector>' | "$CLANGXX" -stdlib=libc++ -x c++ -fsyntax-only - 2>/dev/null; then
+		compile clang-xray "$CLANG" "$CLANGXX -stdlib=libc++" -fxray-instrument -fxray-instruction-threshold=1
+		library 'libc++ and libunwind' xray clang-xray "$CLANGXX" $llvm
+		rm -rf clang-xray
+	else
+		skip 4 'no libc++ here'
+	fi
 else
 	skip 32 'no clang here'
 fi

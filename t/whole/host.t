@@ -2,20 +2,15 @@
 # SPDX-License-Identifier: MIT
 #
 # A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler's
-# signals come: no call is lost or counted twice, and nothing piles up. 20 000 cycles; XAUDIT_SOAK=1 (make soak) makes
-# it 1 000 000, with hours to spare.
+# signals come: no call is lost or counted twice, and nothing piles up. 5 000 cycles, or 20 000; XAUDIT_SOAK=1 (make
+# soak) makes it 1 000 000, with hours to spare.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-if [ -n "$XAUDIT_SOAK" ]; then
-	cycles=1000000 limit=7200
-else
-	cycles=20000 limit=150
-fi
+cycles=$(rounds 5000 20000 1000000) limit=$(rounds 150 150 7200)
 # Children write 300 kB each, calls 16 bytes each: the trace of the long run stays under 1 GB.
 children=100
-calls=$((600000 / cycles))
-[ $calls -gt 5 ] || calls=5
+calls=$(rounds 30 30 5)
 
 # used FIELD: how much more the last line "used" of the host has there than the first.
 used() {

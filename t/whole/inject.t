@@ -4,7 +4,7 @@
 # At every instruction of every way through the module something is injected: signals whose handlers make events, fill a
 # chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
 # (t/lib/inject.c). Then registers, counts, open calls, children and locks have to be as if nothing had been. One kind
-# at each instruction, in turn; with XAUDIT_SOAK=1 all.
+# at each instruction, in turn, and in check at each third one; with XAUDIT_SOAK=1 all.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need objdump
@@ -12,9 +12,9 @@ need objdump
 ulimit -f 4000000
 objdump -d --no-show-raw-insn "$MODULE" | awk '$2 == "rdtsc" { sub(":", "", $1); print $1 }' >rdtsc
 covered=0
-# Where each instruction costs milliseconds, some in check.
-few='-n 500'
-[ "$XAUDIT_SOAK" != 1 ] || few=
+# Where each instruction costs milliseconds, some.
+few="-n $(rounds 170 500 20000)"
+each=$(rounds 3 1)
 
 # injected KINDS INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: sets $result to what the judge says at last, or to
 # what went wrong before, and $judged to all that it says.
@@ -22,6 +22,7 @@ injected() {
 	kinds=$1 options=$2 judge=$3 what=$4
 	shift 4
 	[ "$XAUDIT_SOAK" != 1 ] || options="$options -a"
+	case " $options " in *' -a '* | *' -n '*) ;; *) options="$options -e $each" ;; esac
 	rm -rf d list
 	# shellcheck disable=SC2086
 	status=0 said=$(bounded 1500 "$top_builddir/t/lib/inject" -m "$MODULE" -k "$kinds" $options shm list \

@@ -141,7 +141,7 @@ for what in reopen nested after nodelete unique bound thread-local namespace cho
 done
 scenarios patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
-	scenarios xray xray xray_library
+	more scenarios xray xray xray_library
 else
 	skip 70 'no clang here'
 fi

@@ -285,8 +285,8 @@ the rest of the trace was read" \
 	'so is a place of the flight recorder that holds something else'
 printf 'CHNK' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
 . "$top_srcdir/t/lib/spoiled.sh"
-rounds=${FUZZ_ROUNDS:-120}
-for seed in $(seq 1 "$rounds"); do
+: "${FUZZ_ROUNDS:=$(rounds 40 120)}"
+for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	rm -rf "$tmp/fuzz"
 	cp -R "$tmp/good" "$tmp/fuzz"
 	case $((seed % 5)) in 0) files=meta ;; 1 | 2) files=r0 ;; 3) files=c0 ;; 4) files='r0 c1 t0' ;; esac
@@ -296,6 +296,6 @@ for seed in $(seq 1 "$rounds"); do
 	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
-diag "$found of $((rounds * 5)) readings found the damage"
-ok 'many of them are noticed' test "$found" -gt "$((rounds * 5 / 5))"
+diag "$found of $((FUZZ_ROUNDS * 5)) readings found the damage"
+ok 'many of them are noticed' test "$found" -gt "$FUZZ_ROUNDS"
 done_testing

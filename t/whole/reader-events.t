@@ -412,7 +412,8 @@ exit 1 1050
 end
 END
 . "$top_srcdir/t/lib/spoiled.sh"
-for seed in $(seq 1 "${FUZZ_ROUNDS:-100}"); do
+: "${FUZZ_ROUNDS:=$(rounds 35 100)}"
+for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	rm -rf "$tmp/fuzz"
 	cp -R "$tmp/good" "$tmp/fuzz"
 	[ $((seed % 4)) = 0 ] && "$spoil" "$tmp/fuzz/p100/meta" "$seed" || "$spoil" "$tmp/fuzz/p100/t0" "$seed"
@@ -422,8 +423,8 @@ for seed in $(seq 1 "${FUZZ_ROUNDS:-100}"); do
 	[ $? -le 1 ] || echo "seed $seed, dump --event-format: $(head -c 300 "$tmp/err")" >>"$tmp/bad"
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'
-diag "$found of $((${FUZZ_ROUNDS:-100} * 6)) readings found the damage"
-ok 'many of them are noticed' test "$found" -gt "${FUZZ_ROUNDS:-100}"
+diag "$found of $((FUZZ_ROUNDS * 6)) readings found the damage"
+ok 'many of them are noticed' test "$found" -gt "$FUZZ_ROUNDS"
 
 # xaudit ctl status need not read all of a long trace.
 rm -rf "$tmp/fuzz" "$tmp/many"*

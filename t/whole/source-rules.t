@@ -73,6 +73,10 @@ is "$(sed -n 's/^t[^ ]* //p' t/areas | tr ' ' '\n' | grep -vx all | LC_ALL=C sor
 	"$(for f in $(find format x86_64 runtime audit tool doc t -maxdepth 2 -name local.mk | LC_ALL=C sort); do
 		case $f in t/*/*) ;; *) echo "${f%/*}" ;; esac
 	done | LC_ALL=C sort)" 'and their areas are the folders of the source'
+is "$(grep -lE 'XAUDIT_ALL|\$\(rounds |^[[:space:]]*more ' t/unit/*.c t/whole/*.t | sed 's/\.c$/.t/' |
+	grep -v -e bootstrap -e source-rules | while read -r test; do
+		grep -q "^$test .*\<all$" t/areas || echo "$test"
+	done)" '' 'a test that does more where XAUDIT_ALL is 1 has the mark for that'
 
 # Programs of C tests are ignored by one pattern: so no script may lie among them.
 is "$(grep -l 'lib/tap\.sh' t/unit/*.t 2>/dev/null)" '' 'no script lies where programs of C tests are made'

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A traced program behaves as it does untraced, for each kind of site and each compiler: arguments and results of every
-# class, registers and control words, exceptions, longjmp, backtraces, threads that exit or are cancelled, coroutines,
-# signals.
+# A traced program behaves as it does untraced, for each kind of site and, in check-all, each compiler: arguments and
+# results of every class, registers and control words, exceptions, longjmp, backtraces, threads that exit or are
+# cancelled, coroutines, signals.
 # fixtures/transparent.h tells what the program and its library hold.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
@@ -66,27 +66,33 @@ build() {
 build gcc gcc g++
 link gcc gcc-now g++ -Wl,-z,now
 build gcc-5 gcc g++ -fpatchable-function-entry=5
-build gcc-cet gcc g++ -fpatchable-function-entry=5 -fcf-protection
-build gcc-16-14 gcc g++ -fpatchable-function-entry=16,14
 kind 'patchable, gcc =5' gcc-5 -k patchable
-kind 'patchable, gcc =5 after endbr64' gcc-cet -k patchable
-kind 'patchable, gcc =16,14' gcc-16-14 -k patchable
 kind 'plt, lazy' gcc -k plt
-kind 'plt, -z now' gcc-now -k plt
-kind 'plt of the library alone' gcc -l transparent.so -k plt
-kind 'calls, lazy' gcc -k calls
 kind 'calls, -z now' gcc-now -k calls
-kind 'no options' gcc
 kind 'all kinds at once, smallest buffers' gcc-5 -k patchable,plt,calls -b 64k
+more_of_gcc() {
+	build gcc-cet gcc g++ -fpatchable-function-entry=5 -fcf-protection
+	build gcc-16-14 gcc g++ -fpatchable-function-entry=16,14
+	kind 'patchable, gcc =5 after endbr64' gcc-cet -k patchable
+	kind 'patchable, gcc =16,14' gcc-16-14 -k patchable
+	kind 'plt, -z now' gcc-now -k plt
+	kind 'plt of the library alone' gcc -l transparent.so -k plt
+	kind 'calls, lazy' gcc -k calls
+	kind 'no options' gcc
+}
+more more_of_gcc
 
-if [ -n "$CLANG" ]; then
+more_of_clang() {
 	build clang "$CLANG" "$CLANGXX"
 	build clang-5 "$CLANG" "$CLANGXX" -fpatchable-function-entry=5
-	build clang-xray "$CLANG" "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
-	kind 'xray, clang' clang-xray -k xray
 	kind 'patchable, clang =5' clang-5 -k patchable
 	kind 'plt, clang' clang -k plt
 	kind 'all kinds at once, clang' clang-xray -k xray,plt,calls -b 64k
+}
+if [ -n "$CLANG" ]; then
+	build clang-xray "$CLANG" "$CLANGXX" -fxray-instrument -fxray-instruction-threshold=1
+	kind 'xray, clang' clang-xray -k xray
+	more more_of_clang
 else
 	skip 48 'no clang here'
 fi

@@ -117,14 +117,13 @@ is "$(tree | grep -c 'unwound') $(tree | grep -c 'in the trace')" "$over 0" \
 	'six coroutines and a handler of signals: each end has its call'
 # Stacks are taken for one, and parted, while another thread unmaps one of them.
 program "$CC" unmapped unmapped.c -I"$sources" -L. -lco
-rounds=5000
-[ "$XAUDIT_SOAK" != 1 ] || rounds=1000000
-seconds=500 record d -k plt -l libco.so -- ./unmapped "$rounds"
-is "$status $out" '0 done' "$rounds stacks that another thread unmaps while they are looked at: nothing faults"
+times=$(rounds 1000 5000 1000000)
+seconds=500 record d -k plt -l libco.so -- ./unmapped "$times"
+is "$status $out" '0 done' "$times stacks that another thread unmaps while they are looked at: nothing faults"
 report d
 is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call") | .calls] | add')" \
-	"$((rounds + 1))" \
-	"$rounds stacks that another thread unmaps: each call is counted"
+	"$((times + 1))" \
+	"$times stacks that another thread unmaps: each call is counted"
 # Their stacks are guessed apart while several threads are on them at once; who is around whom may be wrong for a
 # moment.
 record d -k plt -l libco.so -- ./co pool
