@@ -77,13 +77,12 @@ struct object {
 	uint8_t *counted;     /* per function: the reason that it is counted by */
 	uint32_t *by_address; /* indices of sites.site in order of address, those of functions that can be used */
 	uint32_t usable;      /* how many */
-	uint32_t *functions;  /* indices of these functions, but for those of guards, in order of their address */
+	uint32_t *functions;  /* indices of these functions, of kinds that raise events, in order of their address */
 	uint32_t usable_functions;
-	/* own bytes of sites.site[first_patchable_site ... first_guard_site - 1] */
-	uint8_t (*original)[SLED_ORIGINAL_SIZE];
-	uint32_t first_patchable_site;
+	/* per kind: own bytes of its sites; NULL: the same in all sites of a type, or in sites.event */
+	uint8_t (*original[TRACE_KIND_COUNT])[SLED_ORIGINAL_SIZE];
+	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of the first of its functions; 0: they have none */
 	uint32_t refused; /* enum trace_reason: none of it can be used after all */
-	uint32_t xray_base, patchable_base; /* first ids; 0: none */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
 	struct bound_function **buckets; /* OBJECT_BUCKETS, or NULL */

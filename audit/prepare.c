@@ -135,29 +135,40 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 	return selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED;
 }
 
+/* Do the bytes of its sites differ, so that they are kept? */
+static int has_own_bytes(int kind)
+{
+	for (unsigned type = 0; type < SLED_TYPES; type++)
+		if (kind_rows[kind].types >> type & 1 && sled_row(type)->keeps)
+			return 1;
+	return 0;
+}
+
 /* Chooses functions, and lists what can be used by address. Lock held. */
 static void plan(struct object *object)
 {
 	struct site_set *set = &object->sites;
-	uint32_t first = set->first_guard_site;
+	int room = 1;
 
-	for (uint32_t i = set->first_patchable; i < set->first_guard && first == set->first_guard_site; i++)
-		if (set->function[i].count)
-			first = set->function[i].first;
-	object->first_patchable_site = first;
 	object->counted = arena_alloc(&set->arena, set->functions);
 	object->by_address = arena_alloc(&set->arena, set->sites * sizeof(*object->by_address));
 	object->functions = arena_alloc(&set->arena, set->functions * sizeof(*object->functions));
-	object->original = arena_alloc(&set->arena, (set->first_guard_site - first) * sizeof(*object->original));
 	object->marks = arena_alloc(&set->arena, set->functions);
-	if (!object->counted || !object->by_address || !object->functions || !object->original || !object->marks) {
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		object->original[kind] = NULL;
+		if (!has_own_bytes(kind) || !set->of[kind].sites)
+			continue;
+		object->original[kind] = arena_alloc(&set->arena, set->of[kind].sites * sizeof(**object->original));
+		room &= object->original[kind] != NULL;
+	}
+	if (!object->counted || !object->by_address || !object->functions || !object->marks || !room) {
 		object->marks = NULL;
 		return;
 	}
 	for (uint32_t i = 0; i < set->functions; i++) {
 		object->counted[i] = (uint8_t)choose(object, i);
 		object->counts[set->function[i].kind][object->counted[i]]++;
-		if (i < set->first_guard && set->function[i].reason == TRACE_REASON_TRACED)
+		if (kind_has(set->function[i].kind, KIND_EVENTS) && set->function[i].reason == TRACE_REASON_TRACED)
 			object->functions[object->usable_functions++] = i;
 	}
 	for (uint32_t i = 0; i < set->sites; i++)
@@ -238,7 +249,7 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 		       !memcmp(event.bytes, load_code_original(object, n), SLED_JUMP_SIZE);
 	}
 	if (sled_row(site->type)->keeps)
-		sled_keep(site->type, p, object->original[n - object->first_patchable_site]);
+		sled_keep(site->type, p, load_code_original(object, n));
 	return 1;
 }
 
@@ -253,8 +264,7 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 
 	patch->size = 0;
 	if (marks & FUNCTION_ON) {
-		if (object->sites.function[site->function].kind == TRACE_KIND_PATCHABLE)
-			load_code_fill_cell(load, site->function);
+		load_code_fill_cell(load, site->function);
 		patch->size = (uint8_t)load_code_patched(load, n, patch->bytes, &from);
 		if (!patch->size)
 			return 0;
@@ -314,8 +324,9 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 /* Is anything that needs stubs to be on or ready? */
 static int is_wanted(const struct object *object)
 {
-	for (uint32_t i = 0; i < object->sites.first_guard; i++)
-		if (object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
+	for (uint32_t i = 0; i < object->sites.functions; i++)
+		if (kind_rows[object->sites.function[i].kind].stub != KIND_STUB_NONE &&
+			object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
 			return 1;
 	return 0;
 }
@@ -381,7 +392,7 @@ static unsigned for_interface;
 
 void prepare(struct load *load, const struct image *image)
 {
-	static int intercepting; /* some object has patchable functions, so returns are intercepted now or later */
+	static int intercepting; /* some object has functions whose returns are intercepted, now or later */
 	struct process_held held;
 	const struct site_set *set = &load->object->sites;
 	unsigned kinds = load->object->section ? load->object->section->kinds : kinds_with(KIND_UNASKED);
@@ -390,7 +401,8 @@ void prepare(struct load *load, const struct image *image)
 	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;
 	if (scanned && !load->object->scanned)
 		scan(load->object, image, scanned);
-	intercepting |= set->first_guard > set->first_patchable;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		intercepting |= kind_has(kind, KIND_RETURNS) && set->of[kind].functions;
 	if (intercepting)
 		unwinder_look();
 	if (scanned)

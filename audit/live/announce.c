@@ -101,16 +101,9 @@ static void list_end(struct function_list *list, const struct object *object, ui
 
 uint32_t announce_id(const struct object *object, uint32_t function)
 {
-	const struct site_set *set = &object->sites;
+	unsigned kind = object->sites.function[function].kind;
 
-	switch (set->function[function].kind) {
-	case TRACE_KIND_XRAY:
-		return object->xray_base ? object->xray_base + function : 0;
-	case TRACE_KIND_PATCHABLE:
-		return object->patchable_base ? object->patchable_base + function - set->first_patchable : 0;
-	default:
-		return 0;
-	}
+	return object->base[kind] ? object->base[kind] + function - object->sites.of[kind].function : 0;
 }
 
 /* fresh: is it to be on, and has no name yet? Else: has it one? */
@@ -122,26 +115,34 @@ static int is_listed(const struct object *object, uint32_t i, int fresh)
 		     : (marks & FUNCTION_NAMED) != 0;
 }
 
+/* Behind the functions of a kind that can be listed: those that raise events. */
+static uint32_t end_of_listed(const struct object *object, unsigned kind)
+{
+	const struct site_range *range = &object->sites.of[kind];
+
+	return range->function + (object->marks && kind_has(kind, KIND_EVENTS) ? range->functions : 0);
+}
+
 static void list_sleds(struct object *object, int fresh)
 {
 	const struct site_set *set = &object->sites;
 
-	for (uint32_t kind = TRACE_KIND_XRAY; kind <= TRACE_KIND_PATCHABLE; kind++) {
+	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
-		uint32_t count = 0;
+		uint32_t count = 0, end = end_of_listed(object, kind);
 		size_t names = 0;
-		for (uint32_t i = 0; object->marks && i < set->first_guard; i++) {
-			if (is_listed(object, i, fresh) && set->function[i].kind == kind) {
+		for (uint32_t i = set->of[kind].function; i < end; i++) {
+			if (is_listed(object, i, fresh)) {
 				count++;
 				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
 			}
 		}
 		if (!count || !list_start(&list, count, names))
 			continue;
-		for (uint32_t i = 0; i < set->first_guard; i++) {
+		for (uint32_t i = set->of[kind].function; i < end; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = announce_id(object, i);
-			if (!is_listed(object, i, fresh) || f->kind != kind)
+			if (!is_listed(object, i, fresh))
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
 			if (fresh && object->marks[i] & FUNCTION_BELOW)
@@ -160,8 +161,8 @@ void announce_new_sleds(struct object *object)
 	}
 	/* Nobody to tell it to; announce_all() will, when there is somebody. */
 	process_untold();
-	for (uint32_t i = 0; object->marks && i < object->sites.first_guard; i++) {
-		if (!is_listed(object, i, 1))
+	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
+		if (!kind_has(object->sites.function[i].kind, KIND_EVENTS) || !is_listed(object, i, 1))
 			continue;
 		if (object->marks[i] & FUNCTION_BELOW)
 			filter_below(announce_id(object, i));
@@ -203,7 +204,7 @@ uint32_t announce_new_bound(struct object *object, struct bound_function *functi
 
 void announce_bound(const struct object *object, const struct bound_function *one)
 {
-	for (uint32_t kind = TRACE_KIND_PLT; kind <= TRACE_KIND_CALLS; kind++) {
+	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
 		uint32_t count = 0;
 		size_t names = 0;

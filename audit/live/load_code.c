@@ -29,9 +29,22 @@ int load_code_segment(const struct load *load, uint64_t address, uint64_t *end)
 
 /* ---- stubs and bytes ---- */
 
-static uint32_t patchable_functions(const struct object *object)
+/* Functions of the kinds before this one that have cells. TRACE_KIND_COUNT: of all kinds. */
+static uint32_t cells_before(const struct object *object, unsigned kind)
 {
-	return object->sites.first_guard - object->sites.first_patchable;
+	uint32_t n = 0;
+
+	for (unsigned k = 0; k < kind; k++)
+		n += kind_rows[k].stub == KIND_STUB_CELL ? object->sites.of[k].functions : 0;
+	return n;
+}
+
+/* The number of a function's cell among those of the load. */
+static uint32_t cell_of(const struct object *object, uint32_t function)
+{
+	unsigned kind = object->sites.function[function].kind;
+
+	return cells_before(object, kind) + function - object->sites.of[kind].function;
 }
 
 /*
@@ -45,16 +58,16 @@ static uint32_t patchable_functions(const struct object *object)
 enum trace_reason load_code_reserve(struct load *load)
 {
 	const struct object *object = load->object;
-	int xray = object->sites.first_patchable != 0;
-	size_t size = stub_size(xray, object->sites.events, patchable_functions(object));
+	uint32_t cells = cells_before(object, TRACE_KIND_COUNT);
+	int xray = object->sites.of[TRACE_KIND_XRAY].functions != 0;
+	size_t size = stub_size(xray, object->sites.events, cells);
 
 	/* Guards need none. */
-	if (load->stubs.start || !object->sites.first_guard)
+	if (load->stubs.start || (!xray && !cells))
 		return TRACE_REASON_TRACED;
 	/* A program of fixed addresses lies at the bottom. */
 	uint64_t wanted = load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
-	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events,
-		    patchable_functions(object)))
+	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events, cells))
 		return TRACE_REASON_NO_ROOM;
 	return TRACE_REASON_TRACED;
 }
@@ -89,58 +102,55 @@ static void tell_event(const void *arg, uint32_t n, struct stub_event *to)
 enum trace_reason load_code_stubs(struct load *load)
 {
 	struct object *object = load->object;
-	uint32_t xray = object->sites.first_patchable, patchable = patchable_functions(object);
 
 	if (load->stubs.written)
 		return TRACE_REASON_TRACED;
 	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
-	if ((xray && !object->xray_base && !(object->xray_base = announce_take_ids(object, xray))) ||
-		(patchable && !object->patchable_base &&
-			!(object->patchable_base = announce_take_ids(object, patchable))))
-		return TRACE_REASON_IDS_USED_UP;
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		uint32_t functions = kind_has(kind, KIND_EVENTS) ? object->sites.of[kind].functions : 0;
+		if (functions && !object->base[kind] && !(object->base[kind] = announce_take_ids(object, functions)))
+			return TRACE_REASON_IDS_USED_UP;
+	}
 	enum trace_reason reason = load_code_reserve(load);
 	if (reason != TRACE_REASON_TRACED)
 		return reason;
-	int r = stub_write(&load->stubs, object->xray_base, tell_event, load);
+	int r = stub_write(&load->stubs, object->base[TRACE_KIND_XRAY], tell_event, load);
 	return r == 0 ? TRACE_REASON_TRACED : r == -EACCES ? TRACE_REASON_PROTECTION : TRACE_REASON_NO_ROOM;
 }
 
 size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from)
 {
-	const struct site *site = &load->object->sites.site[n];
+	const struct object *object = load->object;
+	const struct site *site = &object->sites.site[n];
+	const struct site_range *range = site_range_of(&object->sites, n);
 	uint64_t stub;
 
-	switch (site->type) {
-	case SLED_GUARD:
-		return sled_patched(SLED_GUARD, 0,
-			load->object->sites.guarded[n - load->object->sites.first_guard_site], out, from);
-	case SLED_XRAY_ENTRY:
-		stub = stub_xray(&load->stubs, 0);
-		break;
-	case SLED_XRAY_EXIT:
-		stub = stub_xray(&load->stubs, 1);
-		break;
-	case SLED_XRAY_TAIL:
-		stub = stub_xray(&load->stubs, 2);
-		break;
-	case SLED_XRAY_CUSTOM:
-	case SLED_XRAY_TYPED:
-		stub = stub_event(&load->stubs, event_of(load->object, n));
-		break;
-	default:
-		stub = stub_rest(&load->stubs, site->function - load->object->sites.first_patchable);
-		break;
-	}
-	return sled_patched(site->type, site->function, (int64_t)(stub - (load->base + site->address)), out, from);
+	if (range->target)
+		return sled_patched(site->type, 0, range->target[n - range->site], out, from);
+	if (sled_is_event(site->type))
+		stub = stub_event(&load->stubs, event_of(object, n));
+	else if (kind_rows[object->sites.function[site->function].kind].stub == KIND_STUB_XRAY)
+		stub = stub_xray(&load->stubs, site->type);
+	else
+		stub = stub_rest(&load->stubs, cell_of(object, site->function));
+	return sled_patched(site->type, site->function - range->function,
+		(int64_t)(stub - (load->base + site->address)), out, from);
 }
 
-const uint8_t *load_code_original(const struct object *object, uint32_t n)
+uint8_t *load_code_original(const struct object *object, uint32_t n)
 {
-	if (sled_is_event(object->sites.site[n].type))
-		return object->sites.event[event_of(object, n)].sled.bytes;
-	if (!object->original || n < object->first_patchable_site || n >= object->sites.first_guard_site)
-		return NULL;
-	return object->original[n - object->first_patchable_site];
+	const struct site_set *set = &object->sites;
+	unsigned kind = set->function[set->site[n].function].kind;
+
+	if (sled_is_event(set->site[n].type))
+		return set->event[event_of(object, n)].sled.bytes;
+	return object->original[kind] ? object->original[kind][n - set->of[kind].site] : NULL;
+}
+
+/* Is it known what its patch jumps to? */
+static int has_target(const struct load *load, uint32_t n)
+{
+	return load->stubs.written || site_range_of(&load->object->sites, n)->target;
 }
 
 unsigned load_code_look(const struct load *load, uint32_t n)
@@ -148,8 +158,7 @@ unsigned load_code_look(const struct load *load, uint32_t n)
 	const struct site *site = &load->object->sites.site[n];
 	const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + site->address);
 	uint8_t patched[16];
-	int from;
-	int known = (load->stubs.written || site->type == SLED_GUARD) && load_code_patched(load, n, patched, &from);
+	int from, known = has_target(load, n) && load_code_patched(load, n, patched, &from);
 
 	return sled_look(site->type, p, site->length, load_code_original(load->object, n), known ? patched : NULL);
 }
@@ -198,14 +207,16 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	const struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[function];
 	const struct site *site = &object->sites.site[f->first];
-	uint32_t n = function - object->sites.first_patchable;
-	struct stub_cell *cell = stub_cell(&load->stubs, n);
-	int intercept = unwinder_allows() && !(object->marks[function] & FUNCTION_ENTRY);
+	int intercept = kind_has(f->kind, KIND_RETURNS) && unwinder_allows() &&
+			!(object->marks[function] & FUNCTION_ENTRY);
 
+	if (kind_rows[f->kind].stub != KIND_STUB_CELL)
+		return;
+	struct stub_cell *cell = stub_cell(&load->stubs, cell_of(object, function));
 	/* Once and for all: a thread may be in the stub of a site that was on before. */
 	if (cell->gate)
 		return;
-	cell->word = TRACE_WORD(TRACE_ENTRY, object->patchable_base + n);
+	cell->word = TRACE_WORD(TRACE_ENTRY, announce_id(object, function));
 	cell->body = load->base + site->address + site->length;
 	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
 }

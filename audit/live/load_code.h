@@ -26,11 +26,11 @@ enum trace_reason load_code_reserve(struct load *load);
  */
 enum trace_reason load_code_stubs(struct load *load);
 
-/* The patched bytes of sites.site[n], as sled_patched(); the stubs must be there, but for guards. 0: out of reach. */
+/* The patched bytes of sites.site[n], as sled_patched(); the stubs it needs must be there. 0: out of reach. */
 size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], int *from);
 
-/* The kept bytes of the site; NULL for XRay sleds that are no events, and guards. */
-const uint8_t *load_code_original(const struct object *object, uint32_t n);
+/* What is kept of the site's own bytes; NULL: nothing, they are the same in all sites of its type. */
+uint8_t *load_code_original(const struct object *object, uint32_t n);
 
 /* sled_look() at it. */
 unsigned load_code_look(const struct load *load, uint32_t n);
@@ -44,7 +44,7 @@ int load_code_is_on(const struct load *load, uint32_t function);
  */
 int64_t load_code_function_at(const struct object *object, uint64_t address);
 
-/* Fills in the cell of a patchable function; before its site is switched on. */
+/* Fills in the cell of a function, where its kind has cells; before its site is switched on. */
 void load_code_fill_cell(struct load *load, uint32_t function);
 
 /*

@@ -5,12 +5,11 @@
 
 #include "audit/live/load_code.h"
 #include "audit/live/announce.h"
-#include "audit/unwinder.h"
+#include "audit/live/xray.h"
 #include "runtime/process.h"
 #include "x86_64/sys.h"
 #include "runtime/text.h"
 #include "x86_64/patch.h"
-#include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 /* ---- a batch ---- */
 
@@ -24,7 +23,7 @@ struct batch {
 	int on, outside;
 	const struct requests_rule *rule; /* NULL: the XRay interface asks */
 	const struct load *load;       /* then: NULL for all that have a number */
-	int64_t function;	       /* of the load; -1: all XRay functions */
+	int64_t function;	       /* its place among the XRay functions of the load; -1: all of them */
 	uint32_t *changed; /* per rule: sites */
 	size_t rules;
 	struct arena *arena;
@@ -77,7 +76,9 @@ static int is_meant(const struct batch *batch, const struct load *load)
 /* The same for the XRay interface: 0 or -1. Of a load that is meant. */
 static int find_xray(const struct batch *batch, const struct object *object, uint32_t function)
 {
-	return batch->function < 0 ? -(function >= object->sites.first_patchable) : -(function != batch->function);
+	int64_t n = xray_place(object, function);
+
+	return n < 0 || (batch->function >= 0 && n != batch->function) ? -1 : 0;
 }
 
 static void recount(struct object *object, uint32_t function, enum trace_reason reason)
@@ -143,7 +144,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (!batch->on && reason)
 		return 0;
 	batch->result->functions++;
-	if (!reason && batch->on && f->kind != TRACE_KIND_GUARD)
+	if (!reason && batch->on && kind_rows[f->kind].stub != KIND_STUB_NONE)
 		reason = load_code_stubs(load);
 	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
 		int needed, was_on;
@@ -167,10 +168,10 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		object->marks[i] |= FUNCTION_XRAY;
 	if (batch->rule || batch->on || changed)
 		recount(object, i, outcome(batch, object, i));
-	if (batch->on && f->kind == TRACE_KIND_PATCHABLE)
+	if (batch->on)
 		load_code_fill_cell(load, i);
 	batch->functions += write != 0;
-	batch->selected |= changed && f->kind != TRACE_KIND_GUARD;
+	batch->selected |= changed && kind_has(f->kind, KIND_EVENTS);
 	return write;
 }
 
@@ -361,7 +362,7 @@ static void tell_xray(const struct batch *batch)
 	static char buffer[1024]; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
 	const struct object *object = batch->load ? batch->load->object : NULL;
-	const char *name = object && batch->function >= 0 ? object->sites.function[batch->function].name : "*";
+	const char *name = object && batch->function >= 0 ? xray_function(object, batch->function)->name : "*";
 
 	text_string(&text, "xray:");
 	text_string(&text, name ? name : "?");
@@ -477,6 +478,7 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 {
 	struct load *load = change->load;
 	const struct site *site = &load->object->sites.site[change->site];
+	const uint8_t *original = load_code_original(load->object, change->site);
 	uint64_t end;
 	int from = 0;
 
@@ -486,8 +488,7 @@ static void fill_site(const struct batch *batch, const struct change *change, st
 		to->head = (uint8_t)sled_head(site->type);
 	} else {
 		/* Ready again: of all but five-byte sites that is the head alone. */
-		to->patch.size = (uint8_t)sled_ready(
-			site->type, load_code_original(load->object, change->site), to->patch.bytes);
+		to->patch.size = (uint8_t)sled_ready(site->type, original, to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
 	if (sled_is_jump(site->type))
@@ -543,7 +544,7 @@ int switch_apply_xray(int on, const struct load *load, int64_t function, struct 
 
 void switch_reloaded(struct object *object)
 {
-	for (uint32_t i = 0; i < object->sites.first_patchable; i++)
+	for (uint32_t i = 0; i < object->sites.functions; i++)
 		if (object->marks[i] & FUNCTION_XRAY && !object->refused)
 			recount(object, i, object->marks[i] & FUNCTION_ON ? TRACE_REASON_TRACED
 									  : TRACE_REASON_DISABLED);
@@ -565,11 +566,10 @@ static int change(struct control_request *request)
 	struct requests_rule *rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
 	if (!text || !rule)
 		return -ENOMEM;
-	for (char *p = text; p < text + CONTROL_TEXT && *p;) {
-		size_t length = sys_length(p);
+	for (char *p = text, *next; p < text + CONTROL_TEXT && *p; p = next) {
+		next = p + sys_length(p) + 1;
 		if (requests_parse(&rule[rules++], p))
 			return -EINVAL;
-		p += length + 1;
 	}
 	if (!rules)
 		return -EINVAL;

@@ -20,9 +20,14 @@ static struct object **blocks[MAX_BLOCKS] = { first_block };
 
 /* ---- loads ---- */
 
+static uint32_t functions_of(const struct object *object)
+{
+	return object->sites.of[TRACE_KIND_XRAY].functions;
+}
+
 static int has_functions(const struct object *object)
 {
-	return object->marks && object->sites.first_patchable && object->sites.first_patchable < XRAY_FUNCTIONS;
+	return object->marks && functions_of(object) && functions_of(object) < XRAY_FUNCTIONS;
 }
 
 /* Makes the object known to xray_id(). Returns 0 when there is no memory for that. */
@@ -173,14 +178,14 @@ uint32_t xray_max_id(int32_t object)
 
 	process_lock(&held);
 	const struct load *load = load_of(object);
-	uint32_t n = load ? load->object->sites.first_patchable : 0;
+	uint32_t n = load ? functions_of(load->object) : 0;
 	process_unlock(&held);
 	return n;
 }
 
 static int has_function(const struct load *load, int32_t function)
 {
-	return load && function > 0 && (uint32_t)function <= load->object->sites.first_patchable;
+	return load && function > 0 && (uint32_t)function <= functions_of(load->object);
 }
 
 uint64_t xray_address(int32_t object, int32_t function)
@@ -189,8 +194,9 @@ uint64_t xray_address(int32_t object, int32_t function)
 
 	process_lock(&held);
 	const struct load *load = load_of(object);
-	uint64_t address =
-		has_function(load, function) ? load->base + load->object->sites.function[function - 1].address : 0;
+	uint64_t address = has_function(load, function)
+				   ? load->base + xray_function(load->object, function - 1)->address
+				   : 0;
 	process_unlock(&held);
 	return address;
 }
@@ -236,12 +242,12 @@ int xray_id(const struct xaudit_handler_event *event, int32_t *id)
 
 	if (!object)
 		return -ENOENT;
-	uint32_t index = event->id - object->xray_base;
+	uint32_t base = object->base[TRACE_KIND_XRAY], index = event->id - base;
 	/* Relaxed, as in choose_load(). */
 	uint32_t now = __atomic_load_n(&object->xray_now, __ATOMIC_RELAXED);
-	if (!now || !object->xray_base || index >= object->sites.first_patchable)
+	if (!now || !base || index >= functions_of(object))
 		return -ENOENT;
 	*id = (int32_t)((now - 1) << 24 | (index + 1));
-	return (object->sites.function[index].log_args ? XRAY_LOG_ARGS : 0) |
+	return (xray_function(object, index)->log_args ? XRAY_LOG_ARGS : 0) |
 	       (handlers_is_set(HANDLERS_ARGUMENTS) ? XRAY_HAS_ARGS : 0);
 }

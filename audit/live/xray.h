@@ -25,6 +25,21 @@
 #define XRAY_OBJECTS   256
 #define XRAY_FUNCTIONS (1u << 24) /* numbers of functions are below */
 
+/* ---- the XRay functions of an object, by their place in its map, from 0 ---- */
+
+static inline const struct site_function *xray_function(const struct object *object, int64_t place)
+{
+	return &object->sites.function[object->sites.of[TRACE_KIND_XRAY].function + place];
+}
+
+/* Of a function of the object's sites; -1: it is none of XRay's. */
+static inline int64_t xray_place(const struct object *object, uint32_t function)
+{
+	const struct site_range *xray = &object->sites.of[TRACE_KIND_XRAY];
+
+	return function - xray->function < xray->functions ? (int64_t)function - xray->function : -1;
+}
+
 /* ---- loads come and go; lock held ---- */
 
 /* The load is prepared and may have XRay functions: gives it a number. */

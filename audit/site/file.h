@@ -173,7 +173,7 @@ size_t site_frame_at(struct site_file *file, uint64_t address);
 
 /* ---- the kinds ---- */
 
-/* One section of a map. */
+/* One map: a table of entries. */
 struct site_map {
 	struct site_map *next;
 	const uint8_t *bytes;
@@ -181,36 +181,33 @@ struct site_map {
 	size_t count; /* of entries */
 };
 
+/* All maps of a kind. */
+struct site_maps {
+	struct site_map *first, *last;
+	size_t count;	/* of entries, and of the functions and sites that they make at most */
+	uint64_t bytes; /* of sections */
+	int damaged;	/* one is announced that there is not */
+};
+
 #define SITE_XRAY_ENTRY_SIZE	  32
 #define SITE_PATCHABLE_ENTRY_SIZE 8
 
+/* Adds a map. Returns 0 or -ENOMEM (of scratch). */
+int site_add_map(struct site_file *file, struct site_maps *maps, const uint8_t *bytes, uint64_t address, size_t count);
+
 /*
- * Each appends its functions and sites to the set, whose arrays have room for as many as the maps have entries, and
- * sets kind_reason. Return 0 or -ENOMEM.
+ * Each appends functions and sites of the kind to the set, whose arrays have room for maps->count, and sets
+ * kind_reason[kind]. set->of[kind] tells where they begin; how many they are is filled in afterwards. Return 0 or
+ * -ENOMEM.
  */
-int site_scan_xray(struct site_set *set, struct site_file *file, const struct site_map *map);
-int site_scan_patchable(struct site_set *set, struct site_file *file, const struct site_map *map);
+int site_scan_xray(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
+int site_scan_patchable(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
+int site_scan_guards(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
+
+/* Adds the tables that notes name; nothing is allocated where there are none. Returns 0 or -ENOMEM. */
+int site_find_guards(struct site_file *file, struct site_maps *maps);
 
 /* Fills set->event, when it is settled which sites there are. Returns 0 or -ENOMEM. */
 int site_read_events(struct site_set *set, struct site_file *file);
-
-/* ---- audit/site/guard.c ---- */
-
-/* Link-time addresses of the NOP and of what it guards, as the file says. */
-struct site_guard {
-	uint64_t site, target;
-};
-
-struct site_guards {
-	struct site_guard *entry; /* in scratch */
-	size_t count;
-	int damaged; /* there is a note that names no table */
-};
-
-/* Reads the tables. Nothing is allocated where there are none. Returns 0 or -ENOMEM. */
-int site_read_guards(struct site_file *file, struct site_guards *guards);
-
-/* Appends functions that hold guards, with their sites; the arrays have room for as many. Returns 0 or -ENOMEM. */
-int site_scan_guards(struct site_set *set, struct site_file *file, const struct site_guards *guards);
 
 #endif

@@ -20,8 +20,8 @@ struct table {
 	uint64_t start, end;
 };
 
-/* The table that a note names, unless it is known. Returns its entries, 0 or -1: there is no such table. */
-static int64_t add_table(
+/* Keeps the table that a note names, unless it is known or empty. Returns 0 when there is no such table. */
+static int add_table(
 	const struct site_file *file, struct table *table, size_t *tables, uint64_t at, const struct guard_note *note)
 {
 	uint64_t start = at + offsetof(struct guard_note, start) + (uint64_t)note->start;
@@ -30,24 +30,24 @@ static int64_t add_table(
 
 	for (size_t i = 0; i < *tables; i++)
 		if (table[i].start == start && table[i].end == end)
-			return 0;
+			return 1;
 	if (note->version != GUARD_VERSION || note->entry_size != ENTRY_SIZE || end < start ||
 		(end - start) % ENTRY_SIZE || *tables == TABLES)
-		return -1;
-	if (start == end)
 		return 0;
+	if (start == end)
+		return 1;
 	if (!site_file_at(file, start, &size) || size < end - start)
-		return -1;
+		return 0;
 	table[(*tables)++] = (struct table){start, end};
-	return (int64_t)((end - start) / ENTRY_SIZE);
+	return 1;
 }
 
-int site_read_guards(struct site_file *file, struct site_guards *guards)
+int site_find_guards(struct site_file *file, struct site_maps *maps)
 {
 	struct table table[TABLES];
-	size_t tables = 0, count = 0, size;
+	size_t tables = 0, size;
+	int r = 0;
 
-	*guards = (struct site_guards){0};
 	for (size_t i = 0; i < file->segments; i++) {
 		struct site_note note = {0};
 		if (!site_notes(file, &file->segment[i], &note))
@@ -59,33 +59,49 @@ int site_read_guards(struct site_file *file, struct site_guards *guards)
 				memcmp(note.name, API_OWNER, sizeof(API_OWNER)))
 				continue;
 			site_read(&description, note.description);
-			int64_t n = add_table(file, table, &tables, note.address, &description);
-			if (n < 0)
-				guards->damaged = 1;
-			else
-				count += (size_t)n;
+			if (!add_table(file, table, &tables, note.address, &description))
+				maps->damaged = 1;
 		}
 	}
-	if (!count)
-		return 0;
-	guards->entry = arena_alloc(&file->scratch, count * sizeof(*guards->entry));
-	if (!guards->entry)
+	for (size_t t = 0; t < tables && !r; t++)
+		r = site_add_map(file, maps, site_file_at(file, table[t].start, &size), table[t].start,
+			(table[t].end - table[t].start) / ENTRY_SIZE);
+	return r;
+}
+
+/* Link-time addresses of the NOP and of what it guards, as the file says. */
+struct guard {
+	uint64_t site, target;
+};
+
+/* All entries, in order of their sites. Returns 0 or -ENOMEM. */
+static int read_guards(
+	struct site_file *file, const struct site_maps *maps, struct guard **guards, struct site_key **keys)
+{
+	struct guard *guard = arena_alloc(&file->scratch, maps->count * sizeof(*guard));
+	struct site_key *key = arena_alloc(&file->scratch, maps->count * sizeof(*key));
+	uint32_t n = 0;
+
+	*guards = guard;
+	*keys = key;
+	if (!guard || !key)
 		return -ENOMEM;
-	for (size_t t = 0; t < tables; t++) {
-		const uint8_t *p = site_file_at(file, table[t].start, &size);
-		for (uint64_t at = table[t].start; at < table[t].end; at += ENTRY_SIZE, p += ENTRY_SIZE) {
+	for (const struct site_map *map = maps->first; map; map = map->next) {
+		for (size_t i = 0; i < map->count; i++, n++) {
+			uint64_t at = map->address + i * ENTRY_SIZE;
 			struct guard_entry entry;
-			site_read(&entry, p);
-			guards->entry[guards->count++] = (struct site_guard){
+			site_read(&entry, map->bytes + i * ENTRY_SIZE);
+			guard[n] = (struct guard){
 				at + offsetof(struct guard_entry, site) + (uint64_t)entry.site,
 				at + offsetof(struct guard_entry, target) + (uint64_t)entry.target,
 			};
+			key[n] = (struct site_key){guard[n].site, n};
 		}
 	}
-	return 0;
+	return site_sort(&file->scratch, key, maps->count);
 }
 
-static enum trace_reason check(struct site_file *file, const struct site_guard *guard)
+static enum trace_reason check(struct site_file *file, const struct guard *guard)
 {
 	int64_t distance = (int64_t)(guard->target - guard->site);
 	size_t size, rest;
@@ -115,11 +131,12 @@ static void name_whole(struct site_set *set, struct site_function *function, int
 }
 
 /* One entry: a site of the function that holds it, or a function of its own that is refused. */
-static int add(struct site_set *set, struct site_file *file, const struct site_guard *guard)
+static int add(struct site_set *set, struct site_file *file, int kind, const struct guard *guard)
 {
 	enum trace_reason reason = check(file, guard);
-	struct site_function *last = set->functions > set->first_guard ? &set->function[set->functions - 1] : NULL;
-	struct site_function found = {.kind = TRACE_KIND_GUARD};
+	const struct site_range *range = &set->of[kind];
+	struct site_function *last = set->functions > range->function ? &set->function[set->functions - 1] : NULL;
+	struct site_function found = {0};
 	int known, r = 0;
 
 	if (last && last->reason == TRACE_REASON_TRACED && last->size && guard->site - last->address < last->size &&
@@ -143,14 +160,14 @@ static int add(struct site_set *set, struct site_file *file, const struct site_g
 	} else {
 		last = &set->function[set->functions++];
 		*last = found;
-		last->kind = TRACE_KIND_GUARD;
+		last->kind = (uint8_t)kind;
 		last->reason = (uint8_t)reason;
 		last->first = set->sites;
 		last->count = reason == TRACE_REASON_TRACED;
 	}
 	if (reason != TRACE_REASON_TRACED)
 		return 0;
-	set->guarded[set->sites - set->first_guard_site] = (int32_t)(guard->target - guard->site);
+	range->target[set->sites - range->site] = (int32_t)(guard->target - guard->site);
 	set->site[set->sites++] = (struct site){
 		.address = guard->site,
 		.type = SLED_GUARD,
@@ -160,25 +177,22 @@ static int add(struct site_set *set, struct site_file *file, const struct site_g
 	return 0;
 }
 
-int site_scan_guards(struct site_set *set, struct site_file *file, const struct site_guards *guards)
+int site_scan_guards(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps)
 {
-	struct site_key *key = arena_alloc(&file->scratch, guards->count * sizeof(*key));
-	const struct site_guard *last = NULL;
-	int r = key ? site_names_load(file) : -ENOMEM;
+	struct guard *guard;
+	struct site_key *key;
+	const struct guard *last = NULL;
+	int r = site_names_load(file);
 
-	set->guarded = arena_alloc(&set->arena, guards->count * sizeof(*set->guarded));
-	if (!set->guarded)
-		return -ENOMEM;
-	for (size_t i = 0; key && i < guards->count; i++)
-		key[i] = (struct site_key){guards->entry[i].site, (uint32_t)i};
+	set->of[kind].target = arena_alloc(&set->arena, maps->count * sizeof(*set->of[kind].target));
 	if (!r)
-		r = site_sort(&file->scratch, key, guards->count);
-	for (size_t i = 0; i < guards->count && !r; i++) {
-		const struct site_guard *guard = &guards->entry[key[i].index];
-		if (!last || last->site != guard->site || last->target != guard->target)
-			r = add(set, file, guard);
-		last = guard;
+		r = set->of[kind].target ? read_guards(file, maps, &guard, &key) : -ENOMEM;
+	for (size_t i = 0; i < maps->count && !r; i++) {
+		const struct guard *next = &guard[key[i].index];
+		if (!last || last->site != next->site || last->target != next->target)
+			r = add(set, file, kind, next);
+		last = next;
 	}
-	set->kind_reason[TRACE_KIND_GUARD] = TRACE_REASON_TRACED;
+	set->kind_reason[kind] = TRACE_REASON_TRACED;
 	return r;
 }

@@ -98,19 +98,18 @@ static void scan_function(
 	function->count = 1;
 }
 
-/* The addresses of the table, by address, each once. Zero: a function that the linker dropped. */
-static int read_map(struct site_file *file, const struct site_map *map, struct site_key **result, size_t *result_count)
+/* The addresses of the tables, by address, each once. Zero: a function that the linker dropped. */
+static int read_maps(
+	struct site_file *file, const struct site_maps *maps, struct site_key **result, size_t *result_count)
 {
-	size_t total = 0, n = 0, unique = 0;
+	size_t n = 0, unique = 0;
 	struct site_key *key;
 	int r;
 
-	for (const struct site_map *m = map; m; m = m->next)
-		total += m->count;
-	key = arena_alloc(&file->scratch, total * sizeof(*key));
+	key = arena_alloc(&file->scratch, maps->count * sizeof(*key));
 	if (!key)
 		return -ENOMEM;
-	for (; map; map = map->next) {
+	for (const struct site_map *map = maps->first; map; map = map->next) {
 		uint64_t *word = arena_alloc(&file->scratch, map->count * sizeof(*word));
 		if (!word)
 			return -ENOMEM;
@@ -129,19 +128,19 @@ static int read_map(struct site_file *file, const struct site_map *map, struct s
 	return r;
 }
 
-int site_scan_patchable(struct site_set *set, struct site_file *file, const struct site_map *map)
+int site_scan_patchable(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps)
 {
 	struct site_key *key;
 	size_t count;
 	int r = site_names_load(file);
 
 	if (!r)
-		r = read_map(file, map, &key, &count);
+		r = read_maps(file, maps, &key, &count);
 	if (r)
 		return r;
 	for (size_t i = 0; i < count; i++) {
 		struct site_function *function = &set->function[set->functions];
-		*function = (struct site_function){.kind = TRACE_KIND_PATCHABLE};
+		*function = (struct site_function){.kind = (uint8_t)kind};
 		scan_function(set, file, key[i].address, i + 1 < count ? key[i + 1].address : 0, function);
 		r = site_describe(file, &set->arena, function);
 		if (r)
@@ -149,6 +148,6 @@ int site_scan_patchable(struct site_set *set, struct site_file *file, const stru
 		set->functions++;
 	}
 	if (count)
-		set->kind_reason[TRACE_KIND_PATCHABLE] = TRACE_REASON_TRACED;
+		set->kind_reason[kind] = TRACE_REASON_TRACED;
 	return 0;
 }

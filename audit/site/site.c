@@ -5,6 +5,7 @@
 #include <string.h> /* memcpy, memcmp */
 
 #include "audit/site/file.h"
+#include "audit/site/kinds.h"
 
 /* Looks through notes for the build-id. */
 static int find_build_id(struct site_set *set, struct site_note *note)
@@ -41,34 +42,14 @@ static void read_build_id(struct site_set *set, const struct site_file *file)
 	}
 }
 
-/* The maps of one kind. */
-struct maps {
-	const char *name;
-	size_t entry_size;
-	struct site_map *first, *last;
-	size_t count; /* of entries */
-	uint64_t bytes;
-	int damaged;
-};
-
-static int add_map(struct maps *maps, struct site_file *file, const Elf64_Shdr *section)
+int site_add_map(struct site_file *file, struct site_maps *maps, const uint8_t *bytes, uint64_t address, size_t count)
 {
-	const uint8_t *bytes = site_section_bytes(file, section);
-	struct site_map *map;
+	struct site_map *map = arena_alloc(&file->scratch, sizeof(*map));
 
-	/* Sections lie side by side. Those of a file that was made up may all be the same bytes, without end. */
-	if (!bytes || section->sh_size % maps->entry_size || section->sh_size > file->size - maps->bytes) {
-		maps->damaged = 1;
-		return 0;
-	}
-	maps->bytes += section->sh_size;
-	if (!section->sh_size)
-		return 0;
-	map = arena_alloc(&file->scratch, sizeof(*map));
 	if (!map)
 		return -ENOMEM;
-	*map = (struct site_map){NULL, bytes, section->sh_addr, section->sh_size / maps->entry_size};
-	maps->count += map->count;
+	*map = (struct site_map){NULL, bytes, address, count};
+	maps->count += count;
 	if (maps->last)
 		maps->last->next = map;
 	else
@@ -77,15 +58,59 @@ static int add_map(struct maps *maps, struct site_file *file, const Elf64_Shdr *
 	return 0;
 }
 
-/* What a patch of the site writes, and what it covers. */
-static void site_range(const struct site *site, uint64_t *start, uint64_t *end)
+static int add_section(struct site_file *file, struct site_maps *maps, const Elf64_Shdr *section, size_t entry_size)
 {
-	*start = site->address;
+	const uint8_t *bytes = site_section_bytes(file, section);
+
+	/* Sections lie side by side. Those of a file that was made up may all be the same bytes, without end. */
+	if (!bytes || section->sh_size % entry_size || section->sh_size > file->size - maps->bytes) {
+		maps->damaged = 1;
+		return 0;
+	}
+	maps->bytes += section->sh_size;
+	return section->sh_size ? site_add_map(file, maps, bytes, section->sh_addr, section->sh_size / entry_size) : 0;
+}
+
+/*
+ * How each kind is found and scanned. Not in the table of kinds, which threads of the program read: they may not come
+ * here.
+ */
+static const struct scanner {
+	size_t entry_size; /* of the sections that announce it */
+	int (*find)(struct site_file *file, struct site_maps *maps); /* adds maps that are no sections; or NULL */
+	int (*scan)(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
+} scanners[TRACE_KIND_COUNT] = {
+	[TRACE_KIND_XRAY] = {SITE_XRAY_ENTRY_SIZE, NULL, site_scan_xray},
+	[TRACE_KIND_PATCHABLE] = {SITE_PATCHABLE_ENTRY_SIZE, NULL, site_scan_patchable},
+	[TRACE_KIND_GUARD] = {0, site_find_guards, site_scan_guards},
+};
+
+/* What a patch of the site writes, and what it covers. */
+static void covered(const struct site *site, uint64_t *start, uint64_t *end)
+{
+	*start = site->address - sled_head((enum sled_type)site->type);
 	*end = site->address + site->length;
-	if (site->type == SLED_PATCHABLE_HOT)
-		*start -= SLED_JUMP_SIZE;
-	else if (site->type == SLED_PATCHABLE_HOT_CET)
-		*start -= SLED_JUMP_SIZE + SLED_ENDBR64_SIZE;
+}
+
+/* Puts the sites of a kind to the *n that stay before them, without those of functions that were refused. */
+static void close_gaps(struct site_set *set, struct site_range *range, uint32_t *n)
+{
+	uint32_t first = *n;
+
+	for (uint32_t f = range->function; f < range->function + range->functions; f++) {
+		struct site_function *function = &set->function[f];
+		uint32_t from = function->first;
+		function->first = *n;
+		if (function->reason)
+			function->count = 0;
+		for (uint32_t i = from; i < from + function->count; i++) {
+			if (range->target)
+				range->target[*n - first] = range->target[i - range->site];
+			set->site[(*n)++] = set->site[i];
+		}
+	}
+	range->site = first;
+	range->sites = *n - first;
 }
 
 /*
@@ -100,7 +125,7 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 	struct site_key *key = NULL;
 
 	for (uint32_t i = 0; i < set->sites; i++) {
-		site_range(&set->site[i], &start, &end);
+		covered(&set->site[i], &start, &end);
 		damaged |= start < high || end <= start;
 		high = end;
 	}
@@ -112,7 +137,7 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 	if (!key)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < set->sites; i++) {
-		site_range(&set->site[i], &start, &end);
+		covered(&set->site[i], &start, &end);
 		key[i] = (struct site_key){start, i};
 	}
 	if (site_sort(&file->scratch, key, set->sites))
@@ -120,7 +145,7 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 	high = 0;
 	for (uint32_t k = 0; k < set->sites; k++) {
 		const struct site *site = &set->site[key[k].index];
-		site_range(site, &start, &end);
+		covered(site, &start, &end);
 		if (start < high || end <= start) {
 			set->function[site->function].reason = TRACE_REASON_DAMAGED;
 			set->function[last].reason = TRACE_REASON_DAMAGED;
@@ -130,50 +155,39 @@ static int refuse_overlaps(struct site_set *set, struct site_file *file)
 			last = site->function;
 		}
 	}
-	uint32_t first_guard_site = set->first_guard_site;
-	for (uint32_t f = 0; f < set->functions; f++) {
-		struct site_function *function = &set->function[f];
-		uint32_t first = function->first;
-		function->first = n;
-		if (f == set->first_guard)
-			set->first_guard_site = n;
-		if (function->reason)
-			function->count = 0;
-		for (uint32_t i = 0; i < function->count; i++) {
-			if (f >= set->first_guard)
-				set->guarded[n - set->first_guard_site] = set->guarded[first + i - first_guard_site];
-			set->site[n++] = set->site[first + i];
-		}
-	}
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		close_gaps(set, &set->of[kind], &n);
 	set->sites = n;
 	return 0;
 }
 
-static int scan_maps(struct site_set *set, struct site_file *file, struct maps *xray, struct maps *patchable,
-	const struct site_guards *guards)
+static int scan_maps(struct site_set *set, struct site_file *file, struct site_maps maps[TRACE_KIND_COUNT])
 {
-	size_t total = xray->count + patchable->count + guards->count;
+	size_t total = 0;
 	int r = 0;
 
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		total += maps[kind].count;
 	if (!total)
 		return 0;
 	if (total > UINT32_MAX) {
-		xray->damaged = patchable->damaged = 1;
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			maps[kind].damaged |= maps[kind].count != 0;
 		return 0;
 	}
 	set->site = arena_alloc(&set->arena, total * sizeof(*set->site));
 	set->function = arena_alloc(&set->arena, total * sizeof(*set->function));
 	if (!set->site || !set->function)
 		return -ENOMEM;
-	if (xray->count)
-		r = site_scan_xray(set, file, xray->first);
-	set->first_patchable = set->functions;
-	if (!r && patchable->count)
-		r = site_scan_patchable(set, file, patchable->first);
-	set->first_guard = set->functions;
-	set->first_guard_site = set->sites;
-	if (!r && guards->count)
-		r = site_scan_guards(set, file, guards);
+	for (int kind = 0; kind < TRACE_KIND_COUNT && !r; kind++) {
+		struct site_range *range = &set->of[kind];
+		range->function = set->functions;
+		range->site = set->sites;
+		if (maps[kind].count)
+			r = scanners[kind].scan(set, file, kind, &maps[kind]);
+		range->functions = set->functions - range->function;
+		range->sites = set->sites - range->site;
+	}
 	if (!r)
 		r = refuse_overlaps(set, file);
 	return r ? r : site_read_events(set, file);
@@ -181,39 +195,34 @@ static int scan_maps(struct site_set *set, struct site_file *file, struct maps *
 
 static int scan(struct site_set *set, struct site_file *file, unsigned kinds)
 {
-	struct maps maps[] = {
-		[TRACE_KIND_XRAY] = {.name = "xray_instr_map", .entry_size = SITE_XRAY_ENTRY_SIZE},
-		[TRACE_KIND_PATCHABLE] = {.name = "__patchable_function_entries",
-			.entry_size = SITE_PATCHABLE_ENTRY_SIZE},
-	};
-	struct site_guards guards = {0};
+	struct site_maps maps[TRACE_KIND_COUNT] = {0};
 	enum trace_reason nothing = TRACE_REASON_NO_SITES;
 	int r = 0;
 
 	if (!file->sections)
 		nothing = file->header->e_shoff ? TRACE_REASON_DAMAGED : TRACE_REASON_NO_SECTIONS;
-	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		set->kind_reason[kind] = !(kinds >> kind & 1)		? TRACE_REASON_NOT_SELECTED
-					 : kind == TRACE_KIND_GUARD	? TRACE_REASON_NO_SITES
-					 : kind <= TRACE_KIND_PATCHABLE ? nothing
-									: TRACE_REASON_TRACED;
-	if (kinds >> TRACE_KIND_GUARD & 1)
-		r = site_read_guards(file, &guards);
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT && !r; kind++) {
+		set->kind_reason[kind] = !(kinds >> kind & 1)		     ? TRACE_REASON_NOT_SELECTED
+					 : kind_has(kind, KIND_BOUND)	     ? TRACE_REASON_TRACED
+					 : kind_has(kind, KIND_BY_SECTION) ? nothing
+									     : TRACE_REASON_NO_SITES;
+		if (kinds >> kind & 1 && scanners[kind].find)
+			r = scanners[kind].find(file, &maps[kind]);
+	}
 	for (size_t i = 1; i < file->sections && !r; i++) {
 		Elf64_Shdr section;
 		if (!site_section(file, i, &section) || !(section.sh_flags & SHF_ALLOC))
 			continue;
-		for (int kind = 0; kind <= TRACE_KIND_PATCHABLE && !r; kind++)
-			if (kinds >> kind & 1 && site_section_named(file, &section, maps[kind].name, 0))
-				r = add_map(&maps[kind], file, &section);
+		for (unsigned kind = 0; kind < TRACE_KIND_COUNT && !r; kind++)
+			if (kinds >> kind & 1 && kind_has(kind, KIND_BY_SECTION) &&
+				site_section_named(file, &section, kind_rows[kind].section, 0))
+				r = add_section(file, &maps[kind], &section, scanners[kind].entry_size);
 	}
 	if (!r)
-		r = scan_maps(set, file, &maps[TRACE_KIND_XRAY], &maps[TRACE_KIND_PATCHABLE], &guards);
-	for (int kind = 0; kind <= TRACE_KIND_PATCHABLE; kind++)
+		r = scan_maps(set, file, maps);
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (maps[kind].damaged && set->kind_reason[kind] == TRACE_REASON_NO_SITES)
 			set->kind_reason[kind] = TRACE_REASON_DAMAGED;
-	if (guards.damaged && set->kind_reason[TRACE_KIND_GUARD] == TRACE_REASON_NO_SITES)
-		set->kind_reason[TRACE_KIND_GUARD] = TRACE_REASON_DAMAGED;
 	return r;
 }
 

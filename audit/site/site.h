@@ -41,28 +41,37 @@ struct site_function {
 	const char *name; /* from .symtab, else .dynsym; NULL: unknown */
 	uint32_t first;	  /* site[first ... first+count-1] are its sites; their order by address is that of the code */
 	uint16_t count;	  /* 0 when refused */
-	uint8_t kind : 7; /* enum trace_kind: XRAY, PATCHABLE or GUARD */
+	uint8_t kind : 7; /* enum trace_kind */
 	uint8_t log_args : 1; /* its XRay entry says that the first argument is to be logged */
 	uint8_t reason;	  /* enum trace_reason: TRACED (0) means usable */
+};
+
+/* Functions of one kind, and their sites: indices of the first ones in the set, and how many follow. */
+struct site_range {
+	uint32_t function, functions;
+	uint32_t site, sites;
+	/*
+	 * Of site[site ...]: where what the patch jumps to begins, in code of the same function, less the site's
+	 * address. NULL: it jumps to a stub.
+	 */
+	int32_t *target;
 };
 
 struct site_set {
 	struct arena arena;
 	struct site *site; /* in order of function, then address */
 	/*
-	 * xray ones in order of the map (index = XRay function id - 1), then patchable ones by address, then those that
-	 * hold guards by address: of these `address` is that of the first guard where nothing is known of the function
+	 * In order of kind. Those of xray in order of the map, so a function's id for the XRay interface is its place
+	 * there; those of other kinds by address. Of a function that holds guards, `address` is that of the first one
+	 * where nothing is known of the function.
 	 */
 	struct site_function *function;
+	struct site_range of[TRACE_KIND_COUNT];
 	uint32_t sites, functions;
 	struct site_event *event; /* in order of site */
 	uint32_t events, events_left; /* that are sites; that are none, since they can't be used */
-	uint32_t first_patchable; /* index of the first patchable function */
-	uint32_t first_guard;	  /* index of the first function that holds guards; functions when there is none */
-	uint32_t first_guard_site;
-	int32_t *guarded; /* of site[first_guard_site ...]: where the guarded code begins, less the site's address */
 	/* Why a whole kind has nothing: NO_SITES, NO_SECTIONS, DAMAGED, MAP_VERSION; NOT_SELECTED: was not asked for;
-	 * TRACED when functions exist, and for the kinds of bindings, which need nothing of the file. */
+	 * TRACED when functions exist, and for kinds that need nothing of the file. */
 	uint8_t kind_reason[TRACE_KIND_COUNT];
 	uint8_t build_id[64];
 	uint32_t build_id_len;
@@ -98,5 +107,11 @@ int site_scan(struct site_set *set, int fd, unsigned kinds);
 int site_symbols(struct site_set *set, int fd, struct site_symbols *symbols);
 
 void site_free(struct site_set *set);
+
+/* The range that holds site n. */
+static inline const struct site_range *site_range_of(const struct site_set *set, uint32_t n)
+{
+	return &set->of[set->function[set->site[n].function].kind];
+}
 
 #endif

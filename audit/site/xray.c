@@ -138,12 +138,12 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 	sort_sites(set->site + function->first, function->count);
 }
 
-int site_scan_xray(struct site_set *set, struct site_file *file, const struct site_map *map)
+int site_scan_xray(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps)
 {
 	uint32_t sites = set->sites, functions = set->functions;
 	int r = site_names_load(file);
 
-	for (; map && !r; map = map->next)
+	for (const struct site_map *map = maps->first; map && !r; map = map->next)
 		for (size_t i = 0, end; i < map->count && !r; i = end) {
 			struct entry first = read_entry(map, i);
 			struct site_function *function = &set->function[set->functions];
@@ -152,19 +152,19 @@ int site_scan_xray(struct site_set *set, struct site_file *file, const struct si
 				if (entry.version != MAP_VERSION) {
 					set->sites = sites;
 					set->functions = functions;
-					set->kind_reason[TRACE_KIND_XRAY] = TRACE_REASON_MAP_VERSION;
+					set->kind_reason[kind] = TRACE_REASON_MAP_VERSION;
 					return 0;
 				}
 				if (entry.function != first.function)
 					break;
 			}
-			*function = (struct site_function){.address = first.function, .kind = TRACE_KIND_XRAY};
+			*function = (struct site_function){.address = first.function, .kind = (uint8_t)kind};
 			scan_function(set, file, map, i, end, function);
 			r = site_describe(file, &set->arena, function);
 			set->functions++;
 		}
 	if (set->functions > functions)
-		set->kind_reason[TRACE_KIND_XRAY] = TRACE_REASON_TRACED;
+		set->kind_reason[kind] = TRACE_REASON_TRACED;
 	return r;
 }
 

@@ -63,7 +63,7 @@ static void load_begin(size_t size, uint32_t function_count, uint32_t site_count
 	memset(file, 0xcc, size);
 	object.sites.site = sites = load_array(site_count, sizeof(*sites));
 	object.sites.function = functions = load_array(function_count, sizeof(*functions));
-	object.original = load_array(site_count, sizeof(*object.original));
+	object.original[TRACE_KIND_PATCHABLE] = load_array(site_count, sizeof(**object.original));
 	object.marks = load_array(function_count, 1);
 	object.counted = load_array(function_count, 1);
 	object.by_address = load_array(site_count, sizeof(*object.by_address));
@@ -104,8 +104,6 @@ static uint32_t load_add(enum code code, const char *name, uint64_t at)
 		load_put(at + 16, leave, 11);
 		load_site(at, SLED_XRAY_ENTRY, 11);
 		load_site(at + 16, SLED_XRAY_EXIT, 11);
-		object.sites.first_patchable = object.sites.functions + 1;
-		object.first_patchable_site = object.sites.sites;
 		break;
 	case CODE_NOP8:
 		load_put(at, nop8, 8);
@@ -127,6 +125,14 @@ static uint32_t load_add(enum code code, const char *name, uint64_t at)
 		load_put(at + 5, body, 5);
 		load_site(at, SLED_PATCHABLE, 5);
 	}
+	/* Those of a kind come one after another. */
+	struct site_range *range = &object.sites.of[f->kind];
+	if (!range->functions) {
+		range->function = object.sites.functions;
+		range->site = f->first;
+	}
+	range->functions++;
+	range->sites += f->count;
 	return object.sites.functions++;
 }
 
@@ -152,8 +158,7 @@ static void load_map(const char *path)
 	object_rules = &rules;
 	object.number = 1;
 	object.path = path;
-	object.usable_functions = object.sites.first_guard = object.sites.functions;
-	object.sites.first_guard_site = object.sites.sites;
+	object.usable_functions = object.sites.functions;
 	for (uint32_t i = 0; i < object.sites.functions; i++) {
 		object.counted[i] = TRACE_REASON_NOT_SELECTED;
 		object.counts[functions[i].kind][TRACE_REASON_NOT_SELECTED]++;
@@ -164,9 +169,8 @@ static void load_map(const char *path)
 		const struct site_function *f = &functions[object.functions[i]];
 		for (uint32_t s = f->first; s < f->first + f->count; s++) {
 			object.by_address[object.usable++] = s;
-			if (s >= object.first_patchable_site)
-				sled_keep(sites[s].type, file + sites[s].address,
-					object.original[s - object.first_patchable_site]);
+			if (f->kind == TRACE_KIND_PATCHABLE)
+				sled_keep(sites[s].type, file + sites[s].address, load_code_original(&object, s));
 		}
 	}
 	load.magic = LOAD_MAGIC;

@@ -454,7 +454,9 @@ static void test_refused(void)
 static void test_places(void)
 {
 	enum { LOADS = 4, SPAN = 32768, FUNCTIONS = 200 };
-	struct object many = { .sites = { .functions = FUNCTIONS, .first_guard = FUNCTIONS } };
+	struct object many = {
+		.sites = { .functions = FUNCTIONS, .of[TRACE_KIND_PATCHABLE].functions = FUNCTIONS }
+	};
 	struct load side[LOADS] = { 0 };
 	struct process_held held;
 	uint8_t *room = mmap(NULL, LOADS * SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

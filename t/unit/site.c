@@ -153,7 +153,7 @@ static void check_numbers(const struct site_set *set, const struct expectation *
 	is_int(set->sites, sites, "%s: each site belongs to a function", e->what);
 	is_int(set->kind_reason[e->kind], TRACE_REASON_TRACED, "%s: the kind has functions", e->what);
 	is_int(set->kind_reason[P + X - e->kind], TRACE_REASON_NO_SITES, "%s: the other kind has none", e->what);
-	is_int(set->first_patchable, e->kind == X ? set->functions : 0, "%s: patchable functions follow those of xray",
+	is_int(set->of[P].function, e->kind == X ? set->functions : 0, "%s: patchable functions follow those of xray",
 		e->what);
 	is_int(events, !!(e->flags & EVENT), "%s: event sleds are sites", e->what);
 	is_int(set->events, events, "%s: their arguments are known", e->what);

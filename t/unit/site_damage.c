@@ -134,8 +134,9 @@ static int broken(const struct image *image, const struct site_set *set)
 				wrong += sled_nops(p, site->length) != site->length;
 			if (site->type != SLED_GUARD)
 				continue;
-			int32_t distance = set->guarded[s - set->first_guard_site];
-			wrong += i < set->first_guard ||
+			const struct site_range *guards = &set->of[TRACE_KIND_GUARD];
+			int32_t distance = guards->target[s - guards->site];
+			wrong += i < guards->function ||
 				 !code(image, site->address + (uint64_t)(int64_t)distance, &size);
 			wrong += distance >= 0 && distance < SLED_JUMP_SIZE;
 		}
