@@ -36,6 +36,7 @@
 #include "audit/unwinder.h"
 #include "config.h"
 #include "runtime/broker.h"
+#include "runtime/calls.h"
 #include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/control.h"
@@ -370,7 +371,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		process_lock(&held);
 		announce_changed_counts(1);
 		process_unlock(&held);
-		recorder_finish();
+		calls_finish();
 		/*
 		 * Behind it: so calls that were open have their ends, and the copy says that the process came to its
 		 * end.

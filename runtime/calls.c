@@ -3,21 +3,21 @@
 
 #include "runtime/clock.h"
 #include "runtime/filter.h"
-#include "runtime/handlers/handlers.h"
 #include "runtime/identity.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/text.h"
 #include "runtime/thread.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/libc.h"
 #include "x86_64/sys.h"
 
-static int lies_on(const struct stack *stack, uint64_t slot)
+static struct calls_hooks hooks;
+
+void calls_init(const struct calls_hooks *given)
 {
-	return slot - stack->low < stack->high - stack->low;
+	hooks = *given;
 }
 
 /*
@@ -36,9 +36,9 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 	int handled = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 
 	if (handled)
-		handlers_frames_gone(thread, stack->low, slot);
+		hooks.frames_gone(thread, stack->low, slot);
 	while ((top = stack->hot.top) <= slot) {
-		if (!lies_on(stack, top)) {
+		if (!stack_has(stack, top)) {
 			stack->hot.top = stack->end;
 			return;
 		}
@@ -58,7 +58,7 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 				recorder_write(thread, stack,
 					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
 			if (handled)
-				handlers_unwind(thread, entry.word & TRACE_ID_MASK);
+				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
 }
@@ -94,7 +94,7 @@ static uint64_t outermost(const struct stack *stack, uint64_t slot)
 	uint64_t at = stack->hot.top;
 
 	for (;;) {
-		if (!lies_on(stack, at))
+		if (!stack_has(stack, at))
 			return 0;
 		uint64_t outer = at + 8ull * mirror_entry(at)->link;
 		if (outer <= at)
@@ -191,43 +191,6 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 	return stack;
 }
 
-/* Does the thread wait in vfork, or in clone with CLONE_VFORK? A state of "D" in its stat; few other waits have it. */
-static int waits_for_child(uint32_t tid)
-{
-	char buffer[128];
-	struct text path = { buffer, sizeof(buffer), 0 };
-
-	text_string(&path, "/proc/");
-	text_number(&path, identity_pid());
-	text_string(&path, "/task/");
-	text_number(&path, tid);
-	text_string(&path, "/stat");
-	int fd = (int)sys_open(buffer, O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	long n = sys_read(fd, buffer, sizeof(buffer)), name = 0;
-	sys_close(fd);
-	for (long i = 0; i < n; i++)
-		if (buffer[i] == ')')
-			name = i; /* its end; a name may hold such itself */
-	return name && name + 2 < n && buffer[name + 2] == 'D';
-}
-
-int calls_is_stranger(const struct thread *thread, uint64_t address)
-{
-	const struct stack *stack = (const struct stack *)thread->hot.stack;
-
-	if (stack && lies_on(stack, address))
-		return 0;
-	stack = mirror_find(address);
-	/* Relaxed: it was stored by this thread. */
-	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
-		return 0;
-	/* Its number first: where it is wiped meanwhile, this is the thread that forked. */
-	uint32_t tid = thread->tid;
-	return tid && !confined() && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
-}
-
 /*
  * Comes to a stack that was parted from the one above it. What was open there may have been left meanwhile: then
  * slots were written over. Ends these, from the outermost one inwards.
@@ -238,7 +201,7 @@ static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t 
 
 	if (is_anothers(stack, thread))
 		return;
-	for (uint64_t outer; lies_on(stack, at); at = outer) {
+	for (uint64_t outer; stack_has(stack, at); at = outer) {
 		outer = at + 8ull * mirror_entry(at)->link;
 		if (outer <= at)
 			return;
@@ -295,7 +258,7 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 	/* Relaxed: this thread stored it. */
 	if (from && stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
 		return change(thread, from, stack, slot);
-	if (calls_is_stranger(thread, slot))
+	if (thread_is_stranger(thread, slot))
 		return NULL;
 	if (!stack) {
 		process_lock(&held);
@@ -334,6 +297,18 @@ int calls_is_intercepted(uint64_t slot)
 	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono;
 }
 
+void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
+{
+	struct thread *thread;
+
+	/* A forked child of ours, or our parent, came first. */
+	if (found == event)
+		return;
+	while ((thread = thread_get()) &&
+		!recorder_write_slowly(thread, calls_stack(thread, slot), (uint32_t)(event >> 32)))
+		;
+}
+
 enum tramp_answer tramp_slow_enter(uint64_t slot)
 {
 	struct thread *thread;
@@ -342,7 +317,7 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 	if (!thread)
 		return TRAMP_PASS;
 	if (!stack) {
-		if (calls_is_stranger(thread, slot)) {
+		if (thread_is_stranger(thread, slot)) {
 			process_lose(TRACE_LOST_STRANGER);
 			return TRAMP_PASS;
 		}
@@ -419,9 +394,9 @@ static void leave_tsc_of(struct stack *stack, void *context)
 {
 	uint64_t sp = *(const uint64_t *)context, top = stack->hot.top;
 
-	if (lies_on(stack, sp))
+	if (stack_has(stack, sp))
 		top = sp;
-	if (lies_on(stack, top))
+	if (stack_has(stack, top))
 		leave_tsc(top, stack->high);
 }
 
@@ -445,7 +420,7 @@ static void let_return(struct stack *stack, void *context)
 	/* Relaxed: where another thread runs on it, that is its own. */
 	if (__atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != context)
 		return;
-	while (lies_on(stack, slot)) {
+	while (stack_has(stack, slot)) {
 		uint64_t outer = slot + 8ull * mirror_entry(slot)->link;
 		if (calls_is_intercepted(slot))
 			*(uint64_t *)(uintptr_t)slot = mirror_entry(slot)->address;
@@ -507,7 +482,7 @@ static int is_open(const struct stack *stack, uint64_t slot)
 {
 	uint64_t at = stack->hot.top;
 
-	while (at < slot && lies_on(stack, at)) {
+	while (at < slot && stack_has(stack, at)) {
 		uint64_t outer = at + 8ull * mirror_entry(at)->link;
 		if (outer == at)
 			return 0;
@@ -538,7 +513,7 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 	if (!thread)
 		return TRAMP_PASS;
 	if (!stack)
-		return calls_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
+		return thread_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
 	if (stack->hot.top < slot)
 		stack = calls_settle(thread, stack, slot - 8);
 	if (stack->hot.top == slot)
@@ -559,4 +534,18 @@ struct stack *calls_unwind_all(struct thread *thread)
 	if (stack)
 		calls_unwind(thread, stack, stack->high - 8);
 	return stack;
+}
+
+void calls_finish(void)
+{
+	struct process_held held;
+	struct thread *thread = thread_self();
+
+	if (thread)
+		calls_unwind_all(thread);
+	process_lock(&held);
+	process_clock();
+	if (process_head())
+		process_head()->flags |= TRACE_EXITED;
+	process_unlock(&held);
 }

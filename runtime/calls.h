@@ -22,6 +22,17 @@
 #include "runtime/thread.h"
 
 /*
+ * Whom to tell of frames that are gone while tramp_checks has TRAMP_CHECK_HANDLERS: given by runtime/start.c, before
+ * the first call. On the thread itself; no lock.
+ */
+struct calls_hooks {
+	void (*frames_gone)(struct thread *thread, uint64_t low, uint64_t high); /* handlers_frames_gone() */
+	void (*unwound)(struct thread *thread, uint32_t id); /* a call of this function has ended without returning */
+};
+
+void calls_init(const struct calls_hooks *hooks);
+
+/*
  * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's. The caller goes
  * on with what it got here: a handler may make another one the thread's at any moment.
  */
@@ -32,14 +43,6 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot);
  * forked since thread_get(): then this is the child, and begins anew.
  */
 struct stack *calls_own_stack(struct thread **thread, uint64_t slot);
-
-/*
- * Is the caller, whose frames lie at that address, none that may use the record that its tramp_self names? So it is for
- * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM),
- * threads that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does
- * posix_spawn's. One system call for others, none where the thread's last stack is there.
- */
-int calls_is_stranger(const struct thread *thread, uint64_t address);
 
 /*
  * An event happens at the slot: open calls at or below it have been left, and are ended as unwound; or are another
@@ -58,5 +61,8 @@ struct stack *calls_unwind_all(struct thread *thread);
 
 /* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
 int calls_is_intercepted(uint64_t slot);
+
+/* The calling thread ends the process by exit(): its open calls end, and the trace says so. Takes the process lock. */
+void calls_finish(void);
 
 #endif

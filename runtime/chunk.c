@@ -499,7 +499,7 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 			/* While it is in the cache. What can't be written now is tried again when its place is needed. */
 			try_save(thread, thread->place, now);
 	}
-	recorder_number(thread);
+	thread_trace_number(thread);
 	long place = find_place(thread, mode, now, drained, &fresh);
 	if (place < 0)
 		return place;

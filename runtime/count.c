@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a thread: runs of places, mapped like all of meta (recorder.h). */
+#include "runtime/count.h"
+
 #include "runtime/clock.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
@@ -52,7 +53,7 @@ static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
 		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
-	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_head()->process, recorder_number(thread));
+	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_head()->process, thread_trace_number(thread));
 	thread->counts = counts;
 	return 0;
 }

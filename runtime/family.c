@@ -5,19 +5,20 @@
 
 #include "runtime/broker.h"
 #include "runtime/output.h"
-#include "runtime/process.h"
 #include "runtime/text.h"
 #include "x86_64/sys.h"
 
 static struct {
 	const char *output;
+	struct trace_head *const *head;
 	struct output_place place; /* of folder */
 	char folder[FAMILY_PATH];
 } family SYS_LARGE;
 
-void family_init(const char *output)
+void family_init(const char *output, struct trace_head *const *head)
 {
 	family.output = output;
+	family.head = head;
 }
 
 const char *family_folder(void)
@@ -64,7 +65,7 @@ int family_open(const char *name, int make)
 	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
 		return fd;
 	/* It gives files to those who have a head there. */
-	struct trace_head *head = process_head();
+	struct trace_head *head = *family.head;
 	if (!head)
 		return fd;
 	long given = broker_open(last_of(family.folder), &family.place, name);

@@ -14,10 +14,15 @@
 
 #include <stdint.h>
 
+#include "format/trace.h" /* struct trace_head */
+
 #define FAMILY_PATH 4160 /* longest, with its end */
 
-/* output: absolute path of the trace, %p for the process id. Must stay. */
-void family_init(const char *output);
+/*
+ * output: absolute path of the trace, %p for the process id. head: where the process's head is found, NULL as long as
+ * it has none. Both must stay.
+ */
+void family_init(const char *output, struct trace_head *const *head);
 
 /* Makes folder and meta. Returns a descriptor of that, or -errno, or OUTPUT_FOREIGN: family_folder() says of what. */
 long family_make(uint32_t pid);

@@ -4,9 +4,9 @@
  * certain functions, or shorter than a time.
  *
  * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte
- * per function id, and, where the rules have filters, they ask here. The filters of the rules are set in la_version
- * and stay; functions become counted one by one, while threads run: single bytes, relaxed; who sees one late records
- * a call more.
+ * per function id, and, where the rules have filters, they ask (filter_calls.c). The filters of the rules are set in
+ * la_version and stay; functions become counted one by one, while threads run: single bytes, relaxed; who sees one late
+ * records a call more.
  *
  * Depth and being below a function are counted per stack (mirror.h), by whoever runs on it.
  */
@@ -26,6 +26,19 @@ struct filter_options {
 	uint64_t time;	/* ns, up to FILTER_TIME_MAX; 0: any */
 	int below;	/* calls count only below functions that filter_below() names */
 };
+
+/* What filter_init() was given. */
+extern struct filter_options filter_options __attribute__((visibility("hidden")));
+
+/* A bit of tramp_table that the trampolines know nothing of: calls are recorded below the function, and itself. */
+#define FILTER_BELOW 2
+
+/* Is this such a function? 0 or 1. */
+static inline uint32_t filter_opens(uint32_t id)
+{
+	/* Relaxed: a byte that orders nothing. */
+	return id < TRAMP_TABLE_IDS && __atomic_load_n(&tramp_table[id], __ATOMIC_RELAXED) & FILTER_BELOW ? 1 : 0;
+}
 
 /* la_version, behind clock_init(). One thread. Returns 0 or -errno. */
 int filter_init(const struct filter_options *options);
@@ -47,6 +60,15 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 void filter_count(struct stack *stack);
 
 /* A call of this function is open no more on the stack. By the stack's owner. */
-void filter_left(struct stack *stack, uint32_t id);
+static inline void filter_left(struct stack *stack, uint32_t id)
+{
+	if (!(tramp_checks & TRAMP_CHECK_FILTERS))
+		return;
+	/* Never below 0: frames may have been there before we counted (a coroutine of another thread). */
+	if (stack->depth)
+		stack->depth--;
+	if (stack->below && filter_opens(id))
+		stack->below--;
+}
 
 #endif

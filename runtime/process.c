@@ -84,7 +84,7 @@ int process_init(const struct process_options *wanted)
 	}
 	options = *wanted;
 	process = p;
-	family_init(options.output);
+	family_init(options.output, &process->head);
 	look_at_stderr();
 	return identity_init();
 }

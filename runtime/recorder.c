@@ -3,7 +3,6 @@
 
 #include <errno.h> /* EFBIG */
 
-#include "runtime/calls.h"
 #include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/dispatch.h"
@@ -60,16 +59,6 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 }
 
 /* ---- chunks ---- */
-
-unsigned recorder_number(struct thread *thread)
-{
-	if (!thread->has_number) {
-		/* Relaxed: each number is given once, which is all. */
-		thread->number = __atomic_fetch_add(&process_head()->threads, 1, __ATOMIC_RELAXED);
-		thread->has_number = 1;
-	}
-	return thread->number;
-}
 
 /* The process's trace has its size: recording stops. Lock held. */
 static void stop_full(struct trace_head *head)
@@ -244,7 +233,7 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before, at = 0, span = hot->span;
 
-	if (calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
+	if (thread_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0))) {
 		process_lose(TRACE_LOST_STRANGER);
 		return 0;
 	}
@@ -275,16 +264,9 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 	return at;
 }
 
-void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
+int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word)
 {
-	struct thread *thread;
-
-	/* A forked child of ours, or our parent, came first. */
-	if (found == event)
-		return;
-	while ((thread = thread_get()) &&
-		try_slowly(thread, calls_stack(thread, slot), (uint32_t)(event >> 32), 1) == WIPED)
-		;
+	return try_slowly(thread, on, word, 1) != WIPED;
 }
 
 /* As the trampolines do it, where the cursor was. Returns whether it is stored. */
@@ -311,7 +293,7 @@ void recorder_write(struct thread *thread, struct stack *on, uint32_t word)
 	if ((!on || thread->hot.stack == &on->hot) &&
 		store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1))
 		return;
-	while ((thread = thread_get()) && try_slowly(thread, on, word, 1) == WIPED)
+	while ((thread = thread_get()) && !recorder_write_slowly(thread, on, word))
 		;
 }
 
@@ -450,7 +432,6 @@ static void note(struct thread *thread, enum trace_control subtype, uint64_t pay
 
 void recorder_thread_changed(struct thread *thread)
 {
-	count_thread_changed(thread);
 	/* Where there is no room, the next chunk's header names the thread. */
 	note(thread, TRACE_THREAD, thread->tid);
 }
@@ -555,18 +536,4 @@ int recorder_set_mode(enum trace_mode mode, int stopped)
 	if (stopped && mode != TRACE_MODE_COUNT)
 		thread_each(force);
 	return 0;
-}
-
-void recorder_finish(void)
-{
-	struct process_held held;
-	struct thread *thread = thread_self();
-
-	if (thread)
-		calls_unwind_all(thread);
-	process_lock(&held);
-	process_clock();
-	if (process_head())
-		process_head()->flags |= TRACE_EXITED;
-	process_unlock(&held);
 }

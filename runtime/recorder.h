@@ -51,9 +51,6 @@ void recorder_init(const struct recorder_options *options);
 /* A folder was begun: its head says which mode is on. Lock held. */
 void recorder_describe(void);
 
-/* The number of the thread's record in the trace, given now if it has none. By the thread itself, signals blocked. */
-unsigned recorder_number(struct thread *thread);
-
 /*
  * Recording as a whole, on and off. Calls that are open when it stops still end in the trace. Lock held; any context.
  */
@@ -71,7 +68,7 @@ int recorder_set_mode(enum trace_mode mode, int stopped);
 /* The process is about to die by this signal: says so in the calling thread's events. In the signal's handler. */
 void recorder_mark_crash(int signal);
 
-/* The record was taken over from a thread that is gone: marks it in the chunk. Process lock held. */
+/* The record was taken over from a thread that is gone: marks it in the chunk. Lock held. */
 void recorder_thread_changed(struct thread *thread);
 
 /*
@@ -79,6 +76,12 @@ void recorder_thread_changed(struct thread *thread);
  * it is on; NULL: not known.
  */
 void recorder_write(struct thread *thread, struct stack *on, uint32_t word);
+
+/*
+ * The same behind whatever lies where the trampolines would have stored it. Returns 0 when the thread's record was
+ * wiped meanwhile, and nothing was done: then again, with the record that it has by then.
+ */
+int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word);
 
 /* The calling thread's events are on this stack from here on. */
 void recorder_stack(struct thread *thread, struct stack *stack);
@@ -110,11 +113,5 @@ void recorder_lose(struct thread *thread, enum trace_lost cause);
 
 /* The same for an error (-errno). Returns the cause, for those that follow until it is tried again. */
 enum trace_lost recorder_lose_for(struct thread *thread, long error);
-
-/* The same for its counters (count.c). Lock held. */
-void count_thread_changed(struct thread *thread);
-
-/* The calling thread ends the process by exit(): its open calls end, and the trace says so. Takes the process lock. */
-void recorder_finish(void);
 
 #endif

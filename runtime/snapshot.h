@@ -25,7 +25,7 @@ void snapshot_init(const struct snapshot_options *options);
 /* The first LA_ACT_CONSISTENT: sets the signals' actions. */
 void snapshot_start(void);
 
-/* The process ends by exit(), behind recorder_finish(): a snapshot, where the rules say so. No lock held. */
+/* The process ends by exit(), behind calls_finish(): a snapshot, where the rules say so. No lock held. */
 void snapshot_at_exit(void);
 
 /* Takes one now. Returns 0 or -errno; says what went wrong, once. No lock held; any thread, async-signal-safe. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of snapshot_copy.h share. No others include it. */
+/* What the three files of snapshot_copy.h share. No others include it. */
 #ifndef XAUDIT_SNAPSHOT_PARTS_H
 #define XAUDIT_SNAPSHOT_PARTS_H
 
@@ -50,11 +50,11 @@ static inline uint64_t snapshot_place_at(const struct copy *c, uint32_t place)
 	return place * c->family.place_size;
 }
 
-/* As many bytes as there are, up to size; or -errno. */
+/* snapshot_file.c. As many bytes as there are, up to size; or -errno. */
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
 
-/* Says whose places of the copy are. */
+/* snapshot_meta.c, as all that follow. Says whose places of the copy are. */
 long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number);
 
 /* Opens both files of meta; reads the head of the process. Returns 0 or -errno. What is open stays so. */

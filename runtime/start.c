@@ -2,6 +2,11 @@
 #include "runtime/start.h"
 
 #include "runtime/arena.h"
+#include "runtime/calls.h"
+#include "runtime/count.h"
+#include "runtime/handlers/handlers.h"
+#include "runtime/recorder.h"
+#include "runtime/thread.h"
 #include "x86_64/mirror.h"
 
 static void *memory_for_stacks(size_t size)
@@ -11,7 +16,18 @@ static void *memory_for_stacks(size_t size)
 	return arena_alloc(&memory, size);
 }
 
+static void record_taken(struct thread *thread)
+{
+	count_thread_changed(thread);
+	recorder_thread_changed(thread);
+}
+
 void start_parts(void)
 {
 	mirror_init(memory_for_stacks);
+	thread_init(&(struct thread_hooks){ .begun = recorder_describe,
+		.taken = record_taken,
+		.ends = calls_unwind_all,
+		.ended = handlers_thread_ended });
+	calls_init(&(struct calls_hooks){ .frames_gone = handlers_frames_gone, .unwound = handlers_unwind });
 }

@@ -3,12 +3,10 @@
 
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
-#include "runtime/calls.h"
-#include "runtime/handlers/handlers.h"
 #include "runtime/identity.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/text.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
@@ -103,6 +101,16 @@ static struct thread *find(uint32_t tid)
 	return record(total);
 }
 
+unsigned thread_trace_number(struct thread *thread)
+{
+	if (!thread->has_number) {
+		/* Relaxed: each number is given once, which is all. */
+		thread->number = __atomic_fetch_add(&process_head()->threads, 1, __ATOMIC_RELAXED);
+		thread->has_number = 1;
+	}
+	return thread->number;
+}
+
 void thread_each(void (*do_it)(struct thread *thread))
 {
 	for (unsigned slab = 0; slab < MAX_SLABS && slabs[slab]; slab++)
@@ -110,8 +118,16 @@ void thread_each(void (*do_it)(struct thread *thread))
 			do_it(record(slab * SLAB_RECORDS + i));
 }
 
+/* ---- beginning and end ---- */
+
+static struct thread_hooks hooks;
 static uintptr_t set_specific;
 static unsigned end_key;
+
+void thread_init(const struct thread_hooks *given)
+{
+	hooks = *given;
+}
 
 void thread_watch_ends(uintptr_t setspecific, unsigned key)
 {
@@ -141,16 +157,53 @@ void thread_ended(void *record)
 	if (thread_self() != thread)
 		return;
 	sys_set_signals(&all, &before);
-	struct stack *stack = calls_unwind_all(thread);
+	struct stack *stack = hooks.ends(thread);
 	process_lock(&held);
 	if (stack)
 		mirror_leave(stack);
-	handlers_thread_ended(thread);
+	hooks.ended(thread);
 	thread->hot.stack = NULL;
 	tramp_self = NULL;
 	thread->tid = *thread_owner(thread) = 0;
 	process_unlock(&held);
 	sys_set_signals(&before, NULL);
+}
+
+/* Does the thread wait in vfork, or in clone with CLONE_VFORK? A state of "D" in its stat; few other waits have it. */
+static int waits_for_child(uint32_t tid)
+{
+	char buffer[128];
+	struct text path = { buffer, sizeof(buffer), 0 };
+
+	text_string(&path, "/proc/");
+	text_number(&path, identity_pid());
+	text_string(&path, "/task/");
+	text_number(&path, tid);
+	text_string(&path, "/stat");
+	int fd = (int)sys_open(buffer, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	long n = sys_read(fd, buffer, sizeof(buffer)), name = 0;
+	sys_close(fd);
+	for (long i = 0; i < n; i++)
+		if (buffer[i] == ')')
+			name = i; /* its end; a name may hold such itself */
+	return name && name + 2 < n && buffer[name + 2] == 'D';
+}
+
+int thread_is_stranger(const struct thread *thread, uint64_t address)
+{
+	const struct stack *stack = (const struct stack *)thread->hot.stack;
+
+	if (stack && stack_has(stack, address))
+		return 0;
+	stack = mirror_find(address);
+	/* Relaxed: it was stored by this thread. */
+	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
+		return 0;
+	/* Its number first: where it is wiped meanwhile, this is the thread that forked. */
+	uint32_t tid = thread->tid;
+	return tid && !confined() && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
 }
 
 uint32_t thread_number(void)
@@ -185,7 +238,7 @@ struct thread *thread_get(void)
 	thread = thread_self();
 	if (!thread && process_start() == PROCESS_ON) {
 		uint32_t tid = thread_number();
-		recorder_describe(); /* it may just have been begun */
+		hooks.begun();
 		thread = tid ? find(tid) : NULL;
 		if (thread) {
 			int again = thread->has_number != 0;
@@ -195,7 +248,7 @@ struct thread *thread_get(void)
 			thread->enrolled = 0;
 			thread->hot.stack = NULL;
 			if (again)
-				recorder_thread_changed(thread);
+				hooks.taken(thread);
 			tramp_self = &thread->hot;
 		}
 	}

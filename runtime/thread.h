@@ -95,14 +95,42 @@ static inline int thread_is_wiped(const struct thread *thread)
 	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 }
 
+/* What those above do with threads: given by runtime/start.c, before the first record is taken. */
+struct thread_hooks {
+	/* the process's folder may just have been begun. Lock held */
+	void (*begun)(void);
+	/* the record was taken over from a thread that is gone. Lock held */
+	void (*taken)(struct thread *thread);
+	/*
+	 * the calling thread's frames will not return: ends its open calls. Returns the stack that it is on, or NULL.
+	 * Signals blocked
+	 */
+	struct stack *(*ends)(struct thread *thread);
+	/* the calling thread gives its record back. Lock held */
+	void (*ended)(struct thread *thread);
+};
+
+void thread_init(const struct thread_hooks *hooks);
+
 /* The calling thread's number, as the kernel knows it; 0: it may not be asked (x86_64/confined.h). */
 uint32_t thread_number(void);
+
+/*
+ * Is the caller, whose frames lie at that address, none that may use the record that its tramp_self names? So it is for
+ * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM),
+ * threads that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does
+ * posix_spawn's. One system call for others, none where the thread's last stack is there.
+ */
+int thread_is_stranger(const struct thread *thread, uint64_t address);
 
 /*
  * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes
  * the process lock. Async-signal-safe, no libc.
  */
 struct thread *thread_get(void);
+
+/* The number of the thread's record in the trace, given now if it has none. By the thread itself, signals blocked. */
+unsigned thread_trace_number(struct thread *thread);
 
 /* Calls do_it for every record. Lock held. */
 void thread_each(void (*do_it)(struct thread *thread));

@@ -75,6 +75,12 @@ static inline int stack_has_calls(const struct stack *stack)
 	return stack->hot.top < stack->high;
 }
 
+/* Is the slot one of the stack's own? */
+static inline int stack_has(const struct stack *stack, uint64_t slot)
+{
+	return slot - stack->low < stack->high - stack->low;
+}
+
 /* Whose the slot is, or NULL: not known yet. No lock. */
 struct stack *mirror_find(uint64_t slot);
 

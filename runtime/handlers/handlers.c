@@ -148,7 +148,7 @@ static void raise(struct handlers_event *event)
 {
 	struct thread *thread = handlers_is_set(event->type) ? thread_get() : NULL;
 
-	if (thread && !calls_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
+	if (thread && !thread_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
 		tell(thread, event);
 }
 

@@ -5,7 +5,7 @@
  *
  * Way: with any handler of calls set, tramp_checks has TRAMP_CHECK_HANDLERS, and tramp_wanted a bit for its type. The
  * trampolines then take their checked path; where the event's type is wanted, they read the clock, save the general
- * registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (runtime/handlers/calls.c). The recorder's event
+ * registers (x86_64/tramp_handlers.S) and come to tramp_handle_*() (runtime/handlers/events.c). The recorder's event
  * follows the handler. Its time is what the handler was told; but behind a handler of an entry without
  * HANDLERS_GENERAL, and behind one that raised events, it is read again, so that times ascend. Functions that are only
  * counted, or left out by a depth or `below`, reach no handler; recording has to be on, not in mode count. The rules'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Snapshots of a flight recorder whose thread goes on writing: at each read of the copier in turn it finishes some
- * chunks, as many as fill the recorder once or less. The copier's own file is compiled in here, its system calls go
+ * chunks, as many as fill the recorder once or less. The copier's own files are compiled in here, their system calls go
  * through the hook.
  */
 #define _GNU_SOURCE
@@ -10,6 +10,7 @@
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f);
 #define sys_call hooked_call
 #include "runtime/snapshot_copy.c"
+#include "runtime/snapshot_file.c"
 #undef sys_call
 
 #include <stdlib.h>

@@ -28,6 +28,8 @@ handlers_(custom|typed|load|unload|tell)[a-z_]* / %r / - / the same
 vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel / libc's clock_gettime: looked at below
 new_stack / %r / memory_for_stacks / given
+thread_get|thread_ended / <hooks|%r / recorder_describe record_taken calls_unwind_all handlers_thread_ended / given
+calls_unwind / <hooks|%r / handlers_frames_gone handlers_unwind / given
 control_run|obey / <change>|%r / switch_obey / given
 process_start / options|%r / control_permit announce_all / given
 epoch_reclaim / \(%r / unmap recycle retired_free / given

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Code that program threads run calls nothing but itself: no function of libc, no lazy TLS, no helper of the compiler.
-# And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing.
+# And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing. Within
+# runtime/, each file needs nothing of those that come after it in one order, so there is no circle.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
-need nm
+need nm ar
 skip_sanitized
 
 machine="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/x86_64/.libs/libsled.a"
@@ -41,12 +42,54 @@ printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attrib
 	>"$tmp/contract.h"
 is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
 
+# Files of runtime/ (and runtime/handlers/), each after all that it needs; runtime/start.c gives pointers to the others.
+layers='identity text output arena maps surroundings clock dispatch broker epoch snapshot_file snapshot_meta
+	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls
+	objects handlers events custom snapshot control start'
+
+# upward LAYERS ARCHIVE...: symbols that a member of them needs of one that comes later.
+upward() {
+	order=$1
+	shift
+	nm -A "$@" 2>/dev/null | awk -v order="$order" '
+	BEGIN {
+		for (n = split(order, name); n; n--)
+			rank[name[n]] = n
+	}
+	NF > 1 {
+		member = $1
+		sub(/\.o:.*/, "", member)
+		sub(/.*[:-]/, "", member)
+		if (!(member in rank)) {
+			print member " is in no layer"
+			rank[member] = 999
+		}
+		if ($(NF - 1) ~ /^[A-TV-Z]$/)
+			defines[$NF] = member
+		else if ($(NF - 1) == "U")
+			needs[++count] = member " " $NF
+	}
+	END {
+		for (i = 1; i <= count; i++) {
+			split(needs[i], of)
+			if (of[2] in defines && rank[defines[of[2]]] > rank[of[1]])
+				print of[1] " needs " of[2] " of " defines[of[2]]
+		}
+	}'
+}
+printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
+printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"
+(cd "$tmp" && $CC -c a.c && $CC -c b.c && ar cr ab.a a.o b.o) || bail 'no archive'
+is "$(upward 'a b' "$tmp/ab.a")" 'a needs g of b' 'a file that needs one above it is found'
+is "$(upward 'b a' "$tmp/ab.a"), $(upward b "$tmp/ab.a")" ', a is in no layer' 'and one that is in no layer'
+
 ok 'there are objects to look at' test \
 	"$(nm --defined-only $machine $runtime $live 2>/dev/null | grep -c ' [TtDdBb] ')" -gt 10
 contract "$top_srcdir/x86_64/contract.h" >"$tmp/expected"
 ok 'the contract has something' test "$(grep -c . "$tmp/expected")" -gt 30
 is "$(imports $machine)" "$(cat "$tmp/expected")" 'x86_64/ needs what its contract lists, all of it, and nothing else'
 is "$(imports $machine $runtime)" '' 'runtime/ needs x86_64/ and nothing else'
+is "$(upward "$layers" $runtime)" '' 'no file of runtime/ needs one that stands on it'
 is "$(imports $machine $runtime $live)" '' \
 	'what program threads run calls no function of libc, nor of the rest of audit/'
 done_testing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From trampolines to handlers: what an event is, and which object its function belongs to. */
+/* From trampolines to handlers: what an event is. */
 #include "runtime/handlers/state.h"
 
 #include <sys/mman.h> /* PROT_READ */
@@ -8,65 +8,10 @@
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
 
-/* ---- function ids and objects ---- */
-
-#define BLOCK_RANGES 511 /* and a copy of the next one's first, so that it lies behind the last: a page */
-#define MAX_BLOCKS   1024
-
-static struct handlers_range first_block[BLOCK_RANGES + 1] SYS_LARGE;
-static struct handlers_range *blocks[MAX_BLOCKS] = { first_block };
-static uint32_t range_count; /* ascending; only grows. Process lock; read without it */
-
-static struct handlers_range *range(uint32_t n)
-{
-	return &blocks[n / BLOCK_RANGES][n % BLOCK_RANGES];
-}
-
-void handlers_name_ids(uint32_t first, uint32_t object)
-{
-	if (range_count && range(range_count - 1)->object == object)
-		return;
-	if (range_count == MAX_BLOCKS * BLOCK_RANGES)
-		/*
-		 * half a million changes from one object to another: the rest passes for the last one's, so tell none
-		 */
-		return;
-	struct handlers_range **block = &blocks[range_count / BLOCK_RANGES];
-	if (!*block) {
-		void *p = sys_mmap(NULL, (BLOCK_RANGES + 1) * sizeof(**block), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (sys_is_error(p))
-			return;
-		*block = p;
-	}
-	*range(range_count) = (struct handlers_range){ first, object };
-	if (range_count && range_count % BLOCK_RANGES == 0)
-		range(range_count - 1)[1] = *range(range_count);
-	/* Release; pairs with the acquire in handlers_range(): who sees the count sees the range and its block. */
-	__atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
-}
-
-const struct handlers_range *handlers_range(uint32_t id)
-{
-	/* Acquire; pairs with the release in handlers_name_ids(). */
-	uint32_t low = 0, high = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (range(middle)->first <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? range(low - 1) : NULL;
-}
-
 int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64])
 {
 	return vectors_read(event->vectors, n, value);
 }
-
-/* ---- calls ---- */
 
 /*
  * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each one beyond
@@ -182,7 +127,7 @@ static ALWAYS uint32_t enter(struct tramp_registers *r, const uint64_t *frame, u
 	const uint64_t state = state_of(thread);
 	r->rsp = slot;
 	if (SELDOM(!is_settled(thread, slot)) || SELDOM(holds_label(frame + 7))) {
-		if (calls_is_stranger(thread, slot))
+		if (thread_is_stranger(thread, slot))
 			return 1;
 		caller = settle_enter(thread, frame + 7, clock, r, is_intercepted);
 	}
@@ -209,7 +154,7 @@ static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t ca
 
 	if ((SELDOM(!thread) && !(thread = thread_get())) || !handlers_is_set(type))
 		return 0;
-	if (SELDOM(!lies_on(thread->hot.stack, slot)) && calls_is_stranger(thread, slot))
+	if (SELDOM(!lies_on(thread->hot.stack, slot)) && thread_is_stranger(thread, slot))
 		return 0;
 	const uint64_t state = state_of(thread);
 	struct handlers_event event = describe(thread, word, 0, caller, clock, r);
@@ -253,7 +198,7 @@ uint32_t tramp_handle_xray_enter(struct tramp_registers *r, const uint64_t *fram
 	const uint64_t state = state_of(thread);
 	r->rsp = x + 8;
 	if (SELDOM(!is_settled(thread, x)) || SELDOM(thread->hot.stack->top == x + 8)) {
-		if (calls_is_stranger(thread, x))
+		if (thread_is_stranger(thread, x))
 			return 1;
 		settle_xray(thread, x);
 	}
