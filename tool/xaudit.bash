@@ -83,7 +83,7 @@ _xaudit()
 		--suppressions) compopt -o default; return ;;
 		--default-suppressions) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$cur"); return ;;
 		-c | --config) compopt -o default; return ;;
-		-k | --kinds) _xaudit_list 'xray patchable plt calls none'; return ;;
+		-k | --kinds) _xaudit_list 'xray patchable plt calls guard'; return ;;
 		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;
 		-l | --library) mapfile -t COMPREPLY < <(compgen -W "$(_xaudit_libraries)" -- "$cur"); return ;;
 		-m | --mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
@@ -123,13 +123,17 @@ _xaudit()
 		if ((at == cword)) && [[ $prev != --name ]]; then
 			# Processes that the module is in, as far as we may see; status takes a folder, too.
 			pids=$(grep -l libxaudit.so /proc/[0-9]*/maps 2>/dev/null | sed 's,/proc/\([0-9]*\)/.*,\1,')
-			((at > 2)) && pids="$pids $control" || compopt -o dirnames
+			if ((at > 2)) && [[ $prev != --tree ]]; then
+				pids="$pids $control"
+			elif ((at == 2)); then
+				compopt -o dirnames
+			fi
 			mapfile -t COMPREPLY < <(compgen -W "$pids" -- "$cur")
 			return
 		fi
 		case ${words[at]-} in
 		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
-		status) options='--format= --help' ;;
+		status) options='--format=' ;;
 		snapshot)
 			case $prev in -o | --output) compopt -o dirnames; return ;; esac
 			options='--output= --help'
@@ -138,8 +142,7 @@ _xaudit()
 			case $prev in -n | -d | --count | --delay) return ;; esac
 			options='--batch --count= --delay= --help'
 			;;
-		enable | disable) return ;;
-		*) options='--help' ;;
+		*) return ;;
 		esac
 		;;
 	list) options='--format= --color= --help' ;;

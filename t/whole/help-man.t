@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The options that --help lists are those that the man page describes, for each subcommand.
+# The options that --help lists are those that the man page describes, for each subcommand; keys of the configuration,
+# kinds of sites and what check finds are in the manuals as in the sources.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 # Options as LETTER,WORD: "o,output", or ",sort" where there is no letter.
@@ -35,4 +36,46 @@ for command in $subcommands; do
 done
 is "$("$XAUDIT" --help | help_options)" "$(man_options "$top_srcdir/doc/xaudit.1")" \
 	'the man page of xaudit has the options of --help'
+
+# ---- keys, kinds and findings ----
+
+# listed PAGE TEXT: what a page tells of in the list that follows a line with that text.
+listed() {
+	sed -n "/$2/,/^\\.El/p" "$top_srcdir/doc/$1" | sed -n 's/^\.It Cm //p' | sort
+}
+# refused LINE...: what is said of a configuration with these lines.
+refused() {
+	printf '%s\n' "$@" >"$tmp/bad.conf"
+	XAUDIT_CONFIG=$tmp/bad.conf bounded 10 "$XAUDIT" env 2>&1 >/dev/null
+}
+# words: those that a message on standard input allows.
+words() {
+	sed -n 's/.*; allowed[^:]*: //p' | sed 's/, /\n/g' | sort
+}
+
+keys=$(refused '[trace]' 'no-such-key = x' | words)
+like "$keys" '^size-limit$' 'the keys of [trace] are known'
+is "$(listed xaudit.conf.5 'Ss The trace section')" "$keys" 'the manual has the keys of [trace]'
+is "$(listed xaudit.conf.5 'Ss Sections of objects')" "$(refused '[program]' 'no-such-key = x' | words)" \
+	'the manual has the keys of the other sections'
+for key in $keys kinds; do
+	section='[trace]'
+	[ "$key" != kinds ] || section='[program]'
+	# Patterns and paths may be anything.
+	refused "$section" "$key = @bad" | words | grep -x '[a-z]*' >"$tmp/words"
+	refused "$section" "$key = @bad" | grep -Eq 'allowed: [a-z]+(, [a-z]+)*$' || continue
+	sed -n "/^\.It Cm $key\$/,/^\.\(It\|El\)/p" "$top_srcdir/doc/xaudit.conf.5" | sed 1d | grep '^\.Cm ' |
+		tr ' ' '\n' | sort -u >"$tmp/told"
+	is "$(comm -23 "$tmp/words" "$tmp/told")" '' "the manual has the words of $key"
+done
+
+kinds=$("$XAUDIT" record -k @bad true 2>&1 | words)
+like "$kinds" '^xray$' 'the kinds are known'
+is "$(listed xaudit.1 'Ss Kinds of sites')" "$kinds" 'the manual of xaudit has the kinds'
+is "$(listed xaudit-list.1 '^The kinds are:')" "$kinds" 'so has that of list'
+is "$("$XAUDIT" list --help | sed -nE '/^Kinds:/,$s/^  ([a-z]+) .*/\1/p' | sort)" "$kinds" 'so has its --help'
+
+found=$(sed -nE 's/^\t\[CHECK_[A-Z_]*\] = "(.*)",$/\1/p' "$top_srcdir/tool/check/report.c" | sort)
+like "$found" '^thread-inside$' 'what check finds is known'
+is "$(listed xaudit-check.1 'Ss Findings')" "$found" 'the manual of check has it'
 done_testing
