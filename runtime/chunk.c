@@ -496,7 +496,9 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 		if (drained)
 			hand_over(thread, thread->place);
 		else
-			/* While it is in the cache. What can't be written now is tried again when its place is needed. */
+			/*
+			 * While it is in the cache. What can't be written now is tried again when its place is needed.
+			 */
 			try_save(thread, thread->place, now);
 	}
 	thread_trace_number(thread);

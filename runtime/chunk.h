@@ -10,8 +10,8 @@
  * and none is written, it writes the oldest, or its events are lost (overflow = drop). Otherwise it writes each chunk
  * at once, while it is in the processor's cache, and hands over what it could not write. A chunk has its number in t<n>
  * before anybody writes it, so both may, and do no harm: what is handed over gets its head there last, and only what is
- * not may have zeros there before. Where that file can't be opened or written, chunks stay where they are, and the thread takes new places in their stead, as
- * long as meta has room; the file is tried again about once a second.
+ * not may have zeros there before. Where that file can't be opened or written, chunks stay where they are, and the
+ * thread takes new places in their stead, as long as meta has room; the file is tried again about once a second.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. All
  * addresses of the chunk have the bit of that size set, and those from B on, as far as any event reaches, have it

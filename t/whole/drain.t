@@ -32,7 +32,8 @@ ok 'what was full is in t0' test "$size" -gt $((22 * 65536))
 
 if command -v strace >/dev/null && strace -o calls true 2>/dev/null; then
 	status=0
-	bounded 120 strace -ff -y -o calls -e trace=pwrite64,pwritev "$XAUDIT" record -o "$tmp/b" -b 64k -k plt -F srand \
+	bounded 120 strace -ff -y -o calls -e trace=pwrite64,pwritev "$XAUDIT" record -o \
+		"$tmp/b" -b 64k -k plt -F srand \
 		./drain "$tmp/b" begin slow:50000 >said || status=$?
 	is "$status" 0 'the same under strace'
 	is "$(grep -c '/t0>' "calls.$(cat said)")" 0 'the program writes nothing to its file itself'

@@ -54,7 +54,8 @@ await test -e go.done
 EOF
 DIR=b
 record b -b 64k -k plt -F srand sh second
-is "$status, $(echo "$out" | tr '\n' ' ')" '0, small large ' 'but not where a child that has made no call may still do so'
+is "$status, $(echo "$out" | tr '\n' ' ')" '0, small large ' \
+	'but not where a child that has made no call may still do so'
 report b
 is "$(calls srand), $(sums)" '2100, 0 lost 0 unfinished' 'all is in the trace, and of that child, too'
 is "$(find b -name meta -size +1048576 | wc -l)" 0 'once it has ended, what it did not use is given back as well'

@@ -48,8 +48,8 @@ static void close_now(struct read_file *file)
 }
 
 /*
- * Our own open files make room where there is none. A process that has a lease (tool/record/trim.c) gives it up at once:
- * until then the file can't be opened.
+ * Our own open files make room where there is none. A process that has a lease (tool/record/trim.c) gives it up at
+ * once: until then the file can't be opened.
  */
 static int open_at(struct read_files *files, const char *name, int flags)
 {

@@ -7,8 +7,8 @@
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
  * listing of the folder, and no stdio.
  *
- * drain.h is called under the lock: the thread of tool/record/early.c takes families away. Within it that one's own lock may
- * be taken, not the other way round.
+ * drain.h is called under the lock: the thread of tool/record/early.c takes families away. Within it that one's own
+ * lock may be taken, not the other way round.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"

@@ -4,9 +4,9 @@
  * thousands, and what each takes is mostly waiting, for a disk to be told which blocks are free. At the end there would
  * be seconds of it.
  *
- * The drain's thread names them; it waits for nothing here but the lock, which nobody holds while he works. What can't be
- * done now, since somebody has the file open or perhaps mapped, is left for record_after(). The thread is stopped before
- * that begins, so all that both use is used by one at a time. Its signals are blocked.
+ * The drain's thread names them; it waits for nothing here but the lock, which is never held while a family is worked
+ * on. What can't be done now, since a process has the file open or perhaps mapped, is left for record_after(). The
+ * thread is stopped before that begins, so all that both use is used by one at a time. Its signals are blocked.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"

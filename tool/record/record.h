@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of `xaudit record`. One thread, but for broker.c, drain_thread.c and early.c; record.c calls them from top to
- * bottom.
+ * The parts of `xaudit record`. One thread, but for broker.c, drain_thread.c and early.c; record.c calls them from top
+ * to bottom.
  */
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H

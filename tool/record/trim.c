@@ -102,8 +102,8 @@ static uint64_t last_data(const struct trim *trim, uint64_t from, uint64_t to)
 }
 
 /*
- * The end of the last word in from...to that is neither in a hole nor `token`; from where there is none. Multiples of 8.
- * 0 on error.
+ * The end of the last word in from...to that is neither in a hole nor `token`; from where there is none. Multiples of
+ * 8. 0 on error.
  */
 static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, uint64_t token)
 {
@@ -221,8 +221,10 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Where holes can't be made it stays as it is. Blocks that nobody wrote to are no data, so it can't be seen whether there
- * are some. */
+/*
+ * Where holes can't be made it stays as it is. Blocks that nobody wrote to are no data, so it can't be seen whether
+ * there are some.
+ */
 static void give_back(const struct trim *trim, uint64_t begin, uint64_t end)
 {
 	begin = (begin + PAGE - 1) & ~(PAGE - 1);
