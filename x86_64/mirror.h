@@ -49,6 +49,10 @@
 
 #include "x86_64/tramp.h" /* struct tramp_stack */
 
+/* Where mirrors lie, of stacks in the last 2^43 bytes that a program has, as the kernel places them. */
+#define MIRROR_LOW  (MIRROR_BASE + 2 * 0x780000000000ull)
+#define MIRROR_HIGH (MIRROR_BASE + 2 * 0x800000000000ull)
+
 struct stack {
 	struct tramp_stack hot; /* first: tramp_state.stack points at it */
 	uint64_t low, high;	/* slots of its own: low ... high-1. Both 0: none any more */

@@ -11,9 +11,11 @@
 #ifndef XAUDIT_X86_64_REMOTE_H
 #define XAUDIT_X86_64_REMOTE_H
 
+#include <errno.h>  /* ENOSYS */
 #include <stddef.h> /* offsetof */
 #include <stdint.h>
-#include <sys/user.h> /* struct user_regs_struct */
+#include <sys/syscall.h> /* __NR_rt_sigprocmask */
+#include <sys/user.h>    /* struct user_regs_struct */
 
 /* In the traced process. SIGTRAP may be neither blocked nor ignored, and somebody has to take it. */
 static inline void remote_tell(uint64_t magic, const void *message)
@@ -52,5 +54,135 @@ _Static_assert(offsetof(struct control_frame, flags) == 8 && offsetof(struct con
 /* Not a C function: control.S says what it expects. It ends before control_entry_end. */
 void control_entry(void) __attribute__((visibility("hidden")));
 extern const char control_entry_end[] __attribute__((visibility("hidden")));
+
+/* ---- in the other process: registers of a stopped thread, as the kernel tells them (PTRACE_GETREGS) ---- */
+
+#define REMOTE_RED_ZONE 128 /* bytes below its stack pointer that a thread may use */
+
+static inline uint64_t remote_pc(const struct user_regs_struct *r)
+{
+	return r->rip;
+}
+
+static inline void remote_set_pc(struct user_regs_struct *r, uint64_t pc)
+{
+	r->rip = pc;
+}
+
+static inline uint64_t remote_sp(const struct user_regs_struct *r)
+{
+	return r->rsp;
+}
+
+/* Number of the system call that it is in; negative: it is in none. */
+static inline long remote_call(const struct user_regs_struct *r)
+{
+	return (long)r->orig_rax;
+}
+
+/* What the system call returns. */
+static inline long remote_result(const struct user_regs_struct *r)
+{
+	return (long)r->rax;
+}
+
+static inline void remote_set_result(struct user_regs_struct *r, long result)
+{
+	r->rax = (unsigned long long)result;
+}
+
+/* Does it run code of this machine's 64-bit mode? */
+static inline int remote_is_native(const struct user_regs_struct *r)
+{
+	return (r->cs & 0xffff) == 0x33;
+}
+
+/* System calls that <sys/syscall.h> of older systems does not name. */
+#ifndef __NR_io_pgetevents
+#define __NR_io_pgetevents 333
+#endif
+#ifndef __NR_io_uring_enter
+#define __NR_io_uring_enter 426
+#endif
+#ifndef __NR_epoll_pwait2
+#define __NR_epoll_pwait2 441
+#endif
+
+/* What brings a thread with these registers back, as it is: a system call that it is in has returned to it. */
+static inline struct control_frame remote_frame(const struct user_regs_struct *r, uint64_t mask)
+{
+	return (struct control_frame){
+		.mask = mask,
+		.flags = r->eflags,
+		.r15 = r->r15,
+		.r14 = r->r14,
+		.r13 = r->r13,
+		.r12 = r->r12,
+		.r11 = r->r11,
+		.r10 = r->r10,
+		.r9 = r->r9,
+		.r8 = r->r8,
+		.rdi = r->rdi,
+		.rsi = r->rsi,
+		.rbp = r->rbp,
+		.rbx = r->rbx,
+		.rdx = r->rdx,
+		.rcx = r->rcx,
+		.rax = r->rax,
+		.rip = r->rip,
+	};
+}
+
+/* ... and makes system call `number` again, with the arguments that it has, in place of the one that has returned. */
+static inline void remote_frame_calls(struct control_frame *frame, long number)
+{
+	frame->rax = (uint64_t)number;
+	frame->rip -= 2; /* of syscall */
+}
+
+/* Where that frame is to lie. */
+static inline uint64_t remote_frame_at(const struct user_regs_struct *r)
+{
+	return r->rsp - REMOTE_RED_ZONE - sizeof(struct control_frame);
+}
+
+/* Sends the thread to control_entry, on another stack; the system call that it is in is not restarted by the kernel. */
+static inline void remote_enter(struct user_regs_struct *r, const struct user_regs_struct *from, uint64_t entry,
+	uint64_t stack_top)
+{
+	*r = *from;
+	r->rip = entry;
+	r->rdi = remote_frame_at(from);
+	r->rsp = stack_top;
+	r->orig_rax = (unsigned long long)-1;
+	r->eflags &= ~0x100ull; /* no single steps */
+}
+
+/* Is the thread about to make the system call by which control_entry ends? */
+static inline int remote_is_done(const struct user_regs_struct *r, uint64_t entry, uint64_t entry_end)
+{
+	return r->orig_rax == __NR_rt_sigprocmask && r->r9 == CONTROL_MAGIC && r->rip >= entry && r->rip < entry_end &&
+	       remote_result(r) == -ENOSYS;
+}
+
+/* The registers in DWARF's order. */
+enum remote_dwarf { REMOTE_DWARF_SP = 7, REMOTE_DWARF_PC = 16, REMOTE_DWARF_REGISTERS };
+
+static inline void remote_dwarf(const struct user_regs_struct *r, uint64_t to[REMOTE_DWARF_REGISTERS])
+{
+	const uint64_t from[REMOTE_DWARF_REGISTERS] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp,
+		r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip };
+
+	for (int i = 0; i < REMOTE_DWARF_REGISTERS; i++)
+		to[i] = from[i];
+}
+
+/* What a thread's own variables of libc are found by (x86_64/libc.h); and where it is for PTRACE_PEEKUSER. */
+#define REMOTE_THREAD_AT offsetof(struct user_regs_struct, fs_base)
+
+static inline uint64_t remote_thread(const struct user_regs_struct *r)
+{
+	return r->fs_base;
+}
 
 #endif

@@ -52,6 +52,7 @@ enum sled_type {
 #define SLED_EVENT_PATCH   7 /* bytes of an event sled that change */
 #define SLED_JUMP_SIZE	   5 /* jmp rel32 */
 #define SLED_HOT_JUMP_SIZE 2 /* jmp rel8 */
+#define SLED_HEAD_SIZE	   2 /* bytes at most that decide: they are stored last, or first (sled_head()) */
 #define SLED_ENDBR64_SIZE  4
 #define SLED_ORIGINAL_SIZE \
 	8 /* what is kept of a patchable site's own bytes: seven of them at most; of an event sled's: five */
@@ -191,6 +192,16 @@ int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t 
 static inline size_t sled_head(enum sled_type type)
 {
 	return sled_row(type)->before;
+}
+
+/*
+ * The short jump over the `length` bytes of NOPs that a jump covers: it is there while their other bytes change, of a
+ * site whose bytes can't be stored at once.
+ */
+static inline void sled_skip(size_t length, uint8_t out[SLED_HOT_JUMP_SIZE])
+{
+	out[0] = 0xeb;
+	out[1] = (uint8_t)(length - SLED_HOT_JUMP_SIZE);
 }
 
 /*

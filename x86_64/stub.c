@@ -108,11 +108,6 @@ static void write_cell_stub(uint8_t *p, const struct stub_cell *cell)
 	sys_put32(p + 14, (uint32_t)(gate - (p + 18)));
 }
 
-static uint8_t *cells_start(const struct stub_pages *pages)
-{
-	return pages->start + pages->code_size;
-}
-
 static uint8_t *stubs_start(const struct stub_pages *pages)
 {
 	return pages->start + before_cells(pages->xray, pages->events);
@@ -317,7 +312,7 @@ uint64_t stub_rest(const struct stub_pages *pages, uint32_t n)
 
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n)
 {
-	return (struct stub_cell *)(cells_start(pages) + (size_t)n * sizeof(struct stub_cell));
+	return (struct stub_cell *)(uintptr_t)stub_cell_at((uintptr_t)pages->start, pages->code_size, n);
 }
 
 void stub_unmap(struct stub_pages *pages)

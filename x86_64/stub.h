@@ -140,6 +140,18 @@ uint64_t stub_address(const struct stub_pages *pages, uint32_t n);
 uint64_t stub_rest(const struct stub_pages *pages, uint32_t n);
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n);
 
+/* The cell of stub n, of pages that begin at `start`, maybe another process's. */
+static inline uint64_t stub_cell_at(uint64_t start, size_t code_size, uint64_t n)
+{
+	return start + code_size + n * sizeof(struct stub_cell);
+}
+
+/* That of the stub at address `stub`, in a block of binding stubs: these begin where the block does. */
+static inline uint64_t stub_cell_of(uint64_t start, size_t code_size, uint64_t stub)
+{
+	return stub_cell_at(start, code_size, (stub - start) / STUB_SIZE);
+}
+
 /* Gives the mapping back. Nobody may be able to reach a stub any more (see above). */
 void stub_unmap(struct stub_pages *pages);
 

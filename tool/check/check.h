@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "audit/check/check.h"
+#include "x86_64/remote.h"
 
 struct check_options {
 	bool scan, cycles, generate;
@@ -39,8 +40,8 @@ extern struct check_options check_options;
 struct check_snapshot {
 	pid_t tid;
 	char name[16];
-	uint64_t regs[17]; /* 7: rsp, 16: rip */
-	uint64_t fs_base;
+	uint64_t regs[REMOTE_DWARF_REGISTERS];
+	uint64_t thread; /* remote_thread() */
 	uint64_t start; /* of the copy */
 	size_t size;
 	uint8_t *stack; /* size bytes, or NULL */
@@ -122,7 +123,7 @@ char *check_read_text(struct check_process *process, uint64_t address);
 /* The same for a path; without links and dots, as in /proc/PID/maps. */
 char *check_read_path(struct check_process *process, uint64_t address);
 
-/* Registers of a stopped task, with the stack from rsp up to room bytes of it. NULL: it is gone. */
+/* Registers of a stopped task, with the stack from its stack pointer on, up to room bytes of it. NULL: it is gone. */
 struct check_snapshot *check_snapshot(struct check_task *task, size_t room);
 void check_snapshot_free(struct check_snapshot *snapshot);
 

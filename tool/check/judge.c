@@ -28,12 +28,13 @@ static bool is_text(const struct check_unload *unload, uint64_t address)
 }
 
 /*
- * Can a frame of this stack be in the text? It needs the address in rip or on the stack; where a signal handler runs on
- * a stack of its own, what it interrupted lies elsewhere, but then the address that handlers return to is here.
+ * Can a frame of this stack be in the text? It needs the address as its program counter or on the stack; where a signal
+ * handler runs on a stack of its own, what it interrupted lies elsewhere, but then the address that handlers return to
+ * is here.
  */
 static bool worth_unwinding(const struct check_snapshot *s, const struct check_unload *unload, const uint64_t *restorer)
 {
-	if (is_text(unload, s->regs[16]))
+	if (is_text(unload, s->regs[REMOTE_DWARF_PC]))
 		return true;
 	for (size_t i = 0; i + 8 <= s->size; i += 8) {
 		uint64_t word;

@@ -48,7 +48,7 @@ void check_late(struct check_task *task, uint64_t address)
 
 	if (!s)
 		return;
-	const struct check_unload *called = find(process, s->regs[16]),
+	const struct check_unload *called = find(process, s->regs[REMOTE_DWARF_PC]),
 				  *used = called ? called : find(process, address);
 	if (!used) {
 		check_snapshot_free(s);
@@ -59,10 +59,11 @@ void check_late(struct check_task *task, uint64_t address)
 	struct check_finding *f;
 	char *who = NULL;
 
-	check_name(names, called ? s->regs[16] : address, true, &place);
+	uint64_t at = called ? s->regs[REMOTE_DWARF_PC] : address;
+	check_name(names, at, true, &place);
 	char *name = place.function
 			     ? memory_format("%s", place.function)
-			     : memory_format("offset 0x%" PRIx64, (called ? s->regs[16] : address) - used->at.base);
+			     : memory_format("offset 0x%" PRIx64, at - used->at.base);
 	if (used->by) {
 		struct check_stack stack;
 

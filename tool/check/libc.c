@@ -330,7 +330,7 @@ static void judge_thread(struct check_scan *s, const struct check_task *task)
 	struct thread_entry entry;
 	uint64_t at = 0;
 
-	long base = ptrace(PTRACE_PEEKUSER, task->tid, (long)offsetof(struct user_regs_struct, fs_base), 0);
+	long base = ptrace(PTRACE_PEEKUSER, task->tid, (long)REMOTE_THREAD_AT, 0);
 	if (base == -1 || !base || check_read(process, (uint64_t)(base + process->thread_list), &at, 8) != 8)
 		return;
 	for (int n = 0; n < THREAD_MAX && is_pointer(at); n++) {

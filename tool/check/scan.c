@@ -284,7 +284,7 @@ static void find_stacks(struct scan *s)
 		snapshot = check_snapshot(t, 0);
 		if (!snapshot)
 			continue;
-		uint64_t sp = snapshot->regs[7];
+		uint64_t sp = snapshot->regs[REMOTE_DWARF_SP];
 		if (t == s->common->task) {
 			struct check_stack stack;
 
@@ -333,7 +333,7 @@ void check_scan(struct check_task *task, const struct check_unload *unload, cons
 
 	if (!snapshot)
 		return;
-	check_read(task->process, snapshot->fs_base + LIBC_GUARD, &s.guard, sizeof(s.guard));
+	check_read(task->process, snapshot->thread + LIBC_GUARD, &s.guard, sizeof(s.guard));
 	check_libc(&s);
 	if (check_options.scan)
 		scan_memory(&s);

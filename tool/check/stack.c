@@ -203,13 +203,13 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *
 static bool set_registers(Dwfl_Thread *thread, void *snapshot)
 {
 	const struct check_snapshot *s = snapshot;
-	Dwarf_Word regs[17];
+	Dwarf_Word regs[REMOTE_DWARF_REGISTERS];
 
-	for (int i = 0; i < 17; i++)
+	for (int i = 0; i < REMOTE_DWARF_REGISTERS; i++)
 		regs[i] = s->regs[i];
-	if (!dwfl_thread_state_registers(thread, 0, 17, regs))
+	if (!dwfl_thread_state_registers(thread, 0, REMOTE_DWARF_REGISTERS, regs))
 		return false;
-	dwfl_thread_state_register_pc(thread, s->regs[16]);
+	dwfl_thread_state_register_pc(thread, s->regs[REMOTE_DWARF_PC]);
 	return true;
 }
 

@@ -445,15 +445,13 @@ struct check_snapshot *check_snapshot(struct check_task *task, size_t room)
 	s = memory_zeroed(1, sizeof(*s));
 	s->tid = task->tid;
 	read_name(task->tid, s->name);
-	const uint64_t regs[17] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
-		r.r12, r.r13, r.r14, r.r15, r.rip};
-	memcpy(s->regs, regs, sizeof(regs));
-	s->fs_base = r.fs_base;
+	remote_dwarf(&r, s->regs);
+	s->thread = remote_thread(&r);
 	if (room) {
-		uint64_t end = stack_end(task, r.rsp);
+		uint64_t sp = remote_sp(&r), end = stack_end(task, sp);
 
-		/* Below rsp, the red zone belongs to the frame. */
-		s->start = (r.rsp - 128) & ~7ull;
+		/* Below sp, the red zone belongs to the frame. */
+		s->start = (sp - REMOTE_RED_ZONE) & ~7ull;
 		if (end) {
 			size_t size = end - s->start < room ? end - s->start : room;
 

@@ -10,6 +10,7 @@
 
 #include "tool/ctl/ctl.h"
 #include "tool/tool.h"
+#include "x86_64/remote.h"
 
 #ifndef PTRACE_GETSIGMASK
 #define PTRACE_GETSIGMASK 0x420a
@@ -19,8 +20,6 @@
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
 #endif
 
-#define USER_CODE 0x33 /* selector of 64-bit code */
-#define RED_ZONE  128
 #define ROOM	  (16 << 10) /* below the stack pointer, where we like it */
 #define ROOM_LEAST 2048
 #define PATIENCE  2000000000ull
@@ -28,7 +27,7 @@
 
 /* ---- which thread ---- */
 
-/* Is it in a restartable sequence? The kernel would take our change of rip for its end. */
+/* Is it in a restartable sequence? The kernel would take our change of the program counter for its end. */
 static bool in_rseq(const struct ctl_world *world, const struct ctl_thread *thread)
 {
 	struct {
@@ -45,14 +44,14 @@ static bool in_rseq(const struct ctl_world *world, const struct ctl_thread *thre
 /* System calls with a mask of signals of their own. */
 static bool has_own_mask(const struct user_regs_struct *r)
 {
-	switch ((long)r->orig_rax) {
+	switch (remote_call(r)) {
 	case __NR_rt_sigsuspend:
 	case __NR_ppoll:
 	case __NR_pselect6:
 	case __NR_epoll_pwait:
-	case 441: /* epoll_pwait2 */
-	case 333: /* io_pgetevents */
-	case 426: /* io_uring_enter */
+	case __NR_epoll_pwait2:
+	case __NR_io_pgetevents:
+	case __NR_io_uring_enter:
 		return true;
 	default:
 		return false;
@@ -65,17 +64,17 @@ static bool has_own_mask(const struct user_regs_struct *r)
 static int fitness(const struct ctl_world *world, const struct ctl_thread *thread)
 {
 	const struct user_regs_struct *r = &thread->regs;
-	const struct ctl_mapping *stack = ctl_mapping(world->process, r->rsp - RED_ZONE - 1);
+	const struct ctl_mapping *stack = ctl_mapping(world->process, remote_sp(r) - REMOTE_RED_ZONE - 1);
 
-	if ((r->cs & 0xffff) != USER_CODE || !stack || !stack->writable || !stack->readable)
+	if (!remote_is_native(r) || !stack || !stack->writable || !stack->readable)
 		return 0;
-	uint64_t room = r->rsp - stack->start;
+	uint64_t room = remote_sp(r) - stack->start;
 	/* (No system call is made in a restartable sequence.) */
-	if (room < ROOM_LEAST || ((long)r->orig_rax < 0 && in_rseq(world, thread)))
+	if (room < ROOM_LEAST || (remote_call(r) < 0 && in_rseq(world, thread)))
 		return 0;
 	/* The stack of a coroutine may lie in a larger mapping; its room can't be seen. */
 	return 1 + 4 * (room >= ROOM && strcmp(stack->path, "[heap]") != 0) + 2 * !has_own_mask(r) +
-	       ((long)r->orig_rax < 0);
+	       (remote_call(r) < 0);
 }
 
 static struct ctl_thread *choose(const struct ctl_world *world)
@@ -98,37 +97,18 @@ static struct ctl_thread *choose(const struct ctl_world *world)
 /* The registers as they are to be when nobody is there who could ask the kernel to restart the system call. */
 static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t mask)
 {
-	struct control_frame f = { .mask = mask,
-		.flags = r->eflags,
-		.r15 = r->r15,
-		.r14 = r->r14,
-		.r13 = r->r13,
-		.r12 = r->r12,
-		.r11 = r->r11,
-		.r10 = r->r10,
-		.r9 = r->r9,
-		.r8 = r->r8,
-		.rdi = r->rdi,
-		.rsi = r->rsi,
-		.rbp = r->rbp,
-		.rbx = r->rbx,
-		.rdx = r->rdx,
-		.rcx = r->rcx,
-		.rax = r->rax,
-		.rip = r->rip };
+	struct control_frame f = remote_frame(r, mask);
 
-	if ((long)r->orig_rax < 0)
+	if (remote_call(r) < 0)
 		return f;
-	switch (-(long)r->rax) {
+	switch (-remote_result(r)) {
 	case RESTART_SYS:
 	case RESTART_NO_INTR:
 	case RESTART_NO_HAND:
-		f.rax = r->orig_rax;
-		f.rip -= 2;
+		remote_frame_calls(&f, remote_call(r));
 		break;
 	case RESTART_BLOCK:
-		f.rax = __NR_restart_syscall;
-		f.rip -= 2;
+		remote_frame_calls(&f, __NR_restart_syscall);
 		break;
 	default:
 		break;
@@ -169,9 +149,8 @@ static bool is_done(const struct ctl_world *world, pid_t tid)
 	const struct control_block *b = &world->process->block;
 	struct user_regs_struct r;
 
-	return ptrace(PTRACE_GETREGS, tid, 0, &r) == 0 && r.orig_rax == __NR_rt_sigprocmask && r.r9 == CONTROL_MAGIC &&
-	       r.rip >= (uint64_t)(uintptr_t)b->entry && r.rip < (uint64_t)(uintptr_t)b->entry_end &&
-	       (long)r.rax == -ENOSYS;
+	return ptrace(PTRACE_GETREGS, tid, 0, &r) == 0 &&
+	       remote_is_done(&r, (uint64_t)(uintptr_t)b->entry, (uint64_t)(uintptr_t)b->entry_end);
 }
 
 static int say_lost(const struct ctl_world *world, enum event event)
@@ -223,7 +202,7 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 
 /*
  * The thread's own registers again. It stops behind the system call that brings its mask back, before any signal is
- * delivered: there, with orig_rax and rax as they were, the kernel restarts the system call that the thread was in, or
+ * delivered: there, with its system call's number and result as they were, the kernel restarts that system call, or
  * lets a signal that came meanwhile interrupt it, as ever.
  */
 static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
@@ -284,15 +263,10 @@ int ctl_call(struct ctl_world *world, struct control_request *request)
 		return -1;
 	}
 	struct control_frame frame = frame_of(&thread->regs, mask);
-	uint64_t frame_at = thread->regs.rsp - RED_ZONE - sizeof(frame);
-	if (!ctl_write(world->process, frame_at, &frame, sizeof(frame)))
+	if (!ctl_write(world->process, remote_frame_at(&thread->regs), &frame, sizeof(frame)))
 		return -EAGAIN;
-	struct user_regs_struct r = thread->regs;
-	r.rip = (uint64_t)(uintptr_t)b->entry;
-	r.rdi = frame_at;
-	r.rsp = (uint64_t)(uintptr_t)b->stack_top;
-	r.orig_rax = (uint64_t)-1;
-	r.eflags &= ~0x100ull; /* no single steps */
+	struct user_regs_struct r;
+	remote_enter(&r, &thread->regs, (uint64_t)(uintptr_t)b->entry, (uint64_t)(uintptr_t)b->stack_top);
 	/*
 	 * Killed between the two, we leave a thread that runs control_entry with its signals open: they may come, and
 	 * it goes on behind them.

@@ -16,16 +16,13 @@
 #include "tool/ctl/status.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "x86_64/mirror.h"
 
 #define PAGE	    4096ull
 #define MOST_LISTED (1u << 16) /* objects, loads: more means that we follow garbage */
 #define MOST_SITES  (1u << 22) /* of an object */
 #define MOST_BOUND  (1u << 20) /* bindings */
 #define MOST_PATHS  (64u << 20)
-
-/* Where mirrors lie, for the places that stacks have (x86_64/mirror.h). */
-#define MIRROR_LOW  0x600000000000ull
-#define MIRROR_HIGH 0x700000000000ull
 
 static uint64_t at(const void *pointer)
 {
@@ -235,9 +232,7 @@ static bool is_bound_on(
 		struct stub_cell cell;
 		if (b->stub < start || b->stub - start >= pages[i].code_size)
 			continue;
-		/* stub_address() and stub_cell() of x86_64/stub.c, for a mapping over there. */
-		uint64_t n = (b->stub - start) / STUB_SIZE;
-		return ctl_read(process, start + pages[i].code_size + n * sizeof(cell), &cell, sizeof(cell)) &&
+		return ctl_read(process, stub_cell_of(start, pages[i].code_size, b->stub), &cell, sizeof(cell)) &&
 		       cell.target != cell.body;
 	}
 	return false;

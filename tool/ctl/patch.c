@@ -15,10 +15,11 @@
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "x86_64/frame.h"
+#include "x86_64/remote.h"
 #include "x86_64/sled.h"
 
 #define PAGE	  4096ull
-#define HEAD_SIZE 2
 #define MOST_RANGES (1u << 14)
 #define STACK_MAX (64ull << 20) /* a coroutine's stack may lie in a mapping of any size */
 
@@ -49,39 +50,39 @@ static int by_low(const void *a, const void *b)
 	return (x->low > y->low) - (x->low < y->low);
 }
 
-static const struct inside *find_inside(const struct search *s, uint64_t rip)
+static const struct inside *find_inside(const struct search *s, uint64_t pc)
 {
 	size_t low = 0, high = s->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (s->inside[middle].high <= rip)
+		if (s->inside[middle].high <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < s->count && s->inside[low].low <= rip ? &s->inside[low] : NULL;
+	return low < s->count && s->inside[low].low <= pc ? &s->inside[low] : NULL;
 }
 
 /* A stack is used from here on: notes what of it has not been looked at. */
-static void add_stack(struct search *s, uint64_t rsp)
+static void add_stack(struct search *s, uint64_t sp)
 {
 	/* A thread on its way back from a handler has popped the first word of the frame. */
-	rsp = (rsp - 8) & ~7ull;
-	const struct ctl_mapping *m = ctl_mapping(s->world->process, rsp);
+	sp = (sp - 8) & ~7ull;
+	const struct ctl_mapping *m = ctl_mapping(s->world->process, sp);
 
 	if (!m || !m->readable)
 		return;
 	for (size_t i = 0; i < s->ranges; i++) {
-		if (rsp >= s->range[i].high || s->range[i].high > m->end || s->range[i].low < m->start)
+		if (sp >= s->range[i].high || s->range[i].high > m->end || s->range[i].low < m->start)
 			continue;
-		if (rsp >= s->range[i].low)
+		if (sp >= s->range[i].low)
 			return;
 	}
-	uint64_t high = m->end - rsp > STACK_MAX ? rsp + STACK_MAX : m->end;
+	uint64_t high = m->end - sp > STACK_MAX ? sp + STACK_MAX : m->end;
 	/* Stacks that lie in one mapping: only up to where somebody looked already. */
 	for (size_t i = 0; i < s->ranges; i++)
-		if (s->range[i].low > rsp && s->range[i].low < high)
+		if (s->range[i].low > sp && s->range[i].low < high)
 			high = s->range[i].low;
 	if (s->ranges == MOST_RANGES) {
 		s->endless = true;
@@ -91,28 +92,19 @@ static void add_stack(struct search *s, uint64_t rsp)
 		s->room = s->room ? 2 * s->room : 64;
 		s->range = memory_resize(s->range, s->room, sizeof(*s->range));
 	}
-	s->range[s->ranges++] = (struct range){ rsp, high };
+	s->range[s->ranges++] = (struct range){ sp, high };
 }
 
-/*
- * The words of a signal frame on the stack (struct rt_sigframe of the kernel): where a handler returns to, then the
- * ucontext.
- */
-enum { FRAME_RETURN = 0, FRAME_RSP = 21, FRAME_RIP = 22, FRAME_SEGMENTS = 24, FRAME_WORDS = 25 };
-
-/* mov $__NR_rt_sigreturn, %rax; syscall. Some libraries use the shorter mov. */
 static bool is_restorer(struct search *s, uint64_t address)
 {
-	static const uint8_t one[9] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
-			     two[7] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	uint8_t code[9];
+	uint8_t code[FRAME_RESTORER_SIZE];
 
 	if (address && address == s->known_restorer)
 		return true;
 	const struct ctl_mapping *m = ctl_mapping(s->world->process, address);
 	if (!m || !m->executable || !ctl_read(s->world->process, address, code, sizeof(code)))
 		return false;
-	if (memcmp(code, one, sizeof(one)) && memcmp(code, two, sizeof(two)))
+	if (!frame_is_restorer(code))
 		return false;
 	s->known_restorer = address;
 	return true;
@@ -123,13 +115,13 @@ static void scan_words(struct search *s, const uint64_t *word, size_t words, uin
 {
 	for (size_t i = 0; i + FRAME_WORDS <= words; i++) {
 		const uint64_t *w = word + i;
-		if ((w[FRAME_SEGMENTS] & 0xffff) != 0x33 || w[FRAME_RETURN] < 4096 || !is_restorer(s, w[FRAME_RETURN]))
+		if (!frame_may_be(w) || !is_restorer(s, w[FRAME_RETURN]))
 			continue;
-		const struct inside *inside = find_inside(s, w[FRAME_RIP]);
-		if (inside && ctl_write(s->world->process, at + 8 * (i + FRAME_RIP), &inside->resume, 8))
+		const struct inside *inside = find_inside(s, w[FRAME_PC]);
+		if (inside && ctl_write(s->world->process, at + 8 * (i + FRAME_PC), &inside->resume, 8))
 			s->moved++;
 		/* The handler ran on a stack of its own, perhaps. */
-		add_stack(s, w[FRAME_RSP]);
+		add_stack(s, w[FRAME_SP]);
 	}
 }
 
@@ -148,11 +140,12 @@ static void scan_stack(struct search *s, struct range range)
 	}
 }
 
-static int by_rsp(const void *a, const void *b)
+static int by_sp(const void *a, const void *b)
 {
-	const struct ctl_thread *x = a, *y = b;
+	uint64_t x = remote_sp(&((const struct ctl_thread *)a)->regs);
+	uint64_t y = remote_sp(&((const struct ctl_thread *)b)->regs);
 
-	return (x->regs.rsp < y->regs.rsp) - (x->regs.rsp > y->regs.rsp);
+	return (x < y) - (x > y);
 }
 
 static int move_all(struct search *s)
@@ -160,19 +153,19 @@ static int move_all(struct search *s)
 	struct ctl_world *world = s->world;
 
 	/* Highest stack pointers first, so that stacks in one mapping are looked at once. */
-	qsort(world->thread, world->threads, sizeof(*world->thread), by_rsp);
+	qsort(world->thread, world->threads, sizeof(*world->thread), by_sp);
 	for (size_t i = 0; i < world->threads; i++) {
 		struct ctl_thread *t = &world->thread[i];
-		const struct inside *inside = find_inside(s, t->regs.rip);
+		const struct inside *inside = find_inside(s, remote_pc(&t->regs));
 		if (inside) {
-			t->regs.rip = inside->resume;
+			remote_set_pc(&t->regs, inside->resume);
 			if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs)) {
 				tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
 				return -1;
 			}
 			s->moved++;
 		}
-		add_stack(s, t->regs.rsp);
+		add_stack(s, remote_sp(&t->regs));
 	}
 	/* The list grows while frames on other stacks are found. */
 	for (size_t i = 0; i < s->ranges; i++)
@@ -287,7 +280,7 @@ static int write_guarded(struct ctl_world *world, const struct control_patch *p,
 	struct ctl_written *written)
 {
 	/* Off, it is NOPs: a jump over all of them first. How long they are tell the bytes when it is off. */
-	uint8_t off[32], guard[HEAD_SIZE] = { 0xeb };
+	uint8_t off[32], guard[SLED_HOT_JUMP_SIZE];
 
 	memcpy(off, now, sizeof(off));
 	if (!p->on)
@@ -297,7 +290,7 @@ static int write_guarded(struct ctl_world *world, const struct control_patch *p,
 		written->refused_straddle++;
 		return 0;
 	}
-	guard[1] = (uint8_t)(length - sizeof(guard));
+	sled_skip(length, guard);
 	return write_code(world, p->address, guard, sizeof(guard), true, written) &&
 			       write_code(
 				       world, p->address + first, p->bytes + first, p->size - first, true, written) &&
@@ -324,7 +317,7 @@ static int write_in_parts(
 	}
 	if (sled_is_jump(p->type) && part[0] && part[1])
 		return write_guarded(world, p, first, now, written);
-	if (!sled_is_jump(p->type) && head < first && head + HEAD_SIZE > first) {
+	if (!sled_is_jump(p->type) && head < first && head + SLED_HEAD_SIZE > first) {
 		written->refused_straddle++;
 		return 0;
 	}

@@ -15,6 +15,7 @@
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
+#include "x86_64/remote.h"
 
 #define MS 1000000ull
 
@@ -61,15 +62,15 @@ static void drop(struct ctl_world *world, struct ctl_thread *thread)
  */
 static bool ends_needlessly(const struct user_regs_struct *r)
 {
-	static const short calls[] = { __NR_epoll_wait, __NR_epoll_pwait, 441 /* epoll_pwait2 */, __NR_rt_sigtimedwait,
-		__NR_semop, __NR_semtimedop, __NR_io_getevents, 333 /* io_pgetevents */, __NR_read, __NR_readv,
+	static const short calls[] = { __NR_epoll_wait, __NR_epoll_pwait, __NR_epoll_pwait2, __NR_rt_sigtimedwait,
+		__NR_semop, __NR_semtimedop, __NR_io_getevents, __NR_io_pgetevents, __NR_read, __NR_readv,
 		__NR_write, __NR_writev, __NR_recvfrom, __NR_recvmsg, __NR_recvmmsg, __NR_sendto, __NR_sendmsg,
 		__NR_accept, __NR_accept4 };
 
-	if ((long)r->rax != -EINTR)
+	if (remote_result(r) != -EINTR)
 		return false;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if ((long)r->orig_rax == calls[i])
+		if (remote_call(r) == calls[i])
 			return true;
 	return false;
 }
@@ -84,7 +85,7 @@ static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, 0, &thread->regs) == 0;
 		if (thread->stopped && ends_needlessly(&thread->regs)) {
-			thread->regs.rax = (unsigned long long)-RESTART_NO_HAND;
+			remote_set_result(&thread->regs, -RESTART_NO_HAND);
 			ptrace(PTRACE_SETREGS, thread->tid, 0, &thread->regs);
 		}
 		return;
@@ -207,7 +208,8 @@ static bool is_busy(const struct ctl_world *world)
 
 	for (size_t i = 0; i < world->threads; i++) {
 		const struct user_regs_struct *r = &world->thread[i].regs;
-		if ((r->rip >= entry && r->rip < end) || (r->rsp >= bottom && r->rsp <= top))
+		uint64_t pc = remote_pc(r), sp = remote_sp(r);
+		if ((pc >= entry && pc < end) || (sp >= bottom && sp <= top))
 			return true;
 	}
 	return false;
