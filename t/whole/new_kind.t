@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What a new kind of sites takes whose sites are NOPs of five bytes that a section names: a copy of the sources gets
+# one, `test`, by a line or two in each of few files; the rest of audit/site/ is compiled with them as it is, and knows
+# the kind.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+copy=$tmp/copy
+mkdir -p "$copy/format" "$copy/audit/site"
+
+# change FILE PROGRAM: a file of the copy, by awk.
+change() {
+	awk "$2" "$top_srcdir/$1" >"$copy/$1" || bail "can't change $1"
+}
+# Its number and word.
+change format/trace.h '
+	/^#define TRACE_KINDS\(X\)/ { listing = 1 }
+	listing && /X\([0-9]+,/ { kinds++ }
+	listing && !/\\$/ { print $0 " \\"; $0 = "\tX(" kinds ", TEST, \"test\")"; listing = 0 }
+	/^#define TRACE_KIND_WORDS/ { sub(/"$/, ", test\"") }
+	{ print }'
+# Its row.
+change audit/site/kinds.h '
+	/^#define KINDS\(X\)/ { listing = 1 }
+	listing && !/\\$/ {
+		print $0 " \\"
+		$0 = "\tX(TEST, KIND_BY_SECTION | KIND_EVENTS | KIND_RETURNS, \"xaudit_test_sites\", 0, " \
+			"KINDS_SLED(PATCHABLE), CELL, SITES, \"functions that a test lists\")"
+		listing = 0
+	}
+	{ print }'
+# How its sites are found and scanned: as those of patchable.
+change audit/site/site.c '
+	{ print }
+	/^} scanners\[TRACE_KIND_COUNT\] = \{/ {
+		print "\t[TRACE_KIND_TEST] = {SITE_PATCHABLE_ENTRY_SIZE, NULL, site_scan_patchable},"
+	}'
+
+cd "$top_srcdir" || bail "no source folder $top_srcdir"
+changed=$(cd "$copy" && find . -type f | LC_ALL=C sort | while read -r file; do
+	cmp -s "$file" "$OLDPWD/$file" || echo "${file#./}"
+done)
+is "$(echo $changed)" 'audit/site/kinds.h audit/site/site.c format/trace.h' 'three files of code have to be changed'
+
+# All of audit/site/, those of the copy first, and what is linked with it.
+sources=$(for file in audit/site/*.c; do
+	if [ -e "$copy/$file" ]; then echo "$copy/$file"; else echo "$file"; fi
+done)
+build() {
+	timeout 120 $CC -std=gnu11 -O1 -I"$copy" -I. -o "$tmp/new_kind" t/fixtures/new_kind.c $sources \
+		audit/live/match.c runtime/arena.c x86_64/sled.c 2>"$tmp/err"
+}
+build || { diag "$(head -n 20 "$tmp/err")"; bail "$CC does not compile it"; }
+kinds=$(awk '/^#define TRACE_KINDS/ { n = 1; next } n { print; if (!/\\$/) exit }' format/trace.h | wc -l)
+is "$(bounded 30 "$tmp/new_kind")" "number of its word: $kinds
+announced by sections: patchable test
+default: xray patchable guard
+patchable: patchable, patchable of 5 bytes
+test: two, patchable of 5 bytes
+test: one, patchable of 5 bytes
+misplaced: 0" 'rules, the look at sections and the scan know the kind and its sites'
+
+# That the other files did what is seen, and not the lines that were added: without them, there is no such kind.
+copy=.
+sources=$(echo audit/site/*.c)
+build || bail "$CC does not compile the sources as they are"
+is "$(bounded 30 "$tmp/new_kind" | grep -c '^test')" 0 'without those lines there is no such kind'
+done_testing
