@@ -56,8 +56,8 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
-	/* What notes announce was asked for because the image has them; the sections tell of the others. */
-	unsigned present = (kinds & IN_NOTES) | (kinds & IN_SECTIONS ? kinds & site_hint((int)fd) : 0);
+	/* What sections announce is asked of them; notes were seen in the image. */
+	unsigned present = kinds & (kinds & IN_SECTIONS ? ~IN_SECTIONS | site_hint((int)fd) : ~IN_SECTIONS);
 	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
