@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions whose return must not be intercepted (DESIGN 5): they return twice, or never, or ask who called them. Pure
+ * Functions whose return must not be intercepted: they return twice, or never, or ask who called them. Pure
  * function; any context.
  */
 #ifndef XAUDIT_AUDIT_NOINTERCEPT_H

@@ -2,8 +2,8 @@
 /*
  * Memory that is given out piece by piece and given back as a whole: the only allocator of the module.
  *
- * An arena belongs to whoever holds it; no lock. Built on raw mmap, so it never enters a malloc (DESIGN: the audit
- * namespace's malloc leaks per thread and can deadlock after fork). Memory is zero. Async-signal-safe.
+ * An arena belongs to whoever holds it; no lock. Built on raw mmap, so it never enters a malloc (the audit
+ * namespace's leaks per thread and can deadlock after fork). Memory is zero. Async-signal-safe.
  *
  * The first arenas begin in windows of 8 KiB of static memory: a start makes half a dozen that stay small, and each
  * mapping would cost it 5 us. A window is used again if its arena is freed before another one has begun, else never.

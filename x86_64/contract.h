@@ -9,8 +9,12 @@
  * (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are async-signal-safe,
  * and may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
  *
- * Words: 0 before anybody stores to them, and then nothing is done but what the entry of an unknown thread needs. They
- * are loaded by single instructions; where it is not said otherwise, it does not matter when a store is seen.
+ * Words: the trampolines load each by one instruction. Where it is not said otherwise, it does not matter when a store
+ * is seen, so relaxed ones will do. What runtime/ keeps in struct tramp_state (tramp.h) belongs to the contract, too: a
+ * thread whose tramp_self is NULL, or names a record of zeros, comes to tramp_slow_enter() and its like.
+ *
+ * Two functions are given by pointers, since they are no business of trampolines: mirror_init() (mirror.h), and
+ * dlclose_call_ways (dlclose_call.h).
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
 #define XAUDIT_X86_64_CONTRACT_H

@@ -4,9 +4,9 @@
  * order of address.
  *
  * At load: each run of neighbouring pages is made writable once, written, and gets its protection back. In between it
- * is read+write, not executable: no thread can be in it (la_objopen comes before any code of the object runs; DESIGN
- * 3). Never read+write+execute. Where what was writable may not become executable (pages.h tells how that is known), it
- * is written by way of /proc/self/mem, else the pages are replaced.
+ * is read+write, not executable: no thread can be in it (la_objopen comes before any code of the object runs). Never
+ * read+write+execute. Where what was writable may not become executable (pages.h tells how that is known), it is
+ * written by way of /proc/self/mem, else the pages are replaced.
  *
  * Live. Every site is one whole instruction at `head` before and after, so no thread stands in its middle; what may
  * change under a thread is only what it fetches. Its first two bytes (of an XRay exit that is switched off: one) are

@@ -11,7 +11,7 @@
  * one instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads read it
  * never.
  *
- * Return interception (DESIGN 5). The trampoline takes the return address A out of stack slot S, keeps it in the mirror
+ * Return interception. The trampoline takes the return address A out of stack slot S, keeps it in the mirror
  * entry of S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from
  * the mirror. The innermost open call on a stack is its tramp_stack.top; each mirror entry links to the one outside it.
  * Every path loads the pointer to the stack once and goes on with that: a handler that comes in between and runs on a
