@@ -3,6 +3,12 @@
 # For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program in the background, told what to do
 # through a pipe.
 
+# many KIND FOLDER: libcontrolled.so with 10 000 functions, patchable or xray, as make has built it, and its program.
+many() {
+	mkdir "$2"
+	cp "$FIXTURES/many_$1.so" "$2/libcontrolled.so" || bail "no $FIXTURES/many_$1.so: run make check"
+	program "$CC" "$2/controlled" controlled.c "-L$2" -lcontrolled
+}
 # begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is
 # what it says first; the shell's own child is $child). Its input is the pipe `in`, what it says is in the files out and
 # err.

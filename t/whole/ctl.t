@@ -420,9 +420,7 @@ is "$status" 0 'and the process is as before'
 
 # ---- the pause ----
 
-mkdir many
-library "$CC" many/libcontrolled.so controlled_library.c -fpatchable-function-entry=5
-program "$CC" many/controlled controlled.c -Lmany -lcontrolled
+many patchable many
 rules 'enabled = no'
 begin many/controlled counters 0 100
 for n in 1 2 3; do

@@ -113,9 +113,7 @@ else
 fi
 
 # After times of any length, with 10 000 sites.
-mkdir many
-library "$CC" many/libcontrolled.so controlled_library.c -fpatchable-function-entry=5
-program "$CC" many/controlled controlled.c -Lmany -lcontrolled
+many patchable many
 kinds=patchable
 rules 'enabled = no' 'mode = ring' 'ring = 256k'
 begin many/controlled counters 3 4 signals

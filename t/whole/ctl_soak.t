@@ -47,15 +47,12 @@ soak() {
 	finish
 	is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' "$name: the program noticed nothing"
 }
-mkdir patchable
-library "$CC" patchable/libcontrolled.so controlled_library.c -fpatchable-function-entry=5
-program "$CC" patchable/controlled controlled.c -Lpatchable -lcontrolled
+many patchable patchable
 each=$(rounds 1 3 60)
 soak patchable $each
 soak patchable $each 'prepare = none'
-mkdir xray
-if xray_library xray/libcontrolled.so controlled_library.c; then
-	program "$CC" xray/controlled controlled.c -Lxray -lcontrolled
+if [ -n "$CLANG" ]; then
+	many xray xray
 	soak xray $each
 else
 	skip 5 'no clang here'
