@@ -129,7 +129,7 @@ static long make_own(uint32_t pid, const struct output_place *place)
 
 	if (folder < 0)
 		return folder;
-	long fd = output_make_file((int)folder, "meta");
+	long fd = output_make_mapped((int)folder, "meta");
 	sys_close((int)folder);
 	return fd;
 }

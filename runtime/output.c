@@ -2,8 +2,11 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "runtime/output.h"
 
-#include <errno.h>    /* ESTALE */
-#include <sys/stat.h> /* struct stat */
+#include <errno.h>	 /* ESTALE */
+#include <linux/fs.h>	 /* FS_IOC_SETFLAGS */
+#include <linux/magic.h> /* BTRFS_SUPER_MAGIC */
+#include <sys/stat.h>	 /* struct stat */
+#include <sys/statfs.h>	 /* struct statfs */
 
 #include "runtime/text.h"
 #include "x86_64/sys.h"
@@ -96,6 +99,32 @@ long output_make_file(int folder, const char *name)
 	/* Whatever the umask took: it is opened again by name. */
 	if (fd >= 0)
 		sys_call(__NR_fchmod, fd, 0600, 0, 0, 0, 0);
+	return fd;
+}
+
+/*
+ * Where each page that is written goes to a new place on the disk (btrfs), a store to a mapped page needs room there,
+ * although the file has it: without, it raises SIGBUS. Such a file is to be written in place; as long as it is empty,
+ * that can be said. (Linux before 6.18 asks for the room all the same.)
+ */
+static void write_in_place(int fd)
+{
+	struct statfs fs;
+	int flags = 0;
+
+	if (sys_call(__NR_fstatfs, fd, (long)&fs, 0, 0, 0, 0) || fs.f_type != BTRFS_SUPER_MAGIC ||
+		sys_call(__NR_ioctl, fd, FS_IOC_GETFLAGS, (long)&flags, 0, 0, 0))
+		return;
+	flags |= FS_NOCOW_FL;
+	sys_call(__NR_ioctl, fd, FS_IOC_SETFLAGS, (long)&flags, 0, 0, 0);
+}
+
+long output_make_mapped(int folder, const char *name)
+{
+	long fd = output_make_file(folder, name);
+
+	if (fd >= 0)
+		write_in_place((int)fd);
 	return fd;
 }
 

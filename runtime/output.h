@@ -42,6 +42,9 @@ long output_make(int at, const char *path, struct output_place *place);
 /* Makes a file, open for reading and writing. Returns a descriptor to close; -EEXIST when the name is taken. */
 long output_make_file(int folder, const char *name);
 
+/* The same, for one that will be mapped and stored to: a full disk shall raise no SIGBUS there, if that can be had. */
+long output_make_mapped(int folder, const char *name);
+
 /* Opens a file that is there. flags: as of open(2). */
 long output_open_file(int folder, const char *name, int flags);
 

@@ -243,7 +243,7 @@ static long make_folder(const struct peer *peer, struct broker_answer *answer)
 	}
 	if (folder < 0)
 		return folder;
-	long fd = checked(output_make_file((int)folder, "meta"));
+	long fd = checked(output_make_mapped((int)folder, "meta"));
 	close((int)folder);
 	if (fd < 0) {
 		unlinkat(broker.folder, answer->folder, AT_REMOVEDIR);
