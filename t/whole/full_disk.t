@@ -18,6 +18,9 @@ program "$CC" full_disk full_disk.c -fno-builtin
 later() {
 	[ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
+# A program that has ended shows in its status.
+trap "" PIPE
+
 # round N: has the program make N calls, and waits for it.
 round() {
 	echo "$1" >&7
