@@ -5,6 +5,7 @@
 # And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing. Within
 # runtime/, each file needs nothing of those that come after it in one order, so there is no circle.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/upward.sh"
 
 need nm ar
 skip_sanitized
@@ -47,36 +48,6 @@ layers='identity text output arena maps surroundings clock dispatch broker epoch
 	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls
 	objects handlers events custom snapshot control start'
 
-# upward LAYERS ARCHIVE...: symbols that a member of them needs of one that comes later.
-upward() {
-	order=$1
-	shift
-	nm -A "$@" 2>/dev/null | awk -v order="$order" '
-	BEGIN {
-		for (n = split(order, name); n; n--)
-			rank[name[n]] = n
-	}
-	NF > 1 {
-		member = $1
-		sub(/\.o:.*/, "", member)
-		sub(/.*[:-]/, "", member)
-		if (!(member in rank)) {
-			print member " is in no layer"
-			rank[member] = 999
-		}
-		if ($(NF - 1) ~ /^[A-TV-Z]$/)
-			defines[$NF] = member
-		else if ($(NF - 1) == "U")
-			needs[++count] = member " " $NF
-	}
-	END {
-		for (i = 1; i <= count; i++) {
-			split(needs[i], of)
-			if (of[2] in defines && rank[defines[of[2]]] > rank[of[1]])
-				print of[1] " needs " of[2] " of " defines[of[2]]
-		}
-	}'
-}
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"
 (cd "$tmp" && $CC -c a.c && $CC -c b.c && ar cr ab.a a.o b.o) || bail 'no archive'

@@ -12,8 +12,6 @@
 #include "tool/record/record.h"
 #include "tool/tool.h"
 
-struct check_options check_options = {.error_status = 1};
-
 /* ---- options ---- */
 
 static bool take_status(const struct options_given *given)
@@ -146,22 +144,34 @@ static int read_suppressions(void)
 	return check_options.no_defaults ? 0 : check_suppress_read_default();
 }
 
+/* What a process had mapped is gone, or the process itself. */
+static void judge_gone(struct check_process *process)
+{
+	check_kept_end(process);
+	check_growth_judge(process);
+	check_libc_drop(process);
+}
+
+static const struct check_judges judges = { .inherited = check_libc_inherit, .gone = judge_gone };
+
 static int begin(pid_t pid)
 {
 	/* For us alone: names are looked up while the program waits, so not over the network. */
 	unsetenv("DEBUGINFOD_URLS");
+	check_judges_set(&judges);
 	return check_trace_begin(pid);
 }
 
 static int run(void)
 {
 	static const struct record_watcher watcher = {.begin = begin, .wait = check_trace_wait};
+	const struct check_form *form = check_options.json ? &check_json : &check_text;
 	int status, wait_status;
 	char *path = record_find(check_options.command[0], &status);
 
 	if (!path)
 		return status;
-	if (read_suppressions() < 0 || prepare(path) < 0 || check_report_open() < 0) {
+	if (read_suppressions() < 0 || prepare(path) < 0 || check_report_open(form) < 0) {
 		free(path);
 		return RECORD_FAILED;
 	}

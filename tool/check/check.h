@@ -4,11 +4,11 @@
  * the module in each process speaks to it by the protocol of audit/check/check.h, and what it needs to know beyond
  * that, it reads out of the stopped process.
  *
- * Who does what: check.c options and result; tool/check/trace.c the events of ptrace; tool/check/stop.c threads and
- * memory of a process; tool/check/judge.c what an unload leaves behind; tool/check/late.c faults in what was unloaded;
- * tool/check/libc.c functions that libc is to call; tool/check/scan.c pointers in memory; tool/check/kept.c libraries
- * that stay; tool/check/growth.c memory per cycle; tool/check/stack.c stacks and names; tool/check/report.c and
- * tool/check/json.c findings; tool/check/suppress.c those that are not to be told.
+ * Who does what, in an order in which each needs nothing of those after it (t/whole/tool-order.t): state.c what was
+ * asked for, and numbers; stop.c threads and memory of a process; stack.c stacks and names; suppress.c what is not to
+ * be told; report.c findings, in the forms of text.c and json.c; growth.c memory per cycle; kept.c libraries that stay;
+ * late.c faults in what was unloaded; scan.c the search for what points into it, in libc's lists (libc.c) and in the
+ * memory (memory.c); judge.c what an unload leaves behind; trace.c the events of ptrace; check.c options and result.
  */
 #ifndef XAUDIT_TOOL_CHECK_CHECK_H
 #define XAUDIT_TOOL_CHECK_CHECK_H
@@ -98,6 +98,13 @@ struct check_task {
 
 void check_unload_release(struct check_unload *unload);
 
+/* Who keeps something of processes is told of them; to be set before the first of them. */
+struct check_judges {
+	void (*inherited)(struct check_process *process, const struct check_process *parent); /* forked, not yet run */
+	void (*gone)(struct check_process *process); /* what it had mapped is gone, or the process itself */
+};
+void check_judges_set(const struct check_judges *judges);
+
 extern struct check_task *check_tasks;
 extern struct check_process *check_processes;
 
@@ -156,8 +163,6 @@ void check_kept_gone(const struct check_process *process, uint64_t load);
 void check_kept_end(const struct check_process *process);
 /* A fault at an address: of a late call or access? tool/check/late.c */
 void check_late(struct check_task *task, uint64_t address);
-/* tool/check/scan.c: what points into an unloaded library. The process is stopped. */
-void check_scan(struct check_task *task, const struct check_unload *unload, const struct check_message *message);
 /* tool/check/libc.c: forgets what is known of a process's libc; takes it over from the parent. */
 void check_libc_drop(struct check_process *process);
 void check_libc_inherit(struct check_process *process, const struct check_process *parent);
@@ -272,8 +277,21 @@ struct check_counts {
 };
 extern struct check_counts check_counts;
 
+/* How many findings there are. */
+struct check_sums {
+	unsigned errors, others, possible;
+};
+
+/* What the report looks like. */
+struct check_form {
+	void (*finding)(FILE *to, const struct check_finding *finding); /* when it is found; NULL: not yet */
+	/* When all has ended. Notes: what was not looked at. The findings: check_findings. */
+	void (*end)(FILE *to, const char **note, size_t notes, const struct check_sums *sums);
+};
+extern const struct check_form check_text, check_json; /* tool/check/text.c, json.c */
+
 /* Opens what the report goes to. 0, or -1 after one line on stderr. */
-int check_report_open(void);
+int check_report_open(const struct check_form *form);
 /* Says the rest. Returns the number of errors, or -1 when it could not be written (a line is said). */
 int check_report_close(void);
 
@@ -294,9 +312,6 @@ void check_suppress_put(FILE *to, const struct check_finding *finding);
 
 /* "suppressions":[...], those that were of use. */
 void check_suppress_json(FILE *to);
-
-/* tool/check/json.c */
-void check_json(FILE *to, const char **note, size_t notes);
 
 /* The last part of a path. */
 const char *check_base(const char *path);

@@ -5,7 +5,7 @@
  * put things right.
  */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/scan.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -215,6 +215,19 @@ static void judge_signals(
 	}
 }
 
+static void judge_pointers(
+	struct check_task *task, const struct check_unload *unload, const struct check_message *message)
+{
+	struct check_scan scan;
+
+	if (!check_scan_begin(&scan, task, unload, message))
+		return;
+	check_libc(&scan);
+	if (check_options.scan)
+		check_memory(&scan);
+	check_scan_end(&scan);
+}
+
 static void on_unloaded(struct check_task *task, const struct check_message *message)
 {
 	struct check_process *process = task->process;
@@ -234,7 +247,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	if (unload->at.text_end) {
 		judge_signals(task, unload, message);
 		check_stop_others(task);
-		check_scan(task, unload, message);
+		judge_pointers(task, unload, message);
 		check_go_others(task);
 	}
 	/* Of several libraries that go together, the first is the one that was closed. */

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,24 +14,10 @@
 #include "tool/memory.h"
 #include "tool/tool.h"
 
-const char *const check_kind_name[CHECK_KINDS] = {
-	[CHECK_THREAD_INSIDE] = "thread-inside",
-	[CHECK_SIGNAL_HANDLER] = "signal-handler",
-	[CHECK_ATEXIT] = "atexit",
-	[CHECK_KEY_DESTRUCTOR] = "key-destructor",
-	[CHECK_THREAD_ATEXIT] = "thread-atexit",
-	[CHECK_ATFORK] = "atfork",
-	[CHECK_POINTER] = "pointer",
-	[CHECK_LATE_CALL] = "late-call",
-	[CHECK_LATE_ACCESS] = "late-access",
-	[CHECK_STAYED] = "stayed",
-	[CHECK_GROWTH] = "growth",
-};
-
 struct check_finding *check_findings;
-struct check_counts check_counts;
 
 static struct check_finding **last = &check_findings;
+static const struct check_form *form;
 static FILE *out;
 static bool failed;
 
@@ -123,68 +108,7 @@ static bool same(const struct check_finding *a, const struct check_finding *b)
 	return true;
 }
 
-/* ---- text ---- */
-
-static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
-{
-	fprintf(to, "    #%-2zu ", number);
-	if (frame->function) {
-		tool_text(to, frame->function);
-	} else if (frame->object) {
-		tool_text(to, check_base(frame->object));
-		fprintf(to, "+0x%" PRIx64, frame->offset);
-	} else {
-		fprintf(to, "0x%" PRIx64, frame->address);
-	}
-	if (frame->file) {
-		fputs(" at ", to);
-		tool_text(to, frame->file);
-		fprintf(to, ":%d", frame->line);
-	}
-	if (frame->function && frame->object) {
-		fputs(" in ", to);
-		tool_text(to, check_base(frame->object));
-	}
-	if (frame->object && !strcmp(frame->object, library))
-		fputs(" (unloaded)", to);
-	putc('\n', to);
-}
-
-static const char *prefix(const struct check_finding *f)
-{
-	return f->possible ? "possible " : f->severity == CHECK_NOTE ? "note: " : "";
-}
-
-static void put_text(FILE *to, const struct check_finding *f)
-{
-	fprintf(to, "xaudit check: %s%s: ", prefix(f), check_kind_name[f->kind]);
-	tool_text(to, f->text);
-	if (f->more) {
-		fputs(", ", to);
-		tool_text(to, f->more);
-	}
-	fputs("\n  library ", to);
-	tool_text(to, f->library);
-	fprintf(to, "\n  process %d \"", (int)f->pid);
-	tool_text(to, f->process);
-	fputs("\"\n", to);
-	for (size_t i = 0; i < f->details; i++) {
-		fputs("  ", to);
-		tool_text(to, f->detail[i]);
-		putc('\n', to);
-	}
-	for (int i = 0; i < CHECK_STACKS && f->title[i]; i++) {
-		fputs("  ", to);
-		tool_text(to, f->title[i]);
-		fputs(":\n", to);
-		for (size_t k = 0; k < f->stack[i].count; k++)
-			put_frame(to, k, &f->stack[i].frame[k], f->library);
-		if (!f->stack[i].count)
-			fputs("    (can't be unwound)\n", to);
-	}
-	if (check_options.generate)
-		check_suppress_put(to, f);
-}
+/* ---- saying ---- */
 
 /* The program writes to the same terminal: a finding goes out in one piece. */
 static void say(const struct check_finding *f)
@@ -195,7 +119,7 @@ static void say(const struct check_finding *f)
 
 	if (!to)
 		return;
-	put_text(to, f);
+	form->finding(to, f);
 	fclose(to);
 	fwrite(text, 1, size, out);
 	fflush(out);
@@ -219,7 +143,7 @@ void check_found(struct check_finding *f)
 	}
 	*last = f;
 	last = &f->next;
-	if (!check_options.json)
+	if (form->finding)
 		say(f);
 }
 
@@ -264,8 +188,9 @@ foreign:
 	return NULL;
 }
 
-int check_report_open(void)
+int check_report_open(const struct check_form *as)
 {
+	form = as;
 	out = check_options.output ? open_report(check_options.output) : stderr;
 	return out ? 0 : -1;
 }
@@ -298,37 +223,11 @@ static size_t make_notes(const char **note)
 int check_report_close(void)
 {
 	const char *note[NOTES_MAX];
-	size_t notes = make_notes(note);
-	unsigned errors = 0, others = 0, possible = 0;
+	struct check_sums sums = { 0 };
 
 	for (const struct check_finding *f = check_findings; f; f = f->next)
-		(*(f->possible ? &possible : f->severity == CHECK_NOTE ? &others : &errors))++;
-	if (check_options.json) {
-		check_json(out, note, notes);
-	} else {
-		for (const struct check_finding *f = check_findings; f; f = f->next) {
-			if (f->times < 2)
-				continue;
-			fprintf(out, "xaudit check: %u times: %s%s: ", f->times, prefix(f), check_kind_name[f->kind]);
-			tool_text(out, f->text);
-			putc('\n', out);
-		}
-		for (size_t i = 0; i < notes; i++) {
-			fputs("xaudit check: ", out);
-			tool_text(out, note[i]);
-			putc('\n', out);
-		}
-		fprintf(out, "xaudit check: %u finding%s", errors, errors == 1 ? "" : "s");
-		if (others)
-			fprintf(out, ", %u note%s", others, others == 1 ? "" : "s");
-		if (possible)
-			fprintf(out, ", %u possible", possible);
-		if (check_counts.suppressed)
-			fprintf(out, ", %u suppressed", check_counts.suppressed);
-		fprintf(out, "; %u unload%s in %u process%s checked\n", check_counts.unloads,
-			check_counts.unloads == 1 ? "" : "s", check_counts.processes,
-			check_counts.processes == 1 ? "" : "es");
-	}
+		(*(f->possible ? &sums.possible : f->severity == CHECK_NOTE ? &sums.others : &sums.errors))++;
+	form->end(out, note, make_notes(note), &sums);
 	failed = fflush(out) != 0 || ferror(out) || failed;
 	if (out != stderr)
 		failed = fclose(out) != 0 || failed;
@@ -336,5 +235,5 @@ int check_report_close(void)
 		tool_error("check", "%s can't be written", check_options.output ? check_options.output : "the report");
 		return -1;
 	}
-	return (int)errors;
+	return (int)sums.errors;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One search for what points into a library that was unloaded: in libc's lists (tool/check/libc.c), and in the memory
- * (tool/check/scan.c). The process is stopped meanwhile.
+ * (tool/check/memory.c). The process is stopped meanwhile.
  */
 #ifndef XAUDIT_TOOL_CHECK_SCAN_H
 #define XAUDIT_TOOL_CHECK_SCAN_H
@@ -22,6 +22,11 @@ struct check_scan {
 	size_t tolds;
 	uint64_t fork_start, fork_end; /* libc's list of functions for fork; 0: not found */
 };
+
+/* Begins and ends it. Returns false when the thread that speaks is gone: then there is none. */
+bool check_scan_begin(struct check_scan *scan, struct check_task *task, const struct check_unload *unload,
+	const struct check_message *message);
+void check_scan_end(struct check_scan *scan);
 
 /* Made when the first is needed: nothing is found, as a rule. */
 struct check_names *check_scan_names(struct check_scan *scan);
@@ -45,5 +50,8 @@ bool check_is_libc(const char *file);
 
 /* tool/check/libc.c: the functions that libc is to call, in the lists of the process and of its stopped threads. */
 void check_libc(struct check_scan *scan);
+
+/* tool/check/memory.c: what else points there. */
+void check_memory(struct check_scan *scan);
 
 #endif

@@ -20,6 +20,13 @@
 struct check_task *check_tasks;
 struct check_process *check_processes;
 
+static const struct check_judges *judges;
+
+void check_judges_set(const struct check_judges *them)
+{
+	judges = them;
+}
+
 uint64_t check_now(void)
 {
 	struct timespec t;
@@ -101,7 +108,7 @@ static struct check_process *get_process(pid_t pid, const struct check_process *
 	p->memory = -1;
 	read_name(pid, p->name);
 	if (parent) {
-		check_libc_inherit(p, parent);
+		judges->inherited(p, parent);
 		p->stack_end = parent->stack_end;
 		p->started = parent->started;
 		p->thread_list = parent->thread_list;
@@ -129,15 +136,13 @@ void check_unload_release(struct check_unload *unload)
 /* What it had mapped is gone, or the process itself. */
 static void drop_unloads(struct check_process *process)
 {
-	check_kept_end(process);
-	check_growth_judge(process);
+	judges->gone(process);
 	for (size_t i = 0; i < process->unloads; i++)
 		check_unload_release(process->unload[i]);
 	process->unloads = 0;
 	if (process->memory >= 0)
 		close(process->memory);
 	process->memory = -1;
-	check_libc_drop(process);
 	process->stack_end = 0;
 	process->ranges = 0;
 }

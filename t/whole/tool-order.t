@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The parts of a command need each other in one order, so there is no circle.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/upward.sh"
+need nm
+
+# tool/check/, each after all that it needs; check.c gives pointers to the others.
+layers='state stop stack suppress report text json growth kept late scan libc memory judge trace check'
+set --
+for file in "$top_srcdir"/tool/check/*.c; do
+	file=${file##*/}
+	set -- "$@" "$top_builddir/tool/check/xaudit-${file%.c}.o"
+done
+ok 'tool/check/ has objects to look at' test $# -gt 10
+is "$(upward "$layers" "$@")" '' 'no file of tool/check/ needs one that stands on it'
+like "$(upward "$(echo "$layers" | sed 's/stop stack/stack stop/')" "$@")" '^stack needs check_read of stop$' \
+	'one that did would be found'
+done_testing
