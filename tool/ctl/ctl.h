@@ -105,8 +105,8 @@ struct ctl_world {
 };
 
 /*
- * What the kernel leaves as the result (negative) of a system call that it will restart: its include/linux/errno.h. NO_HAND:
- * unless a handler runs.
+ * What the kernel leaves as the result (negative) of a system call that it will restart: its include/linux/errno.h.
+ * NO_HAND: unless a handler runs.
  */
 enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_BLOCK = 516 };
 
