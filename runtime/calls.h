@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open calls: the chain of mirror entries of each stack (x86_64/mirror.h), as the trampolines' slow paths see it
- * (x86_64/tramp.h): beginning one on a stack that is not known yet, ending those whose frames are gone.
+ * (x86_64/contract.h): beginning one on a stack that is not known yet, ending those whose frames are gone.
  *
  * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one
  * instruction, so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder: how events get into the chunks of their thread (chunk.h), and the slow path of events of the
- * trampolines (tramp.h).
+ * The recorder: how events get into the chunks of their thread (chunk.h), from trampolines (x86_64/tramp.h) and from C.
  *
  * An event is stored where the cursor points, by one instruction, which does nothing unless the chunk's token is there
  * still; then the cursor moves on. Nothing is reserved before. So it is stored if and only if no other event of this
@@ -42,7 +41,7 @@ struct recorder_options {
 	uint64_t size_limit; /* bytes of all chunks that the process began in mode stream; 0: none */
 	unsigned throttle;   /* percent; 0: off */
 	enum trace_overflow overflow;
-	int coarse;	     /* the TSC is not read for each event (tramp.h) */
+	int coarse;	     /* the TSC is not read for each event (x86_64/contract.h) */
 };
 
 /* la_version: one thread. */
