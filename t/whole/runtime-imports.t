@@ -3,7 +3,8 @@
 #
 # Code that program threads run calls nothing but itself: no function of libc, no lazy TLS, no helper of the compiler.
 # And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing. Within
-# runtime/, each file needs nothing of those that come after it in one order, so there is no circle.
+# runtime/, each file needs nothing of those that come after it in one order, so there is no circle. The same of the
+# reader of traces, which is a library: it needs nothing of the command, prints nothing and ends no process.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/upward.sh"
 
@@ -13,7 +14,8 @@ skip_sanitized
 machine="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/x86_64/.libs/libsled.a"
 runtime="$top_builddir/runtime/.libs/libruntime.a $top_builddir/runtime/.libs/libbase.a"
 live="$top_builddir/audit/live/.libs/liblive.a $top_builddir/audit/live/.libs/libmatch.a"
-for archive in $machine $runtime $live; do
+reader=$top_builddir/tool/read/.libs/libread.a
+for archive in $machine $runtime $live $reader; do
 	[ -f "$archive" ] || bail "no $archive"
 done
 
@@ -48,6 +50,10 @@ layers='identity text output arena maps surroundings clock dispatch broker epoch
 	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls
 	objects handlers events custom snapshot control start'
 
+# The same of tool/read/.
+reader_layers='memory error clock file decode calls stacks family process meta names words base load folder state
+	chunks counts stream events merge'
+
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"
 (cd "$tmp" && $CC -c a.c && $CC -c b.c && ar cr ab.a a.o b.o) || bail 'no archive'
@@ -63,4 +69,10 @@ is "$(imports $machine $runtime)" '' 'runtime/ needs x86_64/ and nothing else'
 is "$(upward "$layers" $runtime)" '' 'no file of runtime/ needs one that stands on it'
 is "$(imports $machine $runtime $live)" '' \
 	'what program threads run calls no function of libc, nor of the rest of audit/'
+
+is "$(upward "$reader_layers" $reader)" '' 'no file of the reader needs one that stands on it'
+imports $reader >"$tmp/needed"
+ok 'the reader needs something of libc' grep -qx pread "$tmp/needed"
+is "$(grep -E '^(std(out|err)|_?exit|_Exit|abort|__assert.*|v?f?printf|f?puts|f?putc.*|fwrite|perror|v?errx?|v?warnx?)$|'\
+'^(tool|memory|show|json)_' "$tmp/needed")" '' 'it prints nothing, ends no process, and needs nothing of the command'
 done_testing
