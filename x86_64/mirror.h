@@ -3,35 +3,36 @@
  * Stacks and their mirrors: which addresses are one stack, and the memory that keeps its open calls (tramp.h).
  *
  * A stack is found from a slot's address alone. It belongs to no thread: whoever runs on it next goes on with its open
- *calls, so coroutines may be resumed by any thread. What is known of it is the pages where its slots were met: a table
- *leads from each of these to its struct stack. Two stacks may share a page; then their ranges part it.
+ * calls, so coroutines may be resumed by any thread. What is known of it is the pages where its slots were met: a table
+ * leads from each of these to its struct stack. Two stacks may share a page; then their ranges part it.
  *
  * Which stack a slot in a page lies on that was never met before:
  *  - the one above it, if that is near (64 KiB for the stack that the thread used last, else 16) and the pages in
- *between can be read: no guard page is there. On a thread's own stack any distance will do: that one reaches up to %fs,
- *where glibc has the thread's control block, or is the main thread's.
+ *    between can be read: no guard page is there. On a thread's own stack any distance will do: that one reaches up to
+ *    %fs, where glibc has the thread's control block, or is the main thread's;
  *  - the one below it, likewise (16 KiB);
  *  - else a new one. No list of the kernel's is read for that: /proc may be missing, and it shows neighbours as one.
  * That may be wrong: a stack without a guard page, an array in a frame, the heap. Then an event finds open calls at
- *lower addresses than its own, which were left without a word, or are another stack's. runtime/calls.c decides by
- *looking whether the slot still holds our label, and parts the range by mirror_split(): what lies below keeps its
- *struct. Once empty, and nothing new is open above, it is joined again by mirror_join(): signal handlers on a stack
- *inside a frame come and go.
+ * lower addresses than its own, which were left without a word, or are another stack's. runtime/calls.c decides by
+ * looking whether the slot still holds our label, and parts the range by mirror_split(): what lies below keeps its
+ * struct. Once empty, and nothing new is open above, it is joined again by mirror_join(): signal handlers on a stack
+ * inside a frame come and go.
  *
  * Who writes what:
- *	hot.top, depth, below	whoever runs on the stack, and handlers on it; each change is one instruction. By
- *mirror_leave() and while stacks are parted and given back, whoever holds the lock
- *	runner			whoever found himself to be a thread of the process while he ran there. Relaxed,
- *compared only all else		whoever holds the process lock mirror_find() takes no lock: tables only grow,
- *entries are stored with release, and its answer is checked against the range that the struct has by then. Trampolines
- *look at hot.low and hot.size alone, in this order: every slot in them has a mirror. So low sinks before size grows,
- *size shrinks before low rises, and a struct that is used again gets its size before its low.
+ *	hot.top, depth, below	whoever runs on the stack, and handlers on it; each change is one instruction. In
+ *				mirror_leave(), and while stacks are parted and given back, whoever holds the lock
+ *	runner			a thread of the process that runs there. Relaxed: it is compared only
+ *	all else		whoever holds the process lock
+ * mirror_find() takes no lock: tables only grow, entries are stored with release, and its answer is checked against the
+ * range that the struct has by then. Trampolines look at hot.low and hot.size alone, in this order: every slot in them
+ * has a mirror. So low sinks before size grows, size shrinks before low rises, and a struct that is used again gets its
+ * size before its low.
  *
  * Giving back. With each new stack some others are looked at (mincore: the kernel's answer needs no /proc): pages that
- *are not mapped any more, or where no call is open and they can't be read, leave the table first; if they are still so
- *then, nobody runs there, and who comes there later sees the table as it is now (the kernel's lock of the address space
- *orders it). Then their part of the mirror goes. A struct is used again two rounds later at the earliest, so that a
- *trampoline that was interrupted between the loads of low and size meets no mixture.
+ * are not mapped any more, or where no call is open and they can't be read, leave the table first; if they are still so
+ * then, nobody runs there, and a thread that comes there later sees the table as it is now (the kernel's lock of the
+ * address space orders it). Then their part of the mirror goes. A struct is used again two rounds later at the
+ * earliest, so that a trampoline that was interrupted between the loads of low and size meets no mixture.
  *
  * Numbers. In the trace a stack has a number: that of its struct, and how often that began anew. What mirror_split()
  * parts is told there (TRACE_PART), what mirror_join() joins is not: the upper one keeps its number, and the lower one
@@ -56,13 +57,13 @@
 struct stack {
 	struct tramp_stack hot; /* first: tramp_state.stack points at it */
 	uint64_t low, high;	/* slots of its own: low ... high-1. Both 0: none any more */
-	struct stack
-		*above; /* who has what lies above high in the same page, or everything, where this one has nothing */
+	/* what has all that lies above high in the same page, or all of it, where this one has nothing */
+	struct stack *above;
 	const void *runner;    /* record of the thread that ran on it last; NULL: a thread that is gone */
 	uint32_t depth, below; /* runtime/filter.h's: open calls, and those of them that others are recorded below */
 	/* ---- a cache line ---- */
-	uint64_t end;	 /* top, and what the outermost call links to, when no call is open: above all of its slots, for
-			    good */
+	/* top, and what the outermost call links to, when no call is open: above all of its slots, for good */
+	uint64_t end;
 	uint64_t parent; /* of what mirror_split() left below: innermost call above when that was; else 0 */
 	uint64_t native; /* it is a thread's own: %fs base of that; 1: of the main thread; 0: any other */
 	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of -fpatchable-function-entry=N,M: for each function the address of the first of its N NOPs, M of which lie
- *before its entry. Neither N nor M is written anywhere, so the entry comes from symbols or unwind information.
+ * before its entry. Neither N nor M is written anywhere, so the entry comes from symbols or unwind information.
  *
  *	P			the table's address
  *	P ... E-1		NOPs before the entry (M), never executed
