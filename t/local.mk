@@ -4,6 +4,7 @@
 # their environment what test_environment lists: absolute paths; CLANG is empty where there is none; XAUDIT_ASAN and
 # XAUDIT_TSAN are 1 or empty. With XAUDIT_ALL=1 in the environment of make check, tests that t/areas marks `all` take
 # longer: what they assert is the same, of more rounds and of more combinations.
+EXTRA_DIST += t/areas
 TEST_EXTENSIONS = .t
 T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER_FLAGS = --comments
