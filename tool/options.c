@@ -125,6 +125,8 @@ static void print_help(const struct options_syntax *syntax)
 	for (const struct options_row *row = syntax->rows; row->word || row->letter; row++)
 		if (row->help)
 			print_row(syntax, row);
+	if (syntax->more)
+		syntax->more();
 	if (syntax->tail)
 		fputs(syntax->tail, stdout);
 }

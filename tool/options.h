@@ -58,6 +58,7 @@ struct options_syntax {
 	const char *command;		/* for messages: "record" */
 	const struct options_row *rows; /* ends with a row of zeros */
 	const char *head, *tail;	/* of --help, before and after the options; tail NULL: nothing */
+	void (*more)(void);		/* prints what is between the options and the tail; NULL: nothing */
 	unsigned column;		/* where the texts of --help begin */
 	bool aligned;			/* a word without a letter is listed below those with one */
 	bool in_front;			/* the first argument ends them: what follows belongs to somebody else */

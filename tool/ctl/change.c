@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/rules/keys.h"
 #include "tool/ctl/ctl.h"
-#include "tool/memory.h"
+#include "tool/options.h"
 #include "tool/read/names.h"
-#include "tool/show/info.h"
 #include "tool/tool.h"
 
 /* A tree that grows for ever is left at some time. */
@@ -33,14 +33,6 @@ static int no_options(int argc, char **argv)
 
 /* ---- enable, disable ---- */
 
-static bool is_kind(const char *word, size_t length)
-{
-	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		if (strlen(info_kind(kind)) == length && !strncmp(info_kind(kind), word, length))
-			return true;
-	return false;
-}
-
 /*
  * [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]: what the module would refuse (audit/live/switch.h) is refused here, with words.
  */
@@ -53,7 +45,7 @@ static bool check_rule(const char *rule)
 	if (colon && colon[1] != ':' && !(at && at < colon)) {
 		while (function <= colon) {
 			size_t length = strcspn(function, ",:");
-			if (!is_kind(function, length)) {
+			if (rules_kind(function, length) < 0) {
 				tool_error("ctl", "'%s': unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, rule,
 					(int)length, function);
 				return false;
@@ -210,9 +202,6 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 
 int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 {
-	static const char *const modes[] = {
-		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
-	};
 	static struct control_request wanted, request;
 	bool takes_word = !strcmp(argv[0], "mode"), failed = false;
 	size_t at = 0;
@@ -227,14 +216,14 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 	}
 	wanted.op = takes_word ? CONTROL_MODE : !strcmp(argv[0], "start") ? CONTROL_START : CONTROL_STOP;
 	if (takes_word) {
-		size_t n = sizeof(modes) / sizeof(*modes), i = 0;
-		while (i < n && strcmp(argv[1], modes[i]))
-			i++;
-		if (i == n) {
-			tool_error("ctl", "unknown mode '%s'; allowed: stream, ring, count", argv[1]);
+		const char *modes = rules_keys[RULES_KEY_MODE].allowed;
+		int mode = options_index(modes, argv[1]);
+
+		if (mode < 0) {
+			tool_error("ctl", "unknown mode '%s'; allowed: %s", argv[1], modes);
 			return TOOL_USAGE;
 		}
-		wanted.argument = i;
+		wanted.argument = (uint64_t)mode;
 	}
 	do {
 		while (at < targets->count) {

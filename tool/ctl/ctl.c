@@ -138,43 +138,48 @@ bool ctl_request(
 
 /* ---- the command line ---- */
 
-static const struct {
-	const char *name;
-	int (*run)(struct ctl_targets *targets, int argc, char **argv);
-} subcommand[] = {
-	{ "enable", ctl_rules },
-	{ "disable", ctl_rules },
-	{ "start", ctl_record },
-	{ "stop", ctl_record },
-	{ "mode", ctl_record },
+/* Each has one of the three functions. */
+static const struct command {
+	const char *name, *arguments, *what;
+	/* Changes living processes. */
+	int (*change)(struct ctl_targets *targets, int argc, char **argv);
+	/* Only reads traces (tool/ctl/folder.h). */
+	int (*read)(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
+	/* Looks at living processes, or at a trace. */
+	int (*look)(const struct ctl_targets *targets, const char *where, int argc, char **argv);
+} commands[] = {
+	{ "status", "", "what is traced, what that costs; PID may be a trace folder, too", .look = ctl_status },
+	{ "enable", " RULE...", "switch sites on: [KIND:]FUNCTION[@LIBRARY], each a pattern", .change = ctl_rules },
+	{ "disable", " RULE...", "switch sites off", .change = ctl_rules },
+	{ "start", "", "record again", .change = ctl_record },
+	{ "stop", "", "record nothing", .change = ctl_record },
+	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },
+	{ "snapshot", "", "copy the newest events to a trace folder; PID may be a folder", .read = ctl_snapshot },
+	{ "top", "", "functions by calls and self time, again and again; PID may be a folder", .read = ctl_top },
 };
 
-#define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
+#define COMMAND_COLUMN 24 /* of --help: where it says what one does */
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
 
-/* Those that only read the trace (tool/ctl/folder.h). */
-static const struct {
-	const char *name;
-	int (*run)(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
-} reader[] = {
-	{ "snapshot", ctl_snapshot },
-	{ "top", ctl_top },
-};
-
-#define READERS (sizeof(reader) / sizeof(*reader))
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
 
 static int say_unknown(const char *name)
 {
-	char allowed[200] = "status";
+	char *allowed;
+	size_t size;
+	FILE *to = open_memstream(&allowed, &size);
 
-	for (size_t i = 0; i < SUBCOMMANDS; i++) {
-		size_t n = strlen(allowed);
-		snprintf(allowed + n, sizeof(allowed) - n, ", %s", subcommand[i].name);
-	}
-	for (size_t i = 0; i < READERS; i++) {
-		size_t n = strlen(allowed);
-		snprintf(allowed + n, sizeof(allowed) - n, ", %s", reader[i].name);
-	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(to, "%s%s", i ? ", " : "", commands[i].name);
+	fclose(to);
 	tool_error("ctl", "unknown command '%s'; allowed: %s", name, allowed);
+	free(allowed);
 	return TOOL_USAGE;
 }
 
@@ -283,7 +288,8 @@ static pid_t living(const char *path)
 }
 
 /* pid: the process that is read, if there is one. */
-static int run_reader(size_t i, struct ctl_targets *targets, const char *where, int argc, char **argv)
+static int run_reader(
+	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
 	struct ctl_trace *trace = NULL;
 	size_t traces = 0, failed = 0;
@@ -292,8 +298,8 @@ static int run_reader(size_t i, struct ctl_targets *targets, const char *where, 
 
 	/* Its help needs no process. */
 	if (argc == 2 && !strcmp(argv[1], "--help"))
-		return reader[i].run(0, NULL, 0, argc, argv);
-	if (reader[i].run == ctl_top && targets->count > 1) {
+		return command->read(0, NULL, 0, argc, argv);
+	if (command->read == ctl_top && targets->count > 1) {
 		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
 		return TOOL_USAGE;
 	}
@@ -308,7 +314,7 @@ static int run_reader(size_t i, struct ctl_targets *targets, const char *where, 
 	if (where && (trace->path = process_in(where)))
 		traces = 1;
 	if (traces)
-		status = reader[i].run((uint32_t)pid, trace, traces, argc, argv);
+		status = command->read((uint32_t)pid, trace, traces, argc, argv);
 	else if (!where && !failed)
 		tool_error("ctl", "none of the %zu processes has a trace yet: nothing is switched on in them",
 			targets->count);
@@ -327,24 +333,19 @@ static pid_t number(const char *word)
 	return *word >= '0' && *word <= '9' && !*end && pid <= 0x7fffffff ? (pid_t)pid : 0;
 }
 
-static int run(struct ctl_targets *targets, const char *where, int argc, char **argv)
+static int run(
+	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
-	if (!strcmp(argv[0], "status"))
-		return ctl_status(targets, where, argc, argv);
-	for (size_t i = 0; i < READERS; i++)
-		if (!strcmp(argv[0], reader[i].name))
-			return run_reader(i, targets, where, argc, argv);
-	for (size_t i = 0; i < SUBCOMMANDS; i++) {
-		if (strcmp(argv[0], subcommand[i].name))
-			continue;
-		pid_t pid = where ? living(where) : 0;
-		if (where && !pid)
-			return TOOL_FAILED;
-		if (pid)
-			ctl_targets_add(targets, pid);
-		return subcommand[i].run(targets, argc, argv);
-	}
-	return say_unknown(argv[0]);
+	if (command->look)
+		return command->look(targets, where, argc, argv);
+	if (command->read)
+		return run_reader(command, targets, where, argc, argv);
+	pid_t pid = where ? living(where) : 0;
+	if (where && !pid)
+		return TOOL_FAILED;
+	if (pid)
+		ctl_targets_add(targets, pid);
+	return command->change(targets, argc, argv);
 }
 
 /* ---- options before the processes ---- */
@@ -374,6 +375,20 @@ static const struct options_row rows[] = {
 	{ 0 },
 };
 
+static void print_commands(void)
+{
+	puts("\nCommands:");
+	for (size_t i = 0; i < COMMANDS; i++) {
+		int width = printf("  %s%s", commands[i].name, commands[i].arguments);
+
+		if (width >= COMMAND_COLUMN) {
+			putchar('\n');
+			width = 0;
+		}
+		printf("%*s%s\n", COMMAND_COLUMN - width, "", commands[i].what);
+	}
+}
+
 static const struct options_wording wording = {
 	.no_value = "'%o' has no value: see xaudit ctl --help",
 	.unknown = "unknown option '%o': see xaudit ctl --help",
@@ -390,18 +405,8 @@ static const struct options_syntax syntax = {
 		"Looks into processes that run under libxaudit.so, and changes what is traced there.\n"
 		"\n"
 		"Options, before the command, in place of PID or beside:\n",
+	.more = print_commands,
 	.tail = "\n"
-		"Commands:\n"
-		"  status                what is traced, what that costs; PID may be a trace folder, too\n"
-		"  enable RULE...        switch sites on: [KIND:]FUNCTION[@LIBRARY], each a pattern\n"
-		"  disable RULE...       switch sites off\n"
-		"  start                 record again\n"
-		"  stop                  record nothing\n"
-		"  mode stream|ring|count\n"
-		"                        record in another way\n"
-		"  snapshot              copy the newest events to a trace folder; PID may be a folder\n"
-		"  top                   functions by calls and self time, again and again; PID may be a folder\n"
-		"\n"
 		"Options, behind the command:\n"
 		"  --format=FORMAT      of status: table (default) or json\n"
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
@@ -455,14 +460,14 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "what is to be done there? usage: xaudit ctl PID COMMAND");
 		return TOOL_USAGE;
 	}
-	for (size_t i = 0; i < SUBCOMMANDS; i++)
-		targets->change |= !strcmp(argv[0], subcommand[i].name);
+	const struct command *command = find_command(argv[0]);
+	targets->change = command && command->change;
 	ctl_targets_look(targets);
 	if (!where && !targets->count && targets->left_alone)
 		return TOOL_FAILED;
 	if (!where && !targets->count)
 		return say_nobody(targets);
-	return run(targets, where, argc, argv);
+	return command ? run(command, targets, where, argc, argv) : say_unknown(argv[0]);
 }
 
 int ctl_main(int argc, char **argv)
