@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching sites on and off while the program runs: what a rule means for every load, as one batch.
+ * Switching sites on and off while the program runs: what a rule means for every load, as one batch
+ * (audit/live/batch.h).
  *
  * There is no second account of which site is on: the bytes of the text say so (and the `target` of a binding's cell),
  * so whoever dies in the middle of a batch leaves nothing to be repaired. What was asked for is kept in object.marks,
@@ -46,7 +47,7 @@ int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, s
 int switch_apply(int on, const struct requests_rule *rule, struct control_result *result);
 
 /*
- * The XRay interface switches a function (its index in the object's sites), or all XRay functions (-1), of a load, or
+ * The XRay interface switches a function (its place among the object's), or all XRay functions (-1), of a load, or
  * of all that have a number (NULL): in what is loaded now, and for no later load. No rule remembers it. Else as
  * switch_apply().
  */
@@ -65,6 +66,10 @@ size_t switch_reclaim(void);
 int switch_obey(struct control_request *request);
 
 /* Switches a binding. */
-void switch_switch(const struct binding *binding, int on);
+static inline void switch_switch(const struct binding *binding, int on)
+{
+	/* Release; pairs with the load by the stub's first jump (stub.h): who comes to the rest finds a full cell. */
+	__atomic_store_n(&binding->cell->target, on ? binding->rest : binding->cell->body, __ATOMIC_RELEASE);
+}
 
 #endif

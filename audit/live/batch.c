@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/batch.h"
+
+#include <errno.h> /* EAGAIN */
+
+#include "audit/live/announce.h"
+#include "audit/live/load_code.h"
+#include "audit/live/switch.h"
+#include "audit/live/xray.h"
+#include "runtime/process.h"
+#include "runtime/text.h"
+#include "x86_64/patch.h"
+#include "x86_64/sys.h"
+
+/* The bit of a rule in the result. */
+static uint64_t rule_bit(size_t rule)
+{
+	return rule < 64 ? 1ull << rule : 0;
+}
+
+/* The rule that names the function, or -1. Notes all that do. */
+static int find_rule(const struct batch *batch, const struct object *object, int kind, const char *function)
+{
+	uint64_t *named = &batch->result->rule_function;
+	int found = -1;
+
+	for (size_t i = 0; i < batch->rules; i++) {
+		if ((found >= 0 && (*named & rule_bit(i) || !rule_bit(i))) ||
+			!requests_matches(&batch->rule[i], object, kind, function))
+			continue;
+		*named |= rule_bit(i);
+		found = found < 0 ? (int)i : found;
+	}
+	return found;
+}
+
+/* Which rules concern the load, so that whoever asked can be told why one named nothing. */
+static void note_rules(const struct batch *batch, const struct object *object)
+{
+	for (size_t i = 0; i < batch->rules; i++) {
+		uint64_t bit = requests_concerns(&batch->rule[i], object) ? rule_bit(i) : 0;
+		batch->result->rule_library |= bit;
+		batch->result->rule_sites |= batch->rule[i].kinds & batch->kinds ? bit : 0;
+	}
+}
+
+/* Does the batch concern the load at all? */
+static int is_meant(const struct batch *batch, const struct load *load)
+{
+	return batch->rule || (batch->load ? load == batch->load : load->xray != 0);
+}
+
+/* The same for the XRay interface: 0 or -1. Of a load that is meant. */
+static int find_xray(const struct batch *batch, const struct object *object, uint32_t function)
+{
+	int64_t n = xray_place(object, function);
+
+	return n < 0 || (batch->function >= 0 && n != batch->function) ? -1 : 0;
+}
+
+void batch_recount(struct object *object, uint32_t function, enum trace_reason reason)
+{
+	uint32_t *counts = object->counts[object->sites.function[function].kind];
+
+	counts[object->counted[function]]--;
+	counts[reason]++;
+	object->counted[function] = (uint8_t)reason;
+}
+
+/* What a rule wants of the function, in this and later loads. */
+static void mark(const struct batch *batch, struct object *object, uint32_t function)
+{
+	if (batch->on)
+		object->marks[function] |= FUNCTION_ON;
+	else
+		object->marks[function] &= (uint8_t)~FUNCTION_ON;
+}
+
+/* By what the function counts once the batch is applied. */
+static enum trace_reason outcome(const struct batch *batch, const struct object *object, uint32_t function)
+{
+	if (!batch->on)
+		return TRACE_REASON_DISABLED;
+	return object->marks[function] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+}
+
+/* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
+static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed,
+	int *was_on)
+{
+	const struct site *site = &load->object->sites.site[n];
+	unsigned state = load_code_look(load, n);
+	uint8_t bytes[16];
+	int from;
+
+	*was_on = state == SLED_IS_ON;
+	*needed = batch->on ? !*was_on : batch->outside ? !(state & SLED_IS_FILE) : *was_on;
+	if (!*needed)
+		return TRACE_REASON_TRACED;
+	if (!state)
+		return TRACE_REASON_SLED_BYTES;
+	if (batch->on && !load_code_patched(load, n, bytes, &from))
+		return TRACE_REASON_NO_ROOM;
+	if (batch->outside)
+		return TRACE_REASON_TRACED;
+	if (batch->on && !(state & SLED_IS_READY))
+		return sled_row(site->type)->keeps ? TRACE_REASON_ONE_BYTE_NOPS : TRACE_REASON_SLED_BYTES;
+	if (!patch_may_store(load->base + site->address, 2))
+		return TRACE_REASON_STRADDLES;
+	return TRACE_REASON_TRACED;
+}
+
+/* A function that a rule names. Returns how many of its sites have to be written: all of them can be, or none is. */
+static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t i, int rule)
+{
+	struct object *object = load->object;
+	const struct site_function *f = &object->sites.function[i];
+	enum trace_reason reason = f->reason ? f->reason : object->refused;
+	uint32_t write = 0, on = 0;
+
+	if (!batch->on && reason)
+		return 0;
+	batch->result->functions++;
+	if (!reason && batch->on && kind_rows[f->kind].stub != KIND_STUB_NONE)
+		reason = load_code_stubs(load);
+	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
+		int needed, was_on;
+		reason = judge_site(batch, load, n, &needed, &was_on);
+		write += needed != 0;
+		on += was_on != 0;
+	}
+	if (f->reason == TRACE_REASON_TRACED && !object->refused && batch->rule)
+		mark(batch, object, i);
+	if (reason) {
+		batch->result->refused[reason]++;
+		if (!f->reason && !object->refused)
+			batch_recount(object, i, reason);
+		return 0;
+	}
+	uint32_t changed = batch->on ? f->count - on : on;
+	batch->result->changed += changed;
+	batch->result->already += f->count - changed;
+	batch->changed[rule] += changed;
+	if (!batch->rule && (batch->on || changed))
+		object->marks[i] |= FUNCTION_XRAY;
+	if (batch->rule || batch->on || changed)
+		batch_recount(object, i, outcome(batch, object, i));
+	if (batch->on)
+		load_code_fill_cell(load, i);
+	batch->functions += write != 0;
+	batch->selected |= changed && kind_has(f->kind, KIND_EVENTS);
+	return write;
+}
+
+/* The sleds of one load. Returns 0 or -ENOMEM. */
+static int judge_sleds(struct batch *batch, struct load *load)
+{
+	struct object *object = load->object;
+	const struct site_set *set = &object->sites;
+	struct arena memory = { 0 };
+	uint32_t sites = 0;
+
+	if (!object->marks)
+		return 0;
+	uint8_t *wanted = arena_alloc(&memory, set->functions);
+	if (!wanted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < set->functions; i++) {
+		batch->kinds |= set->function[i].reason == TRACE_REASON_TRACED ? 1u << set->function[i].kind : 0;
+		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name)
+				       : find_xray(batch, object, i);
+		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
+		wanted[i] = write != 0;
+		sites += write;
+	}
+	/* Before the first event of any of them. */
+	if (batch->on && load->stubs.written)
+		announce_new_sleds(object);
+	struct batch_change *change =
+		sites ? arena_alloc(batch->arena, (batch->count + sites) * sizeof(*change)) : NULL;
+	if (change) {
+		sys_copy(change, batch->change, batch->count * sizeof(*change));
+		batch->change = change;
+		for (uint32_t i = 0; i < object->usable; i++) {
+			uint32_t n = object->by_address[i];
+			int needed, was_on;
+			if (wanted[set->site[n].function] && !judge_site(batch, load, n, &needed, &was_on) && needed)
+				change[batch->count++] = (struct batch_change){ load, n };
+		}
+	}
+	/* Their bindings would count these calls again. */
+	for (uint32_t bucket = 0; batch->on && load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
+		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
+			int64_t i = b->function ? load_code_function_at(object, b->body - load->base) : -1;
+			if (i >= 0 && (wanted[i] || load_code_is_on(load, (uint32_t)i)))
+				switch_switch(b, 0);
+		}
+	}
+	arena_free(&memory);
+	return sites && !change ? -ENOMEM : 0;
+}
+
+static void switch_bindings(struct batch *batch, struct load *load)
+{
+	struct object *object = load->object;
+
+	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
+		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
+			struct bound_function *f = b->function;
+			batch->kinds |= f ? 1u << f->kind : 0;
+			int rule = f ? find_rule(batch, object, (int)f->kind, f->name) : -1;
+			if (rule < 0)
+				continue;
+			batch->result->functions++;
+			f->on = batch->on != 0;
+			int64_t sled = load_code_function_at(object, b->body - load->base);
+			if (batch->on && sled >= 0 && object->marks[sled] & FUNCTION_ON) {
+				batch->result->refused[TRACE_REASON_SLED_TRACED]++;
+				continue;
+			}
+			if (batch->on && !announce_new_bound(object, f)) {
+				batch->result->refused[TRACE_REASON_IDS_USED_UP]++;
+				continue;
+			}
+			uint64_t wanted = batch->on ? b->rest : b->cell->body;
+			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == wanted) { /* relaxed: lock held */
+				batch->result->already++;
+				continue;
+			}
+			b->cell->word = TRACE_WORD(TRACE_ENTRY, f->id);
+			switch_switch(b, batch->on);
+			batch->result->changed++;
+			batch->changed[rule]++;
+			batch->selected = 1;
+		}
+	}
+}
+
+/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on and nothing of it runs. */
+static int is_open(const struct load *load)
+{
+	return load->state == LOAD_OPEN && !load->preparing;
+}
+
+struct load *batch_next_load(uint64_t start)
+{
+	struct load *next = NULL;
+
+	for (struct load *load = loads; load; load = load->next)
+		if (is_open(load) && load->start > start && (!next || load->start < next->start))
+			next = load;
+	return next;
+}
+
+static int is_loaded(const struct object *object)
+{
+	for (const struct load *load = loads; load; load = load->next)
+		if (is_open(load) && load->object == object)
+			return 1;
+	return 0;
+}
+
+/* What an object that is not loaded now will be when it comes again: what is known of it is not asked for once more. */
+static void judge_absent(const struct batch *batch, struct object *object)
+{
+	for (uint32_t i = 0; object->scanned && object->marks && !object->refused && i < object->sites.functions; i++) {
+		const struct site_function *f = &object->sites.function[i];
+		if (f->reason != TRACE_REASON_TRACED || find_rule(batch, object, f->kind, f->name) < 0)
+			continue;
+		mark(batch, object, i);
+		batch_recount(object, i, outcome(batch, object, i));
+	}
+	for (struct bound_function *f = object->bound; f; f = f->all)
+		if (find_rule(batch, object, (int)f->kind, f->name) >= 0)
+			f->on = batch->on != 0;
+}
+
+int batch_make(struct batch *batch)
+{
+	int r = 0;
+
+	for (const struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && load->preparing == process_serial())
+			return -EAGAIN;
+	for (size_t i = 0; i < batch->rules && r == 0; i++)
+		r = requests_remember(batch->on, &batch->rule[i]);
+	for (struct load *load = batch_next_load(0); load && r == 0; load = batch_next_load(load->start)) {
+		batch->kinds = 0;
+		r = is_meant(batch, load) ? judge_sleds(batch, load) : 0;
+		if (batch->rule) {
+			switch_bindings(batch, load);
+			note_rules(batch, load->object);
+		}
+	}
+	/* The XRay interface asks for what is loaded alone, and often. */
+	for (struct object *object = batch->rule ? objects : NULL; object && r == 0; object = object->next)
+		if (!is_loaded(object))
+			judge_absent(batch, object);
+	if (batch->on && batch->selected)
+		object_selected = 1;
+	return r;
+}
+
+/* ---- telling the trace ---- */
+
+static void tell_rule(const struct batch *batch, size_t i)
+{
+	static char buffer[1024]; /* the lock guards it */
+	struct text text = { buffer, sizeof(buffer), 0 };
+	const struct requests_rule *rule = &batch->rule[i];
+
+	text_string(&text, "");
+	for (unsigned kind = 0; rule->kinds != ASKED_ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
+		if (!(rule->kinds & 1u << kind))
+			continue;
+		if (text.length)
+			text_char(&text, ',');
+		text_string(&text, kind_rows[kind].word);
+	}
+	if (text.length)
+		text_char(&text, ':');
+	text_string(&text, rule->function);
+	if (rule->library) {
+		text_char(&text, '@');
+		text_string(&text, rule->library);
+	}
+	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[i], buffer);
+}
+
+/* As a rule would have said it: xray:FUNCTION@LIBRARY. */
+static void tell_xray(const struct batch *batch)
+{
+	static char buffer[1024]; /* the lock guards it */
+	struct text text = { buffer, sizeof(buffer), 0 };
+	const struct object *object = batch->load ? batch->load->object : NULL;
+	const char *name = object && batch->function >= 0 ? xray_function(object, batch->function)->name : "*";
+
+	text_string(&text, "xray:");
+	text_string(&text, name ? name : "?");
+	if (object) {
+		const char *base = object->path;
+		for (const char *p = base; *p; p++)
+			base = *p == '/' ? p + 1 : base;
+		text_char(&text, '@');
+		text_string(&text, base);
+	}
+	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[0], buffer);
+}
+
+void batch_tell(const struct batch *batch)
+{
+	/* The XRay interface may be asked for one function after another, over and over. */
+	if (!batch->rule && !batch->changed[0])
+		return;
+	if (!batch->rule)
+		tell_xray(batch);
+	for (size_t i = 0; i < batch->rules; i++)
+		tell_rule(batch, i);
+	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start)) {
+		if (!load->object->marks || !is_meant(batch, load))
+			continue;
+		announce_counts(load->object);
+		load_code_count_pages(load);
+	}
+}
