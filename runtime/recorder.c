@@ -50,8 +50,8 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	/* No clock is to look like what is there as long as it isn't. */
 	payload -= (uint32_t)payload == TRACE_TOKEN;
 	/*
-	 * In this order, for who reads the file after a kill: x86 keeps it, and the asm statement has the compiler do
-	 * so.
+	 * In this order, for whoever reads the file after a kill: x86 keeps it, and chunk_store() is a barrier for the
+	 * compiler.
 	 */
 	*(volatile uint64_t *)(uintptr_t)(at + 8) = payload;
 	hot->cursor = at + 16;
