@@ -17,17 +17,17 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 		[TRAMP_LOCK] = tramp_lock,
 	};
 
-	use[TRAMP_CUSTOM] = set == HANDLER_RECORD ? tramp_custom : tramp_custom_pass;
-	use[TRAMP_TYPED] = set == HANDLER_RECORD ? tramp_typed : tramp_typed_pass;
-	if (set == HANDLER_RECORD) {
+	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;
+	use[TRAMP_TYPED] = set == DISPATCH_RECORD ? tramp_typed : tramp_typed_pass;
+	if (set == DISPATCH_RECORD) {
 		use[TRAMP_INTERCEPT] = tsc ? tramp_intercept_tsc : tramp_intercept_mono;
 		use[TRAMP_POINT] = tsc ? tramp_point_tsc : tramp_point_mono;
 		use[TRAMP_XRAY_ENTRY] = tsc ? tramp_xray_entry_tsc : tramp_xray_entry_mono;
 		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_tsc : tramp_xray_exit_mono;
 		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_tsc : tramp_xray_tail_mono;
 	} else {
-		use[TRAMP_INTERCEPT] = use[TRAMP_POINT] = set == HANDLER_COUNT ? tramp_count : tramp_pass;
-		use[TRAMP_XRAY_ENTRY] = set == HANDLER_COUNT ? tramp_xray_count : tramp_xray_pass;
+		use[TRAMP_INTERCEPT] = use[TRAMP_POINT] = set == DISPATCH_COUNT ? tramp_count : tramp_pass;
+		use[TRAMP_XRAY_ENTRY] = set == DISPATCH_COUNT ? tramp_xray_count : tramp_xray_pass;
 		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_idle_tsc : tramp_xray_exit_idle_mono;
 		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_idle_tsc : tramp_xray_tail_idle_mono;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handler table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
+ * The dispatch table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
  *
  * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that
  * passes a gate meanwhile takes the old or the new one, and any mixture of two sets is right: an open call ends the
@@ -13,9 +13,9 @@
 #include "format/trace.h" /* enum trace_clock */
 
 enum dispatch_set {
-	HANDLER_RECORD, /* events with times */
-	HANDLER_COUNT,	/* calls are counted */
-	HANDLER_IDLE,	/* nothing; calls that are open still end */
+	DISPATCH_RECORD, /* events with times */
+	DISPATCH_COUNT,	/* calls are counted */
+	DISPATCH_IDLE,	/* nothing; calls that are open still end */
 };
 
 /* Points every event at one set of trampolines, for this clock. */

@@ -56,7 +56,7 @@
  *
  * Who announces: the call of a handler of the program (runtime/handlers/handlers.h), around the load of its entry and
  * the call. Trampolines need not: a thread in a stub or on its way to a trampoline is, seen from the program, inside
- * the object, whose text must not be unmapped then (x86_64/stub.h); trampolines, gates and the handler table are never
+ * the object, whose text must not be unmapped then (x86_64/stub.h); trampolines, gates and the dispatch table are never
  * freed; threads, chunks, stacks and mirrors neither; slow paths look at no load.
  *
  * Lock: what says so runs with the process lock held (runtime/process.h). All: any thread, async-signal-safe, no libc,

@@ -450,13 +450,13 @@ void recorder_mark_crash(int signal)
 /* What the trampolines do, and what the trace says about it. */
 static void apply(void)
 {
-	enum dispatch_set set = !recording			  ? HANDLER_IDLE
-			       : options.mode == TRACE_MODE_COUNT ? HANDLER_COUNT
-								  : HANDLER_RECORD;
+	enum dispatch_set set = !recording			  ? DISPATCH_IDLE
+			       : options.mode == TRACE_MODE_COUNT ? DISPATCH_COUNT
+								  : DISPATCH_RECORD;
 
 	dispatch_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
-	__atomic_store_n(&takes_events, set == HANDLER_RECORD, __ATOMIC_RELAXED);
+	__atomic_store_n(&takes_events, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
 	/* Relaxed: who sees it late reads a clock more, or less. Without the TSC each event asks the kernel. */
 	if (options.coarse && clock_source() == TRACE_CLOCK_TSC)
 		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COARSE, __ATOMIC_RELAXED);

@@ -2,7 +2,7 @@
 /*
  * Trampolines: the code that stubs jump to. It lies in libxaudit.so, never moves and is never freed.
  *
- * A site jumps to its stub, the stub through a gate, the gate through the handler table (runtime/dispatch.h) to one of
+ * A site jumps to its stub, the stub through a gate, the gate through the dispatch table (runtime/dispatch.h) to one of
  * the trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They
  * keep every register but the flags, use no vector register, take no lock and call C only off the fast path. What C
  * they call, and which words of its they look at, is in contract.h.
@@ -61,7 +61,7 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 	return (struct mirror_entry *)(uintptr_t)(MIRROR_BASE + 2 * slot);
 }
 
-/* Event types of the handler table. */
+/* Event types of the dispatch table. */
 enum tramp_event {
 	TRAMP_INTERCEPT,  /* entry of a function whose return is intercepted */
 	TRAMP_POINT,	  /* entry alone */

@@ -143,7 +143,7 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	if (process_init(&options))
 		fail("process_init");
 	start_parts();
-	dispatch_use(HANDLER_RECORD, clock);
+	dispatch_use(DISPATCH_RECORD, clock);
 }
 
 struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)

@@ -41,7 +41,7 @@ void *core_shared(size_t size);
  */
 int core_child(int (*scenario)(void *argument), void *argument, unsigned seconds);
 
-/* Directs the handler table to the recorder and has the first event make the folder FOLDER/p<pid>. */
+/* Directs the dispatch table to the recorder and has the first event make the folder FOLDER/p<pid>. */
 void core_start(const char *folder, uint64_t chunk_size, enum trace_clock clock);
 
 /* A function whose calls through `call` raise an event. */
