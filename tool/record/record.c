@@ -79,7 +79,7 @@ static const struct options_row rows[] = {
 		.take = take_more, AT(functions) },
 	{ 'N', "notrace", "PATTERN", "never trace these functions; repeatable", .take = take_more, AT(exclude) },
 	{ 'k', "kinds", "KIND[,KIND]", "kinds of sites: " TRACE_KIND_WORDS, .take = take_kinds },
-	{ 'b', "buffer", "SIZE", "buffer per thread: a power of two from 64k to 1G (4M)", .take = take_key },
+	{ 'b', "buffer", "SIZE", "buffer per thread: a power of two from 64k to 1G (256k)", .take = take_key },
 	{ 'm', "mode", "MODE", "stream: every event (default); ring: the newest events; count: only how often",
 		.take = take_key },
 	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (8M)", .take = take_key },
@@ -151,7 +151,7 @@ static int run(const struct record_options *options)
 	int status;
 	bool off;
 
-	/* All that can fail is tried before anything is made. */
+	/* Things that may fail are tried before anything is made. */
 	path = record_find(options->command[0], &status);
 	if (!path)
 		return status;
@@ -179,7 +179,7 @@ static int run(const struct record_options *options)
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
 	record_after(&folder, options->command[0], path, off);
-	/* As late as can be: what the command has left behind may still be at its beginning, or its end. */
+	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();
 	record_broker_say(&folder);
 	if (searched)
