@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether
- * the user got what he asked for. It reads the few records that it needs one folder at a time, with nothing kept:
+ * the user got what was asked for. It reads the few records that it needs one folder at a time, and keeps nothing open:
  * thousands of processes (a build) cost a few descriptors. Folders whose processes end before the command does are
- * looked at then (tool/record/early.c).
+ * looked at when they end (tool/record/early.c).
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -28,7 +28,7 @@
 #include "tool/read/names.h"
 #include "tool/read/state.h"
 
-/* Reasons that are of a whole object: it is the objects that count, whatever stands in the record. */
+/* Reasons that hold for a whole object: objects are counted for them, not the numbers in the record. */
 #define OF_OBJECT(reason)                                                                                              \
 	((reason) == TRACE_REASON_NO_SITES || (reason) == TRACE_REASON_NO_SECTIONS ||                                  \
 		(reason) == TRACE_REASON_FILE_CHANGED || (reason) == TRACE_REASON_UNREADABLE ||                        \
@@ -44,7 +44,7 @@ struct reasons {
 struct found {
 	struct record_lost lost;
 	unsigned processes, alive, empty; /* empty: it has ended, and nothing was selected */
-	bool recorded;		   /* somebody made a thread's file */
+	bool recorded;		   /* a thread made its file */
 	/* Of the first empty one. */
 	char *exe;
 	uint32_t pid;
@@ -58,7 +58,7 @@ struct summary {
 	char *exe;
 	bool selected;
 	unsigned objects, chosen, kinds;
-	struct trace_sites **sites; /* by object: the last that there is; NULL: none */
+	struct trace_sites **sites; /* by object: the newest record; NULL: none */
 	uint32_t room;
 };
 
@@ -148,7 +148,7 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 			const struct trace_site_count *entry = &sites->site[i];
 
 			/*
-			 * Whatever becomes of guards, they raise none. And sleds that are left alone are no
+			 * Guards raise no events, switched on or not. And event sleds that are left alone are no
 			 * functions.
 			 */
 			if (entry->reason >= TRACE_REASON_COUNT || !kind_has(entry->kind, KIND_EVENTS) ||
@@ -168,14 +168,16 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 	}
 }
 
-/* of: its parent had selected something; so it has, too. Returns whether it is alive. */
+/* of: its parent had selected something, and so the process has, too. Returns whether it is alive. */
 static bool take_process(struct found *found, struct read_process *process, bool of)
 {
 	struct summary summary = { .selected = of };
 
 	found->processes++;
-	/* What lives may be about to select something. What has ended wrote all that it had to, perhaps a moment
-	 * ago. */
+	/*
+	 * A process that lives may be about to select something. One that has ended wrote all that it had to, perhaps a
+	 * moment ago.
+	 */
 	bool alive = read_process_is_alive(process->head.pid);
 	if (!alive && !read_process_read_head(process))
 		return false;
@@ -201,7 +203,7 @@ static bool take_process(struct found *found, struct read_process *process, bool
 	return alive;
 }
 
-static struct found found; /* of one thread after another: tool/record/early.c's, then the main thread */
+static struct found found; /* used by one thread after another: tool/record/early.c's, then the main thread */
 
 static bool is_alive(const struct read_family *family)
 {
@@ -250,7 +252,7 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 		if (taken)
 			take_family(&found, fd, folder);
 		else if (!over)
-			/* It came up, at least; what is wrong with the file is for the readers to say. */
+			/* The module came up, at least; readers will say what is wrong with the file. */
 			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 		if (folder)
 			read_folder_close(folder);

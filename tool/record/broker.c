@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The side of `record` of runtime/broker.h: a thread that makes and opens files of the trace for processes which can't.
+ * The side of `record` in runtime/broker.h: a thread that makes and opens files of the trace for processes which can't.
  *
- * Who asks is a stranger until it shows the secret, and no friend afterwards: a worker of a server that somebody took
- * over knows it as well. So nothing that it says is believed, but what can be looked at:
- *  - A folder is named after the number by which the kernel knows the process, not by one that is told.
- *  - A file is given of a folder that this thread made for the same process (number and time of start), or whose meta
- *    holds a head with its number that is not older than it; and that is the one (device and inode) that it has in
- *    mind. A head says whose it is, and only who can write to meta makes one: its family, which has all of that before
- *    it. So who took a worker over gets at no other family's files by a question, not even with the number of a process
- *    that was of it and is gone; it can have its own family's files, and spoil them, as it can without asking. Of
- *    threads' files it gets those of its own place.
+ * A process that asks must show the secret, and is not trusted then either: a server's worker that an attacker took
+ * over knows the secret, too. So nothing that it says is believed, only what can be looked at:
+ *  - A folder is named after the process number that the kernel tells, not after one that the process tells.
+ *  - A file is given only from a folder that this thread made for the same process (number and time of start), or whose
+ *    meta holds a head with the process's number that is not older than the process; and the folder must be the one
+ *    (device and inode) that the question means. A head says which process it belongs to, and only processes that can
+ *    write to meta make one: those of its family, which have all of its files already. So a worker that was taken over
+ *    can't reach another family's files by asking, not even with the number of a process that belonged to that family
+ *    and is gone; it can have its own family's files, and spoil them, as it can without asking. Of threads' files it
+ *    gets those of its own place.
  *  - Folders and files are ours (owner), plain, and have one name, whatever has been put in their place; names have one
  *    form; no link is followed.
- *  - There is an end to their number. There is none to what a process writes into its own ones, as for all that have
- *    descriptors of a trace: RLIMIT_FSIZE or a quota bound it.
- * A stranger who connects and says nothing holds up nobody: the oldest of many such is closed.
+ *  - The number of files is bounded. What a process writes into its own files is not, as for every process that has
+ *    descriptors of a trace: RLIMIT_FSIZE or a quota bounds that.
+ * A process that connects and says nothing does not hold up others: when there are many of those, the oldest is closed.
  *
- * The thread shares with the main one what is in `broker` below; the main thread writes before the thread begins, and
- * reads after it has ended. All its signals are blocked. It uses no memory that is given back, and no stdio.
+ * The thread shares with the main thread what is in `broker` below; the main thread writes before the thread begins,
+ * and reads after it has ended. All its signals are blocked. It never frees memory, and uses no stdio.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -52,7 +53,7 @@
 #define PLACES_MAX    (1u << 20) /* where a head is looked for */
 #define REFUSED_NAMES 1000
 
-/* Who asks. */
+/* The process that asks. */
 struct peer {
 	pid_t pid;
 	uint64_t start; /* ticks of the kernel since boot: with pid it is one process */
@@ -66,7 +67,7 @@ struct grant {
 
 static struct {
 	pthread_t thread;
-	int folder, listener, end; /* end: readable when all is over */
+	int folder, listener, end; /* end: readable when the thread shall end */
 	uint8_t secret[BROKER_SECRET];
 	struct {
 		int fd;
@@ -75,7 +76,7 @@ static struct {
 	unsigned connections;
 	struct grant *grant;
 	size_t grants, files;
-	/* Who knew the secret and got nothing. */
+	/* Processes that knew the secret and got nothing. */
 	struct peer refused[REFUSED_NAMES];
 	unsigned refusals;
 	char first_comm[32];
@@ -83,7 +84,7 @@ static struct {
 	bool running;
 } broker;
 
-/* ---- who asks ---- */
+/* ---- the process that asks ---- */
 
 static ssize_t read_text(const char *path, char *buffer, size_t size)
 {
@@ -105,7 +106,7 @@ static int look_at(struct peer *peer, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (pid <= 0 || read_text(path, text, sizeof(text)) <= 0)
 		return -ESRCH;
-	/* Behind the name, which may hold anything: field 3, the state, to field 22, the start. */
+	/* After the name, which may hold anything: field 3, the state, to field 22, the start. */
 	const char *p = strrchr(text, ')');
 	for (int field = 2; p && field < 22; field++) {
 		p = strchr(p, ' ');
@@ -137,7 +138,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Is that a head of the process? Not of one that had the same number before. */
+/* Is that a head of the process, and not of one that had the same number before? */
 static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 {
 	uint64_t second = 1000000000, tick = second / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -156,7 +157,7 @@ static bool read_whole(int fd, void *to, size_t size, uint64_t at)
 }
 
 /*
- * The place of the head that the process has there; -1: none. Nothing that stands in the file is believed beyond that.
+ * The place of the process's head in meta; -1: it has none. Nothing else that stands in the file is believed.
  */
 static long place_in(const struct peer *peer, int meta)
 {
@@ -324,12 +325,12 @@ static void send_answer(int fd, const struct broker_answer *answer, int given)
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &given, sizeof(given));
 	}
-	/* Who has gone meanwhile wants no answer. */
+	/* A process that has gone meanwhile needs no answer. */
 	if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }
 
-/* The same time for each wrong one. */
+/* Takes the same time for each wrong secret. */
 static bool is_secret(const uint8_t *secret)
 {
 	uint8_t difference = 0;
@@ -385,7 +386,7 @@ static void take_connection(void)
 			poll(NULL, 0, 20);
 		return;
 	}
-	/* Who has no more rights than any user has no descendants under other users. */
+	/* If we are not root, no descendant of ours runs as another user. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || (geteuid() != 0 && who.uid != geteuid())) {
 		close(fd);
 		return;
@@ -409,7 +410,7 @@ static void *serve(void *unused)
 			file[2 + i] = (struct pollfd){ .fd = broker.connection[i].fd, .events = POLLIN };
 		if (poll(file, n + 2, -1) < 0 && errno != EINTR && errno != ENOMEM)
 			break;
-		/* From the end: the indices of those before stay. */
+		/* From the end, since closing one moves only those after it. */
 		for (unsigned i = n; i-- > 0;)
 			if (file[2 + i].revents) {
 				answer(broker.connection[i].fd, &broker.connection[i].who);
@@ -418,7 +419,7 @@ static void *serve(void *unused)
 		if (file[1].revents)
 			take_connection();
 		else if (file[0].revents)
-			break; /* who had come by then was answered */
+			break; /* processes that had come by then were answered */
 	}
 	while (broker.connections)
 		drop(0);
@@ -427,7 +428,7 @@ static void *serve(void *unused)
 
 /* ---- start and end ---- */
 
-/* A socket with a name that nobody has. Returns 0 or an errno. */
+/* A socket with a name that no other socket has. Returns 0 or an errno. */
 static int listen_at(char name[BROKER_NAME + 1])
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -509,7 +510,7 @@ void record_broker_stop(void)
 
 void record_broker_say(const struct record_folder *folder)
 {
-	/* Where the folder was removed that is said, and the reason of all. */
+	/* If the folder was removed, the user was told, and that is the reason of all refusals. */
 	if (!broker.refusals || folder->robbed)
 		return;
 	tool_error("record", "%s%u process%s asked for files of the trace in vain, %s%s (%d): %s",

@@ -20,17 +20,17 @@
 #define MS (1000 * US)
 #define S  (1000 * MS)
 
-/* Between two looks at a family: */
+/* Time between two looks at a family: */
 #define BUSY	   (200 * US) /* while there is something to do; then slower and slower */
-#define IDLE_DROP  (1 * MS)   /* up to this, where events are lost if it takes long; */
+#define IDLE_DROP  (1 * MS)   /* up to this, if events are lost when it takes long; */
 #define IDLE_WAIT  (5 * MS)   /* else, */
 #define IDLE_LONG  (20 * MS)  /* and where nothing was for LONG; */
 #define IDLE_EACH  (50 * US)  /* and of many families, this times their number */
 #define LONG	   (10 * S)
-#define SEEN	   (300 * MS) /* where nothing was for so long it is seen whether its processes live, as often; else */
-#define ENDED	   (3 * S)    /* this, as long as there is room for it */
-#define UNKNOWN	   (100 * MS) /* where nothing is to be seen yet, */
-#define GIVE_UP	   (60 * S)   /* so long */
+#define SEEN	   (300 * MS) /* after so long without work, and then as often, see if processes live */
+#define ENDED	   (3 * S)    /* the interval for a family without processes, while there is room */
+#define UNKNOWN	   (100 * MS) /* while there is no head yet; tried for GIVE_UP */
+#define GIVE_UP	   (60 * S)
 #define BEAT	   (100 * MS)
 #define RETRY	   (1 * S)    /* after a file could not be written */
 
@@ -42,14 +42,14 @@
 #define CHUNKS_TURN  64
 #define PLACES_ALIVE (1u << 20) /* where heads are looked for */
 #define PLACES_FEW   (1u << 16) /* drain_tell() */
-#define AHEAD	     65536 /* chunks that a number may lie behind the end of t<n> */
+#define AHEAD	     65536 /* chunks by which a number may lie after the end of t<n> */
 #define THREADS	     (1u << 24)
 #define META	     UINT32_MAX /* as a thread's number: no t<n>, but meta */
 
 struct family {
 	char name[32];
 	uint32_t number; /* unique: the key of its files. 0: the entry is free */
-	bool ended;	 /* none of its processes is to be seen: in a namespace of its own they may live yet */
+	bool ended;	 /* none of its processes can be seen: in a namespace of their own they may still live */
 	bool known;	 /* its head was read, and what follows: */
 	struct output_place folder, meta;
 	uint64_t place_size, handover;
@@ -121,7 +121,7 @@ static struct file *free_file(void)
 	return oldest;
 }
 
-/* The first time it is noted which one it is. */
+/* Is that the file of the place? The first time, notes which file it is. */
 static bool is_place(struct output_place *place, const struct stat *st)
 {
 	if (!place->inode)
@@ -149,7 +149,7 @@ static long open_one(struct family *fam, uint32_t process, uint32_t thread, stru
 		if (fd == -ENOENT && thread != META) {
 			fd = drain.made < FILES_MAKE ? output_make_file((int)folder, name) : -EDQUOT;
 			drain.made += fd >= 0;
-			/* The thread itself came first. */
+			/* The traced thread itself made it first. */
 			if (fd == -EEXIST)
 				fd = output_open_file((int)folder, name, O_RDWR | O_NONBLOCK);
 		}
@@ -163,7 +163,10 @@ static long open_one(struct family *fam, uint32_t process, uint32_t thread, stru
 	return fd;
 }
 
-/* The same, kept open for the next time; *to stays until the call after the next one. Returns 0 or -errno. */
+/*
+ * Like open_one(), but the file is kept open for the next time; *to stays until the call after the next one. Returns 0
+ * or -errno.
+ */
 static long open_file(struct file **to, struct family *fam, uint32_t process, uint32_t thread)
 {
 	struct stat st;
@@ -207,9 +210,9 @@ static long write_all(int fd, const void *from, size_t size, uint64_t at)
 
 /* ---- one chunk ---- */
 
-#define OVER 1 /* the chunk that was handed over is there no more: its thread has written it */
+#define OVER 1 /* the chunk that was handed over is not there any more: its thread has written it */
 
-/* Is it one that can be written, as the place's owner says? */
+/* Is it a chunk that can be written, with possible numbers of thread and process? */
 static bool is_sane(const struct trace_chunk *head, uint64_t size)
 {
 	return head->version == TRACE_VERSION && head->head_size == sizeof(*head) && head->size == size &&
@@ -223,7 +226,7 @@ static bool is_same(const struct trace_chunk *a, const struct trace_chunk *b)
 	       a->process == b->process && a->thread == b->thread;
 }
 
-/* Returns 0: t<n> has it; OVER; -EINVAL: it is none; or -errno of a file. */
+/* Returns 0: t<n> has the chunk; OVER; -EINVAL: it is no chunk; or -errno of a file. */
 static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 {
 	const uint64_t size = fam->place_size / 2, at = place * fam->place_size + size;
@@ -253,7 +256,7 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 		if ((r = write_all(to->fd, piece, part, number * size + done)))
 			return r;
 	}
-	/* Last: who reads it meanwhile sees a whole chunk or none. */
+	/* The head comes last: a reader meanwhile sees a whole chunk or none. */
 	head.copied = 0;
 	if ((r = write_all(to->fd, &head, sizeof(head), number * size)))
 		return r;
@@ -288,7 +291,7 @@ static bool learn(struct family *fam)
 	return true;
 }
 
-/* Does a process of the family live, perhaps? */
+/* May a process of the family be alive? */
 static bool is_alive(struct family *fam)
 {
 	struct file *meta;
@@ -310,7 +313,7 @@ static bool is_alive(struct family *fam)
 	return false;
 }
 
-/* Says that we are at it; 0: not any more. */
+/* Tells the family that chunks are taken; now 0: not any more. */
 static void beat(struct family *fam, uint64_t now)
 {
 	struct file *meta;
@@ -334,14 +337,14 @@ static void remove_family(struct family *fam)
 	drain.families -= !fam->ended;
 }
 
-/* A file can't be written: its thread will find the same, and say so, if it tries itself. So none waits for us. */
+/* A file can't be written: its thread will fail too if it tries itself, and say so. So no thread shall wait for us. */
 static void note_failure(struct family *fam, uint64_t now)
 {
 	fam->failed = now;
 	beat(fam, 0);
 }
 
-/* What was read of it is of the place `place`. Returns 0 or -errno of a file that can't be written. */
+/* Copies the chunk that the place `place` handed over. Returns 0 or -errno of a file that can't be written. */
 static long look_at(struct family *fam, uint32_t place, uint64_t full)
 {
 	long r = copy_chunk(fam, place, full);
@@ -384,7 +387,7 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 				return found;
 			}
 		}
-		/* Where the file has been cut off there is nothing more. */
+		/* If the file has been cut off there is nothing more. */
 		fam->resume = got < count ? places : first + count;
 	}
 	if (fam->resume >= places) {
@@ -404,7 +407,7 @@ static uint64_t longest(const struct family *fam, uint64_t now)
 	return most > many ? most : many;
 }
 
-/* Something is there, or not, until the next look. */
+/* Sets when to look next; something: there was work this time. */
 static void set_due(struct family *fam, uint64_t now, bool something, uint64_t most)
 {
 	fam->interval = something || !fam->interval ? BUSY : 2 * fam->interval;
@@ -429,7 +432,7 @@ static void visit(struct family *fam, uint64_t now)
 	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, moved);
 	long r = open_file(&meta, fam, 0, META);
 	if (r || !read_all(meta->fd, (char *)&head + from, to - from, from)) {
-		/* Gone, or another one's; or no descriptor is free. */
+		/* The file is gone, or is another one now; or no descriptor is free. */
 		if (r != -EMFILE && r != -ENFILE)
 			remove_family(fam);
 		else
@@ -441,7 +444,7 @@ static void visit(struct family *fam, uint64_t now)
 		return;
 	}
 	fam->failed = 0;
-	/* It is told a little later than that there is a head, but before a chunk is. */
+	/* The head's `overflow` is set a little after the head is made, but before any chunk is handed over. */
 	bool told = fam->overflow != head.overflow;
 	const bool before = fam->ended;
 	fam->overflow = head.overflow;

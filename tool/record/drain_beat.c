@@ -51,7 +51,7 @@ void drain_beat_all(uint64_t now)
 {
 	pthread_mutex_lock(&beats.lock);
 	for (unsigned i = 0; i < beats.count; i++)
-		/* Where it can't be written it can't be drained either. */
+		/* If this can't be written, chunks can't be either. */
 		if (pwrite(beats.entry[i].fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat)) < 0)
 			continue;
 	pthread_mutex_unlock(&beats.lock);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that drains (drain.h), and the one that says so meanwhile (drain_beat.h). The first learns of new families
- * by inotify, and where that can't be by looking now and then.
+ * The thread that drains (drain.h), and the thread that writes the beat meanwhile (drain_beat.h). The first learns of
+ * new families by inotify, or, if that fails, by looking at the folder now and then.
  *
  * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
- * are blocked, SIGXFSZ too: then a file that may not grow is an error. It uses no memory that is given back, but for a
- * listing of the folder, and no stdio.
+ * are blocked, SIGXFSZ too: then a file that may not grow is an error. They never free memory, but for a listing of the
+ * folder, and use no stdio.
  *
- * drain.h is called under the lock: the thread of tool/record/early.c takes families away. Within it that one's own
- * lock may be taken, not the other way round.
+ * drain.h is called under the lock of `drainer`, since the thread of tool/record/early.c takes families away. While it
+ * is held the lock of early.c may be taken, not the other way round.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -29,11 +29,11 @@
 #include "tool/tool.h"
 
 #define BEAT_EACH 100 /* ms */
-#define LOOK_EACH 100000000ull /* ns, where nobody tells of new folders */
+#define LOOK_EACH 100000000ull /* ns, without inotify */
 
 static struct {
 	pthread_t thread, beater;
-	int folder, news, end; /* news: inotify, or -1. end: readable when all is over */
+	int folder, news, end; /* news: inotify, or -1. end: readable when the threads shall end */
 	bool running, beating;
 	pthread_mutex_t lock;
 } drainer = { .news = -1, .end = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -106,7 +106,7 @@ static void *serve(void *unused)
 		add_news();
 		pthread_mutex_unlock(&drainer.lock);
 	}
-	/* What is left stays where it is, in meta, where readers find it. */
+	/* Chunks that are left stay in meta, where readers find them. */
 	pthread_mutex_lock(&drainer.lock);
 	drain_end();
 	pthread_mutex_unlock(&drainer.lock);
@@ -163,7 +163,7 @@ bool record_drain_leave(const char *name, int folder)
 {
 	bool over;
 
-	/* So the drain does not open the file just now: it would be one who has it open. */
+	/* Under the lock the drain does not open the file: it would count as a process that has it open. */
 	pthread_mutex_lock(&drainer.lock);
 	over = record_trim_is_over(folder);
 	if (over)

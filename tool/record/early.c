@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Families that end before the command does are looked at and trimmed then, by a thread of its own: a build has
- * thousands, and what each takes is mostly waiting, for a disk to be told which blocks are free. At the end there would
- * be seconds of it.
+ * Families that end before the command does are looked at and trimmed when they end, by a thread of its own: a build
+ * has thousands, and the time for each is mostly spent waiting until the disk has been told which blocks are free. All
+ * of them at the end would take seconds.
  *
- * The drain's thread names them; it waits for nothing here but the lock, which is never held while a family is worked
- * on. What can't be done now, since a process has the file open or perhaps mapped, is left for record_after(). The
- * thread is stopped before that begins, so all that both use is used by one at a time. Its signals are blocked.
+ * The drain's thread names the families; it waits for nothing here but the lock, which is never held while a family is
+ * worked on. A family whose file a process has open, or perhaps mapped, is left for record_after(). The thread is
+ * stopped before record_after() begins, so what both use is used by one at a time. Its signals are blocked.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"

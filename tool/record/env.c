@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xaudit env: the variables under which a program is traced that somebody else starts. They are those that `xaudit
- * record` sets, but for the rules, which are a configuration file's.
+ * xaudit env: the variables under which a program is traced that xaudit does not start itself. They are those that
+ * `xaudit record` sets, but the rules come from a configuration file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@ struct format {
 	const char *(*escape)(char c);
 };
 
-/* A quotation can't hold a quote: it ends, a quoted one follows, it begins again. */
+/* A quotation can't hold a quote: the quotation ends, a quoted quote follows, and a new quotation begins. */
 static const char *escape_shell(char c)
 {
 	(void)c;
@@ -64,8 +64,8 @@ static void print(const struct format *format, const char *name, const char *val
 	puts(format->after);
 }
 
-/* The configuration is read as the module will read it: what it would refuse is said now. Returns 0, or -1 after one
- * line on stderr. */
+/* The configuration is read as the module will read it, so that mistakes are told now. Returns 0, or -1 after one line
+ * on stderr. */
 static int set_config(const char *named)
 {
 	struct rules rules = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DIR/record of a trace (the format is at the end of format/trace.h): what was run, when, and how it ended. As long as
- * somebody records into the folder, the file is locked (flock); the lock ends with its holder.
+ * a command records into the folder, it has the file locked (flock); the lock ends with that process.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -52,7 +52,7 @@ static struct trace_pair read_pair(void)
 	return best;
 }
 
-/* As a shell would need it to be typed. */
+/* Writes the word as it would be typed in a shell. */
 static void put_quoted(FILE *to, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -61,7 +61,7 @@ static void put_quoted(FILE *to, const char *word)
 		fputs(word, to);
 		return;
 	}
-	/* A line break would end the line of the file: such words go as $'...'. */
+	/* A line break would end the line of the file: such words are written as $'...'. */
 	int dollar = 0;
 	for (const char *p = word; *p; p++)
 		dollar |= (unsigned char)*p < ' ' || *p == 127;
@@ -86,7 +86,7 @@ static void put_pair(FILE *to)
 	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
 }
 
-/* A stream of its own of a descriptor that stays open. NULL and errno. */
+/* A stream for a descriptor that stays open. NULL and errno. */
 static FILE *open_record(int record)
 {
 	int fd = fcntl(record, F_DUPFD_CLOEXEC, 0);
@@ -127,7 +127,7 @@ int record_folder_begin(struct record_folder *folder, char **command)
 	return close_record(folder, to);
 }
 
-/* Is the file that we made still the folder's? */
+/* Is the file that we made still in the folder? */
 static bool is_there(const struct record_folder *folder)
 {
 	struct stat ours, there;
@@ -136,7 +136,7 @@ static bool is_there(const struct record_folder *folder)
 	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Somebody removed the file: makes it again. */
+/* The file was removed: makes it again. */
 static FILE *replace_record(struct record_folder *folder)
 {
 	long fd = output_make_file(folder->fd, "record");

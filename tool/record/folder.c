@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace folder: making it without hurting anybody.
+ * The trace folder: making it without harm to other files.
  *
- * Only what a trace consists of is ever removed, name by name: a folder that holds anything else can't be lost by us.
- * All is reached from the descriptor of the folder that DIR lies in, and no link is followed (runtime/output.h).
+ * Only files that a trace consists of are ever removed, name by name: a folder that holds anything else can't be lost
+ * by us. All files are reached from the descriptor of the folder that DIR lies in, and no link is followed
+ * (runtime/output.h).
  *
  * Nothing is lost before the command executes. The new folder is made beside DIR, with its file `record` locked in it;
  * then names change: DIR.old -> DIR.old.PID, DIR -> DIR.old, the new one -> DIR. When the command does not execute they
- * change back; when it does, DIR.old.PID is removed. A folder that somebody records into is told by its lock, before
- * all this.
+ * change back; when it does, DIR.old.PID is removed. A folder that another command records into is recognized by its
+ * lock, before all this.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -123,7 +124,10 @@ static int clear_process(int at, const char *name, bool remove)
 	return error;
 }
 
-/* The same with a trace folder; the folder itself stays. 0 or an errno: ENOTEMPTY when it holds more than a trace. */
+/*
+ * Does with a trace folder what clear_process() does; the folder itself stays. 0 or an errno: ENOTEMPTY when it holds
+ * more than a trace.
+ */
 static int clear_trace(int fd, bool remove)
 {
 	DIR *dir = open_list(fd);
@@ -161,7 +165,7 @@ static void close_there(struct there *there)
 		close(there->record);
 }
 
-/* Does another command record into it? Where locks can't be had, nobody knows. */
+/* Does another command record into it? On file systems without locks that can't be known. */
 static bool is_busy(int record)
 {
 	return flock(record, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -181,7 +185,7 @@ static bool is_trusted(int fd)
 	return fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* what: is wrong with the folder at path, which may be DIR or DIR.old. */
+/* what: what is wrong with the folder at path. old: it is DIR.old. */
 static int refuse(const char *path, bool old, const char *what)
 {
 	if (old)
@@ -224,7 +228,7 @@ static int look_there(struct there *there, int parent, const char *name, const c
 	return there->record >= 0 && is_busy(there->record) ? refuse_busy(path) : 0;
 }
 
-/* The folder that has to give way for the one that becomes DIR.old; all that could be said against it is said now. */
+/* Looks at DIR.old, which has to give way for DIR: if it must not be moved that is said now. */
 static int look_at_old(struct there *there, int parent, const char *name, const char *path)
 {
 	if (look_there(there, parent, name, path, true) < 0)
@@ -239,7 +243,7 @@ static int look_at_old(struct there *there, int parent, const char *name, const 
 
 /* ---- names ---- */
 
-/* Never takes the place of anything. Not all file systems can promise that. 0 or an errno. */
+/* Renames, but never replaces anything, as far as the file system can promise that. 0 or an errno. */
 static int change_name(int parent, const char *from, const char *to)
 {
 	struct stat st;
@@ -279,7 +283,7 @@ static void restore_names(struct record_folder *folder)
 	free(aside);
 }
 
-/* DIR becomes DIR.old, and that goes aside. 0, or -1 after one line on stderr. */
+/* DIR becomes DIR.old, and an earlier DIR.old becomes DIR.old.PID. 0, or -1 after one line on stderr. */
 static int keep_older(struct record_folder *folder, bool has_old)
 {
 	char *old = old_name(folder), *aside = aside_name(folder);
@@ -324,7 +328,7 @@ static int make_record(struct record_folder *folder)
 	return is_busy(folder->record) ? refuse_busy(folder->path) : 0;
 }
 
-/* A new folder beside DIR, which takes its name at the end. */
+/* Makes a new folder beside DIR, which gets the name DIR at the end. */
 static int make_new(struct record_folder *folder, bool trace, bool has_old)
 {
 	char *name = memory_format("%s.new.%d", folder->name, (int)getpid());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace lacks, told when its recording ends: whoever looks at numbers must know that they are not all. */
+/* Tells what a trace lacks when its recording ends: people who look at numbers must know that they are not complete. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void record_lost_look(struct record_lost *lost, struct read_process *process)
 {
 	struct info_sums sums;
 
-	/* What is recorded now is of our version. */
+	/* Other versions need not be thought of: the trace was recorded just now. */
 	if (!process->head.lost)
 		return;
 	read_process_load(process);
@@ -50,7 +50,7 @@ void record_lost_say(const struct record_lost *lost, unsigned processes)
 {
 	if (!lost->lost)
 		return;
-	/* Recording stops then: what is counted is only what was on its way. */
+	/* Recording stops at the limit, so only the events that were on their way are counted. */
 	if (lost->by[TRACE_LOST_SIZE_LIMIT])
 		tool_error("record", "the trace reached its size limit (size-limit), and what came later is not in it; "
 			"--size-limit=SIZE sets another");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of `xaudit record`. One thread, but for broker.c, drain_thread.c and early.c; record.c calls them from top
- * to bottom.
+ * The parts of `xaudit record`; record.c calls them in the order in which they stand here. All is done by one thread,
+ * but for broker.c, drain_thread.c and early.c, which have their own.
  */
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H
@@ -14,7 +14,7 @@
 
 #include "audit/rules/keys.h"
 
-/* As coreutils: what failed before the command ran can be told from what the command says. */
+/* As in coreutils: a failure before the command ran can be told from the command's own exit status. */
 enum record_status {
 	RECORD_FAILED = 125,
 	RECORD_NOT_EXECUTABLE = 126,
@@ -35,31 +35,31 @@ struct record_options {
 	char **command;
 };
 
-/* ---- tool/record/rules.c: what the module is to do, as environment ---- */
+/* ---- tool/record/rules.c: what the module shall do, as environment ---- */
 
 /*
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
- * XAUDIT_CONFIG), which becomes that of this process. path: of the command, from record_find(). Returns the path of the
- * trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or NULL after one
- * line on stderr. *searched becomes the path of a configuration that counts without having been named, or NULL; the
- * caller frees it.
+ * XAUDIT_CONFIG), and sets them in this process's environment. path: of the command, from record_find(). Returns the
+ * path of the trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or
+ * NULL after one line on stderr. *searched becomes the path of a configuration that is used though no option names it,
+ * or NULL; the caller frees it.
  */
 char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched);
 
 /* A path from the root, which the caller frees; NULL after one line on stderr. */
 char *record_absolute(const char *path);
 
-/* Its part that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or -1 after one line on
- * stderr. */
+/* The part of record_prepare() that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or
+ * -1 after one line on stderr. */
 int record_environment(const char *path);
 
 /* ---- tool/record/tls.c: what the command's libraries need ---- */
 
 /*
  * How many bytes of optional static TLS the program at path needs to be loaded, with its start-up libraries, under an
- * auditor. A script counts as its interpreter. Asks the program's dynamic linker in a child, with this process's
- * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Never less than RECORD_TLS, which is also what it returns
- * when the need can't be found out. Sets SIGCHLD's action while it waits.
+ * auditor. Of a script, its interpreter is looked at. Asks the program's dynamic linker in a child, with this process's
+ * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Returns at least RECORD_TLS, also when the need can't be
+ * found out. Changes SIGCHLD's action while it waits.
  */
 #define RECORD_TLS                                                                                                     \
 	1024 /* room for libraries that are loaded later, as much as untraced; each thread's stack pays for it */
@@ -71,29 +71,29 @@ struct record_folder {
 	char *path;		 /* from the root */
 	const char *name;	 /* its last component */
 	int parent;		 /* the folder that it lies in */
-	int fd;			 /* stays with the folder, even when somebody renames it meanwhile */
+	int fd;			 /* stays with the folder, even when it is renamed meanwhile */
 	int record;		 /* DIR/record, locked */
-	bool made;		 /* by us; else it was there, empty */
+	bool made;		 /* made by us; else it was there, empty */
 	bool kept;		 /* an older trace is now at path + ".old" */
-	bool aside;		 /* one that was there before is now at path + ".old.PID" */
-	bool robbed;		 /* somebody removed it, or its file record, while the command ran: that is said */
-	struct timespec changed; /* when DIR/record came into it: only processes change its entries from then on */
+	bool aside;		 /* an earlier path.old is now at path + ".old.PID" */
+	bool robbed;		 /* it, or its file record, was removed while the command ran; the user was told */
+	struct timespec changed; /* when DIR/record was made: from then on only traced processes change its entries */
 };
 
 /*
  * Makes the folder and locks it; a trace that is there is kept as path.old. A folder that is no trace and not empty, or
- * another user's, is never touched, and one that somebody records into is refused. Returns 0, or -1 after one line on
- * stderr: then all is as before. path must outlive the folder.
+ * another user's, is never touched, and one that another command records into is refused. Returns 0, or -1 after one
+ * line on stderr: then all is as before. path must stay as long as folder.
  */
 int record_folder_make(struct record_folder *folder, char *path);
 
-/* The command executes: removes what path.old was before. */
+/* To be called when the command executes: removes the trace that was path.old before. */
 void record_folder_begun(struct record_folder *folder);
 
-/* The command never ran: as if nothing had been made. */
+/* To be called when the command could not be executed: undoes record_folder_make(). */
 void record_folder_undo(struct record_folder *folder);
 
-/* Closes descriptors, and so gives the lock up. */
+/* Closes the descriptors, and with them gives up the lock. */
 void record_folder_close(struct record_folder *folder);
 
 /*
@@ -104,47 +104,50 @@ int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
 
 /*
- * Has an entry of a trace, or of a process folder, this form? "p123", "p123.4"; "t0", "t0.3", of version 1 "r0", "c0".
+ * Does an entry of a trace have the form "p123" or "p123.4"? And one of a process folder "t0" or "t0.3" (in version 1
+ * "r0", "c0")?
  */
 bool record_is_process_name(const char *name);
 bool record_is_thread_name(const char *name);
 
-/* ---- tool/record/broker.c: files for processes that can't open theirs ---- */
+/* ---- tool/record/broker.c: files for processes that can't open their own ---- */
 
 /*
- * Serves them by a thread of its own until record_broker_stop(), and names itself in the environment
- * (runtime/broker.h). Where that can't be it says so in one line. The folder must stay. Once in a process.
+ * Starts a thread that serves them until record_broker_stop(), and names it in the environment (runtime/broker.h). If
+ * that fails it says so in one line. The folder must stay. Called once in a process.
  */
 void record_broker_start(const struct record_folder *folder);
 
-/* Who has asked by now is answered before. Nothing where nobody serves. */
+/* Processes that have asked by now are answered first. Does nothing if no thread serves. */
 void record_broker_stop(void);
 
-/* After it: says in one line who asked in vain, and why, if somebody did, and the folder was there. */
+/*
+ * After record_broker_stop(): if processes asked in vain, while the folder was there, says in one line which, and why.
+ */
 void record_broker_say(const struct record_folder *folder);
 
-/* ---- record_drain.c: full chunks, written in the stead of the threads that filled them ---- */
+/* ---- tool/record/drain_thread.c: full chunks, written in place of the threads that filled them ---- */
 
 /*
- * Does so by a thread of its own, for all families in the folder, until record_drain_stop(). Where that can't be it
- * says so in one line: then threads write their own. The folder must stay. Once in a process.
+ * Starts a thread that does so for all families in the folder, until record_drain_stop(). If that fails it says so in
+ * one line: then threads write their own chunks. The folder must stay. Called once in a process.
  */
 void record_drain_start(const struct record_folder *folder);
 
-/* Nothing where nobody drains. What was not written by then stays in meta. */
+/* Does nothing if no thread drains. Chunks that were not written by then stay in meta. */
 void record_drain_stop(void);
 
 /*
- * Is nobody else there who could write to the family? folder: its descriptor. Then the drain looks after it no more.
- * Not by the drain's own thread.
+ * Is it certain that no process can write to the family any more? folder: its descriptor. If so, the drain forgets the
+ * family. Not to be called by the drain's own thread.
  */
 bool record_drain_leave(const char *name, int folder);
 
 /* ---- tool/record/early.c: families that end before the command does ---- */
 
 /*
- * Does what record_after() does with those that record_early_add() names, by a thread of its own, until
- * record_early_stop(), which waits for the one at hand. Where that can't be all is left for record_after().
+ * Starts a thread that does for the families named by record_early_add() what record_after() does, until
+ * record_early_stop(), which waits for the family at hand. If no thread can be started, all is left for record_after().
  */
 void record_early_start(const struct record_folder *folder);
 void record_early_stop(void);
@@ -152,43 +155,50 @@ void record_early_stop(void);
 /* A family that seems to have ended. Any thread. */
 void record_early_add(const char *name);
 
-/* Was it done, or is it being done? Any thread. */
+/* Was the family done, or is it being done? Any thread. */
 bool record_early_has(const char *name);
 
 /* ---- tool/record/signals.c: signals while the command runs ---- */
 
-#define RECORD_SIGNALS 65 /* the highest, and one */
+#define RECORD_SIGNALS 65 /* the highest number, plus one */
 
-/* How it was before. */
+/* Mask and actions as they were before. */
 struct record_signals {
 	sigset_t mask;
 	struct sigaction action[RECORD_SIGNALS];
 	bool taken[RECORD_SIGNALS];
 };
 
-/* Passes on what comes from now on; all stay blocked until there is a child that they could go to. */
+/*
+ * From now on signals are passed on to the command; all stay blocked until there is a child that they can be sent to.
+ */
 void record_signals_take(struct record_signals *before);
 
-/* Whom they go to; 0: nobody, they are dropped. As long as it is set the number must be the child's: not yet waited
- * for. */
+/*
+ * The process that gets the signals; 0: they are dropped. As long as it is set the number must be the child's: not yet
+ * waited for.
+ */
 void record_signals_send_to(pid_t pid);
 
-/* Lets those come that were not blocked before. */
+/* Unblocks the signals that were not blocked before. */
 void record_signals_let_come(const struct record_signals *before);
 
-/* As if nothing had been; in the child too. A signal that was blocked meanwhile is delivered, to the old action. */
+/*
+ * Sets mask and actions as they were before; to be called in the child too. A signal that came meanwhile, and was
+ * blocked, is then delivered to the old action.
+ */
 void record_signals_give_back(const struct record_signals *before);
 
 /* ---- tool/record/run.c: the command ---- */
 
-/* The subcommand that speaks: `xaudit check` runs commands the same way. */
+/* The subcommand that messages name: `xaudit check` runs commands with these functions too. */
 extern const char *record_speaker;
 
-/* Who follows the command. Each may be NULL. */
+/* What follows the command. Each pointer may be NULL. */
 struct record_watcher {
-	int (*begin)(int pid); /* it has not begun; returns 0, or -1 after one line on stderr: then it never will */
-	void (*begun)(void *context);	    /* it executes; not called where wait is */
-	void (*wait)(int pid, int *status); /* until it has ended; *status as of waitpid, which it calls itself */
+	int (*begin)(int pid); /* before it begins; returns 0, or -1 after one line on stderr: then it never does */
+	void (*begun)(void *context);	    /* it executes; not called if wait is set */
+	void (*wait)(int pid, int *status); /* until it has ended; it calls waitpid itself, for *status */
 	void *context;
 };
 
@@ -198,7 +208,7 @@ struct record_watcher {
  */
 char *record_find(const char *command, int *status);
 
-/* The same without a word: NULL and *error, an errno. */
+/* record_find() without messages: on failure NULL, and an errno in *error. */
 char *record_search(const char *command, int *error);
 
 /*
@@ -206,20 +216,20 @@ char *record_search(const char *command, int *error);
  */
 int record_run(char **command, const struct record_watcher *watcher, int *status);
 
-/* Ends this process as the command ended: by the same signal. Returns the exit status where that is the way. */
+/* Ends this process by the signal that ended the command, if one did. Else returns the command's exit status. */
 int record_pass_on(int status);
 
-/* ---- tool/record/after.c, record_trim.c, tool/record/why.c: when it has ended ---- */
+/* ---- tool/record/after.c, trim.c, why.c: when the command has ended ---- */
 
 /*
- * Trims the files of processes that ended, and says what the user should know: untraced, nothing selected, or, where
- * everything was off at first, that nobody switched anything on.
+ * Trims the files of processes that ended, and says what the user should know: that the command was not traced, that
+ * nothing was selected, or, if everything was off at first, that nothing was ever switched on.
  */
 void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
 
 /*
- * Its part for one family. over: only if it can be seen that nobody writes to it any more. Returns whether it was done.
- * One thread at a time.
+ * The part of record_after() for one family. over: do it only if it is certain that no process writes to the family any
+ * more. Returns whether it was done. One thread at a time.
  */
 bool record_after_family(const struct record_folder *folder, const char *name, bool over);
 
@@ -229,7 +239,7 @@ struct read_process;
 
 /* What processes lost, added up; zeros at first. */
 struct record_lost {
-	uint64_t lost, events; /* of the processes that lost some; events with the lost ones */
+	uint64_t lost, events; /* of the processes that lost some; events: written and lost ones */
 	unsigned processes;
 	bool about;	/* events are an estimate */
 	uint64_t by[TRACE_LOST_ROOM]; /* by enum trace_lost */
@@ -240,26 +250,29 @@ struct record_lost {
 /* Adds what a process lost. */
 void record_lost_look(struct record_lost *lost, struct read_process *process);
 
-/* Says it, in one line on stderr, if something was lost. processes: how many were traced. */
+/* Says in one line on stderr what was lost, if anything was. processes: how many were traced. */
 void record_lost_say(const struct record_lost *lost, unsigned processes);
 
 struct read_family;
 
 /*
- * Gives back what the places of a family did not use. fd: of its folder. Returns the bytes of the disk that are free
- * now, or -1 when meta is in use, damaged or can't be written: it stays as it is.
+ * Gives back to the disk what the places of a family did not use. fd: of its folder. Returns how many bytes that were,
+ * or -1 when meta is in use, damaged or can't be written: then it stays as it is.
  */
 long long record_trim(int fd, struct read_family *family);
 
-/* Is it certain that nobody has the family's file open or mapped, nor ever will again to write? fd: of its folder. */
+/*
+ * Is it certain that no process has the family's file open or mapped, and none will open it again to write? fd: of its
+ * folder.
+ */
 bool record_trim_is_over(int fd);
 
-#define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only one that takes audit modules for these programs */
+#define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only loader that takes audit modules for these programs */
 #define RECORD_SCRIPTS 4		      /* levels of scripts whose interpreter is a script; the kernel's limit */
 
 /*
- * The interpreter of a script that begins with the text start: the word behind "#!", written to path. Returns the bytes
- * of start up to its end; 0 when it is no script, or the word does not fit.
+ * Writes to path the interpreter of a script that begins with the text start: the word after "#!". Returns the bytes of
+ * start up to the end of that word; 0 when it is no script, or the word does not fit.
  */
 size_t record_interpreter(const char *start, char *path, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From options to what the module reads. Everything goes as INI text through XAUDIT_RULES, one pattern per line, and is
- * read here once as the module will read it: so whatever the module would refuse is said before the command runs.
+ * read here once as the module will read it: so mistakes are told before the command runs.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -59,7 +59,7 @@ char *record_absolute(const char *path)
 	return whole;
 }
 
-/* Would the text come out of an INI line as it went in? */
+/* Would an INI parser read the text as it was written? */
 static int check(const char *what, const char *text)
 {
 	size_t n = strlen(text);
@@ -134,7 +134,7 @@ static void put_word(FILE *to, const char *key, int number, const char *words)
 	fprintf(to, "%s = %.*s\n", key, (int)strcspn(words, ","), words);
 }
 
-/* What rules_key_set() would make the same of. */
+/* Writes a value from which rules_key_set() makes the same value again. */
 static void put_key(FILE *to, const struct rules *rules, const struct rules_key *key)
 {
 	const void *at = (const char *)rules + key->at;
@@ -186,7 +186,10 @@ static void put_key(FILE *to, const struct rules *rules, const struct rules_key 
 	}
 }
 
-/* All of [trace], whatever it comes from: so it holds in every process, whichever configuration that would find. */
+/*
+ * Writes all of [trace], from options or configuration: so it holds in every process, even one that would find another
+ * configuration.
+ */
 static void put_trace(FILE *to, const char *output, const struct rules *rules)
 {
 	struct rules all = *rules;
@@ -205,7 +208,7 @@ static int given_before(const struct record_words *words, size_t i)
 	return 0;
 }
 
-/* found: what the configuration says. */
+/* found: the configuration's rules. */
 static void put_sections(FILE *to, const struct record_options *options, const struct rules *found)
 {
 	unsigned kinds = options->kinds;
@@ -220,7 +223,7 @@ static void put_sections(FILE *to, const struct record_options *options, const s
 		put_section(to, options, NULL, kinds);
 	} else if (found->defaults || options->functions.count || options->exclude.count) {
 		/*
-		 * Who runs a program under a tracer wants to see something: what it calls is in every dynamic program.
+		 * Without any choice the user shall see something: every dynamic program has calls of libraries.
 		 */
 		put_section(to, options, "*", RULES_DEFAULT_KINDS);
 		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS);
@@ -288,7 +291,10 @@ static void set(const char *name, char *value)
 	free(value);
 }
 
-/* LD_AUDIT: the module first (later auditors see no objects of earlier ones), then what was there, ours not twice. */
+/*
+ * LD_AUDIT: the module first (later auditors see no objects of earlier ones), then what the variable held before,
+ * without a second copy of the module.
+ */
 static int set_module(void)
 {
 	const char *before = getenv("LD_AUDIT");
@@ -319,8 +325,10 @@ static int set_module(void)
 	return 0;
 }
 
-/* path: of the command, or NULL. A size that the user has set is kept. What the command needs beyond RECORD_TLS is for
- * itself alone. */
+/*
+ * path: of the command, or NULL. A size that the user has set is kept. What is set beyond RECORD_TLS is for this
+ * command alone.
+ */
 static void set_tunables(const char *path)
 {
 	const char *before = getenv("GLIBC_TUNABLES");
@@ -399,8 +407,8 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	fputs(sections, to);
 	fclose(to);
 	/*
-	 * A configuration that was only found counts for all processes, wherever they are, but its sections only
-	 * without ours.
+	 * A configuration that was found, not named, holds for all processes, in whichever folder they run, but its
+	 * sections are used only if the options made none.
 	 */
 	if (!config && found.file && !*sections)
 		config = record_absolute(found.file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running the command so that its caller notices no wrapper: same terminal, same signals, same end.
+ * Runs the command so that the caller of xaudit notices no wrapper: same terminal, same signals, same end.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -21,7 +21,7 @@
 
 const char *record_speaker = "record";
 
-/* Is there something at path that execve() would take on? 0 or an errno. */
+/* Is there a file at path that execve() would execute? 0 or an errno. */
 static int executable(const char *path)
 {
 	struct stat st;
@@ -88,7 +88,7 @@ char *record_find(const char *command, int *status)
 	return path;
 }
 
-/* Until the watcher has the child in hand, it does not begin. */
+/* The child does not begin before the watcher is ready for it. */
 static void await(int go)
 {
 	char byte;
@@ -147,7 +147,10 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 			error = 0;
 		if (!error && watcher->begun)
 			watcher->begun(watcher->context);
-		/* WNOWAIT first: until the child is reaped its number belongs to it, so nothing goes to a stranger. */
+		/*
+		 * WNOWAIT first: until the child is reaped its number belongs to it, so no signal goes to another
+		 * process.
+		 */
 		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
 		record_signals_send_to(0);
@@ -163,7 +166,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		}
 	}
 	close(report[0]);
-	/* What comes now is meant for us. */
+	/* Signals that come now are meant for us. */
 	record_signals_give_back(&before);
 	return failure;
 }

@@ -4,10 +4,10 @@
  * (env, nice). Each that can be caught is passed on, but for
  *  - SIGCHLD, which is about us;
  *  - what the terminal sends to its foreground group, as long as the command is in our group and so has it already;
- *  - what we did ourselves: a fault is ours, and a closed pipe makes the call fail that writes.
- * That also holds for those that we are to ignore, as a shell's background jobs SIGINT and SIGQUIT: the command ignores
- * them as well, unless it wants to hear of them (a server that SIGQUIT asks to end). One that stops us (job control)
- * stops the command first.
+ *  - what we caused ourselves: SIGSEGV and its like; and SIGPIPE, since the write to a closed pipe fails anyway.
+ * That also holds for signals that we shall ignore, as a shell's background jobs ignore SIGINT and SIGQUIT: the command
+ * ignores them as well, unless it sets a handler (a server that SIGQUIT asks to end). A signal that stops us (job
+ * control) stops the command first.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -19,7 +19,9 @@
 
 static volatile pid_t child; /* 0: none yet, or no longer */
 
-/* The kernel told all of the foreground group. SIGHUP it also tells the leader of the session alone. */
+/*
+ * The kernel sent the signal to all of the foreground group. It also sends SIGHUP to the leader of the session alone.
+ */
 static bool others_have_it(int signal, const siginfo_t *info)
 {
 	if (info->si_code != SI_KERNEL || getpgid(child) != getpgrp())
@@ -98,11 +100,12 @@ void record_signals_take(struct record_signals *before)
 		struct sigaction plain = {.sa_handler = SIG_DFL};
 
 		before->taken[signal] = false;
-		/* The C library keeps two for itself. */
+		/* The C library keeps two signals for itself. */
 		if (signal == SIGKILL || signal == SIGSTOP || sigaction(signal, NULL, &before->action[signal]) < 0)
 			continue;
-		/* What we were told to ignore stops nobody by job control, but the command may have its own mind about
-		 * others. */
+		/*
+		 * A stop signal that we ignore is not passed on; other signals are, since the command may handle them.
+		 */
 		if (stops(signal) && before->action[signal].sa_handler == SIG_IGN)
 			continue;
 		/* When SIGCHLD is ignored, the status would be lost. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much static TLS the command needs. Any auditor makes ld.so fix its size before it knows the program's libraries;
- * what they need beyond some 1.8 kB (jemalloc, TSan, rustc's own) must be set aside by a tunable. It lies on each
- * thread's stack, so more than is needed does harm: from 12 kB on, threads of 16 kB can't be made. So ld.so is asked
- * which libraries there are. The module finds it out, too (audit/static_tls.h), but then the program is started twice.
+ * what they need beyond some 1.8 kB (jemalloc, TSan, rustc's own) must be set aside by a tunable. That memory lies on
+ * each thread's stack, so more than is needed does harm: from 12 kB on, threads of 16 kB can't be made. So ld.so is
+ * asked which libraries the program has. The module finds out the need, too (audit/static_tls.h), but then the program
+ * is started twice.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -28,11 +29,11 @@
 #define MOST_TLS  (1ull << 30)
 #define MOST_TAGS 4096	     /* of a dynamic section */
 #define MOST_TEXT (1u << 20) /* of ld.so's list */
-#define PATIENCE  2000	     /* ms for ld.so to make it */
+#define PATIENCE  2000	     /* ms for ld.so to make the list */
 
 /* ---- the file that ld.so will load ---- */
 
-/* What `env` starts for the rest of a line "#!/usr/bin/env REST"; NULL: nothing that is seen. The caller frees it. */
+/* What `env` starts for the rest of a line "#!/usr/bin/env REST"; NULL: it can't be told. The caller frees it. */
 static char *program_of_env(const char *rest)
 {
 	int error;
@@ -74,7 +75,7 @@ static int open_program(const char *path, char **program)
 		const char *base = word ? strrchr(name, '/') : NULL;
 		if (base && !strcmp(base, "/env"))
 			next = program_of_env(line + word);
-		else /* execvp() gives to sh what the kernel doesn't know */
+		else /* execvp() gives to sh files that the kernel doesn't know */
 			next = memory_format("%s", word ? name : "/bin/sh");
 		if (!next)
 			break;
@@ -85,7 +86,10 @@ static int open_program(const char *path, char **program)
 	return -1;
 }
 
-/* Is it marked as needing static TLS? What is found by ld.so's functions for others needs none, however large. */
+/*
+ * Is it marked as needing static TLS? Thread-local data that is found by calls of ld.so's functions needs none, however
+ * large.
+ */
 static bool is_static(int fd, const Elf64_Phdr *dynamic)
 {
 	Elf64_Dyn d;
@@ -101,8 +105,8 @@ static bool is_static(int fd, const Elf64_Phdr *dynamic)
 }
 
 /*
- * Adds the file's static TLS to *sum, and writes the name of its loader to loader unless that is NULL; "" when it has
- * none. false: it is no file that can be understood.
+ * Adds the file's static TLS to *sum, and writes the name of its loader to loader unless that is NULL; "" when the file
+ * names no loader. false: the file can't be understood.
  */
 static bool read_file(int fd, uint64_t *sum, char *loader, size_t size)
 {
@@ -152,7 +156,7 @@ static long long now(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
-/* Reads until the other side ends, but not for ever. NULL: it took too long, or was too much. The caller frees it. */
+/* Reads until the other side ends, within PATIENCE. NULL: it took too long, or was too much. The caller frees it. */
 static char *read_all(int fd)
 {
 	long long end = now() + PATIENCE, left;
@@ -190,7 +194,10 @@ static pid_t start_loader(char *loader, char *program, int output)
 	posix_spawn_file_actions_t files;
 	pid_t pid = -1;
 
-	/* Auditors would be started with it; LD_DEBUG_OUTPUT would leave a file that the command did not write. */
+	/*
+	 * With LD_AUDIT auditors would run too; with LD_DEBUG_OUTPUT a file would be left that the command did not
+	 * write.
+	 */
 	for (char **p = environ; *p; p++) {
 		if (!strncmp(*p, "LD_AUDIT=", 9) || !strncmp(*p, "LD_DEBUG=", 9))
 			continue;
@@ -212,7 +219,7 @@ static pid_t start_loader(char *loader, char *program, int output)
 	return pid;
 }
 
-/* What ld.so says of the program's libraries, preloaded ones too; NULL when it does not. The caller frees it. */
+/* ld.so's list of the program's libraries, preloaded ones too; NULL when there is none. The caller frees it. */
 static char *list_libraries(char *loader, const char *path)
 {
 	struct sigaction before, action = { .sa_handler = SIG_DFL };
@@ -222,7 +229,10 @@ static char *list_libraries(char *loader, const char *path)
 
 	if (pipe2(output, O_CLOEXEC) < 0)
 		return NULL;
-	/* Ignored, the child would vanish by itself, and its number could be somebody else's when it is killed. */
+	/*
+	 * If SIGCHLD were ignored, the child would vanish by itself, and its number could be another process's when it
+	 * is killed.
+	 */
 	sigaction(SIGCHLD, &action, &before);
 	program = memory_format("%s%s", *path == '-' ? "./" : "", path);
 	pid = start_loader(loader, program, output[1]);
@@ -231,7 +241,7 @@ static char *list_libraries(char *loader, const char *path)
 	text = pid < 0 ? NULL : read_all(output[0]);
 	close(output[0]);
 	if (pid >= 0) {
-		/* Harmless to one that ends by itself: its status is settled before its output is closed. */
+		/* Harmless to a child that ends by itself: its status is settled before its output is closed. */
 		kill(pid, SIGKILL);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;

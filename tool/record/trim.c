@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The places of a family are taken as a whole, and are much of a small trace: what they did not use is given back once
- * nobody can write there any more, and so are chunks that threads have in files of their own.
+ * no process can write there any more, and so are chunks that threads have in files of their own.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -21,7 +21,7 @@
 #define BLOCK (64u << 10)
 #define PAGE  4096ull
 
-/* What is to be kept. */
+/* Bytes that shall be kept. */
 struct range {
 	uint64_t begin, end;
 };
@@ -32,22 +32,25 @@ struct trim {
 	uint64_t size;	/* of meta */
 	struct range *range;
 	size_t ranges;
-	/* A thread's own file, the last that was asked for. */
+	/* The thread's own file that was used last. */
 	int file;
 	uint32_t file_process, file_number;
 };
 
 /*
- * Does anybody have the file open or mapped? A store behind the end of a truncated mapping is a SIGBUS, so this must
- * not err that way: the kernel grants a write lease only to the file's sole user. Where a file system knows no leases,
- * the caller's own test (is there such a process?) has to do; so it has on overlayfs, whose mappings a lease does not
- * see.
+ * Does any process have the file open or mapped? A store after the end of a truncated mapping is a SIGBUS, so a user of
+ * the file must never be missed: the kernel grants a write lease only to the file's sole user. On file systems without
+ * leases the caller's own test (is there such a process?) has to do; also on overlayfs, where a lease does not see
+ * mappings.
  */
 enum use { USE_NONE, USE_SOME, USE_UNKNOWN };
 
 static enum use find_use(int fd)
 {
-	/* Who opens it in this moment has us told so, by SIGIO: this thread alone, not whichever has it not blocked. */
+	/*
+	 * If a process opens it in this moment the kernel tells us by SIGIO: this thread alone, not any that has not
+	 * blocked it.
+	 */
 	struct f_owner_ex own = { F_OWNER_TID, gettid() };
 
 	fcntl(fd, F_SETOWN_EX, &own);
@@ -83,7 +86,7 @@ static void keep(struct trim *trim, uint64_t begin, uint64_t end)
 	trim->range[trim->ranges++] = (struct range){ begin, end };
 }
 
-/* The end of the last data in from...to, a multiple of 8; `to` where holes can't be seen, from where there is none. */
+/* The end of the last data in from...to, a multiple of 8; `to` if holes can't be seen, `from` if there is no data. */
 static uint64_t last_data(const struct trim *trim, uint64_t from, uint64_t to)
 {
 	uint64_t end = from;
@@ -102,14 +105,14 @@ static uint64_t last_data(const struct trim *trim, uint64_t from, uint64_t to)
 }
 
 /*
- * The end of the last word in from...to that is neither in a hole nor `token`; from where there is none. Multiples of
- * 8. 0 on error.
+ * The end of the last word in from...to that is neither in a hole nor `token`; `from` if there is no such word.
+ * Multiples of 8. 0 on error.
  */
 static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, uint64_t token)
 {
 	static uint64_t block[BLOCK / 8];
 
-	/* Else the kernel would have to make pages for the holes, to be read. */
+	/* Else the kernel would have to make pages of the holes that are read. */
 	to = last_data(trim, from, to);
 	while (to > from) {
 		uint64_t size = to - from < BLOCK ? to - from : BLOCK;
@@ -124,7 +127,7 @@ static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, u
 	return from;
 }
 
-/* Has the thread's own file the same chunk? Its head is what is written last. */
+/* Does the thread's own file have the same chunk? A chunk's head is written last. */
 static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 {
 	struct trace_chunk copy;
@@ -146,7 +149,7 @@ static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 	       copy.thread == chunk->thread && copy.used == chunk->used && copy.lost == chunk->lost;
 }
 
-/* Returns false where it can't tell what the place holds. */
+/* Returns false if it can't tell what the place holds. */
 static bool keep_chunk(struct trim *trim, const struct read_family_place *place)
 {
 	uint64_t limit = trim->family->place_size / 2, at = place->place * trim->family->place_size + limit, end;
@@ -222,7 +225,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Where holes can't be made it stays as it is. Blocks that nobody wrote to are no data, so it can't be seen whether
+ * If holes can't be made it stays as it is. Blocks that were never written to are no data, so it can't be seen whether
  * there are some.
  */
 static void give_back(const struct trim *trim, uint64_t begin, uint64_t end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the module never came up in a program: what ld.so ignores, it ignores without a word. */
+/* Why the module never came up in a program: ld.so gives no message when it ignores LD_AUDIT. */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
@@ -31,8 +31,8 @@ size_t record_interpreter(const char *start, char *path, size_t size)
 }
 
 /*
- * The reason for a file, as text that follows "it is" or "its interpreter X is"; what to do behind a ';'. NULL: none is
- * seen. When the loader is another one, its name is written to text.
+ * The reason for a file, as text that follows "it is" or "its interpreter X is"; after a ';' it says what to do. NULL:
+ * no reason is seen. When the file names another loader, that name is written to text.
  */
 static const char *reason(int fd, char *text, size_t size)
 {
