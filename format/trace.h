@@ -1,72 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format of a trace folder: all that the traced process writes and the tool reads.
+ * The format of a trace folder: everything that the traced process writes and the tool reads.
  *
  *	DIR/			one trace; may hold many processes
  *	  record		text, written by `xaudit record` alone: "key: value" lines (see RECORD below)
- *	  p<pid>[.<n>]/		one family: a program image, of process <pid>, and what that forked; .<n> when exec
- *				or a new process met the name
- *	    meta		all of the family but what follows, in places (see PLACES below)
+ *	  p<pid>[.<n>]/		one family: the program that process <pid> executed, and the processes forked from it;
+ *				.<n> when the name was taken, after an exec or by a new process
+ *	    meta		all data of the family except t<n>, in places (see PLACES below)
  *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p
  *				(of the first process, at place 0, without .<p>): at multiples of the size, in no
  *				certain order
  *
- * A chunk may be in meta and in t<n>: it is the same.
+ * A chunk may be in meta and in t<n>; it is then one chunk, not two.
  *
  * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode
  * stream, chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct
  * trace_counts, then one of 8 bytes per function id).
  *
- * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so a
- * killed process leaves whatever it had written. Files are sparse or zero behind what was written.
+ * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so
+ * what a process wrote is still there after it was killed. After the written part, files are sparse or zero.
  *
  * Writers: heads and records are written under the process lock (runtime/process.h); their reader believes the first
  * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the
- * thread that owns the record alone, and by signal handlers on that thread.
+ * thread that owns the record, and by signal handlers on that thread; by no other thread.
  *
  * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
  * ascending order, by all processes of the family, and never given back. Place 0 begins with the head of the first
- * process. A word for each place tells whose it is: TRACE_PLACE(), at head.directory; 0: nobody's yet, or about to be
- * somebody's, or of a process that was killed in between. The directory lies in places of its own; its words are
- * written last (release), when what the reader must find is there.
+ * process. At head.directory each place has a word, TRACE_PLACE(), that tells what it is used for and by which process;
+ * 0: not used yet, or a process is just taking it, or was killed while it did. The directory lies in places of its own;
+ * its words are written last (release), when the place holds what the reader must find there.
  *	TRACE_PLACE_HEAD	the head of a process and its first records; number: its pid
  *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
- *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, of thread record `number`, always of that.
- *				Other fillings follow each other there; in no order: their `seq` tells
+ *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, always of thread record `number`. The thread
+ *				fills the same place again and again; places are not in order of time: the chunks' `seq`
+ *				tells the order
  *	TRACE_PLACE_COUNTS	counters of thread record `number`: at the first of several places struct
  *				trace_counts, then one of 8 bytes per function id from id 0 on, trace_counts.size
- *				bytes with the head. A record may have several such runs: they are to be added up.
- *				The other places of a run have words, too, their first one is the one where the magic
- *				is
+ *				bytes with the head. A record may have several such runs: the reader adds them up. All
+ *				places of a run have words of this type; the run begins at the place that holds the
+ *				magic number
  *
- * HANDING OVER. `xaudit record` may write full chunks to t<n> in the threads' stead. Behind the words of the directory
- * lies a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the number
- * that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed, for who
- * looks now and then). `record` writes the chunk there, its head last, and then `drained`. Both are the chunk's
- * seq + 1. Whoever writes a chunk to t<n> writes the same bytes to the same place, so both may. A chunk with a number
- * may not be in t<n> yet, or never: the head that lies there tells.
+ * HANDING OVER. `xaudit record` may write full chunks to t<n> instead of the threads. After the words of the directory
+ * there is a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the
+ * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
+ * for readers that look now and then). `record` writes the chunk there, its head last, and then `drained`. `full` and
+ * `drained` are the chunk's seq + 1. Thread and `record` write the same bytes of a chunk to the same place in t<n>, so
+ * both may write it. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
+ * t<n> tells.
  *
- * LOST EVENTS. head.lost is their number, head.lost_by the same by cause. trace_chunk.lost tells where they were lost,
- * as far as that is known: they are in head.lost, too. (In version 1 they were not, and chunks told of what was lost
- * behind them.)
+ * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
+ * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of
+ * the events lost after it.)
  *
- * Records. Those of a process are a stream of bytes: first the head (so they begin at head_size), then what follows it
- * to the end of the place, then those places that `extent` lists, in that order. Positions (`used`, `parent_used`)
- * count in that stream; a record may lie across two extents.
- * A forked child's begin with those of its parent up to parent_used, but notes and changes, if it has that: what was
- * known when it was forked. The parent may itself have a parent.
+ * Records. The records of a process are a stream of bytes: first the head (so records begin at head_size), then the
+ * rest of the head's place, then the places that `extent` lists, in that order. Positions (`used`, `parent_used`) count
+ * in that stream; a record may lie across two extents. Where parent_used is not 0, the records of a forked child begin
+ * with its parent's up to parent_used, without notes and changes: what was known at the fork. The parent may itself
+ * have a parent.
  *
  * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
  * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit
- * difference to the time before; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or more
- * away. A word of type TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little where a
- * signal handler interrupted the recorder: take the maximum. Words of TRACE_CONTROL carry payload words behind them; a
- * first payload word that is 0, or a hole with TRACE_TOKEN below, was not written: who wrote was interrupted for good,
- * or killed.
+ * difference to the previous event's time; the writer inserts a TRACE_SYNC before any event that would be 2^31 ticks or
+ * more away. A word of type TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little
+ * where a signal handler interrupted the recorder: take the maximum. After a word of TRACE_CONTROL come its payload
+ * words. A first payload word that is 0, or a hole whose low half is TRACE_TOKEN, was not written: its writer was
+ * killed, or interrupted and never resumed.
  *
- * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end is that of a
- * call on the stack where the event is. Stacks have numbers, from 1 on, which are those of one stack in one process:
- * who comes later to the same memory has another one. trace_chunk.stack is the one where a chunk begins.
+ * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end belongs to a
+ * call on the stack where the event is. Stacks have numbers from 1 on. A number stands for one stack in one process: a
+ * later stack in the same memory has another number. trace_chunk.stack is the number of the stack on which a chunk
+ * begins.
  */
 #ifndef XAUDIT_FORMAT_TRACE_H
 #define XAUDIT_FORMAT_TRACE_H
@@ -74,7 +77,7 @@
 #include <stdint.h> /* uint64_t */
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION 2 /* that is written; readers take 1, too */
+#define TRACE_VERSION 2 /* the version that is written; readers understand 1, too */
 
 /* ---- events ---- */
 
@@ -85,7 +88,7 @@ enum trace_type {
 	TRACE_TAIL = 3,	    /* id: the function that ended by jumping to another one */
 	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
-	TRACE_ENTRY_KEPT = 7, /* the same as TRACE_ENTRY (runtime/filter.c says what for) */
+	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/filter.c says what it is for) */
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
@@ -97,8 +100,8 @@ enum trace_control {
 	/* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. */
 	TRACE_CUSTOM = 4,
 	/*
-	 * 1 word: calls << 32 | number. What seemed to be one stack was two: as many of its open calls, the innermost
-	 * ones, stay with it; those around them, and the events that follow, are those of the stack of this number.
+	 * 1 word: calls << 32 | number. What seemed to be one stack was two: the innermost `calls` of its open calls
+	 * stay on it; the calls around them, and the events that follow, belong to the stack with this number.
 	 */
 	TRACE_PART = 5,
 };
@@ -106,14 +109,14 @@ enum trace_control {
 /* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
 enum trace_event_type {
 	TRACE_TYPE_UNTYPED = 0,
-	TRACE_TYPE_MARK = 1, /* a text for people */
+	TRACE_TYPE_MARK = 1, /* a text for users */
 	TRACE_TYPE_FIRST = 16,
 };
 
 #define TRACE_CUSTOM_MAX 4096 /* bytes of data */
 
 #define TRACE_ID_BITS	    28
-#define TRACE_STACK_BITS    21 /* of a stack's number: the memory; those above tell who came there, one after another */
+#define TRACE_STACK_BITS    21 /* of a stack's number: the memory; bits above: which of its stacks, one after another */
 #define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
 #define TRACE_WORD(type, id) ((uint32_t)(type) << TRACE_ID_BITS | (uint32_t)(id))
 #define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
@@ -138,7 +141,7 @@ struct trace_chunk {
 	uint64_t size;	    /* of the chunk, header and slack included */
 	/* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
 	uint64_t used;
-	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: behind it */
+	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: after it */
 	char comm[16];	    /* name of the thread, or empty */
 	union {
 		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
@@ -148,7 +151,7 @@ struct trace_chunk {
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
 	uint32_t thread;    /* its thread record */
-	/* number of the stack that its first events are on; 0: not known, the thread's as it seems */
+	/* number of the stack that its first events are on; 0: not known, probably the thread's own */
 	uint32_t stack;
 	uint8_t reserved[24];
 };
@@ -207,10 +210,10 @@ enum trace_place {
 /* Of a place; see HANDING OVER. */
 struct trace_handover {
 	uint64_t full;	  /* by the thread */
-	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: it is to be compared with `full`, no more */
+	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: use it only to compare it with `full` */
 };
 
-/* X(number, NAME, "why events are lost, behind `events were lost`"); below TRACE_LOST_ROOM */
+/* X(number, NAME, "why events are lost, after the words `events were lost`"); below TRACE_LOST_ROOM */
 #define TRACE_LOST_CAUSES(X)                                                                                           \
 	X(0, OTHER, "for other reasons")                                                                               \
 	X(1, DISK, "since the disk was full")                                                                          \
@@ -234,11 +237,11 @@ enum trace_lost {
 _Static_assert(TRACE_LOST_COUNT <= TRACE_LOST_ROOM, "part of the format");
 
 enum trace_overflow {
-	TRACE_OVERFLOW_WAIT = 0, /* a thread whose full chunks nobody has written by then writes one itself */
-	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is at it */
+	TRACE_OVERFLOW_WAIT = 0, /* a thread whose full chunks are not written yet writes one itself */
+	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is writing */
 };
 
-#define TRACE_EXTENTS 40 /* as many as anybody needs: each may be larger than the one before */
+#define TRACE_EXTENTS 40 /* always enough: each extent may be larger than the one before */
 
 /* Consecutive places. */
 struct trace_extent {
@@ -262,24 +265,24 @@ struct trace_head {
 	/* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t no_mirror;
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
-	/* /proc/sys/kernel/random/boot_id, or empty: on the same boot the reader may read the clock itself */
+	/* /proc/sys/kernel/random/boot_id, or empty. In the same boot the reader may read the clock itself */
 	char boot_id[40];
-	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 where there never was one */
-	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that never was on */
+	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 if there is no r<n> */
+	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that mode was never on */
 	uint32_t mode;		 /* enum trace_mode, now */
 	uint32_t recording;	 /* 0: stopped */
 	uint64_t stream_bytes;	 /* of all t<n> together */
-	uint64_t taken_back;	 /* calls that were shorter than the rules' time, or have none: they left nothing */
+	uint64_t taken_back;	 /* calls that left nothing: shorter than the rules' time, or of no known time */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
-	uint32_t coarse;     /* so many events may share a reading of the clock, the last before them; 0: none do */
-	/* errno of the last time that `xaudit record` was asked for a file in vain; 0: never (runtime/broker.h) */
+	uint32_t coarse;     /* up to so many events share the clock's reading before them; 0: none do */
+	/* errno of the last file that `xaudit record` was asked for and could not give; 0: none (runtime/broker.h) */
 	uint32_t record_error;
 	/* What follows is of version 2. */
 	uint32_t process;    /* the place of this head */
 	uint64_t place_size; /* the same in all heads of a family */
-	uint32_t parent;     /* place of the head of who forked this process, where parent_used is not 0 */
+	uint32_t parent;     /* if parent_used is not 0: place of the head of the process that forked this one */
 	uint32_t extents;
-	uint64_t parent_used; /* the parent's records up to there are this process's, too; 0: none are */
+	uint64_t parent_used; /* the parent's records up to there count for this process, too; 0: none do */
 	struct trace_extent extent[TRACE_EXTENTS]; /* `extents` of them; released before `used` reaches them */
 	/* Of place 0 alone; the others have 0. */
 	uint64_t directory;   /* where it begins, in the file */
@@ -289,11 +292,11 @@ struct trace_head {
 	uint32_t reserved;
 	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
 	uint64_t handed;      /* chunks that were handed over, by all; grows */
-	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at it then. It alone writes this */
+	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */
 	/* Of all heads again. */
 	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
 	uint32_t overflow;		   /* enum trace_overflow */
-	uint32_t moved; /* not 0: threads went on with calls that others had begun; else each stack is one thread's */
+	uint32_t moved; /* not 0: threads went on with calls that others had begun; 0: each stack is one thread's */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
@@ -322,7 +325,7 @@ enum trace_text_what {
 	TRACE_TEXT_COMMAND = 2, /* argv, each word ended by a NUL */
 	TRACE_TEXT_HOST = 3,	/* "nodename sysname release machine" */
 	TRACE_TEXT_CONFIG = 4,	/* where the rules came from */
-	TRACE_TEXT_NOTE = 5,	/* what was said on stderr, without "xaudit: " and newline */
+	TRACE_TEXT_NOTE = 5,	/* a message printed on stderr, without "xaudit: " and newline */
 	TRACE_TEXT_MODULE = 6,	/* version of libxaudit.so */
 };
 
@@ -339,7 +342,7 @@ enum trace_object_flags {
 	TRACE_OBJECT_VDSO = 4,	  /* never touched */
 };
 
-/* One identity: the same file content, whatever its address. Written when it is first seen. */
+/* One identity: one file content, whatever its address. Written when it is first seen. */
 struct trace_object {
 	struct trace_record head;
 	uint32_t object; /* number of the identity in this process folder, from 1 */
