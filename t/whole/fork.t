@@ -62,7 +62,7 @@ all() {
 all plt plt library "$CC"
 all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
-	all xray xray xray_library
+	more all xray xray xray_library
 else
 	skip 65 'no clang here'
 fi

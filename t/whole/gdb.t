@@ -72,7 +72,7 @@ build() {
 
 build
 seen plt
-seen calls
+more seen calls
 build -fpatchable-function-entry=5
 seen patchable
 

@@ -10,28 +10,29 @@
 
 patchable_library libdigits.so digits_library.c
 program "$CC" digits digits.c -L. -ldigits
-: "${XAUDIT_SOAK=}"
-full=2
-[ -z "$XAUDIT_SOAK" ] || full=10
+full=$(rounds 1 2 10)
 
 # 8 MiB are 2^20 words; all but the chunk that is being filled and the one that was just begun must be there: 18 words
-# per number.
-record d -m ring --ring=8M -l libdigits.so ./digits counters 1 $full
-is "$status/$err" 7/ "8 MiB, $full s at full speed: the program runs as ever"
-is "$(newest d counters 0 50000)" '' "8 MiB, $full s at full speed: exactly the newest events, each number one more"
+# per number. Check has recorders of a quarter.
+mib=$(rounds 2 8)
+record d -m ring --ring="${mib}M" -l libdigits.so ./digits counters 1 "$full"
+is "$status/$err" 7/ "$mib MiB, $full s at full speed: the program runs as ever"
+is "$(newest d counters 0 $((mib * 6250)))" '' \
+	"$mib MiB, $full s at full speed: exactly the newest events, each number one more"
 diag "$(cat numbers) (thread, first, last, numbers, events)"
 ok 'more was called than it holds' test "$(awk '{ print $2; exit }' numbers)" -gt 1
-# One chunk of tokens in each place, of 8 MiB in all; heads and names take the rest.
-ok 'its file does not grow' test "$(du -k d/p*/meta | cut -f1)" -le 9216
+# One chunk of tokens in each place, of $mib MiB in all; heads and names take the rest.
+ok 'its file does not grow' test "$(du -k d/p*/meta | cut -f1)" -le $((mib * 1024 + 1024))
 report d
 is "$(sums | sed 's/ [0-9]* unf.*//')" '0 lost' 'report has nothing lost'
-is "$(info d '.processes[0] | [.mode, .ring_bytes, .overwritten_chunks > 0]')" '["ring",8388608,true]' \
+is "$(info d '.processes[0] | [.mode, .ring_bytes, .overwritten_chunks > 0]')" "[\"ring\",$((mib << 20)),true]" \
 	'info tells of the recorder'
 
 # SIGKILL.
+ring=$(rounds 256k 1M) most=$(rounds 1000 5000)
 for threads in 1 8; do
 	rm -rf d counters
-	bounded 60 "$XAUDIT" record -o d -m ring --ring=1M -l libdigits.so ./digits counters $threads 30 >out 2>err &
+	bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" -l libdigits.so ./digits counters $threads 30 >out 2>err &
 	record=$!
 	wait_until 20 test -s counters
 	sleep 0.7
@@ -39,13 +40,13 @@ for threads in 1 8; do
 	kill -9 "$pid"
 	wait "$record"
 	is "$?" 137 "SIGKILL, $threads threads: the program was killed"
-	is "$(newest d counters 1 5000)" '' "SIGKILL, $threads threads: the newest events are there, to the last call"
+	is "$(newest d counters 1 "$most")" '' "SIGKILL, $threads threads: the newest events are there, to the last call"
 done
 
 # Snapshots by signal, while 8 threads write, and another one at exit.
 rm -rf d d.snapshot.* counters
-bounded 60 "$XAUDIT" record -o d -m ring --ring=1M --snapshot=signal:SIGUSR2 --snapshot=exit -l libdigits.so ./digits \
-	counters 8 3 >out 2>err &
+bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" --snapshot=signal:SIGUSR2 --snapshot=exit -l libdigits.so \
+	./digits counters 8 30 >out 2>err &
 record=$!
 wait_until 20 test -s counters
 sleep 0.5
@@ -56,21 +57,23 @@ for n in 1 2 3 4; do
 	wait_until 5 test -e "d.snapshot.$n/p$pid/meta"
 	sleep 0.1
 done
+: >counters.stop
 wait "$record"
 is "$? $(cat err)" '7 ' 'snapshots by signal: the program runs as ever'
 is "$(ls -d d.snapshot.* | tr '\n' ' ')" 'd.snapshot.1 d.snapshot.2 d.snapshot.3 d.snapshot.4 d.snapshot.5 ' \
 	'each signal made one, and the exit'
 for n in 1 2 3 4; do
-	is "$(newest d.snapshot.$n before.$n 100000000 400)" '' \
+	is "$(newest d.snapshot.$n before.$n 100000000 $((most * 8 / 100)))" '' \
 		"snapshot $n: whole, in order, nothing twice, and not older than the signal"
 done
-is "$(newest d.snapshot.5 counters 0 5000)" '' 'the snapshot at exit: up to the last call'
+is "$(newest d.snapshot.5 counters 0 "$most")" '' 'the snapshot at exit: up to the last call'
 is "$(info d.snapshot.5 '.processes[0].ended')" true 'it says that the process ended'
 is "$(info d '.processes[0].changes | map(select(.change == "snapshot").text | sub(".*/"; ""))')" \
 	'["d.snapshot.1","d.snapshot.2","d.snapshot.3","d.snapshot.4","d.snapshot.5"]' 'the trace tells of them'
-is "$(newest d counters 0 5000)" '' 'and is as good as ever'
+is "$(newest d counters 0 "$most")" '' 'and is as good as ever'
 
 # A crash is marked, and happens.
+rm counters.stop
 for end in abort:134:6 segv:139:11 raise:139:11; do
 	how=${end%%:*} rest=${end#*:}
 	record d -m ring --ring=1M --snapshot=crash -l libdigits.so ./digits counters 1 0.1 "$how"

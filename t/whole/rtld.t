@@ -118,7 +118,7 @@ all plt plt library "$CC"
 all patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	tls=
-	all xray xray xray_library
+	more all xray xray xray_library
 else
 	skip 48 'no clang here'
 fi

@@ -128,10 +128,10 @@ parts() {
 sleds alone"
 }
 for compiler in $compilers; do
-	levels='-O0 -O1 -O2 -Os'
+	levels=$(rounds '-O0 -O2' '-O0 -O1 -O2 -Os')
 	[ "$compiler" != clang-16 ] || levels='-O0 -O2'
 	for level in $levels; do parts "$compiler" c "$level"; done
-	[ -z "$CXX" ] || parts "$compiler" c++ -O2
+	[ -z "$CXX" ] || more parts "$compiler" c++ -O2
 done
 
 # ---- sizes and types ----
@@ -278,15 +278,15 @@ is "$(object d raw.so .patched_pages)" 0 'ctl: the text is the file'"'"'s again'
 # moved.
 conf 'enabled = no' 'mode = ring' 'ring = 1M'
 begin ./events ./raw.so told threads
-rounds=0 failed=''
-while [ "$rounds" -lt 60 ]; do
+times=$(rounds 20 60) round=0 failed=''
+while [ "$round" -lt "$times" ]; do
 	ctl "$pid" enable '*'
 	[ "$status" -eq 0 ] || failed="$failed; $err"
 	ctl "$pid" disable '*'
 	[ "$status" -eq 0 ] || failed="$failed; $err"
-	rounds=$((rounds + 1))
+	round=$((round + 1))
 done
-is "$failed $(on)" ' 0' 'ctl, threads: 60 times sleds are switched on and off while 8 threads pass them'
+is "$failed $(on)" ' 0' "ctl, threads: $times times sleds are switched on and off while 8 threads pass them"
 ctl "$pid" enable 'raw_both'
 tell 'call 21'
 ctl "$pid" disable '*'
@@ -298,8 +298,7 @@ is "$(events_of d | grep ' dG9sZA==$' | sort | uniq -c | awk '{ print $1, $2 }' 
 
 # ---- switched from inside ----
 
-ms=2000
-[ "$XAUDIT_SOAK" != 1 ] || ms=60000
+ms=$(rounds 500 2000 60000)
 # in_order: of the messages of `switch`: each thread's numbers ascend, and each is whole. Prints what is wrong.
 in_order() {
 	perl -MMIME::Base64 -lane '
