@@ -12,7 +12,7 @@ T_LOG_DRIVER_FLAGS = --comments
 # No test may hang the run: each bounds its own waits, and this bounds what was forgotten.
 T_LOG_COMPILER = timeout
 AM_T_LOG_FLAGS = -k 10 900
-TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+TESTS = $(dist_check_SCRIPTS) $(check_PROGRAMS)
 test_environment = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \

@@ -42,8 +42,8 @@ in_cc() {
 		$compiler $include "$@" -x c++ -c -o main.o "$sources/guard.c" 2>.err &&
 		$compiler "$@" -o guard main.o part.o again.o 2>.err
 }
-# with NAME EACH BUILD...: a check, skipped where the compiler or the linker has not what it takes. Check has every third
-# of these.
+# with NAME EACH BUILD...: a check, skipped where the compiler or the linker has not what it takes. In check a third of
+# them.
 nth=$(rounds 3 1) combination=0
 with() {
 	name=$1 each=$2

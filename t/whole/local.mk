@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
 #
 # Tests in shell, of everything together: executable, each sources t/lib/tap.sh.
-dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/whole/check.t t/whole/check_suppress.t \
-	t/whole/clock.t t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t \
-	t/whole/coroutines.t t/whole/counts.t t/whole/cow.t t/whole/ctl.t t/whole/ctl_folder.t t/whole/ctl_hostile.t \
-	t/whole/ctl_kill.t t/whole/ctl_soak.t \
-	t/whole/damaged.t t/whole/dladdr.t t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t \
-	t/whole/env.t \
-	t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/farm.t t/whole/files.t t/whole/follow.t \
-	t/whole/fork.t t/whole/format.t t/whole/full_disk.t t/whole/gdb.t t/whole/guard.t t/whole/guard_live.t \
-	t/whole/handlers_api.t \
-	t/whole/handlers_close.t t/whole/handlers_programs.t t/whole/help-man.t t/whole/host.t t/whole/hostile.t \
-	t/whole/info.t t/whole/inject.t t/whole/inventory.t t/whole/kill.t t/whole/leaving.t t/whole/lines.t \
-	t/whole/list.t t/whole/loader.t t/whole/lost.t t/whole/man-examples.t t/whole/man-lint.t t/whole/modes.t \
+# Those that take long come first, lest one of them runs alone at the end.
+dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t/whole/loader.t t/whole/ctl.t \
+	t/whole/gdb.t t/whole/check.t t/whole/record.t t/whole/untouched.t t/whole/fork.t t/whole/farm.t \
+	t/whole/xray_interface.t t/whole/inject.t t/whole/counts.t t/whole/signals.t t/whole/hostile.t \
+	t/whole/host.t
+# By name.
+dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/whole/check_suppress.t t/whole/clock.t \
+	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
+	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/damaged.t t/whole/dladdr.t \
+	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/env.t t/whole/exceptions.t \
+	t/whole/family.t t/whole/family_read.t t/whole/files.t t/whole/follow.t t/whole/format.t t/whole/full_disk.t \
+	t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t t/whole/handlers_programs.t \
+	t/whole/help-man.t t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/leaving.t t/whole/lines.t \
+	t/whole/list.t t/whole/lost.t t/whole/man-examples.t t/whole/man-lint.t t/whole/modes.t \
 	t/whole/module-exports.t t/whole/new_kind.t t/whole/objects.t t/whole/overflow.t t/whole/programs.t \
 	t/whole/read-running.t t/whole/reader-events.t t/whole/reader-memory.t t/whole/record-options.t \
-	t/whole/record-signals.t t/whole/record.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
-	t/whole/report.t t/whole/resolve.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
-	t/whole/sanitized.t t/whole/signal-steps.t t/whole/signals.t t/whole/slow_disk.t t/whole/source-rules.t \
-	t/whole/starts.t t/whole/static_tls.t t/whole/threads.t t/whole/tool-order.t \
-	t/whole/transparent.t t/whole/tree.t t/whole/trees.t \
-	t/whole/untouched.t t/whole/unwinder.t t/whole/wx.t t/whole/xray_events.t t/whole/xray_interface.t
+	t/whole/record-signals.t t/whole/registers.t t/whole/reload.t t/whole/replay.t t/whole/report.t \
+	t/whole/resolve.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
+	t/whole/sanitized.t t/whole/signal-steps.t t/whole/slow_disk.t t/whole/source-rules.t t/whole/starts.t \
+	t/whole/static_tls.t t/whole/threads.t t/whole/tool-order.t t/whole/transparent.t t/whole/tree.t \
+	t/whole/trees.t t/whole/unwinder.t t/whole/wx.t

@@ -32,7 +32,8 @@ is "$(info d '.processes[0] | [.mode, .ring_bytes, .overwritten_chunks > 0]')" "
 ring=$(rounds 256k 1M) most=$(rounds 1000 5000)
 for threads in 1 8; do
 	rm -rf d counters
-	bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" -l libdigits.so ./digits counters $threads 30 >out 2>err &
+	bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" -l libdigits.so \
+		./digits counters $threads 30 >out 2>err &
 	record=$!
 	wait_until 20 test -s counters
 	sleep 0.7
@@ -40,7 +41,8 @@ for threads in 1 8; do
 	kill -9 "$pid"
 	wait "$record"
 	is "$?" 137 "SIGKILL, $threads threads: the program was killed"
-	is "$(newest d counters 1 "$most")" '' "SIGKILL, $threads threads: the newest events are there, to the last call"
+	is "$(newest d counters 1 "$most")" '' \
+		"SIGKILL, $threads threads: the newest events are there, to the last call"
 done
 
 # Snapshots by signal, while 8 threads write, and another one at exit.
