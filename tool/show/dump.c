@@ -242,10 +242,10 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
 		if (event.type == MERGE_THREAD)
 			source->user = NULL;
-		/* They tell replay where a tree ends; each event has its tid. */
+		/* These events only tell replay where a tree ends; here each event has its tid. */
 		if (event.type == MERGE_THREAD || (event.type == MERGE_OVERWRITTEN && !event.count))
 			continue;
-		/* In JSON each has its stack; the first one of a thread is no news. */
+		/* In JSON each event has its stack; a thread's first stack need not be told. */
 		bool begins = event.type == MERGE_STACK && !source->user;
 		if (event.type == MERGE_STACK || event.type == MERGE_PART) {
 			source->user = source;

@@ -132,7 +132,7 @@ void event_format_free(struct event_formats *formats)
 
 /* ---- decoding ---- */
 
-/* Bytes that the field takes of what is left; more than that: it is not whole. */
+/* Bytes that the field takes; more than are left: the field is not whole. */
 static size_t field_size(const struct field *field, const uint8_t *data, size_t left)
 {
 	return field->kind == 's' ? strnlen((const char *)data, left) : field->size;

@@ -2,7 +2,7 @@
 /*
  * Decoding the data of custom events: `xaudit dump --event-format TYPE='u32 id, string name'`.
  *
- * A format is a list of fields, little endian, one right behind the other without gaps. Each is a type and a name:
+ * A format is a list of fields, little endian, without gaps. Each is a type and a name:
  *	u8 u16 u32 u64, i8 ... i64	numbers
  *	x8 x16 x32 x64			numbers, shown in hex
  *	f32 f64				floating point numbers
@@ -26,8 +26,8 @@ struct event_formats {
 };
 
 /*
- * Takes "TYPE=FIELD, FIELD..." as a further format; of several of one type the last one counts. Returns NULL, or what
- * is wrong with it, as a phrase to be freed.
+ * Adds the format "TYPE=FIELD, FIELD..."; of several formats of one type the last one counts. Returns NULL, or what is
+ * wrong with it, as a phrase that the caller frees.
  */
 char *event_format_add(struct event_formats *formats, const char *text);
 
@@ -35,8 +35,8 @@ char *event_format_add(struct event_formats *formats, const char *text);
 const struct event_format *event_format_find(const struct event_formats *formats, const char *name, uint32_t number);
 
 /*
- * Writes `name=value name=value`, and whether the data was too short, or how much more there is. A zero must lie behind
- * the data.
+ * Writes `name=value name=value`, and whether the data was too short, or how much more there is. A zero byte must
+ * follow the data.
  */
 void event_format_text(FILE *file, const struct event_format *format, const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include "tool/tool.h"
 #include "tool/read/decode.h"
 
-/* What stands behind the backslash for this character; 0: it needs none. */
+/* What stands after the backslash for this character; 0: it needs no backslash. */
 static char escape(uint8_t c)
 {
 	switch (c) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of values from 0 to 2^64-1, from which any percentile follows within 0.8 %.
+ * Counts values from 0 to 2^64-1, and computes any percentile of them within 0.8 %.
  *
  * Log-linear: values below 64 have a bucket each; above, each octave [2^e, 2^(e+1)) is cut into 64 buckets of equal
  * width, and a bucket stands for its middle. The buckets of an octave are a block, which is allocated when the first
@@ -42,8 +42,8 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 uint64_t histogram_count(const struct histogram *histogram);
 
 /*
- * The smallest value that at least `percent` of the values don't exceed, within 0.8 %; the caller, who knows minimum
- * and maximum, should clamp it to them. 0 if nothing was counted.
+ * The smallest value that at least `percent` of the values don't exceed, within 0.8 %; callers know minimum and
+ * maximum, and should clamp it to them. 0 if nothing was counted.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, double percent);
 

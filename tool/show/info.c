@@ -95,7 +95,7 @@ DECODE_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uin
 	return false;
 }
 
-/* Leaves out a chunk that is more than is to be read. */
+/* Leaves out a chunk when enough has been read. */
 static void scan_chunk(struct info_sums *sums, struct read_events *source, uint64_t most)
 {
 	uint64_t words = source->stream.chunk.head.used ? read_events_chunk_words(source) : 0;
@@ -182,7 +182,7 @@ static void scan_counters(struct info_sums *sums, struct read_process *process, 
 	read_counts_close(&counts);
 }
 
-/* What the chunks that were not read would add, by those that were. */
+/* How many events the chunks that were not read would add, judged by those that were. */
 static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
 {
 	return (uint64_t)((unsigned __int128)events * sums->skipped / sums->words);
@@ -240,7 +240,7 @@ static void print_clock(const struct read_clock *clock)
 	}
 	printf("%.6f GHz by %u pairs%s, within ", (double)(1ull << CLOCK_SHIFT) / (double)clock->mult, clock->pairs,
 		clock->fresh ? " (one taken now)" : "");
-	/* %g goes over to exponents where digits are too few. */
+	/* %g changes to exponents when its digits are too few. */
 	printf(clock->ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", clock->ppm);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `xaudit info` finds out about the thread files, for both of its formats. */
+/* What `xaudit info` finds out about the thread files, for both formats of its output. */
 #ifndef XAUDIT_TOOL_SHOW_INFO_H
 #define XAUDIT_TOOL_SHOW_INFO_H
 
@@ -21,7 +21,7 @@ struct info_sums {
 	uint64_t crashes;
 	int signal; /* of the last of them */
 	uint64_t words, skipped; /* of finished chunks: read, and not read for their number */
-	bool estimated;		 /* events and custom ones were counted in some chunks only */
+	bool estimated;		 /* events and custom events were counted in some chunks only */
 	uint64_t first, last; /* ns, CLOCK_MONOTONIC, of events; first is UINT64_MAX if there are none */
 };
 
@@ -29,19 +29,21 @@ struct info_sums {
 void info_count(struct info_sums *sums, struct read_process *process);
 
 /*
- * The same, but reads only about so many bytes of events. Of the other chunks, those that are finished, only the head
- * is read, and events and custom ones are taken to be as many in them, word for word, as in what was read. first, last,
- * threads and crashes are of what was read, too.
+ * Estimates what info_count() counts, reading only about so many bytes of events. Of the other finished chunks only the
+ * head is read; they are taken to have as many events and custom events per word as the chunks that were read. first,
+ * last, threads and crashes come from the chunks that were read, too.
  */
 void info_estimate(struct info_sums *sums, struct read_process *process, uint64_t bytes);
 
 struct show_colors;
 
-/* Writes what stands in place of each process where they are many: lines per program, what became of them, their
- * notes. */
+/*
+ * Where there are many processes, writes this in place of each of them: lines per program, how its processes ended,
+ * their notes.
+ */
 void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color);
 
-/* Writes all as one JSON object. sums: one per process. */
+/* Writes all that `xaudit info` tells as one JSON object. sums: one per process. */
 void info_json(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all);
 
 /*
@@ -53,10 +55,10 @@ uint64_t info_private(const struct read_object *object);
 /* The word of a kind; NULL for a number that the format does not know. */
 const char *info_kind(unsigned kind);
 
-/* Why events could not be recorded, by lost_error of the head of a version 1; NULL: nobody knows. */
+/* Why events could not be recorded, by lost_error of the head in version 1; NULL: not known. */
 const char *info_lost_reason(uint32_t error);
 
-/* And why `record` could not help with a file, by record_error; NULL: it was not needed, or did. */
+/* Why `record` could not help with a file, by record_error; NULL: no help was needed, or it helped. */
 const char *info_record_reason(uint32_t error);
 
 /* Moment of the first pair on CLOCK_REALTIME, ns; 0: not recorded. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit info of many processes, such as a build's: a line per program, and what went wrong, once. */
+/* xaudit info of many processes, such as a build's: a line per program, and each note once. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>

@@ -41,7 +41,7 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Puts rows of one address together. Stays right whatever order qsort gave them. */
+/* Puts rows of one address together. Does not depend on the order in which qsort left equal ones. */
 static void merge(struct list *list)
 {
 	size_t n = 0;
@@ -283,7 +283,7 @@ static const struct options_syntax syntax = {
 		"Options:\n",
 };
 
-/* What --help tells last: the kinds. */
+/* The end of --help: the kinds. */
 static const char *tail(void)
 {
 #define X(NAME, flags, section, note, types, STUB, LISTED, about) [TRACE_KIND_##NAME] = (about),

@@ -24,7 +24,7 @@ struct thread {
 	struct replay *replay;
 	struct read_merge_source *source;
 	struct read_stacks *stacks;	/* of the process */
-	struct read_stack_calls *on; /* the one that its events are on */
+	struct read_stack_calls *on; /* the stack that its events are on */
 	uint32_t tid;
 };
 
@@ -42,7 +42,7 @@ static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
 	return (!r->tid || r->tid == tid) && depth < r->depth;
 }
 
-/* What stands before the text of a line. ns: UINT64_MAX for none. */
+/* Writes what stands before the text of a line. ns: UINT64_MAX: no time. */
 static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
 {
 	char buf[SHOW_TIME_SIZE];
@@ -69,7 +69,7 @@ static size_t depth_now(const struct thread *thread)
 	return read_calls_depth(&thread->on->calls);
 }
 
-/* A phrase for people; NULL: it returned. */
+/* How the call ended, as a phrase; NULL: it returned. */
 static const char *phrase(enum read_call_end how)
 {
 	return how == CALL_JUMPED ? "tail call" : how == CALL_RETURNED ? NULL : "unwound";
@@ -151,7 +151,7 @@ static const struct read_calls_hooks hooks = {
 	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
 };
 
-/* A call whose end is the next event of its thread is one line. Returns false if this one is none. */
+/* Prints a call whose end is the next event of its thread as one line. Returns false if that is not so. */
 static bool print_leaf(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
 {
 	const struct thread *thread = source->user;
@@ -174,7 +174,7 @@ static bool print_leaf(struct replay *r, struct read_merge_source *source, const
 	return true;
 }
 
-/* What is open on the stack has no end. */
+/* The calls that are open on the stack have no end. */
 static void end_stack(void *user, struct read_stack_calls *stack)
 {
 	struct thread *thread = user;
@@ -194,7 +194,7 @@ static void end_thread(struct thread *thread)
 	read_stacks_each(thread->stacks, thread, end_stack, thread);
 }
 
-/* Its events are on another stack from here on. */
+/* The thread's events are on another stack from here on. */
 static void change_stack(struct thread *thread, const struct read_merge_event *event)
 {
 	const struct replay *r = thread->replay;
@@ -208,7 +208,7 @@ static void change_stack(struct thread *thread, const struct read_merge_event *e
 		read_stacks_leave(thread->stacks, before);
 		thread->on = memory_need(read_stacks_enter(thread->stacks, event->id, thread));
 	}
-	/* The first one of a thread is no news. */
+	/* A thread's first stack need not be told. */
 	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
 		return;
 	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
@@ -217,7 +217,7 @@ static void change_stack(struct thread *thread, const struct read_merge_event *e
 	printf(" */%s\n", r->color->off);
 }
 
-/* The record's events are another thread's from here on. On stacks with numbers others may go on. */
+/* The record's events are another thread's from here on. Other threads may go on with the stacks that have numbers. */
 static void change_thread(struct thread *thread, uint32_t tid)
 {
 	if (!thread->on->number)
@@ -229,7 +229,7 @@ static void change_thread(struct thread *thread, uint32_t tid)
 
 /* ---- remarks ---- */
 
-/* A remark of no thread file: at the depth of the thread that it is about. */
+/* A remark that comes from no thread file: it is shown at the depth of the thread that it is about. */
 static size_t depth_of(const struct replay *r, const struct read_process *process, uint32_t tid)
 {
 	for (unsigned i = 0; i < r->merge.sources; i++) {

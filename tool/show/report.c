@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* xaudit report: calls and times per function, library or thread. What is counted how: report_count.h. */
+/* xaudit report: calls and times per function, library or thread. report_count.h tells what is counted, and how. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *text_or(const char *text, const char *other)
 	return text && *text ? text : other;
 }
 
-/* Falling by the key; equal ones in an order that does not depend on the trace's. */
+/* Falling by the key; equal rows in an order that does not depend on the order in the trace. */
 static int by_key(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -158,7 +158,7 @@ static void print_events(const struct event_counter *c, const struct show_colors
 	}
 }
 
-/* What the numbers leave out. */
+/* Lines about what the numbers leave out. */
 static void print_remarks(const struct counter *c, const struct show_colors *color)
 {
 	printf("\n%s%" PRIu64 " events lost%s, %" PRIu64 " calls unfinished\n", c->lost ? color->warn : "", c->lost,
@@ -210,7 +210,7 @@ static void json_time(const char *key, const struct line *line, uint64_t ns, con
 		printf("\"%s\":null%s", key, behind);
 }
 
-/* Nothing if there are none. */
+/* Writes nothing if there are no custom events. */
 static void json_events(const struct event_counter *c)
 {
 	if (c->rows)

@@ -43,7 +43,7 @@ static void rehash(struct counter *c)
 	c->hash = memory_zeroed((size_t)c->hash_mask + 1, sizeof(*c->hash));
 	for (uint32_t i = 1; i < c->rows; i++) {
 		struct count_row *row = &c->row[i];
-		/* The name of a thread is no part of what it is. */
+		/* A thread is told by pid and tid: its name may change. */
 		uint32_t h = hash_row(c->by == COUNT_BY_THREAD ? NULL : row->name, row->library, row->pid, row->tid);
 		row->next = c->hash[h & c->hash_mask];
 		c->hash[h & c->hash_mask] = i;
@@ -101,7 +101,7 @@ static uint32_t row_of_function(struct counter *c, const struct read_function *f
 /* A thread record that is being read. */
 struct count_record {
 	struct read_events source;
-	bool by_turns; /* it stops where its events come to another stack */
+	bool by_turns; /* reading stops where its events come to another stack */
 	bool over;
 	uint64_t next; /* ticks: where it goes on */
 	uint32_t thread_row;
@@ -178,7 +178,7 @@ DECODE_INLINE void end_timed(struct counter *c, struct read_call *call, uint64_t
 	histogram_add(&row->time, time);
 }
 
-/* Its time is not known. What is known of calls in it counts for those further out. */
+/* Drops a call whose time is not known. The times of calls in it count for the calls further out. */
 static void end_untimed(struct counter *c, struct read_call *call)
 {
 	struct count_row *row = &c->row[call->row];
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void end_for_want(struct counter *c, struct rea
 {
 	uint32_t low = 0, high = c->cuts;
 
-	while (low < high) { /* the first behind its start */
+	while (low < high) { /* the first cut after its start */
 		uint32_t middle = low + (high - low) / 2;
 		if (c->cut[middle] <= call->start)
 			low = middle + 1;
@@ -258,7 +258,7 @@ static const struct read_calls_hooks hooks = {
 
 /* ---- stacks ---- */
 
-/* The calls at hand are those of this stack from here on. */
+/* From here on c->calls holds the calls of this stack. */
 static void take_up(struct counter *c, struct read_stack_calls *stack)
 {
 	c->stack = c->record->stack = stack;
@@ -269,7 +269,7 @@ static void take_up(struct counter *c, struct read_stack_calls *stack)
 	}
 }
 
-/* ... and no stack's. */
+/* From here on c->calls holds the calls of no stack. */
 static void lay_down(struct counter *c)
 {
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
@@ -278,7 +278,7 @@ static void lay_down(struct counter *c)
 	c->stack = NULL;
 }
 
-/* What is open there has no end. */
+/* The calls that are open on the stack have no end. */
 static void drop_stack(void *user, struct read_stack_calls *stack)
 {
 	struct counter *c = user;
@@ -289,7 +289,7 @@ static void drop_stack(void *user, struct read_stack_calls *stack)
 	lay_down(c);
 }
 
-/* The record has no more events, or some are missing here. No stack's calls are at hand. */
+/* The record has no more events, or some are missing here. c->calls holds the calls of no stack. */
 static void drop_calls(struct counter *c)
 {
 	struct read_stack_calls *stack = c->record->stack;
@@ -298,7 +298,7 @@ static void drop_calls(struct counter *c)
 	c->record->stack = stack;
 }
 
-/* What the record's events say about stacks, or what is missing of them. */
+/* Does what the record's words about stacks, or about missing events, say. */
 static void change_stack(struct counter *c, enum read_decoded what)
 {
 	struct count_record *record = c->record;
@@ -306,7 +306,7 @@ static void change_stack(struct counter *c, enum read_decoded what)
 	struct read_stack_calls *stack = c->stack;
 
 	lay_down(c);
-	if (what == DECODED_THREAD && !stack->number) /* on others somebody may go on */
+	if (what == DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
 		drop_stack(c, stack);
 	if (what == DECODED_PART) {
 		stack = memory_need(read_stacks_part(&c->stacks, stack, d->stack, d->kept, record));
@@ -321,7 +321,7 @@ static void change_stack(struct counter *c, enum read_decoded what)
 
 /* ---- events ---- */
 
-/* What the loop keeps in registers. */
+/* Values that the loop keeps in registers. */
 struct loop {
 	struct counter *c;
 	struct read_call *top;
@@ -384,7 +384,10 @@ DECODE_INLINE bool take_other(void *user, enum read_decoded what)
 	return what == DECODED_STACK && loop->c->record->by_turns;
 }
 
-/* From where the record is, to its end or, by turns, to where its events come to another stack. */
+/*
+ * Counts events from where reading stopped, to the record's end or, by turns, to where its events come to another
+ * stack.
+ */
 static void count_events(struct counter *c, struct count_record *record)
 {
 	c->record = record;
@@ -416,7 +419,7 @@ static void close_record(struct counter *c, struct count_record *record)
 	read_events_close(&record->source);
 }
 
-/* One record after another. */
+/* Reads one record after another. */
 static void count_records(struct counter *c)
 {
 	static struct count_record record;
@@ -429,7 +432,7 @@ static void count_records(struct counter *c)
 	}
 }
 
-/* Which of them is the first to go on; NULL: they are over. */
+/* The record whose next event is the earliest; NULL: all are at their end. */
 static struct count_record *first_of(struct count_record *record, unsigned records)
 {
 	struct count_record *first = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting of custom events for `xaudit report`: a row per name of a type, over all processes, since a name may have
- * another number in each. Types without a name are told apart by their numbers.
+ * Counts custom events for `xaudit report`: a row per name of a type, over all processes, since each process may have
+ * another number for a name. Types without a name are told apart by their numbers.
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_EVENTS_H
 #define XAUDIT_TOOL_SHOW_REPORT_EVENTS_H
@@ -12,7 +12,7 @@
 
 struct event_row {
 	char *name;	 /* NULL: meta names no such type */
-	uint32_t number; /* of the type, where it has no name */
+	uint32_t number; /* of the type, if it has no name */
 	uint64_t count;
 	uint64_t bytes; /* of data */
 };
@@ -30,13 +30,13 @@ struct event_counter {
 	uint32_t names;
 };
 
-/* Takes an event of a process, whose events should come one behind the other. */
+/* Counts an event of a process. It is fastest when all events of a process come one after another. */
 void event_count(struct event_counter *counter, struct read_process *process, uint32_t type, uint64_t bytes);
 
-/* A process's numbers of types are those of no other: to be called before its names are freed. */
+/* To be called before a process's names are freed: its numbers of types mean nothing in another process. */
 void event_count_process_ends(struct event_counter *counter);
 
-/* Sorts the rows: by count, falling, then by name and number. No event may be taken behind that. */
+/* Sorts the rows: by count, falling, then by name and number. After this no event may be counted. */
 void event_count_sort(struct event_counter *counter);
 
 void event_count_free(struct event_counter *counter);

@@ -23,11 +23,11 @@ static int flush(void)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return TOOL_OK;
-	/* The error may be one of long ago, whose errno is gone: a pipe without a reader has this mark. */
+	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
 	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
 	if (!gone)
 		tool_error(NULL, "the output can't be written: %s", strerror(errno ? errno : EIO));
-	/* Said, or no error: main() need not find it again. */
+	/* The error was told, or is none: main() need not find it again. */
 	__fpurge(stdout);
 	clearerr(stdout);
 	return gone ? TOOL_OK : TOOL_FAILED;
@@ -36,9 +36,9 @@ static int flush(void)
 int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv)
 {
 	*options = (struct show_options){ .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
-	/* Whoever reads our output may go away: then writing fails with EPIPE, and that is the end of it. */
+	/* The reader of our output may end early: then writing fails with EPIPE, and the command ends. */
 	signal(SIGPIPE, SIG_IGN);
-	/* One thread, much text. */
+	/* One thread writes much text, and needs no lock for each piece. */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, NULL, _IOFBF, 64 << 10);

@@ -2,8 +2,8 @@
 /*
  * What `xaudit report`, `replay`, `dump` and `info` have in common: options, colours, times, and the end of the output.
  *
- * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. A
- * reader of the output that goes away early (`| head`) is no error.
+ * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. If
+ * the reader of the output ends early (`| head`) that is no error.
  */
 #ifndef XAUDIT_TOOL_SHOW_SHOW_H
 #define XAUDIT_TOOL_SHOW_SHOW_H
@@ -14,7 +14,7 @@
 
 #include "tool/options.h"
 
-/* What readers have been told. Each has a struct of its own that begins with it. */
+/* What the command line says. Each command has a struct of its own that begins with this one. */
 struct show_options {
 	const char *dir;
 	uint32_t pid; /* 0: all */
@@ -24,7 +24,10 @@ struct show_options {
 
 struct read_folder;
 
-/* The rows of options that all readers have, and the end of their table; where they print JSON, the row for that. */
+/*
+ * The rows of options that all these commands have, and the end of their table; for those that print JSON, the row for
+ * that.
+ */
 #define SHOW_ROWS                                                                           \
 	{ 0, "pid", "N", "only the process with this id", .take = options_number,           \
 		.most = INT32_MAX, .at = offsetof(struct show_options, pid),                \
@@ -36,25 +39,25 @@ struct read_folder;
 #define SHOW_COLUMN 19 /* of their --help */
 
 /*
- * Takes the command line: options, and at most one word, the folder. Also sets what concerns the process: no SIGPIPE.
- * options: the beginning of the context of the rows. Returns -1, or the exit status with which the command is to end
- * now: help was given, or one line on stderr.
+ * Reads the command line: options, and at most one word, the folder. Also ignores SIGPIPE for the process. options: the
+ * beginning of the context of the rows. Returns -1, or the exit status with which the command shall end now: after the
+ * help, or one line on stderr.
  */
 int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv);
 
-/* Whether nobody wants more output: it is time to end. */
+/* Can't more output be written? Then it is time to end. */
 static inline bool show_output_broken(void)
 {
 	return ferror(stdout);
 }
 
 /*
- * The end: flushes the output, reports the folder's damage and closes it. Returns the exit status, after one line on
- * stderr if the output could not be written.
+ * To be called at the end: flushes the output, reports the folder's damage and closes the folder. Returns the exit
+ * status, after one line on stderr if the output could not be written.
  */
 int show_end(struct read_folder *folder);
 
-/* Says, in a line that begins so, that times are coarse, if those of any process are. */
+/* If the times of any process are coarse, says so in a line that begins with `begin`. */
 void show_say_coarse(const struct read_folder *folder, const char *begin);
 
 struct read_process;
