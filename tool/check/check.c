@@ -104,8 +104,8 @@ static bool has_flag(const char *variable, const char *flag)
 }
 
 /*
- * LeakSanitizer is a tracer itself: where there is one, it ends the program with a status of its own. It is part of
- * AddressSanitizer, which reads its variable, too. Returns 0, or -1.
+ * LeakSanitizer is a tracer itself: if the program has another tracer, it ends the program with a status of its own. It
+ * is part of AddressSanitizer, which reads its variable, too. Returns 0, or -1.
  */
 static int leave_leaks(void)
 {
@@ -119,7 +119,7 @@ static int leave_leaks(void)
 	return status;
 }
 
-/* Nothing is to be traced, whatever configurations say. */
+/* Nothing shall be traced, whatever configurations say. */
 static int prepare(const char *path)
 {
 	char pid[32];
@@ -144,7 +144,7 @@ static int read_suppressions(void)
 	return check_options.no_defaults ? 0 : check_suppress_read_default();
 }
 
-/* What a process had mapped is gone, or the process itself. */
+/* A process's mappings are gone, or the process itself. */
 static void judge_gone(struct check_process *process)
 {
 	check_kept_end(process);
@@ -156,7 +156,7 @@ static const struct check_judges judges = { .inherited = check_libc_inherit, .go
 
 static int begin(pid_t pid)
 {
-	/* For us alone: names are looked up while the program waits, so not over the network. */
+	/* In our environment alone: names are looked up while the program waits, so not over the network. */
 	unsetenv("DEBUGINFOD_URLS");
 	check_judges_set(&judges);
 	return check_trace_begin(pid);

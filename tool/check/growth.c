@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a process has of its own, less what checking costs, after each unload of the same library: does every
- * cycle leave something behind? */
+/*
+ * Memory that a process has of its own, less what checking costs, after each unload of the same library: does every
+ * cycle leave some of it allocated?
+ */
 #include "tool/check/check.h"
 
 #include <inttypes.h>

@@ -73,7 +73,7 @@ static void put_finding(FILE *to, const struct check_finding *f)
 
 static void put_end(FILE *to, const char **note, size_t notes, const struct check_sums *sums)
 {
-	(void)sums; /* whoever reads the findings can count them */
+	(void)sums; /* readers of the findings can count them */
 	fprintf(to, "{\"unloads\":%u,\"processes\":%u,\"suppressed\":%u,", check_counts.unloads, check_counts.processes,
 		check_counts.suppressed);
 	check_suppress_json(to);

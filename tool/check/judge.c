@@ -15,11 +15,11 @@
 
 #include "tool/memory.h"
 
-/* A stack is searched, and the stack of who unloaded is kept, up to so many bytes. */
+/* How many bytes of a stack are searched, and how many are kept of the stack of the thread that unloads. */
 #define STACK_SEARCH (4u << 20)
 #define STACK_KEEP   (64u << 10)
 
-/* So many unloads keep the stack of who did it, per process. */
+/* How many unloads of a process keep the stack of their thread. */
 #define STACKS_KEPT 256
 
 static bool is_text(const struct check_unload *unload, uint64_t address)
@@ -28,9 +28,9 @@ static bool is_text(const struct check_unload *unload, uint64_t address)
 }
 
 /*
- * Can a frame of this stack be in the text? It needs the address as its program counter or on the stack; where a signal
- * handler runs on a stack of its own, what it interrupted lies elsewhere, but then the address that handlers return to
- * is here.
+ * Can a frame of this stack be in the text? Then the program counter or a word on the stack is an address of the text.
+ * If a signal handler runs on a stack of its own, the frames that it interrupted lie elsewhere, but then the address
+ * that handlers return to is on this stack.
  */
 static bool worth_unwinding(const struct check_snapshot *s, const struct check_unload *unload, const uint64_t *restorer)
 {
@@ -57,7 +57,7 @@ static const struct check_frame *frame_inside(const struct check_stack *stack, c
 	return NULL;
 }
 
-/* Each once, and a 0: there is one, nearly always. */
+/* Copies each address once, and then a 0: nearly always there is one alone. */
 static void compact_restorers(const struct check_message *message, uint64_t *restorer)
 {
 	int n = 0;
@@ -124,7 +124,7 @@ static void note_file(struct check_unload *unload)
 	unload->changed = (uint64_t)st.st_mtim.tv_sec;
 }
 
-/* Ranges that the module gave up, and stacks that are too many. */
+/* Forgets ranges that the module gave up, and the oldest stacks when there are too many. */
 static void forget_old(struct check_process *process)
 {
 	if (process->unloads > CHECK_RANGES) {
@@ -250,10 +250,10 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 		judge_pointers(task, unload, message);
 		check_go_others(task);
 	}
-	/* Of several libraries that go together, the first is the one that was closed. */
+	/* When several libraries are unloaded together, the first is the one that was closed. */
 	if (check_options.cycles && process->last_event != CHECK_UNLOADED)
 		check_growth_sample(process, unload);
-	/* For the program, the time since begins when it goes on. */
+	/* For the program, the time since the unload begins when it goes on. */
 	unload->when = check_now();
 }
 

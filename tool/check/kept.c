@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library whose last dlclose has returned, and that is still there: why? That another open library needs it is in
- * order, as long as it goes with that one; so this is only said when the process has ended with it.
+ * Why is a library still there after its last dlclose has returned? If another open library needs it, that is in order,
+ * as long as both go together; so this is only told if the library was still there when the process ended.
  *
- * Whoever marks a library NODELETE, or opens it so, means it to stay; what another is bound to or needs, is held by
- * that one, and dlclose has done what it should. These are notes. What nobody asked for is an error: unique symbols,
- * destructors that wait for a thread's end, an unknown reason.
+ * A library that is marked NODELETE, or opened so, is meant to stay; one that another library is bound to, or needs, is
+ * held by that library, and dlclose has done what it should. These are notes. A reason that no author asked for is an
+ * error: unique symbols, destructors that wait for a thread's end, an unknown reason.
  */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
@@ -19,7 +19,7 @@
 
 #include "tool/memory.h"
 
-/* So many symbols are named. */
+/* How many symbols are named. */
 #define SYMBOLS 3
 
 /* Adds "symbol NAME" for the unique symbols that a dynamic symbol table defines. Returns whether there are any. */
@@ -132,7 +132,7 @@ void check_kept(struct check_task *task, const struct check_message *message)
 {
 	struct check_process *process = task->process;
 
-	/* What the program itself was linked with stays anyway, and nobody thinks otherwise. */
+	/* Libraries that the program itself was linked with stay anyway, as everyone expects. */
 	if (message->flags & CHECK_FROM_START)
 		return;
 	char *path = check_read_path(process, message->path);
@@ -151,7 +151,7 @@ void check_kept(struct check_task *task, const struct check_message *message)
 	bool unique = false;
 	if (message->flags & CHECK_MARKED && !(message->flags & CHECK_NODELETE))
 		unique = add_unique(f, path);
-	/* Of what marks a library, only that is left. */
+	/* Of the reasons for that mark only this one is left. */
 	if (message->flags & CHECK_MARKED && !f->details)
 		check_finding_detail(
 			f, memory_format("because it was opened with RTLD_NODELETE, or one that was needs it"));
@@ -171,7 +171,7 @@ void check_kept(struct check_task *task, const struct check_message *message)
 		check_names_end(names);
 	}
 	check_snapshot_free(s);
-	/* Closed before, opened, and closed again: said once, if at all. */
+	/* It was closed before, opened, and closed again: it is told at most once. */
 	check_kept_gone(process, message->load);
 	if (needed && f->details == 1)
 		hold(process, message->load, f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults in ranges that were unloaded. The program then gets its signal, as it would have. */
+/* Faults in ranges that were unloaded. The program then gets its signal, as it would have without us. */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
 

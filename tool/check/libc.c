@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of functions in libc that are still to be called. None has a name that could be looked up, so each is known
- * by its form, in libc's own data:
+ * The lists in libc of functions that it will call later. None has a name that could be looked up, so each is found by
+ * its form, in libc's own data:
  *
  *   for exit: a pointer to a block {next, count, 32 entries}, the newest first; an entry has one of five flavours and a
  *     function mangled with the pointer guard. A list of each kind (exit, quick_exit);
- *   for the end of a thread: entries {mangled function, object, link_map, next}; where in thread-local data the list
- *     begins, the module has found out (audit/check/link_map.h);
+ *   for the end of a thread: entries {mangled function, object, link_map, next}; the module has found out where in
+ *     thread-local data the list begins (audit/check/link_map.h);
  *   thread-specific keys: a table of pairs {odd number, destructor};
  *   for fork: {used, room, address} of an array of {before, in the parent, in the child, library, rising number}.
  *
- * A false list does no harm beyond the time it takes: functions count only when they point into the text that was
- * unloaded. Most of that time goes into words that point to no list of functions for exit; as those of the real lists
- * always do, a word that once did not is not followed again in this process.
+ * Data that only looks like a list does no harm but costs time: functions count only when they point into the text that
+ * was unloaded. Most of that time goes into words that point to no list of functions for exit. The pointers of the real
+ * lists always point to one, so a word that once did not is not followed again in this process.
  */
 #define _GNU_SOURCE
 #include "tool/check/scan.h"
@@ -49,7 +49,7 @@ struct fork_entry {
 
 struct libc_lists {
 	struct check_scan *scan;
-	char before[4096]; /* the file of the mapping before, while anonymous ones follow it without a gap */
+	char before[4096]; /* the file mapped before, while anonymous mappings follow it without a gap */
 	uint64_t before_end;
 };
 
@@ -104,7 +104,7 @@ static int find_loader(const struct check_mapping *m, void *context)
 	return 0;
 }
 
-/* exit() begins with a function of ld.so; of quick_exit()'s list, none is. */
+/* exit()'s list begins with a function of ld.so; quick_exit()'s list has no such function. */
 static bool is_quick(struct check_scan *s, uint64_t at)
 {
 	struct check_mapping loader = {0};
@@ -147,8 +147,8 @@ static void judge_block(struct check_scan *s, uint64_t list, uint64_t at, const 
 }
 
 /*
- * A list's first pointer, if it is one: false where what it leads to are no blocks, or where they lead back to
- * themselves (in memory where pointers to pointers lie, that is common).
+ * Follows a word that may be a list's first pointer. Returns false if it does not lead to blocks, or if they lead back
+ * to themselves (that is common in memory full of pointers to pointers).
  */
 static bool follow_blocks(struct check_scan *s, uint64_t list)
 {
@@ -157,7 +157,7 @@ static bool follow_blocks(struct check_scan *s, uint64_t list)
 	for (int n = 0; n < BLOCKS_MAX && at; n++) {
 		struct exit_block block;
 
-		/* The place that was passed at the last power of two: a circle comes by again. */
+		/* The block at the last power of two: in a circle it comes up again. */
 		if (at == passed)
 			return false;
 		if (!(n & (n - 1)))
@@ -191,7 +191,7 @@ static void judge_fork(struct check_scan *s, uint64_t at, const struct fork_entr
 				giver(s, entry->library));
 }
 
-/* words: of libc, at this address. Returns how many of them belong to an array of functions for fork; 0: none do. */
+/* words: of libc, at this address. Returns how many of them belong to an array of functions for fork. */
 static size_t follow_fork(struct check_scan *s, uint64_t at, const uint64_t *words, size_t left)
 {
 	uint64_t used = words[0], room = left < 3 ? 0 : words[1], last = 0;
@@ -211,7 +211,7 @@ static size_t follow_fork(struct check_scan *s, uint64_t at, const uint64_t *wor
 	}
 	for (size_t i = 0; i < used && result; i++)
 		judge_fork(s, words[2] + i * sizeof(*entry), &entry[i]);
-	/* What follows are its entries, or, when it became longer and moved, old ones. */
+	/* The words after the head are its entries, or old entries if the array grew and moved. */
 	if (result) {
 		result += FORK_INITIAL * sizeof(*entry) / 8;
 		s->fork_start = at;
@@ -234,7 +234,7 @@ static void judge_words(struct check_scan *s, struct check_libc_data *data, cons
 			i += fork;
 			continue;
 		}
-		/* The lists' own first pointers are variables that always point to good ones. */
+		/* The lists' own first pointers are variables that always point to good blocks. */
 		if (is_pointer(words[i]) && data->may_be_list[i])
 			data->may_be_list[i] = follow_blocks(s, words[i]);
 		if (i)
@@ -253,7 +253,7 @@ static int take_mapping(const struct check_mapping *m, void *context)
 	l->before_end = m->end;
 	if (!m->writable || !m->readable || m->shared || !check_is_libc(check_base(l->before)))
 		return 0;
-	/* The kernel may join libc's zeroed data with whatever lies behind it. */
+	/* The kernel may join libc's zeroed data with any mapping after it. */
 	size_t size = m->end - m->start < LIBC_MAX ? m->end - m->start : LIBC_MAX;
 	struct check_libc_data data = {.start = m->start, .size = size};
 	data.may_be_list = memory_resize(NULL, size / 8 + 1, 1);
@@ -310,7 +310,7 @@ static void judge_data(struct check_scan *s)
 
 /* ---- for the end of a thread ---- */
 
-/* Who the function was given for: that library stays until it was called. */
+/* Names the library that the function was given for: it stays until the function was called. */
 static char *keeper(struct check_scan *s, const struct check_task *task, uint64_t map)
 {
 	uint64_t head[2];

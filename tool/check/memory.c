@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What in the memory of a stopped process points into a library that it unloaded, beyond libc's own lists
- * (tool/check/libc.c). Each aligned word that is an address of the text counts, as a possible pointer. What has the
- * form of an entry in a list of libc, with its function mangled, is more than that, even where the list was not found.
+ * Finds pointers into an unloaded library in the memory of a stopped process, beyond libc's own lists
+ * (tool/check/libc.c). Each aligned word that is an address of the text counts, as a possible pointer. Words in the
+ * form of an entry in a list of libc, with its function mangled, are a sure finding, even if the list was not found.
  */
 #define _GNU_SOURCE
 #include "tool/check/scan.h"
@@ -21,7 +21,7 @@
 
 struct scan {
 	struct check_scan *common;
-	/* The last file in the order of addresses, and where its load with its zeroed data ends. */
+	/* The last file in the order of addresses, and where its load ends, with its zeroed data. */
 	char file[4096];
 	uint64_t file_start, file_end;
 	struct check_finding *pointers;
@@ -33,7 +33,7 @@ struct scan {
 	int pagemap;
 };
 
-/* "callback+0x8 of host", or where nothing has a name: "host+0x4010", "0x7f1234567890 in [heap]". */
+/* "callback+0x8 of host", or without a name: "host+0x4010", "0x7f1234567890 in [heap]". */
 static char *describe(struct scan *s, const char *where, uint64_t at)
 {
 	struct check_frame holder;
@@ -53,13 +53,13 @@ static char *describe(struct scan *s, const char *where, uint64_t at)
 	return text;
 }
 
-/* where: s->file, or what else is there. */
+/* where: s->file, or another name of the mapping. */
 static void possible(struct scan *s, const char *where, bool stack, uint64_t at, uint64_t address)
 {
 	struct check_frame frame;
 
 	check_name(check_scan_names(s->common), address, true, &frame);
-	/* Old return addresses lie about in stacks; a pointer is to a function's start. */
+	/* Stacks hold old return addresses; a pointer to a function is one to its start. */
 	if (stack && frame.function && frame.offset) {
 		check_frame_free(&frame);
 		return;
@@ -103,7 +103,7 @@ static void scan_words(struct scan *s, const char *where, bool stack, uint64_t a
 
 		if ((!mangled && !check_scan_hit(c, word[i])) || check_scan_told(c, place))
 			continue;
-		/* Its list was looked at; what was taken out of it may still stand there. */
+		/* Its list was looked at; an entry that was taken out may still have its words. */
 		if (place >= c->fork_start && place < c->fork_end)
 			continue;
 		if (!mangled)
@@ -120,7 +120,7 @@ static void scan_words(struct scan *s, const char *where, bool stack, uint64_t a
 	}
 }
 
-/* Reads what is in memory, or swapped out: of a large reserved mapping, little is. */
+/* Reads pages that are in memory, or swapped out: of a large reserved mapping, these are few. */
 static void scan_range(struct scan *s, const char *where, bool stack, uint64_t start, uint64_t end)
 {
 	static uint64_t present[PIECE / 4096];
@@ -131,7 +131,7 @@ static void scan_range(struct scan *s, const char *where, bool stack, uint64_t s
 		ssize_t n = s->pagemap < 0 ? -1 : pread(s->pagemap, present, pages * 8, (off_t)(at / 4096 * 8));
 
 		for (size_t i = 0; i < pages; i++) {
-			/* Bits 63 and 62: present, swapped. Where the kernel does not tell, all is read. */
+			/* Bits 63 and 62: present, swapped. If the kernel does not tell, all pages are read. */
 			if (n == (ssize_t)(pages * 8) && !(present[i] >> 62))
 				continue;
 			size_t run = i + 1;
@@ -145,7 +145,7 @@ static void scan_range(struct scan *s, const char *where, bool stack, uint64_t s
 	}
 }
 
-/* The loader's lists and our own notes know unloaded libraries by right. */
+/* The loader's lists and our own notes may well point to unloaded libraries. */
 static bool is_ours(const char *file)
 {
 	return !strncmp(file, "libxaudit", 9) || !strncmp(file, "ld-linux", 8);
@@ -159,7 +159,7 @@ static void scan_part(struct scan *s, const char *where, uint64_t start, uint64_
 	for (size_t i = 0; i < s->sps; i++) {
 		if (s->sp[i] < start || s->sp[i] >= end)
 			continue;
-		/* Several stacks in one mapping, if ever: what lies below the lowest is dead. */
+		/* If several stacks lie in one mapping, memory below the lowest is dead. */
 		from = !stack || (s->sp[i] & ~7ull) < from ? s->sp[i] & ~7ull : from;
 		stack = true;
 	}
@@ -186,7 +186,7 @@ static uint64_t load_end(struct check_process *process, uint64_t start)
 	return end ? (start + end - first + 4095) & ~4095ull : 0;
 }
 
-/* Behind a file's data lies its zeroed data, in one mapping with whatever anonymous memory lies behind that. */
+/* After a file's data lies its zeroed data, in one mapping with any anonymous memory that follows. */
 static int scan_mapping(const struct check_mapping *m, void *context)
 {
 	struct scan *s = context;
@@ -226,7 +226,7 @@ static void find_stacks(struct scan *s)
 		if (t == s->common->task) {
 			struct check_stack stack;
 
-			/* What we and the loader have on it does not count. */
+			/* The frames of the module and the loader on it do not count. */
 			check_unwind(check_scan_names(s->common), snapshot, &stack);
 			check_stack_name(check_scan_names(s->common), &stack);
 			const struct check_frame *culprit = check_stack_culprit(&stack);

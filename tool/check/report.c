@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings: each is said once, when it is found; what comes again is counted. */
+/* Findings: each is told once, when it is found, and counted when it is found again. */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
 
@@ -108,9 +108,9 @@ static bool same(const struct check_finding *a, const struct check_finding *b)
 	return true;
 }
 
-/* ---- saying ---- */
+/* ---- telling ---- */
 
-/* The program writes to the same terminal: a finding goes out in one piece. */
+/* The program may write to the same terminal: a finding is written in one piece. */
 static void say(const struct check_finding *f)
 {
 	char *text = NULL;
@@ -151,7 +151,7 @@ void check_found(struct check_finding *f)
 
 /*
  * Opens the file that the user named: a new one, or one that is there and no other user's; a link to it must not be
- * another user's either, who would choose what we write over. NULL after one line on stderr.
+ * another user's either, since that user would choose which file we overwrite. NULL after one line on stderr.
  */
 static FILE *open_report(const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One search for what points into a library that was unloaded: in libc's lists (tool/check/libc.c), and in the memory
+ * One search for pointers into a library that was unloaded: in libc's lists (tool/check/libc.c), and in the memory
  * (tool/check/memory.c). The process is stopped meanwhile.
  */
 #ifndef XAUDIT_TOOL_CHECK_SCAN_H
@@ -12,23 +12,23 @@
 enum { EF_FREE, EF_US, EF_ON, EF_AT, EF_CXA };
 
 struct check_scan {
-	struct check_task *task; /* that speaks */
+	struct check_task *task; /* the one that sent the message */
 	const struct check_unload *unload;
 	const struct check_message *message;
 	struct check_names *made_names; /* see check_scan_names() */
 	uint64_t guard;			/* of mangled pointers */
-	/* Places in memory that a finding has told of. */
+	/* Places in memory that findings have named. */
 	uint64_t *told;
 	size_t tolds;
 	uint64_t fork_start, fork_end; /* libc's list of functions for fork; 0: not found */
 };
 
-/* Begins and ends it. Returns false when the thread that speaks is gone: then there is none. */
+/* Begins and ends a search. Returns false when the thread that sent the message is gone: then there is no search. */
 bool check_scan_begin(struct check_scan *scan, struct check_task *task, const struct check_unload *unload,
 	const struct check_message *message);
 void check_scan_end(struct check_scan *scan);
 
-/* Made when the first is needed: nothing is found, as a rule. */
+/* The names, made when the first is needed: as a rule nothing is found. */
 struct check_names *check_scan_names(struct check_scan *scan);
 
 /* Is it an address of the text that was unloaded? */
@@ -40,18 +40,19 @@ uint64_t check_scan_demangle(const struct check_scan *scan, uint64_t word);
 /* Was check_scan_found() called for this place? */
 bool check_scan_told(const struct check_scan *scan, uint64_t at);
 
-/* "WHAT is FUNCTION of LIBRARY, which is unloaded", by the word at this place, of that thread. detail: NULL, or taken.
+/* Reports "WHAT is FUNCTION of LIBRARY, which is unloaded", for the word at this place, of that thread. detail: NULL,
+ * or taken.
  */
 void check_scan_found(struct check_scan *scan, enum check_kind kind, pid_t tid, const char *what, uint64_t at,
 	uint64_t address, char *detail);
 
-/* Is this file, by its last part, the C library? Before glibc 2.34, it was two. */
+/* Is this file, by its last part, the C library? Before glibc 2.34 it was two files. */
 bool check_is_libc(const char *file);
 
-/* tool/check/libc.c: the functions that libc is to call, in the lists of the process and of its stopped threads. */
+/* tool/check/libc.c: the functions that libc will call, in the lists of the process and of its stopped threads. */
 void check_libc(struct check_scan *scan);
 
-/* tool/check/memory.c: what else points there. */
+/* tool/check/memory.c: all other pointers into the library. */
 void check_memory(struct check_scan *scan);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks and names, by libdwfl. What a process has unloaded is reported to it at its old place: there is nothing else
- * now, as the module keeps the range reserved; so stacks that lead through unloaded code can be unwound and named.
+ * Stacks and names, by libdwfl. Libraries that a process has unloaded are reported to libdwfl at their old places:
+ * nothing else lies there, as the module keeps the range reserved. So stacks that lead through unloaded code can be
+ * unwound and named.
  */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
@@ -15,18 +16,18 @@
 
 #include "tool/memory.h"
 
-/* Of the last unloads, so many are known by name beside the one that is asked for. */
+/* How many of the last unloads have names, beside the one that is asked for. */
 #define UNLOADS 16
 
 #define FRAMES_MAX 128
 
-/* Bytes before an instruction of no line to look for one that has a line. */
+/* How many bytes before an instruction without a line are searched for one with a line. */
 #define LINE_SEARCH 64
 
 struct check_names {
 	Dwfl *dwfl;
 	struct check_process *process;
-	struct check_snapshot *snapshot; /* that is being unwound */
+	struct check_snapshot *snapshot; /* the one that is being unwound */
 	bool attached;
 };
 
@@ -49,7 +50,7 @@ static void report_unload(struct check_names *names, const struct check_unload *
 {
 	struct stat st;
 
-	/* Another file of that name by now would tell lies. */
+	/* If there is another file of that name by now, its names would be wrong. */
 	if (!unload->path || stat(unload->path, &st) < 0 || st.st_dev != unload->device || st.st_ino != unload->inode ||
 		(uint64_t)st.st_mtim.tv_sec != unload->changed)
 		return;
@@ -90,14 +91,16 @@ static const char *object_of(Dwfl_Module *module)
 	return file ? file : name;
 }
 
-/* The line of source; 0: of none. Compilers that make no .debug_aranges (clang) leave the search to us. NULL: unknown.
+/* The line of source; 0: no line. For compilers that make no .debug_aranges (clang) we search ourselves. NULL: unknown.
  */
 static const char *line_at(Dwfl_Module *module, uint64_t address, int *number)
 {
 	Dwfl_Line *known = dwfl_module_getsrc(module, address);
 	Dwarf_Addr bias = 0;
 
-	/* Between functions with lines there may be one without: libdwfl gives it the last of the one before. */
+	/*
+	 * Between functions with lines there may be one without: libdwfl gives it the last line of the function before.
+	 */
 	Dwarf_Die *about = known ? dwfl_module_addrdie(module, address, &bias) : NULL;
 	if (about && dwarf_haspc(about, address - bias) == 0)
 		return NULL;
@@ -112,7 +115,7 @@ static const char *line_at(Dwfl_Module *module, uint64_t address, int *number)
 	return NULL;
 }
 
-/* What an optimizer made of several lines is of none: the line before it is near. */
+/* Code that an optimizer made of several lines has no line: the line before it is near. */
 static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
 {
 	const char *file;
@@ -125,7 +128,7 @@ static const char *find_line(Dwfl_Module *module, uint64_t address, int *number)
 	return NULL;
 }
 
-/* within: an address in what is looked for; module: may be NULL. */
+/* within: an address in the object that is looked for; module: may be NULL. */
 static void name_in(Dwfl_Module *module, uint64_t address, uint64_t within, struct check_frame *frame)
 {
 	GElf_Sym symbol;
@@ -134,7 +137,7 @@ static void name_in(Dwfl_Module *module, uint64_t address, uint64_t within, stru
 	*frame = (struct check_frame){.address = address};
 	if (!module)
 		return;
-	/* Asked first: it finds the file and its symbols. */
+	/* This must come first: it finds the file and its symbols. */
 	const char *name = dwfl_module_addrinfo(module, within, &offset, &symbol, NULL, NULL, NULL);
 	const char *object = object_of(module);
 	if (object)
@@ -284,7 +287,7 @@ void check_stack_free(struct check_stack *stack)
 	*stack = (struct check_stack){0};
 }
 
-/* The index of the first frame of somebody else; stack->count: none. */
+/* The index of the first frame in other code than ours, the loader's and libc's; stack->count: none. */
 static size_t first_other(const struct check_stack *stack)
 {
 	static const char *const ours[] = {"ld-linux-x86-64.so", "libc.so", "libdl.so", "libxaudit.so"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was asked for, and the numbers for the end. */
+/* The options, and the numbers for the end. */
 #include "tool/check/check.h"
 
 struct check_options check_options = { .error_status = 1 };

@@ -133,7 +133,7 @@ void check_unload_release(struct check_unload *unload)
 	free(unload);
 }
 
-/* What it had mapped is gone, or the process itself. */
+/* The process's mappings are gone, or the process itself. */
 static void drop_unloads(struct check_process *process)
 {
 	judges->gone(process);
@@ -247,7 +247,7 @@ static void await_stop(struct check_task *task)
 		if (r == task->tid) {
 			task->status = status;
 			task->stopped = WIFSTOPPED(status);
-			/* An end, a signal, an event: the loop of tool/check/trace.c goes on with it afterwards. */
+			/* An end, a signal or an event: the loop of tool/check/trace.c deals with it later. */
 			task->waiting = !WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_STOP;
 			return;
 		}
@@ -269,7 +269,7 @@ static void await_stop(struct check_task *task)
 	}
 }
 
-/* Threads that the kernel knows and we don't yet: a stopped one was making them. */
+/* Finds threads that the kernel knows and we don't yet: a thread was making them when it was stopped. */
 static bool find_new(struct check_process *process, struct check_task *by)
 {
 	bool found = false;
@@ -392,8 +392,8 @@ int check_mappings(pid_t pid, int (*each)(const struct check_mapping *mapping, v
 /* ---- where a stack ends ---- */
 
 /*
- * The first thread's stack never changes its end, so the mappings, which cost more than all else, are read once for it.
- * What is as near and not on it, ends before the hole below it: there reading stops.
+ * The first thread's stack never changes its end, so the mappings, whose reading costs more than all else, are read
+ * once for it. Another stack that is as near ends before the hole below the first thread's stack: reading stops there.
  */
 #define STACK_NEAR (16ull << 20)
 
@@ -418,7 +418,7 @@ void check_mappings_forget(struct check_process *process)
 	process->ranges = 0;
 }
 
-/* Of the mapping that sp is in; 0: none. */
+/* The end of the mapping that sp is in; 0: none. */
 static uint64_t stack_end(struct check_task *task, uint64_t sp)
 {
 	struct check_process *process = task->process;
@@ -428,7 +428,7 @@ static uint64_t stack_end(struct check_task *task, uint64_t sp)
 		return process->stack_end;
 	if (!process->ranges)
 		check_mappings(process->pid, take_range, process);
-	/* The first that ends behind it. */
+	/* The first mapping that ends after sp. */
 	for (high = process->ranges; low < high;) {
 		size_t middle = low + (high - low) / 2;
 

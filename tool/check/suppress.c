@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Suppressions, in the manner of valgrind's: files of blocks, each of which tells a kind of finding, the library, and
- * how the stack begins.
+ * Suppressions, written like valgrind's: files of blocks, each of which names a kind of finding, the library, and how
+ * the stack begins.
  */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
@@ -19,14 +19,14 @@
 
 #define TOOL "Xaudit"
 
-/* In what is generated; the rest of a stack is anything anyway. */
+/* Frames in a generated suppression; any frames may follow them anyway. */
 #define FRAMES_SHOWN 24
 
 enum line_kind { LINE_FUNCTION, LINE_OBJECT, LINE_ANY };
 
 struct line {
 	enum line_kind kind;
-	char *pattern; /* NULL: of LINE_ANY */
+	char *pattern; /* NULL: for LINE_ANY */
 };
 
 static struct suppression {
@@ -50,7 +50,7 @@ struct reader {
 	unsigned number;
 };
 
-/* The next line that says something, without the space around it. NULL: the end. */
+/* The next line that is not empty and no comment, without the space around it. NULL: the end. */
 static char *next_line(struct reader *r)
 {
 	while (getline(&r->text, &r->room, r->file) >= 0) {
@@ -73,7 +73,7 @@ static int bad(const struct reader *r, const char *what, const char *text)
 	return -1;
 }
 
-/* "Memcheck,Xaudit:KIND": what is behind the colon, or NULL where it is for other tools alone. */
+/* "Memcheck,Xaudit:KIND": the part after the colon, or NULL if the suppression is for other tools alone. */
 static char *kind_for_us(char *text)
 {
 	char *colon = strchr(text, ':');
@@ -129,7 +129,7 @@ static void free_one(struct suppression *s)
 	free(s);
 }
 
-/* What follows a '{'. Returns 0, or -1 after one line on stderr. */
+/* Reads the lines after a '{'. Returns 0, or -1 after one line on stderr. */
 static int read_block(struct reader *r, struct suppression *s)
 {
 	char *text = next_line(r), *kind;
@@ -199,7 +199,7 @@ int check_suppress_read_default(void)
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	int status = 0;
 
-	/* A build folder has it beside the command. */
+	/* In a build folder it lies beside the command. */
 	if (n > 0) {
 		exe[n] = '\0';
 		*strrchr(exe, '/') = '\0';
@@ -221,7 +221,7 @@ int check_suppress_read_default(void)
 
 /* ---- matching ---- */
 
-/* A pattern without a slash is of a path's last part. */
+/* A pattern without a slash is compared with a path's last part. */
 static bool matches_path(const char *pattern, const char *path)
 {
 	return path && rules_glob(pattern, strchr(pattern, '/') ? path : check_base(path));
@@ -236,7 +236,10 @@ static bool matches_frame(const struct line *line, const struct check_frame *fra
 	return frame->function && rules_glob(line->pattern, frame->function);
 }
 
-/* Does the stack begin so? '...' are any frames, also none; as few as possible are taken first, as a glob's star. */
+/*
+ * Does the stack begin so? '...' stands for any number of frames, also 0; the fewest are tried first, as for a glob's
+ * star.
+ */
 static bool matches_stack(const struct suppression *s, const struct check_stack *stack)
 {
 	size_t i = 0, k = 0, again_line = 0, again_frame = 0;
@@ -283,7 +286,7 @@ bool check_suppressed(const struct check_finding *f)
 
 /* ---- writing ---- */
 
-/* So that the pattern matches the text. A byte that would break a line, or steer a terminal, is any byte. */
+/* Writes a pattern that matches the text. For a byte that would break a line, or steer a terminal, it has '?'. */
 static void put_pattern(FILE *to, const char *text)
 {
 	while (*text) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ptrace loop: follows the command and all that it starts, passes every signal on, and hands over what the modules
- * say and what faults.
+ * The ptrace loop: follows the command and all that it starts, passes every signal on, and hands over the modules'
+ * messages and faults.
  */
 #define _GNU_SOURCE
 #include "tool/check/check.h"
@@ -27,7 +27,7 @@ int check_trace_begin(pid_t pid)
 	return 0;
 }
 
-/* Is this SIGTRAP the module's? Then reads what it says. */
+/* Is this SIGTRAP the module's? Then reads its message. */
 static bool read_message(struct check_task *task, struct check_message *message)
 {
 	struct user_regs_struct r;
@@ -66,7 +66,7 @@ static void on_message(struct check_task *task, const struct check_message *mess
 	process->last_event = message->event;
 }
 
-/* A signal is about to be delivered. Returns the one to deliver. */
+/* A signal is about to be delivered. Returns the signal to deliver. */
 static int on_signal(struct check_task *task, int signal)
 {
 	struct check_message message;
@@ -76,7 +76,7 @@ static int on_signal(struct check_task *task, int signal)
 		on_message(task, &message);
 		return 0;
 	}
-	/* The kernel's own faults have a positive code. */
+	/* Faults that the kernel found itself have a positive code. */
 	if ((signal == SIGSEGV || signal == SIGBUS) && ptrace(PTRACE_GETSIGINFO, task->tid, 0, &info) == 0 &&
 		info.si_code > 0) {
 		check_mappings_forget(task->process);
@@ -108,8 +108,8 @@ static void on_stop(struct check_task *task)
 }
 
 /*
- * A child that reports before its parent's event was seen has no parent yet: it is found by the parent's pid. Only a
- * process is looked for, a thread belongs where it is.
+ * A child that reports before its parent's event was seen has no parent yet: it is found by the parent's pid. That is
+ * done for a process alone: of a thread the process is known.
  */
 static struct check_process *parent_of(pid_t pid)
 {
@@ -156,8 +156,10 @@ static struct check_task *next_event(void)
 	return task;
 }
 
-/* The command has ended; what it started and left behind goes on without us. The modules see that nobody watches any
- * more. */
+/*
+ * The command has ended; processes that it left running go on without us. Their modules see that there is no tracer any
+ * more.
+ */
 static void let_go(void)
 {
 	while (check_tasks) {
