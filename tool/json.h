@@ -9,8 +9,8 @@
 
 /*
  * Writes text as a JSON string, quotes included; NULL as the word null. Control characters (text_is_control()), quotes
- * and backslashes are escaped. JSON must be UTF-8 but symbol and file names are any bytes: what is not valid UTF-8
- * becomes U+FFFD, byte by byte. Errors are left in the stream (ferror). Any thread; not async-signal-safe.
+ * and backslashes are escaped. JSON must be UTF-8 but symbol and file names are any bytes: each byte that is not valid
+ * UTF-8 becomes U+FFFD. Errors are left in the stream (ferror). Any thread; not async-signal-safe.
  */
 void json_string(FILE *file, const char *text);
 

@@ -15,12 +15,12 @@ struct lost_cause {
 	unsigned cause; /* enum trace_lost */
 };
 
-/* Those of lost_by of a head, or of many added up, that are not 0. Returns how many. */
+/* The causes whose number is not 0, from lost_by of a head, or of many heads added up. Returns how many. */
 unsigned lost_causes(struct lost_cause cause[TRACE_LOST_ROOM], const uint64_t by[TRACE_LOST_ROOM]);
 
 /*
- * "since the disk was full"; where there are several, "1000 since the disk was full, 200 since no descriptor was free
- * (ulimit -n)". The caller frees it. NULL: there is none, as in version 1.
+ * "since the disk was full"; if there are several causes, "1000 since the disk was full, 200 since no descriptor was
+ * free (ulimit -n)". The caller frees it. NULL: no cause is known, as in version 1.
  */
 char *lost_words(const uint64_t by[TRACE_LOST_ROOM]);
 

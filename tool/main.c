@@ -96,12 +96,12 @@ static void help(FILE *to)
 		to);
 }
 
-/* A full disk behind stdout shows at the latest here. */
+/* If stdout goes to a full disk, that shows here at the latest. */
 static int flush(const char *command, int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	/* The reader of a pipe that went away (head) has what it wanted. */
+	/* The reader of a pipe that ended (head) has read enough. */
 	if (errno == EPIPE)
 		return status;
 	tool_error(command, "standard output can't be written: %s", strerror(errno));

@@ -8,7 +8,7 @@
 /* count * size bytes, zeroed. */
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc));
 
-/* realloc() to count * size bytes; what is new is not zeroed. */
+/* realloc() to count * size bytes; new bytes are not zeroed. */
 void *memory_resize(void *old, size_t count, size_t size);
 
 /* strndup() */
@@ -17,10 +17,10 @@ char *memory_text(const char *text, size_t length);
 /* asprintf() */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Returns the pointer unless it is NULL, since somebody else ran out of memory. */
+/* Returns the pointer; ends the command if it is NULL, which means that the code it came from ran out of memory. */
 void *memory_need(void *memory);
 
-/* Somebody else did: ends the command. */
+/* Ends the command, for other code that ran out of memory. */
 void memory_failed(void) __attribute__((noreturn));
 
 #endif

@@ -77,7 +77,7 @@ bool options_wrong(const struct options_given *given, const char *allowed)
 	return options_wrong_as(given, text ? text : wording(given->syntax)->wrong, allowed);
 }
 
-/* getopt has said '?' or ':'. For a letter, optopt is the letter; of a word, its value where it was a known one. */
+/* getopt returned '?' or ':'. For a letter, optopt is the letter; for a known word, the value of its row. */
 static void say_refused(const struct options_syntax *syntax, int option, const char *written)
 {
 	const struct options_wording *text = wording(syntax);
@@ -138,7 +138,7 @@ static int value_of(const struct options_syntax *syntax, const struct options_ro
 	return row->letter ? row->letter : WORD + (int)(row - syntax->rows);
 }
 
-/* What getopt_long() wants to know. The caller frees both. */
+/* Makes the tables for getopt_long(). The caller frees both. */
 static struct option *tell(const struct options_syntax *syntax, char **letters)
 {
 	size_t rows = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command, as rows of a table: what getopt_long() takes, what --help lists and what is said of a wrong
- * one comes from there. One thread.
+ * The options of a command, as rows of a table: the arguments of getopt_long(), the list of --help and the messages
+ * about wrong options are made from it. One thread.
  *
  * A command has its rows, a struct that they write to, and
  *
@@ -21,17 +21,17 @@ struct options_given;
 struct options_row {
 	char letter;	   /* 0: none */
 	const char *word;  /* without the dashes; NULL: a letter alone */
-	const char *value; /* what --help calls its value; NULL: it takes none */
+	const char *value; /* what --help calls its value; NULL: it takes no value */
 	const char *help;  /* NULL: not listed. Each line of it begins at the column of the syntax */
-	/* Takes it. Returns false after one line on stderr. NULL: this is --help. */
+	/* Stores the option. Returns false after one line on stderr. NULL: this is --help. */
 	bool (*take)(const struct options_given *given);
 	size_t at;	     /* where in the context, for take */
 	const char *allowed; /* what the value may be, as messages say it: "table or json", "stream, ring, count" */
-	const char *wrong;   /* as in struct options_wording; NULL: the one there */
-	uint32_t most;	     /* of options_number() */
+	const char *wrong;   /* message, as in struct options_wording; NULL: the one there */
+	uint32_t most;	     /* the highest value, for options_number() */
 };
 
-/* The row of --help, where its letter is listed, and where there is only the word. */
+/* The row of --help with a letter, and with the word alone. */
 #define OPTIONS_HELP_LETTER { .letter = 'h', .word = "help", .help = "this text" }
 #define OPTIONS_HELP	    { .word = "help", .help = "this text" }
 
@@ -40,18 +40,18 @@ struct options_row {
 		.take = options_color, .at = (place), .allowed = "always, never or auto" }
 
 /*
- * Texts with %c, the command; %v, the value; %a, what is allowed; %o, the option as it was written, or, in `wrong`, its
- * word; %l, its letter, or %o where it has none.
+ * Texts with %c, the command; %v, the value; %a, the allowed values; %o, the option as it was written, or, in `wrong`,
+ * its word; %l, its letter, or %o if it has no letter.
  */
 struct options_wording {
-	const char *no_value; /* it needs one, and is the last */
+	const char *no_value; /* it needs a value, and is the last argument */
 	const char *unknown;
-	const char *letter; /* the same of a letter, and of a word that has one and takes no value; NULL: as any */
-	const char *excess; /* of a word with a value that it does not take; NULL: as an unknown one */
+	const char *letter; /* a letter that is not known, or belongs to the word of `excess`; NULL: as others */
+	const char *excess; /* a word with a value that it does not take; NULL: as an unknown word */
 	const char *wrong;  /* a value that is not allowed */
 };
 
-/* What is said where a syntax has no other. */
+/* The messages for a syntax that has no others. */
 extern const struct options_wording options_wording;
 
 struct options_syntax {
@@ -61,7 +61,7 @@ struct options_syntax {
 	void (*more)(void);		/* prints what is between the options and the tail; NULL: nothing */
 	unsigned column;		/* where the texts of --help begin */
 	bool aligned;			/* a word without a letter is listed below those with one */
-	bool in_front;			/* the first argument ends them: what follows belongs to somebody else */
+	bool in_front;			/* the first argument ends the options: the rest is another command's */
 	const struct options_wording *wording; /* NULL: options_wording */
 };
 
@@ -69,21 +69,21 @@ struct options_syntax {
 struct options_given {
 	const struct options_syntax *syntax;
 	const struct options_row *row;
-	const char *value; /* NULL: it takes none */
+	const char *value; /* NULL: it takes no value */
 	void *context;
 };
 
 /*
- * Takes the options. Returns the index of the first argument in argv, which is put in order where arguments may stand
- * before options; 0 when help was given; -1 after one line on stderr.
+ * Takes the options. Returns the index of the first argument in argv, which is reordered if arguments may stand before
+ * options; 0 when help was given; -1 after one line on stderr.
  */
 int options_take(const struct options_syntax *syntax, void *context, int argc, char **argv);
 
 /* ---- for rows ---- */
 
 /*
- * What is at `at`: a bool, which becomes true; a const char *; an int, which of the allowed words it is; a uint32_t,
- * from 1 to most; an int, what tool_colour() says for standard output.
+ * Each stores at `at`: a bool, which becomes true; a const char *; an int, the index among the allowed words; a
+ * uint32_t, from 1 to most; an int, what tool_colour() returns for standard output.
  */
 bool options_flag(const struct options_given *given);
 bool options_text(const struct options_given *given);
@@ -91,14 +91,14 @@ bool options_word(const struct options_given *given);
 bool options_number(const struct options_given *given);
 bool options_color(const struct options_given *given);
 
-/* Says that the value is not allowed, by the row's text or this one. Returns false. */
+/* Says that the value is not allowed, in the row's words or in these. Returns false. */
 bool options_wrong(const struct options_given *given, const char *allowed);
 bool options_wrong_as(const struct options_given *given, const char *text, const char *allowed);
 
-/* The number in a text, from 1 to most. Returns false if it is none. */
+/* The number in a text, from 1 to most. Returns false if it is no such number. */
 bool options_digits(const char *text, uint32_t most, uint32_t *number);
 
-/* Which of the words it is, in a text such as "always, never or auto"; -1: none. */
+/* The index of value in a list such as "always, never or auto"; -1: it is not there. */
 int options_index(const char *words, const char *value);
 
 #endif

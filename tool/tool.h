@@ -29,21 +29,20 @@ int info_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".
- * What a terminal would obey becomes '?', as in tool_text(). Keeps errno.
+ * Bytes that would steer a terminal become '?', as in tool_text(). Keeps errno.
  */
 void tool_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Writes a name or path, or what else comes from files and other processes, for people: what a terminal would obey
- * instead of showing it, and what is no UTF-8, becomes '?' (text_next() in runtime/text.h). All such texts go through
- * this function, tool_error() or json_string().
+ * Writes for people a name, path or other text that comes from files and other processes: characters that would steer a
+ * terminal, and bytes that are no UTF-8, become '?' (text_next() in runtime/text.h). All such texts go through this
+ * function, tool_error() or json_string().
  */
 void tool_text(FILE *file, const char *text);
 
 /*
- * Are colours wanted on fd? option: the word behind --color (always, never, auto), or NULL. --color decides, then
- * NO_COLOR (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another
- * word.
+ * Are colours wanted on fd? option: the value of --color (always, never, auto), or NULL. --color decides, then NO_COLOR
+ * (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another word.
  */
 int tool_colour(const char *option, int fd);
 
