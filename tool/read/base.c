@@ -8,9 +8,9 @@
 #include "tool/read/meta.h"
 #include "tool/read/names.h"
 
-#define BASES_KEPT 8 /* that nobody uses at the moment: the next process may */
+#define BASES_KEPT 8 /* that no process uses at the moment: the next one may */
 
-/* Finds what is the process's alone of its records up to `used`. */
+/* Finds which of the process's records up to `used` are for itself alone. */
 static void find_own(struct read_process *process, uint64_t used)
 {
 	uint64_t known = process->owns_known ? process->owns_known : process->head.head_size;
@@ -37,7 +37,7 @@ static void find_own(struct read_process *process, uint64_t used)
 	read_meta_end(&meta);
 }
 
-/* The lowest position that leaves a child what `used` does. */
+/* The lowest position up to which a child has the same records as up to `used`. */
 static uint64_t without_own(struct read_process *process, uint64_t used)
 {
 	uint32_t low = 0, high;
@@ -54,8 +54,8 @@ static uint64_t without_own(struct read_process *process, uint64_t used)
 }
 
 /*
- * What a process has from who forked it is read once for all that have the same, and has the form of a process of its
- * own. Where a parent has said nothing for them, its children have what it has from its own parent.
+ * Finds, or reads, what a process has from its parent, in the form of a process. If the parent has no records for its
+ * children, they have what the parent has from its own parent.
  */
 static struct read_process *find_base(struct read_process *process)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What forked processes have from who forked them: it is read once for all that have the same, and kept as long as one
- * of them is loaded, and a while longer.
+ * The records that forked processes have from their parents. They are read once for all processes that have the same,
+ * and kept as long as one of these is loaded, and a while longer.
  */
 #ifndef XAUDIT_TOOL_READ_BASE_H
 #define XAUDIT_TOOL_READ_BASE_H
 
 #include "tool/read/process.h"
 
-/* The process is being loaded: finds process->base. And its end. */
+/* Finds process->base, when the process is loaded; and gives it back. */
 void read_base_take(struct read_process *process);
 void read_base_leave(struct read_process *process);
 
-/* Frees those of a family, which nobody uses any more. */
+/* Frees the bases of a family, when no process uses them any more. */
 void read_base_close(struct read_family *family);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builder of call stacks: from the events of one thread record, in their order, to calls. The one place that
- * knows which end ends which call.
+ * The builder of call stacks: makes calls of the events of one thread record, in their order. No other place knows
+ * which end ends which call.
  *
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
- * call's ends all inside of its own too, at that time (CALL_CUT), if its function is open at all; otherwise it is an
- * orphan: the call was before the trace, or was lost. What is open where events were lost or overwritten
- * (read_calls_drop), where another thread takes the record over, or at the end has no end and no time: it may have
- * ended there, and an end that follows may be another call's.
+ * call's also ends all calls inside of its own, at that time (CALL_CUT). If no call of its function is open it is an
+ * orphan: the call began before the trace, or was lost. Calls that are open where events were lost or overwritten
+ * (read_calls_drop), where another thread takes the record over, or when events end, have no end and no time: they may
+ * have ended there, and an end that follows may be another call's.
  *
- * Whoever counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler
- * knows, so that all of it becomes one loop with decode_block(). Whoever gets events one by one calls
+ * Code that counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler
+ * knows, so that all of it becomes one loop with decode_block(). Code that gets events one by one calls
  * read_calls_take().
  *
- * Works on what it is given alone; nothing here is thread-safe or async-signal-safe. Memory: per open call.
+ * It has no state but its arguments; nothing here is thread-safe or async-signal-safe. Memory: per open call.
  */
 #ifndef XAUDIT_TOOL_READ_CALLS_H
 #define XAUDIT_TOOL_READ_CALLS_H
@@ -26,17 +26,17 @@
 struct read_call {
 	uint64_t start; /* as told to the builder: ticks or ns */
 	uint32_t id;
-	uint32_t row; /* from here on it is the user's own; it may be 0 or what an earlier call left here */
+	uint32_t row; /* this and the rest belong to the caller; first it is 0 or what an earlier call left */
 	uint64_t child;
 	uint64_t inner;
 	uint64_t outer;
 };
 
 struct read_calls {
-	struct read_call *frame; /* frame[0] is none: its id is no function's */
+	struct read_call *frame; /* frame[0] is no call: its id is no function's */
 	struct read_call *top;   /* the innermost one, or frame[0]. In hooks of calls_event() it may be out of date */
 	struct read_call *limit;
-	bool no_memory; /* there was none for one more, so `deep` was told of it */
+	bool no_memory; /* there was none for one more call, so `deep` was called */
 };
 
 enum read_call_end {
@@ -48,18 +48,18 @@ enum read_call_end {
 
 /* `at` is what calls_event() was given; of read_calls_take(), 0. */
 struct read_calls_hooks {
-	/* A call was opened. It is not to be kept: calls may move. */
+	/* A call was opened. Don't keep the pointer: calls may move. */
 	void (*enter)(void *user, struct read_call *call, size_t at);
-	/* Instead, where CALLS_MOST are open, or calls->no_memory. */
+	/* Called in place of enter, when CALLS_MOST are open, or calls->no_memory. */
 	void (*deep)(void *user, uint32_t id, size_t at);
-	/* A call ends: call[-1] becomes the innermost. drop: the same, without an end. */
+	/* A call ends: call[-1] becomes the innermost. drop: a call is given up without an end. */
 	void (*end)(void *user, struct read_call *call, enum read_call_end how, uint64_t now);
 	void (*drop)(void *user, struct read_call *call);
 	/* A call whose end is not recorded. */
 	void (*point)(void *user, uint32_t id, uint64_t now, size_t at);
 	/*
-	 * Whether a call of the function may be open: spares the search. To be asked of each end that is not the
-	 * innermost call's.
+	 * May a call of the function be open? false spares the search. Called for each end that is not the innermost
+	 * call's.
 	 */
 	bool (*may_be_open)(void *user, uint32_t id, size_t at);
 	void (*orphan)(void *user, uint32_t id, uint64_t now);
@@ -69,29 +69,29 @@ struct read_calls_hooks {
 bool read_calls_open(struct read_calls *calls);
 void read_calls_close(struct read_calls *calls);
 
-/* Makes room for one more. Returns false where there is to be none, or where there is no memory. */
+/* Makes room for one more call. Returns false when CALLS_MOST are open, or if there is no memory. */
 bool read_calls_grow(struct read_calls *calls);
 
-/* How many are open. */
+/* How many calls are open. */
 static inline size_t read_calls_depth(const struct read_calls *calls)
 {
 	return (size_t)(calls->top - calls->frame);
 }
 
-/* Nothing of what is open has an end. */
+/* Gives up all open calls, without ends. */
 void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user);
 
 /* Takes an event. */
 void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
 	uint32_t id, uint64_t now);
 
-/* What is neither an entry nor the return of the innermost call. */
+/* Takes an event that is neither an entry nor the return of the innermost call. */
 void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user,
 	enum trace_type type, uint32_t id, uint64_t now, size_t at);
 
 /*
- * The same as read_calls_take(), where *top, which the loop keeps in a register, stands for calls->top. What is called
- * beside it and needs that, as read_calls_drop(), has it stored there before and loaded behind.
+ * As read_calls_take(), but *top, which the loop keeps in a register, stands for calls->top. Before a call of another
+ * function that needs calls->top, as read_calls_drop(), the caller stores it there, and loads it again afterwards.
  */
 DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top, const struct read_calls_hooks *hooks,
 	void *user, enum trace_type type, uint32_t id, uint64_t now, size_t at)

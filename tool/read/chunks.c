@@ -52,7 +52,7 @@ size_t read_chunks_read(
 	return read_at(chunks, chunk->kind, to, size, offset);
 }
 
-/* Returns NULL, with *why NULL if it is merely not there. */
+/* Returns NULL if it can't be opened; *why is NULL if it just does not exist. */
 static struct read_file *open_file(const struct read_chunks *chunks, char kind, struct stat *st, const char **why)
 {
 	char name[FAMILY_NAME_SIZE];
@@ -83,7 +83,7 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 	return NULL;
 }
 
-/* The places of kind 'r': there are so many. Of version 1, as many as the file has; NULL then. */
+/* The places of kind 'r', and their number. In version 1 as many as the file has; then it returns NULL. */
 static const struct read_family_place *ring_places(const struct read_chunks *chunks, uint32_t *count)
 {
 	uint64_t place = place_size(chunks, 'r');
@@ -95,7 +95,7 @@ static const struct read_family_place *ring_places(const struct read_chunks *chu
 	return NULL;
 }
 
-/* Where the chunk of the n-th is. */
+/* Where the chunk of the n-th place is. */
 static uint64_t ring_place(const struct read_chunks *chunks, const struct read_family_place *places, uint32_t n)
 {
 	return places ? places[n].place * chunks->process->family->place_size + place_size(chunks, 'r')
@@ -119,7 +119,7 @@ static struct read_chunk chunk_at(
 	};
 }
 
-/* The whole head of a chunk that is right. */
+/* Sets *chunk from a whole head that is right. */
 static bool read_head(const struct read_chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
 {
 	struct read_file *file = kind == 'r' ? chunks->ring : chunks->file;
@@ -150,8 +150,8 @@ static void add_place(struct read_chunks *chunks, uint64_t seq, uint64_t at, uin
 }
 
 /*
- * Reads the head of a chunk. Returns false if there is none: a place that was not used yet; or its chunk is being
- * begun, or copied, which then is one of those to come. Or it is damaged, which is noted.
+ * Reads the head of a chunk. Returns false if there is no chunk: the place was not used yet; or its chunk is being
+ * begun or copied, and counts as one that comes later. Or the head is damaged, which is noted.
  */
 static bool list_head(const struct read_chunks *chunks, char kind, uint64_t at, uint64_t size, struct trace_chunk *head)
 {
@@ -166,7 +166,7 @@ static bool list_head(const struct read_chunks *chunks, char kind, uint64_t at, 
 	return !wrong;
 }
 
-/* Of the same number, those of t<n> come behind those of kind 'r'. Makes one of both. */
+/* Of the same number, chunks of t<n> come after those of kind 'r'. Makes one entry of both. */
 static void sort_places(struct read_chunks *chunks)
 {
 	unsigned kept = 0;
@@ -213,7 +213,7 @@ static void list_ring(struct read_chunks *chunks, uint64_t newest)
 	}
 }
 
-/* The same of t<n>, of version 2. */
+/* Lists the chunks of t<n>, of version 2. */
 static void list_copies(struct read_chunks *chunks, uint64_t newest)
 {
 	uint64_t chunk = place_size(chunks, 't');
@@ -240,9 +240,9 @@ static uint64_t disk_of_places(const struct read_chunks *chunks)
 }
 
 /*
- * The list is to be of one moment, while the thread goes on: what is newest is found first, then what is up to there,
- * in places that the thread has got meanwhile, too. What is overwritten meanwhile is in t<n> before, so that comes
- * last.
+ * The list shall show one moment, while the thread goes on: first the newest chunk is found, then all up to that
+ * number, also in places that the thread has got meanwhile. Chunks that are overwritten meanwhile have been copied to
+ * t<n> before, so t<n> comes last.
  */
 static void list_second(struct read_chunks *chunks)
 {
@@ -313,8 +313,8 @@ void read_chunks_close(struct read_chunks *chunks)
 }
 
 /*
- * Moves over what is no chunk of t<n>. Returns whether there is one at chunks->next, whose head, or what there is of
- * it, was read.
+ * Moves over places of t<n> without a chunk. Returns whether there is a chunk at chunks->next; its head, or the part
+ * that is in the file, was read.
  */
 static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, size_t *have)
 {
@@ -324,11 +324,11 @@ static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, s
 		uint64_t room = chunks->size - chunks->next;
 
 		*have = read_at(chunks, 't', head, room < sizeof(*head) ? room : sizeof(*head), chunks->next);
-		/* One without a mark is just being begun. */
+		/* A head without its magic number is just being written. */
 		bool young = *have == sizeof(*head) && !head->magic && !(chunks->process->head.flags & TRACE_EXITED);
 		if (!young && memcmp(head, &nothing, *have))
 			return true;
-		/* Its chunk was not begun; or it is in the flight recorder, or was. */
+		/* Its chunk was not begun; or it is, or was, in the flight recorder. */
 		uint64_t data = read_file_data(chunks->file, chunks->next);
 		if (data == UINT64_MAX)
 			chunks->next = chunks->size / chunk_size * chunk_size;
@@ -357,7 +357,7 @@ static bool take_from_file(
 	wrong = check_chunk(chunks, 't', head);
 	if (wrong) {
 		damage_at(chunks, 't', begin, wrong);
-		/* The number is taken: what follows is no surprise. */
+		/* The number counts as read, so that the next one is no gap. */
 		chunks->seq = seq == chunks->seq ? seq + 1 : chunks->seq;
 		return false;
 	}
@@ -371,7 +371,7 @@ static bool take_from_file(
 	return true;
 }
 
-/* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and is nowhere else. */
+/* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and has no copy. */
 static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 {
 	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
@@ -399,7 +399,7 @@ static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 		damage_at(chunks, kind, begin, "chunks before this one are missing");
 	chunks->seq = place->seq + 1;
 	*chunk = chunk_at(chunks, kind, &head, begin);
-	/* What has ended is cut behind its last event. */
+	/* A file whose process has ended is cut after its last event. */
 	uint64_t size = read_file_size(chunk->file);
 	chunk->room = size > begin ? size - begin : 0;
 	return true;
@@ -462,7 +462,7 @@ void read_chunks_gone(struct read_chunks *chunks)
 	chunks->seq--;
 }
 
-/* ---- one that grows ---- */
+/* ---- a record that grows ---- */
 
 void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
@@ -483,8 +483,7 @@ void read_chunks_look(struct read_chunks *chunks)
 }
 
 /*
- * Looks in those of kind 'r': for the chunk of that number, or for one that is newer than *best, if there is one
- * already.
+ * Looks in the places of kind 'r': for the chunk of that number, or for one newer than *best, if there is one already.
  */
 static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {

@@ -46,7 +46,7 @@ static struct trace_pair pair_now(void)
 	return best;
 }
 
-/* Leaves out what can't be true, so that the rest rises on both clocks. */
+/* Leaves out pairs that can't be true, so that the rest rises on both clocks. */
 static unsigned sort_out(struct trace_pair *pair, unsigned n)
 {
 	unsigned kept = 0;

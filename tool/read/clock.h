@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the clock of events (ticks) to CLOCK_MONOTONIC.
+ * Converts the clock of events (ticks) to CLOCK_MONOTONIC.
  *
- * Moments that were read on all clocks (struct trace_pair) give the rate: from the recorder's head, from `xaudit
- * record`, and, where the trace is of this boot and those don't suffice, one that is taken now. Between the first and
- * the last pair the conversion is a straight line. The longer the time between them, the less the few ns count by which
- * the readings of a pair may lie apart.
+ * Moments that were read on all clocks (struct trace_pair) give the rate: those in the process's head, those of `xaudit
+ * record`, and, if these don't suffice and the trace is of this boot, one that is taken now. Between the first and the
+ * last pair the conversion is a straight line. The readings of a pair may lie a few ns apart; the longer the time
+ * between pairs, the less that matters.
  */
 #ifndef XAUDIT_TOOL_READ_CLOCK_H
 #define XAUDIT_TOOL_READ_CLOCK_H
@@ -44,19 +44,19 @@ static inline uint64_t read_clock_time(const struct read_clock *clock, uint64_t 
 	return before < clock->mono ? clock->mono - before : 0;
 }
 
-/* Whether two clocks convert alike, so that their ticks may be added up. */
+/* Do two clocks convert with the same rate, so that their ticks may be added up? */
 static inline bool read_clock_same_rate(const struct read_clock *a, const struct read_clock *b)
 {
 	return a->mult == b->mult;
 }
 
 /*
- * Sets up the clock from n pairs (which are sorted in place; those that can't be true are left out).
- * fresh: the trace is of this boot, and a pair taken now is welcome if it agrees with the others.
+ * Sets up the clock from n pairs (which are sorted in place; pairs that can't be true are left out). fresh: the trace
+ * is of this boot, and a pair taken now is welcome if it agrees with the others.
  */
 void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
 
-/* Whether boot_id, of a head, is that of the running system. */
+/* Is boot_id, of a head, that of the running system? */
 bool read_clock_is_of_this_boot(const char *boot_id);
 
 #endif

@@ -36,8 +36,8 @@ static const char *check_head(const struct trace_counts *head, bool second)
 }
 
 /*
- * Begins what lies at `begin`, size bytes at most, of a file that has so many. Returns whether it can be read: what was
- * made and not begun is no damage.
+ * Begins the run at `begin`, of at most `size` bytes; file: the size of the file. Returns whether it can be read. A run
+ * that was made, but never begun, is no damage.
  */
 static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size, uint64_t file)
 {
@@ -57,8 +57,8 @@ static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size,
 		wrong = n != sizeof(counts->head) ? "the file ends within its head"
 						  : check_head(&counts->head, is_second(counts));
 	/*
-	 * Where the file ends among the places, zeros were cut off behind the last counter, and words of places with
-	 * them.
+	 * If the file ends within the places, zeros after the last counter were cut off, and places that held nothing
+	 * else.
 	 */
 	bool cut = file <= begin || file - begin <= size;
 	if (!wrong && begun && is_second(counts) &&
@@ -78,7 +78,7 @@ static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size,
 	return true;
 }
 
-/* Goes to the next run of version 2: the places behind the one at hand. */
+/* Goes to the next run of version 2: the places after those of the present one. */
 static bool next_run(struct read_counts *counts)
 {
 	struct read_process *process = counts->process;
@@ -94,7 +94,7 @@ static bool next_run(struct read_counts *counts)
 			;
 		uint64_t begin = place[at].place * place_size, size = (last - at + 1ul) * place_size;
 		uint64_t file = read_file_size(counts->file);
-		/* Places that the file has no more, since nothing was in them: `xaudit record` has cut it. */
+		/* Places after the end of the file, which were empty: `xaudit record` has cut it. */
 		bool good = begin_run(counts, begin, begin + size < file ? size : UINT64_MAX, file);
 		counts->place = at;
 		counts->places = 1;

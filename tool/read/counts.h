@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of one thread record: calls that were counted without time. Of version 1 they are in c<n>; later in
- * meta, in several runs perhaps: then an id may come several times, and its calls are to be added up.
+ * The counters of one thread record: calls that were counted without time. In version 1 they are in c<n>; later in
+ * meta, perhaps in several runs: then an id may come several times, and the caller adds its calls up.
  *
  *	if (read_counts_open(&c, process, number)) {
  *		while (read_counts_next(&c))
@@ -24,12 +24,12 @@ struct read_counts {
 	struct read_process *process;
 	unsigned number; /* of the thread record */
 	struct read_file *file;
-	uint32_t place;	 /* index of the run at hand among the record's places */
-	uint32_t places; /* that it takes */
-	uint64_t disk;	 /* bytes that all takes */
+	uint32_t place;	 /* index of the present run among the record's places */
+	uint32_t places; /* that the run takes */
+	uint64_t disk;	 /* bytes that all of the record takes */
 	uint64_t begin;	 /* of the run, in the file */
 	uint64_t end;	 /* of its counters */
-	uint64_t pos;	 /* where those behind the block begin */
+	uint64_t pos;	 /* where the counters after the block begin */
 	uint64_t block[2048];
 	unsigned at, have;
 	struct trace_counts head; /* of the run */
@@ -37,7 +37,7 @@ struct read_counts {
 	uint64_t calls;
 };
 
-/* Returns false, after noting damage where it is some, if there are none, or none that can be read. */
+/* Returns false if there are no counters, or they can't be read, which is noted as damage. */
 bool read_counts_open(struct read_counts *counts, struct read_process *process, unsigned number);
 bool read_counts_next(struct read_counts *counts);
 void read_counts_close(struct read_counts *counts);

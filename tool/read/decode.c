@@ -7,7 +7,7 @@ static void damage(struct read_decoder *d, const char *what)
 		d->damage(d->source, d->at, what);
 }
 
-/* Nobody came to write the first word of a payload. */
+/* The thread was stopped before it wrote the first word of a payload. */
 static bool is_unwritten(uint64_t word)
 {
 	return !word || (read_decode_is_hole(word) && (uint32_t)word == TRACE_TOKEN);
@@ -33,11 +33,11 @@ static void move_over(struct read_decoder *d, uint64_t words)
 	d->rest -= words;
 }
 
-/* Looks at the custom event at d->at. Of what is no good, nothing is believed but the number of words. */
+/* Looks at the custom event at d->at. If it is damaged, only its number of words is believed. */
 static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 {
 	const uint64_t *at = &d->words[d->at];
-	uint64_t here = d->have - d->at - 1; /* words behind the first */
+	uint64_t here = d->have - d->at - 1; /* words after the first */
 
 	if (!words) {
 		damage(d, "a control word lacks its payload");
@@ -55,7 +55,7 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 		damage(d, "a custom event has an impossible size");
 		return DECODED_NOTHING;
 	}
-	/* Whole, or not at all. */
+	/* A custom event is told whole, or not at all. */
 	if (words > here && words - here > d->rest)
 		return DECODED_NOTHING;
 	if ((size + 7) / 8 > here - 1)

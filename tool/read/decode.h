@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decoder: from words of one thread record to events with whole times. The one place of the command that knows
- * how a word is made.
+ * The decoder: makes events with whole times of the words of one thread record. No other place of the command knows the
+ * form of a word.
  *
- * It takes a block of words, wherever they came from: who has read them sets words, at and have, and behind the
- * block's end goes on by `skip` words more. What the words mean goes to two hooks:
+ * It takes a block of words from anywhere: the code that read them sets words, at and have, and begins the next block
+ * `skip` words after this block's end. Two hooks are told what the words mean:
  *
  *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time
- *	other	what is told by control words (enum read_decoded), by fields of the decoder
+ *	other	what control words say (enum read_decoded), in fields of the decoder
  *
- * A hook that returns true stops the decoder behind what it was told. decode_block() is expanded where it is called,
- * and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that the compiler
- * knows.
+ * A hook that returns true stops the decoder after the word that it was told of. decode_block() is expanded where it is
+ * called, and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that the
+ * compiler knows.
  *
- * Works on what it is given alone; nothing here is thread-safe or async-signal-safe.
+ * It has no state but its arguments; nothing here is thread-safe or async-signal-safe.
  */
 #ifndef XAUDIT_TOOL_READ_DECODE_H
 #define XAUDIT_TOOL_READ_DECODE_H
@@ -28,18 +28,20 @@
 #define decode_likely(x)   __builtin_expect(!!(x), 1)
 #define decode_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* What `other` is told. The last three, and DECODED_STACK where a chunk begins, come from tool/read/events.h. */
+/*
+ * What the hook `other` is told. The last three, and DECODED_STACK where a chunk begins, come from tool/read/events.h.
+ */
 enum read_decoded {
-	DECODED_NOTHING, /* never told: it concerns the decoder alone */
-	DECODED_MORE,	 /* never told: the payload is not in the block */
+	DECODED_NOTHING, /* never told to a hook: it concerns the decoder alone */
+	DECODED_MORE,	 /* never told to a hook: the payload is not in the block */
 	DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
 	DECODED_CRASH,	 /* the process was about to end by `signal` */
 	DECODED_CUSTOM,	 /* `custom`, at `time` */
-	DECODED_STACK,	 /* the events that follow are on `stack`; so it is 0, behind DECODED_THREAD */
-	DECODED_PART,	 /* the same; all but the `kept` innermost open calls of the stack before are now that one's */
+	DECODED_STACK,	 /* the events that follow are on `stack`; DECODED_THREAD sets it to 0 */
+	DECODED_PART,	 /* as DECODED_STACK; all but the `kept` innermost open calls go there, too */
 	DECODED_CHUNK,	 /* a chunk begins */
-	DECODED_GAP,	 /* chunks are missing before the one that begins: what was open may have ended in them */
-	DECODED_LOST,	 /* events were lost here: the same */
+	DECODED_GAP,	 /* chunks are missing before the one that begins: open calls may have ended in them */
+	DECODED_LOST,	 /* events were lost here: open calls may have ended in them */
 };
 
 /* A custom event. */
@@ -52,20 +54,20 @@ struct read_decoder {
 	/* The block. */
 	const uint64_t *words;
 	size_t at, have;
-	uint64_t rest; /* words of the chunk behind the block */
-	uint64_t skip; /* of these, so many belong to a control word that was taken */
-	bool changing; /* the chunk's words end where they were being written when they were read: that is no damage */
+	uint64_t rest; /* words of the chunk after the block */
+	uint64_t skip; /* how many of these belong to a control word that was taken */
+	bool changing; /* its last words were being written when it was read: if not whole, no damage */
 	/* Notes damage at word `at` of the block. */
 	void (*damage)(void *source, size_t at, const char *what);
 	void *source;
 
 	/* The thread record; kept from block to block. */
-	uint64_t time; /* ticks, of the last event, as it says; the chunk's clock where one begins */
+	uint64_t time; /* ticks, as the last event says; where a chunk begins, the chunk's clock */
 	uint32_t tid;
 	int signal;		     /* of the last DECODED_CRASH */
-	uint64_t now;		     /* the latest so far; not beside time: gcc would keep both in one register */
+	uint64_t now;		     /* the latest so far; not beside `time`: gcc would keep both in one register */
 	struct read_decode_custom custom; /* of the last DECODED_CUSTOM */
-	uint32_t stack;		     /* that events are on; 0: not known */
+	uint32_t stack;		     /* the stack that events are on; 0: not known */
 	uint32_t kept;		     /* of the last DECODED_PART */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 };
@@ -74,8 +76,8 @@ typedef bool (*decode_event)(void *user, enum trace_type type, uint32_t id, uint
 typedef bool (*decode_other)(void *user, enum read_decoded what);
 
 /*
- * Time of the word `event`, given the time of the one before it: its low half is the clock's, and it lies less than
- * 2^31 ticks away in either direction.
+ * Time of the word `event`, from the time of the event before: the word has the low half of the clock, and lies less
+ * than 2^31 ticks away in either direction.
  */
 DECODE_INLINE uint64_t decode_time(uint64_t before, uint64_t event)
 {
@@ -87,13 +89,13 @@ DECODE_INLINE uint32_t decode_number(uint64_t word)
 	return (uint32_t)(word >> 32) >> TRACE_ID_BITS;
 }
 
-/* Whether numbers of types are a call's or an end's. */
+/* Is a number of a type that of a call or an end? */
 DECODE_INLINE bool decode_is_event(uint32_t number)
 {
 	return number >= TRACE_ENTRY && number <= TRACE_POINT;
 }
 
-/* Of these, what it is. */
+/* The type of a call or end. */
 DECODE_INLINE enum trace_type decode_type(uint32_t number)
 {
 	return (enum trace_type)number;
@@ -106,8 +108,8 @@ static inline size_t read_decode_payload(uint64_t word)
 }
 
 /*
- * A stack's number in two parts, for people: the memory, and how many were there before; that is left out where it is
- * 0.
+ * A stack's number in two parts, for people: its memory, and how many stacks were there before it; 0 of these is not
+ * shown.
  */
 static inline uint32_t read_decode_stack_place(uint32_t stack)
 {
@@ -119,7 +121,7 @@ static inline uint32_t read_decode_stack_turn(uint32_t stack)
 	return stack >> TRACE_STACK_BITS;
 }
 
-/* Whether nothing was written to this word up to now. */
+/* Was nothing written to this word yet? */
 static inline bool read_decode_is_hole(uint64_t word)
 {
 	return decode_number(word) == TRACE_HOLE;
@@ -132,8 +134,8 @@ static inline bool read_decode_is_hole(uint64_t word)
 enum read_decoded read_decode_control(struct read_decoder *d);
 
 /*
- * Takes the words of the block: all, or up to a control word whose payload is not there, which is left in place for a
- * block with more behind it. Returns true where a hook said stop.
+ * Takes the words of the block: all, or up to a control word whose payload is not in the block. That word is left in
+ * place, for a block that goes on further. Returns true if a hook said stop.
  */
 DECODE_INLINE bool decode_block(struct read_decoder *d, decode_event take, decode_other other, void *user)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What went wrong with reading a trace, as values: nothing in tool/read prints, or ends the process.
+ * What went wrong when a trace was read, as values: nothing in tool/read prints, or ends the process.
  *
- * Of a trace that can be read in part, what could not be read is damage, which is remembered beside the rest. Where
- * nothing can be read, whoever wanted it gets a struct read_error instead. What people are told is for the commands to
- * say (tool/show/open.h).
+ * If a trace can be read in part, the rest is damage, which is remembered beside what was read. If nothing can be read,
+ * the caller gets a struct read_error instead. The commands make messages of both (tool/show/open.h).
  *
- * Memory may run out in any function that reads. What it was to return is not there then, as at the end or where there
- * is none, and read_damage.no_memory says why: whoever has read all that he wanted looks there, once.
+ * Memory may run out in any function that reads. The function then returns as at the end of the data, or as if there
+ * were none, and sets read_damage.no_memory: a caller looks at that once, when it has read all that it wanted.
  */
 #ifndef XAUDIT_TOOL_READ_ERROR_H
 #define XAUDIT_TOOL_READ_ERROR_H
@@ -19,7 +18,7 @@
 struct read_damage {
 	char *first;
 	uint64_t more;
-	bool no_memory; /* memory ran out: what was read is not all, and what seems to be damage since then is none */
+	bool no_memory; /* memory ran out: not all was read, and what looks like damage since then is none */
 };
 
 #define DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
@@ -32,15 +31,15 @@ void read_damage_free(struct read_damage *damage);
 enum read_why {
 	READ_NOTHING_WRONG,
 	READ_NO_FOLDER,	 /* it can't be opened: number */
-	READ_NO_TRACE,	 /* it can, but nothing in it is the trace of a process */
-	READ_NO_PID,	 /* it has processes, but none of that pid */
-	READ_NO_NAME,	 /* it has processes, but none that is called so: name, in folder */
-	READ_NO_PROCESS, /* what was to be the trace of one process is none; damage, if there is any, tells why */
-	READ_DAMAGED,	 /* nothing can be read of what was asked for: damage */
+	READ_NO_TRACE,	 /* the folder can be opened, but nothing in it is the trace of a process */
+	READ_NO_PID,	 /* the folder has processes, but none of that pid */
+	READ_NO_NAME,	 /* the folder has processes, but none of that name: name, in folder */
+	READ_NO_PROCESS, /* the path does not lead to the trace of a process; damage, if there is any, tells why */
+	READ_DAMAGED,	 /* nothing of it can be read; damage tells why */
 	READ_NO_MEMORY,
 };
 
-/* Why there is nothing to read. To be freed. */
+/* Why there is nothing to read. The caller frees it. */
 struct read_error {
 	enum read_why why;
 	int number; /* an errno */

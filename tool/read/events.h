@@ -8,7 +8,7 @@
  *		read_events_close(&events);
  *	}
  *
- * What the hook `other` is told beyond control words, in this order where a chunk begins:
+ * Beyond control words the hook `other` is told, where a chunk begins, in this order:
  *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
  *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
  *			begins
@@ -29,9 +29,9 @@ struct read_events {
 	struct read_stream stream;
 	struct read_decoder decoder;
 	uint64_t missing; /* with DECODED_GAP */
-	uint64_t told;	  /* of stream.chunks.overwritten, those that were in a DECODED_GAP */
+	uint64_t told;	  /* those of stream.chunks.overwritten that a DECODED_GAP has told */
 	bool begun;
-	bool lost, thread, gap, stack, chunk; /* are to be told next */
+	bool lost, thread, gap, stack, chunk; /* will be told next */
 };
 
 /* As read_stream_open(). */
@@ -42,22 +42,23 @@ void read_events_close(struct read_events *events);
 void read_events_damage(const struct read_events *events, size_t at, const char *what);
 
 /*
- * Goes to the next block, or what else comes next; sets lost, thread, gap and chunk. STREAM_END: there is nothing more.
+ * Goes to the next block, or to the next chunk's begin or end; sets lost, thread, gap and chunk. STREAM_END: there is
+ * nothing more.
  */
 enum read_stream_step read_events_step(struct read_events *events);
 
-/* Words of the chunk that begins, and from a hook's DECODED_CHUNK on: leaves them all out. */
+/* How many words the chunk has that begins; and, for a hook that is told DECODED_CHUNK: leaves them all out. */
 uint64_t read_events_chunk_words(const struct read_events *events);
 void read_events_skip_chunk(struct read_events *events);
 
 /*
- * Returns false at the end, true where a hook said stop. To be called with hooks that the compiler knows, as
+ * Returns false at the end, true if a hook said stop. To be called with hooks that the compiler knows, as
  * decode_block().
  */
 DECODE_INLINE bool events_read(struct read_events *events, decode_event take, decode_other other, void *user)
 {
 	for (;;) {
-		/* They were the thread's that came before, if there was one. */
+		/* The lost events were those of the thread before, if there was one. */
 		if (decode_unlikely(events->lost) && events->decoder.tid) {
 			events->lost = false;
 			if (other(user, DECODED_LOST))

@@ -60,7 +60,7 @@ static void sort(struct read_family_list *list)
 		qsort(list->place, list->count, sizeof(*list->place), compare);
 }
 
-/* Index of the first that is not before `place`. */
+/* Index of the first entry that is not before `place`. */
 static uint32_t find(const struct read_family_list *list, const struct read_family_place *place)
 {
 	uint32_t low = 0, high = list->count;
@@ -110,7 +110,7 @@ static const char *take_word(struct read_family *family, uint32_t place, uint64_
 		.what = (uint8_t)(word >> 60) };
 	bool of_record = entry.what == TRACE_PLACE_CHUNK || entry.what == TRACE_PLACE_COUNTS;
 
-	/* Nothing to be read, or of a later version. */
+	/* The place has nothing to read, or is a later version's. */
 	if (!entry.what || entry.what >= TRACE_PLACE_DIRECTORY)
 		return NULL;
 	if (entry.what == TRACE_PLACE_HEAD ? entry.process != place : entry.process >= place)
@@ -131,7 +131,7 @@ static void drop_from(struct read_family *family, uint32_t place)
 	family->places.count = kept;
 }
 
-/* Places that there are now, of those that the directory has words for. */
+/* How many places there are now, of those that the directory has words for. */
 static uint32_t count_places(const struct read_family *family)
 {
 	uint64_t size = read_file_size(family->meta), most = (size + family->place_size - 1) / family->place_size;
@@ -143,7 +143,7 @@ static uint32_t count_places(const struct read_family *family)
 	return places < most ? places : (uint32_t)most;
 }
 
-/* Reads words from the first on that was nobody's. Those behind it are dropped and taken again. */
+/* Reads words from the first on that was not in use. Entries for words after it are dropped and read again. */
 static void read_words(struct read_family *family, uint32_t end, bool again)
 {
 	uint64_t word[BLOCK];
@@ -191,7 +191,7 @@ void read_family_look(struct read_family *family)
 		read_words(family, end > family->end ? end : family->end, true);
 }
 
-/* What a place that is not a process's own belongs to. */
+/* Finds the process that a place belongs to, unless it is a process's own. */
 static void check_owners(const struct read_family *family)
 {
 	for (uint32_t i = 0, count; i < family->places.count; i++) {
@@ -218,7 +218,7 @@ static const char *check_family(const struct trace_head *head)
 
 /* ---- files ---- */
 
-/* Takes note of a file t<n>[.<p>]; of version 1 of t<n>, r<n> or c<n>, which are told by their `place`. */
+/* Takes note of a file t<n>[.<p>]; in version 1 of t<n>, r<n> or c<n>, which differ in `place`. */
 static void note_file(struct read_family *family, const char *name)
 {
 	const char *kind = *name ? strchr(family->place_size ? "t" : "trc", *name) : NULL;
@@ -305,13 +305,15 @@ struct read_family *read_family_open(
 	}
 	size_t have = read_file_read(family->meta, &family->head, sizeof(family->head), 0, NULL);
 	if (have != sizeof(family->head) || !is_begun(&family->head)) {
-		/* The same; or there is something wrong, which the process will say. */
+		/*
+		 * It was killed, too, or is about to begin; or the head is wrong, which opening the process will tell.
+		 */
 		if (read_family_list_files(family) && !family->files.count && (!have || have == sizeof(family->head)))
 			goto bad;
 		return family;
 	}
 	if (!memcmp(family->head.magic, TRACE_MAGIC, sizeof(family->head.magic)) && family->head.version > 1) {
-		/* Of a later version, opening the process says so. */
+		/* If it is of a later version, opening the process tells that. */
 		wrong = family->head.version == 2 ? check_family(&family->head) : NULL;
 		if (wrong) {
 			read_family_damage(family, "meta", 0, wrong);

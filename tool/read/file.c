@@ -18,7 +18,7 @@ struct read_file {
 	int fd;	    /* -1: not open now */
 	dev_t dev;
 	ino_t ino;
-	struct read_file *newer, *older; /* of those that are open */
+	struct read_file *newer, *older; /* in the order of use of open files */
 };
 
 static void unlink_open(struct read_file *file)
@@ -48,8 +48,8 @@ static void close_now(struct read_file *file)
 }
 
 /*
- * Our own open files make room where there is none. A process that has a lease (tool/record/trim.c) gives it up at
- * once: until then the file can't be opened.
+ * If no descriptor is free, one of our own files is closed. If a process has a lease on the file (tool/record/trim.c)
+ * it gives that up at once; until then the file can't be opened.
  */
 static int open_at(struct read_files *files, const char *name, int flags)
 {
@@ -96,7 +96,7 @@ DIR *read_files_list(struct read_files *files, const char *folder)
 	return dir;
 }
 
-/* Opens it again, or at first. */
+/* Opens the file, for the first time or again. */
 static bool open_now(struct read_file *file, struct stat *st, const char **why)
 {
 	if (file->files->open >= FILES_OPEN)

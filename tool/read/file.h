@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files of a trace, of which there may be tens of thousands: each is opened when it is read, and only the
- * FILES_OPEN that were read last stay open, or fewer where the process may not have so many.
+ * FILES_OPEN that were read last stay open, or fewer if the process may not have so many.
  *
- * A file that is opened again must be the same as at first (ESTALE): what is known of it was read from that one.
+ * A file that is opened again must be the same as at first (else ESTALE), since what is known of it was read from that
+ * file.
  *
- * Those of one struct read_files are used by one thread; nothing here is async-signal-safe.
+ * The files of one struct read_files are used by one thread; nothing here is async-signal-safe.
  */
 #ifndef XAUDIT_TOOL_READ_FILE_H
 #define XAUDIT_TOOL_READ_FILE_H
@@ -22,21 +23,21 @@ struct read_file;
 
 /* The files of a trace folder that are open. */
 struct read_files {
-	int at; /* the folder; to stay open as long as any of them */
+	int at; /* the folder; it must stay open as long as the files are used */
 	struct read_file *newest, *oldest; /* in the order of their last use */
 	unsigned open;
 };
 
 /*
- * Opens a file for reading, relative to the folder. Only a regular file is one: a FIFO would make us wait for ever.
+ * Opens a file for reading, relative to the folder. Only regular files are opened: a FIFO would make us wait for ever.
  * Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The descriptor is the
  * caller's.
  */
 int read_files_open(struct read_files *files, const char *name, const char **why);
 
 /*
- * The same, but returns a handle, NULL and errno if it can't be opened; ENOMEM: there is no memory. The name is
- * folder/file. st, unless NULL: of the file now.
+ * As read_files_open(), but returns a handle, or NULL and errno if it can't be opened; ENOMEM: there is no memory. The
+ * name is folder/file. st, unless NULL: becomes the file's stat.
  */
 struct read_file *read_file_open(
 	struct read_files *files, const char *folder, const char *file, struct stat *st, const char **why);
@@ -45,7 +46,9 @@ void read_file_close(struct read_file *file); /* NULL: nothing */
 /* Closes its descriptor until it is needed again. */
 void read_file_rest(struct read_file *file);
 
-/* Opens a folder in it, to be read from its beginning. Returns NULL, and errno in the same way, if it can't. */
+/*
+ * Opens a folder in the trace folder, to be read from its beginning. Returns NULL and errno, ENOMEM too, if it can't.
+ */
 DIR *read_files_list(struct read_files *files, const char *folder);
 
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
@@ -61,12 +64,12 @@ size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t of
 uint64_t read_file_size(struct read_file *file);
 
 /*
- * Where data lies, from `offset` on: offset itself, behind a hole; UINT64_MAX: nowhere. offset where holes can't be
- * seen.
+ * Where data lies, from `offset` on: offset itself, or the end of a hole there; UINT64_MAX: nowhere. If holes can't be
+ * seen: offset.
  */
 uint64_t read_file_data(struct read_file *file, uint64_t offset);
 
-/* Bytes from begin to end that are in no hole. */
+/* How many bytes from begin to end are in no hole. */
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);
 
 #endif

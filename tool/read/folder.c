@@ -23,7 +23,7 @@ static bool share_clock(const struct read_process *a, const struct read_process 
 	return a->head.clock == b->head.clock && !strcmp(a->head.boot_id, b->head.boot_id);
 }
 
-/* The clock of processes[first] and of all behind it that share it. */
+/* Sets the clock of processes[first] and of all after it that share it. */
 static void set_clock(struct read_folder *folder, unsigned first)
 {
 	struct read_process *process = folder->process[first];
@@ -40,7 +40,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 			continue;
 		pair[n++] = folder->process[i]->head.first;
 		pair[n++] = folder->process[i]->head.last;
-		/* A process that did not come to its end has events behind its last pair. */
+		/* A process that did not end by exit() has events after its last pair. */
 		fresh |= !(folder->process[i]->head.flags & TRACE_EXITED);
 	}
 	if (process->head.clock == TRACE_CLOCK_TSC)
@@ -85,7 +85,7 @@ static void read_record(struct read_folder *folder)
 		folder->damage.no_memory |= errno == ENOMEM;
 		if (fd >= 0)
 			close(fd);
-		return; /* LD_AUDIT=libxaudit.so without the command makes none */
+		return; /* without `xaudit record` there is no such file */
 	}
 	folder->record = true;
 	while (errno = 0, (n = getline(&line, &size, file)) > 0) {
@@ -137,7 +137,10 @@ static bool is_process(const char *name, uint32_t pid)
 	return !*end && (!pid || number == pid);
 }
 
-/* The folder that a path lies in, and its last name behind a NUL; to be freed, as one. NULL: there is no memory. */
+/*
+ * The folder that a path lies in, and after a NUL its last name; the caller frees both as one. NULL: there is no
+ * memory.
+ */
 static char *take_apart(struct read_damage *damage, const char *path, const char **name)
 {
 	char *own = read_memory_text(damage, path, strlen(path)), *slash;
@@ -159,12 +162,12 @@ static char *take_apart(struct read_damage *damage, const char *path, const char
 	return both;
 }
 
-/* What of a trace folder is to be opened. */
+/* Which part of a trace folder shall be opened. */
 struct wanted {
-	const char *folder; /* that one alone: of its first process; NULL: all */
-	const char *name;   /* what people call it; NULL: all */
+	const char *folder; /* only that family: by default its first process; NULL: all */
+	const char *name;   /* the process that people call so; NULL: all */
 	uint32_t pid;	    /* 0: all */
-	char *path;	    /* of the trace folder; NULL: as it was named. To be freed; with `buffer` */
+	char *path;	    /* of the trace folder; NULL: as it was named. Freed with `buffer` */
 	char *buffer;
 };
 
@@ -210,7 +213,7 @@ static void find_folder(struct wanted *wanted, struct read_damage *damage, const
 	}
 }
 
-/* DIR/p<pid>[.<n>], no folder, or DIR/p<pid>[.<n>]/<place>. */
+/* DIR/p<pid>[.<n>] where that is no folder, or DIR/p<pid>[.<n>]/<place>. */
 static void find_name(struct wanted *wanted, struct read_damage *damage, const char *path)
 {
 	const char *name, *folder;
@@ -230,7 +233,7 @@ static void find_name(struct wanted *wanted, struct read_damage *damage, const c
 	free(parent);
 }
 
-/* Where the path names one process. */
+/* Finds out if the path names one process. */
 static void find_wanted(struct wanted *wanted, struct read_damage *damage, const char *path)
 {
 	if (has_meta(damage, path))
@@ -253,7 +256,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Places with heads but the first, of which the next one is returned. */
+/* Goes through the places with heads, but for the first place, and returns the next one. */
 static const struct read_family_place *next_child(const struct read_family *family, uint32_t *at)
 {
 	while (*at < family->places.count) {
@@ -283,7 +286,7 @@ static uint32_t *list_children(struct read_folder *folder, size_t *count)
 	return pid;
 }
 
-/* How people call a forked process. pid: of all there are. */
+/* The name that people are shown for a forked process. pid: those of all forked processes. */
 static char *name_child(struct read_folder *folder, const struct read_family *family,
 	const struct read_family_place *child, const uint32_t *pid, size_t count)
 {
@@ -298,7 +301,7 @@ static char *name_child(struct read_folder *folder, const struct read_family *fa
 	return read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, child->place);
 }
 
-/* Takes a process; its name, unless NULL for want of memory, becomes the folder's. */
+/* Adds a process; name, NULL if there was no memory, belongs to the folder from now on. */
 static void take_process(struct read_folder *folder, struct read_family *family, uint32_t place, char *name)
 {
 	struct read_process *process = name ? read_process_at(family, place) : NULL;
@@ -313,7 +316,7 @@ static void take_process(struct read_folder *folder, struct read_family *family,
 		folder->process[folder->processes++] = process;
 }
 
-/* Whether people mean it who say wanted->name: by its name, or by the one that is always right. */
+/* Does wanted->name mean this process: is it its shown name, or "p<folder>/<place>", which is always right? */
 static bool is_wanted(
 	const struct wanted *wanted, const struct read_family *family, uint32_t place, const char *name)
 {
@@ -339,7 +342,7 @@ static void take_children(struct read_folder *folder, const struct wanted *wante
 		for (uint32_t at = 0; (child = next_child(family, &at));) {
 			if (wanted->pid && child->number != wanted->pid)
 				continue;
-			/* What is read of others may move the places. */
+			/* Reading other processes may move the places. */
 			struct read_family_place copy = *child;
 			char *name = name_child(folder, family, &copy, pid, count);
 			if (name && is_wanted(wanted, family, copy.place, name))
@@ -405,7 +408,7 @@ static void finish(struct read_folder *folder)
 	set_clocks(folder);
 }
 
-/* Frees what was opened of it, and returns NULL; with what was wrong with it where that is the reason. */
+/* Frees what was opened of it, and returns NULL; damage, if that is the reason, goes into the error. */
 static struct read_folder *give_up(struct read_folder *folder, struct read_error *error)
 {
 	if (folder->damage.no_memory)
@@ -416,13 +419,13 @@ static struct read_folder *give_up(struct read_folder *folder, struct read_error
 	return NULL;
 }
 
-/* It is open: NULL if memory ran out meanwhile. */
+/* Returns the folder, or NULL if memory ran out while it was opened. */
 static struct read_folder *done(struct read_folder *folder, struct read_error *error)
 {
 	return folder->damage.no_memory ? give_up(folder, error) : folder;
 }
 
-/* Why there is no process that was wanted; any: there are others. */
+/* The reason why no wanted process was found; any: there are other processes. */
 static void find_why(struct read_folder *folder, const struct wanted *wanted, bool any, struct read_error *error)
 {
 	*error = (struct read_error){ .pid = wanted->pid };
@@ -449,7 +452,7 @@ static struct read_folder *new_folder(struct read_error *error)
 	return folder;
 }
 
-/* All that is wanted, of a folder that is open. Returns whether there were processes. */
+/* Opens all that is wanted in an open folder. Returns whether there were processes. */
 static bool take_wanted(struct read_folder *folder, const struct wanted *wanted)
 {
 	bool any;
@@ -507,7 +510,7 @@ bool read_folder_may_be_process(const char *path)
 	return may;
 }
 
-/* A child has the name that is always right. */
+/* A child gets the name that is always right. */
 static void take_one(struct read_folder *folder, struct read_family *family, uint32_t place)
 {
 	uint32_t count;
@@ -520,7 +523,9 @@ static void take_one(struct read_folder *folder, struct read_family *family, uin
 			read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, place));
 }
 
-/* Opens the folder of one process, or of a family; it has none where it is none. NULL: there is no memory. */
+/*
+ * Opens the folder of one process, or of a family; without processes if it is no such folder. NULL: there is no memory.
+ */
 static struct read_folder *open_one(const char *path, struct read_error *error)
 {
 	struct read_folder *folder = new_folder(error);
@@ -540,7 +545,7 @@ struct read_folder *read_folder_open_process(const char *path, uint32_t place, s
 {
 	struct read_folder *folder;
 
-	/* A name of a forked process is found among all. */
+	/* To find the name of a forked process, all processes are needed. */
 	if (read_folder_may_be_process(path))
 		return read_folder_open(path, 0, error);
 	folder = open_one(path, error);

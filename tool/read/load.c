@@ -21,7 +21,7 @@ bool read_process_load(struct read_process *process)
 	if (!process->loaded)
 		read_base_take(process);
 	process->loaded = true;
-	/* After damage there is no way on: the next call must not stumble over the same place again. */
+	/* Nothing after damage can be read: the next call must not find the same damage again. */
 	process->parsed = meta.end > parsed ? meta.end : parsed;
 	read_names_take(process, &meta);
 	read_meta_end(&meta);

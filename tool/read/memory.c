@@ -49,6 +49,6 @@ bool read_memory_resize(struct read_damage *damage, void *list, size_t count, si
 
 bool read_memory_grow(struct read_damage *damage, void *list, size_t count, size_t size)
 {
-	/* It grows where 0, 1, 3, 7 ... are in it. */
+	/* It grows when 0, 1, 3, 7 ... entries are in it. */
 	return count & (count + 1) ? true : read_memory_resize(damage, list, 2 * count + 2, size);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of the reader. Each of these returns NULL, or false, where there is none, and remembers that: from then on
- * what was read of the trace is not all (struct read_damage). Nobody goes on as if it were; nothing that was there
- * before is freed or changed.
+ * Memory of the reader. If there is none each function returns NULL, or false, and remembers that: from then on not all
+ * of the trace was read (struct read_damage), and callers stop reading. Memory that was allocated before is neither
+ * freed nor changed.
  */
 #ifndef XAUDIT_TOOL_READ_MEMORY_H
 #define XAUDIT_TOOL_READ_MEMORY_H
@@ -22,8 +22,8 @@ char *read_memory_text(struct read_damage *damage, const char *text, size_t leng
 char *read_memory_format(struct read_damage *damage, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * A list is told by the address of the pointer to it. Gives it room for `count` entries of `size` bytes; what is new is
- * not zeroed.
+ * Gives a list room for `count` entries of `size` bytes; list: the address of the pointer to it. New entries are not
+ * zeroed.
  */
 bool read_memory_resize(struct read_damage *damage, void *list, size_t count, size_t size);
 

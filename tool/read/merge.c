@@ -9,7 +9,7 @@
 #define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
 #define LOAD_SLOTS  (sizeof(((struct read_merge_source *)0)->load) / sizeof(struct read_merge_load *))
 
-/* A load in force at the place where meta is read, which is ahead of the events that were returned. */
+/* A load that is in force where meta is being read, which is ahead of the events that were returned. */
 struct read_merge_load {
 	struct read_merge_load *next;
 	uint32_t number;
@@ -70,7 +70,9 @@ static bool take_custom(struct read_merge_source *source, const struct read_deco
 	return true;
 }
 
-/* What the head does not know, or so much of that: it may have been read before the chunk. */
+/*
+ * Events lost in chunks that the head does not count, or as many of them: the head may have been read before the chunk.
+ */
 static uint64_t take_lost(struct read_merge_source *source)
 {
 	struct read_process *process = source->process;
@@ -176,7 +178,7 @@ static bool take_change(struct read_merge_source *source, const struct trace_cha
 	return true;
 }
 
-/* Of the process's own, and before them of those that it has from who forked it. */
+/* The next record: of those that the process has from its parent, then of its own. */
 static const struct trace_record *next_record(struct read_merge_source *source)
 {
 	const struct read_process *base = source->process->base;
@@ -208,7 +210,7 @@ static bool next_of_meta(struct read_merge_source *source)
 	read_meta_end(&source->meta); /* there may be thousands */
 	if (source->lost_said || !process->head.lost)
 		return false;
-	/* Those that no chunk knows of stand at the end, where the sum of all is right. */
+	/* Events lost in no chunk are told at the end, where the sum of all is right. */
 	source->lost_said = true;
 	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
 	set_head(source, MERGE_LOST, 0, source->now);
@@ -325,7 +327,7 @@ static void load_ends(struct read_process *process, const struct read_merge_even
 	}
 }
 
-/* What was lost that no chunk has told of by now. Returns whether there is any. */
+/* Makes an event of the losses that no chunk has told. Returns whether there are any. */
 static bool take_rest(struct read_process *process, struct read_merge_event *event)
 {
 	event->count = process->head.lost - process->lost_told;

@@ -3,8 +3,8 @@
  * All events of a trace folder in time order: a heap of one source per thread record, and one per meta for loads,
  * unloads and changes.
  *
- * At one moment, a load comes before the events of threads and an unload after them. Where times step back, the latest
- * time so far of that file stands for the event, so what read_merge_next() returns never steps back within a file.
+ * At one moment, a load comes before the events of threads and an unload after them. An event whose time steps back
+ * gets the latest time so far of its file, so times that read_merge_next() returns never step back within a file.
  * Memory: per thread file (a block of words), function and load in force.
  */
 #ifndef XAUDIT_TOOL_READ_MERGE_H
@@ -30,8 +30,8 @@ enum read_merge_type {
 	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
 	MERGE_CRASH,	   /* count: the signal that was about to end the process */
 	MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
-	MERGE_STACK,	   /* the events of this source that follow are on stack id; 0 behind MERGE_THREAD */
-	MERGE_PART,	   /* the same; all but count innermost open calls of the stack before are now that one's */
+	MERGE_STACK,	   /* the events of this source that follow are on stack id; after MERGE_THREAD on 0 */
+	MERGE_PART,	   /* as MERGE_STACK; all but the `count` innermost open calls go there, too */
 	MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
 			    * are not in the flight recorder any more; what was open may have ended in them */
 };
@@ -43,11 +43,11 @@ struct read_merge_event {
 	uint32_t index; /* of the function in the process; UINT32_MAX: meta does not name it */
 	uint64_t time;	/* ns, CLOCK_MONOTONIC */
 	uint64_t count;
-	uint32_t stack; /* number of the stack that it is on; 0: not known */
+	uint32_t stack; /* number of the stack that the event is on; 0: not known */
 	struct read_object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */
-	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(), and a zero behind it */
+	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 
 struct read_merge_source {
@@ -55,19 +55,19 @@ struct read_merge_source {
 	unsigned order;		 /* decides between equal times */
 	bool is_meta;
 	struct read_merge_event head; /* the event that comes next in this source */
-	bool more;		 /* there is one */
+	bool more;		 /* there is such an event */
 	uint32_t at;		 /* place in the heap */
 	void *user;		 /* the command's own */
 
 	struct read_events events; /* of a thread record */
-	/* of the last two custom events: one that was returned, one that is the head; NULL: there was none */
+	/* of the last two custom events: the one that was returned, and the head; NULL: there was none */
 	uint8_t *data;
 	bool second;	    /* the last one is in the second half */
 
-	struct read_meta meta; /* of meta; those of process->base come first: */
-	size_t base_at;	  /* so many bytes of them were taken */
+	struct read_meta meta; /* the records in meta; those of process->base come first: */
+	size_t base_at;	  /* how many bytes of those were taken */
 	uint64_t now;	  /* ticks, the latest so far */
-	uint32_t changes;	      /* that were taken */
+	uint32_t changes;	      /* how many were taken */
 	struct read_merge_load *load[64]; /* loads in force where the file is read, by number */
 	bool lost_said;
 };
@@ -84,13 +84,13 @@ struct read_merge {
 bool read_merge_open(struct read_merge *merge, struct read_folder *folder);
 
 /*
- * Takes the earliest event. Returns its source, whose head is already the event behind it; NULL: there are no more,
- * or there is no memory.
- * Keeps read_process_load_of(): a load is in force from its event on, until before the unload's.
+ * Takes the earliest event. Returns its source, whose head is already the event after it; NULL: there are no more
+ * events, or there is no memory. Updates what read_process_load_of() returns: a load is in force from its event on,
+ * until before its unload's.
  */
 struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_merge_event *event);
 
-/* Takes the head of a source out of its turn. */
+/* Takes the head of a source before its turn. */
 void read_merge_skip(struct read_merge *merge, struct read_merge_source *source);
 
 /* The function of an event, or NULL. Valid until the next read_merge_next() or read_merge_skip(). */
@@ -100,7 +100,7 @@ static inline const struct read_function *read_merge_function(
 	return event->index == UINT32_MAX ? NULL : read_process_function_at(source->process, event->index);
 }
 
-/* What changed, of a MERGE_CHANGE. Valid as long. */
+/* What changed, for a MERGE_CHANGE. Valid as long as read_merge_function()'s result. */
 static inline const struct read_change *read_merge_change(
 	const struct read_merge_source *source, const struct read_merge_event *event)
 {

@@ -10,7 +10,7 @@
 
 /* ---- where records are ---- */
 
-/* Where they end at most: the head tells of no more, or the file has none. */
+/* Where records end at the latest: the head, or the file, has no room for more. */
 static uint64_t last_position(const struct read_process *process)
 {
 	uint64_t size = read_file_size(process->family->meta), pos = 0, offset, room;
@@ -25,7 +25,7 @@ static uint64_t last_position(const struct read_process *process)
 	return pos;
 }
 
-/* Where its whole records end now. *used: where they do as the head says. */
+/* Where the process's whole records end now. *used: where the head says that they end. */
 static uint64_t whole_records(struct read_process *process, uint64_t *used)
 {
 	uint64_t last = last_position(process);
@@ -34,7 +34,7 @@ static uint64_t whole_records(struct read_process *process, uint64_t *used)
 	if (read_file_read(process->family->meta, used, sizeof(*used),
 		    read_process_offset(process) + offsetof(struct trace_head, used), NULL) != sizeof(*used))
 		*used = 0;
-	/* It has got another extent. */
+	/* The process has got another extent meanwhile. */
 	if (*used > last && process->family->place_size && read_process_read_head(process))
 		last = last_position(process);
 	return *used < last ? *used : last;
@@ -73,7 +73,7 @@ static void add_part(struct read_meta *meta, struct read_process *process, uint6
 		meta->part[meta->parts++] = (struct read_meta_part){ process, end };
 }
 
-/* Those that it has from who forked it, and so on. */
+/* Adds the parts that it has from its parent, the parent's parent and so on. */
 static void add_parents(struct read_meta *meta, struct read_process *process)
 {
 	struct read_process *parent;

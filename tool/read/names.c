@@ -36,7 +36,7 @@ static void copy_object(struct read_damage *damage, struct read_object *to, cons
 		memcpy(to->site, from->site, from->sites * sizeof(*to->site));
 }
 
-/* An object that the process says something of. */
+/* The object of a record of the process; made if it is new. */
 static struct read_object *object_at(struct read_process *process, uint32_t number)
 {
 	struct read_damage *damage = damage_of(process);
@@ -134,7 +134,7 @@ static bool grow_slots(struct read_process *process, uint32_t functions)
 	return true;
 }
 
-/* Makes room for so many more. */
+/* Makes room for that many more functions. */
 static bool grow_functions(struct read_process *process, uint32_t more)
 {
 	uint32_t room = (process->functions + more) * 3 / 2;
@@ -156,7 +156,7 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 		from->names_size > room - (uint64_t)from->count * sizeof(from->function[0]))
 		return false;
 	const char *names = (const char *)&from->function[from->count];
-	/* The last name must end, then all do; what lies beyond the names reads as empty. */
+	/* If the last name ends, all do; an offset after the names gives an empty name. */
 	struct read_damage *damage = damage_of(process);
 	if (!read_memory_resize(damage, &process->names, process->blobs + 1, sizeof(*process->names)))
 		return false;
@@ -228,7 +228,7 @@ static bool take_change(struct read_process *process, const struct trace_record 
 	return true;
 }
 
-/* Where the type is in process->type, or should be. */
+/* The index of the type in process->type, or where it should be inserted. */
 static uint32_t find_type(const struct read_process *process, uint32_t type)
 {
 	uint32_t low = 0, high = process->types;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects, functions and types that a process has loaded (tool/read/load.h), by their numbers, and how they and
- * what else a trace holds are called. What a forked process has from who forked it is found, too.
+ * The objects, functions and types that a process has loaded (tool/read/load.h), by their numbers; and names for these
+ * and for other things in a trace. What a forked process has from its parent is found, too.
  */
 #ifndef XAUDIT_TOOL_READ_NAMES_H
 #define XAUDIT_TOOL_READ_NAMES_H
@@ -10,38 +10,38 @@
 
 struct read_meta;
 
-/* Takes all that comes as what the process says. */
+/* Takes all records that follow in meta for the process. */
 void read_names_take(struct read_process *process, struct read_meta *meta);
 
-/* Frees it. */
+/* Frees what was taken. */
 void read_names_free(struct read_process *process);
 
-/* Numbers of functions, from 0 on: what is known later has higher ones. */
+/* How many functions are known; their numbers begin at 0, and functions that become known later have higher ones. */
 uint32_t read_process_functions(const struct read_process *process);
 uint32_t read_process_function_index(const struct read_process *process, const struct read_function *function);
 const struct read_function *read_process_function_at(const struct read_process *process, uint32_t index);
 
-/* Numbers of objects are less than that. */
+/* All numbers of objects are less than that. */
 uint32_t read_process_objects(const struct read_process *process);
 
 /* The newest load of an object that is in force where the merge is, or NULL. */
 struct read_load *read_process_load_of(const struct read_process *process, const struct read_object *object);
 
-/* The function of an id; NULL: meta does not name it. The pointer is valid until the next read_process_load(). */
+/* The function of an id; NULL: meta has no name for it. The pointer is valid until the next read_process_load(). */
 const struct read_function *read_process_function(const struct read_process *process, uint32_t id);
 
 /* The object of that number, or NULL. */
 struct read_object *read_process_object(const struct read_process *process, uint32_t number);
 
-/* Name of a type of custom events, that of meta or a fixed one; NULL: it has none. */
+/* Name of a type of custom events, from meta or a fixed one; NULL: it has no name. */
 const char *read_process_type(const struct read_process *process, uint32_t type);
 
 /* Path of an object's file, for rows and JSON; "[unknown]" for NULL. */
 const char *read_object_path(const struct read_object *object);
 
 /*
- * What a change is, in a few words, for people ("throttled"); value and text are shown beside it. "changed" for an
- * unknown one.
+ * A change in a few words, for people ("throttled"); value and text are shown beside it. "changed" for an unknown
+ * number.
  */
 const char *read_change_word(uint32_t what);
 

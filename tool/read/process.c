@@ -21,8 +21,8 @@ void read_process_damage(const struct read_process *process, const char *file, u
 }
 
 /*
- * `last` is rewritten while the process runs: read until it held still. A writer that was killed in the middle of it
- * has left an odd count for ever; then the pair is worth nothing.
+ * `last` is rewritten while the process runs: it is read until it did not change meanwhile. A writer that was killed in
+ * the middle has left an odd count for ever; then the pair can't be used.
  */
 bool read_process_read_head(struct read_process *process)
 {
@@ -80,7 +80,7 @@ static const char *check_head(struct read_process *process)
 		return "the trace has another version than this xaudit reads";
 	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
 		return "the head names an unknown clock";
-	/* Version 1 may have written a shorter one, what is behind it being zeros. */
+	/* Version 1 may have written a shorter head, which zeros follow. */
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
 	if (head->version == 2)
@@ -154,7 +154,7 @@ static void note_records(struct read_process *process)
 
 bool read_process_list_files(struct read_process *process)
 {
-	/* Of one that is followed: what is looked at first may be what the directory has no word of yet. */
+	/* When a process is followed, thread records may be found that the directory has no word for yet. */
 	if (!read_family_list_files(process->family))
 		return false;
 	read_family_look(process->family);
@@ -163,8 +163,8 @@ bool read_process_list_files(struct read_process *process)
 }
 
 /*
- * Of version 1, a process that came to its end has a file of each thread record; later, a thread may have been about to
- * make it, for which nothing waits.
+ * In version 1 a process that ended by exit() has a file for each thread record. In version 2 exit() does not wait for
+ * a thread that is about to make its file.
  */
 static void find_missing(const struct read_process *process)
 {
@@ -178,7 +178,7 @@ static void find_missing(const struct read_process *process)
 		read_family_file_name(file, 't', n, 0);
 		read_process_damage(process, file, DAMAGE_NOWHERE, strerror(ENOENT));
 		if (n >= process->threads)
-			return; /* all behind it, too */
+			return; /* all after it can't, either */
 	}
 }
 
@@ -244,7 +244,7 @@ struct read_process *read_process_parent(struct read_process *process)
 	if (head->version == 1 || !head->parent_used || process->parent_known)
 		return process->parent;
 	process->parent_known = true;
-	/* A place is taken later than that of who forked: so there are no loops. */
+	/* A child's place is always after its parent's: so there are no loops. */
 	if (head->parent < process->place &&
 		(!head->parent || read_family_of_process(process->family, head->parent, TRACE_PLACE_HEAD, &count)))
 		parent = read_process_at(process->family, head->parent);

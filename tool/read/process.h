@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One process of a trace: its head, where its records are in the file, and what thread records it has. What its records
- * say is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up.
+ * One process of a trace: its head, where its records are in the file, and which thread records it has. The content of
+ * its records is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up.
  */
 #ifndef XAUDIT_TOOL_READ_PROCESS_H
 #define XAUDIT_TOOL_READ_PROCESS_H
@@ -32,7 +32,7 @@ struct read_load {
 struct read_object {
 	uint32_t number;
 	uint32_t flags; /* enum trace_object_flags */
-	uint32_t kinds; /* mask that the rules ask for */
+	uint32_t kinds; /* mask of kinds that the rules ask for */
 	char *path;
 	char *soname;
 	char *build_id; /* in hex, or empty */
@@ -57,35 +57,35 @@ struct read_type_name {
 	char *name;
 };
 
-/* What there is of a thread record: events in files, of their own; chunks in meta, of version 1 r<n>; counters. */
+/* What a thread record has: events in files of their own; chunks in meta, in version 1 in r<n>; counters. */
 enum { FILE_EVENTS = 1, FILE_RING = 2, FILE_COUNTS = 4 };
 
 /* One process. */
 struct read_process {
-	struct read_family *family; /* what file it is in */
+	struct read_family *family; /* the family whose file it is in */
 	uint32_t place;	       /* of its head */
 	bool bad;	       /* it can't be read */
 	bool selected;	       /* tool/record/after.c: something is traced in it */
 	/*
-	 * How people call it: "p123", the name of its folder; of a forked one "p<pid>" where that is nobody else's, or
-	 * "p<folder>/<place>". And DIR/name.
+	 * The name that people are shown: "p123", the name of its folder; for a forked process "p<pid>" if no other
+	 * process has that name, else "p<folder>/<place>". And DIR/name.
 	 */
 	char *name, *path;
 	struct trace_head head;
-	uint64_t lost_told; /* of head.lost, those that a merge has told where they were lost */
+	uint64_t lost_told; /* how many of head.lost a merge has told in the place where they were lost */
 	struct read_clock clock;
 	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
-	uint8_t *files;	  /* of each, mask of FILE_... */
+	uint8_t *files;	  /* for each, mask of FILE_... */
 
 	/*
-	 * What read_process_load() reads; of a forked process only what it has said itself, or said anew. What it
-	 * shares with others is in `base`, which nobody changes: read_process_object() and such look there, too.
+	 * What read_process_load() reads; for a forked process only the content of its own records. What it shares with
+	 * others is in `base`, which is never changed: read_process_object() and such look there, too.
 	 */
 	bool loaded;
 	struct read_process *base; /* NULL: none */
 	struct read_process *parent; /* read_process_parent() */
 	bool parent_known;
-	uint64_t parsed; /* how much of its records was taken */
+	uint64_t parsed; /* how much of its records was read */
 	struct read_object **object; /* by number; may hold NULL */
 	uint32_t objects;
 	struct read_function *function;
@@ -106,46 +106,46 @@ struct read_process {
 	struct read_load **load; /* by number of the object, the newest first; kept by the merge */
 	uint32_t loads_room;
 
-	/* Where its children have nothing of its records: notes and changes in a row. Kept by tool/read/names.c. */
+	/* Parts of its records that its children don't have: notes and changes in a row. Kept by tool/read/base.c. */
 	struct read_own {
 		uint64_t begin, end;
 	} *own;
 	uint32_t owns;
 	uint64_t owns_known; /* up to there */
 
-	/* Of a base alone: whose records up to where they are, and how many have it. */
+	/* Only in a base: the process whose records it has, up to which position, and how many processes use it. */
 	struct read_process *of;
 	uint64_t of_used;
 	uint32_t users;
-	/* Its records of loads and unloads, one after another. */
+	/* Only in a base: the records of loads and unloads, one after another. */
 	uint8_t *loading;
 	size_t loading_size;
 };
 
-/* The versions of the format that are read. */
+/* The versions of the format that can be read. */
 #define TRACE_READS(version) ((version) == 1 || (version) == 2)
 
-/* The process whose head is there, opened once. NULL: there is none that can be read, which is noted. */
+/* The process whose head is at that place, opened once. NULL: it can't be read, which is noted. */
 struct read_process *read_process_at(struct read_family *family, uint32_t place);
 
 /* Finds its thread records. Returns false, after noting damage, if they can't be. */
 bool read_process_begin(struct read_process *process);
 
-/* Takes note of thread records that came meanwhile. Returns false, and errno, if the folder can't be read. */
+/* Finds thread records that are new since the last time. Returns false, and errno, if the folder can't be read. */
 bool read_process_list_files(struct read_process *process);
 
 /* Reads the head again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
 bool read_process_read_head(struct read_process *process);
 
-/* Who forked it, where they share records; NULL: nobody, or that is damaged, which is noted. */
+/* The process that forked it, if they share records; NULL: there is none, or it is damaged, which is noted. */
 struct read_process *read_process_parent(struct read_process *process);
 
 /* Where the head is in the file. */
 uint64_t read_process_offset(const struct read_process *process);
 
 /*
- * Where position `pos` of its records is in the file, and how many bytes of them follow it there. Returns false where
- * the head tells of none.
+ * Where position `pos` of its records is in the file, and how many bytes of them follow there. Returns false if the
+ * head knows no such position.
  */
 bool read_process_locate(const struct read_process *process, uint64_t pos, uint64_t *offset, uint64_t *room);
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What /proc/PID/stat says behind the name, from the state on; false: nothing. */
+/* Reads /proc/PID/stat after the name, from the state on; false: it can't be read. */
 static bool read_stat(uint32_t pid, char stat[512], const char **fields)
 {
 	char path[64];
@@ -39,7 +39,7 @@ bool read_process_is_alive(uint32_t pid)
 
 	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 		return false;
-	/* A zombie that nobody has fetched yet writes nothing any more. */
+	/* A zombie that its parent has not waited for yet writes nothing any more. */
 	return !(read_stat(pid, stat, &fields) && (*fields == 'Z' || *fields == 'X'));
 }
 
@@ -54,7 +54,7 @@ static uint64_t ns(clockid_t clock)
 #define START_FIELD 22 /* of stat, counted from 1; the state is the third */
 #define SLACK_NS    1000000000ull
 
-/* Whether the process that has this number now began later than the trace of the one that is asked for. */
+/* Did the process that has this number now begin later than the trace of the process that is asked for? */
 static bool is_another(const struct read_process *process)
 {
 	char stat[512];
@@ -66,13 +66,16 @@ static bool is_another(const struct read_process *process)
 		at += strcspn(at, " ");
 		at += *at == ' ';
 	}
-	/* It is counted since the boot, with the time that the machine slept; the trace's clock stands still then. */
+	/*
+	 * The start is counted since the boot, with the time that the machine slept; the trace's clock stands still
+	 * then.
+	 */
 	uint64_t began = strtoull(at, NULL, 10) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 	uint64_t slept = ns(CLOCK_BOOTTIME) - ns(CLOCK_MONOTONIC);
 	return began > process->head.first.mono + slept + SLACK_NS;
 }
 
-/* Whether it runs what it ran when its trace began. Where that can't be seen, it does. */
+/* Does it run the program that it ran when its trace began? Yes, if that can't be seen. */
 static bool runs_the_same(const struct read_process *process)
 {
 	static const char deleted[] = " (deleted)";
@@ -90,8 +93,10 @@ static bool runs_the_same(const struct read_process *process)
 	return !strcmp(exe, process->exe) || !strncmp(read_path_base(exe), "ld-linux", 8);
 }
 
-/* The program that was executed is another process of the trace. A number that was given anew has another parent as a
- * rule. */
+/*
+ * Finds the executed program as another process of the trace. A number that was given to a new process has another
+ * parent as a rule.
+ */
 static bool has_successor(const struct read_process *process)
 {
 	const struct read_folder *folder = process->family->folder;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What became of a traced process, as far as its trace and this system tell. Only exit() leaves a mark in the trace. A
- * program that was executed makes a process folder of its own, if it is traced; of a process that lives, the kernel
- * knows since when and what it runs.
+ * program that was executed makes a process folder of its own, if it is traced; the kernel tells of a live process when
+ * it started and which program it runs.
  *
  * One thread.
  */
@@ -25,8 +25,10 @@ enum read_process_state {
 /* The process must be loaded (read_process_load()). */
 enum read_process_state read_process_state(const struct read_process *process);
 
-/* For people, behind "process N": "ended", "is running"; behind "processes that": "are running". And for JSON, one
- * word: "ended", "running", "executed", "gone". */
+/*
+ * For people, after "process N": "ended", "is running"; after "processes that": "are running". And for JSON, one word:
+ * "ended", "running", "executed", "gone".
+ */
 const char *read_process_state_phrase(enum read_process_state state);
 const char *read_process_state_plural(enum read_process_state state);
 const char *read_process_state_word(enum read_process_state state);
@@ -34,7 +36,7 @@ const char *read_process_state_word(enum read_process_state state);
 /* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
 const char *read_process_state_end(enum read_process_state state);
 
-/* Whether there is a process of this number that may still write: no zombie. */
+/* Is there a process of this number that may still write (no zombie)? */
 bool read_process_is_alive(uint32_t pid);
 
 #endif

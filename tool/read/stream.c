@@ -47,7 +47,7 @@ void read_stream_close(struct read_stream *stream)
 
 /* ---- chunks ---- */
 
-/* Where the words of the chunk at hand begin and end. */
+/* Where the words of the present chunk begin and end. */
 static void measure(struct read_stream *stream)
 {
 	const struct trace_chunk *head = &stream->chunk.head;
@@ -81,7 +81,7 @@ static void measure(struct read_stream *stream)
 #define SLACK ((2 + TRACE_CUSTOM_MAX / 8) * sizeof(uint64_t))
 
 /*
- * Finds out how far the words of the chunk at hand are there now. Zeros behind them may be the data of a custom event.
+ * Finds out how far the words of the present chunk are there now. Zeros after them may be the data of a custom event.
  */
 static void look_ahead(struct read_stream *stream)
 {
@@ -114,8 +114,8 @@ static void look_ahead(struct read_stream *stream)
 }
 
 /*
- * The chunk at hand was not finished when its head was read. If there is a newer one its thread is about to finish it,
- * or never will. Otherwise it is the newest, and what comes later does not count.
+ * The present chunk was not finished when its head was read. If there is a newer one its thread is about to finish it,
+ * or never will. Otherwise it is the newest, and words that come later do not count.
  */
 static void take_unfinished(struct read_stream *stream)
 {
@@ -146,8 +146,8 @@ static bool next_chunk(struct read_stream *stream)
 }
 
 /*
- * n words were read to `at`, of a chunk that was not finished when its head was read. How many of them to believe: up
- * to the first that is another one now; behind it the chunk ends.
+ * n words were read to `at`, of a chunk that was not finished when its head was read. Returns how many of them count:
+ * those before the first that is different now; there the chunk ends.
  */
 static size_t settled(struct read_stream *stream, size_t at, size_t n)
 {
@@ -177,7 +177,7 @@ static void skip_hole(struct read_stream *stream)
 		stream->pos = data < stream->end ? data & ~7ull : stream->end;
 }
 
-/* The chunk at hand was overwritten. Returns whether there is a copy, with which it goes on at the same word. */
+/* The present chunk was overwritten. Returns whether there is a copy; reading goes on in it, at the same word. */
 static bool follow_chunk(struct read_stream *stream)
 {
 	uint64_t from = stream->chunk.begin;
@@ -186,7 +186,7 @@ static bool follow_chunk(struct read_stream *stream)
 		return false;
 	stream->pos += stream->chunk.begin - from;
 	stream->end += stream->chunk.begin - from;
-	/* What was not there when its reading began does not count. */
+	/* Words that were not there when its reading began do not count. */
 	if (stream->there != UINT64_MAX) {
 		stream->there += stream->chunk.begin - from;
 		stream->end = stream->there < stream->end ? stream->there : stream->end;

@@ -12,14 +12,14 @@
  *		}
  *	read_stream_close(&s);
  *
- * A control word whose payload is not in the block any more is left in place (s.at is not moved over it); the next step
- * brings it again with more behind it. If a step brings nothing new, the chunk ends in the middle of it.
+ * A control word whose payload goes on after the block is left in place (s.at is not moved over it); the next step
+ * brings it again, with more words after it. If a step brings nothing new, the chunk ends in the middle of the payload.
  *
- * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an
- * end. A chunk of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is
- * the same behind it. Of a chunk that is not finished, words count as far as they were there when its reading began,
- * and up to the first that changed between two readings; newer chunks count if they were there by then. So all is
- * what was there at one moment. A control word whose payload was not whole then is not there either.
+ * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end.
+ * A chunk of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is still
+ * the same after the block was read. In a chunk that is not finished, words count that were there when its reading
+ * began, up to the first that changed between two readings; newer chunks count if they were there by then. So the
+ * result is what was there at one moment. A control word whose payload was not whole then does not count.
  */
 #ifndef XAUDIT_TOOL_READ_STREAM_H
 #define XAUDIT_TOOL_READ_STREAM_H
@@ -37,17 +37,17 @@ enum read_stream_step { STREAM_END, STREAM_CHUNK, STREAM_WORDS, STREAM_FINISH };
 
 struct read_stream {
 	struct read_chunks chunks;
-	struct read_chunk chunk; /* the one at hand */
+	struct read_chunk chunk; /* the present chunk */
 	bool in_chunk;
-	bool changing;	/* its words end where they were being written when we read them */
-	uint64_t pos;	/* in its file: where the words behind the block begin */
+	bool changing;	/* its last words were being written when we read them */
+	uint64_t pos;	/* in its file: where the words after the block begin */
 	uint64_t end;	/* of its words */
-	uint64_t there; /* if it is not finished: behind it there was nothing but zeros when its reading began */
+	uint64_t there; /* if it is not finished: only zeros were after this when its reading began */
 	uint64_t *words;
 	size_t at, have, room;
 };
 
-/* Returns false, after noting damage where it is some, if there is no such file, or none that can be read. */
+/* Returns false if there is no such file, or it can't be read, which is noted as damage. */
 bool read_stream_open(struct read_stream *stream, struct read_process *process, unsigned number, size_t block);
 enum read_stream_step read_stream_step(struct read_stream *stream);
 void read_stream_close(struct read_stream *stream);
@@ -58,7 +58,7 @@ uint64_t read_stream_offset(const struct read_stream *stream, size_t at);
 /* Notes damage at word `at` of the block. */
 void read_stream_damage(const struct read_stream *stream, size_t at, const char *what);
 
-/* Moves over so many words of the chunk behind the block. */
+/* Moves over that many words of the chunk after the block. */
 void read_stream_skip(struct read_stream *stream, uint64_t words);
 
 #endif

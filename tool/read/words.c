@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How what a trace holds is called. */
+/* Words for people for the numbers in a trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
