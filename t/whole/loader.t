@@ -114,8 +114,8 @@ does_ends() {
 
 # What others do while the process ends is theirs to know; the first thread's calls are certain.
 does_busy() {
-	runs=200
-	[ "$kind" = patchable ] || runs=50
+	runs=$(rounds 60 200)
+	[ "$kind" = patchable ] || runs=$(rounds 20 50)
 	untraced=$(bounded 100 ./again $runs 5 ./loader busy-exit | tail -n 1)
 	rm -rf d
 	traced=$(bounded 200 "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'lib*.so' ./again $runs 5 ./loader \
