@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stack of our own for what ld.so's callbacks do at length. They run on threads of the program, whose stacks may have
- * 16 kB; a dlopen takes 8 of them without us, and ours took 5 to 13 more.
+ * A stack of our own for those callbacks of ld.so that need much stack. They run on threads of the program, whose
+ * stacks may be as small as 16 kB; a dlopen uses 8 kB without us, and our code used 5 to 13 kB more.
  *
- * Each call has a stack for itself: the spare one, else a new one. A stack that is done with becomes the spare one, or
- * is unmapped where there is one. So calls may be nested and concurrent, at exit too; a fork or the end of the thread
- * in between costs one mapping of addresses, little of which was touched.
+ * Each call has a stack for itself: the spare one, or a new one. After the call the stack becomes the spare one, or is
+ * unmapped if there is a spare one already. So calls may be nested and concurrent, at exit too. If the process forks or
+ * the thread ends during a call, one mapping is lost, of which few pages were touched.
  *
- * Meanwhile signals are blocked, but for those that the thread's own instructions raise: handlers find each thread on
- * the stack that they know of, and so do collectors that scan the stacks of the threads they stop. Where there is no
- * memory, the function runs on the caller's stack.
+ * During the call signals are blocked, except those that the thread's own instructions raise: so handlers find each
+ * thread on the stack that they know of, and so do garbage collectors that scan the stacks of the threads they stop.
+ * Without memory for a stack, the function runs on the caller's.
  */
 #ifndef XAUDIT_ALTSTACK_H
 #define XAUDIT_ALTSTACK_H
 
-/* function(argument), with 256 KiB of stack. Any thread; under whatever lock but the process lock. */
+/* Calls function(argument) with 256 KiB of stack. Any thread; under any lock except the process lock. */
 void altstack_call(void (*function)(void *), void *argument);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bindings: what la_symbind64 makes of one object's reference to another's function. A traced binding goes to a stub of
- * the *defining* object's load, one per function there, so that every caller and every dlsym get the same address, and
- * a pointer that the caller hands on stays good as long as the function itself.
+ * Bindings: the address that la_symbind64 gives to one object's reference to a function of another object. A traced
+ * binding goes to a stub that belongs to the load of the *defining* object, one per function, so that every caller and
+ * every dlsym get the same address, and a pointer that the caller passes on stays valid as long as the function itself.
  *
  * Any thread, signal handlers too (lazy binding); concurrent; takes the process lock. libc's string functions may be
  * used: ld.so has saved the vector registers.
@@ -14,7 +14,7 @@
 
 #include "audit/object.h"
 
-/* The address to bind instead of symbol->st_value, or that itself. flags: la_symbind64's. */
+/* The address to bind instead of symbol->st_value, or symbol->st_value itself. flags: la_symbind64's. */
 uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that the traced program executes: with `follow = no` they shall not have the module loaded. Their
- * environment is the program's, which is what we can change: in place, at the first LA_ACT_CONSISTENT, when ld.so has
- * done with LD_AUDIT and no code of the program has run.
+ * Programs that the traced program executes: with `follow = no` the module must not be loaded into them. They inherit
+ * the program's environment, so that is where we change LD_AUDIT: in place, at the first LA_ACT_CONSISTENT, when ld.so
+ * no longer needs LD_AUDIT and no code of the program has run.
  */
 #ifndef XAUDIT_AUDIT_CHILDREN_H
 #define XAUDIT_AUDIT_CHILDREN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be read of an object in memory at la_objopen: its segments are mapped, nothing is relocated but its dynamic
- * section (whose d_ptr values ld.so has made absolute, except in the vDSO). Pure reading; under ld.so's lock.
+ * What can be read of an object in memory at la_objopen: its segments are mapped, but only its dynamic section is
+ * relocated (ld.so has made its d_ptr values absolute, except in the vDSO). Only reads; under ld.so's lock.
  */
 #ifndef XAUDIT_IMAGE_H
 #define XAUDIT_IMAGE_H
@@ -22,14 +22,14 @@ struct image {
 };
 
 /*
- * Returns 1, or 0 when the object's program headers can't be found. main: the program (its headers are known to the
- * kernel).
+ * Returns 1, or 0 when the object's program headers can't be found. main: it is the program (the kernel tells where its
+ * headers are).
  */
 int image_read(struct image *image, const struct link_map *map, int main);
 
 /*
- * A number that other contents of the file hardly have: of its program headers and of what 4 kB of its symbols' hash
- * table hold, that is, of names. Cheap: pages that ld.so reads anyway. Before anything of ours is written into the
+ * A hash that hardly any other file has: of its program headers and of the first 4 kB of its symbols' hash table, which
+ * depend on the symbols' names. Cheap: ld.so reads these pages anyway. To be called before we write anything into the
  * object.
  */
 uint64_t image_print(const struct image *image, const struct link_map *map);
@@ -52,9 +52,10 @@ int image_note_is(const struct image_note *note, const char *owner, uint32_t typ
 int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
 
 /*
- * Does the object bring an unwinder of its own that fetches the address of dl_iterate_phdr without a PLT? Others
- * fetch it too: collectors that look for data (libgc), symbolizers. An unwinder's code compares p_type to
- * PT_GNU_EH_FRAME; of objects that fetch it and import no unwinder, the code is searched for that.
+ * Does the object contain an unwinder that fetches the address of dl_iterate_phdr without a PLT? Other code fetches it
+ * too: garbage collectors that look for data (libgc), symbolizers. But an unwinder's code compares p_type to
+ * PT_GNU_EH_FRAME: so where an object fetches the address and imports no unwinder, its code is searched for this
+ * constant.
  */
 int image_has_blind_unwinder(const struct image *image, const struct link_map *map);
 

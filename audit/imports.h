@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object imports that concerns us: XRay's runtime symbols, dlclose, and those that tell a sanitizer. One look
- * at the undefined symbols of its dynamic symbol table, in la_objopen, under ld.so's lock; also whether an object
- * defines such a symbol. Pure reading; of a damaged table, what lies outside of the object is not looked at.
+ * What an object imports that concerns us: XRay's runtime symbols, dlclose, and symbols that reveal a sanitizer. One
+ * pass over the undefined symbols of its dynamic symbol table, in la_objopen, under ld.so's lock; also whether an
+ * object defines such a symbol. Only reads; if a table is damaged, nothing outside of the object is read.
  *
- * Who wants to know how many symbols there are has three ways, and takes the first there is: undefined symbols come
- * before those that DT_GNU_HASH lists; DT_HASH has the number; relocations name them. (GNU ld says 1 for the first
- * listed symbol where none is, as in most programs.)
+ * The number of symbols to look at comes from the first of these that the object has: DT_GNU_HASH, since undefined
+ * symbols come before the symbols that it lists; DT_HASH, which holds the number; relocations, which name symbols.
+ * (Where DT_GNU_HASH lists no symbol, as in most programs, GNU ld gives 1 as the first listed one.)
  */
 #ifndef XAUDIT_IMPORTS_H
 #define XAUDIT_IMPORTS_H
@@ -35,7 +35,7 @@ enum import {
 struct imports {
 	const Elf64_Sym *symbol[IMPORTS]; /* in the object's memory; NULL: not imported */
 	uint32_t index[IMPORTS];
-	const Elf64_Rela *relocation[2]; /* those that are not the PLT's, nor relative; the PLT's. NULL: none */
+	const Elf64_Rela *relocation[2]; /* [0]: neither of the PLT nor relative; [1]: of the PLT. NULL: none */
 	uint64_t relocations[2];
 	int defines_dlclose;
 	int foreign_tls; /* it imports a thread-local variable that is none of libc's */

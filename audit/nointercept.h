@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions whose return must not be intercepted: they return twice, or never, or ask who called them. Pure
- * function; any context.
+ * Functions whose return must not be intercepted: they return twice, or never, or look at their return address. Pure
+ * functions; any context.
  */
 #ifndef XAUDIT_AUDIT_NOINTERCEPT_H
 #define XAUDIT_AUDIT_NOINTERCEPT_H
@@ -12,8 +12,9 @@ int nointercept_name(const char *name);
 enum nointercept_watch { WATCH_NONE, WATCH_LANDED, WATCH_JUMP, WATCH_PRCTL, WATCH_SYSCALL, WATCH_LIMIT, WATCH_LOCK };
 
 /*
- * Functions whose calls tell that frames are gone (TRAMP_LANDED) or going (TRAMP_JUMP), or that may take the TSC or
- * system calls from us (TRAMP_PRCTL, TRAMP_SYSCALL), or find too much mapped (TRAMP_LIMIT, TRAMP_LOCK).
+ * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), may
+ * forbid us the TSC or system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or may fail because too much is mapped (TRAMP_LIMIT,
+ * TRAMP_LOCK).
  */
 enum nointercept_watch nointercept_watch(const char *name);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects and loads. An object is an identity: one file content under one section of the rules: the same device, inode,
- * size and mtime; or a copy: the same build-id, size and print (image.h), and bytes, as long as the first file is
- * there. It lives as long as the process, with its function ids and site tables, so a reload continues both. A load is
- * one mapping of it, from la_objopen to la_objclose.
+ * Objects and loads. An object is an identity: one file content under one section of the rules. Two files are one
+ * object if device, inode, size and mtime are equal; or if one is a copy of the other: build-id, size and print
+ * (image.h) are equal, and the bytes too, as long as the first file is still there. An object lives as long as the
+ * process, with its function ids and site tables, so a reload continues both. A load is one mapping of it, from
+ * la_objopen to la_objclose.
  *
- * Cookies are pointers to struct load. They are not to be believed: ld.so hands us raw link_map pointers for objects
- * that it never announced, and cookies of loads already closed. object_load() checks them. The memory of a load is used
- * again for a later load, never given back.
+ * Cookies are pointers to struct load. They can't be trusted: ld.so passes us raw link_map pointers for objects that it
+ * never announced, and cookies of loads that are already closed. object_load() checks them. The memory of a load is
+ * used again for a later load, never given back.
  *
  * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED
- * (LA_ACT_CONSISTENT: the text is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: nobody who
- * announced before can be looking at what belonged to it). Stubs and bindings are freed in the last step, by whoever
- * passes through a callback or the recorder's change of chunks. At exit nothing is unmapped, so nothing is retired,
- * although ld.so makes the same callbacks for each namespace but the program's: a load is retired only when its text is
- * gone, or ld.so knows it no more.
+ * (LA_ACT_CONSISTENT: the text is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: no thread that
+ * announced a section before can still be looking at what belonged to the load). Stubs and bindings are freed in the
+ * last step, by any thread in a callback or in the recorder's change of chunks. At exit nothing is unmapped, so nothing
+ * is retired, although ld.so makes the same callbacks for each namespace except the program's: a load is retired only
+ * when its text is gone, or when ld.so does not know it any more.
  *
  * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit
  * ld.so calls without its lock, from several threads. la_symbind64 may come at any time, from signal handlers too.
@@ -48,8 +49,8 @@ struct bound_function {
 #define OBJECT_BUCKETS 256
 
 /*
- * What is to be done with a function that has sleds or guards, in this and later loads. What it is in a load, its bytes
- * tell (audit/live/load_code.h).
+ * What is to be done with a function that has sleds or guards, in this and later loads. Whether it is on in a load, the
+ * bytes of that load tell (audit/live/load_code.h).
  */
 enum function_marks {
 	FUNCTION_ON = 1,    /* on: selected by the rules, or asked for since */
@@ -57,32 +58,32 @@ enum function_marks {
 	FUNCTION_ENTRY = 4, /* its return is not intercepted */
 	FUNCTION_NAMED = 8, /* the trace knows its id and name */
 	FUNCTION_BELOW = 16, /* the rules' filter names it */
-	FUNCTION_XRAY = 32, /* the XRay interface has switched it, in some load: not for later ones */
+	FUNCTION_XRAY = 32, /* the XRay interface has switched it, in some load; this does not count for later loads */
 };
 
 struct object {
 	struct object *next;
 	uint32_t number;
 	uint32_t flags; /* enum trace_object_flags */
-	const struct rules_section *section; /* NULL: nothing asked for */
+	const struct rules_section *section; /* NULL: no section names it */
 	const char *path, *soname;	     /* soname may be NULL */
 	uint64_t dev, ino, size, mtime_ns;
 	uint64_t print; /* image_print() */
-	uint8_t by_loader; /* the program, of a process whose /proc/self/exe is ld.so (object_program) */
+	uint8_t by_loader; /* it is the program, and /proc/self/exe is ld.so (object_program) */
 	uint8_t build_id[64];
 	uint32_t build_id_len;
 	/* Compile-time sites. */
 	struct site_set sites;
-	uint8_t *marks;	      /* per function of sites: enum function_marks; NULL: there is none that can be used */
-	uint8_t *counted;     /* per function: the reason that it is counted by */
-	uint32_t *by_address; /* indices of sites.site in order of address, those of functions that can be used */
+	uint8_t *marks;	      /* per function of sites: enum function_marks; NULL: no function can be used */
+	uint8_t *counted;     /* per function: the reason under which it is counted */
+	uint32_t *by_address; /* indices of sites.site of the functions that can be used, in order of address */
 	uint32_t usable;      /* how many */
 	uint32_t *functions;  /* indices of these functions, of kinds that raise events, in order of their address */
 	uint32_t usable_functions;
-	/* per kind: own bytes of its sites; NULL: the same in all sites of a type, or in sites.event */
+	/* per kind: the original bytes of its sites; NULL: equal in all sites of a type, or in sites.event */
 	uint8_t (*original[TRACE_KIND_COUNT])[SLED_ORIGINAL_SIZE];
-	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of the first of its functions; 0: they have none */
-	uint32_t refused; /* enum trace_reason: none of it can be used after all */
+	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of its first function; 0: no ids yet */
+	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
 	struct bound_function **buckets; /* OBJECT_BUCKETS, or NULL */
@@ -90,8 +91,8 @@ struct object {
 	uint32_t counts[TRACE_KIND_COUNT][TRACE_REASON_COUNT];
 	uint32_t counts_told; /* their sum when the trace was told last */
 	uint32_t text_pages, site_pages, patched_pages; /* as TRACE_REC_PAGES tells */
-	int scanned; /* sites, marks ... are filled in, or never will be; else a thread is at it, or was when it was
-			left behind by a fork */
+	/* 1: sites, marks ... are filled in, or never will be; 0: not yet, or a thread is at it, or was at the fork */
+	int scanned;
 };
 
 enum load_state { LOAD_FREE, LOAD_OPEN, LOAD_CLOSED, LOAD_DOOMED, LOAD_RETIRED };
@@ -115,7 +116,7 @@ struct load {
 	struct epoch_item retired; /* first: how the epoch knows it */
 	uint64_t magic; /* LOAD_MAGIC */
 	struct load *next; /* all loads ever, free ones too */
-	struct load *gone; /* next of those that object_retire() is just retiring */
+	struct load *gone; /* the next load that object_retire() is just retiring */
 	enum load_state state;
 	struct object *object;
 	uint32_t number;
@@ -125,13 +126,13 @@ struct load {
 	int64_t namespace;
 	const struct link_map *map;
 	int unwinder_checked;
-	uint32_t preparing; /* process_serial() while it is in la_objopen. Another number: a fork left its thread
-			       behind, it stays as it is. Lock */
+	/* process_serial() while it is in la_objopen; another process's: a fork left its thread there for good. Lock */
+	uint32_t preparing;
 	int textrel;
-	int pinned; /* a handler of its own has called dlclose: it stays */
-	int asked; /* la_symbind64 is asked about what it binds */
+	int pinned; /* one of its handlers has called dlclose: it stays loaded */
+	int asked; /* la_symbind64 is called for its bindings */
 	/*
-	 * its symbol for dlclose, which is bound by these relocations in its memory; 0: none, or all done
+	 * index of its symbol dlclose, which these relocations in its memory bind; 0: none, or all are replaced
 	 * (audit/live/dlclose.h)
 	 */
 	uint32_t closes;
@@ -141,7 +142,7 @@ struct load {
 	const Elf64_Phdr *phdr; /* in the object's memory */
 	unsigned phnum;
 	struct stub_pages stubs; /* of the sleds */
-	/* one bit per page from start on: text that was written to and not given back since; NULL: none */
+	/* one bit per page from start on: pages of text that were written to and not given back since; NULL: none */
 	uint8_t *touched;
 	struct stub_block *blocks; /* of the bindings, newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
@@ -150,13 +151,13 @@ struct load {
 
 #define LOAD_MAGIC 0x64616f6c74696478ull
 
-/* These stand in audit/live/lists.c, where code of threads finds them. */
+/* Defined in audit/live/lists.c, since threads of the program read them. */
 extern struct object *objects;
 extern struct load *loads;
 
 /*
- * Has any function been selected yet? A process without makes no trace folder (but under `xaudit record`, which tells
- * why). Lock held.
+ * Has any function been selected yet? If not, the process makes no trace folder (except under `xaudit record`, which
+ * tells why). Lock held.
  */
 extern int object_selected;
 
@@ -167,16 +168,16 @@ extern int object_selected;
 struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image,
 	const struct rules *rules, uint32_t flags);
 
-/* The load behind a cookie, or NULL when it is none of ours. Any context. */
+/* The load of a cookie, or NULL when the cookie is not one of ours. Any context. */
 struct load *object_load(uintptr_t cookie);
 
 /* la_objclose: the load is closed, the trace says so. Takes the lock. */
 void object_close(struct load *load);
 
-/* LA_ACT_DELETE: what is closed will be unmapped before the next LA_ACT_CONSISTENT. Takes the lock. */
+/* LA_ACT_DELETE: the closed loads will be unmapped before the next LA_ACT_CONSISTENT. Takes the lock. */
 void object_doom(void);
 
-/* LA_ACT_CONSISTENT: retires loads whose text is gone, and frees what nobody can see any more. Takes the lock. */
+/* LA_ACT_CONSISTENT: retires loads whose text is gone, and frees those that no thread can still see. Takes the lock. */
 void object_retire(void);
 
 /* What object_open() was told; NULL before. */
@@ -186,7 +187,7 @@ extern const struct rules *object_rules;
 extern uint32_t object_count;
 
 /*
- * The path of the program where somebody runs it by `ld.so PROGRAM`, so /proc/self/exe is ld.so; else NULL. Set in
+ * The path of the program when it was started as `ld.so PROGRAM`, so that /proc/self/exe is ld.so; else NULL. Set in
  * la_version.
  */
 extern const char *object_program;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The dynamic symbol table of an object in memory, without dlsym: that would fail for objects that nobody dlopened, and
- * bind through us. Pure reading, of an object that stays meanwhile; of a damaged table, what lies outside of the object
- * is not looked at. Any thread, no lock, no heap.
+ * The dynamic symbol table of an object in memory, without dlsym: dlsym would fail for objects that were not opened by
+ * dlopen, and its binding would go through us. Only reads, of an object that stays loaded meanwhile; if a table is
+ * damaged, nothing outside of the object is read. Any thread, no lock, no heap.
  */
 #ifndef XAUDIT_SYMBOL_H
 #define XAUDIT_SYMBOL_H
@@ -31,7 +31,7 @@ int symbol_is_inside(const struct load *load, const void *p, uint64_t size);
 /* The symbol's name; "" when it lies outside. */
 const char *symbol_name(const struct symbol_tables *t, const Elf64_Sym *symbol);
 
-/* A symbol of that name which the object lists, whatever it is; NULL: none. */
+/* A symbol of that name which the object lists, defined or not; NULL: none. */
 const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 
 /* Address of the defined function `name` (any version; no IFUNC), or 0. */

@@ -2,14 +2,15 @@
 /*
  * Making our return label visible to the program's unwinders, and finding out when that fails.
  *
- * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that walk dl_iterate_phdr see
- * only their own namespace: where they bind libc's through the PLT (or dlsym), la_symbind64 binds them to ours, which
- * shows them this module too (iterate.h). An unwinder that fetches the address without PLT can't be helped:
- * intercepting stops for the process, entries go on.
+ * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that call dl_iterate_phdr see
+ * only their own namespace: where they bind libc's dl_iterate_phdr through the PLT (or dlsym), la_symbind64 binds them
+ * to ours, which lists this module too (iterate.h). For an unwinder that fetches the address without PLT nothing can be
+ * done: the process stops intercepting returns, and goes on recording entries.
  *
- * The same goes for code that copies parts of a stack away and others there, since real return addresses are kept by
- * their place on the stack. It is known by the names of libraries. What it copies lies below where its first
- * coroutine began, so calls that are open when it is loaded stay where they are, and end as ever.
+ * Code that copies parts of a stack away and other parts in also stops intercepting, since real return addresses are
+ * kept by their place on the stack. Such code is recognized by the names of libraries. It copies only what lies below
+ * the point where its first coroutine began, so calls that are open when the library is loaded stay where they are, and
+ * end as usual.
  */
 #ifndef XAUDIT_UNWINDER_H
 #define XAUDIT_UNWINDER_H
@@ -19,7 +20,7 @@
 /* la_version. One thread. */
 void unwinder_init(void);
 
-/* Written in unwinder.c alone; stands in audit/live/lists.c. */
+/* Only unwinder.c writes it; defined in audit/live/lists.c. */
 extern int unwinder_blind;
 
 /* May returns be intercepted? Any context. */
@@ -30,9 +31,9 @@ static inline int unwinder_allows(void)
 }
 
 /*
- * Looks at every load that was not looked at yet. When one brings a blind unwinder or copies stacks, intercepting ends,
- * in stubs that exist too, and one line says so. Under ld.so's lock; takes the process lock. To be called before the
- * first return is intercepted, and for each load after it.
+ * Looks at every load that was not looked at yet. When one contains a blind unwinder or copies stacks, intercepting
+ * ends, in existing stubs too, and one line says so. Under ld.so's lock; takes the process lock. To be called before
+ * the first return is intercepted, and for each later load.
  */
 void unwinder_look(void);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `xaudit check`, the module's side: tells the tracer (tool/check/check.h) what is loaded, closed, unloaded and kept.
+ * The module's side of `xaudit check`: tells the tracer (tool/check/check.h) what is loaded, closed, unloaded and kept.
  *
  * Check mode is on in a process when the environment holds XAUDIT_CHECK=PID and that process is its ptrace tracer. The
- * module speaks by remote_tell() (x86_64/remote.h), with CHECK_MAGIC and the address of a struct check_message: the
- * tracer takes the SIGTRAP away, and does with the process what it likes before it lets it go on. Each time, the module
- * first makes sure that the tracer is still there: to a process that was let go, nothing happens.
+ * module sends messages by remote_tell() (x86_64/remote.h), with CHECK_MAGIC and the address of a struct check_message:
+ * the tracer suppresses the SIGTRAP, and may examine and change the process before it resumes it. Before each message
+ * the module makes sure that the tracer is still there: nothing is sent by a process that the tracer has let go.
  *
- * Nothing here traces calls: under `xaudit check` the rules select nothing. What is unmapped by dlclose stays reserved,
- * so that a late call faults.
+ * Nothing here traces calls: under `xaudit check` the rules select nothing. Addresses that dlclose unmaps stay
+ * reserved, so that a late call faults.
  *
  * Contexts: ld.so's callbacks, and check_dlclose() on any thread of the program; takes the process lock.
  */
@@ -23,10 +23,10 @@
 #define CHECK_VARIABLE "XAUDIT_CHECK"
 #define CHECK_MAGIC    0x6b63656863647561ull
 
-/* So many unloaded ranges stay reserved; the oldest is given up for the next. */
+/* Number of unloaded ranges that stay reserved; after that, a new one replaces the oldest. */
 #define CHECK_RANGES 16384
 
-/* A load whose unload is awaited; more at a time are not checked, and counted. */
+/* Loads whose unload is awaited at a time; further ones are counted, but not checked. */
 #define CHECK_CLOSING_MAX 256
 
 #define CHECK_SIGNALS 64
@@ -42,12 +42,12 @@ enum check_flags {
 	CHECK_RESERVED = 1,   /* UNLOADED: the range is reserved now */
 	CHECK_FROM_START = 2, /* KEPT: loaded at start, so it belongs to the program */
 	CHECK_NODELETE = 4,   /* KEPT: DF_1_NODELETE in its dynamic section */
-	CHECK_BLIND = 8,      /* STARTED: what ld.so counts could not be found, KEPT will not come */
-	CHECK_MARKED = 32,    /* KEPT: ld.so will never unload it, for NODELETE, RTLD_NODELETE or a unique symbol */
-	CHECK_MISSED = 16,    /* UNLOADED: since the last one, loads were not checked: too many at a time */
+	CHECK_BLIND = 8,      /* STARTED: ld.so's counts were not found, so KEPT will not come */
+	CHECK_MARKED = 32,    /* KEPT: ld.so will never unload it: NODELETE, RTLD_NODELETE or a unique symbol */
+	CHECK_MISSED = 16,    /* UNLOADED: since the last UNLOADED, some loads were not checked: too many at a time */
 };
 
-/* Read out of the process's memory; both sides are of one build. */
+/* The tracer reads it from the process's memory; both sides are of one build. */
 struct check_message {
 	uint64_t size; /* of this struct: another build's is refused */
 	uint32_t event, flags;
@@ -55,14 +55,16 @@ struct check_message {
 	uint64_t base, start, end;     /* of the mapping */
 	uint64_t text_start, text_end; /* from the first to the last executable segment; 0: unknown */
 	uint64_t path;		       /* address of a string */
-	uint64_t libc; /* CLOSING, UNLOADED: number of the newest load that is a libc: namespaces have their own */
-	uint64_t cost;		       /* UNLOADED: bytes that this load left behind because there is an audit module */
-	/* CLOSING and UNLOADED: per signal (0: SIGHUP), its handler and what the handler returns to. */
+	uint64_t libc; /* CLOSING, UNLOADED: number of the newest load of a libc: each namespace has its own libc */
+	uint64_t cost;		       /* UNLOADED: bytes that this load leaked because there is an audit module */
+	/*
+	 * CLOSING and UNLOADED: for each signal (0: SIGHUP), its handler and the address that the handler returns to.
+	 */
 	uint64_t handler[CHECK_SIGNALS], restorer[CHECK_SIGNALS];
 	/* KEPT */
-	uint64_t needed_by;	       /* address of the path of an open object that names it as DT_NEEDED; 0: none */
+	uint64_t needed_by;	       /* address of the path of an open object that names it as DT_NEEDED, or 0 */
 	uint64_t bound_by, bound_name; /* paths of an open object with a binding into it, and the symbol */
-	uint64_t destructors;	       /* thread_local ones that are still to run */
+	uint64_t destructors;	       /* thread_local destructors that are still to run */
 	/* STARTED: bytes from a thread's fs base to libc's list of functions for the thread's end; 0: unknown */
 	int64_t thread_list;
 };

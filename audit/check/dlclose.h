@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `xaudit check`: watching dlclose, to learn of libraries that stay after the last one. Between check.c and
- * audit/check/dlclose.c; contexts as in check.h. Calls of dlclose are bound to a function of ours, by la_symbind64, and
- * where ld.so does not ask there, by writing the slots.
+ * `xaudit check`: watching dlclose, to find libraries that stay loaded after their last dlclose. Between check.c and
+ * audit/check/dlclose.c; contexts as in check.h. Calls of dlclose are bound to a function of ours by la_symbind64;
+ * where ld.so does not call that, we write the slots.
  */
 #ifndef XAUDIT_AUDIT_CHECK_DLCLOSE_H
 #define XAUDIT_AUDIT_CHECK_DLCLOSE_H
@@ -14,19 +14,21 @@
 /* Tells the tracer. No lock held. */
 void check_speak(struct check_message *message);
 
-/* Tells of what was unmapped. locked: ld.so's lock is held. */
+/* Tells the tracer of the loads that were unmapped. locked: ld.so's lock is held. */
 void check_tell_unloaded(int locked);
 
 /* ---- audit/check/dlclose.c ---- */
 
-/* The first LA_ACT_CONSISTENT. Returns 0, or -1 when it can't be found out which libraries stay. *thread_list: as in
- * struct check_message. */
+/*
+ * The first LA_ACT_CONSISTENT. Returns 0, or -1 when there is no way to find out which libraries stay. *thread_list: as
+ * in struct check_message.
+ */
 int check_dlclose_start(int64_t *thread_list);
 
-/* Is this thread in a dlclose that we saw begin? */
+/* Is this thread in a dlclose that went through our function? */
 int check_dlclose_active(void);
 
-/* Writes the slots of what was opened and is relocated. ld.so's lock is held, or the program has one thread. */
+/* Writes the slots of newly opened objects that are relocated. ld.so's lock is held, or the program has one thread. */
 void check_dlclose_bind(void);
 
 /* la_objclose */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The module's side of xaudit.h: what libxaudit-api's tables are filled with (runtime/api/table.h), and the calls
- * that concern functions and sites. Recording is in runtime/custom.h.
+ * The module's side of xaudit.h: the functions that libxaudit-api's tables are filled with (runtime/api/table.h), and
+ * the calls that concern functions and sites. Custom events are in runtime/custom.h.
  *
- * The calls run on the program's threads, where they call: general registers only, no libc. Nothing of the program is
- * called with the process lock held, nor written to: who lists functions takes the lock for some of them at a time.
- * Objects are never freed, nor what they hold once they are scanned, so a place in the lists stays good in between.
+ * The calls run on threads of the program: general registers only, no libc. While the process lock is held, no function
+ * of the program is called and none of its memory is written: so a call that lists functions takes the lock for some
+ * functions at a time. Objects are never freed, nor the data that they hold once they are scanned, so a position in the
+ * lists stays valid between two turns with the lock.
  */
 #ifndef XAUDIT_AUDIT_LIVE_API_H
 #define XAUDIT_AUDIT_LIVE_API_H
@@ -13,13 +14,13 @@
 #include "audit/image.h"
 #include "runtime/api/table.h"
 
-/* la_objopen: fills in the tables that the object has. Returns whether it may use the XRay interface. */
+/* la_objopen: fills in the object's tables. Returns whether the object may use the XRay interface. */
 int api_connect(const struct image *image);
 
 /* Some object may set handlers. */
 extern int api_handlers;
 
-/* What they are filled with. */
+/* What the tables are filled with. */
 extern const struct api_table api_table;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A batch: what a rule, or the XRay interface, means for every load. Between batch.c, which finds out what has to be
- * written and keeps what was asked for, and switch.c, which applies it.
+ * A batch: the changes that a rule, or a call of the XRay interface, means for every load. Between batch.c, which finds
+ * out what has to be written and remembers what was asked for, and switch.c, which applies the changes.
  *
- * Lock: process lock held for all. General registers only, no libc.
+ * All functions: process lock held. General registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_BATCH_H
 #define XAUDIT_AUDIT_LIVE_BATCH_H
@@ -24,22 +24,22 @@ struct batch {
 	const struct requests_rule *rule; /* NULL: the XRay interface asks */
 	size_t rules;
 	const struct load *load; /* where it asks: NULL for all that have a number */
-	int64_t function;	 /* its place among the XRay functions of the load; -1: all of them */
+	int64_t function;	 /* its position among the XRay functions of the load; -1: all of them */
 	struct arena *arena;	 /* for `change` */
-	uint32_t *changed;	 /* room for a number per rule: sites; of the XRay interface, for one */
+	uint32_t *changed;	 /* room for one number per rule: its sites; one for the XRay interface */
 	struct control_result *result;
 	/* What batch_make() finds. */
 	struct batch_change *change; /* in order of address */
 	size_t count;
-	uint32_t functions; /* that these belong to */
-	int selected;	    /* something raises events that did not */
-	unsigned kinds;	    /* of the functions in a load */
+	uint32_t functions; /* to which these changes belong */
+	int selected;	    /* some function raises events that did not before */
+	unsigned kinds;	    /* of the usable functions of the load at hand */
 };
 
-/* Of the loads whose sites can be switched, the one that begins next after this address; NULL: there is none. */
+/* Of the loads whose sites can be switched, the first one after this address; NULL: there is none. */
 struct load *batch_next_load(uint64_t start);
 
-/* From here on the function counts by this reason. */
+/* From now on the function is counted under this reason. */
 void batch_recount(struct object *object, uint32_t function, enum trace_reason reason);
 
 /*
@@ -48,7 +48,7 @@ void batch_recount(struct object *object, uint32_t function, enum trace_reason r
  */
 int batch_make(struct batch *batch);
 
-/* Tells the trace, when it is applied. */
+/* Writes the batch into the trace, after it was applied. */
 void batch_tell(const struct batch *batch);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dladdr() of a stub. Where bindings of a function are traced, dlsym() answers its stub, which lies in no object that
+ * dladdr() of a stub. Where bindings of a function are traced, dlsym() returns its stub, which lies in no object that
  * ld.so knows. So calls of libc's dladdr, dladdr1, backtrace_symbols and backtrace_symbols_fd go to ours, which ask the
- * real ones about the function behind the stub. To the program the stub is the function: of the stub's own address,
- * dladdr says that the symbol lies there (dli_saddr). Of ours, and of dlclose (audit/live/dlclose.h), they tell of the
- * real ones.
+ * real ones about the function that the stub stands for. To the program the stub is the function: for the stub's own
+ * address, dladdr says that the symbol lies there (dli_saddr). For the addresses of these functions of ours, and of our
+ * dlclose (audit/live/dlclose.h), they answer as for the real ones.
  *
- * Only libc's are replaced, where la_symbind64 is asked: PLT slots and dlsym(). Who interposes one of them looks for
- * libc's behind its own, and gets ours. In all namespaces those of the base namespace are called: they know the objects
- * of all, and stay.
+ * Only libc's functions are replaced, where ld.so calls la_symbind64: PLT slots and dlsym(). Code that interposes one
+ * of them looks for the next one after its own, libc's, and gets ours. In all namespaces ours call those of the base
+ * namespace: these know the objects of all namespaces, and are never unloaded.
  *
  * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process
- * lock for addresses that ld.so does not know, never while they call the real one. General registers only, no libc.
+ * lock for addresses that ld.so does not know, but don't hold it while they call the real one. General registers only,
+ * no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_DLADDR_H
 #define XAUDIT_AUDIT_LIVE_DLADDR_H
@@ -20,7 +21,7 @@
 
 #include "audit/object.h"
 
-/* The functions of ours that stand for another one. */
+/* A function of ours that replaces another one. */
 struct dladdr_pair {
 	const char *name;
 	uintptr_t ours, real; /* real 0: not known yet */

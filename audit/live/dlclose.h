@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlclose from inside a handler. The handler's own library may go by it, with the code that dlclose would return to. So
- * the program's calls of dlclose go to ours, which looks whether the thread is in a handler; if so, ld.so is told that
- * the library of its function, and that of its argument, stay for good (RTLD_NODELETE).
- * Then it *jumps* to the real one. In all other cases, that is one load and a compare.
+ * dlclose from inside a handler of the program. It may unload the handler's own library, with the code that dlclose
+ * would return to. So the program's calls of dlclose go to ours, which looks whether the thread is in a handler; if so,
+ * it tells ld.so that the library of the handler's function, and that of its argument, stay for good (RTLD_NODELETE).
+ * Then it *jumps* to the real one. Outside of handlers all this costs one load and a compare.
  *
- * Pinned is whatever library the handler lies in, not only one that this very dlclose would unload: who holds it
- * (handles, dependencies, symbols that were bound to) only ld.so knows, and it tells when nothing can be stopped any
- * more. Libraries that the program was started with stay anyway.
+ * The handler's library is pinned even if this dlclose would not unload it: only ld.so knows what else holds it
+ * (handles, dependencies, bindings to its symbols), and ld.so tells when it is too late to stop the unload. Libraries
+ * that the program was started with stay anyway.
  *
- * The pin is the program's own dlmopen(RTLD_NOLOAD), of the libc whose dlclose it is: ld.so finds the library by the
- * name that it has for it. It may take ld.so's lock, as dlclose itself would a moment later, and clears dlerror(), as
- * that does.
+ * To pin it we call dlmopen(RTLD_NOLOAD) of the program's libc, the one whose dlclose was called, with the name by
+ * which ld.so knows the library. That call may take ld.so's lock, as dlclose itself would a moment later, and it clears
+ * dlerror(), as dlclose does.
  *
- * Nothing of this is there before the first handler is set. Then, and with each one more, the words where ld.so has put
- * the address of dlclose are replaced in all objects: PLT slots, what -fno-plt fetches, pointers in data; also PLT
- * slots that are still to be bound, where la_symbind64 would not be asked. What is bound later, by name, la_symbind64
- * sees; and what dlsym() finds, in all processes that could set a handler. What is left, copies of the pointer from
- * before, pointers in data of objects that come later, and dlclose of other namespaces, goes to the real one;
- * la_objclose says so when it comes to that.
+ * None of this happens before the first handler is set. When a handler is set, the words where ld.so has put the
+ * address of dlclose are replaced in all objects: PLT slots, words that -fno-plt code fetches, pointers in data; also
+ * PLT slots that are not bound yet and for which ld.so would not call la_symbind64. Later bindings by name go through
+ * la_symbind64; in processes that could set a handler, results of dlsym() do, too. Other calls go to the real dlclose:
+ * through copies of the pointer made earlier, through pointers in data of objects that are loaded later, and in other
+ * namespaces; if a library goes that way, la_objclose says so.
  */
 #ifndef XAUDIT_AUDIT_LIVE_DLCLOSE_H
 #define XAUDIT_AUDIT_LIVE_DLCLOSE_H
@@ -30,21 +30,21 @@
 #include "x86_64/dlclose_call.h"
 
 /*
- * At the first LA_ACT_CONSISTENT, before the program runs: this is dlclose in the base namespace, and dlmopen there.
- * The first one counts.
+ * At the first LA_ACT_CONSISTENT, before the program runs: the addresses of dlclose and dlmopen in the base namespace.
+ * Only the first call counts.
  */
 void dlclose_bind(uint64_t dlclose, uint64_t dlmopen);
 
-/* la_objopen: what the object has to do with dlclose. */
+/* la_objopen: notes how the object defines or imports dlclose. */
 void dlclose_note(struct load *load, const struct imports *imports);
 
 /* A handler is about to be set. Any thread, general registers only, no libc; takes the process lock. */
 void dlclose_watch(void);
 
-/* A handler was set once. */
+/* 1 after the first handler was set. */
 extern uint32_t dlclose_watched;
 
-/* The real one; 0: not known. */
+/* The real dlclose; 0: not known. */
 static inline uint64_t dlclose_real(void)
 {
 	return dlclose_call_ways.real;
@@ -52,11 +52,11 @@ static inline uint64_t dlclose_real(void)
 
 static inline int dlclose_is_watched(void)
 {
-	/* Relaxed: who binds a moment too early binds as before. */
+	/* Relaxed: a thread that binds a moment too early binds as before. */
 	return __atomic_load_n(&dlclose_watched, __ATOMIC_RELAXED) != 0;
 }
 
-/* What to bind to, or jump to, instead of this address: the same but for that of dlclose. */
+/* What to bind to, or jump to, instead of this address: ours for dlclose, else the address itself. */
 static inline uint64_t dlclose_through(uint64_t address)
 {
 	return dlclose_is_watched() && address == dlclose_real() ? (uint64_t)(uintptr_t)dlclose_call : address;

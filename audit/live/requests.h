@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last one that
- * matches a function counts, for objects to come too.
+ * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last rule that
+ * matches a function counts, also for objects that are loaded later.
  *
  * Lock: process lock held for requests_remember() and requests_selects(). Stopped threads come here
  * (runtime/control.h): general registers only, no libc.
@@ -21,7 +21,7 @@ struct requests_rule {
 
 /*
  * Takes a rule apart, in place. KIND may be several, joined by commas. Returns 0, or -EINVAL: no function, or a word
- * before a colon that is no kind (a glob that begins with a name and two colons is all function). Pure.
+ * before a colon that is no kind (a glob that begins with a name and two colons is a function's as a whole). Pure.
  */
 int requests_parse(struct requests_rule *rule, char *text);
 
@@ -32,13 +32,14 @@ int requests_matches(const struct requests_rule *rule, const struct object *obje
 int requests_concerns(const struct requests_rule *rule, const struct object *object);
 
 /*
- * Puts the rule at the list's end; one that was asked before moves there, so a program that asks for ever needs no more
- * memory. Returns 0 or -ENOMEM.
+ * Puts the rule at the list's end; a rule that is in the list already moves there, so a program that repeats its
+ * requests for ever needs no more memory. Returns 0 or -ENOMEM.
  */
 int requests_remember(int on, const struct requests_rule *rule);
 
 /*
- * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was.
+ * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was
+ * asked.
  */
 int requests_selects(const struct object *object, int kind, const char *function, int by_rules);
 

@@ -3,15 +3,14 @@
  * The module's side of the __xray_* interface (runtime/api/xray.c): objects and functions by XRay's numbers.
  *
  * Object numbers: 0 is the program, 1 ... 255 loads of objects that have XRay functions which can be patched, whether
- * the rules select any or not; given at la_objopen, the lowest that is free first. A number is the load's until it is
- * FREE (object.h), so nobody who was in its code takes the next load's for it. Where all are in use, a load has none:
- * it is traced by the rules as ever. Function numbers are XRay's own: places in the object's map, from 1. Both together
- * are an id: object << 24 | function.
+ * the rules select any or not; given at la_objopen, the lowest free number first. A load keeps its number until it is
+ * FREE (object.h), so a thread that was in its code can't mistake the next load for it. When all numbers are in use, a
+ * load gets none: it is traced by the rules as usual. Function numbers are XRay's own: positions in the object's map,
+ * from 1. Both together are an id: object << 24 | function.
  *
- * What is asked for here concerns what is loaded now; the rules alone say what is on in later loads
- * (audit/live/switch.h).
+ * Requests made here concern present loads; only the rules say what is on in later loads (audit/live/switch.h).
  *
- * Lock: the process lock, taken by what is called from the program; xray_id() looks without it. Program threads come
+ * Lock: the process lock, which the functions for the program take; xray_id() works without it. Program threads come
  * here: general registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_XRAY_H
@@ -32,7 +31,7 @@ static inline const struct site_function *xray_function(const struct object *obj
 	return &object->sites.function[object->sites.of[TRACE_KIND_XRAY].function + place];
 }
 
-/* Of a function of the object's sites; -1: it is none of XRay's. */
+/* The position of a function of the object's sites; -1: it is not one of XRay's. */
 static inline int64_t xray_place(const struct object *object, uint32_t function)
 {
 	const struct site_range *xray = &object->sites.of[TRACE_KIND_XRAY];
@@ -53,28 +52,28 @@ void xray_free(struct load *load);
 
 /* ---- for the program ---- */
 
-/* Number of the open load that this address lies in; -1: it lies in none, or that has no number. */
+/* Number of the open load that holds this address; -1: no load does, or it has no number. */
 int32_t xray_number_at(uint64_t address);
 
 /*
- * Switches what is loaded now. Returns enum xray_status: NOT_INITIALIZED where nothing is loaded that has XRay
- * functions (XRAY_OBJECT, 0: nor has the program); ONGOING: for a second objects were being loaded; FAILED: no such
- * object or function is loaded, or no function could be switched. Waits up to a second.
+ * Switches functions of present loads. Returns enum xray_status: NOT_INITIALIZED: no load has XRay functions (for
+ * XRAY_OBJECT 0: the program has none); ONGOING: objects were being loaded for a whole second; FAILED: no such object
+ * or function is loaded, or no function could be switched. Waits up to a second.
  */
 int xray_patch(unsigned what, int32_t object, int32_t function, int on);
 
-/* Address of the function; 0: there is no such. */
+/* Address of the function; 0: there is no such function. */
 uint64_t xray_address(int32_t object, int32_t function);
 
-/* How many functions the object has, those that can't be patched too; 0: it is not loaded. */
+/* How many functions the object has, including those that can't be patched; 0: it is not loaded. */
 uint32_t xray_max_id(int32_t object);
 
-/* Highest number in use + 1; 0: none is. */
+/* Highest number in use + 1; 0: none is in use. */
 uint32_t xray_objects(void);
 
 /*
- * Id of the function that an event is about. Returns XRAY_... flags, or -ENOENT: it is none of XRay's. Of an object
- * that is loaded several times it is the id of the newest load, for all events alike. Any context.
+ * Id of the function that an event is about. Returns XRAY_... flags, or -ENOENT: it is not one of XRay's. If an object
+ * is loaded several times, the id is that of the newest load, for events of all its loads. Any context.
  */
 int xray_id(const struct xaudit_handler_event *event, int32_t *id);
 

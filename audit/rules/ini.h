@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One text of rules, a file or XAUDIT_RULES: from its bytes to sections. Between rules.c and audit/rules/ini.c; main
- * thread, at start.
+ * Parsing one text of rules, a file or XAUDIT_RULES, to sections. Between rules.c and audit/rules/ini.c; main thread,
+ * at start.
  */
 #ifndef XAUDIT_AUDIT_RULES_INI_H
 #define XAUDIT_AUDIT_RULES_INI_H
@@ -15,13 +15,13 @@ struct rules_text {
 };
 
 /*
- * Parses length bytes at text, which must be writable and end in a NUL behind them. Sections go to *out; keys of
- * [trace] into *rules, over what is there (output as it is written). All results lie in the arena of rules. Returns 0,
- * or -1 after one line on fd 2.
+ * Parses length bytes at text, which must be writable and followed by a NUL. Sections go to *out; keys of [trace]
+ * overwrite those in *rules (output is stored as written, not made absolute). All results lie in the arena of rules.
+ * Returns 0, or -1 after one line on fd 2.
  */
 int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length);
 
-/* What is wrong: A'B'C, and behind it " for key 'KEY'; allowed: ..." where there is a key. B and C may be NULL. */
+/* What is wrong: A'B'C, followed by " for key 'KEY'; allowed: ..." if there is a key. B and C may be NULL. */
 struct rules_error {
 	const char *a, *b, *c;
 	size_t b_length;

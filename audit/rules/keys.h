@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of the configuration. Between the files of audit/rules/ and of tool/record/; pure, but for what they are
- * told to write to.
+ * The keys of the configuration. Between the files of audit/rules/ and of tool/record/. Functions have no state: they
+ * write only to their arguments.
  */
 #ifndef XAUDIT_AUDIT_RULES_KEYS_H
 #define XAUDIT_AUDIT_RULES_KEYS_H
@@ -16,10 +16,10 @@
 #define RULES_KINDS_ALLOWED		    TRACE_KIND_WORDS ", none"
 
 /*
- * The keys: name, word, what is its value, its place in struct rules or rules_section, the least and the most of a
- * number, and what messages say is allowed. Values are read (audit/rules/keys.c) and written (tool/record/rules.c) by
- * that alone; options of `xaudit record` that are keys have their words (tool/record/record.c); completion and manuals
- * are compared with them (t/whole/help-man.t).
+ * The keys: name, word, type of the value, its member of struct rules or rules_section, least and greatest number, and
+ * what messages say is allowed. Code that reads values (audit/rules/keys.c) or writes them (tool/record/rules.c) uses
+ * this table alone; options of `xaudit record` that are keys take their words from it (tool/record/record.c);
+ * completion and manuals are compared with it (t/whole/help-man.t).
  */
 #define RULES_KEYS_OF_TRACE(X)                                                                                         \
 	X(OUTPUT, "output", PATH, output, 0, 0, "the path of a folder")                                                \
@@ -58,47 +58,47 @@ enum rules_key_number {
 	RULES_KEYS_TRACE = RULES_KEY_KINDS, /* how many are of [trace] */
 };
 
-/* What the value of a key is, and what is at its place. */
+/* Type of a key's value, and of the member that holds it. */
 enum rules_value {
 	RULES_VALUE_PATH,    /* const char * */
-	RULES_VALUE_WORD,    /* int or enum: which of the allowed words */
-	RULES_VALUE_YES,     /* int: the first of the allowed words or not */
+	RULES_VALUE_WORD,    /* int or enum: index of the allowed word */
+	RULES_VALUE_YES,     /* int: is it the first of the allowed words? */
 	RULES_VALUE_POWER,   /* size_t: bytes, a power of two */
 	RULES_VALUE_SIZE,    /* uint64_t: bytes, or off: 0 */
 	RULES_VALUE_PERCENT, /* unsigned, or off: 0 */
 	RULES_VALUE_COUNT,   /* uint32_t, or off: 0 */
 	RULES_VALUE_TIME,    /* uint64_t: ns, or off: 0 */
-	/* Lists: of words, on as many lines as one likes. */
+	/* Lists of words, on any number of lines. */
 	RULES_VALUE_PATTERNS,  /* struct rules_pattern * */
 	RULES_VALUE_LIBRARIES, /* struct rules_pattern *, any function of each */
-	RULES_VALUE_SNAPSHOTS, /* snapshot_signal, and the two members beside it */
+	RULES_VALUE_SNAPSHOTS, /* snapshot_signal, and the two members after it */
 	RULES_VALUE_KINDS,     /* unsigned: mask */
 };
 
 struct rules_key {
 	const char *word, *allowed;
 	enum rules_value value;
-	uint32_t at; /* its place */
+	uint32_t at; /* offset of its member */
 	uint64_t least, most;
 };
 extern const struct rules_key rules_keys[RULES_KEYS];
 
-/* A key of [trace], or of the other sections. RULES_KEYS: there is none such. */
+/* The key of this word, of [trace] or of the other sections. RULES_KEYS: there is none. */
 enum rules_key_number rules_key_find(int of_trace, const char *word);
 
-/* Others than lists take one value, once. */
+/* Keys that are no lists take one value, once. */
 int rules_key_is_list(enum rules_key_number key);
 
 /* What a message says before a value that is wrong: "bad size ". */
 const char *rules_key_bad(enum rules_key_number key);
 
 /*
- * Takes a value of a key of [trace], or one more word of snapshot. It must live as long as the rules. Returns 0, or -1
- * when it is not allowed.
+ * Sets a key of [trace] to this value, or adds one word of snapshot. The value must live as long as the rules. Returns
+ * 0, or -1 when it is not allowed.
  */
 int rules_key_set(struct rules *rules, enum rules_key_number key, const char *value);
 
-/* Forgets what an earlier text has listed. */
+/* Empties a list that an earlier text has filled. */
 void rules_key_clear(struct rules *rules, enum rules_key_number key);
 
 #endif

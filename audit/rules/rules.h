@@ -6,11 +6,11 @@
  * Sources, in order; the first section that matches an object decides:
  *  1. XAUDIT_RULES in the environment: INI text that `xaudit record` makes of its options;
  *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config
- * when unset), /etc/xaudit.conf. Section [trace] of both counts, keys of 1 win. When 1 holds [library] or [program]
- *     sections, those of 2 are not used unless XAUDIT_CONFIG names it.
- * A file that is searched, not named, is believed when it is a regular one of this user or root that nobody else may
- * write to; else it is skipped, with a line. Where 1 is set, so is one that can't be read. No section at all in either:
- * [library *] and [program] with the default kinds.
+ * when unset), /etc/xaudit.conf. Section [trace] of both counts; keys of 1 win. When 1 holds [library] or [program]
+ * sections, such sections of 2 are used only if XAUDIT_CONFIG names the file. A file that was searched for, not named,
+ * is used if it is a regular file of this user or root that no other user may write to; else it is skipped, with a line
+ * about it. Where 1 is set, a file that can't be read is skipped, too. If neither source has a section, [library *] and
+ * [program] with the default kinds are used.
  */
 #ifndef XAUDIT_AUDIT_RULES_RULES_H
 #define XAUDIT_AUDIT_RULES_RULES_H
@@ -49,7 +49,7 @@ enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC, RUL
 enum rules_prepare {
 	RULES_PREPARE_SELECTED, /* those that the sections select (default) */
 	RULES_PREPARE_ALL,	/* all of the kinds that a section of the object names */
-	RULES_PREPARE_NONE,	/* none: text stays the file's own until `xaudit ctl` switches something on */
+	RULES_PREPARE_NONE,	/* none: text stays as in the file until `xaudit ctl` switches something on */
 };
 
 struct rules {
@@ -58,27 +58,27 @@ struct rules {
 	const char *output; /* absolute; %p is not yet replaced */
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
-	int follow; /* trace programs that this one executes */
+	int follow; /* trace the programs that this one executes */
 	enum trace_mode mode;
 	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
-	uint64_t size_limit; /* bytes of a process's thread files, then nothing more is recorded; 0: none */
+	uint64_t size_limit; /* bytes of a process's thread files, after which recording stops; 0: none */
 	enum trace_overflow overflow;
-	int disabled;	     /* what is selected is prepared, but off until it is switched on */
+	int disabled;	     /* selected functions are prepared, but off until they are switched on */
 	enum rules_prepare prepare;
-	unsigned throttle;   /* percent of a chunk that calls under 200 ns of one function may fill; 0: off */
-	uint32_t depth;	     /* record so many levels of open calls; 0: all */
-	uint64_t time;	     /* ns: calls that are shorter leave nothing; 0: all stay */
+	unsigned throttle;   /* percent of a chunk that one function's calls under 200 ns may fill; 0: off */
+	uint32_t depth;	     /* levels of open calls that are recorded; 0: all */
+	uint64_t time;	     /* ns: shorter calls leave nothing in the trace; 0: all stay */
 	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
-	struct rules_pattern *stack_copying; /* beside such libraries only entries are recorded */
+	struct rules_pattern *stack_copying; /* while such a library is loaded only entries are recorded */
 	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
-	/* any process of the same user may `xaudit ctl` this one (Yama); default: where XAUDIT_RULES is set */
+	/* any process of the same user may run `xaudit ctl` on this one (Yama); default: yes if XAUDIT_RULES is set */
 	int control_any;
 	int merge;	 /* MADV_MERGEABLE on patched pages */
-	/* for people: path of the file, "command line", both ("command line and FILE"), or "defaults" */
+	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *source;
 	const char *file;   /* the configuration that was read; NULL: none */
-	int defaults;	    /* no source held a section: the sections are the default ones */
+	int defaults;	    /* no source held a section, so these are the default ones */
 };
 
 /*
@@ -87,7 +87,7 @@ struct rules {
  */
 int rules_read(struct rules *rules, char *(*environment)(const char *));
 
-/* Reads one file alone, for `xaudit record -c`. Same result. */
+/* Reads one file alone, for `xaudit record -c`. Returns as rules_read(). */
 int rules_read_file(struct rules *rules, const char *path);
 
 /*
@@ -98,8 +98,8 @@ int rules_read_file(struct rules *rules, const char *path);
 const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
 
 /*
- * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For the kind
- * calls, path and soname are those of the called library.
+ * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For kind `calls`,
+ * path and soname are those of the called library.
  */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
@@ -108,7 +108,7 @@ int rules_select(const struct rules_section *section, const char *name, const ch
  */
 int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
-/* Takes these kinds from all sections. la_objopen of the program, or of what is loaded with it. */
+/* Takes these kinds out of all sections. In la_objopen of the program, or of a library that it is started with. */
 void rules_refuse(struct rules *rules, unsigned kinds);
 
 /* All kinds that any section asks for. */
@@ -123,19 +123,19 @@ int rules_glob(const char *pattern, const char *text);
 /* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */
 size_t rules_size(const char *text);
 
-/* The same text -> bytes of any size below 2^63, or 0 when it is none. */
+/* Text as for rules_size() -> bytes of any size below 2^63, or 0 when it is no size. */
 uint64_t rules_bytes(const char *text);
 
 /*
- * Would the configuration take the value for this key of [trace]? For options that say the same as a key; not for
- * `below`. Returns NULL, or what is allowed, to be said to people.
+ * Does the configuration accept the value for this key of [trace]? For options that mean the same as a key; not for
+ * `below`. Returns NULL if it does, or what is allowed, for a message.
  */
 const char *rules_wrong(const char *key, const char *value);
 
 /* The name of a signal that `snapshot` takes, without SIG, or NULL. */
 const char *rules_signal(int number);
 
-/* Kind by its word; -1: none such. length: of word. */
+/* Kind by its word; -1: there is none. length: of word. */
 int rules_kind(const char *word, size_t length);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An ELF file as site discovery sees it: bytes by file offset or by link-time address, sections, dynamic entries, names
- * and starts of functions. Private to audit/site*.c.
+ * and starts of functions. Private to audit/site/.
  *
- * The file may be damaged in any way. Every offset, size and index that comes out of it is checked where bytes are
- * asked for (site_file_bytes, site_file_at, site_file_code); who gets NULL treats the table as absent. Entries of
- * tables are copied out (site_read), for a file owes nobody alignment.
+ * The file may be damaged in any way. Every offset, size and index from the file is checked where bytes are asked for
+ * (site_file_bytes, site_file_at, site_file_code); a caller that gets NULL treats the table as absent. Entries of
+ * tables are copied out (site_read), since they need not be aligned.
  *
- * One thread at a time per struct. What is needed only while the file is open lies in `scratch`.
+ * One thread at a time per struct. Data needed only while the file is open lies in `scratch`.
  */
 #ifndef XAUDIT_AUDIT_SITE_FILE_H
 #define XAUDIT_AUDIT_SITE_FILE_H
@@ -18,7 +18,7 @@
 
 #include "audit/site/site.h"
 
-/* Something that lies at an address: a symbol, a table entry, a site. */
+/* Anything that has an address: a symbol, a table entry, a site. */
 struct site_key {
 	uint64_t address;
 	uint32_t index;
@@ -30,7 +30,7 @@ struct site_symtab {
 	size_t count;
 	const uint8_t *text;
 	size_t text_size;
-	uint64_t given; /* bytes of the names that were asked for */
+	uint64_t given; /* bytes of the names that callers have asked for */
 };
 
 /* Functions by name: of .symtab when it has any, else of .dynsym. */
@@ -39,7 +39,7 @@ struct site_names {
 	struct site_symtab table;
 	struct site_key *key; /* function symbols by address; each address once, with its best symbol */
 	size_t count;
-	size_t last; /* what the last search found: the next one is near, nearly always */
+	size_t last; /* what the last search found: the next result is nearly always near */
 	int all;     /* from .symtab: it knows local functions too */
 };
 
@@ -48,7 +48,7 @@ struct site_frames {
 	int loaded;
 	const uint8_t *table;
 	size_t count;
-	size_t last;	  /* as above */
+	size_t last;	  /* as in struct site_names */
 	uint64_t address; /* what the pairs are relative to */
 };
 
@@ -69,7 +69,7 @@ struct site_file {
 	size_t sections;	     /* 0: none, or not readable */
 	const uint8_t *section_text; /* their names, once asked for */
 	size_t section_text_size;
-	const Elf64_Phdr *last_code; /* where site_file_code() found something the last time */
+	const Elf64_Phdr *last_code; /* where site_file_code() found its last result */
 	struct site_dynamic dynamic;
 	struct site_names names;
 	struct site_frames frames;
@@ -81,7 +81,7 @@ struct site_file {
 
 /* ---- audit/site/file.c ---- */
 
-/* Returns 0 or -errno as site_scan(). The fd is not used after it. */
+/* Returns 0 or -errno as site_scan(). The fd is not used after the call. */
 int site_file_open(struct site_file *file, int fd);
 void site_file_close(struct site_file *file);
 
@@ -92,7 +92,7 @@ const uint8_t *site_file_bytes(const struct site_file *file, uint64_t offset, ui
  */
 const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size_t *size);
 
-/* The same in executable segments only. */
+/* As site_file_at(), but in executable segments only. */
 const uint8_t *site_file_code(struct site_file *file, uint64_t address, size_t *size);
 
 /* Notes, one after another. */
@@ -105,13 +105,16 @@ struct site_note {
 };
 
 /*
- * Begins with the notes of a PT_NOTE segment: 1, or 0 when it is none. Goes on to the next: 1, or 0 when there is none.
+ * The first starts on the notes of a PT_NOTE segment: 1, or 0 when the segment is of another type. The second goes on
+ * to the next note: 1, or 0 when there is none.
  */
 int site_notes(const struct site_file *file, const Elf64_Phdr *segment, struct site_note *note);
 int site_next_note(struct site_note *note);
 
-/* Copies the header of section i (from 1): 1, or 0 when there is none. Its bytes, or NULL. Is its name this one, or
- * does it begin so? */
+/*
+ * The first copies the header of section i (from 1): 1, or 0 when there is none. The second returns the section's
+ * bytes, or NULL. The third: is its name this one, or (prefix) does it begin with it?
+ */
 int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section);
 const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section);
 int site_section_named(struct site_file *file, const Elf64_Shdr *section, const char *name, int prefix);
@@ -127,24 +130,24 @@ size_t site_jump_slots(const struct site_file *file);
 
 /* ---- audit/site/symbol.c ---- */
 
-/* The dynamic symbols; count 0 when there are none. */
+/* The dynamic symbols; count is 0 when there are none. */
 struct site_symtab site_dynsym(const struct site_file *file);
 
 /* Is it a function that is defined in this file? */
 int site_is_function(const Elf64_Sym *symbol);
 
 /*
- * The symbol's name in the arena, or NULL: it has none, or the names that were asked for are many times as long as the
+ * The symbol's name in the arena, or NULL: it has none, or the names asked for so far are many times as long as the
  * strings of the file. *r becomes -ENOMEM when there is no memory.
  */
 const char *site_symbol_name(struct site_symtab *table, const Elf64_Sym *symbol, struct arena *arena, int *r);
 
-/* Fills file->names and file->frames. Returns 0 or -ENOMEM. Call it before the three below. */
+/* Fills file->names and file->frames. Returns 0 or -ENOMEM. To be called before the next three functions. */
 int site_names_load(struct site_file *file);
 
 /*
- * The function that holds the address, with its name and size as far as known. Returns 1, or 0 when nothing is known of
- * it: function stays as it was. *r becomes -ENOMEM when there is no memory.
+ * The function that holds the address, with its name and size as far as known. Returns 1, or 0 when no function is
+ * known there: *function stays as it was. *r becomes -ENOMEM when there is no memory.
  */
 int site_holder(struct site_file *file, struct arena *arena, uint64_t address, struct site_function *function, int *r);
 
@@ -159,7 +162,7 @@ int site_sort(struct arena *scratch, struct site_key *key, size_t count);
 
 /* ---- audit/site/frame.c ---- */
 
-/* Fills file->frames; count 0 when there is no table that we can read. */
+/* Fills file->frames; count is 0 when there is no table that we can read. */
 void site_frames_load(struct site_file *file);
 
 /* Address of start i (< frames.count). */
@@ -184,9 +187,9 @@ struct site_map {
 /* All maps of a kind. */
 struct site_maps {
 	struct site_map *first, *last;
-	size_t count;	/* of entries, and of the functions and sites that they make at most */
+	size_t count;	/* of entries; there are at most as many functions, and sites */
 	uint64_t bytes; /* of sections */
-	int damaged;	/* one is announced that there is not */
+	int damaged;	/* a map that the file announces is missing */
 };
 
 #define SITE_XRAY_ENTRY_SIZE	  32
@@ -197,17 +200,17 @@ int site_add_map(struct site_file *file, struct site_maps *maps, const uint8_t *
 
 /*
  * Each appends functions and sites of the kind to the set, whose arrays have room for maps->count, and sets
- * kind_reason[kind]. set->of[kind] tells where they begin; how many they are is filled in afterwards. Return 0 or
+ * kind_reason[kind]. set->of[kind] tells where they begin; the caller fills in their numbers afterwards. Return 0 or
  * -ENOMEM.
  */
 int site_scan_xray(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
 int site_scan_patchable(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
 int site_scan_guards(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
 
-/* Adds the tables that notes name; nothing is allocated where there are none. Returns 0 or -ENOMEM. */
+/* Adds the tables that notes name; allocates nothing when there are none. Returns 0 or -ENOMEM. */
 int site_find_guards(struct site_file *file, struct site_maps *maps);
 
-/* Fills set->event, when it is settled which sites there are. Returns 0 or -ENOMEM. */
+/* Fills set->event, once all sites are known. Returns 0 or -ENOMEM. */
 int site_read_events(struct site_set *set, struct site_file *file);
 
 #endif

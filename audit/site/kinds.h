@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of sites: how a site came to be, and what follows from that. All that differs between kinds and is no code
- * stands here, one row for each; who handles sites asks for what a row says, not which kind it is.
+ * The kinds of sites: how sites come to be, and what follows from that. Everything that differs between kinds, except
+ * code, is here, one row for each kind. Code that handles sites asks for what the row says, not which kind it is.
  *
- * A new kind is a number and a word (format/trace.h), a row here, and how its sites are found in a file
- * (audit/site/site.c); where its bytes are like no other's, also a row of x86_64/sled.c.
+ * A new kind needs a number and a word (format/trace.h), a row here, and a way to find its sites in a file
+ * (audit/site/site.c); if its bytes are of a new form, also a row of x86_64/sled.c.
  *
  * Constant data: any thread, any time. Module, command and tests link it.
  */
@@ -19,35 +19,35 @@
 
 enum kind_flags {
 	/* Where its sites come from. */
-	KIND_BY_SECTION = 1, /* the file: sections of this name hold their maps */
-	KIND_BY_NOTE = 2,    /* the file: notes of libxaudit-api, of this type, name their tables */
-	KIND_BOUND = 4,	     /* ld.so, which binds symbols by name. Switched in their cells, not in the text */
+	KIND_BY_SECTION = 1, /* from the file: sections of this name hold their maps */
+	KIND_BY_NOTE = 2,    /* from the file: notes of libxaudit-api, of this type, name their tables */
+	KIND_BOUND = 4,	     /* from ld.so, which binds symbols by name; switched in their cells, not in the text */
 	/* What they do when they are on. */
-	KIND_EVENTS = 8,   /* raise events: functions have ids, and a process where one is selected makes a trace */
+	KIND_EVENTS = 8,   /* raise events: functions have ids, and if one is selected, the process makes a trace */
 	KIND_RETURNS = 16, /* keep the return address in the mirror, so returns are events without sites */
-	/* When they are on though nobody says so. */
+	/* When they are on without being named. */
 	KIND_DEFAULT = 32, /* where a section of the rules names no kinds */
-	KIND_UNASKED = 64, /* in objects that no section of the rules names, too */
+	KIND_UNASKED = 64, /* also in objects that no section of the rules names */
 };
 
-/* What sites jump to. Event sleds, of whatever kind, have a stub each besides. */
+/* What sites jump to. In all kinds, each event sled has a stub of its own in addition. */
 enum kind_stub {
 	KIND_STUB_NONE,	   /* code of the same function (site_range.target) */
 	KIND_STUB_XRAY,	   /* of the load, one per type of sled: the sled tells the function's index */
 	KIND_STUB_CELL,	   /* of the load, one per function, with a cell (x86_64/stub.h) */
-	KIND_STUB_BINDING, /* the same, made when it is bound first */
+	KIND_STUB_BINDING, /* as KIND_STUB_CELL, made when the function is bound first */
 };
 
 /* What `xaudit list` counts as its sites. */
 enum kind_listed {
 	KIND_LISTS_SITES,   /* of the file, and their functions */
 	KIND_LISTS_EXPORTS, /* exported functions */
-	KIND_LISTS_IMPORTS, /* functions of other objects, which are none of the file's */
+	KIND_LISTS_IMPORTS, /* functions of other objects */
 };
 
 /*
  * X(NAME, enum kind_flags, name of its sections, type of its note, types of its sleds, STUB, LISTED, "its functions, as
- * `xaudit list --help` tells"); KINDS_SLED(TYPE) is one of the types
+ * `xaudit list --help` tells"); KINDS_SLED(TYPE) is one type as a bit
  */
 #define KINDS(X)                                                                                                       \
 	X(XRAY, KIND_BY_SECTION | KIND_EVENTS | KIND_DEFAULT, "xray_instr_map", 0,                                     \
@@ -77,13 +77,13 @@ struct kind_row {
 
 extern const struct kind_row kind_rows[TRACE_KIND_COUNT];
 
-/* Has the kind one of these flags? Of what is no kind: no. */
+/* Has the kind one of these flags? 0 for a number that is no kind. */
 static inline int kind_has(unsigned kind, unsigned flags)
 {
 	return kind < TRACE_KIND_COUNT && kind_rows[kind].flags & flags;
 }
 
-/* The kinds that have one of these flags: a mask of 1 << enum trace_kind, known when it is compiled. */
+/* The kinds that have one of these flags: a mask of 1 << enum trace_kind, a constant at compile time. */
 static inline unsigned kinds_with(unsigned flags)
 {
 #define X(NAME, row_flags, section, note, types, STUB, LISTED, about) \
