@@ -12,7 +12,7 @@
 
 void altstack_switch(void (*function)(void *), void *argument, void *top) __attribute__((visibility("hidden")));
 
-static char *spare; /* lowest address of a stack that nobody runs on, or NULL */
+static char *spare; /* lowest address of a stack that no thread runs on, or NULL */
 
 static char *new_stack(void)
 {
@@ -40,13 +40,16 @@ void altstack_call(void (*function)(void *), void *argument)
 	uint64_t before;
 
 	block(&before);
-	/* Acquire; pairs with the release below: what its last user stored there is stored. */
+	/* Acquire; pairs with the release below: all stores of the stack's last user are complete. */
 	char *stack = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
 	if (!stack)
 		stack = new_stack();
 	if (stack) {
 		altstack_switch(function, argument, stack + SIZE);
-		/* Release; pairs with the acquire above, as its acquire does for the one that we unmap. */
+		/*
+		 * Release; pairs with the acquire above. Its acquire pairs with the release of the thread that put the
+		 * stack that we unmap here.
+		 */
 		char *other = __atomic_exchange_n(&spare, stack, __ATOMIC_ACQ_REL);
 		if (other)
 			sys_munmap(other, SIZE);

@@ -3,7 +3,7 @@
 
 #include "x86_64/sys.h"
 
-/* A table with these entries is that of a whole library, not the hook of XAUDIT_EVENT. */
+/* A table with these entries is a whole library's, not the hook of XAUDIT_EVENT. */
 #define XRAY_ENTRIES (offsetof(struct api_table, xray_number_at) / sizeof(void *) + 1)
 
 #define HANDLERS_ENTRIES (offsetof(struct api_table, set_handler) / sizeof(void *) + 1)
@@ -22,7 +22,7 @@ int api_connect(const struct image *image)
 		sys_copy(&api, note.description, sizeof(api));
 		uint32_t entries = api.entries < API_ENTRIES ? api.entries : API_ENTRIES;
 		uint64_t table = (uint64_t)(uintptr_t)note.description + (uint64_t)api.table;
-		/* Whatever else bears our name must not make us write at random. */
+		/* A symbol that has our name by chance must not make us write to random places. */
 		if (api.version != API_VERSION || table % 8 || !image_is_writable(image, table, 8ul * entries))
 			continue;
 		sys_copy((void *)(uintptr_t)table, &api_table, 8ul * entries);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ld.so calls: routing only. Which callback comes when, under which lock, and what is true then: in doc/design.md
- * ("The loader's callbacks"). What all of them may rely on: they run on a thread of the program, in the audit
- * namespace; malloc of our own libc leaks per thread and may deadlock after fork, ctype tables are NULL on threads that
- * the program made, pthread keys collide.
+ * The callbacks that ld.so calls: routing only. doc/design.md ("The loader's callbacks") tells which callback comes
+ * when, under which lock, and what is true then. True for all of them: they run on a thread of the program, in the
+ * audit namespace; malloc of our own libc leaks per thread and may deadlock after fork, ctype tables are NULL on
+ * threads that the program made, pthread keys collide.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>    /* dladdr */
@@ -60,11 +60,11 @@
 #define BINDING_KINDS kinds_with(KIND_BOUND)
 
 static struct rules rules;
-static unsigned kinds; /* all that the rules ask for */
-static int program_seen; /* whatever is announced before the program belongs to another auditor */
+static unsigned kinds; /* all kinds that the rules ask for */
+static int program_seen; /* objects announced before the program belong to another auditor */
 static int exiting;	 /* the program's own objects are being closed: nothing is unmapped any more */
 static int started;	 /* the first LA_ACT_CONSISTENT has come: not in ldd's trace mode */
-static int recorded;	 /* `xaudit record` started us: it reads the folder even if nothing was selected */
+static int recorded;	 /* `xaudit record` started the process: it reads the folder even if nothing was selected */
 
 /* Namespaces of other auditors: announced before the program. */
 static uint64_t foreign;
@@ -102,14 +102,14 @@ EXPORT unsigned la_version(unsigned version)
 	struct process_options options = {
 		.version = PACKAGE_VERSION, .program = program, .describe = announce_all, .begin = control_permit};
 
-	/* Rights are changing, and the environment is not the program's owner's: nothing is read, made or said. */
+	/* The program has more rights than its caller, whose environment this is: read, create and print nothing. */
 	if (getauxval(AT_SECURE))
 		return 0;
 	static_tls_start();
-	mirror_main(getauxval(AT_RANDOM)); /* behind its end */
+	mirror_main(getauxval(AT_RANDOM)); /* an address above all its frames */
 	if (rules_read(&rules, getenv))
-		return 0; /* said why; ld.so unloads us */
-	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the others need nothing bound */
+		return 0; /* the reason was printed; ld.so unloads us */
+	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the other kinds need no bindings */
 	check_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	if (recorded)
@@ -122,7 +122,8 @@ EXPORT unsigned la_version(unsigned version)
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
 									 : 0;
 	/*
-	 * The clock asks a file of the kernel's else, or the processor itself, which leaves a virtual machine for it.
+	 * Otherwise the clock would ask a file of the kernel, or the processor by an instruction that a virtual machine
+	 * traps.
 	 */
 	if (!wanted && libc_ticks_are_steady())
 		wanted = TRACE_CLOCK_TSC;
@@ -136,7 +137,7 @@ EXPORT unsigned la_version(unsigned version)
 	}
 	start_parts();
 	find_loader();
-	pages_may_ask(); /* before the program makes a filter of its own */
+	pages_may_ask(); /* before the program installs a filter of its own */
 	recorder_init(&(struct recorder_options){
 		.mode = rules.mode, .coarse = rules.clock == RULES_CLOCK_COARSE, .size_limit = rules.size_limit,
 		.overflow = rules.overflow, .throttle = rules.throttle });
@@ -153,7 +154,7 @@ EXPORT unsigned la_version(unsigned version)
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-/* The flags of an object that trace.h knows, and whether it is the program. */
+/* The object's flags for the trace (format/trace.h). */
 static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 {
 	if (map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR))
@@ -166,13 +167,13 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
 }
 
 /*
- * What la_objopen returns where no PLT slot concerns us: ld.so asks for those only when the binding object has
- * LA_FLG_BINDFROM, the other one this. Not 0: up to glibc 2.43, ld.so tells the auditors behind us of no dlsym() that
- * we don't want to hear of.
+ * What la_objopen returns when no PLT slot concerns us: for PLT slots ld.so calls la_symbind64 only when the binding
+ * object has LA_FLG_BINDFROM and the defining one LA_FLG_BINDTO. Not 0: up to glibc 2.43, if we don't want to hear of a
+ * dlsym(), ld.so does not tell the auditors after us either.
  */
 #define DLSYM_ALONE LA_FLG_BINDTO
 
-/* A glibc before 2.36 does not tell where the program headers are, when they lie elsewhere than in most files. */
+/* A glibc before 2.36 does not tell where the program headers are, if they are not at their usual place in the file. */
 static void say_unread(const struct link_map *map)
 {
 	struct process_held held;
@@ -186,12 +187,12 @@ static void say_unread(const struct link_map *map)
 	process_unlock(&held);
 }
 
-/* What la_objopen is told, and the load that it makes of it. */
+/* The arguments of la_objopen, and the load that it makes. */
 struct opening {
 	struct link_map *map;
 	Lmid_t namespace;
 	uint32_t flags;
-	struct load *load; /* NULL: none, or one that stays as it is */
+	struct load *load; /* NULL: none, or an object that stays as it is */
 	uintptr_t *cookie;
 };
 
@@ -219,7 +220,7 @@ static void open_object(void *argument)
 		kinds &= rules_kinds(&rules);
 	runtime_symbols_give(load, &imports);
 	dlclose_note(load, &imports);
-	/* A program under xaudit check makes no trace. */
+	/* Under `xaudit check` a process makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
 	if (kinds & BINDING_KINDS)
@@ -240,8 +241,9 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	if (!program_seen || (namespace > 0 && namespace < 64 && foreign & 1ull << namespace))
 		return 0;
 	/*
-	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 it is closed without having
-	 * been opened; since then it would be one more load of the same memory, "unloaded" while ld.so runs.
+	 * Each namespace has an entry for ld.so, which is mapped once. Before glibc 2.41 these entries are closed
+	 * without having been opened; since then each would be one more load of the same memory, "unloaded" while ld.so
+	 * runs.
 	 */
 	if (opening.flags & TRACE_OBJECT_LOADER && namespace != LM_ID_BASE)
 		return DLSYM_ALONE;
@@ -255,8 +257,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 		return DLSYM_ALONE;
 	handlers_loaded(HANDLERS_LOAD, load->object->number, load->base);
 	/*
-	 * Open calls need dl_iterate_phdr, longjmp and the like bound to ours, whoever calls them; so all objects take
-	 * part.
+	 * While calls are open, dl_iterate_phdr, longjmp and the like must be bound to ours in every object that calls
+	 * them.
 	 */
 	load->asked = kinds || check_mode() || (load->closes && dlclose_is_watched());
 	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
@@ -264,14 +266,14 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 
 /*
  * The program's libc tells us when its threads end. A key under 32 has its place in struct pthread, so setting it never
- * allocates; without one, threads that are gone are found by asking the kernel.
+ * allocates; without a key, ended threads are found by asking the kernel.
  */
 static void watch_thread_ends(void)
 {
 	static int done;
 	unsigned key;
 
-	/* Relaxed: once is enough, and nobody waits for it. */
+	/* Relaxed: once is enough, and no thread waits for it. */
 	if (__atomic_load_n(&done, __ATOMIC_RELAXED) || __atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
 		return;
 	for (const struct load *load = loads; load; load = load->next) {
@@ -292,23 +294,23 @@ static void watch_thread_ends(void)
 	}
 }
 
-/* At start-up ld.so itself looks these up, as if the program called dlsym. */
+/* At start-up ld.so itself looks these names up, as if the program called dlsym. */
 static int is_loaders_own(const char *name)
 {
 	return !strcmp(name, "malloc") || !strcmp(name, "calloc") || !strcmp(name, "realloc") || !strcmp(name, "free");
 }
 
-/* The program's dlclose may be in this load. */
+/* This load may hold the program's dlclose. */
 static void look_for_close(const struct load *load)
 {
 	if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname)
 		return;
-	/* Up to glibc 2.33 it is in libdl. Not a wrapper of somebody's. */
+	/* Up to glibc 2.33 it is in libdl. Wrappers in other libraries don't count. */
 	if (!strcmp(load->object->soname, "libc.so.6") || !strcmp(load->object->soname, "libdl.so.2"))
 		dlclose_bind(symbol_find(load, "dlclose"), symbol_find(load, "dlmopen"));
 }
 
-/* dlclose goes through us once there are handlers. What dlsym() answers may be kept until then. */
+/* Once there are handlers, dlclose goes through us. The program may keep a result of dlsym() until then. */
 static uintptr_t watched(uintptr_t address, unsigned flags)
 {
 	return flags & LA_SYMB_DLSYM && api_handlers && address == dlclose_real() ? (uintptr_t)dlclose_call
@@ -322,7 +324,7 @@ EXPORT uintptr_t la_symbind64(
 	if (!started && *flags & LA_SYMB_DLSYM && !strcmp(name, "calloc"))
 		return sanitizer_calloc(symbol->st_value);
 	if (!kinds && !check_mode())
-		return watched(symbol->st_value, *flags); /* the auditors behind us find the flags as they were */
+		return watched(symbol->st_value, *flags); /* the auditors after us find the flags unchanged */
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
 	if (to && !strcmp(name, "dl_iterate_phdr"))
 		return iterate_bind(to, symbol->st_value);
@@ -333,13 +335,13 @@ EXPORT uintptr_t la_symbind64(
 	uintptr_t address = watched(bind(symbol, from, to, *flags, name), *flags);
 	if (address == symbol->st_value && kinds & BINDING_KINDS)
 		address = dladdr_through(to, name, address);
-	/* This may be the first function that is selected, and no LA_ACT_CONSISTENT need come any more. */
+	/* This may be the first selected function, and perhaps no LA_ACT_CONSISTENT follows. */
 	if (started && object_selected)
 		watch_thread_ends();
 	return address;
 }
 
-/* The library goes, and its handlers were waited for. */
+/* The library goes, after we waited for its handlers. */
 static void say_left(const struct load *load, int answer)
 {
 	struct process_held held;
@@ -364,7 +366,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 
 	if (!load)
 		return 0;
-	/* Of namespace 0 the program is closed first, and only when the process exits. */
+	/* In namespace 0 the program is closed first, and only when the process exits. */
 	if (load->object->flags & TRACE_OBJECT_PROGRAM) {
 		struct process_held held;
 		exiting = 1;
@@ -373,15 +375,14 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		process_unlock(&held);
 		calls_finish();
 		/*
-		 * Behind it: so calls that were open have their ends, and the copy says that the process came to its
-		 * end.
+		 * After it: so open calls have their ends, and the copy says that the process came to its end.
 		 */
 		if (!check_mode())
 			snapshot_at_exit();
 	}
 	if (check_mode() && !exiting)
 		check_closing(load);
-	/* At exit nothing is unmapped, and other threads go on: nobody is waited for, and no unload told. */
+	/* At exit nothing is unmapped, and other threads go on: we wait for no handler, and report no unload. */
 	say_left(load, handlers_forget(load->start, load->end, !exiting));
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
@@ -394,7 +395,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 {
 	struct process_held held;
 
-	(void)cookie; /* may name a load already closed, or nothing of ours */
+	(void)cookie; /* may be that of a load already closed, or no cookie of ours */
 	if (exiting)
 		return;
 	if (activity == LA_ACT_DELETE && started) {

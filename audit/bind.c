@@ -18,17 +18,17 @@
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 #define BLOCK_STUBS 128 /* one page of code, one of cells */
-#define FEW_STUBS   32	/* of the module's own, while there are some */
+#define FEW_STUBS   32	/* least number taken of the module's own, while there are some */
 
 /* What is to become of a binding. */
 struct choice {
-	int kind;		/* that selects it, or asks for it to be made ready; -1: none */
+	int kind;		/* the kind that selects it, or asks for it to be made ready; -1: none */
 	int selected;		/* by the rules */
 	int on;			/* to be on now */
-	struct object *counted; /* in whose counts it appears; NULL: nobody's */
+	struct object *counted; /* the object in whose counts it appears; NULL: none */
 };
 
-/* Asks the section of `object`, of one side of the binding, for this kind. */
+/* Asks the rules about this kind: the section of `object`, which is one side of the binding. */
 static void ask(struct choice *choice, struct object *object, const struct object *callee, int kind, const char *name)
 {
 	const struct rules *rules = object_rules;
@@ -37,8 +37,10 @@ static void ask(struct choice *choice, struct object *object, const struct objec
 		return;
 	choice->counted = object;
 	choice->selected = rules_select(object->section, name, callee->path, callee->soname);
-	/* A binding that ld.so has made can't be found later, so what is selected is bound to a stub with `prepare =
-	 * none`, too, which is off. */
+	/*
+	 * A binding that ld.so has made can't be found later. So with `prepare = none`, too, selected functions are
+	 * bound to a stub; the stub is off.
+	 */
 	choice->on = requests_selects(
 		callee, kind, name, choice->selected && !rules->disabled && rules->prepare != RULES_PREPARE_NONE);
 	if (choice->on || choice->selected || rules->prepare == RULES_PREPARE_ALL)
@@ -95,7 +97,7 @@ typedef void gate_function(void);
 
 static enum trace_reason no_stub = TRACE_REASON_NO_ROOM; /* why the last block was not made. Lock */
 
-/* A stub of the load, where `expected` more will follow. */
+/* A stub of the load; about `expected` more will follow. */
 static struct stub_pages *new_stub(struct load *to, uint32_t expected)
 {
 	struct stub_block *block = to->blocks;
@@ -119,7 +121,10 @@ static uint32_t bucket_of(const struct bound_function *f)
 	return f ? f->hash % OBJECT_BUCKETS : 0;
 }
 
-/* Makes a stub: f NULL: one that raises no event, but tells of frames that are gone. It is on. NULL: no memory. */
+/*
+ * Makes a stub, switched on. f NULL: it raises no event, but tells of frames that are gone. Returns NULL when there is
+ * no memory.
+ */
 static struct binding *make_stub(
 	struct load *to, struct bound_function *f, uint64_t body, gate_function *gate, uint32_t expected)
 {
@@ -139,7 +144,8 @@ static struct binding *make_stub(
 	b->cell->body = f ? dladdr_through(to, f->name, dlclose_through(body)) : dlclose_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	/*
-	 * ld.so stores the address that we return into a GOT slot with release order, or hands it to this thread alone.
+	 * ld.so stores the address that we return into a GOT slot with release order, or passes it to this thread
+	 * alone.
 	 */
 	b->next = to->bindings[bucket];
 	/* Release; pairs with the acquire in find_ready(). */
@@ -161,8 +167,9 @@ static int has_sled_on(const struct load *to, uint64_t offset)
 }
 
 /*
- * The first binding into a load of an object that was bound to before: makes the stubs of all functions that were
- * called by name then, in one go. As a rule the same ones are bound again, and find_ready() finds them.
+ * The first binding into a new load of an object, after bindings into earlier loads: makes the stubs of all functions
+ * that these bindings called, in one go. Usually the same functions are bound again, and find_ready() finds their
+ * stubs.
  */
 static void make_known(struct load *to)
 {
@@ -194,9 +201,9 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 }
 
 /*
- * The stub of a function that is on for callers of any object, if it is there already: without the lock, since bindings
- * come by the thousand, and the lock blocks signals. Lists grow at their heads, and what they hold stays as long as the
- * load; `to` is being bound to, so it stays.
+ * The stub of a function that is on for callers of any object, if it exists already. Works without the lock, since
+ * there are thousands of bindings, and the lock blocks signals. Lists grow at their heads, and their elements stay as
+ * long as the load; ld.so is just binding to the load `to`, so it stays.
  */
 static struct binding *find_ready(const struct load *to, const char *name, uint64_t body)
 {
@@ -229,8 +236,8 @@ static void count_binding(struct object *object, int kind, enum trace_reason rea
 }
 
 /*
- * The whole decision; the reason for the counts in *reason. through: a stub that is to come between the event and the
- * function: a longjmp is an event of the frame that calls it, which is about to go. 0: none.
+ * The whole decision; *reason: the reason to count it under. through: a stub to run between the event and the function,
+ * as for longjmp: its event belongs to the calling frame, which is about to go. 0: none.
  */
 static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, uint64_t through,
 	const struct choice *choice, enum trace_reason *reason)
@@ -250,7 +257,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 		*reason = TRACE_REASON_NO_ROOM;
 		return body;
 	}
-	/* Other callers' bindings share the stub. */
+	/* The stub is shared with other callers' bindings. */
 	f->on |= choice->on != 0;
 	if (f->on && !sled && !announce_new_bound(callee, f)) {
 		*reason = TRACE_REASON_IDS_USED_UP;
@@ -261,7 +268,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 		*reason = no_stub;
 		return body;
 	}
-	/* Relaxed: an aligned word; who goes to the function itself meanwhile jumps unseen. */
+	/* Relaxed: an aligned word; a call that still goes to the function directly makes a jump that we don't see. */
 	if (through)
 		__atomic_store_n(&b->cell->body, through, __ATOMIC_RELAXED);
 	switch_switch(b, f->on && !sled);
@@ -296,19 +303,19 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 
 	if (confined_strictly())
 		return body;
-	/* dlsym finds data too. Hand-written functions may lack a type; the linker makes PLT slots for calls only. */
+	/* dlsym finds data too. Functions in assembly may lack a type; the linker makes PLT slots only for calls. */
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && !(flags & LA_SYMB_DLSYM)))
 		return body;
 	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ||
 		from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
 	enum nointercept_watch what = nointercept_watch(name);
-	/* Asks the rules that were added live, too: those change under the lock. */
+	/* Rules that were added live count, too; they change under the lock. */
 	if (!(to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
 	struct binding *ready = what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(to, name, body) : NULL;
-	/* A sled of the same function may be on instead: then the stub is off. */
+	/* If a sled of the same function is on instead, the stub is off. */
 	if (ready && ready->cell->target == ready->rest) {
 		const struct bound_function *f = ready->function;
 		count_binding(to->object, TRACE_KIND_PLT,
@@ -322,8 +329,8 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	uintptr_t real = body;
 	uint64_t through = what == WATCH_JUMP && to->state == LOAD_OPEN ? watch(to, what, body) : 0;
 	/*
-	 * An IFUNC's implementation may lie in another object than the symbol; then the address says nothing. Never
-	 * mind: the name does.
+	 * An IFUNC's implementation may lie in another object than the symbol; then the address says nothing, but the
+	 * name is enough.
 	 */
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, through, &choice, &reason);

@@ -22,7 +22,7 @@ void children_untraced(void)
 	if (!dladdr((void *)children_untraced, &us) || !us.dli_fname)
 		return;
 	const char *own = base(us.dli_fname, strlen(us.dli_fname));
-	/* Our libc's environ points at the strings that the kernel laid out, which the program's points at too. */
+	/* Our libc's environ and the program's both point to the strings that the kernel laid out. */
 	for (char **e = environ; e && *e; e++) {
 		if (strncmp(*e, variable, sizeof(variable) - 1))
 			continue;

@@ -38,8 +38,10 @@ static void find_range(struct image *image)
 	}
 }
 
-/* Are these bytes mapped from the file, and may they be read? ld.so looks at no segment but those that it maps; others
- * may say anything. */
+/*
+ * Are these bytes mapped from the file, and may they be read? ld.so checks only the segments that it maps; headers of
+ * others may hold anything.
+ */
 static int is_readable(const struct image *image, uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < image->phnum; i++) {
@@ -53,8 +55,8 @@ static int is_readable(const struct image *image, uint64_t address, uint64_t siz
 }
 
 /*
- * Notes are name size, description size, type, name, description, all padded to 4. Of a damaged segment the rest is
- * left out.
+ * A note is: name size, description size, type, name, description, all padded to 4. After a damaged note, the rest of
+ * the segment is ignored.
  */
 int image_next_note(const struct image *image, struct image_note *note)
 {
@@ -145,16 +147,15 @@ static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
 }
 
 /*
- * ld.so knows where they are, and has a copy of those that no segment holds (patchelf moves them to the end of the
- * file). It answers from glibc 2.36 on: a question that it does not know would have it allocate an error message each
- * time.
+ * Program headers as ld.so knows them; it has a copy of those that no segment holds (patchelf moves them to the end of
+ * the file). It can be asked from glibc 2.36 on: an older one would allocate an error message for each such request.
  */
 static void ask_headers(struct image *image, const struct link_map *map)
 {
 	static int never;
 	const Elf64_Phdr *headers = NULL;
 
-	/* Relaxed: a hint, the same for all. */
+	/* Relaxed: only a hint, equal for all threads. */
 	if (__atomic_load_n(&never, __ATOMIC_RELAXED))
 		return;
 	int n = dlinfo((void *)map, IMAGE_DI_PHDR, &headers);
@@ -166,7 +167,7 @@ static void ask_headers(struct image *image, const struct link_map *map)
 	}
 }
 
-/* Where most files have them. */
+/* Program headers at the place where most files have them. */
 static void find_headers(struct image *image, const struct link_map *map)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)map->l_addr;
@@ -221,7 +222,7 @@ uint64_t image_print(const struct image *image, const struct link_map *map)
 	return print;
 }
 
-/* Tables of the dynamic section that hold relocations and the symbols they name. */
+/* Tables of the dynamic section: relocations, and the symbols that they name. */
 struct tables {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -257,8 +258,8 @@ static const char *imported(const struct tables *t, const Elf64_Rela *r)
 }
 
 /*
- * Does the code hold the number PT_GNU_EH_FRAME, or its negative, as compilers compare to it? Where code can't be
- * read, it may.
+ * Does the code hold the number PT_GNU_EH_FRAME, or its negative, as compiled comparisons with it do? Code that can't
+ * be read counts as yes.
  */
 static int knows_unwind_tables(const struct image *image)
 {
@@ -273,7 +274,7 @@ static int knows_unwind_tables(const struct image *image)
 			return 1;
 		const uint8_t *at = (const uint8_t *)(uintptr_t)(image->base + p->p_vaddr), *end = at + p->p_filesz;
 		for (; at + sizeof(*wanted) <= end; at++) {
-			/* The program headers themselves may lie with the code. */
+			/* The program headers themselves may lie in the segment of the code. */
 			if ((!memcmp(at, &wanted[0], sizeof(*wanted)) || !memcmp(at, &wanted[1], sizeof(*wanted))) &&
 				(at < headers || at >= behind))
 				return 1;
@@ -303,7 +304,7 @@ int image_has_blind_unwinder(const struct image *image, const struct link_map *m
 	}
 	if (!fetches)
 		return 0;
-	/* Whoever imports _Unwind_* leaves unwinding to that library and walks the list for other reasons. */
+	/* An object that imports _Unwind_* leaves unwinding to that library and walks the list for other reasons. */
 	for (uint64_t i = 0; t.plt && !imports_unwinder && i < t.plt_size / sizeof(Elf64_Rela); i++) {
 		const char *name = imported(&t, &t.plt[i]);
 		imports_unwinder = name && !strncmp(name, "_Unwind_", 8);

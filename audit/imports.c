@@ -21,7 +21,7 @@ static const char *const names[IMPORTS] = {
 	[IMPORT_DFSAN] = "__dfsan_arg_tls",
 };
 
-/* Most names differ from all of ours in the first few characters. */
+/* Most names differ from all that we look for in the first few characters. */
 static inline int may_concern(const char *name)
 {
 	if (name[0] == '_')
@@ -36,7 +36,7 @@ static void note(struct imports *imports, const struct symbol_tables *t, int i, 
 	imports->index[i] = (uint32_t)(symbol - t->symbols);
 }
 
-/* libc's own thread-local variables, that its parts know. */
+/* Thread-local variables of libc, which other parts of libc use. */
 static int is_libcs(const char *name)
 {
 	return !strcmp(name, "errno") || !strcmp(name, "__libc_errno") || !strcmp(name, "__h_errno") ||
@@ -57,13 +57,13 @@ static void consider(struct imports *imports, const struct symbol_tables *t, con
 			note(imports, t, i, symbol);
 }
 
-/* The undefined symbols are among the first so many; 0: not known. */
+/* The number of first symbols among which all undefined ones are; 0: not known. */
 static uint64_t count(const struct symbol_tables *t)
 {
 	if (t->gnu_hash) {
 		uint64_t first = t->gnu_hash[1], filter;
 		memcpy(&filter, t->gnu_hash + 4, sizeof(filter));
-		/* See imports.h. One word of the filter is 0: nothing is listed. */
+		/* See imports.h. A filter of one word that is 0 means that nothing is listed. */
 		if (first > 1 || t->gnu_hash[2] != 1 || filter)
 			return first;
 	}
@@ -80,7 +80,7 @@ static void consider_relocations(
 	}
 }
 
-/* May others be bound to it? */
+/* May other objects be bound to this symbol? */
 static int is_definition(const Elf64_Sym *symbol)
 {
 	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
@@ -121,7 +121,10 @@ void imports_look(struct imports *imports, const struct load *load)
 		consider_relocations(imports, &t, imports->relocation[0], imports->relocations[0]);
 		consider_relocations(imports, &t, imports->relocation[1], imports->relocations[1]);
 	}
-	/* A program at a fixed address lists functions that it takes the address of, with that of its PLT's entry. */
+	/*
+	 * A program at a fixed address lists imported functions whose address it takes; the value is the address of its
+	 * PLT entry.
+	 */
 	for (int i = 0; n && i < IMPORTS && load->object->flags & TRACE_OBJECT_PROGRAM; i++) {
 		const Elf64_Sym *symbol = imports->symbol[i] ? NULL : symbol_look(&t, names[i]);
 		if (symbol && symbol->st_shndx == SHN_UNDEF)

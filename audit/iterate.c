@@ -11,7 +11,7 @@
 
 typedef int callback(struct dl_phdr_info *info, size_t size, void *data);
 typedef int iterate_function(callback *call, void *data);
-/* As bsearch's own type, but for what it calls. */
+/* bsearch's own type, except for the function that it calls. */
 typedef void *search_function(const void *key, void *base, size_t n, size_t size, iterate_function *compare);
 
 /* Functions of one libc. */
@@ -21,7 +21,7 @@ struct libc {
 };
 
 static struct libc
-	base_libc; /* of the base namespace, where it stays; written before anybody is bound to iterate_here() */
+	base_libc; /* of the base namespace, never unloaded; written before any object is bound to iterate_here() */
 
 struct visit {
 	callback *call;
@@ -36,13 +36,13 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 	return v->result = v->call(info, size, v->data);
 }
 
-/* Called for the objects of our own namespace, under ld.so's lock: passes on the one that holds the return label. */
+/* Called for the objects of our own namespace, under ld.so's lock: passes on the object that holds the return label. */
 static int visit_us(struct dl_phdr_info *info, size_t size, void *data)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const Elf64_Phdr *p = &info->dlpi_phdr[i];
 		uint64_t start = info->dlpi_addr + p->p_vaddr;
-		/* dlpi_adds and dlpi_subs are the whole process's, as callers with a cache expect. */
+		/* dlpi_adds and dlpi_subs count for the whole process, as callers with a cache expect. */
 		if (p->p_type == PT_LOAD && (uint64_t)(uintptr_t)tramp_return_tsc - start < p->p_memsz) {
 			visit(info, size, data);
 			return 1;
@@ -55,7 +55,7 @@ static int iterate(const struct libc *libc, callback *call, void *data)
 {
 	struct visit v = { call, data, 0 };
 
-	/* Key and element are what the real one takes: two pointers. */
+	/* Key and element are the real one's two arguments, both pointers. */
 	libc->search((const void *)(uintptr_t)visit, &v, 1, sizeof(v), libc->iterate);
 	if (!v.result)
 		dl_iterate_phdr(visit_us, &v);
@@ -76,7 +76,7 @@ static int find_libc(struct libc *libc, const struct load *load)
 	return libc->iterate && libc->search;
 }
 
-/* Callers in namespaces that come and go, with their libc. */
+/* For callers in namespaces that come and go together with their libc. */
 static int iterate_elsewhere(callback *call, void *data)
 {
 	const uint64_t caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
@@ -103,8 +103,8 @@ uintptr_t iterate_bind(const struct load *to, uintptr_t real)
 		return real;
 	if (to->namespace != LM_ID_BASE)
 		return (uintptr_t)iterate_elsewhere;
-	/* Relaxed: aligned words, always the same; the reader runs behind a binding that ld.so publishes. */
+	/* Relaxed: aligned words, always equal values; a reader runs only after a binding that ld.so has published. */
 	__atomic_store_n(&base_libc.iterate, libc.iterate, __ATOMIC_RELAXED);
-	__atomic_store_n(&base_libc.search, libc.search, __ATOMIC_RELAXED); /* relaxed, as said */
+	__atomic_store_n(&base_libc.search, libc.search, __ATOMIC_RELAXED); /* relaxed, as above */
 	return (uintptr_t)iterate_here;
 }

@@ -4,26 +4,26 @@
 #include <string.h> /* strcmp */
 
 static const char *const names[] = {
-	/* return twice, or on another stack */
+	/* these return twice, or on another stack */
 	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "_setjmp3", "savectx", "vfork", "__vfork",
 	"__libc_vfork", "getcontext",
 	"setcontext", "swapcontext", "makecontext", "clone", "__clone", "__clone2", "clone3", "__clone3",
-	/* never return, or elsewhere */
+	/* these never return, or return elsewhere */
 	"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "__libc_longjmp", "__libc_siglongjmp", "pthread_exit",
 	"thrd_exit", "exit",
 	"_exit", "_Exit", "quick_exit", "abort", "__libc_start_main", "__cxa_finalize", "__stack_chk_fail",
-	/* ask for their caller's address */
+	/* these look at their return address */
 	"dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dladdr", "dladdr1", "dlinfo", "dlerror", "dl_iterate_phdr",
 	"_mcount", "mcount",
 	"__fentry__", "__cyg_profile_func_enter", "__cyg_profile_func_exit",
-	/* have a calling convention of their own */
+	/* these have a calling convention of their own */
 	"__tls_get_addr", "___tls_get_addr", "__tls_get_addr_slow", "__tls_get_offset",
 };
 
 static const char *const prefixes[] = { "_dl_", "__libc_dl", "_Unwind_", "__morestack", "__asan_", "__tsan_", "__msan_",
 	"__ubsan_", "__sanitizer_" };
 
-/* Most names differ in the first characters; a call of strcmp for each costs more than all else of a binding. */
+/* Most names differ in the first characters; calling strcmp for each would cost more than the rest of a binding. */
 static int is(const char *name, const char *wanted)
 {
 	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);

@@ -78,7 +78,7 @@ static int same_bytes(int a, int b)
 	static char bytes[2][16384] SYS_LARGE; /* the lock guards it */
 	long n, m;
 
-	/* A short read of regular files is their end. */
+	/* For regular files a short read means the end. */
 	do {
 		n = sys_read(a, bytes[0], sizeof(bytes[0]));
 		m = sys_read(b, bytes[1], sizeof(bytes[1]));
@@ -87,8 +87,8 @@ static int same_bytes(int a, int b)
 }
 
 /*
- * A build-id can be given to anything (--build-id=0x...), and stripped or edited copies keep theirs. Where the file
- * that was seen first is still there, the bytes say whether this is a copy of it.
+ * Any file can be given any build-id (--build-id=0x...), and stripped or edited copies keep it. If the file that was
+ * seen first is still there, comparing the bytes tells whether this is a copy of it.
  */
 static int same_content(const struct object *known, const struct object *candidate)
 {
@@ -143,7 +143,7 @@ static struct object *identify(
 	for (struct object *o = objects; o; o = o->next) {
 		if (same_identity(o, &candidate)) {
 			if (memory.blocks == before.blocks && before.next) {
-				sys_fill((void *)before.next, 0, memory.next - before.next); /* the path, again */
+				sys_fill((void *)before.next, 0, memory.next - before.next); /* the path's copy */
 				memory = before;
 			}
 			return o;
@@ -187,7 +187,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 
 	process_lock(&held);
 	object_rules = rules;
-	epoch_reclaim(); /* before we look for a load that is free */
+	epoch_reclaim(); /* before we look for a free load */
 	uint32_t known = object_count;
 	struct object *object = identify(map, image, rules, flags);
 	if (object && (load = new_load())) {
@@ -209,8 +209,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->asked = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it finds
-							    the load whole, or not open */
+		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		load->state = LOAD_OPEN;
 		if (object->number > known)
 			announce_object(object);
@@ -263,8 +263,8 @@ void object_doom(void)
 }
 
 /*
- * Its text is gone, so nobody can be in its stubs (stub.h), nor come there: whoever could call it was bound to it and
- * is gone too.
+ * The load's text is gone, so no thread can be in its stubs (stub.h), or come there: objects that could call it were
+ * bound to it and are gone too.
  */
 static void retire(struct load *load)
 {
@@ -288,8 +288,9 @@ static int is_open_again(const struct load *load)
 }
 
 /*
- * Does ld.so know it still? When the process exits, it closes one namespace after another, with the same callbacks as
- * dlclose does, and unmaps nothing: threads go on in there. Takes ld.so's lock, so not under the process lock.
+ * Does ld.so still know the load? When the process exits, ld.so closes one namespace after another, with the same
+ * callbacks as for dlclose, and unmaps nothing: threads go on running there. Takes ld.so's lock, so never call it under
+ * the process lock.
  */
 static int is_loaded(const struct load *load)
 {
@@ -305,7 +306,7 @@ void object_retire(void)
 	struct process_held held;
 	struct load *gone = NULL;
 
-	/* A newer glibc reports LA_ACT_DELETE before some objects are closed; then only the missing text tells. */
+	/* A newer glibc reports LA_ACT_DELETE before some objects are closed; for these only the missing text tells. */
 	for (struct load *load = loads; load; load = load->next) {
 		if (load->state != LOAD_DOOMED && load->state != LOAD_CLOSED)
 			continue;

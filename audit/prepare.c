@@ -18,7 +18,7 @@
 #include "runtime/text.h"
 #include "x86_64/patch.h"
 
-/* Kinds that sections announce, and those that notes do. */
+/* Kinds that sections announce, and kinds that notes announce. */
 #define IN_SECTIONS kinds_with(KIND_BY_SECTION)
 #define IN_NOTES    kinds_with(KIND_BY_NOTE)
 
@@ -36,7 +36,7 @@ static void refuse_all(struct object *object, enum trace_reason reason)
 	}
 }
 
-/* ---- what is there, and what is wanted: once per object ---- */
+/* ---- which sites there are, and which are wanted: once per object ---- */
 
 static int is_mapped_file(int fd, uint64_t address)
 {
@@ -56,7 +56,7 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 
 	if (fd < 0)
 		return TRACE_REASON_UNREADABLE;
-	/* What sections announce is asked of them; notes were seen in the image. */
+	/* The file's section names tell of the kinds that sections announce; notes were found in the image. */
 	unsigned present = kinds & (kinds & IN_SECTIONS ? ~IN_SECTIONS | site_hint((int)fd) : ~IN_SECTIONS);
 	if (present && site_scan(set, (int)fd, present) != 0)
 		reason = TRACE_REASON_DAMAGED;
@@ -96,8 +96,8 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
 }
 
 /*
- * Do the rules name the object for this kind? Else it was looked at for the XRay interface alone. Guards are on in
- * objects that no section names, too: that is what their authors expect of a process that is traced.
+ * Do the rules name the object for this kind? If not, it is looked at only for the XRay interface. Guards are on even
+ * in objects that no section names: their authors expect that in a traced process.
  */
 static int is_asked(const struct object *object, int kind)
 {
@@ -106,7 +106,7 @@ static int is_asked(const struct object *object, int kind)
 	return object->section->kinds >> kind & 1;
 }
 
-/* What the rules, and what was asked since, want of one function. Returns the reason that it is counted by. */
+/* Marks a function by the rules and by what was asked since. Returns the reason under which it is counted. */
 static enum trace_reason choose(struct object *object, uint32_t i)
 {
 	const struct site_function *f = &object->sites.function[i];
@@ -135,7 +135,7 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 	return selected ? TRACE_REASON_DISABLED : TRACE_REASON_NOT_SELECTED;
 }
 
-/* Do the bytes of its sites differ, so that they are kept? */
+/* Do the bytes of the kind's sites differ, so that they must be kept? */
 static int has_own_bytes(int kind)
 {
 	for (unsigned type = 0; type < SLED_TYPES; type++)
@@ -144,7 +144,7 @@ static int has_own_bytes(int kind)
 	return 0;
 }
 
-/* Chooses functions, and lists what can be used by address. Lock held. */
+/* Chooses functions, and lists those that can be used in order of address. Lock held. */
 static void plan(struct object *object)
 {
 	struct site_set *set = &object->sites;
@@ -179,7 +179,7 @@ static void plan(struct object *object)
 	sort(object->functions, object->usable_functions, &set->function->address, sizeof(*set->function));
 }
 
-/* A thread that was looking at the object's file was left behind by a fork: its half of the work is forgotten. */
+/* The process forked while another thread was looking at the object's file: drops that thread's unfinished work. */
 static void forget_half(struct object *object)
 {
 	struct process_held held;
@@ -210,7 +210,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		enum trace_reason why = reason != TRACE_REASON_TRACED ? reason : set->kind_reason[kind];
-		/* That a kind has none is worth a word only where somebody has asked for it. */
+		/* That a kind has no sites is recorded only if the kind was asked for. */
 		int asked = kind_has(kind, KIND_BY_SECTION) ? is_asked(object, kind)
 							    : kinds >> kind & 1 && why != TRACE_REASON_NO_SITES;
 		if (asked && !kind_has(kind, KIND_BOUND) && why != TRACE_REASON_TRACED)
@@ -220,7 +220,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 		plan(object);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
 	if (!object->usable) {
-		/* Nothing that could ever be patched: keep none of it. */
+		/* No site could ever be patched: keep none. */
 		object->marks = NULL;
 		object->usable_functions = 0;
 		site_free(set);
@@ -232,7 +232,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 /* ---- patching: once per load ---- */
 
 /*
- * The bytes in memory once more: they are what we write over, whatever the file says. Keeps those of patchable sites.
+ * Checks the bytes in memory again: we overwrite these, whatever the file says. Keeps the bytes of patchable sites.
  */
 static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
 {
@@ -253,7 +253,7 @@ static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_
 	return 1;
 }
 
-/* The patch that a site needs at load; size 0: none. Returns 0 when there can't be one. */
+/* The patch that a site needs at load; size 0: no patch. Returns 0 when it can't be patched. */
 static int build_one(struct load *load, uint32_t n, struct patch *patch)
 {
 	const struct object *object = load->object;
@@ -276,8 +276,8 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 }
 
 /*
- * Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when a site is not what it
- * should be.
+ * Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when the bytes of a site are
+ * not as expected.
  */
 static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uint64_t segment_end)
 {
@@ -289,7 +289,7 @@ static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uin
 		const struct site *s = &object->sites.site[site];
 		if (s->address >= segment_end)
 			break;
-		/* What stays as it is may need no look; what can be patched later is looked at then. */
+		/* A site that stays as it is may need no check now: if it can be patched later, it is checked then. */
 		if (!(object->marks[s->function] & FUNCTION_ON) && sled_row(s->type)->as_is)
 			continue;
 		if (!is_as_expected(load, site, segment_end) || !build_one(load, site, &patch[n]))
@@ -300,7 +300,7 @@ static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uin
 	return n;
 }
 
-/* All segments. Nothing was written when it answers anything but TRACED, or all of it in earlier segments. */
+/* Patches all segments. When it returns anything but TRACED, a segment is either patched completely or not at all. */
 static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 {
 	const struct object *object = load->object;
@@ -321,7 +321,7 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 	return TRACE_REASON_TRACED;
 }
 
-/* Is anything that needs stubs to be on or ready? */
+/* Is there a function that needs stubs and is to be on or ready? */
 static int is_wanted(const struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.functions; i++)
@@ -339,7 +339,7 @@ static enum trace_reason patch_load(struct load *load)
 	enum trace_reason reason;
 
 	process_lock(&held);
-	/* Where nothing is wanted now, a place that can't be had is looked for again when something is. */
+	/* If no function is wanted now and there is no room for stubs, we look for room again when one is. */
 	int wanted = is_wanted(object);
 	reason = wanted ? load_code_stubs(load) : load_code_reserve(load);
 	if (reason == TRACE_REASON_TRACED)
@@ -373,7 +373,10 @@ static void prepare_sleds(struct load *load)
 	struct process_held held;
 	struct object *object = load->object;
 
-	/* ld.so's lock keeps everybody else from this object's sites, and `preparing` whoever switches sites live. */
+	/*
+	 * ld.so's lock keeps other threads from preparing this object, and `preparing` keeps threads from switching its
+	 * sites live.
+	 */
 	if (!object->usable || object->refused)
 		return;
 	enum trace_reason reason = patch_load(load);
@@ -387,7 +390,7 @@ static void prepare_sleds(struct load *load)
 	process_unlock(&held);
 }
 
-/* XRay functions are looked for in all objects: the program can ask for them (xray.h). ld.so's lock. */
+/* XRay's mask when its functions are looked for in all objects: the program can ask for them (xray.h). ld.so's lock. */
 static unsigned for_interface;
 
 void prepare(struct load *load, const struct image *image)
@@ -424,8 +427,8 @@ void prepare_for_interface(void)
 		return;
 	for_interface = 1u << TRACE_KIND_XRAY;
 	/*
-	 * Loads come and go under ld.so's lock alone, so the list can be walked. Their code may run: it is only looked
-	 * at.
+	 * Loads come and go under ld.so's lock alone, so the list can be walked. Their code may be running; it is only
+	 * read.
 	 */
 	for (struct load *load = loads; load; load = load->next) {
 		struct object *object = load->object;

@@ -32,7 +32,7 @@ static uint64_t target(enum import import)
 	}
 }
 
-/* The library's calls end in the module; see audit/runtime_symbols.h. */
+/* Is it libxaudit-api? Its definitions end in the module (audit/runtime_symbols.h). */
 static int is_api(const struct object *object)
 {
 	static const char name[] = "libxaudit-api.so";
@@ -40,7 +40,7 @@ static int is_api(const struct object *object)
 	return object->soname && !strncmp(object->soname, name, sizeof(name) - 1);
 }
 
-/* Which of these does another open object of the namespace define? Lock held. */
+/* Which of these (a mask) does another open object of the namespace define? Lock held. */
 static unsigned defined_elsewhere(const struct load *load, unsigned mask)
 {
 	unsigned defined = 0;
@@ -63,7 +63,7 @@ static int protection(const struct load *load, uint64_t address)
 	return 0;
 }
 
-/* Writes what lies behind the symbol's name and type, up to its size. Returns 0 or what patch_at_load() answers. */
+/* Writes the symbol's fields after name and type, up to its size. Returns 0 or what patch_at_load() returns. */
 static int write_symbol(const struct load *load, uint64_t address, const Elf64_Sym *symbol)
 {
 	const size_t from = offsetof(Elf64_Sym, st_other), to = offsetof(Elf64_Sym, st_size);
@@ -128,7 +128,7 @@ void runtime_symbols_give(struct load *load, const struct imports *imports)
 	for (int i = 0; i < IMPORTS_XRAY; i++)
 		if (imports->symbol[i])
 			mask |= 1u << i;
-	if (!mask && !recent) /* without the lock: whoever adds to it holds ld.so's, too */
+	if (!mask && !recent) /* without the lock: threads that add to it also hold ld.so's */
 		return;
 	process_lock(&held);
 	if (!is_api(load->object))
@@ -145,7 +145,7 @@ void runtime_symbols_settled(void)
 	struct process_held held;
 
 	process_lock(&held);
-	recent = NULL; /* what it lists belongs to its loads */
+	recent = NULL; /* the items belong to their loads */
 	process_unlock(&held);
 }
 

@@ -40,7 +40,7 @@ typedef void *calloc_function(size_t n, size_t size);
 static int tsan, settled;
 static calloc_function *calloc_real;
 
-/* ld.so's, under its lock. */
+/* For ld.so, under its lock. */
 static void *calloc_for_loader(size_t n, size_t size)
 {
 	static struct arena memory; /* for the life of the process */

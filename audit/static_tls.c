@@ -14,11 +14,11 @@
 #include "runtime/text.h"
 
 #define VARIABLE "GLIBC_TUNABLES="
-#define MOST	 (64ul << 20) /* of a command line: what the kernel takes */
+#define MOST	 (64ul << 20) /* of a command line: the most that the kernel accepts */
 
-static uint64_t room = STATIC_TLS_SPARE; /* that ld.so keeps beyond what it needs itself, at least */
-static uint64_t marked, all;		 /* bytes that libraries need: those that say so; those with TLS */
-static int foreign;			 /* somebody refers to another object's TLS */
+static uint64_t room = STATIC_TLS_SPARE; /* bytes that ld.so keeps beyond its own needs, at least */
+static uint64_t marked, all;		 /* bytes of libraries that are marked; of all with TLS */
+static int foreign;			 /* an object refers to another object's TLS */
 static int never;			 /* this process is not executed again */
 
 /* ---- GLIBC_TUNABLES ---- */
@@ -32,7 +32,7 @@ static char **find_tunables(void)
 	return e && *e ? e : NULL;
 }
 
-/* The number at text, up to `end`'s first character. Larger ones than any room: that room. */
+/* The number at text; where it exceeds any possible room, its remaining digits are ignored. */
 static uint64_t number(const char *text)
 {
 	uint64_t n = 0;
@@ -53,8 +53,10 @@ static uint64_t number(const char *text)
 	}
 }
 
-/* Takes off the suffix that a first start, or the command, has put there. Strings and list are the program's own, from
- * the kernel or ld.so's copy of it. */
+/*
+ * Removes the suffix that a first start, or the command, has added. Strings and list are the program's own, from the
+ * kernel, or ld.so's copy.
+ */
 static void take_off(char **entry, char *suffix)
 {
 	int was = suffix[strlen(STATIC_TLS_ONCE "=")] != '0';
@@ -63,7 +65,7 @@ static void take_off(char **entry, char *suffix)
 		suffix[suffix > *entry + strlen(VARIABLE) ? -1 : 0] = '\0';
 		return;
 	}
-	/* It was put at the end. */
+	/* The variable was added at the end. */
 	for (; *entry; entry++)
 		entry[0] = entry[1];
 }
@@ -112,11 +114,11 @@ static const char *strings_of(const struct link_map *map)
 		d++;
 	if (!d || d->d_tag == DT_NULL)
 		return NULL;
-	/* ld.so makes it an address, unless the section is read-only. */
+	/* ld.so makes the value an address, unless the section is read-only. */
 	return (const char *)(d->d_un.d_ptr < map->l_addr ? map->l_addr + d->d_un.d_ptr : d->d_un.d_ptr);
 }
 
-/* The kernel's own: its dynamic section holds no addresses, and it needs nothing. */
+/* The kernel's vDSO: its dynamic section holds no addresses, and it needs no libraries. */
 static int is_vdso(const struct link_map *map)
 {
 	return map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR);
@@ -142,8 +144,8 @@ static int is_same_file(const char *path, const struct stat *file)
 }
 
 /*
- * Is the library of that name a file that is mapped under another one (a link)? ld.so finds that out when it has opened
- * it, and maps nothing. Looked for beside what is mapped; the first file that is there counts.
+ * Is the library of that name a file that is mapped already under another name (a link)? ld.so notices that when it has
+ * opened the file, and maps nothing. We look in the folders of mapped libraries; the first file found counts.
  */
 static int is_link(const struct link_map *first, const char *name)
 {
@@ -168,7 +170,7 @@ static int is_link(const struct link_map *first, const char *name)
 	return 0;
 }
 
-/* Is all mapped that any object needs? ld.so goes on to the next library as long as one is missing. */
+/* Is every library mapped that any object needs? As long as one is missing, ld.so goes on to the next. */
 static int is_complete(const struct link_map *map)
 {
 	const struct link_map *first = map, *m;
@@ -201,15 +203,14 @@ static void *memory(size_t size)
 	return sys_is_error(p) ? NULL : p;
 }
 
-/* The arguments as the kernel laid them out: ld.so, run as a command, takes its own away from main()'s. NULL: not to be
- * had. */
+/* The arguments as the kernel laid them out: ld.so, run as a command, removes its own for main(). NULL: can't be read. */
 static char **arguments(size_t *count)
 {
 	size_t length = 0, size = 1ul << 20;
 	char *text = NULL, **list;
 	long fd = sys_open("/proc/self/cmdline", O_RDONLY, 0), n = -1;
 
-	/* It tells no length before it is read; nobody's memory counts here. */
+	/* The file has no length before it is read; memory does not matter here. */
 	for (; fd >= 0 && size <= MOST && (text = memory(size)); size *= 4) {
 		for (length = 0; length < size && (n = sys_call(__NR_pread64, fd, (long)(text + length),
 							   (long)(size - length), (long)length, 0, 0)) > 0;)
@@ -233,7 +234,7 @@ static char **arguments(size_t *count)
 }
 
 /*
- * The environment with room for `wanted` bytes as suffix of GLIBC_TUNABLES; trap: "", or STATIC_TLS_TRAP. NULL: no
+ * The environment, with a suffix of GLIBC_TUNABLES that asks for `wanted` bytes; trap: "", or STATIC_TLS_TRAP. NULL: no
  * memory.
  */
 static char **environment(uint64_t wanted, const char *trap)
@@ -271,9 +272,9 @@ static int is_script(const char *path)
 }
 
 /*
- * By the name that it was started by, so that it bears it: /proc/self/comm is its last part. A script is executed as
- * the script that it is, since the kernel puts that name, too; the kernel has put interpreter and option before it and
- * taken its first argument away.
+ * Executes the program by the name that it was started with, so that it keeps this name: /proc/self/comm is the name's
+ * last part. A script is executed by the script's own name, which the kernel uses for comm, too; the kernel has put
+ * interpreter and option before that name, and removed the first argument.
  */
 static void execute(char **argument, size_t count, char **variables)
 {
@@ -290,7 +291,7 @@ static void execute(char **argument, size_t count, char **variables)
 			sys_call(__NR_execve, (long)name, (long)(argument + n), (long)variables, 0, 0, 0);
 		return;
 	}
-	/* ld.so run as a command tells the program's name there. */
+	/* There ld.so, run as a command, gives the program's name. */
 	if (!is_same_file(name, &program) || object_program)
 		name = strchr(argument[0], '/') ? argument[0] : NULL;
 	if (!is_same_file(name, &program)) {
@@ -298,15 +299,15 @@ static void execute(char **argument, size_t count, char **variables)
 		target[length > 0 ? length : 0] = '\0';
 		name = target;
 	}
-	/* Deleted, or never in a folder. */
+	/* The file was deleted, or never was in a folder. */
 	if (!is_same_file(name, &program))
 		name = (char *)"/proc/self/exe";
 	sys_call(__NR_execve, (long)name, (long)argument, (long)variables, 0, 0, 0);
 }
 
 /*
- * Whoever traces us by PTRACE_TRACEME alone gets a SIGTRAP for each execve, and passes on those that it did not expect:
- * it is ignored till the second start begins. What is ignored stays so over execve.
+ * A tracer that uses PTRACE_TRACEME alone gets a SIGTRAP for each execve, and passes an unexpected one on to us: so
+ * SIGTRAP is ignored until the second start begins. An ignored signal stays ignored across execve.
  */
 static void start_again(uint64_t wanted)
 {
@@ -322,7 +323,7 @@ static void start_again(uint64_t wanted)
 		execute(argument, count, variables);
 	if (is_default)
 		signal(SIGTRAP, SIG_DFL);
-	/* What is left of the memory is little, and the process will end soon. */
+	/* There was no second start. The memory that is left is little, and the process will end soon. */
 }
 
 /* ---- how much ---- */
@@ -333,7 +334,7 @@ static uint64_t tls_of(const struct image *image)
 		const Elf64_Phdr *p = &image->phdr[i];
 		uint64_t align = p->p_align ? p->p_align : 1;
 		if (p->p_type == PT_TLS && p->p_memsz < 1ull << 40 && align < 1ull << 40)
-			return (p->p_memsz + 2 * align - 1) & ~(align - 1); /* wherever it begins */
+			return (p->p_memsz + 2 * align - 1) & ~(align - 1); /* at most, wherever it begins */
 	}
 	return 0;
 }
@@ -350,7 +351,7 @@ void static_tls_look(const struct link_map *map, const struct image *image, cons
 {
 	int is = is_marked(map);
 
-	/* libc has its room, and the program was there when ld.so looked. */
+	/* libc has its room, and ld.so already counted the program when it set aside room. */
 	if (!program && !(image->soname && !strcmp(image->soname, "libc.so.6"))) {
 		uint64_t size = tls_of(image);
 		all += size;

@@ -11,7 +11,7 @@ int symbol_is_inside(const struct load *load, const void *p, uint64_t size)
 	return address >= load->start && address <= load->end && size <= load->end - address;
 }
 
-/* ld.so makes the values addresses, except in objects whose dynamic section is read-only. */
+/* ld.so makes these values addresses, except in objects whose dynamic section is read-only. */
 static const void *place(const struct load *load, uint64_t value, uint64_t size)
 {
 	if (value < load->start)
@@ -42,7 +42,7 @@ int symbol_tables(struct symbol_tables *t, const struct load *load)
 	t->symbols = symbols ? place(load, symbols, sizeof(Elf64_Sym)) : NULL;
 	t->rela = rela ? place(load, rela, t->rela_count * sizeof(Elf64_Rela)) : NULL;
 	t->plt = plt ? place(load, plt, t->plt_count * sizeof(Elf64_Rela)) : NULL;
-	/* Strings have no alignment. */
+	/* Strings need no alignment. */
 	strings += strings < load->start ? load->base : 0;
 	t->strings =
 		symbol_is_inside(load, (const void *)(uintptr_t)strings, 1) ? (const char *)(uintptr_t)strings : NULL;
@@ -113,7 +113,7 @@ static const Elf64_Sym *find_sysv(const struct symbol_tables *t, const char *nam
 	uint32_t buckets = t->hash[0], chains = t->hash[1];
 	const uint32_t *bucket = t->hash + 2, *chain = bucket + buckets;
 
-	/* At most so many steps: a damaged chain may be a ring. */
+	/* The number of steps is limited: a damaged chain may be a ring. */
 	uint32_t i = buckets ? bucket[sysv_hash(name) % buckets] : 0;
 	for (uint32_t left = chains; left && i && i < chains; left--, i = chain[i])
 		if (is_called(t, &t->symbols[i], name))

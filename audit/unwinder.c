@@ -12,7 +12,7 @@
 
 void unwinder_init(void)
 {
-	unwinder_blind = sys_has_shadow_stack(); /* which would refuse our returns */
+	unwinder_blind = sys_has_shadow_stack(); /* a shadow stack would refuse our returns */
 }
 
 static void to_entries_only(const struct stub_pages *pages)
@@ -21,9 +21,9 @@ static void to_entries_only(const struct stub_pages *pages)
 
 	for (uint32_t i = 0; i < pages->stubs; i++) {
 		uint64_t *gate = &stub_cell(pages, i)->gate;
-		/* Relaxed: one aligned word; a thread that still takes the old gate called before the object came. */
+		/* Relaxed: one aligned word; a thread that takes the old gate called before the object was loaded. */
 		if (__atomic_load_n(gate, __ATOMIC_RELAXED) == intercept)
-			/* relaxed, as said */
+			/* relaxed, as above */
 			__atomic_store_n(gate, (uint64_t)(uintptr_t)tramp_gate_point, __ATOMIC_RELAXED);
 	}
 }
