@@ -72,8 +72,10 @@ static uint64_t foreign;
 static uintptr_t loader_base; /* where ld.so is mapped */
 static char program[4096] SYS_LARGE; /* object_program; "" where /proc/self/exe is the program */
 
-/* The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program,
- * whose file the kernel knows by its mapping. */
+/*
+ * The kernel tells where ld.so is, unless ld.so is what it was told to execute: then ld.so has mapped the program,
+ * whose file the kernel knows by its mapping.
+ */
 static void find_loader(void)
 {
 	struct mapping mapping;
@@ -374,9 +376,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		announce_changed_counts(1);
 		process_unlock(&held);
 		calls_finish();
-		/*
-		 * After it: so open calls have their ends, and the copy says that the process came to its end.
-		 */
+		/* After it: so open calls have their ends, and the copy says that the process came to its end. */
 		if (!check_mode())
 			snapshot_at_exit();
 	}

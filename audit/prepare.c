@@ -231,9 +231,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 
 /* ---- patching: once per load ---- */
 
-/*
- * Checks the bytes in memory again: we overwrite these, whatever the file says. Keeps the bytes of patchable sites.
- */
+/* Checks the bytes in memory again: we overwrite these, whatever the file says. Keeps the bytes of patchable sites. */
 static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
 {
 	struct object *object = load->object;

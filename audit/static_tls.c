@@ -203,7 +203,7 @@ static void *memory(size_t size)
 	return sys_is_error(p) ? NULL : p;
 }
 
-/* The arguments as the kernel laid them out: ld.so, run as a command, removes its own for main(). NULL: can't be read. */
+/* The arguments as the kernel laid them out: ld.so, run as a command, hides its own from main(). NULL: unreadable. */
 static char **arguments(size_t *count)
 {
 	size_t length = 0, size = 1ul << 20;

@@ -413,7 +413,7 @@ struct trace_sites {
 /* Something about the recording changed while the process ran. */
 enum trace_change_what {
 	TRACE_CHANGE_ENABLED = 1,  /* value: sites that changed; text: the rule */
-	TRACE_CHANGE_DISABLED = 2, /* the same */
+	TRACE_CHANGE_DISABLED = 2, /* as for ENABLED */
 	TRACE_CHANGE_STARTED = 3,
 	TRACE_CHANGE_STOPPED = 4,
 	TRACE_CHANGE_MODE = 5,	    /* value: enum trace_mode */

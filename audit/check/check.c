@@ -28,7 +28,7 @@ static struct closing {
 	const char *path;
 } closing[CHECK_CLOSING_MAX] SYS_LARGE;
 
-/* Ranges that are reserved, a ring. Process lock. */
+/* The reserved ranges, as a ring. Process lock. */
 static struct range {
 	uint64_t start, size;
 } reserved[CHECK_RANGES] SYS_LARGE;
@@ -39,9 +39,11 @@ int check_mode(void)
 	return tracer != 0;
 }
 
-/* ---- the way to the tracer ---- */
+/* ---- messages to the tracer ---- */
 
-/* Is it still there? Also in a child of vfork, in other namespaces, and after it has let us go. */
+/*
+ * Is the tracer still there? Also right in a child of vfork, in other namespaces, and after the tracer has let us go.
+ */
 static int is_watched(void)
 {
 	static const char key[] = "\nTracerPid:\t";
@@ -69,8 +71,8 @@ struct kernel_action {
 };
 
 /*
- * The kernel delivers a breakpoint's signal in any case: where it is blocked or ignored, it first changes that. So it
- * is neither while we speak.
+ * The kernel always delivers a breakpoint's signal: if SIGTRAP is blocked or ignored, the kernel changes that. So
+ * SIGTRAP is neither while we send a message.
  */
 void check_speak(struct check_message *message)
 {
@@ -140,8 +142,8 @@ static void find_text(struct closing *c, const struct link_map *map)
 }
 
 /*
- * For modules with la_symbind64, ld.so makes a table of 32 bytes per PLT slot, and never frees it (measured with 2.36);
- * and we note the range.
+ * For modules with la_symbind64, ld.so makes a table of 32 bytes per PLT slot, and never frees it (measured with 2.36).
+ * We add the entry of our ring of ranges.
  */
 static uint64_t cost(const struct link_map *map)
 {
@@ -191,7 +193,9 @@ void check_closing(struct load *load)
 	struct process_held held;
 	int noted = 0;
 
-	/* At exit, ld.so closes the other namespaces before it tells of the program's end; nothing is unmapped then. */
+	/*
+	 * At exit, ld.so closes the other namespaces before it announces the program's end; nothing is unmapped then.
+	 */
 	if (!started || (load->namespace != LM_ID_BASE && !check_dlclose_active()))
 		return;
 	check_dlclose_forget(load);
@@ -214,7 +218,7 @@ void check_closing(struct load *load)
 	check_speak(&message);
 }
 
-/* Takes the range for good. 1: done; 0: something is mapped there; -1: the kernel gives no address space. */
+/* Reserves the range for good. 1: done; 0: something is mapped there; -1: the kernel gives no address space. */
 static int reserve(uint64_t start, uint64_t size)
 {
 	struct range *oldest = &reserved[reserved_count % CHECK_RANGES];
@@ -223,7 +227,7 @@ static int reserve(uint64_t start, uint64_t size)
 		sys_mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (p != at) {
-		/* Before Linux 4.17, the address is a wish. */
+		/* Before Linux 4.17, the address is only a hint. */
 		if (!sys_is_error(p))
 			sys_munmap(p, size);
 		return sys_is_error(p) && (long)p != -EEXIST ? -1 : 0;
@@ -236,9 +240,9 @@ static int reserve(uint64_t start, uint64_t size)
 }
 
 /*
- * One load that was closed and is unmapped now, its range reserved. A destructor that opens a library brings us here
- * too early: then the range is still taken, and its time comes later. locked: ld.so's lock is held, so nobody is in the
- * middle of an unload. Returns 0 when there is none.
+ * Finds one closed load that is unmapped now, and reserves its range. When a destructor opens a library, this is called
+ * too early: then the load is still mapped, and is found by a later call. locked: ld.so's lock is held, so no thread is
+ * in the middle of an unload. Returns 0 when there is no such load.
  */
 static int take_unloaded(struct closing *result, uint32_t *flags, int *from, int locked)
 {
@@ -252,8 +256,10 @@ static int take_unloaded(struct closing *result, uint32_t *flags, int *from, int
 		*from = i + 1;
 		if (!c->load)
 			continue;
-		/* Closed again under the same number: not possible; under another: it is gone, and its memory serves
-		 * the next. */
+		/*
+		 * A load is closed once. If the number is another, the load is gone, and its struct serves a later
+		 * load.
+		 */
 		int doomed = c->of->number != c->load || c->of->state == LOAD_DOOMED ||
 			     c->of->state == LOAD_RETIRED || c->of->state == LOAD_FREE;
 		int r = reserve(c->start, c->end - c->start);

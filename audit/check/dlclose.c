@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `xaudit check`: watching dlclose, and what it leaves loaded. */
+/* `xaudit check`: watching dlclose, and the libraries that it leaves loaded. */
 #define _GNU_SOURCE
 #include "audit/check/dlclose.h"
 
@@ -19,23 +19,24 @@
 static uint32_t last_at_start; /* loads up to this number belong to the program */
 static struct check_offsets offsets;
 
-/* Who has bindings into whom, of objects that the program opened. Process lock; when full, the reasons for staying are
- * fewer. */
+/*
+ * Bindings between objects that the program opened: from which, to which. Process lock; when full, some reasons for
+ * staying are missing.
+ */
 static struct bound {
 	uint32_t from, to;
 	const char *name; /* in the caller's memory */
 } bound[512] SYS_LARGE;
 static uint32_t bound_count;
 
-/* Loads that a nested dlclose (by a destructor) should have closed: known when the outermost one returns. Process lock.
- */
+/* Loads that a nested dlclose (by a destructor) should close; known when the outermost one returns. Process lock. */
 static struct {
 	uint32_t tid, load;
 } nested[64];
 
-static __thread int depth __attribute__((tls_model("initial-exec"))); /* of dlclose on this thread */
+static __thread int depth __attribute__((tls_model("initial-exec"))); /* nesting of dlclose on this thread */
 
-/* ---- what was closed and stays ---- */
+/* ---- objects that were closed and stay ---- */
 
 static int names(const struct load *load, const char *soname)
 {
@@ -60,7 +61,7 @@ static struct load *by_number(uint32_t number)
 	return load;
 }
 
-/* Why is it still there? As far as one can tell from inside. Lock held. */
+/* Adds the reasons why it is still loaded, as far as we can tell from inside. Lock held. */
 static void add_reasons(struct check_message *message, const struct load *kept)
 {
 	const char *file = strrchr(kept->object->path, '/');
@@ -80,7 +81,7 @@ static void add_reasons(struct check_message *message, const struct load *kept)
 	for (uint32_t i = 0; i < bound_count; i++) {
 		const struct load *from = bound[i].to == kept->number ? by_number(bound[i].from) : NULL;
 
-		/* A dependency by name says more. */
+		/* A dependency by name tells more than a binding. */
 		if (!from || names(from, soname))
 			continue;
 		message->bound_by = (uint64_t)(uintptr_t)from->object->path;
@@ -112,7 +113,7 @@ static void tell_kept(uint32_t number)
 		check_speak(&message);
 }
 
-/* The open load with this handle, when one more dlclose is its last; 0: none. */
+/* Number of the open load with this handle, if the next dlclose is its last; else 0. */
 static uint32_t last_close(const void *handle)
 {
 	struct process_held held;
@@ -159,8 +160,7 @@ static uint32_t take_nested(void)
 
 static int (*real_dlclose)(void *handle);
 
-/* What programs are bound to for dlclose. Unlike dlopen it does not ask who called it, so a frame of ours does no harm.
- */
+/* The dlclose that programs are bound to. Unlike dlopen, it does not look at its caller: our frame does no harm. */
 static int check_dlclose(void *handle)
 {
 	uint32_t number = last_close(handle);
@@ -173,7 +173,7 @@ static int check_dlclose(void *handle)
 			note_nested(number);
 		return r;
 	}
-	/* When a namespace becomes empty, no LA_ACT_CONSISTENT comes. */
+	/* When a namespace becomes empty, there is no LA_ACT_CONSISTENT. */
 	check_tell_unloaded(0);
 	if (number && !r)
 		tell_kept(number);
@@ -187,7 +187,7 @@ int check_dlclose_active(void)
 	return depth;
 }
 
-/* ---- how programs come to it ---- */
+/* ---- binding programs to it ---- */
 
 /* The program's libc: it is the same file as ours, so dlclose lies at the same place in it. Lock held. */
 static const struct link_map *find_real(void)
@@ -223,7 +223,7 @@ int check_dlclose_start(int64_t *thread_list)
 	return check_map_find(&offsets);
 }
 
-/* Slots may be read-only by now. What the kernel says to the same value being written tells. */
+/* Slots may be read-only by now. To find out, we ask the kernel to write the value that is already there. */
 static void set_slot(uintptr_t *slot)
 {
 	uintptr_t same = *slot;
@@ -231,7 +231,7 @@ static void set_slot(uintptr_t *slot)
 	long n = sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
 	void *page = (void *)((uintptr_t)slot & ~4095ul);
 
-	/* A filter may refuse it. */
+	/* A filter may refuse the system call. */
 	if (n != (long)sizeof(same) && n != -EFAULT)
 		n = maps_is_writable((uint64_t)(uintptr_t)slot) == 1 ? (long)sizeof(same) : -EFAULT;
 	if (n == (long)sizeof(same)) {
@@ -244,8 +244,8 @@ static void set_slot(uintptr_t *slot)
 
 /*
  * Slots of the object that hold dlclose's address without a PLT entry (-fno-plt, or where the address is taken): ld.so
- * fills them without asking la_symbind64. Until the object is relocated, they hold 0. Returns 0 then, 1 when there is
- * nothing more to be done. ld.so's lock is held.
+ * fills them without asking la_symbind64. Until the object is relocated, they hold 0, and this returns 0; else 1:
+ * nothing is left to be done. ld.so's lock is held.
  */
 static int bind_slots(const struct load *load)
 {
@@ -286,7 +286,7 @@ static int bind_slots(const struct load *load)
 			continue;
 		if (!*slot)
 			return 0;
-		/* Somebody else's dlclose, of a preloaded library, calls the real one in its turn. */
+		/* A preloaded library's dlclose stays: it calls the real one itself. */
 		if (*slot == (uintptr_t)real_dlclose)
 			set_slot(slot);
 	}
@@ -295,7 +295,7 @@ static int bind_slots(const struct load *load)
 
 void check_dlclose_bind(void)
 {
-	static uint32_t done; /* loads up to this number */
+	static uint32_t done; /* slots of loads up to this number */
 	uint32_t last = done, pending = UINT32_MAX;
 	struct process_held held;
 
@@ -346,10 +346,10 @@ uintptr_t check_bind(
 {
 	const char *soname = to->object->soname;
 
-	/* What was opened is relocated now. */
+	/* Newly opened objects are relocated now. */
 	if (flags & LA_SYMB_DLSYM && last_at_start)
 		check_dlclose_bind();
-	/* Each namespace has a libc of its own; that of the program counts. */
+	/* Each namespace has a libc of its own; only the program's counts. */
 	if (!strcmp(name, "dlclose") && to->namespace == LM_ID_BASE && soname &&
 		(!strcmp(soname, "libc.so.6") || !strcmp(soname, "libdl.so.2"))) {
 		real_dlclose = (int (*)(void *))symbol->st_value;

@@ -10,7 +10,7 @@
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
-/* ld.so's struct has 1100 to 1200 bytes; what follows it in its memory does no harm. */
+/* ld.so's struct has 1100 to 1200 bytes; comparing some bytes after it, too, does no harm. */
 #define LINK_MAP_MAX 1280
 
 struct snapshot {
@@ -18,15 +18,14 @@ struct snapshot {
 	uint32_t count;
 };
 
-/* The link_map may end where its memory ends: the kernel copies as far as there is something. */
+/* The link_map may lie at the end of mapped memory: the kernel copies as far as memory is mapped. */
 static void take(struct snapshot *snapshot, const struct link_map *map)
 {
 	struct iovec to = {snapshot->word, sizeof(snapshot->word)}, from = {(void *)map, sizeof(snapshot->word)};
 	long n = sys_call(__NR_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0);
 
 	if (n <= 0) {
-		/* Refused (a seccomp filter): the public part is surely there, and what is behind it up to the end of
-		 * its page. */
+		/* Refused (a seccomp filter): the public part is mapped for certain, and so is the rest of its page. */
 		n = 4096 - ((long)map & 4095);
 		n = n < LINK_MAP_MAX ? n : LINK_MAP_MAX;
 		memcpy(snapshot->word, map, (size_t)n);
@@ -34,7 +33,7 @@ static void take(struct snapshot *snapshot, const struct link_map *map)
 	snapshot->count = (uint32_t)n / 4;
 }
 
-/* The only word that was one more in `more` than before and after; 0: none, or several. */
+/* The only word that is greater by one in `more` than before and after; 0: none, or several. */
 static uint32_t only_change(const struct snapshot *before, const struct snapshot *more, const struct snapshot *after)
 {
 	uint32_t found = 0;
@@ -49,7 +48,7 @@ static uint32_t only_change(const struct snapshot *before, const struct snapshot
 	return found;
 }
 
-/* The only byte, but for the count of dlopen, that became 1. */
+/* The only byte outside of the count of dlopen that became 1. */
 static uint32_t only_mark(const struct snapshot *before, const struct snapshot *after, uint32_t opens)
 {
 	const uint8_t *b = (const uint8_t *)before->word, *a = (const uint8_t *)after->word;
@@ -82,7 +81,7 @@ int check_map_find(struct check_offsets *found)
 	*found = (struct check_offsets){0};
 	if (!dladdr1((void *)check_map_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return -1;
-	/* The first dlopen of what was loaded otherwise changes more than the count. */
+	/* For an object that was not loaded by dlopen, the first dlopen changes more than the count. */
 	first = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 	if (first != map)
 		return -1;
@@ -161,7 +160,7 @@ int64_t check_map_thread_list(const struct link_map *libc)
 	if (dlinfo(map, RTLD_DI_TLS_DATA, &ours) || dlinfo((void *)libc, RTLD_DI_TLS_DATA, &theirs) || !ours || !theirs)
 		return 0;
 	words = tls_words(map);
-	/* The first call may set up malloc too; the second changes the list alone. */
+	/* The first call may also set up malloc; the second changes only the list. */
 	if (__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing))
 		return 0;
 	memcpy(before, ours, words * 8);

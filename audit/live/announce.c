@@ -106,7 +106,7 @@ uint32_t announce_id(const struct object *object, uint32_t function)
 	return object->base[kind] ? object->base[kind] + function - object->sites.of[kind].function : 0;
 }
 
-/* fresh: is it to be on, and has no name yet? Else: has it one? */
+/* fresh: is function i to be on, and its name not written yet? Else: is its name written? */
 static int is_listed(const struct object *object, uint32_t i, int fresh)
 {
 	unsigned marks = object->marks[i];
@@ -115,7 +115,7 @@ static int is_listed(const struct object *object, uint32_t i, int fresh)
 		     : (marks & FUNCTION_NAMED) != 0;
 }
 
-/* Behind the functions of a kind that can be listed: those that raise events. */
+/* Index after the kind's functions that can be listed; none can be if the kind raises no events. */
 static uint32_t end_of_listed(const struct object *object, unsigned kind)
 {
 	const struct site_range *range = &object->sites.of[kind];
@@ -159,7 +159,7 @@ void announce_new_sleds(struct object *object)
 		list_sleds(object, 1);
 		return;
 	}
-	/* Nobody to tell it to; announce_all() will, when there is somebody. */
+	/* No trace exists yet; announce_all() writes it when one is made. */
 	process_untold();
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
 		if (!kind_has(object->sites.function[i].kind, KIND_EVENTS) || !is_listed(object, i, 1))
@@ -170,7 +170,7 @@ void announce_new_sleds(struct object *object)
 	}
 }
 
-/* One function; in memory of its own only when its name is very long. */
+/* Writes one function; allocates memory only when its name is very long. */
 static void describe_one(const struct object *object, const struct bound_function *f)
 {
 	static struct {
@@ -271,7 +271,7 @@ void announce_changed_counts(int last)
 void announce_all(void)
 {
 	custom_describe();
-	/* Oldest first, as they were written before: numbers ascend. */
+	/* Oldest first, in the order of their first writing: numbers ascend. */
 	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {
 			if (object->number != n)
@@ -284,7 +284,8 @@ void announce_all(void)
 		}
 	}
 	/*
-	 * In order of their time: readers merge them with events. The list is short as a rule; nobody calls this often.
+	 * In order of time, since readers merge loads with events. The list is usually short, and this is rarely
+	 * called.
 	 */
 	for (uint32_t n = 0;;) {
 		const struct load *next = NULL;

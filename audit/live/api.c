@@ -15,7 +15,9 @@
 #include "x86_64/sys.h"
 #include "runtime/text.h"
 
-/* The caller's structure may be older or newer than ours: what both know is copied; its size field stays. */
+/*
+ * The caller's structure may be older or newer than ours: the fields that both have are copied; its size field stays.
+ */
 static void give(void *to, uint32_t to_size, const void *from, uint32_t from_size)
 {
 	uint32_t size = to_size < from_size ? to_size : from_size;
@@ -25,14 +27,14 @@ static void give(void *to, uint32_t to_size, const void *from, uint32_t from_siz
 
 /* ---- functions ---- */
 
-/* A place in the lists of all functions. Begin with .object = objects, lock held. */
+/* A position in the lists of all functions. Begin with .object = objects, lock held. */
 struct place {
 	struct object *object;
 	uint32_t sled;		      /* the next index in object->sites */
 	int bound_begun;
-	struct bound_function *next; /* the next one that bindings call */
-	/* Where we are: */
-	struct bound_function *bound; /* NULL: index it is */
+	struct bound_function *next; /* the next function that bindings call */
+	/* The current function: */
+	struct bound_function *bound; /* NULL: `index` tells the function */
 	uint32_t index;
 };
 
@@ -70,7 +72,7 @@ static int is_bound_on(const struct load *load, const struct bound_function *f)
 	if (!load->bindings)
 		return 0;
 	for (const struct binding *b = load->bindings[f->hash % OBJECT_BUCKETS]; b; b = b->next)
-		/* Relaxed: who switches it holds the lock, as we do. */
+		/* Relaxed: a thread that switches it holds the lock, as we do. */
 		if (b->function == f && __atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == b->rest)
 			return 1;
 	return 0;
@@ -89,7 +91,7 @@ static void fill_info(const struct place *p, struct xaudit_function_info *info)
 	info->length = f ? f->size : 0;
 	info->kind = kind_rows[f ? f->kind : p->bound->kind].word;
 	info->name = !f ? p->bound->name : f->name ? f->name : "";
-	/* Of several loads, in namespaces, the one that was opened last. */
+	/* Of several loads, in several namespaces, the one that was opened last. */
 	uint32_t newest = 0;
 	for (const struct load *load = loads; load; load = load->next) {
 		if (load->state != LOAD_OPEN || load->object != object)
@@ -126,7 +128,7 @@ static int api_function(uint32_t id, struct xaudit_function_info *info)
 
 #define AT_A_TIME 16
 
-/* Calls do_it for each, without the lock, until it answers other than 0. */
+/* Calls do_it for each function, without the lock, until it returns other than 0. */
 static int each(int (*do_it)(const struct place *place, const struct xaudit_function_info *info, void *arg), void *arg)
 {
 	struct place place[AT_A_TIME];
@@ -394,8 +396,8 @@ static int api_status(struct xaudit_status *status)
 		now.folder_size = status->folder_size;
 		if (now.folder && now.folder_size) {
 			/*
-			 * Written once, before the state was XAUDIT_ON; without the lock, for this is the
-			 * program's memory.
+			 * The folder is written once, before the state is XAUDIT_ON. Copied without the lock, since
+			 * this writes to the program's memory.
 			 */
 			struct text text = { now.folder, now.folder_size, 0 };
 			*now.folder = '\0';
@@ -409,7 +411,7 @@ static int api_status(struct xaudit_status *status)
 
 /* ---- handlers ---- */
 
-/* Both structures are one: the public one has the public names. */
+/* Both are the same structure, under public names and under our own. */
 _Static_assert(sizeof(struct xaudit_handler_event) == sizeof(struct handlers_event), "as told");
 _Static_assert(
 	offsetof(struct xaudit_handler_event, registers) == offsetof(struct handlers_event, registers), "as told");

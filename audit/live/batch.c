@@ -18,7 +18,7 @@ static uint64_t rule_bit(size_t rule)
 	return rule < 64 ? 1ull << rule : 0;
 }
 
-/* The rule that names the function, or -1. Notes all that do. */
+/* The rule that names the function, or -1. Notes all rules that name it. */
 static int find_rule(const struct batch *batch, const struct object *object, int kind, const char *function)
 {
 	uint64_t *named = &batch->result->rule_function;
@@ -34,7 +34,7 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 	return found;
 }
 
-/* Which rules concern the load, so that whoever asked can be told why one named nothing. */
+/* Notes which rules concern the load, so that the result tells why a rule named nothing. */
 static void note_rules(const struct batch *batch, const struct object *object)
 {
 	for (size_t i = 0; i < batch->rules; i++) {
@@ -44,13 +44,13 @@ static void note_rules(const struct batch *batch, const struct object *object)
 	}
 }
 
-/* Does the batch concern the load at all? */
+/* Does the batch concern the load? */
 static int is_meant(const struct batch *batch, const struct load *load)
 {
 	return batch->rule || (batch->load ? load == batch->load : load->xray != 0);
 }
 
-/* The same for the XRay interface: 0 or -1. Of a load that is meant. */
+/* As find_rule(), for the XRay interface: 0 or -1. For a load that the batch concerns. */
 static int find_xray(const struct batch *batch, const struct object *object, uint32_t function)
 {
 	int64_t n = xray_place(object, function);
@@ -67,7 +67,7 @@ void batch_recount(struct object *object, uint32_t function, enum trace_reason r
 	object->counted[function] = (uint8_t)reason;
 }
 
-/* What a rule wants of the function, in this and later loads. */
+/* Marks what a rule wants of the function, in this and later loads. */
 static void mark(const struct batch *batch, struct object *object, uint32_t function)
 {
 	if (batch->on)
@@ -76,7 +76,7 @@ static void mark(const struct batch *batch, struct object *object, uint32_t func
 		object->marks[function] &= (uint8_t)~FUNCTION_ON;
 }
 
-/* By what the function counts once the batch is applied. */
+/* The reason under which the function is counted after the batch is applied. */
 static enum trace_reason outcome(const struct batch *batch, const struct object *object, uint32_t function)
 {
 	if (!batch->on)
@@ -84,7 +84,10 @@ static enum trace_reason outcome(const struct batch *batch, const struct object 
 	return object->marks[function] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
 }
 
-/* Can this site be brought to what the batch wants? *needed: it is not so yet; *was_on. TRACED: yes. */
+/*
+ * Can this site be put into the state that the batch wants? TRACED: yes. *needed: it has another state now; *was_on: it
+ * is on.
+ */
 static enum trace_reason judge_site(const struct batch *batch, const struct load *load, uint32_t n, int *needed,
 	int *was_on)
 {
@@ -110,7 +113,7 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 	return TRACE_REASON_TRACED;
 }
 
-/* A function that a rule names. Returns how many of its sites have to be written: all of them can be, or none is. */
+/* Judges a function that a rule names. Returns how many of its sites have to be written; 0 if one of them can't be. */
 static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t i, int rule)
 {
 	struct object *object = load->object;
@@ -152,7 +155,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	return write;
 }
 
-/* The sleds of one load. Returns 0 or -ENOMEM. */
+/* Judges the sleds of one load. Returns 0 or -ENOMEM. */
 static int judge_sleds(struct batch *batch, struct load *load)
 {
 	struct object *object = load->object;
@@ -173,7 +176,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 		wanted[i] = write != 0;
 		sites += write;
 	}
-	/* Before the first event of any of them. */
+	/* Before any of them raises its first event. */
 	if (batch->on && load->stubs.written)
 		announce_new_sleds(object);
 	struct batch_change *change =
@@ -188,7 +191,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 				change[batch->count++] = (struct batch_change){ load, n };
 		}
 	}
-	/* Their bindings would count these calls again. */
+	/* The functions' bindings would record these calls a second time. */
 	for (uint32_t bucket = 0; batch->on && load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
 		for (struct binding *b = load->bindings[bucket]; b; b = b->next) {
 			int64_t i = b->function ? load_code_function_at(object, b->body - load->base) : -1;
@@ -236,7 +239,10 @@ static void switch_bindings(struct batch *batch, struct load *load)
 	}
 }
 
-/* Can sites of it be switched? Not in la_objopen; where a fork left it there, nobody goes on and nothing of it runs. */
+/*
+ * Can sites of the load be switched? Not while it is in la_objopen, nor if it stayed there in a fork: none of its code
+ * runs.
+ */
 static int is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;
@@ -260,7 +266,10 @@ static int is_loaded(const struct object *object)
 	return 0;
 }
 
-/* What an object that is not loaded now will be when it comes again: what is known of it is not asked for once more. */
+/*
+ * Sets the marks of an object that is not loaded now, for its next load: the rules are not asked again for a known
+ * object.
+ */
 static void judge_absent(const struct batch *batch, struct object *object)
 {
 	for (uint32_t i = 0; object->scanned && object->marks && !object->refused && i < object->sites.functions; i++) {
@@ -292,7 +301,7 @@ int batch_make(struct batch *batch)
 			note_rules(batch, load->object);
 		}
 	}
-	/* The XRay interface asks for what is loaded alone, and often. */
+	/* The XRay interface concerns only present loads, and is called often. */
 	for (struct object *object = batch->rule ? objects : NULL; object && r == 0; object = object->next)
 		if (!is_loaded(object))
 			judge_absent(batch, object);
@@ -327,7 +336,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 	process_change(batch->on ? TRACE_CHANGE_ENABLED : TRACE_CHANGE_DISABLED, batch->changed[i], buffer);
 }
 
-/* As a rule would have said it: xray:FUNCTION@LIBRARY. */
+/* Written in the form of a rule: xray:FUNCTION@LIBRARY. */
 static void tell_xray(const struct batch *batch)
 {
 	static char buffer[1024]; /* the lock guards it */
@@ -349,7 +358,7 @@ static void tell_xray(const struct batch *batch)
 
 void batch_tell(const struct batch *batch)
 {
-	/* The XRay interface may be asked for one function after another, over and over. */
+	/* The program may call the XRay interface for one function after another, over and over. */
 	if (!batch->rule && !batch->changed[0])
 		return;
 	if (!batch->rule)

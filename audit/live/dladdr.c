@@ -31,10 +31,11 @@ struct dladdr_pair dladdr_pairs[DLADDR_PAIRS] = {
 	[WRITE_NAMES] = { "backtrace_symbols_fd", (uintptr_t)write_names_here, 0 },
 };
 
-/* ---- what lies behind an address ---- */
+/* ---- the function that an address stands for ---- */
 
-/* The body of the cell stub that the address lies in; 0: in none of these. *first: the address is that of the stub, not
- * within it. */
+/*
+ * The body of the cell stub that holds the address; 0: no such stub does. *first: the address is the stub's first one.
+ */
 static uint64_t body_in(const struct stub_pages *pages, uint64_t address, int *first)
 {
 	uint64_t start = pages->stubs ? stub_address(pages, 0) : 0;
@@ -42,7 +43,7 @@ static uint64_t body_in(const struct stub_pages *pages, uint64_t address, int *f
 	if (!pages->stubs || address < start || address - start >= (uint64_t)pages->stubs * STUB_SIZE)
 		return 0;
 	*first = (address - start) % STUB_SIZE == 0;
-	/* Relaxed: one aligned word, which dlclose_watch() alone replaces, by what means the same. */
+	/* Relaxed: one aligned word, which only dlclose_watch() replaces, by a function of the same meaning. */
 	return __atomic_load_n(&stub_cell(pages, (uint32_t)((address - start) / STUB_SIZE))->body, __ATOMIC_RELAXED);
 }
 
@@ -60,7 +61,7 @@ static uint64_t body_of(uint64_t address, int *first)
 	return 0;
 }
 
-/* What one of ours stands for, or 0. */
+/* The real function that one of ours replaces, or 0. */
 static uint64_t real_of(uint64_t address)
 {
 	for (int i = 0; i < DLADDR_PAIRS; i++)
@@ -69,13 +70,16 @@ static uint64_t real_of(uint64_t address)
 	return address == (uint64_t)(uintptr_t)dlclose_call ? dlclose_real() : 0;
 }
 
-/* Does libc know the address only as the module's? */
+/* Would libc say of the address only that it lies in the module? */
 static int is_ours(uint64_t address)
 {
 	return stub_is_fixed(address) || real_of(address);
 }
 
-/* The function that the program means by this address; 0: it means itself. *first: it is the function's beginning. */
+/*
+ * The function that the program means by this address; 0: the address stands for itself. *first: it is the function's
+ * first address.
+ */
 static uint64_t behind(uint64_t address, int *first)
 {
 	struct process_held held;
@@ -97,7 +101,7 @@ static uint64_t behind(uint64_t address, int *first)
 	return steps ? at : 0;
 }
 
-/* ---- in the program's calls ---- */
+/* ---- called by the program ---- */
 
 static void finish(const void *asked, uint64_t body, int first, Dl_info *info)
 {
@@ -133,8 +137,10 @@ static int dladdr1_here(const void *address, Dl_info *info, void **extra, int fl
 	return r;
 }
 
-/* A copy of the addresses where some lie in stubs, with the functions behind these; NULL: none does, or there is no
- * memory. */
+/*
+ * A copy of the addresses, with functions instead of their stubs; NULL: no address lies in a stub, or there is no
+ * memory.
+ */
 static void **copy(void *const *address, int n, size_t *size)
 {
 	void **copied = NULL;

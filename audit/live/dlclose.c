@@ -18,9 +18,9 @@ typedef void *open_function(long namespace, const char *name, int mode);
 uint32_t dlclose_watched;
 
 static open_function *open_real;
-static int interposed; /* somebody else defines dlclose, too */
+static int interposed; /* another object defines dlclose, too */
 
-/* The load that has to stay for what lies at this address; NULL: none. Lock held. */
+/* The load that holds this address and has to stay; NULL: none. Lock held. */
 static struct load *find(uint64_t address)
 {
 	for (struct load *load = loads; load; load = load->next)
@@ -36,7 +36,7 @@ static void pin(uint64_t address)
 {
 	struct process_held held;
 
-	/* The load stays open as long as we are in its handler: whoever closes it waits for us. */
+	/* The load stays open as long as we are in its handler: a thread that closes it waits for us. */
 	process_lock(&held);
 	struct load *load = find(address);
 	process_unlock(&held);
@@ -47,7 +47,7 @@ static void pin(uint64_t address)
 		load->pinned = 1;
 }
 
-/* Any thread of the program that is about to call dlclose. General registers only, no libc. */
+/* Runs on any thread of the program that is about to call dlclose. General registers only, no libc. */
 static void look(void)
 {
 	uint64_t function, argument;
@@ -66,7 +66,7 @@ void dlclose_bind(uint64_t dlclose, uint64_t dlmopen)
 	dlclose_call_ways = (struct dlclose_call_ways){ .look = look, .real = dlclose };
 }
 
-/* ---- where its address is ---- */
+/* ---- words that hold its address ---- */
 
 static int is_libc(const struct object *object)
 {
@@ -102,23 +102,24 @@ static int in_segment(const struct load *load, uint32_t type, uint64_t address)
 	return 0;
 }
 
-/* May the word be written to now? The kernel writes what is there. -EFAULT: it may not. */
+/* May the word be written to now? The kernel is asked to write the value that is there. -EFAULT: it may not. */
 static long probe(uint64_t *slot)
 {
-	uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: what is there, for the kernel to write */
+	uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED); /* relaxed: the kernel writes this value */
 	struct iovec from = { &value, sizeof(value) }, to = { slot, sizeof(*slot) };
 
 	long r = sys_call(__NR_process_vm_writev, sys_getpid(), (long)&from, 1, (long)&to, 1, 0);
 	if (r == (long)sizeof(value) || r == -EFAULT)
 		return r;
-	/* A filter refuses it. */
+	/* A filter refuses the system call. */
 	int writable = maps_is_writable((uint64_t)(uintptr_t)slot);
 	return writable < 0 ? r : writable ? (long)sizeof(value) : -EFAULT;
 }
 
 /*
- * ld.so has put the address there, maybe a moment ago, on another thread. While it relocates the object, the page is
- * writable and must stay so; that it is not any more means that ld.so is done with it. Returns whether it was replaced.
+ * Replaces the address in a slot that ld.so has filled, maybe a moment ago, on another thread. While ld.so relocates
+ * the object, the page is writable and must stay so; a read-only page means that ld.so is done with it. Returns whether
+ * the address was replaced.
  */
 static int replace(const struct load *load, uint64_t *slot)
 {
@@ -127,7 +128,7 @@ static int replace(const struct load *load, uint64_t *slot)
 
 	if (r == -EFAULT && in_segment(load, PT_GNU_RELRO, (uint64_t)(uintptr_t)slot) &&
 		!sys_mprotect(page, 4096, PROT_READ | PROT_WRITE)) {
-		/* Relaxed: one aligned word; who calls by the old one is as before. */
+		/* Relaxed: one aligned word; calls through the old value work as before. */
 		__atomic_store_n(slot, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED);
 		sys_mprotect(page, 4096, PROT_READ);
 		return 1;
@@ -139,9 +140,9 @@ static int replace(const struct load *load, uint64_t *slot)
 }
 
 /*
- * Is this word, of a relocation of that type, to become ours? 0: it never is, -1: not now, the object is not relocated
- * yet. A slot that is still to be bound leads into the object itself; ld.so will ask la_symbind64 where it may. A
- * thread that is just binding it may store the real one after us.
+ * Is this word, of a relocation of that type, to be replaced by ours? 0: never; -1: not now, the object is not
+ * relocated yet. A slot that is not bound yet points into the object itself; ld.so will call la_symbind64 for it if it
+ * may. A thread that is just binding the slot may store the real address after us.
  */
 static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 {
@@ -153,7 +154,7 @@ static int is_ours(const struct load *load, uint32_t type, uint64_t value)
 	       !interposed;
 }
 
-/* Returns how many words are left as they are. */
+/* Replaces the address in the words of these relocations. Returns how many words have to be looked at again. */
 static uint64_t replace_in(const struct load *load, const Elf64_Rela *r, uint64_t n)
 {
 	uint64_t left = 0;
@@ -173,7 +174,7 @@ static uint64_t replace_in(const struct load *load, const Elf64_Rela *r, uint64_
 	return left;
 }
 
-/* Stubs of traced calls of dlclose. Lock held. */
+/* Replaces the address in stubs of traced calls of dlclose. Lock held. */
 static void replace_bindings(const struct load *load)
 {
 	for (uint32_t bucket = 0; load->bindings && bucket < OBJECT_BUCKETS; bucket++) {
@@ -181,8 +182,8 @@ static void replace_bindings(const struct load *load)
 			if (b->body != dlclose_real())
 				continue;
 			/*
-			 * Relaxed: aligned words; the function of the new ones is there from the start. The lock keeps
-			 * others from the target.
+			 * Relaxed: aligned words; the function that they now point to was there from the start. The
+			 * lock keeps other threads from writing the target.
 			 */
 			__atomic_store_n(&b->cell->body, (uint64_t)(uintptr_t)dlclose_call, __ATOMIC_RELAXED);
 			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == dlclose_real())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of audit/'s own account threads of the program look at: defined here, so that their code needs nothing of what
- * runs in ld.so's callbacks alone. Protocols: audit/object.h, audit/unwinder.h.
+ * Variables of audit/ that threads of the program read: defined here, so that the threads' code does not depend on code
+ * that runs only in ld.so's callbacks. Protocols: audit/object.h, audit/unwinder.h.
  */
 #include "audit/object.h"
 #include "audit/unwinder.h"

@@ -29,7 +29,7 @@ int load_code_segment(const struct load *load, uint64_t address, uint64_t *end)
 
 /* ---- stubs and bytes ---- */
 
-/* Functions of the kinds before this one that have cells. TRACE_KIND_COUNT: of all kinds. */
+/* Number of functions with cells, of the kinds before this one. TRACE_KIND_COUNT: of all kinds. */
 static uint32_t cells_before(const struct object *object, unsigned kind)
 {
 	uint32_t n = 0;
@@ -48,10 +48,10 @@ static uint32_t cell_of(const struct object *object, uint32_t function)
 }
 
 /*
- * The stubs of a load lie as the load itself does, so far below: disjoint as loads are, for stubs are smaller than what
- * they are for, and at a distance that is the same in every process. Right below a load something else lies as often as
- * not: it is mapped into the highest gap that takes it. So far below there is nothing as a rule, for mappings begin at
- * the top.
+ * The stubs of a load lie at this distance below it. So stubs of different loads don't overlap, as the loads don't,
+ * since stubs are smaller than their load; and the distance is equal in every process. Directly below a load there
+ * often is another mapping, since the kernel uses the highest gap that is large enough. This far below there usually is
+ * none, since mappings begin at the top.
  */
 #define STUBS_BELOW (1536ul << 20)
 
@@ -62,10 +62,10 @@ enum trace_reason load_code_reserve(struct load *load)
 	int xray = object->sites.of[TRACE_KIND_XRAY].functions != 0;
 	size_t size = stub_size(xray, object->sites.events, cells);
 
-	/* Guards need none. */
+	/* Guards need no stubs. */
 	if (load->stubs.start || (!xray && !cells))
 		return TRACE_REASON_TRACED;
-	/* A program of fixed addresses lies at the bottom. */
+	/* A program at fixed addresses lies at the bottom of the address space. */
 	uint64_t wanted = load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
 	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events, cells))
 		return TRACE_REASON_NO_ROOM;
@@ -105,7 +105,10 @@ enum trace_reason load_code_stubs(struct load *load)
 
 	if (load->stubs.written)
 		return TRACE_REASON_TRACED;
-	/* Ids of sled functions are base + index, whatever is selected: patched text must not depend on the rules. */
+	/*
+	 * Ids of functions with sleds are base + index, whatever is selected: patched text must not depend on the
+	 * rules.
+	 */
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		uint32_t functions = kind_has(kind, KIND_EVENTS) ? object->sites.of[kind].functions : 0;
 		if (functions && !object->base[kind] && !(object->base[kind] = announce_take_ids(object, functions)))
@@ -147,7 +150,7 @@ uint8_t *load_code_original(const struct object *object, uint32_t n)
 	return object->original[kind] ? object->original[kind][n - set->of[kind].site] : NULL;
 }
 
-/* Is it known what its patch jumps to? */
+/* Is the target known that the site's patch jumps to? */
 static int has_target(const struct load *load, uint32_t n)
 {
 	return load->stubs.written || site_range_of(&load->object->sites, n)->target;
@@ -213,7 +216,7 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	if (kind_rows[f->kind].stub != KIND_STUB_CELL)
 		return;
 	struct stub_cell *cell = stub_cell(&load->stubs, cell_of(object, function));
-	/* Once and for all: a thread may be in the stub of a site that was on before. */
+	/* A cell is filled once and not changed again: a thread may be in the stub of a site that was on before. */
 	if (cell->gate)
 		return;
 	cell->word = TRACE_WORD(TRACE_ENTRY, announce_id(object, function));
@@ -254,7 +257,9 @@ void load_code_count_pages(struct load *load)
 		const struct sled_row *sled = sled_row(site->type);
 		uint64_t low = site->address - sled->before, first = low / PAGE, end = (low + sled->size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
-			/* In order of address, so the last page counted is the only one that can come again. */
+			/*
+			 * Sites come in order of address, so a page that was counted already can only be the last one.
+			 */
 			if (last == ~0ull || page > last) {
 				sites++;
 				last = page;
@@ -271,8 +276,10 @@ void load_code_count_pages(struct load *load)
 	announce_pages(object);
 }
 
-/* As what the kernel shows the file behind fd where it is mapped. Returns as maps_find(), or -2 when it can't be
- * mapped. */
+/*
+ * Finds the numbers by which the kernel shows the descriptor's file in mappings. Returns as maps_find(), or -2 when it
+ * can't be mapped.
+ */
 static int find_file(int fd, struct mapping *file)
 {
 	void *p = sys_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -291,12 +298,12 @@ int load_code_is_mapped_file(int fd, uint64_t address)
 
 	if (found == -2)
 		return 0;
-	/* Without /proc the build-id and the bytes of each site must do. */
+	/* Without /proc the build-id and the bytes of each site must be enough. */
 	return found != 1 || maps_find(address, &object) != 1 ||
 	       (object.device == file.device && object.inode == file.inode);
 }
 
-/* By words: sys_same() takes a byte at a time. */
+/* Compares words: sys_same() compares bytes. */
 static int is_same_page(const void *a, const void *b)
 {
 	typedef uint64_t __attribute__((may_alias)) word;
@@ -309,25 +316,25 @@ static int is_same_page(const void *a, const void *b)
 }
 
 /*
- * What is mapped where the load is. A program may have moved its text to other memory since (onto large pages, as a
- * rule), all of it or a part. The lock guards it.
+ * The mappings at the addresses of the load. A program may have moved its text, or a part, to other memory since it was
+ * loaded (usually onto large pages). The lock guards it.
  */
 static struct {
 	struct mapping file; /* the file that was opened */
-	struct mapping mapping[64]; /* the first of them: what lies behind is not given back */
+	struct mapping mapping[64]; /* the first of them: pages after these are not given back */
 	long mappings;
 } view;
 
 static int look_at_mappings(const struct load *load, int fd)
 {
-	/* Without /proc nobody knows. */
+	/* Without /proc there is no way to know. */
 	if (find_file(fd, &view.file) != 1)
 		return 0;
 	view.mappings = maps_list(load->start, load->end, view.mapping, sizeof(view.mapping) / sizeof(*view.mapping));
 	return view.mappings > 0;
 }
 
-/* Is this page mapped from that file, from there, for nobody to write? */
+/* Is this page mapped read-only, from that file at that offset? */
 static int is_mapped_from(uint64_t address, uint64_t offset)
 {
 	for (long i = 0; i < view.mappings; i++) {
@@ -340,7 +347,7 @@ static int is_mapped_from(uint64_t address, uint64_t offset)
 	return 0;
 }
 
-/* Where in the file the text page at a link-time address is, if it is mapped from there still; -1: nowhere. */
+/* File offset of the text page at a link-time address, if it is still mapped from there; else -1. */
 static int64_t file_offset(const struct load *load, uint64_t address)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
@@ -354,8 +361,8 @@ static int64_t file_offset(const struct load *load, uint64_t address)
 }
 
 /*
- * Touched pages in a row from *page on, in the file too, as many as one reading takes. *offset: the first one's in the
- * file, -1: it has none. 0: there are no more.
+ * Number of touched pages in a row from *page on, in a row in the file too, up to what one read takes. *offset: the
+ * first page's in the file; -1: it has none. Returns 0 when there are no more.
  */
 static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offset)
 {
@@ -372,7 +379,7 @@ static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offs
 	return n;
 }
 
-/* These pages are the file's again: no private copy is needed. Returns how many were given back. */
+/* Gives back pages whose bytes are the file's again, so that no private copy is needed. Returns their number. */
 static size_t drop(struct load *load, uint64_t page, size_t n)
 {
 	if (sys_madvise((void *)(uintptr_t)(load->start + page * PAGE), n * PAGE, MADV_DONTNEED))
@@ -394,8 +401,8 @@ size_t load_code_give_back(struct load *load)
 	if (fd < 0)
 		return 0;
 	/*
-	 * Read, not mapped: a file that was cut short since must not raise SIGBUS. Many pages by one call: under
-	 * `xaudit ctl` each is two stops.
+	 * The file is read, not mapped: one that was truncated meanwhile must not raise SIGBUS. Many pages in one call:
+	 * under `xaudit ctl` each system call is two stops.
 	 */
 	if (look_at_mappings(load, (int)fd)) {
 		int64_t offset;

@@ -8,8 +8,8 @@
 #include "x86_64/sys.h" /* sys_same */
 
 /*
- * Compares one character with the set that begins behind '['. *end becomes the place behind the closing ']'. Returns 1
- * when it is in, 0 when not, -1 when the set is never closed.
+ * Compares one character with the set that begins after '['. *end becomes the place after the closing ']'. Returns 1
+ * when the character is in the set, 0 when not, -1 when the set is never closed.
  */
 static int set_holds(const char *set, unsigned char c, const char **end)
 {
@@ -42,9 +42,8 @@ static int set_holds(const char *set, unsigned char c, const char **end)
 int rules_glob(const char *pattern, const char *text)
 {
 	/*
-	 * Where to go on when something behind the last star does not match: that star takes one character more. Stars
-	 * before the last one never need to take more than they did, which is what keeps this from becoming
-	 * exponential.
+	 * Where to go on when a character after the last star does not match: that star takes one character more. Stars
+	 * before the last one never need to take more than they did, so this does not become exponential.
 	 */
 	const char *star = NULL, *retry = NULL;
 

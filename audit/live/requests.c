@@ -53,7 +53,7 @@ int requests_concerns(const struct requests_rule *rule, const struct object *obj
 	return rules_match(&any, "", object->path, object->soname);
 }
 
-/* What was asked, oldest first. Written with the process lock held. */
+/* The requests, oldest first. Written with the process lock held. */
 struct asked {
 	struct asked *next;
 	struct requests_rule rule;
@@ -73,8 +73,8 @@ static int same_text(const char *a, const char *b)
 }
 
 /*
- * The same rule again: it becomes the last, by a copy that comes before it goes from its old place. So a child that
- * another thread forks meanwhile has it once or twice, both as asked for. Returns 0 or -ENOMEM.
+ * A rule that is in the list already becomes the last: a copy is added at the end before the old element is removed. So
+ * a child that another thread forks meanwhile has the rule once or twice; both are correct. Returns 0 or -ENOMEM.
  */
 static int ask_again(struct asked **found, struct asked **end, int on)
 {
@@ -87,7 +87,7 @@ static int ask_again(struct asked **found, struct asked **end, int on)
 		return -ENOMEM;
 	*copy = (struct asked){ .rule = old->rule, .on = on };
 	spare = NULL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but that child, this and the next two */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the only partner of this fence and the next two is that child */
 	*end = copy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
 	*found = old->next;
@@ -101,10 +101,7 @@ int requests_remember(int on, const struct requests_rule *rule)
 	struct asked **found = NULL, **end = &asked, *new;
 
 	if (rule->kinds == ASKED_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
-		/*
-		 * Nothing that came before counts any more. The arena may hold the rule itself never: it is the
-		 * caller's.
-		 */
+		/* No earlier request counts any more. The rule itself never lies in the arena: it is the caller's. */
 		asked = spare = NULL;
 		arena_free(&asked_memory);
 	}
@@ -126,8 +123,8 @@ int requests_remember(int on, const struct requests_rule *rule)
 	if (!new->rule.function || (rule->library && !new->rule.library))
 		return -ENOMEM;
 	new->on = on;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that is forked meanwhile: it has the whole
-						    rule, or not at all */
+	/* Its only partner is a child that is forked meanwhile: that has the whole rule, or none. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	*end = new;
 	return 0;
 }

@@ -102,7 +102,7 @@ static void fill_site(const struct batch *batch, const struct batch_change *chan
 		to->patch.size = (uint8_t)load_code_patched(load, change->site, to->patch.bytes, &from);
 		to->head = (uint8_t)sled_head(site->type);
 	} else {
-		/* Ready again: of all but five-byte sites that is the head alone. */
+		/* Ready again: except for five-byte sites, only the head is written. */
 		to->patch.size = (uint8_t)sled_ready(site->type, original, to->patch.bytes);
 		to->head_size = to->patch.size < 2 ? 1 : 2;
 	}
@@ -167,7 +167,7 @@ void switch_reloaded(struct object *object)
 
 /* ---- requests ---- */
 
-static struct arena outside; /* what the tool is reading: up to CONTROL_WRITTEN, or the next plan of another tool */
+static struct arena outside; /* the plan that a tool is reading: until CONTROL_WRITTEN, or the next tool's plan */
 
 static int change(struct control_request *request)
 {
@@ -176,7 +176,7 @@ static int change(struct control_request *request)
 	size_t rules = 0, count = 0;
 
 	arena_free(&outside);
-	/* A copy: where we answer -EAGAIN, the same request comes again. */
+	/* A copy, since after -EAGAIN the same request comes again. */
 	text = arena_string(&outside, request->text, CONTROL_TEXT);
 	struct requests_rule *rule = arena_alloc(&outside, CONTROL_TEXT / 2 * sizeof(*rule));
 	if (!text || !rule)

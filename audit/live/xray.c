@@ -11,7 +11,9 @@
 
 static struct load *numbered[XRAY_OBJECTS];
 
-/* Objects that have had a number, by their number in the trace. Only grows. Written with the lock, read without. */
+/*
+ * Objects that have had a number here, by their number in the trace. Only grows. Written with the lock, read without.
+ */
 #define BLOCK_OBJECTS 512 /* a page */
 #define MAX_BLOCKS    2048
 
@@ -57,12 +59,13 @@ static const struct object *find(uint32_t number)
 					? __atomic_load_n(&blocks[number / BLOCK_OBJECTS], __ATOMIC_ACQUIRE)
 					: NULL;
 
-	/* Acquire, as above. */
+	/* Acquire; pairs with the second release in note(). */
 	return block ? __atomic_load_n(&block[number % BLOCK_OBJECTS], __ATOMIC_ACQUIRE) : NULL;
 }
 
 /*
- * The load whose number events of the object bear: the newest that is open, else the newest whose code may still run.
+ * Chooses the load whose number the object's events get: the newest open load, else the newest whose code may still
+ * run.
  */
 static void choose_load(struct object *object)
 {
@@ -76,7 +79,7 @@ static void choose_load(struct object *object)
 		if (!best || open > best_open || (open == best_open && load->number > best->number))
 			best = load;
 	}
-	/* Relaxed: one word, and whoever has events of a load was told of it by ld.so before. */
+	/* Relaxed: one word, and a thread has events of a load only after ld.so has announced the load. */
 	__atomic_store_n(&object->xray_now, best ? best->xray : 0, __ATOMIC_RELAXED);
 }
 
@@ -104,7 +107,8 @@ void xray_open(struct load *load)
 		give_number(load, n);
 	} else if (all_open && !said) {
 		/*
-		 * Else closed ones wait for their epoch, as those do for ever that are closed while the process exits.
+		 * Otherwise closed loads wait for their epoch; loads that are closed while the process exits wait for
+		 * ever.
 		 */
 		said = 1;
 		process_say("255 libraries with XRay functions are loaded: the XRay interface has no numbers for more; "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inih has a buffer of 200 bytes for a line, and cuts section names after 50. What does not fit was the next line until
- * release 55; since then it is thrown away, as an error. So our reader, which hands it the lines, keeps each line
- * whole: it reads section lines itself (inih sees "[s]" in their place; a glob such as lib[ab].so* would end at its
- * first ']' too), and where inih gets the start of a line alone, the value is taken from the whole line. It never fills
- * the buffer: that is how inih knows a line that is too long.
+ * inih has a buffer of 200 bytes for a line, and cuts section names after 50. Until release 55 it took the rest of a
+ * longer line as the next line; since then it drops the rest and reports an error. So our reader, which gives inih the
+ * lines, keeps each line whole: it parses section lines itself (inih sees "[s]" instead, since it would also end a glob
+ * such as lib[ab].so* at its first ']'), and where inih gets only the start of a line, the value is taken from the
+ * whole line. The reader never fills the buffer, since a full one tells inih that the line is too long.
  */
 #include "audit/rules/ini.h"
 
@@ -21,18 +21,18 @@ enum where { NOWHERE, IN_TRACE, IN_SECTION };
 
 struct parser {
 	struct rules *rules;
-	struct arena *arena; /* that of rules */
+	struct arena *arena; /* the arena of rules */
 	struct rules_text *out;
 	char *next, *end;
-	/* The line that inih has now. */
+	/* The line that inih is parsing. */
 	const char *line;
 	size_t line_length;
 	int number;
 	int cut;       /* inih got less than the whole line */
-	int continues; /* it begins with a blank and belongs to the key before it */
+	int continues; /* it begins with a blank and belongs to the preceding key */
 
 	enum where where;
-	int has_key; /* there is a key that a line may continue */
+	int has_key; /* a key precedes that a line may continue */
 	struct rules_section *section, **last_section;
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given;
@@ -103,14 +103,14 @@ static int fail(struct parser *parser, const char *a, const char *b, size_t b_le
 {
 	if (!parser->failed) {
 		parser->failed = parser->number;
-		/* b may point into inih's buffer, which is gone when we speak. */
+		/* b may point into inih's buffer, which is gone when the message is printed. */
 		b = b ? arena_string(parser->arena, b, b_length) : NULL;
 		parser->error = (struct rules_error){ .a = a, .b = b, .b_length = b ? b_length : 0, .c = c };
 	}
 	return -1;
 }
 
-/* What is wrong is the key's value, or that it has none. */
+/* The error: the key's value is wrong or missing. */
 static int fail_value(struct parser *parser, enum rules_key_number number, const char *value, size_t length)
 {
 	int first = !parser->failed;
@@ -126,7 +126,7 @@ static int no_memory(struct parser *parser)
 	return fail(parser, "no memory for the rules", NULL, 0, NULL);
 }
 
-/* Steps over blanks on both sides and over a comment: ';' at the start or behind a blank. */
+/* Removes blanks on both sides, and a comment: from ';' at the start or after a blank. */
 static const char *trim(const char *p, size_t *length)
 {
 	size_t n = 0;
@@ -251,7 +251,7 @@ static int add_pattern(struct parser *parser, struct rules_pattern ***last, cons
 	return 0;
 }
 
-/* Any function of such a library. */
+/* Adds any function of such a library. */
 static int add_library(struct parser *parser, struct rules_pattern ***last, const char *word, size_t length)
 {
 	struct rules_pattern *pattern = arena_alloc(parser->arena, sizeof(*pattern));
@@ -268,7 +268,7 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 {
 	char *copy;
 
-	/* Who indents keys writes continuations without knowing it; this is where that shows. */
+	/* Indented keys are continuations, which the user may not know; here that becomes visible. */
 	if (parser->continues && (is_word(word, length, "[trace]") || is_word(word, length, "[program]") ||
 					 is_word(word, length, "[library")))
 		return fail(parser, "section ", word, length,
@@ -323,7 +323,7 @@ static int set_trace(struct parser *parser, enum rules_key_number key, const cha
 
 	parser->given |= 1u << key;
 	if (rules_key_is_list(key)) {
-		/* What a text before this one has listed does not count beside it. */
+		/* This list replaces the list of an earlier text. */
 		if (first)
 			rules_key_clear(parser->rules, key);
 		return add_words(parser, key, value, length);
@@ -339,7 +339,7 @@ static int set_trace(struct parser *parser, enum rules_key_number key, const cha
 	return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, value, length) : 0;
 }
 
-/* ---- inih's side ---- */
+/* ---- callbacks of inih ---- */
 
 /* Gives inih the next line: whole, or the start of it, or "[s]" for a section. */
 static char *read_line(char *buffer, int size, void *stream)
@@ -389,9 +389,9 @@ static int take(void *user, const char *section, const char *name, const char *v
 	size_t length = sys_length(value);
 	enum rules_key_number key;
 
-	(void)section; /* begin_section() knows better */
+	(void)section; /* begin_section() has the whole name */
 	if (parser->cut) {
-		/* As inih finds it: behind the first '=' or ':'; a continuation is all value. */
+		/* As inih finds it: after the first '=' or ':'; a continuation is all value. */
 		value = parser->line;
 		length = parser->line_length;
 		while (!parser->continues && length) {
@@ -432,7 +432,7 @@ int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t 
 	line = ini_parse_stream(read_line, &parser, take, &parser);
 	if (!line && !parser.failed)
 		return 0;
-	/* inih reports the number of its first bad line; ours may have come after it or be the same. */
+	/* inih reports the number of its first bad line; our own error may be in a later line or in the same one. */
 	if (line < 0) {
 		rules_complain(out->name, 0, &(struct rules_error){ .a = "no memory for the rules" });
 	} else if (line && (!parser.failed || line < parser.failed)) {

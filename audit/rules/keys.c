@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of the configuration: their words, what they take, and what becomes of it. */
+/* The keys of the configuration: their words, and how their values are read and stored. */
 #include "audit/rules/keys.h"
 
 #include <signal.h> /* SIGUSR2 */
@@ -57,7 +57,7 @@ const char *rules_key_bad(enum rules_key_number key)
 	return is_size ? "bad size " : "bad value ";
 }
 
-/* Which of the words it is, of a text such as "stream, ring, count"; or -1. */
+/* Index of the value in a text such as "stream, ring, count", or -1. */
 static int choose(const char *value, const char *words)
 {
 	size_t length = sys_length(value);
@@ -74,7 +74,7 @@ static int choose(const char *value, const char *words)
 	return -1;
 }
 
-/* Digits at *text, up to most; steps over them. Returns 0, or -1 when there are none or they are more. */
+/* Reads the number at *text and steps over it. Returns 0, or -1 when there are no digits or it exceeds `most`. */
 static int number(const char **text, uint64_t most, uint64_t *value)
 {
 	const char *p = *text;
@@ -93,7 +93,7 @@ static int number(const char **text, uint64_t most, uint64_t *value)
 	return 0;
 }
 
-/* A number with a fraction or none, and a unit, to whole ns: what is finer than that is refused. */
+/* Reads a number, with or without a fraction, and a unit, as whole ns: fractions of a ns are refused. */
 static int read_time(const char *value, uint64_t most, uint64_t *ns)
 {
 	static const struct {
@@ -124,8 +124,8 @@ static int read_time(const char *value, uint64_t most, uint64_t *ns)
 }
 
 /*
- * Signals that a user may send to ask for a snapshot. None that says a thing to the kernel or about the program itself:
- * those that crash, stop or continue it, tell of children, or come with a file's limits.
+ * Signals that a user may send to ask for a snapshot. Signals with a meaning for the kernel or the program are not
+ * among them: those that crash, stop or continue it, tell of children, or come with a file's limits.
  */
 static const struct {
 	const char *name;
@@ -177,7 +177,7 @@ void rules_key_clear(struct rules *rules, enum rules_key_number key)
 		*(struct rules_pattern **)((char *)rules + rules_keys[key].at) = NULL;
 }
 
-/* A number or a size, which may be off. Returns 0, or -1 when it is none. */
+/* Reads a number, a size, or `off` where that is allowed. Returns 0, or -1 when it is none of these. */
 static int read_number(const struct rules_key *key, const char *value, uint64_t *n)
 {
 	int is_size = key->value == RULES_VALUE_POWER || key->value == RULES_VALUE_SIZE, r = 0;

@@ -11,12 +11,12 @@
 #include "audit/rules/ini.h"
 #include "x86_64/sys.h"
 
-/* Nobody writes a megabyte of rules; who names the wrong file should hear it. */
+/* No rules are a megabyte long; a user who names a wrong file should be told. */
 #define FILE_MAX (1ul << 20)
 
 #define DEFAULT_OUTPUT "xaudit.data"
 
-/* Why a file is not believed; beside -errno. */
+/* Reasons to reject a file, in addition to -errno. */
 enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004, FOREIGN_LINK = -4005 };
 
 /* strerror() must not be used here: it is broken in secondary namespaces up to glibc 2.40. */
@@ -86,9 +86,9 @@ static int is_trusted(const struct stat *st)
 }
 
 /*
- * Opens a file that nobody named. A link that leads to it is believed as a file is: another user's would choose one
- * among all files of this user and of root. Nor does it count that another user's can't be read. Returns a descriptor,
- * or an error.
+ * Opens a file that was searched for, not named. A link to it must be trusted as a file must: another user's link could
+ * choose one of all files of this user and of root. Another user's file or link gives the error for that, even if it
+ * can't be read. Returns a descriptor, or an error.
  */
 static long open_searched(const char *path, int flags)
 {
@@ -106,8 +106,9 @@ static long open_searched(const char *path, int flags)
 }
 
 /*
- * A file that nobody named may be somebody else's: whoever may write to the current folder could choose what is traced,
- * and where to. One that the user named is what he says, if it can't make us wait for ever. 0, or an error.
+ * A file that was searched for may be another user's: any user who may write to the current folder could choose what is
+ * traced, and to which folder. A file that the user named is accepted if it can't make us wait for ever. 0, or an
+ * error.
  */
 static long look(int fd, int searched)
 {
@@ -126,21 +127,19 @@ static long look(int fd, int searched)
 		return FOREIGN;
 	if (st.st_mode & S_IWOTH)
 		return FOR_ALL;
-	/* Where each user has a group of his own, files are writable by it as a rule. */
+	/* Where each user has a private group, files are usually writable by that group. */
 	if (st.st_mode & S_IWGRP && st.st_gid != (gid_t)sys_call(__NR_getegid, 0, 0, 0, 0, 0, 0))
 		return FOR_GROUP;
 	return 0;
 }
 
-/*
- * Reads and parses a file. Returns 0; -errno when it can't be read (nothing is said); 1 when it is bad (that is said).
- */
+/* Reads and parses a file. Returns 0; -errno when it can't be read (without a message); 1 when it is bad (with one). */
 static long read_file(struct rules *rules, struct rules_text *out, const char *path, int searched)
 {
 	struct arena *arena = &rules->arena;
 	size_t length = 0, room = 4096;
 	char *text = arena_alloc(arena, room + 1);
-	/* Not blocking: to open a FIFO would wait for a writer. */
+	/* Not blocking: else opening a FIFO would wait for a writer. */
 	const int flags = O_RDONLY | O_NOCTTY | O_NONBLOCK;
 	long fd = searched ? open_searched(path, flags) : sys_open(path, flags, 0), n = 0;
 
@@ -194,7 +193,7 @@ static void say_skipped(const char *path, long error)
 		&(struct rules_error){ .a = "the configuration is skipped: ", .c = error_words(error) });
 }
 
-/* Does the text hold a section about objects? Then those of a file that is searched are not used. */
+/* Does the text hold a section about objects? Then such sections of a file that was searched for are not used. */
 static int has_sections(const char *text)
 {
 	static const char library[] = "[library", program[] = "[program";
@@ -208,9 +207,9 @@ static int has_sections(const char *text)
 }
 
 /*
- * Finds and reads the configuration that counts. text: of XAUDIT_RULES, or NULL. A file that can't be read doesn't take
- * these rules away; and where they say what is traced, as in each process of `xaudit record`, nothing is said of it.
- * Returns 1 when there is one, 0 when there is none, -1 after a line on fd 2.
+ * Finds and reads the configuration file that counts. text: of XAUDIT_RULES, or NULL. If the file can't be read, the
+ * rules of the text still hold; and if the text says what is traced, as in each process of `xaudit record`, there is no
+ * message about the file. Returns 1 when there is a file, 0 when there is none, -1 after a line on fd 2.
  */
 static int find_file(
 	struct rules *rules, struct rules_text *out, const char *text, char *(*environment)(const char *))
@@ -253,8 +252,8 @@ static int no_memory(struct rules *rules, const char *what)
 }
 
 /*
- * What holds where no source says otherwise. recorded: `xaudit record` made rules; it is asked about a command, with
- * all that it runs.
+ * Values that hold unless a source changes them. recorded: `xaudit record` made the rules, for a command and all
+ * programs that it runs.
  */
 static void set_defaults(struct rules *rules, int recorded)
 {
@@ -267,7 +266,7 @@ static void set_defaults(struct rules *rules, int recorded)
 	};
 }
 
-/* Puts together the sections that the sources hold: those of first before those of second. Either may be empty. */
+/* Joins the sections of both sources: those of `first` before those of `second`. Either may be empty. */
 static int merge(
 	struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
 {
@@ -318,7 +317,7 @@ int rules_read(struct rules *rules, char *(*environment)(const char *))
 	set_defaults(rules, recorded);
 	if (find_file(rules, &second, recorded ? text : NULL, environment) < 0)
 		return refuse(rules);
-	/* Behind the file, for its keys win. */
+	/* After the file, since the keys of this text win. */
 	if (recorded) {
 		size_t length = sys_length(text);
 		char *copy = arena_string(&rules->arena, text, length);

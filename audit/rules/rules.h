@@ -103,9 +103,7 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
  */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
-/*
- * Does the pattern match this function of this object? As in rules_select().
- */
+/* Does the pattern match this function of this object? As in rules_select(). */
 int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
 /* Takes these kinds out of all sections. In la_objopen of the program, or of a library that it is started with. */

@@ -112,7 +112,7 @@ static int read_segments(struct site_file *file)
 	return 0;
 }
 
-/* Is this the header of a file that we know? Not of 32-bit ones, x32 among them. */
+/* Is this the header of a file that we support? 32-bit files, x32 among them, are not. */
 static int is_known(const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
@@ -232,7 +232,7 @@ int site_next_note(struct site_note *note)
 	note->name = note->next + name;
 	note->description = note->next + description;
 	note->address = note->next_address + description;
-	/* The last one's padding may be missing. */
+	/* The last note's padding may be missing. */
 	if (end > note->left)
 		end = note->left;
 	note->next += end;
@@ -245,14 +245,14 @@ int site_section(const struct site_file *file, size_t i, Elf64_Shdr *section)
 {
 	if (i >= file->sections)
 		return 0;
-	/* All of them lie in the file. */
+	/* All section headers lie in the file. */
 	memcpy(section, file->base + file->header->e_shoff + i * sizeof(*section), sizeof(*section));
 	return 1;
 }
 
 const uint8_t *site_section_bytes(const struct site_file *file, const Elf64_Shdr *section)
 {
-	/* Compressed bytes are of no use to us. No section that we read is ever compressed. */
+	/* We can't use compressed bytes. The sections that we read are never compressed. */
 	if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
 		return NULL;
 	return site_file_bytes(file, section->sh_offset, section->sh_size);

@@ -88,7 +88,8 @@ void site_file_close(struct site_file *file);
 /* `size` bytes at an offset of the file, or NULL. */
 const uint8_t *site_file_bytes(const struct site_file *file, uint64_t offset, uint64_t size);
 
-/* The bytes from a link-time address to the end of its segment in the file, and their number, at least 1; NULL: none.
+/*
+ * The bytes from a link-time address to the end of its segment in the file, and their number, at least 1; NULL: none.
  */
 const uint8_t *site_file_at(const struct site_file *file, uint64_t address, size_t *size);
 
@@ -121,7 +122,8 @@ int site_section_named(struct site_file *file, const Elf64_Shdr *section, const 
 
 /* ---- audit/site/relocation.c ---- */
 
-/* Applies the object's own relocations, as far as the file alone decides them, to a copy of its words at this address.
+/*
+ * Applies the object's own relocations, as far as the file alone decides them, to a copy of its words at this address.
  */
 void site_relocate(const struct site_file *file, uint64_t address, uint64_t *word, size_t count);
 

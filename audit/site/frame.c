@@ -54,7 +54,7 @@ uint64_t site_frame_size(const struct site_file *file, size_t i)
 	uint64_t fde = half(file, i, 1);
 	struct {
 		uint32_t length, cie;
-		int32_t start; /* relative to itself; other encodings are possible, but then the sum below is wrong */
+		int32_t start; /* relative to its address; with another encoding the sum below is wrong */
 		uint32_t size;
 	} head;
 	size_t size;
@@ -70,7 +70,7 @@ size_t site_frame_at(struct site_file *file, uint64_t address)
 {
 	size_t low = 0, high = file->frames.count, near = file->frames.last;
 
-	/* Functions are asked for in the order of their addresses, so look behind the last result, in growing steps. */
+	/* Callers ask for functions in order of address, so look after the last result, in growing steps. */
 	if (near < high && site_frame(file, near) < address) {
 		size_t step = 1;
 		while (low = near + 1, step < high - near && site_frame(file, near + step) < address) {

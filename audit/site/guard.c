@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guards (XAUDIT_IF_TRACED of runtime/api/xaudit.h). A note of the program names a table of {site, target}, each
- * relative to its own field: the NOP, and where the guarded code begins. The note is found by program headers, so a
- * file needs no section headers. Linkers that see a file made from LTO beside others may keep the note twice.
+ * Guards (XAUDIT_IF_TRACED of runtime/api/xaudit.h). A note of the program names a table of {site, target}: the NOP,
+ * and the start of the guarded code, each relative to the address of its own field. The note is found by program
+ * headers, so a file needs no section headers. When LTO and other files are linked together, linkers may keep the note
+ * twice.
  */
 #include "audit/site/file.h"
 
@@ -69,7 +70,7 @@ int site_find_guards(struct site_file *file, struct site_maps *maps)
 	return r;
 }
 
-/* Link-time addresses of the NOP and of what it guards, as the file says. */
+/* Link-time addresses of the NOP and of the guarded code, from the file. */
 struct guard {
 	uint64_t site, target;
 };
@@ -111,14 +112,14 @@ static enum trace_reason check(struct site_file *file, const struct guard *guard
 		return TRACE_REASON_DAMAGED;
 	if (!sled_is_guard(p, size))
 		return TRACE_REASON_SLED_BYTES;
-	/* A jump goes so far, and into other code than itself. */
+	/* The target must be within a jump's reach, and outside of the jump itself. */
 	if (distance != (int32_t)distance || (distance >= 0 && distance < SLED_JUMP_SIZE) ||
 		!site_file_code(file, guard->target, &rest))
 		return TRACE_REASON_DAMAGED;
 	return TRACE_REASON_TRACED;
 }
 
-/* What the compiler moved out of a function, "f.cold" or "f.cold.1", belongs to it. */
+/* A part that the compiler moved out of a function, "f.cold" or "f.cold.1", belongs to that function. */
 static void name_whole(struct site_set *set, struct site_function *function, int *r)
 {
 	const char *cold = function->name ? strstr(function->name, ".cold") : NULL;
@@ -130,7 +131,7 @@ static void name_whole(struct site_set *set, struct site_function *function, int
 		*r = -ENOMEM;
 }
 
-/* One entry: a site of the function that holds it, or a function of its own that is refused. */
+/* Adds one entry: a site of the function that holds it, or a refused function of its own. */
 static int add(struct site_set *set, struct site_file *file, int kind, const struct guard *guard)
 {
 	enum trace_reason reason = check(file, guard);

@@ -8,7 +8,7 @@
 
 #include "audit/site/kinds.h"
 
-#define NAMES	 8192 /* bytes of section names; a linked file has some hundred */
+#define NAMES	 8192 /* bytes of section names; a linked file has a few hundred */
 #define SECTIONS 64   /* headers read at a time */
 
 #define ANYTHING kinds_with(KIND_BY_SECTION)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions of a file, for people. The module never needs this list. */
+/* All functions of a file, for `xaudit list`. The module never needs this list. */
 #include <errno.h> /* ENOMEM */
 
 #include "audit/site/file.h"
 
-/* What is gathered before aliases are put together: the order in the array is the order of preference. */
+/* The functions before aliases are merged: the order in the array is the order of preference. */
 struct list {
 	struct site_symbol *symbol;
 	size_t count;

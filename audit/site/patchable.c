@@ -8,13 +8,13 @@
  *	E			the function's entry; perhaps an endbr64
  *	E or E+4 ...		NOPs at the entry (N-M), executed
  *
- * With M = 0 and an endbr64, compilers let the table name the endbr64 or the NOP behind it: P = E or P = E+4.
+ * With M = 0 and an endbr64, compilers let the table name the endbr64 or the NOP after it: P = E or P = E+4.
  */
 #include "audit/site/file.h"
 
 #include <errno.h> /* ENOMEM */
 
-/* Longest row of NOPs before an entry that we follow. */
+/* Bytes of the longest row of NOPs before an entry that we follow. */
 #define NOPS_BEFORE 1024
 
 static int endbr64_at(struct site_file *file, uint64_t address)
@@ -38,13 +38,13 @@ static uint64_t find_entry(struct site_file *file, uint64_t p, size_t nops)
 	start = nops ? site_start(file, p + 1, p + nops) : 0;
 	if (start)
 		return start;
-	/* Nothing known of this function: a stripped file without unwind information. */
+	/* Nothing is known of this function: the file is stripped and has no unwind information. */
 	if (behind)
 		return p - SLED_ENDBR64_SIZE;
 	return nops && endbr64_at(file, p + nops) ? p + nops : p;
 }
 
-/* Finds entry and site of the function whose table entry is `p`; `next` is that of the function behind it. */
+/* Finds entry and site of the function whose table entry is `p`; `next` is the table entry of the function after it. */
 static void scan_function(
 	struct site_set *set, struct site_file *file, uint64_t p, uint64_t next, struct site_function *function)
 {
@@ -64,8 +64,10 @@ static void scan_function(
 	if (function->address > p && sled_nops(code, function->address - p) == function->address - p)
 		before = function->address - p;
 
-	/* A function that never returns may have nothing but NOPs, and the next one's follow at once: those are not its
-	 * own. */
+	/*
+	 * A function that never returns may consist of NOPs only, followed directly by the next function's NOPs, which
+	 * are not its own.
+	 */
 	code = site_file_code(file, function->address, &size);
 	if (!code) {
 		function->reason = TRACE_REASON_DAMAGED;
@@ -98,7 +100,10 @@ static void scan_function(
 	function->count = 1;
 }
 
-/* The addresses of the tables, by address, each once. Zero: a function that the linker dropped. */
+/*
+ * Reads the tables: their addresses in ascending order, each once. An address of 0 is a function that the linker
+ * dropped.
+ */
 static int read_maps(
 	struct site_file *file, const struct site_maps *maps, struct site_key **result, size_t *result_count)
 {

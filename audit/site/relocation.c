@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of absolute addresses are not relocated in la_objopen, and what the file holds in place of an address depends
- * on the linker: ld.bfd writes the link-time address there, ld.lld zero, with the address in .rela.dyn alone. So
- * .rela.dyn is laid over the contents. With packed relative relocations (RELR) the address always is in place and
- * nothing has to be done; the same holds for a program with fixed addresses.
+ * Tables of absolute addresses are not relocated yet in la_objopen, and what the file holds there depends on the
+ * linker: ld.bfd writes the link-time address, ld.lld zero, with the address in .rela.dyn alone. So we apply .rela.dyn
+ * to the contents. With packed relative relocations (RELR), and in a program with fixed addresses, the address always
+ * is in place and nothing has to be done.
  */
 #include "audit/site/file.h"
 

@@ -7,7 +7,7 @@
 #include "audit/site/file.h"
 #include "audit/site/kinds.h"
 
-/* Looks through notes for the build-id. */
+/* Looks for the build-id in notes. */
 static int find_build_id(struct site_set *set, struct site_note *note)
 {
 	while (site_next_note(note)) {
@@ -62,7 +62,7 @@ static int add_section(struct site_file *file, struct site_maps *maps, const Elf
 {
 	const uint8_t *bytes = site_section_bytes(file, section);
 
-	/* Sections lie side by side. Those of a file that was made up may all be the same bytes, without end. */
+	/* Sections don't overlap, except in a forged file: there, any number of sections may be the same bytes. */
 	if (!bytes || section->sh_size % entry_size || section->sh_size > file->size - maps->bytes) {
 		maps->damaged = 1;
 		return 0;
@@ -72,12 +72,12 @@ static int add_section(struct site_file *file, struct site_maps *maps, const Elf
 }
 
 /*
- * How each kind is found and scanned. Not in the table of kinds, which threads of the program read: they may not come
- * here.
+ * How each kind is found and scanned. Not in the table of kinds, since threads of the program read that, and their code
+ * must not need this file.
  */
 static const struct scanner {
-	size_t entry_size; /* of the sections that announce it */
-	int (*find)(struct site_file *file, struct site_maps *maps); /* adds maps that are no sections; or NULL */
+	size_t entry_size; /* of entries in the sections that announce the kind */
+	int (*find)(struct site_file *file, struct site_maps *maps); /* adds maps that are not sections; or NULL */
 	int (*scan)(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
 } scanners[TRACE_KIND_COUNT] = {
 	[TRACE_KIND_XRAY] = {SITE_XRAY_ENTRY_SIZE, NULL, site_scan_xray},
@@ -85,14 +85,14 @@ static const struct scanner {
 	[TRACE_KIND_GUARD] = {0, site_find_guards, site_scan_guards},
 };
 
-/* What a patch of the site writes, and what it covers. */
+/* The bytes that a patch of the site writes or covers. */
 static void covered(const struct site *site, uint64_t *start, uint64_t *end)
 {
 	*start = site->address - sled_head((enum sled_type)site->type);
 	*end = site->address + site->length;
 }
 
-/* Puts the sites of a kind to the *n that stay before them, without those of functions that were refused. */
+/* Moves the sites of a kind down to the *n sites that stay before them, leaving out those of refused functions. */
 static void close_gaps(struct site_set *set, struct site_range *range, uint32_t *n)
 {
 	uint32_t first = *n;
@@ -114,9 +114,8 @@ static void close_gaps(struct site_set *set, struct site_range *range, uint32_t 
 }
 
 /*
- * No two sites may share a byte: patching one would spoil the other, whatever the tables say. Refuses the functions of
- * those that do, and closes the gaps that this leaves. No compiler writes such tables, so all of this is for damaged
- * files.
+ * No two sites may share a byte: patching one would destroy the other. Refuses the functions of sites that do, and
+ * closes the gaps that this leaves. No compiler writes such tables, so this concerns only damaged files.
  */
 static int refuse_overlaps(struct site_set *set, struct site_file *file)
 {

@@ -4,8 +4,10 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memchr, memset */
 
-/* Least significant byte first. Bytes that are the same in all addresses cost nothing, so a normal file takes three
- * rounds. */
+/*
+ * Least significant byte first. Bytes that are equal in all addresses cost nothing, so a normal file takes three
+ * rounds.
+ */
 int site_sort(struct arena *scratch, struct site_key *key, size_t count)
 {
 	struct site_key *from = key, *to;
@@ -65,7 +67,7 @@ static int best(const Elf64_Sym *symbol)
 	}
 }
 
-#define NAMES_PER_TEXT 16 /* times the bytes of the string table that its names may take one by one */
+#define NAMES_PER_TEXT 16 /* all names together may take this many times the bytes of the string table */
 
 const char *site_symbol_name(struct site_symtab *table, const Elf64_Sym *symbol, struct arena *arena, int *r)
 {
@@ -77,7 +79,7 @@ const char *site_symbol_name(struct site_symtab *table, const Elf64_Sym *symbol,
 	end = memchr(text, 0, table->text_size - symbol->st_name);
 	if (!end || end == text)
 		return NULL;
-	/* The linker may let names share their ends. In a file that was made up, all may be the ends of one text. */
+	/* The linker may let names share their ends. In a forged file, all names may be ends of one text. */
 	table->given += (uint64_t)(end - text);
 	if (table->given / NAMES_PER_TEXT > table->text_size)
 		return NULL;
@@ -106,7 +108,8 @@ static struct site_symtab symtab_of_section(const struct site_file *file, uint32
 	return (struct site_symtab){0};
 }
 
-/* The dynamic segment has no number of symbols; the hash tables do. Which symbol has the highest index in DT_GNU_HASH?
+/*
+ * The dynamic segment does not tell the number of symbols; the hash tables do. Finds the highest index in DT_GNU_HASH.
  */
 static size_t count_gnu_hash(const struct site_file *file)
 {
@@ -132,7 +135,7 @@ static size_t count_gnu_hash(const struct site_file *file)
 	size -= head[0] * 4ul;
 	if (last < head[1])
 		return head[1];
-	/* The chain of the bucket that begins last: it ends at the word with bit 0. */
+	/* The chain of the bucket that begins last ends at the word with bit 0. */
 	for (size_t i = last - head[1]; i < size / 4; i++) {
 		site_read(&word, p + i * 4);
 		if (word & 1)
@@ -230,7 +233,7 @@ static size_t name_at(struct site_file *file, uint64_t address)
 {
 	size_t low = 0, high = file->names.count, near = file->names.last;
 
-	/* Functions are asked for in the order of their addresses, so look behind the last result, in growing steps. */
+	/* Callers ask for functions in order of address, so look after the last result, in growing steps. */
 	if (near < high && file->names.key[near].address < address) {
 		size_t step = 1;
 		while (low = near + 1, step < high - near && file->names.key[near + step].address < address) {
@@ -278,9 +281,9 @@ static const uint8_t *symbol_of_key(const struct site_names *names, size_t i)
 }
 
 /*
- * Symbols and strings of neighbouring functions lie far apart (linkers order global symbols by hash); waiting for them
- * took 40 % of a scan of 40 000 functions. The next functions will be asked for next: fetch their symbols, and the
- * strings of those whose symbols were fetched before.
+ * Symbols and strings of neighbouring functions lie far apart (linkers order global symbols by hash); waiting for
+ * memory took 40 % of a scan of 40 000 functions. Callers go on to the next functions: fetch the symbols of these, and
+ * the strings of functions whose symbols were fetched before.
  */
 static void fetch_ahead(const struct site_names *names, size_t i)
 {
@@ -294,7 +297,10 @@ static void fetch_ahead(const struct site_names *names, size_t i)
 		__builtin_prefetch(names->table.text + symbol.st_name);
 }
 
-/* Does a function of this start and size hold the address? Of unknown size: unless another one begins in between. */
+/*
+ * Does a function of this start and size hold the address? If its size is unknown: yes, unless another function begins
+ * in between.
+ */
 static int holds(struct site_file *file, uint64_t start, uint64_t size, uint64_t address)
 {
 	if (start > address || (size && address - start >= size))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The map of XRay sleds. An entry is 32 bytes: where the sled is and where its function is, each relative to the
- * address of its own field; then the sled's kind, always-instrument, and the version. Neighbours with the same function
- * make one function.
+ * The map of XRay sleds. An entry is 32 bytes: the addresses of the sled and of its function, each relative to the
+ * address of its own field; then the sled's kind, always-instrument, and the version. Adjacent entries with equal
+ * function addresses make one function.
  */
 #include <errno.h> /* ENOMEM */
 
@@ -49,7 +49,7 @@ static int sled_type(uint8_t kind)
 	}
 }
 
-/* Shell sort: the compiler lists sleds in ascending order, nearly always. */
+/* Shell sort: the compiler nearly always lists sleds in ascending order. */
 static void sort_sites(struct site *site, size_t count)
 {
 	for (size_t gap = count / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
@@ -77,7 +77,7 @@ static enum trace_reason check_sled(struct site_file *file, const struct entry *
 
 /*
  * Where a function has an entry of another kind (the attribute patchable_function_entry), compilers write its exit
- * sleds alone. Those would end calls that never began. Takes such sites away; returns whether there were some.
+ * sleds alone. These sleds would end calls that never began. Removes such sites; returns whether there were any.
  */
 static int drop_exits(struct site_set *set, uint32_t first)
 {
@@ -94,7 +94,7 @@ static int drop_exits(struct site_set *set, uint32_t first)
 	return dropped;
 }
 
-/* One function: entries [i, end). Appends its sites when all are good. */
+/* Scans one function: entries [i, end). Appends its sites when all are good. */
 static void scan_function(struct site_set *set, struct site_file *file, const struct site_map *map, size_t i,
 	size_t end, struct site_function *function)
 {
@@ -111,7 +111,7 @@ static void scan_function(struct site_set *set, struct site_file *file, const st
 		struct entry entry = read_entry(map, i);
 		enum trace_reason reason = check_sled(file, &entry);
 		if (reason == TRACE_REASON_EVENT_SLED) {
-			/* Left as it is, it costs a jump. */
+			/* A sled that is left alone costs one jump. */
 			events++;
 			continue;
 		}
@@ -184,7 +184,7 @@ int site_read_events(struct site_set *set, struct site_file *file)
 		const struct site *site = &set->site[i];
 		const uint8_t *p =
 			sled_is_event((enum sled_type)site->type) ? site_file_code(file, site->address, &size) : NULL;
-		/* It was read as good before. */
+		/* An earlier read has found it good. */
 		if (p && sled_read_event((enum sled_type)site->type, p, size, &set->event[set->events].sled))
 			set->event[set->events++].site = i;
 	}
