@@ -14,8 +14,8 @@ int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t valu
 }
 
 /*
- * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each one beyond
- * is paid for. So all is inlined but what is seldom needed, and little is kept over the handler's call.
+ * These run between two readings of the clock, which hide some 40 stores and 100 instructions on AMD; each further one
+ * costs time. So all is inlined but code that is seldom needed, and little is kept over the handler's call.
  */
 #define ALWAYS inline __attribute__((always_inline))
 #define SELDOM(condition) __builtin_expect((condition) != 0, 0)
@@ -27,8 +27,8 @@ static ALWAYS uint64_t state_of(const struct thread *thread)
 }
 
 /*
- * So far below an event's slot its section of the epoch is said to begin: within what the trampolines push, whose
- * frames differ a little; above all of the handler's.
+ * The frame of an event's section in the epoch lies this far below the event's slot: within the words that the
+ * trampolines push, whose frames differ a little, and above all frames of the handler.
  */
 #define SECTION_BELOW 192
 
@@ -50,8 +50,8 @@ static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t wor
 }
 
 /*
- * Entry and arguments. A quick handler's time counts as the function's; another's does not: the event is to have a
- * clock of its own.
+ * Tells entry and arguments. A quick handler's time counts as the function's; another handler's does not: then the
+ * event gets a clock of its own.
  */
 static ALWAYS uint32_t tell_entry(struct thread *thread, uint64_t slot, struct handlers_event *event)
 {
@@ -75,7 +75,7 @@ static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
 }
 
 /*
- * Is the stack as it has to be before an event at this slot: nothing to end, and known? As the trampolines look at it.
+ * Is the stack known, without calls that have to be ended before an event at this slot? The trampolines test the same.
  */
 static inline int is_settled(const struct thread *thread, uint64_t slot)
 {
@@ -85,7 +85,8 @@ static inline int is_settled(const struct thread *thread, uint64_t slot)
 }
 
 /*
- * Ends calls below the slot first, so that handlers hear of that in the order of the trace. Returns the stack or NULL.
+ * Ends calls below the slot first, so that handlers are told of that in the order of the trace. Returns the stack or
+ * NULL.
  */
 static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
 {
@@ -96,7 +97,7 @@ static struct stack *settle(struct thread *thread, uint64_t slot, uint64_t dead)
 
 /*
  * An entry that is not just one more call: the slot holds our label, so the call there has ended by a jump to this
- * function, or calls have to be ended first. is_intercepted: the end of this one will be seen. Returns its caller.
+ * function, or calls have to be ended first. is_intercepted: the end of this call will be seen. Returns its caller.
  */
 static __attribute__((noinline)) uint64_t settle_enter(
 	struct thread *thread, const uint64_t *s, uint64_t clock, struct tramp_registers *r, int is_intercepted)
@@ -172,7 +173,7 @@ uint32_t tramp_handle_leave(struct tramp_registers *r, const uint64_t *frame, ui
 	return leave(HANDLERS_EXIT, entry->word, entry->address, slot, clock, r);
 }
 
-/* The calls at X and above it that the entry of an XRay function finds dead; see tramp_slow_enter_xray(). */
+/* Ends the calls at X and above it that the entry of an XRay function finds dead; see tramp_slow_enter_xray(). */
 static __attribute__((noinline)) void settle_xray(struct thread *thread, uint64_t x)
 {
 	struct stack *stack = settle(thread, x, x);
@@ -181,7 +182,7 @@ static __attribute__((noinline)) void settle_xray(struct thread *thread, uint64_
 		calls_unwind(thread, stack, x + 8);
 }
 
-/* Who gets the return from slot S. */
+/* The address that the call in slot S returns to. */
 static ALWAYS uint64_t caller_at(const uint64_t *s)
 {
 	return SELDOM(holds_label(s)) ? mirror_entry((uint64_t)(uintptr_t)s)->address : *s;
@@ -207,14 +208,14 @@ uint32_t tramp_handle_xray_enter(struct tramp_registers *r, const uint64_t *fram
 	return slow | (state != state_of(thread));
 }
 
-/* The same frame; slot S at 4. */
+/* frame: as of tramp_handle_xray_enter(), but slot S at 4. */
 uint32_t tramp_handle_xray_exit(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 4);
 	return leave(HANDLERS_EXIT, (uint32_t)(word >> 32), caller_at(frame + 4), r->rsp, clock, r);
 }
 
-/* The return to the sled at 4, S at 5. */
+/* frame: as of tramp_handle_xray_enter(): the return to the sled at 4, slot S at 5. */
 uint32_t tramp_handle_xray_tail(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 5);

@@ -17,19 +17,19 @@ _Static_assert(TRAMP_WANTED_ENTRY == 1 << HANDLERS_ENTRY && TRAMP_WANTED_EXIT ==
 		       TRAMP_WANTED_TAIL == 1 << HANDLERS_TAIL && TRAMP_WANTED_ARGUMENTS == 1 << HANDLERS_ARGUMENTS,
 	"a bit for each type");
 
-static struct handlers_entry pool[64]; /* one per type, and those that threads have not left yet */
+static struct handlers_entry pool[64]; /* one per type, and removed ones that threads have not left yet */
 static struct handlers_entry *unused;
 static unsigned taken; /* of pool */
-static unsigned leaving; /* entries out of the table that somebody may be in. Lock */
-static int used;	 /* handlers were set once. Lock */
-static uint32_t enrolled; /* the process (identity.h) whose threads the epoch knows; 0: none yet. Lock */
+static unsigned leaving; /* entries out of the table that threads may be in. Process lock */
+static int used;	 /* handlers were set once. Process lock */
+static uint32_t enrolled; /* the process (runtime/identity.h) whose threads the epoch knows; 0: none. Process lock */
 static uint64_t nested;
 
-/* ---- who is in a handler ---- */
+/* ---- which threads are in a handler ---- */
 
 /*
- * After a fork: the threads that this process has not hold nothing. Only the thread that forked may say so (epoch.h),
- * its main thread. Lock held.
+ * After a fork: threads that this process does not have hold nothing. Only the thread that forked, the child's main
+ * thread, may tell the epoch so (runtime/epoch.h). Process lock held.
  */
 static void look_for_fork(void)
 {
@@ -45,7 +45,7 @@ static void look_for_fork(void)
 	enrolled = generation;
 }
 
-/* Does the slot that lies beside the thread's record belong to it? Its record may have been wiped by fork. */
+/* Does the slot beside the thread's record belong to the thread? The record may have been wiped by fork. */
 static int is_owner(const struct epoch_slot *slot, const struct thread *thread)
 {
 	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) &&
@@ -59,7 +59,7 @@ static void enroll(struct thread *thread)
 
 	process_lock(&held);
 	look_for_fork();
-	/* Who forked in a handler owns its slot already, and is in its section still. */
+	/* A thread that forked in a handler owns its slot already, and is still in its section. */
 	if (!is_owner(slot, thread))
 		epoch_register_for(slot, thread->tid);
 	thread->enrolled = 1;
@@ -83,8 +83,8 @@ static int is_inside(const struct epoch_slot *slot)
 }
 
 /*
- * The thread's section was begun by a frame that is no more: what runs now has the same place, or a higher one on the
- * same stack. Says so and ends it.
+ * If the frame that began the thread's section is gone, since the present one has the same place, or a higher one on
+ * the same stack, ends the section and returns 1.
  */
 static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
 {
@@ -128,7 +128,7 @@ int handlers_may_enter(struct thread *thread, uint64_t frame)
 	return 0;
 }
 
-/* Of an event that no trampoline has the clock of. */
+/* Tells an event whose clock no trampoline has read. */
 static void tell(struct thread *thread, struct handlers_event *event)
 {
 	if (!handlers_is_set(event->type))
@@ -179,11 +179,13 @@ void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base)
 
 static void switch_checks(void)
 {
-	uint32_t wanted = leaving ? ~0u : 0; /* who left one by a jump is found by the events that it makes later */
+	uint32_t wanted = leaving ? ~0u : 0; /* a thread that left one by a jump is found at its later events */
 
 	for (int type = 0; type < HANDLERS_TYPES; type++)
 		wanted |= (uint32_t)handlers_is_set(type) << type;
-	/* Relaxed, all: who sees it late misses a handler that is just being set, or looks for one in vain. */
+	/*
+	 * Relaxed, all: a thread that sees it late misses a handler that is just being set, or looks for one in vain.
+	 */
 	__atomic_store_n(&tramp_wanted, wanted, __ATOMIC_RELAXED);
 	if (wanted)
 		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
@@ -192,7 +194,7 @@ static void switch_checks(void)
 		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_HANDLERS, __ATOMIC_RELAXED);
 }
 
-/* Nobody is in it any more. */
+/* No thread is in the entry any more. */
 static void recycle(struct epoch_item *item)
 {
 	struct handlers_entry *entry = (struct handlers_entry *)item; /* its first member */
@@ -203,12 +205,15 @@ static void recycle(struct epoch_item *item)
 	switch_checks();
 }
 
-/* Sets or clears the entry of a type; what was there goes to the epoch. Returns whether there was one. Lock held. */
+/*
+ * Sets or clears the entry of a type; the old entry is given to the epoch. Returns whether there was one. Process lock
+ * held.
+ */
 static int publish(enum handlers_type type, struct handlers_entry *entry)
 {
 	/*
-	 * Release; pairs with the acquire in handlers_deliver(): who finds the entry finds what it holds. It is D1 of
-	 * epoch.h, too.
+	 * Release; pairs with the acquire in handlers_deliver(): a thread that finds the entry finds its content. It is
+	 * D1 of runtime/epoch.h, too.
 	 */
 	struct handlers_entry *old = __atomic_exchange_n(&handlers_of_program[type], entry, __ATOMIC_ACQ_REL);
 
@@ -232,7 +237,8 @@ static struct handlers_entry *take(void)
 }
 
 /*
- * What was in the table has been taken out; waits for those who are in it. self: as own_slot() told. Without the lock.
+ * Waits for threads that are in entries which were taken out of the table. self: own_slot()'s answer. Without the
+ * process lock.
  */
 static int wait_for_others(struct epoch_slot *self)
 {
@@ -301,8 +307,8 @@ static int lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t 
 }
 
 /*
- * The handler that the calling thread is in; NULL: none. self: as own_slot() told, or its slot where nobody forked.
- * Without the lock.
+ * The handler that the calling thread is in; NULL: none. self: own_slot()'s answer, or its slot if there was no fork.
+ * Without the process lock.
  */
 static const struct handlers_entry *current(struct epoch_slot *self, uint64_t here)
 {
@@ -335,7 +341,7 @@ int handlers_forget(uint64_t start, uint64_t end, int wait)
 	struct process_held held;
 	int removed = 0;
 
-	if (!used) /* without the lock: who sets one from there did so before it is closed */
+	if (!used) /* without the process lock: code of the memory that sets a handler did so before it is closed */
 		return 0;
 	process_lock(&held);
 	struct epoch_slot *self = own_slot();

@@ -6,7 +6,7 @@
 
 #include "x86_64/sys.h"
 
-#define BLOCK_RANGES 511 /* and a copy of the next one's first, so that it lies behind the last: a page */
+#define BLOCK_RANGES 511 /* and a copy of the next block's first range after the last: a page */
 #define MAX_BLOCKS   1024
 
 static struct handlers_range first_block[BLOCK_RANGES + 1];
@@ -24,7 +24,8 @@ void handlers_name_ids(uint32_t first, uint32_t object)
 		return;
 	if (range_count == MAX_BLOCKS * BLOCK_RANGES)
 		/*
-		 * half a million changes from one object to another: the rest passes for the last one's, so tell none
+		 * half a million changes from one object to another: further ids would seem to be the last object's, so
+		 * none is told
 		 */
 		return;
 	struct handlers_range **block = &blocks[range_count / BLOCK_RANGES];
@@ -38,7 +39,10 @@ void handlers_name_ids(uint32_t first, uint32_t object)
 	*range(range_count) = (struct handlers_range){ first, object };
 	if (range_count && range_count % BLOCK_RANGES == 0)
 		range(range_count - 1)[1] = *range(range_count);
-	/* Release; pairs with the acquire in handlers_range(): who sees the count sees the range and its block. */
+	/*
+	 * Release; pairs with the acquire in handlers_range(): a thread that sees the count sees the range and its
+	 * block.
+	 */
 	__atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
 }
 

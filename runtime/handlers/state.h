@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of handlers share; who may call what: handlers.h. */
+/* What the files of handlers share; handlers.h tells which code may call what. */
 #ifndef XAUDIT_RUNTIME_HANDLERS_STATE_H
 #define XAUDIT_RUNTIME_HANDLERS_STATE_H
 
@@ -9,14 +9,14 @@
 #include "runtime/thread.h"
 #include "x86_64/vectors.h"
 
-/* What is set for a type; never changed while it is in the table. */
+/* The handler of a type; never changed while it is in the table. */
 struct handlers_entry {
-	struct epoch_item item; /* first: how the epoch knows it */
+	struct epoch_item item; /* first, since the epoch gives back this address */
 	handlers_function *function;
 	void *argument;
 	unsigned flags;
 	enum handlers_type type;
-	struct handlers_entry *next; /* free ones. Lock */
+	struct handlers_entry *next; /* next free entry. Process lock */
 };
 
 extern struct handlers_entry *handlers_of_program[HANDLERS_TYPES] __attribute__((visibility("hidden")));
@@ -24,17 +24,17 @@ extern struct handlers_entry *handlers_of_program[HANDLERS_TYPES] __attribute__(
 /* Is there a handler of that type? Any context. */
 static inline int handlers_is_set(enum handlers_type type)
 {
-	/* Relaxed: just a look; who goes on loads it again in a section. */
+	/* Relaxed: just a look; code that goes on loads it again in a section. */
 	return __atomic_load_n(&handlers_of_program[type], __ATOMIC_RELAXED) != NULL;
 }
 
 /*
- * The thread is in no section of the epoch that the handler at `frame` has to keep out of: enrolls it where it is not
- * yet, and ends a section that was left by a jump. 0: it is in a handler, and that has been counted. Off the fast path.
+ * May a handler of an event at `frame` be called? Enrolls the thread in the epoch if it is not yet, and ends a section
+ * that was left by a jump. 0: the thread is in a handler, and the event has been counted. Off the fast path.
  */
 int handlers_may_enter(struct thread *thread, uint64_t frame);
 
-/* A look without a call at what that is for. */
+/* Is the thread enrolled, and in no handler? Then handlers_may_enter() need not be called. */
 static inline int handlers_is_outside(struct thread *thread)
 {
 	/* Relaxed: our own thread's. */
@@ -42,10 +42,10 @@ static inline int handlers_is_outside(struct thread *thread)
 }
 
 /*
- * Calls the handler of that type, if there is one and the thread is in none. On the thread itself. Fills in the event's
- * size, type and vectors. frame: an address that is the same for all events of one stack frame of the program, and
- * lower the deeper that is; events that a handler raises have lower ones. Returns whether a handler was called that
- * need not be quick.
+ * Calls the handler of that type, if there is one and the thread is in no handler. On the thread itself. Fills in the
+ * event's size, type and vectors. frame: an address that is the same for all events of one stack frame of the program,
+ * and lower the deeper the frame is; events that a handler raises have lower addresses. Returns whether a handler was
+ * called that may take long.
  */
 static inline __attribute__((always_inline)) uint32_t handlers_deliver(
 	struct thread *thread, enum handlers_type type, struct handlers_event *event, uint64_t frame)
@@ -57,7 +57,8 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(
 		return 0;
 	epoch_announce_outermost(slot, frame);
 	/*
-	 * Acquire; pairs with the release in publish(). In the section: what we find here is whole until we withdraw.
+	 * Acquire; pairs with the release in publish(). In the section: the entry that we find here stays whole until
+	 * we withdraw.
 	 */
 	const struct handlers_entry *entry = __atomic_load_n(&handlers_of_program[type], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(entry != NULL, 1)) {
@@ -81,8 +82,8 @@ struct handlers_range {
 };
 
 /*
- * The range that the function id belongs to; NULL: not known. Any context. Behind each lies the next one, or one that
- * begins with 0.
+ * The range that the function id belongs to; NULL: not known. Any context. After each range in memory lies the next
+ * one, or one that begins with 0.
  */
 const struct handlers_range *handlers_range(uint32_t id);
 
@@ -91,7 +92,7 @@ static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
 {
 	const struct handlers_range *range = thread->range;
 
-	/* Relaxed: ranges don't change, and who has an id of the next one came to know it after that was there. */
+	/* Relaxed: ranges don't change, and code that has an id of the next range got it after that range was there. */
 	if (__builtin_expect(
 		    !range || id < range->first || id > __atomic_load_n(&range[1].first, __ATOMIC_RELAXED) - 1, 0)) {
 		range = handlers_range(id);
