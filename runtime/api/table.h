@@ -2,13 +2,15 @@
 /*
  * How libxaudit-api and the module meet. Each copy of the library has a table of pointers, zeros in .bss, and a note
  * that says where: PT_NOTE, owner "xaudit", type API_NOTE, description struct api_note. The module reads the notes of
- * each object in la_objopen, when its segments are mapped and nobody runs its code, and stores into the table as many
- * entries as both know. Nothing is relocated or looked up by name, so it does not matter how the object is linked
- * (PIE or not, -z now, stripped, static copies in several). Stored once, before the object runs; never changed after.
+ * each object in la_objopen, when its segments are mapped and no thread runs its code, and stores into the table as
+ * many entries as both know. Nothing is relocated or looked up by name, so it does not matter how the object is linked
+ * (PIE or not, -z now, stripped, static copies in several). The table is stored once, before the object runs, and never
+ * changed.
  *
  * The hook of XAUDIT_EVENT (xaudit.h) is a table of one entry.
  *
- * Entries are only ever added at the end. A change of what is there would be another version, which is left alone.
+ * Entries are only ever added at the end. A change of old entries would be another version; tables of other versions
+ * are not filled in.
  */
 #ifndef XAUDIT_RUNTIME_API_TABLE_H
 #define XAUDIT_RUNTIME_API_TABLE_H
@@ -28,8 +30,8 @@ struct api_note {
 
 /*
  * Guards (XAUDIT_IF_TRACED) are found in the same way: a note of type GUARD_NOTE names their table, whose entries say
- * where the NOP is and where the guarded code begins. The linker makes the table out of the parts that come with each
- * guard's function.
+ * where the NOP is and where the guarded code begins. The linker puts the table together from a part for each guard's
+ * function.
  */
 #define GUARD_NOTE    2
 #define GUARD_VERSION 1
@@ -44,14 +46,14 @@ struct guard_entry {
 	int64_t site, target; /* distance from their own field */
 };
 
-/* What the entries for __xray_* take and answer; audit/live/xray.h says more. enum XRayPatchingStatus: */
+/* Arguments and answers of the entries for __xray_*; audit/live/xray.h says more. enum XRayPatchingStatus: */
 enum xray_status { XRAY_NOT_INITIALIZED, XRAY_SUCCESS, XRAY_ONGOING, XRAY_FAILED };
 
-/* What xray_patch() is to switch. */
+/* What xray_patch() shall switch. */
 enum xray_what { XRAY_ALL, XRAY_OBJECT, XRAY_FUNCTION };
 
 /* What xray_id() answers, or'ed. */
-#define XRAY_LOG_ARGS 1 /* the function's entry says that its first argument is to be logged */
+#define XRAY_LOG_ARGS 1 /* the function's entry says that its first argument shall be logged */
 #define XRAY_HAS_ARGS 2 /* and there is a handler for that: one of entries with arguments */
 
 struct api_table {

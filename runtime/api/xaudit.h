@@ -10,8 +10,8 @@
  * Errors are negative: -ENOSYS, -EINVAL ... of <errno.h>. No call sets errno or allocates by malloc. Pointers must be
  * good, as those of memcpy. All since 0.1.
  *
- * Structures begin with `size`, which the caller sets to sizeof the structure; where a module of another version
- * knows fewer fields, the rest stays as it was. So set all to 0 before.
+ * Structures begin with `size`, which the caller sets to sizeof the structure; if a module of another version knows
+ * fewer fields, it does not change the rest. So set all to 0 before.
  */
 #ifndef XAUDIT_H
 #define XAUDIT_H
@@ -28,16 +28,16 @@ extern "C" {
 
 /*
  * Records bytes with time and thread: 1 to XAUDIT_EVENT_MAX of them, never split. Thread-safe, lock-free as a rule,
- * async-signal-safe: a signal handler may come in the middle and record events too; those of one thread come out in
- * the order in which they began.
+ * async-signal-safe: a signal handler may come in the middle and record events too; a thread's events are in the trace
+ * in the order in which they began.
  *
  * Returns 0; -EINVAL: size 0; -E2BIG: too many bytes, nothing is recorded; -ECANCELED: nothing is recorded now
- * (stopped, mode count, or switched off); -ENOSPC: it was lost, for want of disk space as a rule, and is counted as
- * lost; -ENOSYS: no xaudit here.
+ * (stopped, mode count, or switched off); -ENOSPC: the event was lost, as a rule since the disk is full, and is counted
+ * as lost; -ENOSYS: no xaudit here.
  */
 int xaudit_event(const void *data, size_t size);
 
-/* The same with a type, a number of xaudit_register_type(); size may be 0. Also -EINVAL: no such type. */
+/* As xaudit_event(), with a type, a number of xaudit_register_type(); size may be 0. Also -EINVAL: no such type. */
 int xaudit_typed_event(int type, const void *data, size_t size);
 
 /*
@@ -165,12 +165,15 @@ enum xaudit_handler_type {
 	XAUDIT_HANDLE_TAIL = 2,	     /* it ended by jumping to another function */
 	/* it ended without returning; told when it is noticed, by the thread's next events */
 	XAUDIT_HANDLE_UNWIND = 3,
-	XAUDIT_HANDLE_ARGUMENTS = 4, /* as entry, and behind it: for a handler that looks at arguments */
+	XAUDIT_HANDLE_ARGUMENTS = 4, /* as entry, and after it: for a handler that looks at arguments */
 	/* xaudit_event(); an event sled of XRay, also with data_size 0 or above XAUDIT_EVENT_MAX */
 	XAUDIT_HANDLE_CUSTOM = 5,
-	/* xaudit_typed_event(); the same; data_type is the program's own number, registered or not */
+	/*
+	 * xaudit_typed_event(); a typed event sled, also with such sizes; data_type is the program's own number,
+	 * registered or not
+	 */
 	XAUDIT_HANDLE_TYPED = 6,
-	XAUDIT_HANDLE_PROBE = 7,     /* there are none yet: -ENOTSUP */
+	XAUDIT_HANDLE_PROBE = 7,     /* no such events yet: -ENOTSUP */
 	XAUDIT_HANDLE_LOAD = 8,	     /* an object was mapped: before its constructors, under ld.so's lock */
 	XAUDIT_HANDLE_UNLOAD = 9     /* its destructors have run: under ld.so's lock; not told when the process exits */
 };
@@ -178,12 +181,12 @@ enum xaudit_handler_type {
 /* Or'ed to the type: the handler and all it calls use general registers alone (-mgeneral-regs-only). */
 #define XAUDIT_GENERAL 0x100
 
-/* General registers of the program; rsp at the function's entry, or behind its return. */
+/* General registers of the program; rsp at the function's entry, or after its return. */
 struct xaudit_registers {
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
 
-/* What a handler is told. Valid until it returns; size grows in later versions. */
+/* The event that a handler is told. Valid until it returns; size grows in later versions. */
 struct xaudit_handler_event {
 	uint32_t size;
 	uint32_t type;	 /* enum xaudit_handler_type */
@@ -204,26 +207,26 @@ typedef void xaudit_handler(const struct xaudit_handler_event *event, void *arg)
 /*
  * Calls handler(event, arg) on every event of this type from now on, on the thread that makes it, instead of the
  * handler that was set before; one per type and process. While recording is on, not in mode count. The program finds
- * all registers as they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up
- * to 2.7 kB of the thread's stack beside what the handler uses, and 20 to 30 ns (130 to 190 where x87 registers are in
- * use); with XAUDIT_GENERAL neither, and a handler costs 11 ns per event. The trace has a call or return with
- * event->clock as its time; but with a later one behind an entry's handler without XAUDIT_GENERAL, and behind one that
- * made events. So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, and as its caller's
- * else. Events made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of an
- * entry, exit, tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where
- * the function was called.
+ * all registers as they were, whatever the handler does with them (but AMX tiles and protection keys); that takes up to
+ * 2.7 kB of the thread's stack beside what the handler uses, and 20 to 30 ns (130 to 190 where x87 registers are in
+ * use); with XAUDIT_GENERAL it takes neither, and a handler costs 11 ns per event. In the trace a call or return has
+ * event->clock as its time; but a later time after an entry's handler without XAUDIT_GENERAL, and after one that made
+ * events. So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, else as its caller's. Events
+ * made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of an entry, exit,
+ * tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where the function
+ * was called.
  *
- * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; where one was replaced, what
- * xaudit_remove_handler() would have answered for that; -ENOSYS. Thread-safe, async-signal-safe.
+ * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; if a handler was replaced,
+ * what xaudit_remove_handler() would have answered for it; -ENOSYS. Thread-safe, async-signal-safe.
  */
 int xaudit_set_handler(int type, xaudit_handler *handler, void *arg);
 
 /*
- * Calls the handler no more. Returns 0: no thread is in it and none will enter it, so its code may be unmapped;
- * XAUDIT_DEFERRED: called inside of a handler, so that is true only when it has been left; -EBUSY: a thread did not
- * leave it within two seconds, nobody else will enter it; -ENOENT: there is none; -EINVAL: no such type; -ENOSYS.
- * Thread-safe, async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that is
- * unloaded. A handler that calls dlclose keeps its own library loaded for good.
+ * Removes the handler. Returns 0: no thread is in it and none will enter it, so its code may be unmapped;
+ * XAUDIT_DEFERRED: called inside of a handler, so that is true only when the handler has been left; -EBUSY: a thread
+ * did not leave it within two seconds, no other will enter it; -ENOENT: there is no handler; -EINVAL: no such type;
+ * -ENOSYS. Thread-safe, async-signal-safe. A handler that lies in a library, or whose arg does, is removed when that
+ * library is unloaded. A handler that calls dlclose keeps its own library loaded for good.
  */
 int xaudit_remove_handler(int type);
 
@@ -231,7 +234,7 @@ int xaudit_remove_handler(int type);
 
 /*
  * In a handler without XAUDIT_GENERAL: vector register n, 0 to 31, as the program had it, into 64 bytes; what the
- * processor does not have is 0. Returns its width in bytes: 16, 32 or 64; 0: there is none; -ENOSYS.
+ * processor does not have is 0. Returns its width in bytes: 16, 32 or 64; 0: there is no such register; -ENOSYS.
  */
 int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
 
@@ -240,7 +243,8 @@ int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t 
  * xaudit, it costs a load and a branch that is predicted, and its arguments are not evaluated. An expression with
  * xaudit_event()'s value. gcc and clang, C and C++.
  *
- * The asm makes, once per linked object, a pointer for the module to fill in, and the note by which it finds it.
+ * The asm makes, once per linked object, a pointer for the module to fill in, and the note by which the module finds
+ * it.
  */
 extern int (*xaudit_event_hook_1)(const void *, size_t) __attribute__((visibility("hidden")));
 
@@ -270,29 +274,30 @@ __asm__(".ifndef xaudit_event_hook_1\n"
 #endif
 
 /*
- * XAUDIT_IF_TRACED { ... } guards code that runs only when xaudit is at work in the process, without the library: else
- * it costs a NOP of five bytes, and the guarded code stands out of the way where the compiler optimises. An else may
- * follow:
+ * XAUDIT_IF_TRACED { ... } guards code that runs only when xaudit is at work in the process; it works without the
+ * library. Elsewhere it costs a NOP of five bytes, and an optimising compiler puts the guarded code out of the way. An
+ * else may follow:
  *
  *	XAUDIT_IF_TRACED {
  *		size_t size = describe(request, text, sizeof(text));
  *		XAUDIT_EVENT(text, size);
  *	}
  *
- * xaudit makes a jump of the NOP as the object is loaded, before its constructors run, in each object where the rules
- * don't say otherwise, whether anything is recorded or not (but not under `xaudit check`). The function that holds the
- * guard is of kind "guard" then, by its own name or by that of who it was inlined into:
+ * xaudit makes a jump of the NOP as the object is loaded, before its constructors run, in each object unless the rules
+ * say otherwise, whether anything is recorded or not (but not under `xaudit check`). The function that holds the guard
+ * is then of kind "guard", by its own name or by the name of the function that it was inlined into:
  * xaudit_disable("guard:FUNCTION") and xaudit_enable() switch all guards of a function, as `xaudit ctl` does; a disable
  * of all kinds switches them off, too. Recording that is stopped, and mode count, leave them as they are. A guard is no
  * event and has no number: its xaudit_function_info has the id 0.
  *
- * gcc 9 and clang 11 or later, C and C++, on x86-64 Linux; elsewhere, or where XAUDIT_NO_HOOK is defined before,
+ * Needs gcc 9 or clang 11 or later, C or C++, on x86-64 Linux; elsewhere, or if XAUDIT_NO_HOOK is defined before,
  * guarded code is compiled and never runs. Not in constexpr functions. Under --gc-sections, linkers other than lld keep
- * functions that hold guards though nobody calls them, unless told -z start-stop-gc.
+ * functions that hold guards even if no code calls them, unless told -z start-stop-gc.
  *
- * The asm: each guard's NOP, at a place where its first two bytes can be changed at once; in a section that goes with
- * the function's (also out of a comdat group, and away with --gc-sections), where it is and where the guarded code
- * begins; and once per linked object a note by which the module finds these, which the guards keep.
+ * The asm makes each guard's NOP, at a place where its first two bytes can be changed at once; the addresses of the NOP
+ * and of the guarded code, in a section that goes with the function's section (also out of a comdat group, and away
+ * with --gc-sections); and once per linked object a note by which the module finds these. The guards keep that note
+ * from being dropped.
  */
 #if defined(__x86_64__) && defined(__LP64__) && defined(__linux__) && !defined(XAUDIT_NO_HOOK)
 #define XAUDIT_IF_TRACED if (__builtin_expect(xaudit_guard_1(), 0))

@@ -11,8 +11,8 @@
 #define HANDLER(type, arg) ((type *)(uintptr_t)(arg))
 
 /*
- * Functions whose first argument is to be logged are told to the handler of these alone, where there is one, as LLVM's
- * trampolines do.
+ * An entry of a function whose first argument shall be logged is told to the handler of such entries alone, if there is
+ * one, as LLVM's trampolines do.
  */
 static void on_entry(const struct xaudit_handler_event *event, void *arg)
 {
@@ -52,7 +52,7 @@ static void on_typed(const struct xaudit_handler_event *event, void *arg)
 
 /* ---- handlers ---- */
 
-/* NULL: removes it. Returns 1; 0: it could not be set, or somebody is still in the one that was there. */
+/* NULL: removes it. Returns 1; 0: it could not be set, or a thread is still in the old handler. */
 static int set(int type, xaudit_handler *adaptor, uintptr_t handler)
 {
 	if (!xaudit_api_table.xray_id)
@@ -209,7 +209,7 @@ size_t __xray_num_objects(void)
 	return xaudit_api_table.xray_objects ? xaudit_api_table.xray_objects() : 0;
 }
 
-/* The module has done all of it. */
+/* The module has done all that LLVM does here. */
 void __xray_init(void)
 {
 }

@@ -4,7 +4,7 @@
  * headers; what the calls mean here is in doc/xaudit-xray.3.
  *
  * The library keeps nothing of handlers: the program's function is the argument of an adaptor, which is set as
- * xaudit_set_handler() does. So all copies of the library in a process are one, and a handler in a library that is
+ * xaudit_set_handler() does. So all copies of the library in a process act as one, and a handler in a library that is
  * closed is removed. The log interface's modes are each copy's own.
  */
 #ifndef XAUDIT_API_XRAY_H

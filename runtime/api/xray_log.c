@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xray_log_interface.h of LLVM 20. A mode is an implementation of the program's, or one of three names for xaudit's own
- * recorder.
+ * xray_log_interface.h of LLVM 20. A mode is an implementation that the program gives, or one of three names for
+ * xaudit's own recorder.
  *
- * The lock guards the list and what is installed; no function of the program is called with it. Spinning: it is held
- * for some stores.
+ * The lock guards the list and what is installed; no function of the program is called while it is held. It spins,
+ * since it is held for a few stores only.
  */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
@@ -44,7 +44,7 @@ static void unlock(void)
 
 static enum xray_log_init recorder_status;
 
-/* Its configuration is that of xaudit: nothing in the string changes it. */
+/* The recorder has xaudit's configuration, and the string changes nothing. */
 static enum xray_log_init recorder_init(size_t buffer_size, size_t buffers, void *config, size_t config_size)
 {
 	(void)buffer_size;
@@ -60,7 +60,7 @@ static enum xray_log_init recorder_finalize(void)
 {
 	enum xray_log_init was = XRAY_LOG_INITIALIZED;
 
-	/* Relaxed: one of several that finalize at once stops it. */
+	/* Relaxed: of several threads that finalize at once, one stops it. */
 	if (!__atomic_compare_exchange_n(
 		    &recorder_status, &was, XRAY_LOG_FINALIZED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return was;
@@ -95,10 +95,10 @@ static const struct mode recorders[] = {
 
 /* ---- XRAY_OPTIONS ---- */
 
-/* LLVM's: options of the program itself, which the environment's come behind. */
+/* LLVM's function: options of the program itself; those of the environment come after them. */
 extern const char *__xray_default_options(void) __attribute__((weak, visibility("default")));
 
-/* If the option at `text`, of `length` characters, is `name`: its value, and that one's length. */
+/* If the option at `text`, of `length` characters, is `name`: its value, and the value's length. */
 static const char *value_of(const char *text, size_t length, const char *name, size_t *value_length)
 {
 	size_t n = sys_length(name);
@@ -124,7 +124,7 @@ static int is_separator(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':';
 }
 
-/* Of the options, the mode counts; also as old versions named it. NULL: they name none that is known. */
+/* The mode that the options name, also by the option of old versions. NULL: they name no known mode. */
 static const struct mode *mode_of(const char *options)
 {
 	const struct mode *found = NULL;
@@ -155,7 +155,7 @@ static void obey_options(void)
 {
 	static int done;
 
-	/* Relaxed: who comes too early finds it done under the lock. */
+	/* Relaxed: a thread that sees it too late finds under the lock that it is done. */
 	if (__atomic_load_n(&done, __ATOMIC_RELAXED))
 		return;
 	const struct mode *mode = mode_of(getenv("XRAY_OPTIONS"));
@@ -192,7 +192,7 @@ static const struct mode *find(const char *name)
 	return NULL;
 }
 
-/* Memory for good, zeroed; NULL: there is none. Lock held. */
+/* Memory that is never freed, zeroed; NULL: there is none. Lock held. */
 static void *take(size_t size)
 {
 	static uintptr_t next, end;
@@ -294,7 +294,7 @@ void __xray_remove_log_impl(void)
 
 /* ---- what is installed ---- */
 
-/* Copies it; returns 0 when there is none, or when it is not of this mode (NULL: any). */
+/* Copies what is installed; returns 0 when that is nothing, or not of this mode (NULL: any). */
 static int get(struct xray_log_impl *impl, const char *mode)
 {
 	obey_options();

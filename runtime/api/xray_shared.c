@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What objects built -fxray-shared, and those with event sleds, ask of LLVM's runtime. The module finds their sleds by
- * itself and patches them its own way, so nothing is kept here, and neither their trampolines nor what those look at is
- * ever used.
+ * What objects built -fxray-shared, and those with event sleds, need of LLVM's runtime. The module finds their sleds by
+ * itself and patches them in its own way, so nothing is kept here, and neither their trampolines nor the words that
+ * those look at are ever used.
  */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 
-/* Libraries look for these in the program: in the archive, too, they are no object's own. */
+/* Libraries look for these in the program: so they are visible in the archive, too. */
 #define SHOWN __attribute__((visibility("default")))
 
 /* Answers the number that the module has given; -1: it has none, or there is no module. */
@@ -36,9 +36,9 @@ extern uintptr_t patched_typed_event __asm__("_ZN6__xray21XRayPatchedTypedEventE
 uintptr_t patched_function SHOWN, arg_logger SHOWN, patched_custom_event SHOWN, patched_typed_event SHOWN;
 
 /*
- * Called by event sleds that LLVM's runtime has patched, which is not there. In: rdi, rsi, for typed events rdx: the
- * event; the stack may be misaligned, and lies in the caller's red zone. Out: all registers as they were; nothing is
- * clobbered. Stack: the return address alone.
+ * Event sleds call these once LLVM's runtime has patched them, which never happens here. In: rdi, rsi, for typed events
+ * rdx: the event; the stack may be misaligned, and lies in the caller's red zone. Out: all registers as they were;
+ * nothing is clobbered. Stack: the return address alone.
  */
 __asm__(".pushsection .text\n"
 	"	.globl __xray_CustomEvent\n"
