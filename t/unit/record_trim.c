@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/trace.h"
@@ -243,6 +245,34 @@ static void check_users(void)
 	ok(!trim(-1), "a link is not followed");
 }
 
+#define LOOKS 100000
+
+/* Somebody opens the file again and again, as readers do: the kernel tells who has the lease just then, by a signal. */
+static void check_opened(void)
+{
+	int status = -1, fd = make();
+
+	close(fd);
+	pid_t reader = fork();
+	while (!reader) {
+		fd = openat(folder, "meta", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+	}
+	pid_t trimmer = fork();
+	if (!trimmer) {
+		signal(SIGIO, SIG_DFL);
+		alarm(60);
+		for (int i = 0; i < LOOKS; i++)
+			record_trim_is_over(folder);
+		_exit(0);
+	}
+	waitpid(trimmer, &status, 0);
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
+	is_int(status, 0, "who looks for users of a file is not ended by one who opens it then");
+}
+
 int main(void)
 {
 	if (!mkdtemp(path))
@@ -253,6 +283,7 @@ int main(void)
 	check_layout();
 	check_copies();
 	check_refused();
+	check_opened();
 	check_users();
 	unlinkat(folder, "meta", 0);
 	ok(rmdir(folder_path) == 0 && rmdir(path) == 0, "the test cleans up");

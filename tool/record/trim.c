@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h> /* OVERLAYFS_SUPER_MAGIC */
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -48,12 +49,13 @@ enum use { USE_NONE, USE_SOME, USE_UNKNOWN };
 static enum use find_use(int fd)
 {
 	/*
-	 * If a process opens it in this moment the kernel tells us by SIGIO: this thread alone, not any that has not
-	 * blocked it.
+	 * If a process opens it in this moment the kernel tells us by a signal: this thread alone, not any that has not
+	 * blocked it. Not by SIGIO, which would end us, but by one that does nothing.
 	 */
 	struct f_owner_ex own = { F_OWNER_TID, gettid() };
 
 	fcntl(fd, F_SETOWN_EX, &own);
+	fcntl(fd, F_SETSIG, SIGURG);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {
 		fcntl(fd, F_SETLEASE, F_UNLCK);
 		return USE_NONE;
