@@ -176,6 +176,20 @@ static void hand_over(struct thread *thread, uint32_t place)
 }
 
 /*
+ * The same of all that a flight recorder had, the one at hand with it: the oldest first, as t<n> is to have them. Else
+ * a thread that writes none itself would never get their places back.
+ */
+static void hand_over_ring(struct thread *thread)
+{
+	for (uint32_t i = 0; i < thread->made; i++) {
+		uint32_t place = (thread->oldest + i) % thread->made;
+		if (is_due(chunk_in(thread, place), TRACE_MODE_STREAM))
+			hand_over(thread, place);
+	}
+	thread->oldest = 0;
+}
+
+/*
  * Does `xaudit record` take chunks? Its beat is compared with what it was when somebody looked last. So a thread needs
  * no clock of the kernel, and it does not matter whether both have the same.
  */
@@ -464,6 +478,10 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 
 	make_list(thread, &places, mode == TRACE_MODE_RING || drops);
 	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, places) : next_in_stream(thread, places, &oldest);
+	/* Other threads of the family may need it more. */
+	if (mode == TRACE_MODE_STREAM && place >= (long)FEW && (uint32_t)place >= thread->made && oldest >= 0 &&
+		pool_is_scarce())
+		place = -EBUSY;
 	if (place >= 0 && (uint32_t)place >= thread->made) {
 		*fresh = 1;
 		r = set_place(thread, (uint32_t)place);
@@ -492,6 +510,8 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 	int drained = is_drained(now), fresh;
 
 	chunk_finish(thread);
+	if (drained && mode == TRACE_MODE_STREAM && thread->oldest)
+		hand_over_ring(thread);
 	if (thread->chunk && is_due(thread->chunk, mode)) {
 		if (drained)
 			hand_over(thread, thread->place);

@@ -6,12 +6,14 @@
  * or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
  * place, and from the last one to the first again. Mode ring overwrites what is there. Mode stream hands each full
  * chunk over, to whoever writes it to t<n> first, and overwrites only what was written. Where `xaudit record` is at
- * that, the thread goes on to a place whose chunk is written, or to a new one; if it has as many as a flight recorder
- * and none is written, it writes the oldest, or its events are lost (overflow = drop). Otherwise it writes each chunk
- * at once, while it is in the processor's cache, and hands over what it could not write. A chunk has its number in t<n>
- * before anybody writes it, so both may, and do no harm: what is handed over gets its head there last, and only what is
- * not may have zeros there before. Where that file can't be opened or written, chunks stay where they are, and the
- * thread takes new places in their stead, as long as meta has room; the file is tried again about once a second.
+ * that, the thread goes on to a place whose chunk is written, or to a new one; if it has as many as a flight recorder,
+ * or four and others need the rest, and none is written, it writes the oldest, or its events are lost (overflow =
+ * drop). What a flight recorder had before is handed over with the first chunk behind it. Otherwise it writes each
+ * chunk at once, while it is in the processor's cache, and hands over what it could not write. A chunk has its number
+ * in t<n> before anybody writes it, so both may, and do no harm: what is handed over gets its head there last, and
+ * only what is not may have zeros there before. Where that file can't be opened or written, chunks stay where they
+ * are, and the thread takes new places in their stead, as long as meta has room; the file is tried again about once a
+ * second.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. All
  * addresses of the chunk have the bit of that size set, and those from B on, as far as any event reaches, have it

@@ -23,6 +23,7 @@
 #define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
 #define SPARE	     STEP	   /* that stays when the rest is given back */
+#define SCARCE_SHARE 8		  /* of all places: more than that are taken */
 #define TRIES	     1000	  /* while another process has the file grow */
 
 /* What the members share; written before `base`. */
@@ -369,6 +370,18 @@ long pool_take(uint32_t places)
 	} while (!__atomic_compare_exchange_n(
 		&head->places, &first, first + places, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return first;
+}
+
+int pool_is_scarce(void)
+{
+	const struct trace_head *head = first_head();
+	uint64_t most = __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED); /* relaxed: a limit */
+	uint64_t limit = confined() ? most : limit_of(RLIMIT_FSIZE);
+
+	most = (most < limit ? most : limit) / pool.place_size;
+	most = most < head->places_max ? most : head->places_max;
+	/* Relaxed: a hint. */
+	return __atomic_load_n(&head->places, __ATOMIC_RELAXED) > most / SCARCE_SHARE;
 }
 
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)

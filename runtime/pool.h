@@ -41,6 +41,12 @@ int pool_is_open(void);
 long pool_take(uint32_t places);
 
 /*
+ * Is little left of what the file may have? Then places are for whoever can't do without. A system call, but under a
+ * filter.
+ */
+int pool_is_scarce(void);
+
+/*
  * The process is about to be under a filter of system calls (x86_64/confined.h): has ready what taking places will
  * need, as far as the file goes now. Once there is a family.
  */

@@ -47,7 +47,7 @@ struct thread {
 		uint64_t frame;	  /* of who writes it */
 	} custom[THREAD_CUSTOMS];
 	uint32_t enrolled;	/* its slot is the epoch's; see thread_slot() */
-	uint32_t oldest;	/* which place is next in mode ring */
+	uint32_t oldest;	/* which place is next in mode ring; 0: the first, or none was filled in it since */
 	struct trace_counts *counts; /* the newest run; NULL: none yet */
 	uint64_t count_failed;	/* as failed, of counters */
 	int32_t save_error;	/* why, then */

@@ -7,9 +7,12 @@
  */
 #include "t/lib/tap.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +241,87 @@ static int others_write(void *argument)
 	return 0;
 }
 
+/*
+ * A flight recorder is full when its mode becomes stream, and `xaudit record` is there: it gets all chunks, the oldest
+ * first, and whoever may not wait for it finds room once it has written them.
+ */
+static int from_ring(void *argument)
+{
+	static const uint64_t all = ~0ull;
+	uint64_t beat = 0, last = 0;
+
+	(void)argument;
+	begin();
+	process_head()->overflow = TRACE_OVERFLOW_DROP;
+	/* Chunk 0 is the first of t0; 1 to 11, of which 4 to 11 are there at last. */
+	for (int i = 0; i < CORE_RING_CHUNKS + 3; i++)
+		next_chunk(TRACE_MODE_RING);
+	sys_set_signals(&all, NULL);
+	process_head()->drain_beat = ++beat;
+	told->value[0] = chunk_next(thread, TRACE_MODE_STREAM, clock_now()) == -EOVERFLOW;
+	told->value[1] = left_to_others();
+	for (uint32_t place = 0; place < thread->made; place++) {
+		const struct trace_chunk *chunk =
+			(void *)((char *)pool_address((thread->many ? thread->many : thread->few)[place]) +
+				chunk_size());
+		last = chunk->copied > last ? chunk->copied : last;
+		told->value[2] += chunk->copied + 2 == chunk->seq;
+		handover_of(place)->drained = handover_of(place)->full;
+	}
+	told->value[3] = last;
+	for (int i = 0; i < CORE_RING_CHUNKS - 1; i++) {
+		process_head()->drain_beat = ++beat;
+		told->value[4] += !chunk_next(thread, TRACE_MODE_STREAM, clock_now());
+	}
+	return 0;
+}
+
+/* ---- many threads, and a file that may not grow ---- */
+
+#define THREADS	   20
+#define FILE_ROOM  (16ul << 20) /* 128 places, 17 of which are taken at first */
+
+static pthread_barrier_t all_done;
+
+static void *fill(void *argument)
+{
+	static const uint64_t all = ~0ull;
+	struct thread *own = thread_get();
+	long failed = 0;
+
+	sys_set_signals(&all, NULL);
+	for (int i = 0; i < CORE_RING_CHUNKS + 2; i++)
+		failed += chunk_next(own, TRACE_MODE_STREAM, clock_now()) != 0;
+	*(uint64_t *)argument = own->made;
+	/* Who ends gives its places to others. */
+	pthread_barrier_wait(&all_done);
+	return (void *)failed;
+}
+
+static int little_room(void *argument)
+{
+	const struct rlimit limit = { FILE_ROOM, FILE_ROOM };
+	pthread_t id[THREADS];
+	uint64_t made[THREADS];
+	void *failed;
+
+	(void)argument;
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		return 91;
+	begin();
+	process_head()->drain_beat = 1;
+	pthread_barrier_init(&all_done, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&id[i], NULL, fill, &made[i]))
+			return 92;
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(id[i], &failed);
+		told->value[0] += (uint64_t)failed;
+		told->value[1] = made[i] > told->value[1] ? made[i] : told->value[1];
+	}
+	return 0;
+}
+
 /* ---- forked twins ---- */
 
 /* The child comes first, with the parent's address: it stores the parent's event, which the parent finds there. */
@@ -341,6 +425,15 @@ int main(void)
 	is_int((long long)told->value[2], 0, "when it has none any more, it uses that of the oldest chunk");
 	is_int((long long)told->value[3], 0, "which it wrote, that one alone");
 	is_int((long long)told->value[4], 1, "of many that are written it uses two");
+	run(from_ring, "a flight recorder that somebody else is to write", NULL);
+	is_int((long long)told->value[0], 1, "there is no room at first");
+	is_int((long long)told->value[1], CORE_RING_CHUNKS, "all its chunks are handed over");
+	is_int((long long)told->value[2], CORE_RING_CHUNKS, "in the order in which they were filled");
+	is_int((long long)told->value[3], 1 + CORE_RING_CHUNKS, "each has a number of its own, and no more there are");
+	is_int((long long)told->value[4], CORE_RING_CHUNKS - 1, "and once they are written there is room for as many");
+	run(little_room, "many threads, and a file that may not grow", NULL);
+	is_int((long long)told->value[0], 0, "each finds a place for each of its chunks");
+	is_int((long long)told->value[1], 4, "since none takes more than four");
 	run(twin_first, "a forked child that comes first", "1 2 3");
 	is_int((long long)told->value[0], 1, "it stores the parent's event");
 	is_int((long long)told->value[1], 1, "which the parent finds");
