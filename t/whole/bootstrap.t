@@ -84,6 +84,11 @@ made g++ clang-19
 bootstrap
 is "$installed" '' 'so does that which configure took'
 
+# As the driver takes them: a language counts for the files behind it.
+fake bin/clang 'case $* in -dumpversion) echo 14.0.6 ;; *c++*" -") ;; *c++*) exit 1 ;; esac'
+made g++ clang
+bootstrap
+is "$installed" '' 'C++ is asked for before the source, where C++ libraries are looked for'
 compiler clang 14.0.6 0
 made g++ clang
 bootstrap
