@@ -137,31 +137,31 @@ static bool take(struct record *record, const struct read_merge_source *source, 
 
 	sums->events++;
 	switch (event->type) {
-	case MERGE_ENTRY:
-	case MERGE_EXIT:
+	case READ_MERGE_ENTRY:
+	case READ_MERGE_EXIT:
 		add_text(sums, read_function_name(
 				       source->process, read_merge_function(source, event), buf, sizeof(buf)));
 		read_calls_take(&record->on->calls, &hooks, record, (enum trace_type)event->type, event->id,
 			event->time);
 		return !record->on->calls.no_memory;
-	case MERGE_STACK:
+	case READ_MERGE_STACK:
 		read_stacks_leave(record->stacks, record->on);
 		record->on = read_stacks_enter(record->stacks, event->id, record);
 		return record->on != NULL;
-	case MERGE_PART:
+	case READ_MERGE_PART:
 		record->on = read_stacks_part(record->stacks, record->on, event->id, event->count, record);
 		return record->on != NULL;
-	case MERGE_CUSTOM:
+	case READ_MERGE_CUSTOM:
 		sums->custom++;
 		add_text(sums, read_process_type_now(source->process, event->id));
 		add_text(sums, (const char *)event->data);
 		return true;
-	case MERGE_LOAD:
-	case MERGE_UNLOAD:
+	case READ_MERGE_LOAD:
+	case READ_MERGE_UNLOAD:
 		sums->loads++;
 		add_text(sums, read_object_path(event->object));
 		return true;
-	case MERGE_CHANGE:
+	case READ_MERGE_CHANGE:
 		sums->changes++;
 		return true;
 	default:
@@ -223,7 +223,7 @@ static void read_counters_of(struct read_process *process, struct sums *sums)
 	static struct read_counts counts;
 
 	for (unsigned n = 0; n < process->threads; n++) {
-		if (!(process->files[n] & FILE_COUNTS) || !read_counts_open(&counts, process, n))
+		if (!(process->files[n] & READ_FILE_COUNTS) || !read_counts_open(&counts, process, n))
 			continue;
 		while (read_counts_next(&counts))
 			sums->counted += counts.calls;

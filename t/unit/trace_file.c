@@ -13,7 +13,7 @@
 
 #include "t/lib/tap.h"
 
-#define MANY (3 * FILES_OPEN)
+#define MANY (3 * READ_FILES_OPEN)
 
 static char dir[] = "/tmp/xaudit-trace-file-XXXXXX";
 static struct read_file *file[MANY];
@@ -79,9 +79,9 @@ int main(void)
 		opened += (file[i] = read_file_open(&files, "p1", name, NULL, &why)) != NULL;
 	}
 	is_int(opened, MANY, "three times as many files are opened as may be open");
-	is_int(descriptors() - before, FILES_OPEN, "as many are open as may be");
+	is_int(descriptors() - before, READ_FILES_OPEN, "as many are open as may be");
 	is_int(readable(), MANY, "all are read");
-	is_int(descriptors() - before, FILES_OPEN, "and no more are open then");
+	is_int(descriptors() - before, READ_FILES_OPEN, "and no more are open then");
 
 	is_int(read_file_open(&files, "p1", "nothing", NULL, &why) != NULL || why, 0,
 		"a file that is not there is no error");

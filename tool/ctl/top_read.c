@@ -120,7 +120,7 @@ static void end(void *user, struct read_call *call, enum read_call_end how, uint
 	struct taker *taker = user;
 
 	run_to(taker->top, taker->thread, call, now);
-	taker->top->events += how != CALL_CUT;
+	taker->top->events += how != READ_CALL_CUT;
 }
 
 static void point(void *user, uint32_t id, uint64_t now, size_t at)
@@ -150,7 +150,7 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	struct taker *taker = user;
 
 	(void)time;
-	calls_event(&taker->thread->stack->calls, &taker->innermost, &hooks, taker, type, id, now, at);
+	read_calls_event(&taker->thread->stack->calls, &taker->innermost, &hooks, taker, type, id, now, at);
 	return false;
 }
 
@@ -179,13 +179,13 @@ static bool take_other(void *user, enum read_decoded what)
 	struct taker *taker = user;
 	struct top_thread *t = taker->thread;
 
-	if (what != DECODED_THREAD && what != DECODED_STACK && what != DECODED_PART)
+	if (what != READ_DECODED_THREAD && what != READ_DECODED_STACK && what != READ_DECODED_PART)
 		return false;
 	run_to(taker->top, t, taker->innermost, t->decoder.now);
 	t->stack->calls.top = taker->innermost;
-	if (what == DECODED_THREAD && !t->stack->number)
+	if (what == READ_DECODED_THREAD && !t->stack->number)
 		forget_stack(NULL, t->stack);
-	if (what == DECODED_PART)
+	if (what == READ_DECODED_PART)
 		t->stack = memory_need(
 			read_stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record));
 	else
@@ -207,7 +207,7 @@ static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *
 	d->have = n;
 	d->skip = 0;
 	d->rest = UINT64_MAX; /* they may come */
-	decode_block(d, take_event, take_other, &taker);
+	read_decode_block(d, take_event, take_other, &taker);
 	t->stack->calls.top = taker.innermost;
 	return d->at + d->skip;
 }
@@ -232,7 +232,7 @@ static void begin(struct top_thread *t, const struct read_chunk *chunk)
 	change_stack(t, chunk->head.stack & TRACE_ID_MASK);
 }
 
-/* Goes to the chunk of number seq, or CHUNKS_NEWEST, if there is one. */
+/* Goes to the chunk of number seq, or READ_CHUNKS_NEWEST, if there is one. */
 static bool go_to(struct top_thread *t, uint64_t seq)
 {
 	struct read_chunk chunk;
@@ -296,9 +296,9 @@ static bool resume_in_ring(struct top *top, struct top_thread *t)
 /* Goes to the end of the newest chunk. What lies before is not read. */
 static void skip_to_end(struct top *top, struct top_thread *t)
 {
-	uint64_t seq = t->begun ? t->chunk.head.seq : CHUNKS_NEWEST;
+	uint64_t seq = t->begun ? t->chunk.head.seq : READ_CHUNKS_NEWEST;
 
-	if (!go_to(t, CHUNKS_NEWEST))
+	if (!go_to(t, READ_CHUNKS_NEWEST))
 		return;
 	t->pos = end_of_words(t);
 	forget_calls(t);
@@ -306,7 +306,7 @@ static void skip_to_end(struct top *top, struct top_thread *t)
 	t->last = now_ticks(top);
 	if (!top->live)
 		t->last = t->chunk.head.clock;
-	if (seq != CHUNKS_NEWEST)
+	if (seq != READ_CHUNKS_NEWEST)
 		count_skipped(top, t, seq);
 	/*
 	 * The whole clock is needed to go on from here: any time near is good enough, since the next event tells its
@@ -381,7 +381,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 		}
 		if (!go_to(t, seq + 1)) {
 			/* Not begun yet; or overwritten already, then a later one is there. */
-			if (!read_chunks_find(&t->chunks, CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
+			if (!read_chunks_find(&t->chunks, READ_CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
 				return false;
 			if (resume_in_ring(top, t))
 				return true;
@@ -435,7 +435,7 @@ static void read_counts(struct top *top, unsigned number, bool first)
 	static struct read_counts counts;
 	struct top_thread *t = &top->thread[number];
 
-	if (!(top->process->files[number] & FILE_COUNTS) || !read_counts_open(&counts, top->process, number))
+	if (!(top->process->files[number] & READ_FILE_COUNTS) || !read_counts_open(&counts, top->process, number))
 		return;
 	while (read_counts_next(&counts)) {
 		want_counts(t, counts.id + 1);
@@ -522,7 +522,7 @@ void top_open(struct top *top, struct read_folder *folder, bool live)
 	uint64_t until = now_ns() + FIRST_NS;
 	for (unsigned n = 0; n < top->threads; n++) {
 		struct top_thread *t = &top->thread[n];
-		if (go_to(t, CHUNKS_NEWEST)) {
+		if (go_to(t, READ_CHUNKS_NEWEST)) {
 			top->lost_before += lost_behind(t);
 			t->last = t->chunk.head.clock;
 			read_thread(top, t, until);

@@ -26,7 +26,7 @@ bool read_calls_grow(struct read_calls *calls)
 {
 	size_t depth = read_calls_depth(calls), room = (size_t)(calls->limit - calls->frame);
 
-	if (room >= CALLS_MOST)
+	if (room >= READ_CALLS_MOST)
 		return false;
 	struct read_call *frame = calloc(room * 2, sizeof(*frame));
 	if (!frame) {
@@ -64,7 +64,7 @@ static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, 
 		return;
 	}
 	while (calls->top > call) {
-		hooks->end(user, calls->top, CALL_CUT, now);
+		hooks->end(user, calls->top, READ_CALL_CUT, now);
 		calls->top--;
 	}
 	hooks->end(user, call, (enum read_call_end)type, now);
@@ -85,6 +85,6 @@ void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *ho
 {
 	struct read_call *top = calls->top;
 
-	calls_event(calls, &top, hooks, user, type, id, now, 0);
+	read_calls_event(calls, &top, hooks, user, type, id, now, 0);
 	calls->top = top;
 }

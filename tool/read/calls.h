@@ -4,13 +4,13 @@
  * which end ends which call.
  *
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
- * call's also ends all calls inside of its own, at that time (CALL_CUT). If no call of its function is open it is an
- * orphan: the call began before the trace, or was lost. Calls that are open where events were lost or overwritten
+ * call's also ends all calls inside of its own, at that time (READ_CALL_CUT). If no call of its function is open it is
+ * an orphan: the call began before the trace, or was lost. Calls that are open where events were lost or overwritten
  * (read_calls_drop), where another thread takes the record over, or when events end, have no end and no time: they may
  * have ended there, and an end that follows may be another call's.
  *
- * Code that counts puts calls_event() into an event hook of its own, with a struct read_calls_hooks that the compiler
- * knows, so that all of it becomes one loop with decode_block(). Code that gets events one by one calls
+ * Code that counts puts read_calls_event() into an event hook of its own, with a struct read_calls_hooks that the
+ * compiler knows, so that all of it becomes one loop with read_decode_block(). Code that gets events one by one calls
  * read_calls_take().
  *
  * It has no state but its arguments; nothing here is thread-safe or async-signal-safe. Memory: per open call.
@@ -20,7 +20,7 @@
 
 #include "tool/read/decode.h"
 
-#define CALLS_MOST (1u << 24) /* open at once; no stack is so deep */
+#define READ_CALLS_MOST (1u << 24) /* open at once; no stack is so deep */
 
 /* An open call. call[-1] is the one around it. */
 struct read_call {
@@ -34,23 +34,24 @@ struct read_call {
 
 struct read_calls {
 	struct read_call *frame; /* frame[0] is no call: its id is no function's */
-	struct read_call *top;   /* the innermost one, or frame[0]. In hooks of calls_event() it may be out of date */
+	/* the innermost one, or frame[0]. In hooks of read_calls_event() it may be out of date */
+	struct read_call *top;
 	struct read_call *limit;
 	bool no_memory; /* there was none for one more call, so `deep` was called */
 };
 
 enum read_call_end {
-	CALL_RETURNED = TRACE_EXIT,
-	CALL_JUMPED = TRACE_TAIL,
-	CALL_UNWOUND = TRACE_UNWIND,
-	CALL_CUT, /* without an end of its own: a call around it ended */
+	READ_CALL_RETURNED = TRACE_EXIT,
+	READ_CALL_JUMPED = TRACE_TAIL,
+	READ_CALL_UNWOUND = TRACE_UNWIND,
+	READ_CALL_CUT, /* without an end of its own: a call around it ended */
 };
 
-/* `at` is what calls_event() was given; of read_calls_take(), 0. */
+/* `at` is what read_calls_event() was given; of read_calls_take(), 0. */
 struct read_calls_hooks {
 	/* A call was opened. Don't keep the pointer: calls may move. */
 	void (*enter)(void *user, struct read_call *call, size_t at);
-	/* Called in place of enter, when CALLS_MOST are open, or calls->no_memory. */
+	/* Called in place of enter, when READ_CALLS_MOST are open, or calls->no_memory. */
 	void (*deep)(void *user, uint32_t id, size_t at);
 	/* A call ends: call[-1] becomes the innermost. drop: a call is given up without an end. */
 	void (*end)(void *user, struct read_call *call, enum read_call_end how, uint64_t now);
@@ -69,7 +70,7 @@ struct read_calls_hooks {
 bool read_calls_open(struct read_calls *calls);
 void read_calls_close(struct read_calls *calls);
 
-/* Makes room for one more call. Returns false when CALLS_MOST are open, or if there is no memory. */
+/* Makes room for one more call. Returns false when READ_CALLS_MOST are open, or if there is no memory. */
 bool read_calls_grow(struct read_calls *calls);
 
 /* How many calls are open. */
@@ -93,11 +94,11 @@ void read_calls_take_rare(struct read_calls *calls, const struct read_calls_hook
  * As read_calls_take(), but *top, which the loop keeps in a register, stands for calls->top. Before a call of another
  * function that needs calls->top, as read_calls_drop(), the caller stores it there, and loads it again afterwards.
  */
-DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top, const struct read_calls_hooks *hooks,
-	void *user, enum trace_type type, uint32_t id, uint64_t now, size_t at)
+READ_INLINE void read_calls_event(struct read_calls *calls, struct read_call **top,
+	const struct read_calls_hooks *hooks, void *user, enum trace_type type, uint32_t id, uint64_t now, size_t at)
 {
 	if (type == TRACE_ENTRY) {
-		if (decode_unlikely(*top + 1 == calls->limit)) {
+		if (read_unlikely(*top + 1 == calls->limit)) {
 			calls->top = *top;
 			if (!read_calls_grow(calls)) {
 				hooks->deep(user, id, at);
@@ -109,8 +110,8 @@ DECODE_INLINE void calls_event(struct read_calls *calls, struct read_call **top,
 		call->start = now;
 		call->id = id;
 		hooks->enter(user, call, at);
-	} else if (decode_likely(type == TRACE_EXIT && (*top)->id == id)) {
-		hooks->end(user, (*top)--, CALL_RETURNED, now);
+	} else if (read_likely(type == TRACE_EXIT && (*top)->id == id)) {
+		hooks->end(user, (*top)--, READ_CALL_RETURNED, now);
 	} else {
 		calls->top = *top;
 		read_calls_take_rare(calls, hooks, user, type, id, now, at);

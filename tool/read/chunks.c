@@ -23,7 +23,7 @@ static bool is_second(const struct read_chunks *chunks)
 
 static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offset, const char *what)
 {
-	char name[FAMILY_NAME_SIZE];
+	char name[READ_FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, kind, chunks->number, chunks->process->place);
 	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
@@ -55,7 +55,7 @@ size_t read_chunks_read(
 /* Returns NULL if it can't be opened; *why is NULL if it just does not exist. */
 static struct read_file *open_file(const struct read_chunks *chunks, char kind, struct stat *st, const char **why)
 {
-	char name[FAMILY_NAME_SIZE];
+	char name[READ_FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, kind, chunks->number, chunks->process->place);
 	return read_family_open_file(chunks->process->family, name, st, why);
@@ -74,7 +74,7 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
-	if (!TRACE_READS(head->version))
+	if (!READ_TRACE_VERSION(head->version))
 		return "the chunk has another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
 		return "the chunk's head has an impossible size";
@@ -178,11 +178,11 @@ static void sort_places(struct read_chunks *chunks)
 		struct read_chunk_place *before = kept ? &chunks->place[kept - 1] : NULL;
 		if (!before || before->seq != place->seq)
 			chunks->place[kept++] = *place;
-		else if (before->copy == CHUNKS_NOWHERE && place->copy != CHUNKS_NOWHERE)
+		else if (before->copy == READ_CHUNKS_NOWHERE && place->copy != READ_CHUNKS_NOWHERE)
 			before->copy = place->copy;
 		else
-			damage_at(chunks, place->at == CHUNKS_NOWHERE ? 't' : 'r',
-				place->at == CHUNKS_NOWHERE ? place->copy : place->at,
+			damage_at(chunks, place->at == READ_CHUNKS_NOWHERE ? 't' : 'r',
+				place->at == READ_CHUNKS_NOWHERE ? place->copy : place->at,
 				"the chunk has the number of another one");
 	}
 	chunks->places = kept;
@@ -209,7 +209,7 @@ static void list_ring(struct read_chunks *chunks, uint64_t newest)
 				break;
 		}
 		if (at < size && list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
-			add_place(chunks, head.seq, at, CHUNKS_NOWHERE);
+			add_place(chunks, head.seq, at, READ_CHUNKS_NOWHERE);
 	}
 }
 
@@ -222,7 +222,7 @@ static void list_copies(struct read_chunks *chunks, uint64_t newest)
 	chunks->size = read_file_size(chunks->file);
 	for (uint64_t at = 0; at < chunks->size; at += chunk)
 		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
-			add_place(chunks, head.seq, CHUNKS_NOWHERE, at);
+			add_place(chunks, head.seq, READ_CHUNKS_NOWHERE, at);
 }
 
 /* Bytes of the record's places in meta that are no holes. */
@@ -247,13 +247,13 @@ static uint64_t disk_of_places(const struct read_chunks *chunks)
 static void list_second(struct read_chunks *chunks)
 {
 	bool ended = chunks->process->head.flags & TRACE_EXITED;
-	uint64_t newest = CHUNKS_NEWEST;
+	uint64_t newest = READ_CHUNKS_NEWEST;
 	const char *why;
 
 	if (!ended) {
 		struct read_chunk chunk;
 		read_family_look(chunks->process->family);
-		if (read_chunks_find(chunks, CHUNKS_NEWEST, &chunk))
+		if (read_chunks_find(chunks, READ_CHUNKS_NEWEST, &chunk))
 			newest = chunk.head.seq;
 		read_family_look(chunks->process->family);
 	}
@@ -275,7 +275,7 @@ bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, 
 	*chunks = (struct read_chunks){.process = process, .number = number};
 	chunks->file = open_file(chunks, 't', &st, &why);
 	if (why)
-		damage_at(chunks, 't', DAMAGE_NOWHERE, why);
+		damage_at(chunks, 't', READ_DAMAGE_NOWHERE, why);
 	if (is_second(chunks)) {
 		ring_places(chunks, &count);
 		chunks->ring = process->family->meta;
@@ -283,7 +283,7 @@ bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, 
 		chunks->ring = open_file(chunks, 'r', &ring, &why_ring);
 	}
 	if (why_ring)
-		damage_at(chunks, 'r', DAMAGE_NOWHERE, why_ring);
+		damage_at(chunks, 'r', READ_DAMAGE_NOWHERE, why_ring);
 	if (!chunks->file && !count && (is_second(chunks) || !chunks->ring))
 		return false;
 	if (chunks->file) {
@@ -294,7 +294,7 @@ bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, 
 	if (is_second(chunks))
 		list_second(chunks);
 	else if (chunks->ring)
-		list_ring(chunks, CHUNKS_NEWEST);
+		list_ring(chunks, READ_CHUNKS_NEWEST);
 	sort_places(chunks);
 	if (!process->family->damage->no_memory)
 		return true;
@@ -375,7 +375,7 @@ static bool take_from_file(
 static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 {
 	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
-	bool in_ring = place->copy == CHUNKS_NOWHERE;
+	bool in_ring = place->copy == READ_CHUNKS_NOWHERE;
 	struct trace_chunk head;
 
 	*chunk = chunk_at(chunks, 'r', &nothing, place->at);
@@ -474,11 +474,11 @@ void read_chunks_look(struct read_chunks *chunks)
 	uint8_t files = chunks->process->files[chunks->number];
 	const char *why;
 
-	if (!chunks->file && files & FILE_EVENTS)
+	if (!chunks->file && files & READ_FILE_EVENTS)
 		chunks->file = open_file(chunks, 't', NULL, &why);
 	if (is_second(chunks))
 		chunks->ring = chunks->process->family->meta;
-	else if (!chunks->ring && files & FILE_RING)
+	else if (!chunks->ring && files & READ_FILE_RING)
 		chunks->ring = open_file(chunks, 'r', NULL, &why);
 }
 
@@ -493,7 +493,7 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 
 	for (uint32_t n = 0; n < count; n++)
 		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) &&
-			(seq == CHUNKS_NEWEST || head.seq == seq) && (!best->file || head.seq > best->head.seq))
+			(seq == READ_CHUNKS_NEWEST || head.seq == seq) && (!best->file || head.seq > best->head.seq))
 			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
 }
 
@@ -509,7 +509,7 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 	while (n-- > 0 && !best->file) {
 		if (!read_head(chunks, 't', n * size, &head))
 			continue;
-		if (seq == CHUNKS_NEWEST || head.seq == seq)
+		if (seq == READ_CHUNKS_NEWEST || head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, n * size);
 		else if (head.seq + COPIES_LATE < seq)
 			break;
@@ -523,7 +523,7 @@ static void find_in_first(const struct read_chunks *chunks, uint64_t seq, struct
 		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
 	struct trace_chunk head;
 
-	if (seq != CHUNKS_NEWEST) {
+	if (seq != READ_CHUNKS_NEWEST) {
 		if (seq < n && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, seq * size);
 		return;
@@ -542,7 +542,7 @@ bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chun
 		find_in_copies(chunks, seq, &best);
 	} else {
 		find_in_first(chunks, seq, &best);
-		if (seq == CHUNKS_NEWEST || !best.file)
+		if (seq == READ_CHUNKS_NEWEST || !best.file)
 			find_in_ring(chunks, seq, &best);
 	}
 	if (best.file)
@@ -571,7 +571,7 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 	struct trace_chunk head;
 	struct read_chunk newest, best = {0};
 
-	if (!read_chunks_find(chunks, CHUNKS_NEWEST, &newest) || !newest.reused)
+	if (!read_chunks_find(chunks, READ_CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
 	uint32_t count;
 	const struct read_family_place *places = ring_places(chunks, &count);

@@ -36,13 +36,13 @@ struct read_chunk {
 	uint64_t token; /* the value of words that were not written, or 0 */
 };
 
-#define CHUNKS_NOWHERE UINT64_MAX
+#define READ_CHUNKS_NOWHERE UINT64_MAX
 
 /* Where a chunk is. */
 struct read_chunk_place {
 	uint64_t seq;
-	uint64_t at;   /* in r<n> or meta, or CHUNKS_NOWHERE */
-	uint64_t copy; /* in version 2: in t<n>, or CHUNKS_NOWHERE */
+	uint64_t at;   /* in r<n> or meta, or READ_CHUNKS_NOWHERE */
+	uint64_t copy; /* in version 2: in t<n>, or READ_CHUNKS_NOWHERE */
 };
 
 struct read_chunks {
@@ -84,7 +84,7 @@ void read_chunks_gone(struct read_chunks *chunks);
 void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number);
 void read_chunks_look(struct read_chunks *chunks);
 
-#define CHUNKS_NEWEST UINT64_MAX
+#define READ_CHUNKS_NEWEST UINT64_MAX
 
 /* Looks for the chunk of that number. Returns false, and leaves *chunk alone, if it is not there. */
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);

@@ -86,7 +86,7 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 {
 	struct trace_pair with[2];
 
-	*clock = (struct read_clock){ .source = source, .mult = 1ull << CLOCK_SHIFT };
+	*clock = (struct read_clock){ .source = source, .mult = 1ull << READ_CLOCK_SHIFT };
 	if (source == TRACE_CLOCK_MONOTONIC) {
 		clock->valid = true;
 		clock->pairs = n;
@@ -99,7 +99,7 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 		with[1] = pair[n - 1];
 		if (fresh) {
 			struct trace_pair now = pair_now();
-			bool known = with[1].mono - with[0].mono >= CLOCK_SHORTEST_NS;
+			bool known = with[1].mono - with[0].mono >= READ_CLOCK_SHORTEST_NS;
 			if (now.ticks > with[1].ticks && now.mono > with[1].mono) {
 				double old = known ? rate(&with[0], &with[1]) : 0, new = rate(&with[0], &now);
 				if (!known || (new / old < 1 + AGREE && old / new < 1 + AGREE)) {
@@ -117,7 +117,7 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 	if (ns < RATE_LOW || ns > RATE_HIGH)
 		return;
 	clock->valid = true;
-	clock->mult = (uint64_t)(((unsigned __int128)(with[1].mono - with[0].mono) << CLOCK_SHIFT) /
+	clock->mult = (uint64_t)(((unsigned __int128)(with[1].mono - with[0].mono) << READ_CLOCK_SHIFT) /
 		(with[1].ticks - with[0].ticks));
 	if (clock->fresh) {
 		clock->pairs++;

@@ -15,8 +15,8 @@
 
 #include "format/trace.h"
 
-#define CLOCK_SHIFT	  56
-#define CLOCK_SHORTEST_NS 1000000 /* pairs that lie closer together give a bad rate */
+#define READ_CLOCK_SHIFT	  56
+#define READ_CLOCK_SHORTEST_NS 1000000 /* pairs that lie closer together give a bad rate */
 
 struct read_clock {
 	uint32_t source;   /* enum trace_clock */
@@ -24,7 +24,7 @@ struct read_clock {
 	bool fresh;	   /* one of the pairs was taken by this reader */
 	uint64_t ticks;	   /* a moment in ticks ... */
 	uint64_t mono;	   /* ... and on CLOCK_MONOTONIC, ns */
-	uint64_t mult;	   /* ns per tick << CLOCK_SHIFT */
+	uint64_t mult;	   /* ns per tick << READ_CLOCK_SHIFT */
 	unsigned pairs;
 	double ppm;	   /* estimated error of the rate, in millionths; 0: exact */
 };
@@ -32,7 +32,8 @@ struct read_clock {
 /* Length of a time in ticks, in ns. */
 static inline uint64_t read_clock_span(const struct read_clock *clock, uint64_t ticks)
 {
-	return (uint64_t)(((unsigned __int128)ticks * clock->mult + (1ull << (CLOCK_SHIFT - 1))) >> CLOCK_SHIFT);
+	return (uint64_t)(((unsigned __int128)ticks * clock->mult + (1ull << (READ_CLOCK_SHIFT - 1))) >>
+			  READ_CLOCK_SHIFT);
 }
 
 /* A moment in ticks, as ns on CLOCK_MONOTONIC. */

@@ -13,7 +13,7 @@ static bool is_second(const struct read_counts *counts)
 
 static void damage_at(const struct read_counts *counts, uint64_t offset, const char *what)
 {
-	char name[FAMILY_NAME_SIZE];
+	char name[READ_FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, 'c', counts->number, 0);
 	read_process_damage(counts->process, is_second(counts) ? NULL : name, offset, what);
@@ -28,7 +28,7 @@ static const char *check_head(const struct trace_counts *head, bool second)
 {
 	if (head->magic != TRACE_COUNTS_MAGIC)
 		return second ? "there are no counters where they should begin" : "this is not a file of counters";
-	if (!TRACE_READS(head->version))
+	if (!READ_TRACE_VERSION(head->version))
 		return "the counters have another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
@@ -118,7 +118,7 @@ bool read_counts_open(struct read_counts *counts, struct read_process *process, 
 {
 	const char *wrong = NULL;
 	struct stat st = { 0 };
-	char name[FAMILY_NAME_SIZE];
+	char name[READ_FAMILY_NAME_SIZE];
 	uint32_t count;
 
 	counts->process = process;
@@ -139,7 +139,7 @@ bool read_counts_open(struct read_counts *counts, struct read_process *process, 
 	counts->file = read_family_open_file(process->family, name, &st, &wrong);
 	if (!counts->file) {
 		if (wrong)
-			damage_at(counts, DAMAGE_NOWHERE, wrong);
+			damage_at(counts, READ_DAMAGE_NOWHERE, wrong);
 		return false;
 	}
 	counts->disk = (uint64_t)st.st_blocks * 512;

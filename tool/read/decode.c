@@ -41,48 +41,48 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 
 	if (!words) {
 		damage(d, "a control word lacks its payload");
-		return DECODED_NOTHING;
+		return READ_DECODED_NOTHING;
 	}
 	if (!here)
-		return DECODED_MORE;
-	d->time = decode_time(d->time, at[0]);
+		return READ_DECODED_MORE;
+	d->time = read_decode_time(d->time, at[0]);
 	if (is_unwritten(at[1])) {
 		d->unfinished++;
-		return DECODED_NOTHING;
+		return READ_DECODED_NOTHING;
 	}
 	uint32_t size = (uint32_t)at[1];
 	if (size > TRACE_CUSTOM_MAX || (size + 7) / 8 > words - 1) {
 		damage(d, "a custom event has an impossible size");
-		return DECODED_NOTHING;
+		return READ_DECODED_NOTHING;
 	}
 	/* A custom event is told whole, or not at all. */
 	if (words > here && words - here > d->rest)
-		return DECODED_NOTHING;
+		return READ_DECODED_NOTHING;
 	if ((size + 7) / 8 > here - 1)
-		return DECODED_MORE;
+		return READ_DECODED_MORE;
 	d->now = d->time > d->now ? d->time : d->now;
 	d->custom = (struct read_decode_custom){(uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2]};
-	return DECODED_CUSTOM;
+	return READ_DECODED_CUSTOM;
 }
 
 enum read_decoded read_decode_control(struct read_decoder *d)
 {
 	uint64_t word = d->words[d->at], payload;
 	uint32_t id = (uint32_t)(word >> 32) & TRACE_ID_MASK, words = id >> 8;
-	enum read_decoded what = DECODED_NOTHING;
+	enum read_decoded what = READ_DECODED_NOTHING;
 
-	if (decode_number(word) == TRACE_STACK) {
-		d->time = decode_time(d->time, word);
+	if (read_decode_number(word) == TRACE_STACK) {
+		d->time = read_decode_time(d->time, word);
 		d->now = d->time > d->now ? d->time : d->now;
 		d->stack = id;
 		d->at++;
-		return DECODED_STACK;
+		return READ_DECODED_STACK;
 	}
-	if (decode_number(word) != TRACE_CONTROL) {
+	if (read_decode_number(word) != TRACE_CONTROL) {
 		if (!read_decode_is_hole(word))
 			damage(d, "an event of unknown type");
 		d->at++;
-		return DECODED_NOTHING;
+		return READ_DECODED_NOTHING;
 	}
 	switch (id & 0xff) {
 	case TRACE_SYNC:
@@ -94,7 +94,7 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 			break;
 		}
 		if (d->have - d->at < 2)
-			return DECODED_MORE;
+			return READ_DECODED_MORE;
 		/* Else the writer was interrupted, or killed, before it wrote the payload. */
 		payload = is_unwritten(d->words[d->at + 1]) ? 0 : d->words[d->at + 1];
 		if ((id & 0xff) == TRACE_SYNC && payload)
@@ -102,21 +102,21 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 		if ((id & 0xff) == TRACE_THREAD) {
 			d->tid = payload ? (uint32_t)payload : d->tid;
 			d->stack = 0;
-			what = DECODED_THREAD;
+			what = READ_DECODED_THREAD;
 		}
 		if ((id & 0xff) == TRACE_CRASH) {
 			d->signal = payload < 128 ? (int)payload : 0;
-			what = DECODED_CRASH;
+			what = READ_DECODED_CRASH;
 		}
 		if ((id & 0xff) == TRACE_PART && payload) {
 			d->stack = (uint32_t)payload & TRACE_ID_MASK;
 			d->kept = (uint32_t)(payload >> 32);
-			what = DECODED_PART;
+			what = READ_DECODED_PART;
 		}
 		break;
 	case TRACE_CUSTOM:
 		what = look_at_custom(d, words);
-		if (what == DECODED_MORE)
+		if (what == READ_DECODED_MORE)
 			return what;
 		break;
 	}

@@ -9,9 +9,9 @@
  *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time
  *	other	what control words say (enum read_decoded), in fields of the decoder
  *
- * A hook that returns true stops the decoder after the word that it was told of. decode_block() is expanded where it is
- * called, and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that the
- * compiler knows.
+ * A hook that returns true stops the decoder after the word that it was told of. read_decode_block() is expanded where
+ * it is called, and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that
+ * the compiler knows.
  *
  * It has no state but its arguments; nothing here is thread-safe or async-signal-safe.
  */
@@ -24,24 +24,25 @@
 
 #include "format/trace.h"
 
-#define DECODE_INLINE	   static inline __attribute__((always_inline))
-#define decode_likely(x)   __builtin_expect(!!(x), 1)
-#define decode_unlikely(x) __builtin_expect(!!(x), 0)
+#define READ_INLINE	   static inline __attribute__((always_inline))
+#define read_likely(x)   __builtin_expect(!!(x), 1)
+#define read_unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * What the hook `other` is told. The last three, and DECODED_STACK where a chunk begins, come from tool/read/events.h.
+ * What the hook `other` is told. The last three, and READ_DECODED_STACK where a chunk begins, come from
+ * tool/read/events.h.
  */
 enum read_decoded {
-	DECODED_NOTHING, /* never told to a hook: it concerns the decoder alone */
-	DECODED_MORE,	 /* never told to a hook: the payload is not in the block */
-	DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
-	DECODED_CRASH,	 /* the process was about to end by `signal` */
-	DECODED_CUSTOM,	 /* `custom`, at `time` */
-	DECODED_STACK,	 /* the events that follow are on `stack`; DECODED_THREAD sets it to 0 */
-	DECODED_PART,	 /* as DECODED_STACK; all but the `kept` innermost open calls go there, too */
-	DECODED_CHUNK,	 /* a chunk begins */
-	DECODED_GAP,	 /* chunks are missing before the one that begins: open calls may have ended in them */
-	DECODED_LOST,	 /* events were lost here: open calls may have ended in them */
+	READ_DECODED_NOTHING, /* never told to a hook: it concerns the decoder alone */
+	READ_DECODED_MORE,	 /* never told to a hook: the payload is not in the block */
+	READ_DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
+	READ_DECODED_CRASH,	 /* the process was about to end by `signal` */
+	READ_DECODED_CUSTOM,	 /* `custom`, at `time` */
+	READ_DECODED_STACK,	 /* the events that follow are on `stack`; READ_DECODED_THREAD sets it to 0 */
+	READ_DECODED_PART,	 /* as READ_DECODED_STACK; all but the `kept` innermost open calls go there, too */
+	READ_DECODED_CHUNK,	 /* a chunk begins */
+	READ_DECODED_GAP,	 /* chunks are missing before the one that begins: open calls may have ended in them */
+	READ_DECODED_LOST,	 /* events were lost here: open calls may have ended in them */
 };
 
 /* A custom event. */
@@ -64,39 +65,40 @@ struct read_decoder {
 	/* The thread record; kept from block to block. */
 	uint64_t time; /* ticks, as the last event says; where a chunk begins, the chunk's clock */
 	uint32_t tid;
-	int signal;		     /* of the last DECODED_CRASH */
+	int signal;		     /* of the last READ_DECODED_CRASH */
 	uint64_t now;		     /* the latest so far; not beside `time`: gcc would keep both in one register */
-	struct read_decode_custom custom; /* of the last DECODED_CUSTOM */
+	struct read_decode_custom custom; /* of the last READ_DECODED_CUSTOM */
 	uint32_t stack;		     /* the stack that events are on; 0: not known */
-	uint32_t kept;		     /* of the last DECODED_PART */
+	uint32_t kept;		     /* of the last READ_DECODED_PART */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 };
 
-typedef bool (*decode_event)(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at);
-typedef bool (*decode_other)(void *user, enum read_decoded what);
+typedef bool (*read_decode_event)(
+	void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at);
+typedef bool (*read_decode_other)(void *user, enum read_decoded what);
 
 /*
  * Time of the word `event`, from the time of the event before: the word has the low half of the clock, and lies less
  * than 2^31 ticks away in either direction.
  */
-DECODE_INLINE uint64_t decode_time(uint64_t before, uint64_t event)
+READ_INLINE uint64_t read_decode_time(uint64_t before, uint64_t event)
 {
 	return before + (uint64_t)(int64_t)(int32_t)((uint32_t)event - (uint32_t)before);
 }
 
-DECODE_INLINE uint32_t decode_number(uint64_t word)
+READ_INLINE uint32_t read_decode_number(uint64_t word)
 {
 	return (uint32_t)(word >> 32) >> TRACE_ID_BITS;
 }
 
 /* Is a number of a type that of a call or an end? */
-DECODE_INLINE bool decode_is_event(uint32_t number)
+READ_INLINE bool read_decode_is_event(uint32_t number)
 {
 	return number >= TRACE_ENTRY && number <= TRACE_POINT;
 }
 
 /* The type of a call or end. */
-DECODE_INLINE enum trace_type decode_type(uint32_t number)
+READ_INLINE enum trace_type read_decode_type(uint32_t number)
 {
 	return (enum trace_type)number;
 }
@@ -104,7 +106,7 @@ DECODE_INLINE enum trace_type decode_type(uint32_t number)
 /* Words that follow this one as its payload. */
 static inline size_t read_decode_payload(uint64_t word)
 {
-	return decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
+	return read_decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
 }
 
 /*
@@ -124,12 +126,12 @@ static inline uint32_t read_decode_stack_turn(uint32_t stack)
 /* Was nothing written to this word yet? */
 static inline bool read_decode_is_hole(uint64_t word)
 {
-	return decode_number(word) == TRACE_HOLE;
+	return read_decode_number(word) == TRACE_HOLE;
 }
 
 /*
  * Takes the word at d->at, which is no event, with its payload, and moves d->at over both, unless it returns
- * DECODED_MORE.
+ * READ_DECODED_MORE.
  */
 enum read_decoded read_decode_control(struct read_decoder *d);
 
@@ -137,7 +139,7 @@ enum read_decoded read_decode_control(struct read_decoder *d);
  * Takes the words of the block: all, or up to a control word whose payload is not in the block. That word is left in
  * place, for a block that goes on further. Returns true if a hook said stop.
  */
-DECODE_INLINE bool decode_block(struct read_decoder *d, decode_event take, decode_other other, void *user)
+READ_INLINE bool read_decode_block(struct read_decoder *d, read_decode_event take, read_decode_other other, void *user)
 {
 	const uint64_t *words = d->words;
 	uint64_t time = d->time, now = d->now;
@@ -146,14 +148,14 @@ DECODE_INLINE bool decode_block(struct read_decoder *d, decode_event take, decod
 
 	while (at < have && !stop) {
 		uint64_t event = words[at];
-		uint32_t number = decode_number(event);
+		uint32_t number = read_decode_number(event);
 
-		if (decode_likely(decode_is_event(number))) {
+		if (read_likely(read_decode_is_event(number))) {
 take_event:
-			time = decode_time(time, event);
+			time = read_decode_time(time, event);
 			now = time > now ? time : now;
 			stop = take(
-				user, decode_type(number), (uint32_t)(event >> 32) & TRACE_ID_MASK, time, now, at);
+				user, read_decode_type(number), (uint32_t)(event >> 32) & TRACE_ID_MASK, time, now, at);
 			at++;
 		} else if (number == TRACE_HOLE) {
 			at++;
@@ -165,9 +167,9 @@ take_event:
 			d->time = time;
 			d->now = now;
 			enum read_decoded what = read_decode_control(d);
-			if (what == DECODED_MORE)
+			if (what == READ_DECODED_MORE)
 				return false;
-			stop = what != DECODED_NOTHING && other(user, what);
+			stop = what != READ_DECODED_NOTHING && other(user, what);
 			at = d->at;
 			time = d->time;
 			now = d->now;

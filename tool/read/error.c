@@ -18,7 +18,7 @@ void read_damage_add(struct read_damage *damage, const char *dir, const char *na
 		damage->more++;
 		return;
 	}
-	if (offset != DAMAGE_NOWHERE)
+	if (offset != READ_DAMAGE_NOWHERE)
 		snprintf(at, sizeof(at), ": offset %" PRIu64, offset);
 	damage->first = read_memory_format(damage, "%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
 }

@@ -21,7 +21,7 @@ struct read_damage {
 	bool no_memory; /* memory ran out: not all was read, and what looks like damage since then is none */
 };
 
-#define DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
+#define READ_DAMAGE_NOWHERE UINT64_MAX /* damage without an offset */
 
 /* Remembers that `what` is wrong at `offset` of the file dir/name (name may be NULL). `what` is a phrase. */
 void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what);

@@ -64,7 +64,7 @@ enum read_stream_step read_events_step(struct read_events *events)
 	d->have = s->have;
 	d->rest = read_events_chunk_words(events);
 	d->changing = s->changing;
-	if (step == STREAM_CHUNK)
+	if (step == READ_STREAM_CHUNK)
 		begin_chunk(events);
 	return step;
 }

@@ -3,20 +3,19 @@
  * The events of one thread record, from its first chunk to its last: the words that tool/read/stream.h reads, decoded
  * by tool/read/decode.h.
  *
- *	if (read_events_open(&events, process, number, STREAM_BLOCK)) {
- *		events_read(&events, event, other, user);	to the end, or until a hook returns true; then again
+ *	if (read_events_open(&events, process, number, READ_STREAM_BLOCK)) {
+ *		read_events_all(&events, event, other, user);	to the end, or until a hook returns true; then again
  *		read_events_close(&events);
  *	}
  *
  * Beyond control words the hook `other` is told, where a chunk begins, in this order:
- *	DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
- *	DECODED_GAP	events.missing chunks are not there any more (0: nobody knows how many) before the one that
- *			begins
- *	DECODED_STACK	it begins on another stack than the one before it ended on
- *	DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: read_events_skip_chunk()
+ *	READ_DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
+ *	READ_DECODED_GAP	events.missing chunks are gone before the one that begins (0: an unknown number)
+ *	READ_DECODED_STACK	it begins on another stack than the one before it ended on
+ *	READ_DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: read_events_skip_chunk()
  * and where one ends:
- *	DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read. In version 1 they
- *			are to be added to those of the process's head, else they are among these
+ *	READ_DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read. In version 1
+ *				these come on top of those of the process's head, in version 2 they are among them
  * decoder.now is the time of all these.
  */
 #ifndef XAUDIT_TOOL_READ_EVENTS_H
@@ -28,8 +27,8 @@
 struct read_events {
 	struct read_stream stream;
 	struct read_decoder decoder;
-	uint64_t missing; /* with DECODED_GAP */
-	uint64_t told;	  /* those of stream.chunks.overwritten that a DECODED_GAP has told */
+	uint64_t missing; /* with READ_DECODED_GAP */
+	uint64_t told;	  /* those of stream.chunks.overwritten that a READ_DECODED_GAP has told */
 	bool begun;
 	bool lost, thread, gap, stack, chunk; /* will be told next */
 };
@@ -42,67 +41,68 @@ void read_events_close(struct read_events *events);
 void read_events_damage(const struct read_events *events, size_t at, const char *what);
 
 /*
- * Goes to the next block, or to the next chunk's begin or end; sets lost, thread, gap and chunk. STREAM_END: there is
- * nothing more.
+ * Goes to the next block, or to the next chunk's begin or end; sets lost, thread, gap and chunk. READ_STREAM_END: there
+ * is nothing more.
  */
 enum read_stream_step read_events_step(struct read_events *events);
 
-/* How many words the chunk has that begins; and, for a hook that is told DECODED_CHUNK: leaves them all out. */
+/* How many words the chunk has that begins; and, for a hook that is told READ_DECODED_CHUNK: leaves them all out. */
 uint64_t read_events_chunk_words(const struct read_events *events);
 void read_events_skip_chunk(struct read_events *events);
 
 /*
  * Returns false at the end, true if a hook said stop. To be called with hooks that the compiler knows, as
- * decode_block().
+ * read_decode_block().
  */
-DECODE_INLINE bool events_read(struct read_events *events, decode_event take, decode_other other, void *user)
+READ_INLINE bool read_events_all(
+	struct read_events *events, read_decode_event take, read_decode_other other, void *user)
 {
 	for (;;) {
 		/* The lost events were those of the thread before, if there was one. */
-		if (decode_unlikely(events->lost) && events->decoder.tid) {
+		if (read_unlikely(events->lost) && events->decoder.tid) {
 			events->lost = false;
-			if (other(user, DECODED_LOST))
+			if (other(user, READ_DECODED_LOST))
 				return true;
 		}
-		if (decode_unlikely(events->thread)) {
+		if (read_unlikely(events->thread)) {
 			events->thread = false;
 			events->decoder.tid = events->stream.chunk.head.tid;
 			events->decoder.stack = 0;
-			if (other(user, DECODED_THREAD))
+			if (other(user, READ_DECODED_THREAD))
 				return true;
 		}
-		if (decode_unlikely(events->lost)) {
+		if (read_unlikely(events->lost)) {
 			events->lost = false;
-			if (other(user, DECODED_LOST))
+			if (other(user, READ_DECODED_LOST))
 				return true;
 		}
-		if (decode_unlikely(events->gap)) {
+		if (read_unlikely(events->gap)) {
 			events->gap = false;
-			if (other(user, DECODED_GAP))
+			if (other(user, READ_DECODED_GAP))
 				return true;
 		}
-		if (decode_unlikely(events->stack)) {
+		if (read_unlikely(events->stack)) {
 			events->stack = false;
 			uint32_t stack = events->stream.chunk.head.stack & TRACE_ID_MASK;
 			if (stack != events->decoder.stack) {
 				events->decoder.stack = stack;
-				if (other(user, DECODED_STACK))
+				if (other(user, READ_DECODED_STACK))
 					return true;
 			}
 		}
-		if (decode_unlikely(events->chunk)) {
+		if (read_unlikely(events->chunk)) {
 			events->chunk = false;
-			if (other(user, DECODED_CHUNK))
+			if (other(user, READ_DECODED_CHUNK))
 				return true;
 		}
-		if (decode_block(&events->decoder, take, other, user))
+		if (read_decode_block(&events->decoder, take, other, user))
 			return true;
 		switch (read_events_step(events)) {
-		case STREAM_END:
+		case READ_STREAM_END:
 			return false;
-		case STREAM_FINISH:
+		case READ_STREAM_FINISH:
 			if (events->stream.chunk.head.version == 1 && events->stream.chunk.head.lost &&
-				other(user, DECODED_LOST))
+				other(user, READ_DECODED_LOST))
 				return true;
 			break;
 		default:

@@ -20,12 +20,12 @@ void read_family_damage(const struct read_family *family, const char *file, uint
 	read_damage_add(family->damage, family->path, file, offset, what);
 }
 
-void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
+void read_family_file_name(char name[READ_FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process)
 {
 	if (process)
-		snprintf(name, FAMILY_NAME_SIZE, "%c%" PRIu32 ".%" PRIu32, kind, number, process);
+		snprintf(name, READ_FAMILY_NAME_SIZE, "%c%" PRIu32 ".%" PRIu32, kind, number, process);
 	else
-		snprintf(name, FAMILY_NAME_SIZE, "%c%" PRIu32, kind, number);
+		snprintf(name, READ_FAMILY_NAME_SIZE, "%c%" PRIu32, kind, number);
 }
 
 /* ---- lists ---- */
@@ -78,7 +78,7 @@ static uint32_t find(const struct read_family_list *list, const struct read_fami
 static const struct read_family_place *range(const struct read_family *family, const struct read_family_place *first,
 	const struct read_family_place *last, uint32_t *count)
 {
-	const struct read_family_list *list = first->what == FAMILY_FILE ? &family->files : &family->places;
+	const struct read_family_list *list = first->what == READ_FAMILY_FILE ? &family->files : &family->places;
 	uint32_t from = find(list, first), to = find(list, last);
 
 	*count = to - from;
@@ -222,7 +222,7 @@ static const char *check_family(const struct trace_head *head)
 static void note_file(struct read_family *family, const char *name)
 {
 	const char *kind = *name ? strchr(family->place_size ? "t" : "trc", *name) : NULL;
-	struct read_family_place file = { .what = FAMILY_FILE };
+	struct read_family_place file = { .what = READ_FAMILY_FILE };
 	unsigned long number, process = 0;
 	char *end;
 
@@ -298,9 +298,9 @@ struct read_family *read_family_open(
 	if (!family->meta) {
 		/* Killed before it began, or about to begin. */
 		if (!read_family_list_files(family))
-			read_family_damage(family, NULL, DAMAGE_NOWHERE, strerror(errno));
+			read_family_damage(family, NULL, READ_DAMAGE_NOWHERE, strerror(errno));
 		else if (wrong || family->files.count)
-			read_family_damage(family, "meta", DAMAGE_NOWHERE, wrong ? wrong : strerror(ENOENT));
+			read_family_damage(family, "meta", READ_DAMAGE_NOWHERE, wrong ? wrong : strerror(ENOENT));
 		goto bad;
 	}
 	size_t have = read_file_read(family->meta, &family->head, sizeof(family->head), 0, NULL);

@@ -28,7 +28,7 @@ struct read_family_place {
 	uint8_t what;	  /* enum trace_place; 0: a file */
 };
 
-#define FAMILY_FILE 0
+#define READ_FAMILY_FILE 0
 
 /* Sorted by process, what, number, place. */
 struct read_family_list {
@@ -87,7 +87,7 @@ const struct read_family_place *read_family_of_record(
 void read_family_damage(const struct read_family *family, const char *file, uint64_t offset, const char *what);
 
 /* "t<n>" or "t<n>.<p>". */
-#define FAMILY_NAME_SIZE 32
-void read_family_file_name(char name[FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process);
+#define READ_FAMILY_NAME_SIZE 32
+void read_family_file_name(char name[READ_FAMILY_NAME_SIZE], char kind, uint32_t number, uint32_t process);
 
 #endif

@@ -99,7 +99,7 @@ DIR *read_files_list(struct read_files *files, const char *folder)
 /* Opens the file, for the first time or again. */
 static bool open_now(struct read_file *file, struct stat *st, const char **why)
 {
-	if (file->files->open >= FILES_OPEN)
+	if (file->files->open >= READ_FILES_OPEN)
 		close_now(file->files->oldest);
 	file->fd = read_files_open(file->files, file->name, why);
 	if (file->fd < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files of a trace, of which there may be tens of thousands: each is opened when it is read, and only the
- * FILES_OPEN that were read last stay open, or fewer if the process may not have so many.
+ * READ_FILES_OPEN that were read last stay open, or fewer if the process may not have so many.
  *
  * A file that is opened again must be the same as at first (else ESTALE), since what is known of it was read from that
  * file.
@@ -19,7 +19,7 @@
 struct stat;
 struct read_file;
 
-#define FILES_OPEN 128
+#define READ_FILES_OPEN 128
 
 /* The files of a trace folder that are open. */
 struct read_files {

@@ -50,7 +50,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		low = pair[i].mono && pair[i].mono < low ? pair[i].mono : low;
 		high = pair[i].mono > high ? pair[i].mono : high;
 	}
-	fresh |= high < low || high - low < CLOCK_SHORTEST_NS;
+	fresh |= high < low || high - low < READ_CLOCK_SHORTEST_NS;
 	fresh = fresh && read_clock_is_of_this_boot(process->head.boot_id);
 	read_clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)

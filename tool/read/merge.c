@@ -88,9 +88,13 @@ static uint64_t take_lost(struct read_merge_source *source)
 static bool take_other(void *user, enum read_decoded what)
 {
 	static const enum read_merge_type types[] = {
-		[DECODED_THREAD] = MERGE_THREAD, [DECODED_CRASH] = MERGE_CRASH, [DECODED_CUSTOM] = MERGE_CUSTOM,
-		[DECODED_GAP] = MERGE_OVERWRITTEN, [DECODED_LOST] = MERGE_LOST, [DECODED_STACK] = MERGE_STACK,
-		[DECODED_PART] = MERGE_PART,
+		[READ_DECODED_THREAD] = READ_MERGE_THREAD,
+		[READ_DECODED_CRASH] = READ_MERGE_CRASH,
+		[READ_DECODED_CUSTOM] = READ_MERGE_CUSTOM,
+		[READ_DECODED_GAP] = READ_MERGE_OVERWRITTEN,
+		[READ_DECODED_LOST] = READ_MERGE_LOST,
+		[READ_DECODED_STACK] = READ_MERGE_STACK,
+		[READ_DECODED_PART] = READ_MERGE_PART,
 	};
 	struct read_merge_source *source = user;
 	const struct read_decoder *d = &source->events.decoder;
@@ -98,24 +102,24 @@ static bool take_other(void *user, enum read_decoded what)
 	if (!types[what])
 		return false;
 	set_head(source, types[what], d->tid, d->now);
-	if (what == DECODED_CRASH)
+	if (what == READ_DECODED_CRASH)
 		source->head.count = (uint64_t)d->signal;
-	else if (what == DECODED_LOST && !(source->head.count = take_lost(source)))
+	else if (what == READ_DECODED_LOST && !(source->head.count = take_lost(source)))
 		return false;
-	else if (what == DECODED_CUSTOM && !take_custom(source, &d->custom))
+	else if (what == READ_DECODED_CUSTOM && !take_custom(source, &d->custom))
 		return false;
-	else if (what == DECODED_GAP)
+	else if (what == READ_DECODED_GAP)
 		source->head.count = source->events.missing;
-	else if (what == DECODED_STACK || what == DECODED_PART)
+	else if (what == READ_DECODED_STACK || what == READ_DECODED_PART)
 		source->head.id = d->stack;
-	if (what == DECODED_PART)
+	if (what == READ_DECODED_PART)
 		source->head.count = d->kept;
 	return true;
 }
 
 static bool next_of_thread(struct read_merge_source *source)
 {
-	return events_read(&source->events, take_event, take_other, source);
+	return read_events_all(&source->events, take_event, take_other, source);
 }
 
 /* ---- meta ---- */
@@ -131,7 +135,7 @@ static bool take_load(struct read_merge_source *source, const struct trace_load 
 		record->base };
 	*slot = load;
 	source->now = record->clock > source->now ? record->clock : source->now;
-	set_head(source, MERGE_LOAD, record->tid, source->now);
+	set_head(source, READ_MERGE_LOAD, record->tid, source->now);
 	source->head.load = record->load;
 	source->head.object = load->object;
 	source->head.base = load->base;
@@ -152,7 +156,7 @@ static bool take_unload(struct read_merge_source *source, const struct trace_unl
 		return false;
 	}
 	source->now = record->clock > source->now ? record->clock : source->now;
-	set_head(source, MERGE_UNLOAD, record->tid, source->now);
+	set_head(source, READ_MERGE_UNLOAD, record->tid, source->now);
 	source->head.load = load->number;
 	source->head.object = load->object;
 	source->head.base = load->base;
@@ -173,7 +177,7 @@ static bool take_change(struct read_merge_source *source, const struct trace_cha
 	if (source->changes >= process->changes)
 		return false;
 	source->now = record->clock > source->now ? record->clock : source->now;
-	set_head(source, MERGE_CHANGE, record->tid, source->now);
+	set_head(source, READ_MERGE_CHANGE, record->tid, source->now);
 	source->head.count = source->changes++;
 	return true;
 }
@@ -213,7 +217,7 @@ static bool next_of_meta(struct read_merge_source *source)
 	/* Events lost in no chunk are told at the end, where the sum of all is right. */
 	source->lost_said = true;
 	source->now = process->head.last.ticks > source->now ? process->head.last.ticks : source->now;
-	set_head(source, MERGE_LOST, 0, source->now);
+	set_head(source, READ_MERGE_LOST, 0, source->now);
 	return true;
 }
 
@@ -221,7 +225,7 @@ static bool next_of_meta(struct read_merge_source *source)
 
 static int rank(const struct read_merge_event *event)
 {
-	return event->type == MERGE_LOAD ? 0 : event->type == MERGE_UNLOAD ? 2 : 1;
+	return event->type == READ_MERGE_LOAD ? 0 : event->type == READ_MERGE_UNLOAD ? 2 : 1;
 }
 
 static bool before(const struct read_merge_source *a, const struct read_merge_source *b)
@@ -345,10 +349,10 @@ struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_
 		source = merge->heap[0];
 		*event = source->head;
 		read_merge_skip(merge, source);
-	} while (event->type == MERGE_LOST && source->is_meta && !take_rest(source->process, event));
-	if (event->type == MERGE_LOAD)
+	} while (event->type == READ_MERGE_LOST && source->is_meta && !take_rest(source->process, event));
+	if (event->type == READ_MERGE_LOAD)
 		load_begins(source->process, event);
-	else if (event->type == MERGE_UNLOAD)
+	else if (event->type == READ_MERGE_UNLOAD)
 		load_ends(source->process, event);
 	return source;
 }
@@ -381,7 +385,7 @@ static bool add_process(struct read_merge *merge, struct read_process *process)
 	read_meta_begin(&source->meta, process, 0);
 	for (unsigned n = 0; n < process->threads; n++) {
 		struct read_events events;
-		if (!(process->files[n] & (FILE_EVENTS | FILE_RING)) ||
+		if (!(process->files[n] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
 			!read_events_open(&events, process, n, MERGE_BLOCK))
 			continue;
 		source = add_source(merge, process);

@@ -18,21 +18,22 @@
 #include "tool/read/meta.h"
 
 enum read_merge_type {
-	MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
-	MERGE_EXIT = TRACE_EXIT,
-	MERGE_TAIL = TRACE_TAIL,
-	MERGE_UNWIND = TRACE_UNWIND,
-	MERGE_POINT = TRACE_POINT,
-	MERGE_LOST = 16, /* count events of tid (0: of threads that have no file) were lost here */
-	MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
-	MERGE_LOAD,	 /* object, base, tid */
-	MERGE_UNLOAD,
-	MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
-	MERGE_CRASH,	   /* count: the signal that was about to end the process */
-	MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
-	MERGE_STACK,	   /* the events of this source that follow are on stack id; after MERGE_THREAD on 0 */
-	MERGE_PART,	   /* as MERGE_STACK; all but the `count` innermost open calls go there, too */
-	MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
+	READ_MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
+	READ_MERGE_EXIT = TRACE_EXIT,
+	READ_MERGE_TAIL = TRACE_TAIL,
+	READ_MERGE_UNWIND = TRACE_UNWIND,
+	READ_MERGE_POINT = TRACE_POINT,
+	READ_MERGE_LOST = 16, /* count events of tid (0: of threads that have no file) were lost here */
+	READ_MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
+	READ_MERGE_LOAD,	 /* object, base, tid */
+	READ_MERGE_UNLOAD,
+	READ_MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
+	READ_MERGE_CRASH,	   /* count: the signal that was about to end the process */
+	READ_MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
+	/* the events of this source that follow are on stack id; after READ_MERGE_THREAD on 0 */
+	READ_MERGE_STACK,
+	READ_MERGE_PART,	   /* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too */
+	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
 			    * are not in the flight recorder any more; what was open may have ended in them */
 };
 
@@ -100,7 +101,7 @@ static inline const struct read_function *read_merge_function(
 	return event->index == UINT32_MAX ? NULL : read_process_function_at(source->process, event->index);
 }
 
-/* What changed, for a MERGE_CHANGE. Valid as long as read_merge_function()'s result. */
+/* What changed, for a READ_MERGE_CHANGE. Valid as long as read_merge_function()'s result. */
 static inline const struct read_change *read_merge_change(
 	const struct read_merge_source *source, const struct read_merge_event *event)
 {

@@ -76,7 +76,7 @@ static const char *check_head(struct read_process *process)
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
 		return process->place ? "there is no head of a process where one should begin"
 				      : "this is not the meta file of a trace";
-	if (!TRACE_READS(head->version) || (process->place && head->version == 1))
+	if (!READ_TRACE_VERSION(head->version) || (process->place && head->version == 1))
 		return "the trace has another version than this xaudit reads";
 	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
 		return "the head names an unknown clock";
@@ -140,16 +140,18 @@ static void note_records(struct read_process *process)
 	const struct read_family_place *file, *chunk, *counts;
 	uint32_t n;
 
-	file = read_family_of_process(family, process->place, FAMILY_FILE, &n);
+	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &n);
 	for (uint32_t i = 0; i < n; i++)
 		note_record(process, file[i].number,
-			file[i].place == 't' ? FILE_EVENTS : file[i].place == 'r' ? FILE_RING : FILE_COUNTS);
+			file[i].place == 't'   ? READ_FILE_EVENTS
+			: file[i].place == 'r' ? READ_FILE_RING
+					       : READ_FILE_COUNTS);
 	chunk = read_family_of_process(family, process->place, TRACE_PLACE_CHUNK, &n);
 	for (uint32_t i = 0; i < n; i++)
-		note_record(process, chunk[i].number, FILE_RING);
+		note_record(process, chunk[i].number, READ_FILE_RING);
 	counts = read_family_of_process(family, process->place, TRACE_PLACE_COUNTS, &n);
 	for (uint32_t i = 0; i < n; i++)
-		note_record(process, counts[i].number, FILE_COUNTS);
+		note_record(process, counts[i].number, READ_FILE_COUNTS);
 }
 
 bool read_process_list_files(struct read_process *process)
@@ -168,7 +170,7 @@ bool read_process_list_files(struct read_process *process)
  */
 static void find_missing(const struct read_process *process)
 {
-	char file[FAMILY_NAME_SIZE];
+	char file[READ_FAMILY_NAME_SIZE];
 
 	if (!(process->head.flags & TRACE_EXITED) || process->head.version > 1)
 		return;
@@ -176,7 +178,7 @@ static void find_missing(const struct read_process *process)
 		if (n < process->threads && process->files[n])
 			continue;
 		read_family_file_name(file, 't', n, 0);
-		read_process_damage(process, file, DAMAGE_NOWHERE, strerror(ENOENT));
+		read_process_damage(process, file, READ_DAMAGE_NOWHERE, strerror(ENOENT));
 		if (n >= process->threads)
 			return; /* all after it can't, either */
 	}
@@ -185,7 +187,7 @@ static void find_missing(const struct read_process *process)
 bool read_process_begin(struct read_process *process)
 {
 	if (!process->family->files_listed && !read_family_list_files(process->family)) {
-		read_family_damage(process->family, NULL, DAMAGE_NOWHERE, strerror(errno));
+		read_family_damage(process->family, NULL, READ_DAMAGE_NOWHERE, strerror(errno));
 		return false;
 	}
 	note_records(process);

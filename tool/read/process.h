@@ -58,7 +58,7 @@ struct read_type_name {
 };
 
 /* What a thread record has: events in files of their own; chunks in meta, in version 1 in r<n>; counters. */
-enum { FILE_EVENTS = 1, FILE_RING = 2, FILE_COUNTS = 4 };
+enum { READ_FILE_EVENTS = 1, READ_FILE_RING = 2, READ_FILE_COUNTS = 4 };
 
 /* One process. */
 struct read_process {
@@ -123,7 +123,7 @@ struct read_process {
 };
 
 /* The versions of the format that can be read. */
-#define TRACE_READS(version) ((version) == 1 || (version) == 2)
+#define READ_TRACE_VERSION(version) ((version) == 1 || (version) == 2)
 
 /* The process whose head is at that place, opened once. NULL: it can't be read, which is noted. */
 struct read_process *read_process_at(struct read_family *family, uint32_t place);

@@ -114,22 +114,22 @@ static bool has_successor(const struct read_process *process)
 enum read_process_state read_process_state(const struct read_process *process)
 {
 	if (process->head.flags & TRACE_EXITED)
-		return PROCESS_ENDED;
+		return READ_PROCESS_ENDED;
 	if (has_successor(process))
-		return PROCESS_EXECUTED;
+		return READ_PROCESS_EXECUTED;
 	if (!read_clock_is_of_this_boot(process->head.boot_id) || !read_process_is_alive(process->head.pid) ||
 		is_another(process))
-		return PROCESS_GONE;
-	return runs_the_same(process) ? PROCESS_RUNNING : PROCESS_EXECUTED;
+		return READ_PROCESS_GONE;
+	return runs_the_same(process) ? READ_PROCESS_RUNNING : READ_PROCESS_EXECUTED;
 }
 
 static const struct {
 	const char *phrase, *plural, *word;
-} name[PROCESS_STATES] = {
-	[PROCESS_ENDED] = { "ended", "ended", "ended" },
-	[PROCESS_RUNNING] = { "is running", "are running", "running" },
-	[PROCESS_EXECUTED] = { "executed another program", "executed another program", "executed" },
-	[PROCESS_GONE] = { "was killed, or executed what was not traced",
+} name[READ_PROCESS_STATES] = {
+	[READ_PROCESS_ENDED] = { "ended", "ended", "ended" },
+	[READ_PROCESS_RUNNING] = { "is running", "are running", "running" },
+	[READ_PROCESS_EXECUTED] = { "executed another program", "executed another program", "executed" },
+	[READ_PROCESS_GONE] = { "was killed, or executed what was not traced",
 		"were killed, or executed what was not traced", "gone" },
 };
 
@@ -151,9 +151,9 @@ const char *read_process_state_word(enum read_process_state state)
 const char *read_process_state_end(enum read_process_state state)
 {
 	switch (state) {
-	case PROCESS_RUNNING:
+	case READ_PROCESS_RUNNING:
 		return NULL;
-	case PROCESS_EXECUTED:
+	case READ_PROCESS_EXECUTED:
 		return name[state].phrase;
 	default:
 		return "has ended";

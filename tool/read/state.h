@@ -15,11 +15,11 @@
 #include "tool/read/folder.h"
 
 enum read_process_state {
-	PROCESS_ENDED,	  /* by exit() */
-	PROCESS_RUNNING,  /* still, the same program */
-	PROCESS_EXECUTED, /* another program, in the same process */
-	PROCESS_GONE,	  /* killed; or it executed a program that was not traced, which is gone */
-	PROCESS_STATES
+	READ_PROCESS_ENDED,	  /* by exit() */
+	READ_PROCESS_RUNNING,  /* still, the same program */
+	READ_PROCESS_EXECUTED, /* another program, in the same process */
+	READ_PROCESS_GONE,	  /* killed; or it executed a program that was not traced, which is gone */
+	READ_PROCESS_STATES
 };
 
 /* The process must be loaded (read_process_load()). */

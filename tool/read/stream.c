@@ -202,9 +202,9 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 {
 	if (!stream->in_chunk) {
 		if (!next_chunk(stream))
-			return STREAM_END;
+			return READ_STREAM_END;
 		stream->in_chunk = true;
-		return STREAM_CHUNK;
+		return READ_STREAM_CHUNK;
 	}
 	skip_hole(stream);
 	size_t left = stream->have - stream->at;
@@ -229,7 +229,7 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 			stream->at = stream->have = 0;
 			stream->chunk.head.lost = 0;
 			stream->in_chunk = false;
-			return STREAM_FINISH;
+			return READ_STREAM_FINISH;
 		}
 	}
 	if (n < want) { /* the file got shorter, or is unreadable here */
@@ -252,12 +252,12 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 	stream->pos += n * 8;
 	stream->have += n;
 	if (n)
-		return STREAM_WORDS;
+		return READ_STREAM_WORDS;
 	if (left && !stream->changing) /* a control word wants more words than the chunk has */
 		read_stream_damage(stream, 0, "the chunk ends within an event");
 	stream->at = stream->have = 0;
 	stream->in_chunk = false;
-	return STREAM_FINISH;
+	return READ_STREAM_FINISH;
 }
 
 void read_stream_skip(struct read_stream *stream, uint64_t words)

@@ -3,12 +3,12 @@
  * The words of one thread record: chunk by chunk, in blocks. tool/read/events.h makes events of them. Its two files,
  * t<n> and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
  *
- *	read_stream_open(&s, process, number, STREAM_BLOCK);
- *	while ((step = read_stream_step(&s)) != STREAM_END)
+ *	read_stream_open(&s, process, number, READ_STREAM_BLOCK);
+ *	while ((step = read_stream_step(&s)) != READ_STREAM_END)
  *		switch (step) {
- *		case STREAM_CHUNK:  a chunk begins: s.chunk.head
- *		case STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
- *		case STREAM_FINISH: the chunk's words end; s.chunk.head.lost events were lost after them
+ *		case READ_STREAM_CHUNK:  a chunk begins: s.chunk.head
+ *		case READ_STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
+ *		case READ_STREAM_FINISH: the chunk's words end; s.chunk.head.lost events were lost after them
  *		}
  *	read_stream_close(&s);
  *
@@ -31,9 +31,9 @@
 #include "format/trace.h"
 #include "tool/read/chunks.h"
 
-#define STREAM_BLOCK (256u << 10) /* bytes: stays in the level 2 cache */
+#define READ_STREAM_BLOCK (256u << 10) /* bytes: stays in the level 2 cache */
 
-enum read_stream_step { STREAM_END, STREAM_CHUNK, STREAM_WORDS, STREAM_FINISH };
+enum read_stream_step { READ_STREAM_END, READ_STREAM_CHUNK, READ_STREAM_WORDS, READ_STREAM_FINISH };
 
 struct read_stream {
 	struct read_chunks chunks;

@@ -133,7 +133,7 @@ static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, u
 static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 {
 	struct trace_chunk copy;
-	char name[FAMILY_NAME_SIZE];
+	char name[READ_FAMILY_NAME_SIZE];
 
 	if (!chunk->used || !chunk->copied || chunk->copied > UINT32_MAX)
 		return false;

@@ -21,33 +21,33 @@ struct dump {
 static const char *word(enum read_merge_type type)
 {
 	switch (type) {
-	case MERGE_ENTRY:
-	case MERGE_POINT:
+	case READ_MERGE_ENTRY:
+	case READ_MERGE_POINT:
 		return "entry";
-	case MERGE_EXIT:
+	case READ_MERGE_EXIT:
 		return "exit";
-	case MERGE_TAIL:
+	case READ_MERGE_TAIL:
 		return "tail";
-	case MERGE_UNWIND:
+	case READ_MERGE_UNWIND:
 		return "unwind";
-	case MERGE_LOST:
+	case READ_MERGE_LOST:
 		return "lost";
-	case MERGE_LOAD:
+	case READ_MERGE_LOAD:
 		return "load";
-	case MERGE_UNLOAD:
+	case READ_MERGE_UNLOAD:
 		return "unload";
-	case MERGE_CHANGE:
+	case READ_MERGE_CHANGE:
 		return "change";
-	case MERGE_CRASH:
+	case READ_MERGE_CRASH:
 		return "crash";
-	case MERGE_CUSTOM:
+	case READ_MERGE_CUSTOM:
 		return "custom";
-	case MERGE_OVERWRITTEN:
+	case READ_MERGE_OVERWRITTEN:
 		return "gap";
-	case MERGE_STACK:
-	case MERGE_PART:
+	case READ_MERGE_STACK:
+	case READ_MERGE_PART:
 		return "stack";
-	case MERGE_THREAD:
+	case READ_MERGE_THREAD:
 		break;
 	}
 	return "thread";
@@ -82,21 +82,21 @@ static void find_about(struct about *about, struct read_merge_source *source, co
 	about->function = about->library = NULL;
 	about->has_address = false;
 	switch (event->type) {
-	case MERGE_LOST:
-	case MERGE_THREAD:
-	case MERGE_CRASH:
-	case MERGE_CUSTOM:
-	case MERGE_OVERWRITTEN:
-	case MERGE_STACK:
-	case MERGE_PART:
+	case READ_MERGE_LOST:
+	case READ_MERGE_THREAD:
+	case READ_MERGE_CRASH:
+	case READ_MERGE_CUSTOM:
+	case READ_MERGE_OVERWRITTEN:
+	case READ_MERGE_STACK:
+	case READ_MERGE_PART:
 		return;
-	case MERGE_CHANGE:
+	case READ_MERGE_CHANGE:
 		change = read_merge_change(source, event);
 		if (change->what == TRACE_CHANGE_THROTTLED)
 			find_function(about, source, change_function(source->process, change));
 		return;
-	case MERGE_LOAD:
-	case MERGE_UNLOAD:
+	case READ_MERGE_LOAD:
+	case READ_MERGE_UNLOAD:
 		about->library = read_object_path(event->object);
 		about->address = event->base;
 		about->has_address = true;
@@ -164,19 +164,19 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 		printf(",\"address\":\"0x%" PRIx64 "\"", about->address);
 	else
 		printf(",\"address\":null");
-	if (event->type == MERGE_POINT)
+	if (event->type == READ_MERGE_POINT)
 		printf(",\"return\":false");
 	if (event->stack)
 		printf(",\"stack\":%" PRIu32, event->stack);
-	if (event->type == MERGE_LOST)
+	if (event->type == READ_MERGE_LOST)
 		printf(",\"count\":%" PRIu64, event->count);
-	if (event->type == MERGE_CRASH)
+	if (event->type == READ_MERGE_CRASH)
 		printf(",\"signal\":%" PRIu64, event->count);
-	if (event->type == MERGE_OVERWRITTEN)
+	if (event->type == READ_MERGE_OVERWRITTEN)
 		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
-	if (event->type == MERGE_CHANGE)
+	if (event->type == READ_MERGE_CHANGE)
 		print_change_json(read_merge_change(source, event));
-	if (event->type == MERGE_CUSTOM)
+	if (event->type == READ_MERGE_CUSTOM)
 		print_custom_json(dump, source, event);
 	puts("}");
 }
@@ -192,26 +192,26 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 		printf("  0x%012" PRIx64, about->address);
 	else
 		printf("  %14s", "-");
-	if (event->type == MERGE_LOST)
+	if (event->type == READ_MERGE_LOST)
 		printf("  %s%" PRIu64 " events%s", color->warn, event->count, color->off);
-	if (event->type == MERGE_CRASH)
+	if (event->type == READ_MERGE_CRASH)
 		printf("  %sends by signal %" PRIu64 "%s", color->warn, event->count, color->off);
-	if (event->type == MERGE_OVERWRITTEN)
+	if (event->type == READ_MERGE_OVERWRITTEN)
 		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
-	if (event->type == MERGE_STACK || event->type == MERGE_PART) {
+	if (event->type == READ_MERGE_STACK || event->type == READ_MERGE_PART) {
 		printf("  %s", color->name);
 		event_stack(stdout, event->id);
 		fputs(color->off, stdout);
 	}
-	if (event->type == MERGE_PART)
+	if (event->type == READ_MERGE_PART)
 		printf("  with what is open, but for %" PRIu64 " calls", event->count);
-	if (event->type == MERGE_CHANGE) {
+	if (event->type == READ_MERGE_CHANGE) {
 		printf("  %s", color->warn);
 		change_print(stdout, source->process, read_merge_change(source, event));
 		printf("%s\n", color->off);
 		return;
 	}
-	if (event->type == MERGE_CUSTOM) {
+	if (event->type == READ_MERGE_CUSTOM) {
 		print_custom(dump, source, event);
 		return;
 	}
@@ -225,7 +225,7 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 		tool_text(stdout, about->library);
 		printf("%s", color->off);
 	}
-	puts(event->type == MERGE_POINT ? "  entry only" : "");
+	puts(event->type == READ_MERGE_POINT ? "  entry only" : "");
 }
 
 static void dump_all(const struct dump *dump, struct read_folder *folder)
@@ -240,14 +240,14 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 	if (!read_merge_open(&merge, folder))
 		return;
 	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
-		if (event.type == MERGE_THREAD)
+		if (event.type == READ_MERGE_THREAD)
 			source->user = NULL;
 		/* These events only tell replay where a tree ends; here each event has its tid. */
-		if (event.type == MERGE_THREAD || (event.type == MERGE_OVERWRITTEN && !event.count))
+		if (event.type == READ_MERGE_THREAD || (event.type == READ_MERGE_OVERWRITTEN && !event.count))
 			continue;
 		/* In JSON each event has its stack; a thread's first stack need not be told. */
-		bool begins = event.type == MERGE_STACK && !source->user;
-		if (event.type == MERGE_STACK || event.type == MERGE_PART) {
+		bool begins = event.type == READ_MERGE_STACK && !source->user;
+		if (event.type == READ_MERGE_STACK || event.type == READ_MERGE_PART) {
 			source->user = source;
 			if (dump->options.json || begins)
 				continue;

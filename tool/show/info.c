@@ -81,7 +81,7 @@ struct scan {
 	uint64_t first, now; /* ticks, of events */
 };
 
-DECODE_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+READ_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct scan *scan = user;
 
@@ -115,31 +115,31 @@ static bool scan_other(void *user, enum read_decoded what)
 	const struct read_decoder *d = &scan->source->decoder;
 
 	switch (what) {
-	case DECODED_THREAD:
+	case READ_DECODED_THREAD:
 		sums->threads++;
 		break;
-	case DECODED_CRASH:
+	case READ_DECODED_CRASH:
 		sums->crashes++;
 		sums->signal = d->signal;
 		break;
-	case DECODED_CUSTOM:
+	case READ_DECODED_CUSTOM:
 		sums->custom++;
 		sums->custom_bytes += d->custom.size;
 		scan->now = d->time > scan->now ? d->time : scan->now;
 		scan->first = scan->first < d->time ? scan->first : d->time;
 		break;
-	case DECODED_CHUNK:
+	case READ_DECODED_CHUNK:
 		scan_chunk(sums, scan->source, scan->most);
 		break;
-	case DECODED_LOST:
+	case READ_DECODED_LOST:
 		if (scan->source->stream.chunk.head.version == 1)
 			sums->lost += scan->source->stream.chunk.head.lost;
 		break;
-	case DECODED_GAP:
-	case DECODED_STACK:
-	case DECODED_PART:
-	case DECODED_NOTHING:
-	case DECODED_MORE:
+	case READ_DECODED_GAP:
+	case READ_DECODED_STACK:
+	case READ_DECODED_PART:
+	case READ_DECODED_NOTHING:
+	case READ_DECODED_MORE:
 		break;
 	}
 	return false;
@@ -150,9 +150,9 @@ static void scan_events(struct info_sums *sums, struct read_process *process, un
 	struct read_events source;
 	struct scan scan = { .sums = sums, .source = &source, .most = most, .first = UINT64_MAX };
 
-	if (!read_events_open(&source, process, number, STREAM_BLOCK))
+	if (!read_events_open(&source, process, number, READ_STREAM_BLOCK))
 		return;
-	events_read(&source, scan_event, scan_other, &scan);
+	read_events_all(&source, scan_event, scan_other, &scan);
 	sums->disk += source.stream.chunks.disk;
 	sums->overwritten += source.stream.chunks.overwritten;
 	sums->unfinished += source.decoder.unfinished;
@@ -178,7 +178,7 @@ static void scan_counters(struct info_sums *sums, struct read_process *process, 
 		sums->counted += counts.calls;
 		any = true;
 	}
-	sums->threads += any && !(process->files[number] & (FILE_EVENTS | FILE_RING));
+	sums->threads += any && !(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING));
 	read_counts_close(&counts);
 }
 
@@ -193,9 +193,9 @@ void info_estimate(struct info_sums *sums, struct read_process *process, uint64_
 	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
 	memcpy(sums->lost_by, process->head.lost_by, sizeof(sums->lost_by));
 	for (unsigned i = 0; i < process->threads; i++) {
-		if (process->files[i] & (FILE_EVENTS | FILE_RING))
+		if (process->files[i] & (READ_FILE_EVENTS | READ_FILE_RING))
 			scan_events(sums, process, i, bytes / sizeof(uint64_t));
-		if (process->files[i] & FILE_COUNTS)
+		if (process->files[i] & READ_FILE_COUNTS)
 			scan_counters(sums, process, i);
 	}
 	if (sums->skipped) {
@@ -238,8 +238,8 @@ static void print_clock(const struct read_clock *clock)
 		puts("of unknown frequency: a tick is shown as 1 ns");
 		return;
 	}
-	printf("%.6f GHz by %u pairs%s, within ", (double)(1ull << CLOCK_SHIFT) / (double)clock->mult, clock->pairs,
-		clock->fresh ? " (one taken now)" : "");
+	printf("%.6f GHz by %u pairs%s, within ", (double)(1ull << READ_CLOCK_SHIFT) / (double)clock->mult,
+		clock->pairs, clock->fresh ? " (one taken now)" : "");
 	/* %g changes to exponents when its digits are too few. */
 	printf(clock->ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", clock->ppm);
 }

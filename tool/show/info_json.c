@@ -23,7 +23,7 @@ static void print_clock(const struct read_clock *clock)
 	if (!tsc)
 		printf("1000000000");
 	else if (clock->valid)
-		printf("%.0f", 1e9 * (double)(1ull << CLOCK_SHIFT) / (double)clock->mult);
+		printf("%.0f", 1e9 * (double)(1ull << READ_CLOCK_SHIFT) / (double)clock->mult);
 	else
 		printf("null");
 	printf(",\"pairs\":%u,\"ppm\":", clock->pairs);

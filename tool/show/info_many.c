@@ -77,7 +77,7 @@ static void print_programs(
 
 static void print_states(const struct read_folder *folder, const struct info_sums *sums)
 {
-	uint64_t count[PROCESS_STATES] = { 0 }, off = 0, crashed = 0;
+	uint64_t count[READ_PROCESS_STATES] = { 0 }, off = 0, crashed = 0;
 	const char *between = "\nProcesses that: ";
 
 	for (unsigned i = 0; i < folder->processes; i++) {
@@ -85,7 +85,7 @@ static void print_states(const struct read_folder *folder, const struct info_sum
 		off += (folder->process[i]->head.flags & TRACE_OFF) != 0;
 		crashed += sums[i].crashes != 0;
 	}
-	for (int state = 0; state < PROCESS_STATES; state++) {
+	for (int state = 0; state < READ_PROCESS_STATES; state++) {
 		if (!count[state])
 			continue;
 		printf("%s%" PRIu64 " %s", between, count[state],

@@ -72,7 +72,7 @@ static size_t depth_now(const struct thread *thread)
 /* How the call ended, as a phrase; NULL: it returned. */
 static const char *phrase(enum read_call_end how)
 {
-	return how == CALL_JUMPED ? "tail call" : how == CALL_RETURNED ? NULL : "unwound";
+	return how == READ_CALL_JUMPED ? "tail call" : how == READ_CALL_RETURNED ? NULL : "unwound";
 }
 
 /* The line of a call that has lines in it, or what remains of one. */
@@ -102,7 +102,7 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	(void)at;
 	if (thread->on->calls.no_memory)
 		memory_failed();
-	print_open(thread, id, CALLS_MOST);
+	print_open(thread, id, READ_CALLS_MOST);
 }
 
 static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t time)
@@ -158,8 +158,8 @@ static bool print_leaf(struct replay *r, struct read_merge_source *source, const
 	const struct read_merge_event *next = &source->head;
 	size_t depth = depth_now(thread);
 
-	if (event->type != MERGE_ENTRY || !source->more || next->id != event->id ||
-		(next->type != MERGE_EXIT && next->type != MERGE_TAIL && next->type != MERGE_UNWIND))
+	if (event->type != READ_MERGE_ENTRY || !source->more || next->id != event->id ||
+		(next->type != READ_MERGE_EXIT && next->type != READ_MERGE_TAIL && next->type != READ_MERGE_UNWIND))
 		return false;
 	if (wanted(r, thread->tid, depth)) {
 		const char *how = phrase((enum read_call_end)next->type);
@@ -201,7 +201,7 @@ static void change_stack(struct thread *thread, const struct read_merge_event *e
 	struct read_stack_calls *before = thread->on;
 	uint32_t number = before->number;
 
-	if (event->type == MERGE_PART) {
+	if (event->type == READ_MERGE_PART) {
 		thread->on =
 			memory_need(read_stacks_part(thread->stacks, before, event->id, event->count, thread));
 	} else {
@@ -246,16 +246,16 @@ static void print_remark(struct replay *r, struct read_merge_source *source, con
 		return;
 	begin_line(r, UINT64_MAX, event->tid, depth_of(r, source->process, event->tid));
 	switch (event->type) {
-	case MERGE_LOST:
+	case READ_MERGE_LOST:
 		printf("%s/* LOST %" PRIu64 " events */%s\n", r->color->warn, event->count, r->color->off);
 		return;
-	case MERGE_CRASH:
+	case READ_MERGE_CRASH:
 		printf("%s/* ends by signal %" PRIu64 " */%s\n", r->color->warn, event->count, r->color->off);
 		return;
-	case MERGE_OVERWRITTEN:
+	case READ_MERGE_OVERWRITTEN:
 		printf("%s/* %" PRIu64 " chunks were overwritten */%s\n", r->color->warn, event->count, r->color->off);
 		return;
-	case MERGE_CHANGE:
+	case READ_MERGE_CHANGE:
 		printf("%s/* ", r->color->warn);
 		change_print(stdout, source->process, read_merge_change(source, event));
 		printf(" */%s\n", r->color->off);
@@ -263,7 +263,7 @@ static void print_remark(struct replay *r, struct read_merge_source *source, con
 	default:
 		break;
 	}
-	printf("%s/* %s ", r->color->dim, event->type == MERGE_LOAD ? "load" : "unload");
+	printf("%s/* %s ", r->color->dim, event->type == READ_MERGE_LOAD ? "load" : "unload");
 	tool_text(stdout, read_object_path(event->object));
 	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
 }
@@ -290,36 +290,36 @@ static void take(struct replay *r, struct read_merge_source *source, const struc
 	struct thread *thread = source->user;
 
 	switch (event->type) {
-	case MERGE_THREAD:
+	case READ_MERGE_THREAD:
 		change_thread(thread, event->tid);
 		break;
-	case MERGE_STACK:
-	case MERGE_PART:
+	case READ_MERGE_STACK:
+	case READ_MERGE_PART:
 		change_stack(thread, event);
 		break;
-	case MERGE_ENTRY:
-	case MERGE_POINT:
-	case MERGE_EXIT:
-	case MERGE_TAIL:
-	case MERGE_UNWIND:
+	case READ_MERGE_ENTRY:
+	case READ_MERGE_POINT:
+	case READ_MERGE_EXIT:
+	case READ_MERGE_TAIL:
+	case READ_MERGE_UNWIND:
 		if (!print_leaf(r, source, event))
 			read_calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
 				event->time);
 		break;
-	case MERGE_CUSTOM:
+	case READ_MERGE_CUSTOM:
 		print_custom(r, source, event);
 		break;
-	case MERGE_LOST:
-	case MERGE_OVERWRITTEN: /* what was open may have ended there */
+	case READ_MERGE_LOST:
+	case READ_MERGE_OVERWRITTEN: /* what was open may have ended there */
 		if (thread)
 			end_thread(thread);
-		if (event->type == MERGE_LOST || event->count)
+		if (event->type == READ_MERGE_LOST || event->count)
 			print_remark(r, source, event);
 		break;
-	case MERGE_LOAD:
-	case MERGE_UNLOAD:
-	case MERGE_CHANGE:
-	case MERGE_CRASH:
+	case READ_MERGE_LOAD:
+	case READ_MERGE_UNLOAD:
+	case READ_MERGE_CHANGE:
+	case READ_MERGE_CRASH:
 		print_remark(r, source, event);
 		break;
 	}

@@ -8,8 +8,8 @@
 #include "tool/memory.h"
 #include "tool/read/counts.h"
 
-#define likely(x)   decode_likely(x)
-#define unlikely(x) decode_unlikely(x)
+#define likely(x)   read_likely(x)
+#define unlikely(x) read_unlikely(x)
 
 #define PAGE_MASK   ((1u << COUNT_PAGE_BITS) - 1)
 #define SCALE_SHIFT 4		/* the unit is ns/16 then */
@@ -119,7 +119,7 @@ static __attribute__((noinline)) uint32_t row_of_new_id(struct counter *c, size_
 	return row_of_function(c, function, id);
 }
 
-DECODE_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
+READ_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
 {
 	if (c->by == COUNT_BY_THREAD)
 		return c->record->thread_row;
@@ -130,12 +130,12 @@ DECODE_INLINE uint32_t row_of(struct counter *c, size_t at, uint32_t id)
 
 /* ---- calls ---- */
 
-DECODE_INLINE struct read_call *call_at(struct counter *c, uint64_t offset)
+READ_INLINE struct read_call *call_at(struct counter *c, uint64_t offset)
 {
 	return (struct read_call *)(void *)((char *)c->calls.frame + offset);
 }
 
-DECODE_INLINE void enter(void *user, struct read_call *call, size_t at)
+READ_INLINE void enter(void *user, struct read_call *call, size_t at)
 {
 	struct counter *c = user;
 	uint32_t row = row_of(c, at, call->id); /* may move the rows */
@@ -158,13 +158,13 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	c->unfinished++;
 }
 
-DECODE_INLINE void end_timed(struct counter *c, struct read_call *call, uint64_t now)
+READ_INLINE void end_timed(struct counter *c, struct read_call *call, uint64_t now)
 {
 	struct count_row *row = &c->row[call->row];
 	uint64_t time = now - call->start;
 
 	if (unlikely(c->scale))
-		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >> (CLOCK_SHIFT - SCALE_SHIFT));
+		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >> (READ_CLOCK_SHIFT - SCALE_SHIFT));
 	call[-1].child += time;
 	row->self += time - call->child;
 	row->sum += time;
@@ -208,9 +208,9 @@ static __attribute__((noinline)) void end_for_want(struct counter *c, struct rea
 	end_untimed(c, call);
 }
 
-DECODE_INLINE void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
+READ_INLINE void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
 {
-	if (how == CALL_UNWOUND || how == CALL_CUT)
+	if (how == READ_CALL_UNWOUND || how == READ_CALL_CUT)
 		end_for_want(user, call, now);
 	else
 		end_timed(user, call, now);
@@ -306,11 +306,11 @@ static void change_stack(struct counter *c, enum read_decoded what)
 	struct read_stack_calls *stack = c->stack;
 
 	lay_down(c);
-	if (what == DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
+	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
 		drop_stack(c, stack);
-	if (what == DECODED_PART) {
+	if (what == READ_DECODED_PART) {
 		stack = memory_need(read_stacks_part(&c->stacks, stack, d->stack, d->kept, record));
-	} else if (what == DECODED_THREAD || what == DECODED_STACK) {
+	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
 		read_stacks_leave(&c->stacks, stack);
 		stack = memory_need(read_stacks_enter(&c->stacks, d->stack, record));
 	} else {
@@ -327,12 +327,12 @@ struct loop {
 	struct read_call *top;
 };
 
-DECODE_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct loop *loop = user;
 
 	(void)time;
-	calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
+	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
 	return false;
 }
 
@@ -342,46 +342,46 @@ static __attribute__((noinline)) void count_other(struct counter *c, enum read_d
 	const struct trace_chunk *head = &c->record->source.stream.chunk.head;
 
 	switch (what) {
-	case DECODED_THREAD:
+	case READ_DECODED_THREAD:
 		change_stack(c, what);
 		if (c->by == COUNT_BY_THREAD)
 			c->record->thread_row = find_row(c, NULL, NULL, c->process->head.pid, d->tid);
 		break;
-	case DECODED_CHUNK:
+	case READ_DECODED_CHUNK:
 		if (c->by == COUNT_BY_THREAD && !c->row[c->record->thread_row].name && head->comm[0])
 			c->row[c->record->thread_row].name = memory_text(head->comm, sizeof(head->comm));
 		break;
-	case DECODED_GAP:
-	case DECODED_STACK:
-	case DECODED_PART:
+	case READ_DECODED_GAP:
+	case READ_DECODED_STACK:
+	case READ_DECODED_PART:
 		change_stack(c, what);
 		break;
-	case DECODED_LOST:
+	case READ_DECODED_LOST:
 		if (head->version == 1)
 			c->lost += head->lost;
 		change_stack(c, what);
 		break;
-	case DECODED_CRASH:
+	case READ_DECODED_CRASH:
 		c->crashes++;
 		c->signal = d->signal;
 		break;
-	case DECODED_CUSTOM:
+	case READ_DECODED_CUSTOM:
 		event_count(&c->events, c->process, d->custom.type, d->custom.size);
 		break;
-	case DECODED_NOTHING:
-	case DECODED_MORE:
+	case READ_DECODED_NOTHING:
+	case READ_DECODED_MORE:
 		break;
 	}
 }
 
-DECODE_INLINE bool take_other(void *user, enum read_decoded what)
+READ_INLINE bool take_other(void *user, enum read_decoded what)
 {
 	struct loop *loop = user;
 
 	loop->c->calls.top = loop->top;
 	count_other(loop->c, what);
 	loop->top = loop->c->calls.top;
-	return what == DECODED_STACK && loop->c->record->by_turns;
+	return what == READ_DECODED_STACK && loop->c->record->by_turns;
 }
 
 /*
@@ -393,7 +393,7 @@ static void count_events(struct counter *c, struct count_record *record)
 	c->record = record;
 	take_up(c, record->stack);
 	struct loop loop = { c, c->calls.top };
-	record->over = !events_read(&record->source, take_event, take_other, &loop);
+	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
 	record->next = record->source.decoder.now;
 	c->calls.top = loop.top;
 	lay_down(c);
@@ -402,8 +402,8 @@ static void count_events(struct counter *c, struct count_record *record)
 static bool open_record(struct counter *c, struct count_record *record, unsigned number, bool by_turns)
 {
 	*record = (struct count_record){ .by_turns = by_turns };
-	if (!(c->process->files[number] & (FILE_EVENTS | FILE_RING)) ||
-		!read_events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : STREAM_BLOCK))
+	if (!(c->process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
+		!read_events_open(&record->source, c->process, number, by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK))
 		return false;
 	record->stack = memory_need(read_stacks_enter(&c->stacks, 0, record));
 	return true;
@@ -554,7 +554,7 @@ static void count_process(struct counter *c, struct read_process *process)
 		count_records(c);
 	read_stacks_close(&c->stacks);
 	for (unsigned i = 0; i < process->threads; i++)
-		if (process->files[i] & FILE_COUNTS)
+		if (process->files[i] & READ_FILE_COUNTS)
 			count_counters(c, i);
 	mark_throttled(c);
 	event_count_process_ends(&c->events);
@@ -573,7 +573,7 @@ void count_folder(struct counter *c, struct read_folder *folder, enum count_by b
 	for (unsigned i = 1; i < folder->processes; i++)
 		c->scale |= !read_clock_same_rate(&c->unit, &folder->process[i]->clock);
 	if (c->scale)
-		c->unit.mult = 1ull << (CLOCK_SHIFT - SCALE_SHIFT);
+		c->unit.mult = 1ull << (READ_CLOCK_SHIFT - SCALE_SHIFT);
 	c->row = memory_zeroed(c->room, sizeof(*c->row));
 	rehash(c);
 	c->page = memory_zeroed(COUNT_PAGES, sizeof(*c->page));
