@@ -2,7 +2,7 @@
 /*
  * Memory that is given out piece by piece and given back as a whole: the only allocator of the module.
  *
- * An arena belongs to whoever holds it; no lock. Built on raw mmap, so it never enters a malloc (the audit
+ * An arena belongs to the code that made it; no lock. Built on raw mmap, so it never enters a malloc (the audit
  * namespace's leaks per thread and can deadlock after fork). Memory is zero. Async-signal-safe.
  *
  * The first arenas begin in windows of 8 KiB of static memory: a start makes half a dozen that stay small, and each

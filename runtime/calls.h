@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open calls: the chain of mirror entries of each stack (x86_64/mirror.h), as the trampolines' slow paths see it
- * (x86_64/contract.h): beginning one on a stack that is not known yet, ending those whose frames are gone.
+ * (x86_64/contract.h): they begin calls on a stack that is not known yet, and end those whose frames are gone.
  *
- * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one
- * instruction, so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock where a
- * stack was never met there, or is parted from another one.
+ * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction,
+ * so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock when a thread meets a new
+ * stack, or a stack is parted from another one.
  *
- * An event at a slot says that the frames below it are gone, if they are the same stack's. Whether they are is told by
- * the outermost call that was open there: its slot was written over since (whoever goes on calling does that), so it
- * was left, with all inside; or it still holds our label (an XRay call's: the return address that its entry found
- * there), so it may return yet, is taken for another stack's, and parted from this one without a word (mirror_split()).
- * Who was left all the same is met when its slot was written over. An exception's landing pad and longjmp are not
- * asked: they tell that frames are gone.
+ * An event at a slot says that the frames below it are gone, if they are the same stack's. The outermost call that was
+ * open below tells if they are: if its slot was written over since (further calls on the stack do that), it was left,
+ * with all calls inside; if the slot still holds our label (for an XRay call: the return address that its entry found
+ * there), the call may still return: it is taken for a call of another stack, which is parted from this one without a
+ * word in the trace (mirror_split()). If it was left nevertheless, that is seen once its slot was written over. An
+ * exception's landing pad and longjmp need no such test: they tell that frames are gone.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H
@@ -22,8 +22,8 @@
 #include "runtime/thread.h"
 
 /*
- * Whom to tell of frames that are gone while tramp_checks has TRAMP_CHECK_HANDLERS: given by runtime/start.c, before
- * the first call. On the thread itself; no lock.
+ * Functions to call about frames that are gone, while tramp_checks has TRAMP_CHECK_HANDLERS: given by runtime/start.c,
+ * before the first call. On the thread itself; no lock.
  */
 struct calls_hooks {
 	void (*frames_gone)(struct thread *thread, uint64_t low, uint64_t high); /* handlers_frames_gone() */
@@ -33,20 +33,21 @@ struct calls_hooks {
 void calls_init(const struct calls_hooks *hooks);
 
 /*
- * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's. The caller goes
- * on with what it got here: a handler may make another one the thread's at any moment.
+ * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's
+ * (thread_is_stranger()). The caller goes on with this result: a handler may make another stack the thread's at any
+ * moment.
  */
 struct stack *calls_stack(struct thread *thread, uint64_t slot);
 
 /*
- * The same for the calling thread, whose record it gets: *thread, NULL where nothing is recorded. A handler may have
- * forked since thread_get(): then this is the child, and begins anew.
+ * As calls_stack(), for the calling thread, whose record it gets: *thread, NULL if nothing is recorded. A handler may
+ * have forked since thread_get(): then this is the child, and begins anew.
  */
 struct stack *calls_own_stack(struct thread **thread, uint64_t slot);
 
 /*
- * An event happens at the slot: open calls at or below it have been left, and are ended as unwound; or are another
- * stack's, and parted from this one. Returns the stack that the slot lies on by then.
+ * An event happens at the slot: open calls at or below it have been left, and are ended as unwound; or they are another
+ * stack's, and parted from this one. Returns the stack that the slot lies on then.
  */
 struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t slot);
 

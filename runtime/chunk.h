@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks: where the events of a thread go, and how they get from there into its file (format/trace.h).
+ * Chunks: the memory that the events of a thread are stored to, and how they get from there into its file
+ * (format/trace.h).
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back; nothing is mapped
  * or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
- * place, and from the last one to the first again. Mode ring overwrites what is there. Mode stream hands each full
- * chunk over, to whoever writes it to t<n> first, and overwrites only what was written. Where `xaudit record` is at
- * that, the thread goes on to a place whose chunk is written, or to a new one; if it has as many as a flight recorder,
- * or four and others need the rest, and none is written, it writes the oldest, or its events are lost (overflow =
- * drop). What a flight recorder had before is handed over with the first chunk behind it. Otherwise it writes each
- * chunk at once, while it is in the processor's cache, and hands over what it could not write. A chunk has its number
- * in t<n> before anybody writes it, so both may, and do no harm: what is handed over gets its head there last, and
- * only what is not may have zeros there before. Where that file can't be opened or written, chunks stay where they
- * are, and the thread takes new places in their stead, as long as meta has room; the file is tried again about once a
- * second.
+ * place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full
+ * chunk over, to be written to t<n> by the thread or by `xaudit record`, and overwrites only chunks that were written.
+ * If `xaudit record` takes chunks, the thread goes on to a place whose chunk is written, or to a new one; if it has as
+ * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the oldest,
+ * or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the first
+ * chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over those
+ * that it could not write. A chunk has its number in t<n> before it is written, so both may write it, and do no harm: a
+ * chunk that was handed over gets its head in t<n> last, and only one that was not may have zeros there before. If t<n>
+ * can't be opened or written, chunks stay where they are, and the thread takes new places for the next ones, as long as
+ * meta has room; the file is tried again about once a second.
  *
- * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. All
- * addresses of the chunk have the bit of that size set, and those from B on, as far as any event reaches, have it
- * clear, as has 0. So the fast path loads no limit that could be another chunk's by the time that it is used.
+ * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. In all
+ * addresses of the chunk the bit of that size is set; in those from B on, as far as any event reaches, it is clear, as
+ * in 0. So the fast path need not load a limit, which could be another chunk's by the time that it is used.
  *
- * Where no event is yet, a chunk holds its token: a hole that no other filling of the place had (trace_chunk.token).
- * Events are stored by comparing with it (recorder.h), so who was interrupted, and comes back to a place that was
- * filled anew, stores nothing; nor does a forked child.
+ * Words without an event yet hold the chunk's token: a hole that no other chunk in the place had (trace_chunk.token).
+ * Events are stored by comparing with it (recorder.h), so a thread that was interrupted, and comes back to a place that
+ * was filled anew, stores nothing; nor does a forked child.
  *
- * Who finishes a chunk closes it against those further out on its stack: the word where the next event would have gone,
- * and the words that were passed over, get another value; an entry that is about to be taken back gets its second
- * number; a custom event that is not whole is given up.
+ * Code that finishes a chunk closes it against interrupted code further out on its stack: the word where the next event
+ * would have gone, and the words that were passed over, get another value; an entry that is about to be taken back gets
+ * its second number; a custom event that is not whole is given up.
  *
- * All functions: by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.
+ * All functions are called by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.
  */
 #ifndef XAUDIT_CHUNK_H
 #define XAUDIT_CHUNK_H
@@ -42,8 +43,8 @@
 #define CHUNK_CLOSED ((uint64_t)TRACE_TOKEN)
 
 /*
- * Chunks of all threads have one size: the power of two that is at most what was asked for, and an eighth of a thread's
- * flight recorder (ring, bytes). Returns it. Before the first event.
+ * Chunks of all threads have one size: the largest power of two that is at most `wanted`, and at most an eighth of a
+ * thread's flight recorder (ring, bytes). Returns it. Before the first event.
  */
 uint64_t chunk_init(uint64_t wanted, uint64_t ring);
 uint64_t chunk_size(void);
@@ -62,8 +63,8 @@ static inline uint64_t chunk_token(uint64_t filling)
 }
 
 /*
- * Stores an event at an address where the token lies, by one instruction. Returns what was there: the token, or what
- * somebody else stored, and then nothing was done.
+ * Stores an event at an address if the token lies there, by one instruction. Returns the old value: the token, or a
+ * word that other code stored; then nothing was done.
  */
 static inline uint64_t chunk_store(uint64_t address, uint64_t token, uint64_t event)
 {
@@ -71,23 +72,22 @@ static inline uint64_t chunk_store(uint64_t address, uint64_t token, uint64_t ev
 }
 
 /*
- * Moves the cursor over words that are taken. Returns whether there is room then. The one function here that needs no
- * signals blocked.
+ * Moves the cursor over words that are taken. Returns whether there is room then. Needs no signals blocked.
  */
 int chunk_pass_taken(struct thread *thread);
 
 /*
- * Custom events that were being written by frames which a jump has left: nobody writes them any more. here: address of
- * the caller's frame, who is about to write one. Needs no signals blocked.
+ * Gives up custom events that were being written by frames which a jump has left. here: address of the frame of the
+ * caller, which is about to write one. Needs no signals blocked.
  */
 void chunk_forget_left(struct thread *thread, uint64_t here);
 
-/* Ends the chunk at hand, if there is one that is not ended: it takes no more events. */
+/* Ends the thread's chunk, if it has one that is not ended: it takes no more events. */
 void chunk_finish(struct thread *thread);
 
 /*
- * Goes on to the next chunk: ends the one at hand, writes it to t<n> where that is due, and has the cursor point into
- * the next. Returns 0, or -errno; then the thread has no chunk that takes events.
+ * Goes on to the next chunk: ends the present one, writes it to t<n> if that is due, and lets the cursor point into the
+ * next. Returns 0, or -errno; then the thread has no chunk that takes events.
  */
 long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of events, and pairs that convert it. clock_init() runs in la_version; after it everything is read-only
- * but for clock_leave_tsc().
- * clock_now() and clock_pair() are async-signal-safe and call no libc (but for the vDSO's clock_gettime, by pointer).
+ * The clock of events, and pairs that convert it. clock_init() runs in la_version; afterwards everything is read-only
+ * but for clock_leave_tsc(). clock_now() and clock_pair() are async-signal-safe and call no libc (but for the vDSO's
+ * clock_gettime, by pointer).
  *
- * A process may have lost the TSC by prctl(PR_SET_TSC): rdtsc raises SIGSEGV there, also that of the vDSO. Where it
- * is so from the start, the clock is CLOCK_MONOTONIC by the system call. A thread may lose it later, while the trace
- * counts in ticks already: from then on ticks are computed from CLOCK_MONOTONIC, at the rate that was measured up to
- * that moment, in all threads; and the trampolines ask tramp_clock() for them.
+ * A process may have lost the TSC by prctl(PR_SET_TSC): then rdtsc raises SIGSEGV, also in the vDSO. If it is so from
+ * the start, the clock is CLOCK_MONOTONIC by the system call. A thread may lose it later, while the trace counts in
+ * ticks already: from then on ticks are computed from CLOCK_MONOTONIC, at the rate that was measured up to that moment,
+ * in all threads; and the trampolines ask tramp_clock() for them.
  */
 #ifndef XAUDIT_CLOCK_H
 #define XAUDIT_CLOCK_H
@@ -18,7 +18,7 @@
 #include "format/trace.h"
 
 /*
- * wanted: 0 chooses the TSC when the processor calls it invariant. gettime: clock_gettime of whoever has a fast one.
+ * wanted: 0 chooses the TSC when the processor calls it invariant. gettime: a fast clock_gettime, as the vDSO's.
  * Returns the clock.
  */
 enum trace_clock clock_init(enum trace_clock wanted, int (*gettime)(clockid_t, struct timespec *));
@@ -29,9 +29,9 @@ enum trace_clock clock_kind(void);
 enum trace_clock clock_source(void);
 
 /*
- * The calling thread is about to lose the TSC. Afterwards nobody reads it; who was in the middle of reading it still
- * may, for its own thread has it. Waits up to a millisecond, to know the rate. Lock held. The trampolines are to be
- * changed next.
+ * The calling thread is about to lose the TSC. Afterwards no code begins to read it; a thread in the middle of reading
+ * it still may, since that thread has the TSC. Waits up to a millisecond, to know the rate. Process lock held. The
+ * caller changes the trampolines next.
  */
 void clock_leave_tsc(void);
 
@@ -42,8 +42,8 @@ uint64_t clock_now(void);
 void clock_pair(struct trace_pair *pair);
 
 /*
- * How many ticks of the event clock so many ns are, up to 2^31 of them. Measured over a millisecond or more since the
- * first call: the first one waits.
+ * How many ticks of the event clock that many ns are, at most 2^31. Measured over a millisecond or more since the first
+ * call: the first one waits.
  */
 uint64_t clock_ticks(uint64_t ns);
 

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control from outside: what `xaudit ctl` finds in the process, and what it has a stopped thread call.
+ * Control from outside: the data that `xaudit ctl` finds in the process, and the function that it lets a stopped thread
+ * call.
  *
  * Nothing of ours waits for commands in the program. The tool finds `xaudit_control`, a symbol of libxaudit.so, in the
- * process's memory, stops all threads by ptrace, has one of them call control_entry on the stack of ours, and lets all
- * go. Only what needs to be done in the process is done so; the tool writes code bytes itself. Status and snapshots
+ * process's memory, stops all threads by ptrace, lets one of them call control_entry on a stack of ours, and lets all
+ * go. Only work that must be done in the process is done so; the tool writes code bytes itself. Status and snapshots
  * need no call: the tool reads memory and files.
  *
  * The call. T is a stopped thread:
  *  1. The tool fills `request` and writes a struct control_frame below T's stack pointer and red zone: T's registers,
- *     as they are to be afterwards (a system call that T was in set up to be restarted).
+ *    as they shall be afterwards (if T was in a system call, set up to restart it).
  *  2. It sets T's registers: rip = entry, rdi = address of the frame, rsp = stack_top, orig_rax = -1; then blocks all
  *     its signals but SIGKILL (PTRACE_SETSIGMASK; in this order, for the frame holds the mask), and lets T alone run
  *     (PTRACE_SYSCALL).
  *  3. control_entry sets `running`, calls control_run(), clears `running`, steps back to T's own stack and makes the
- *     system call rt_sigprocmask(SIG_SETMASK, frame.mask) with CONTROL_MAGIC in r9. The tool sees it coming, has T stop
- *     behind it before any signal is delivered, and sets T's own registers there, orig_rax among them: so the kernel
- *     restarts the system call that T was in as if it never had been interrupted.
- *  4. Where the tool has died meanwhile, control_entry takes the registers from the frame itself: the program goes on
- *     as if nothing had been.
+ *    system call rt_sigprocmask(SIG_SETMASK, frame.mask) with CONTROL_MAGIC in r9. The tool sees it begin, stops T
+ *    after it before any signal is delivered, and sets T's own registers there, orig_rax among them: so the kernel
+ *    restarts the system call that T was in as if it had never been interrupted.
+ *  4. If the tool has died meanwhile, control_entry takes the registers from the frame itself, and the program goes on
+ *    as before.
  * One ptrace request changes all registers, so the tool may die between any two.
- * So the tool must not begin while any thread's rip is within [entry, entry_end) or its rsp on our stack: somebody is
- * on that way still. (`running` alone does not tell: a child that was forked meanwhile has it set for good.)
+ * So the tool must not begin while any thread's rip is within [entry, entry_end) or its rsp on our stack: that
+ * thread is still in a call. (`running` alone does not tell: a child that was forked meanwhile has it set for good.)
  *
  * control_run() runs while all other threads are stopped wherever they were, perhaps with the process lock or ld.so's:
- * it waits for nothing and answers -EAGAIN; the tool lets the program go on for a moment and tries again. Were the tool
- * to die, the other threads run on while control_run() does: everything that it does must be right then, too. General
+ * it waits for nothing and answers -EAGAIN; the tool lets the program go on for a moment and tries again. If the tool
+ * dies, the other threads run on while control_run() does: everything that it does must be right then, too. General
  * registers only, no libc.
  */
 #ifndef XAUDIT_CONTROL_H
@@ -44,9 +45,9 @@
 
 enum control_op {
 	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
-	CONTROL_DISABLE,    /* the same */
+	CONTROL_DISABLE,    /* as CONTROL_ENABLE */
 	/*
-	 * the patches were written, the list is freed; argument 1: pages that are the file's own again are given back
+	 * the patches were written: frees the list; argument 1: gives back pages that are the file's own again
 	 */
 	CONTROL_WRITTEN,
 	CONTROL_START,
@@ -57,7 +58,7 @@ enum control_op {
 /* One place in the text that changes. The tool writes it; addresses ascend. */
 struct control_patch {
 	uint64_t address;
-	uint64_t inside_low, inside_high; /* a thread at inside_low <= rip < inside_high has to go on at resume */
+	uint64_t inside_low, inside_high; /* a thread at inside_low <= rip < inside_high must go on at resume */
 	uint64_t resume;
 	uint8_t size;	    /* of bytes and expected */
 	uint8_t expected[16]; /* what must be there now */
@@ -74,8 +75,8 @@ struct control_result {
 	uint32_t unused;
 	/* One bit for each of the first 64 rules. */
 	uint64_t rule_library;	/* an object that is loaded is of the library that it names */
-	uint64_t rule_sites;	/* and has functions of its kinds that can be switched */
-	uint64_t rule_function; /* and one of that name; or an object has that was loaded before */
+	uint64_t rule_sites;	/* and has functions of the rule's kinds that can be switched */
+	uint64_t rule_function; /* and one has that name; or an object that was loaded before has one */
 };
 _Static_assert(TRACE_REASON_COUNT <= 32, "one place per reason");
 
@@ -104,12 +105,12 @@ struct control_block {
 	uint8_t *stack_top;
 	uint64_t stack_size;
 	struct control_request *request;
-	/* For status. All that these point to stays where it is. */
+	/* For status. The data that these point to never moves. */
 	struct object **objects; /* heads of lists of audit/object.h */
 	struct load **loads;
 	const uint32_t *state;	 /* enum process_state */
 	const char *folder;	 /* of this process's family; empty: none yet */
-	struct trace_head *const *head; /* of this process; NULL there: none yet */
+	struct trace_head *const *head; /* of this process; *head NULL: none yet */
 	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
 	const enum trace_mode *mode;
 	const int *recording; /* 0: stopped */
@@ -132,7 +133,7 @@ struct control_options {
 /* la_version, when all is in order. */
 void control_init(const struct control_options *options);
 
-/* A process makes its folder, perhaps a forked one: tells the kernel again. */
+/* Called when a process, perhaps a forked one, makes its folder: tells the kernel again. */
 void control_permit(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the program's own: the part of xaudit.h that records. Called by the program's threads through the
- * library's table; meaning and errors of the first five are in xaudit.h. Any thread, async-signal-safe, no libc.
+ * The program's own events: the part of xaudit.h that records. Called by the program's threads through the library's
+ * table; meaning and errors of the first five are in xaudit.h. Any thread, async-signal-safe, no libc.
  *
  * Types are known by name. They lie in memory that fork keeps, and process_options.describe writes them again into
  * each new meta.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The dispatch table: where every stub's gate jumps, one entry per event type (x86_64/tramp.h). One for the process.
+ * The dispatch table: where every stub's gate jumps to, one entry per event type (x86_64/tramp.h). One for the process.
  *
  * Entries are addresses of trampolines, which never go away; storing one is one aligned 8-byte store, so a thread that
- * passes a gate meanwhile takes the old or the new one, and any mixture of two sets is right: an open call ends the
- * same way in all. Written in la_version and under the process lock. Handlers of the program (handlers.h), which may go
- * away, hang below the trampolines and are guarded by the epoch; they never stand in this table.
+ * passes a gate meanwhile takes the old or the new entry, and any mixture of two sets is right: an open call ends the
+ * same way in all. Written in la_version and under the process lock. Handlers of the program
+ * (runtime/handlers/handlers.h), which may be unloaded, are called by the trampolines and guarded by the epoch; they
+ * never stand in this table.
  */
 #ifndef XAUDIT_RUNTIME_DISPATCH_H
 #define XAUDIT_RUNTIME_DISPATCH_H
@@ -15,7 +16,7 @@
 enum dispatch_set {
 	DISPATCH_RECORD, /* events with times */
 	DISPATCH_COUNT,	/* calls are counted */
-	DISPATCH_IDLE,	/* nothing; calls that are open still end */
+	DISPATCH_IDLE,	/* nothing is recorded; open calls still end */
 };
 
 /* Points every event at one set of trampolines, for this clock. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left out while recording: functions that are only counted (throttle), calls deeper than a depth, outside of
+ * Leaves out calls while recording: of functions that are only counted (throttle), deeper than a depth, outside of
  * certain functions, or shorter than a time.
  *
- * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte
- * per function id, and, where the rules have filters, they ask (filter_calls.c). The filters of the rules are set in
- * la_version and stay; functions become counted one by one, while threads run: single bytes, relaxed; who sees one late
- * records a call more.
+ * The trampolines look at one word, tramp_checks, before each event: 0 as a rule. Otherwise at a table of one byte per
+ * function id, and, where the rules have filters, they ask (filter_calls.c). The filters of the rules are set in
+ * la_version and stay; functions become counted one by one, while threads run: single bytes, relaxed; a thread that
+ * sees one late records a call more.
  *
- * Depth and being below a function are counted per stack (mirror.h), by whoever runs on it.
+ * Depth and being below a function are counted per stack (x86_64/mirror.h), by the thread that runs on it.
  */
 #ifndef XAUDIT_FILTER_H
 #define XAUDIT_FILTER_H
@@ -40,7 +40,7 @@ static inline uint32_t filter_opens(uint32_t id)
 	return id < TRAMP_TABLE_IDS && __atomic_load_n(&tramp_table[id], __ATOMIC_RELAXED) & FILTER_BELOW ? 1 : 0;
 }
 
-/* la_version, behind clock_init(). One thread. Returns 0 or -errno. */
+/* la_version, after clock_init(). One thread. Returns 0 or -errno. */
 int filter_init(const struct filter_options *options);
 
 /* Calls below this function are recorded, and itself. Lock held. */
@@ -51,15 +51,15 @@ int filter_count_only(uint32_t id);
 
 /*
  * The call whose entry had this word is over, at this clock (its low half): if the entry is the thread's last event and
- * younger than the rules' time, it is taken back and counted as such. Returns 1, or 0: the end is to be recorded. By
- * the thread itself.
+ * younger than the rules' time, it is taken back and counted as a short call. Returns 1, or 0: the end must be
+ * recorded. By the thread itself.
  */
 int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 
-/* Counts the stack's open calls anew: it was parted. Lock held. */
+/* Counts the stack's open calls anew, after it was parted. Lock held. */
 void filter_count(struct stack *stack);
 
-/* A call of this function is open no more on the stack. By the stack's owner. */
+/* A call of this function is not open any more on the stack. By the thread that runs on the stack. */
 static inline void filter_left(struct stack *stack, uint32_t id)
 {
 	if (!(tramp_checks & TRAMP_CHECK_FILTERS))

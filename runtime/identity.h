@@ -5,9 +5,9 @@
  * fork wipes (MADV_WIPEONFORK) tells: a forked child finds zeros there, a child that shares the memory finds us.
  *
  * All functions: any thread, async-signal-safe, no libc, no lock. The first call in a process, or in a forked child,
- * notes who it is; in the latter that may be a child of its own that shares its memory, which is believed until it
- * is gone. identity_init() notes it for good: a child in a new namespace of processes does not see its parent, and
- * would think it gone.
+ * notes the process's number; in a forked child the caller may be a child of that one, which shares its memory: then
+ * the wrong number is believed until that process is gone. identity_init() notes the number for good: a child in a new
+ * namespace of processes does not see its parent, and would think it gone.
  */
 #ifndef XAUDIT_IDENTITY_H
 #define XAUDIT_IDENTITY_H
@@ -17,24 +17,24 @@
 /* Maps that memory. Returns 0, or -errno: then identities are those of getpid(). While there is one thread. */
 int identity_init(void);
 
-/* A number of the process, another one in each forked child. Never 0. */
+/* A number of the process, different in each forked child. Never 0. */
 uint32_t identity_generation(void);
 
 /* The number of the process that has the memory. */
 uint32_t identity_pid(void);
 
 /*
- * The calling thread's number, as the kernel knows it; 0: it may not be asked (x86_64/confined.h), and libc does not
- * tell.
+ * The calling thread's number, as the kernel knows it; 0: the kernel may not be asked (x86_64/confined.h), and libc
+ * does not tell.
  */
 uint32_t identity_tid(void);
 
-/* Does the calling thread belong to it? No: it is a child that shares the memory. */
+/* Does the calling thread belong to that process? No: it is a child that shares the memory. */
 int identity_is_ours(void);
 
 /*
- * Has the process no thread of that number any more? No, if the calling thread is not one of its own: under its number
- * the kernel knows none of them.
+ * Has the process no thread of that number any more? No, if the calling thread does not belong to the process: under
+ * the caller's process number the kernel knows no thread of the process.
  */
 int identity_thread_is_gone(uint32_t tid);
 

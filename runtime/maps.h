@@ -11,13 +11,13 @@
 
 struct mapping {
 	uint64_t low, high;
-	uint64_t device; /* as the kernel prints it: comparable with another mapping's only (overlay file systems) */
-	uint64_t inode;	 /* 0: no file behind it */
+	uint64_t device; /* as the kernel prints it: compare it with another mapping's only (overlay file systems) */
+	uint64_t inode;	 /* 0: no file is mapped */
 	uint64_t offset; /* of low, in the file */
 	char rights[4];	 /* as the kernel prints them: "r-xp" */
 	int is_heap;
 	const char
-		*name; /* of the file, as the kernel tells it, or ""; of maps_find() alone, until the next question */
+		*name; /* of the file, as the kernel tells it, or ""; only by maps_find(), until the next question */
 };
 
 /* The mapping that holds the address. Returns 1, 0 when there is none, -1 when the kernel's list can't be read. */

@@ -3,14 +3,15 @@
  * Folders and files of traces, made and opened as if another user wanted to redirect us, by the module and by the
  * command.
  *
- * What is made is this user's alone, whatever the umask: folders 0700, files 0600. It is always new (a name that is
- * taken is an error, links count as taken), and what is opened again is never reached through a link. A folder is
- * trusted by its owner and by what it is (device and inode), both asked of a descriptor; all that is in it is reached
- * from that descriptor. Descriptors of folders are of O_PATH: enough to look, to make and to open from, whatever the
+ * New folders and files are this user's alone, whatever the umask: folders 0700, files 0600. They are always new (a
+ * name that is taken is an error, links count as taken), and nothing is opened again through a link. A folder is
+ * trusted for its owner and for its device and inode, which are asked of a descriptor; all files in it are reached from
+ * that descriptor. Descriptors of folders are of O_PATH: enough to look, to make and to open from, whatever the
  * folder's mode.
  *
- * No descriptor is kept in a traced process: programs close all that they don't know, or give the number to a file of
- * their own. So the folder is opened again each time, and compared with the place that it had when it was made.
+ * No descriptor is kept in a traced process: programs close all descriptors that they don't know, or give the number to
+ * a file of their own. So the folder is opened again each time, and compared with the device and inode that it had when
+ * it was made.
  *
  * Results are those of system calls: -errno on failure, or OUTPUT_FOREIGN. Any thread, no lock, async-signal-safe, no
  * libc.
@@ -22,7 +23,7 @@
 
 #define OUTPUT_FOREIGN (-4000) /* it belongs to a user who is neither this one nor root */
 
-/* Which folder it is. */
+/* Device and inode, which identify a folder. */
 struct output_place {
 	uint64_t device, inode;
 };
@@ -33,7 +34,7 @@ struct output_place {
  */
 long output_open(int at, const char *path, struct output_place *place);
 
-/* Opens a folder that must be the one that it was before. -ESTALE: it is another one. */
+/* Opens a folder that must still be the one at `place`. -ESTALE: it is another one. */
 long output_open_again(const char *path, const struct output_place *place);
 
 /* Makes a folder. place may be NULL. Returns a descriptor to close; -EEXIST when the name is taken. */
@@ -42,7 +43,10 @@ long output_make(int at, const char *path, struct output_place *place);
 /* Makes a file, open for reading and writing. Returns a descriptor to close; -EEXIST when the name is taken. */
 long output_make_file(int folder, const char *name);
 
-/* The same, for one that will be mapped and stored to: a full disk shall raise no SIGBUS there, if that can be had. */
+/*
+ * As output_make_file(), for a file that will be mapped and stored to: if the file system allows, a full disk raises no
+ * SIGBUS there.
+ */
 long output_make_mapped(int folder, const char *name);
 
 /* Opens a file that is there. flags: as of open(2). */

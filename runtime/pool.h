@@ -2,21 +2,21 @@
 /*
  * Places of a family's file `meta` (format/trace.h): mapped once, by the first process, for all that it will fork.
  *
- * Everything that comes to lie in meta needs nothing but memory: a place is taken by an atomic addition in the head of
- * the first process, and the mapping is inherited. So threads and children that have no rights, no descriptors, or
- * another root, still find room. Descriptors are used where they can be had, since they are cheaper.
+ * To put something into meta takes memory alone: a place is taken by an atomic addition in the head of the first
+ * process, and the mapping is inherited. So threads and children that have no rights, no descriptors, or another root,
+ * still find room. Descriptors are used if they can be opened, since they are cheaper.
  *
- * The file is sparse and much larger than what is in it; more address space than the file is mapped, so that it can
- * grow. Only what is taken is accessible, in steps: a program that locks all its memory (mlockall) gets no more of it
- * than that. Place n begins n sizes behind the first, whose address is a multiple of the size: so the address of
- * a chunk, its upper half, has the one bit that chunk.h speaks of.
+ * The file is sparse and much larger than its content; more address space than the file has is mapped, so that it can
+ * grow. Only places that are taken are accessible, in steps: a program that locks all its memory (mlockall) locks no
+ * more than these. Place n begins n sizes after the first, whose address is a multiple of the size: so in the address
+ * of a chunk, which is the place's upper half, the bit that chunk.h tells of is set.
  *
- * No store into a hole of the file is safe: where the disk is full it raises SIGBUS. So whoever is about to store has
- * pool_reserve() make sure of it, once.
+ * No store into a hole of the file is safe: if the disk is full it raises SIGBUS. So code that will store to a place
+ * calls pool_reserve() before, once.
  *
- * What the members share lies in memory that fork keeps, and does not change once pool_open() has been called: a child
- * that is forked before makes a family of its own. pool_map(), pool_open(): process lock held. All others: any thread
- * of any member, no lock, async-signal-safe, no libc.
+ * What the family's processes share lies in memory that fork keeps, and does not change once pool_open() has been
+ * called: a child that is forked before makes a family of its own. pool_map(), pool_open(): process lock held. All
+ * others: any thread of any member, no lock, async-signal-safe, no libc.
  */
 #ifndef XAUDIT_POOL_H
 #define XAUDIT_POOL_H
@@ -26,8 +26,8 @@
 #include "format/trace.h"
 
 /*
- * Makes the empty file fd as large as it may be, and maps it: place 0 and the directory are taken, and the words of the
- * head that tell of this are written. Replaces what was mapped before, which stays where it is. Returns 0 or -errno.
+ * Makes the empty file fd as large as it may be, and maps it: takes place 0 and the directory, and writes the words of
+ * the head that tell of this. Replaces an older mapping, which stays mapped. Returns 0 or -errno.
  */
 long pool_map(int fd, uint64_t chunk_size);
 
@@ -47,21 +47,24 @@ long pool_take(uint32_t places);
 int pool_is_scarce(void);
 
 /*
- * The process is about to be under a filter of system calls (x86_64/confined.h): has ready what taking places will
- * need, as far as the file goes now. Once there is a family.
+ * The process will soon be under a filter of system calls (x86_64/confined.h): prepares all that taking places will
+ * need, as far as the file reaches now. Once there is a family.
  */
 void pool_prepare(void);
 
-/* Says whose they are. Behind all that a reader must find there (release; pairs with the reader's acquire). */
+/*
+ * Writes into the directory which process the places belong to. Called after all that a reader must find there is
+ * stored (release; pairs with the reader's acquire).
+ */
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number);
 
-/* What its thread and `xaudit record` say about the chunk there. */
+/* The words of the thread and of `xaudit record` about the chunk in that place. */
 struct trace_handover *pool_handover(uint32_t place);
 
 /* Counts a chunk that was handed over. */
 void pool_handed(void);
 
-/* When `xaudit record` said last that it takes chunks (trace_head.drain_beat); 0: it does not. */
+/* When `xaudit record` last wrote that it takes chunks (trace_head.drain_beat); 0: it does not take them. */
 uint64_t pool_drain_beat(void);
 
 void *pool_address(uint32_t place);
@@ -69,26 +72,26 @@ uint64_t pool_place_size(void);
 
 enum pool_pages {
 	POOL_FEW,   /* a few pages, faulted in */
-	POOL_LATER, /* blocks; each page when it is stored to: whoever may end soon pays for what he uses */
-	POOL_NOW,   /* all, as cheaply as it goes */
+	POOL_LATER, /* blocks now, each page when it is stored to: a thread that may end soon costs only what it uses */
+	POOL_NOW,   /* all pages, as cheaply as possible */
 };
 
 /*
- * Makes sure that no store to size bytes at an address in places that are taken raises SIGBUS. They must be untouched:
- * zeros may be written. Of whole pages. Returns 0, or -errno.
+ * Makes sure that no store to size bytes at an address in taken places raises SIGBUS. These bytes must be untouched,
+ * since zeros may be written; they are whole pages. Returns 0, or -errno.
  */
 long pool_reserve(void *at, uint64_t size, enum pool_pages how);
 
 /*
- * Unmaps what is not used, but for some room. From then on this process, and what it forks, has no more of the family's
- * places than that. Process lock held; also where there is no family.
+ * Unmaps what is not used, but for some room. From then on this process and its forked children can take no more of the
+ * family's places than those. Process lock held; also where there is no family.
  */
 void pool_shrink(void);
 
-/* Nobody will store to these pages again: the file has them, and the process no more. */
+/* No thread will store to these pages again: takes them out of the process's memory; the file keeps them. */
 void pool_forget(void *at, uint64_t size);
 
-/* Whether a file may become so large by us: beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
+/* May this process make a file so large? Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
 int pool_may_reach(uint64_t size);
 
 #endif

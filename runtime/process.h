@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The running process in its trace: its head and records, and the lock of everything that is not one thread's own.
+ * The running process in its trace: its head and records, and the lock of everything that more than one thread uses.
  *
  * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an
- * IFUNC resolver may be traced); in a forked child, by its first event or callback. All that follows from it lies in
- * memory that fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place
- * in the file of its family (pool.h), without a system call that asks for rights, and inherits what its parent had
- * described. Where the parent had no file yet, it makes a folder of its own. So does one that was forked while somebody
- * made it; and who was forked while the lock was held describes everything anew.
+ * IFUNC resolver may be traced); in a forked child, by its first event or callback. All its state lies in memory that
+ * fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place in the file
+ * of its family (pool.h), without a system call that asks for rights, and inherits what its parent had described. If
+ * the parent had no file yet, or a thread was just making it, the child makes a folder of its own; if the lock was held
+ * at the fork, the child describes everything anew.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
  * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are.
- * Innermost of all: holders call nothing that takes a lock of ld.so or libc. Whoever traverses or extends the lists of
- * audit/ or of stacks and threads holds it, unless said otherwise there.
+ * It is the innermost of all locks: a holder calls nothing that takes a lock of ld.so or libc. Code that traverses or
+ * extends the lists of audit/ or of stacks and threads holds it, unless a comment there says otherwise.
  *
  * Contexts: any thread, async-signal-safe, no libc.
  */
@@ -32,12 +32,12 @@ enum process_state {
 
 struct process_options {
 	const char *output; /* absolute path, %p for the process id */
-	uint64_t chunk_size; /* chunk_init() tells */
+	uint64_t chunk_size; /* from chunk_init() */
 	const char *version, *source; /* texts for meta */
-	const char *program; /* its path, looked at when a family is made; NULL or "": what /proc/self/exe names */
+	const char *program; /* its path, read when a family is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process gets its head, before it; lock held. NULL: nothing to do */
 	/*
-	 * Called with the lock held when a process has its head, and its parent's records are not its own: writes
+	 * Called with the lock held when a process has its head, and does not inherit its parent's records: writes
 	 * every object, function and load that is known.
 	 */
 	void (*describe)(void);
@@ -52,7 +52,7 @@ void process_quiet(int is);
 /* A mask of blocked signals to restore. */
 struct process_held {
 	uint64_t signals;
-	int blocked; /* 0: they were left as they are */
+	int blocked; /* 0: signals were left as they are */
 };
 
 void process_lock(struct process_held *held);
@@ -62,35 +62,35 @@ void process_unlock(const struct process_held *held);
 int process_trylock(struct process_held *held);
 
 /*
- * The program is about to be under a filter: from here on confined(), strictly or not, and nobody sleeps for the lock.
- * Lock not held.
+ * The program will soon be under a filter of system calls: from here on confined(), strictly or not, and no thread
+ * sleeps for the lock. Lock not held.
  */
 void process_confine(int strictly);
 
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
 
-/* Has the process get its head, if it has none. Lock held. Returns the state. */
+/* Makes the process's head, if it has none. Lock held. Returns the state. */
 enum process_state process_start(void);
 
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
 void process_off(const char *what, const char *where, long error);
 
 /*
- * Says a line on fd 2 ("xaudit: " is put before it), if that is still what it was at the start and takes it at once,
- * and notes it in meta. Lock held.
+ * Writes a line to fd 2 ("xaudit: " is put before it), if that is still the same file as at the start and takes the
+ * line at once, and notes it in meta. Lock held.
  */
 void process_say(const char *line);
 
 /*
  * Appends a record: head (its size field is filled in here), then body, then padding. Dropped and counted when meta
- * can't grow; silently when there is no folder yet: describe() will write it. Lock held.
+ * can't grow; not counted when there is no folder yet: describe() will write it. Lock held.
  */
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size);
 
 /*
- * Something that a record would have told has changed without one: this process, and children forked from now on, will
- * describe everything anew when they get their heads. Lock held.
+ * Something has changed, and no record tells it: this process, and children forked from now on, will describe
+ * everything anew when they get their heads. Lock held.
  */
 void process_untold(void);
 
@@ -100,22 +100,22 @@ void process_change(enum trace_change_what what, uint64_t value, const char *tex
 /* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
 const char *process_folder(void);
 
-/* Where process_state() looks. */
+/* The address of the word that process_state() reads. */
 const uint32_t *process_state_place(void);
 
-/* Refreshes trace_head.last. Any context; does nothing when somebody else is at it. */
+/* Refreshes trace_head.last. Any context; does nothing when another thread is doing it. */
 void process_clock(void);
 
 /* Counters and flags of this process in the trace, or NULL. */
 struct trace_head *process_head(void);
 
-/* Where process_head() looks. */
+/* The address of the pointer that process_head() reads. */
 struct trace_head *const *process_head_place(void);
 
 /* Adds to a counter of process_head(), from any thread. */
 void process_count(uint64_t *counter, uint64_t n);
 
-/* The same for a counter of the head, where there is one: a child that was forked a moment ago has none. */
+/* process_count() for a counter of the head, if there is a head: a child that was forked a moment ago has none. */
 #define PROCESS_COUNT(counter, n)                                                                                      \
 	do {                                                                                                           \
 		struct trace_head *head_ = process_head();                                                             \
@@ -135,9 +135,9 @@ int process_open_stream(unsigned n, uint64_t end);
 uint32_t process_pid(void);
 
 /*
- * Which process this is among its forefathers. A thread that is in the middle of something notes it in memory that fork
- * keeps: where that is another number, it was left so by a thread that this process has not. Never 0; of a vfork child
- * its parent's. Lock held.
+ * A number that tells this process from those that it was forked from. A thread that is in the middle of something
+ * notes it in memory that fork keeps: if another number is found there, that was noted by a thread which this process
+ * does not have. Never 0; in a vfork child its parent's. Lock held.
  */
 uint32_t process_serial(void);
 

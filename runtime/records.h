@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of one process: a stream of bytes through places of meta (format/trace.h), which begins in that of its
- * head. Each extent is at least twice as large as the one before, so a table in the head holds all. Nothing moves or is
- * unmapped.
+ * The records of one process: a stream of bytes through places of meta (format/trace.h), which begins in the place of
+ * its head. Each extent is at least twice as large as the one before, so a table in the head has room for all. Nothing
+ * moves or is unmapped.
  *
  * Process lock held. Async-signal-safe, no libc.
  */
@@ -14,7 +14,7 @@
 
 #include "format/trace.h"
 
-/* Where the stream stands. Positions count from the head's beginning. */
+/* The state of the stream. Positions count from the head's beginning. */
 struct records {
 	struct trace_head *head;
 	uint64_t used;	/* whole records end here */

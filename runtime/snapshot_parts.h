@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of snapshot_copy.h share. No others include it. */
+/* What the three files of snapshot_copy.h share. No other files include it. */
 #ifndef XAUDIT_SNAPSHOT_PARTS_H
 #define XAUDIT_SNAPSHOT_PARTS_H
 
@@ -12,13 +12,13 @@
 #define PLACES_MAX  65536u	/* of a thread's chunks */
 #define LOOKS	    1000 /* at a chunk that is about to be finished, and at a pair of times that is being written */
 
-#define FOREFATHERS 1024 /* of a process, that is copied with their records */
+#define FOREFATHERS 1024 /* whose records are copied with a process */
 
 #define NO_SEQ UINT64_MAX
 
 #define UNFINISHED "meta.new" /* name of the copy's meta until it is complete */
 
-/* All that is needed, mapped: a signal handler's stack may be small. */
+/* All the data of a copy, mapped: a signal handler's stack may be small. */
 struct copy {
 	uint8_t first[PIECE], second[PIECE];
 	struct trace_head head; /* of the process */
@@ -31,14 +31,14 @@ struct copy {
 	uint64_t chunk_size;
 	uint64_t directory; /* of the copy */
 	uint32_t next;	    /* place of the copy */
-	uint32_t next_first; /* behind its directory */
-	uint32_t runs, run_end; /* of counters: that were copied, and the place behind the last */
+	uint32_t next_first; /* after its directory */
+	uint32_t runs, run_end; /* of counters: how many were copied, and the place after the last */
 	/* Of the chunks that a thread has in meta. */
 	unsigned places;
 	uint32_t place[PLACES_MAX];
 	uint64_t seq[PLACES_MAX]; /* NO_SEQ: none */
-	uint8_t taken[PLACES_MAX]; /* it is copied */
-	/* Who has records that are the process's, too, from itself on backwards. */
+	uint8_t taken[PLACES_MAX]; /* its chunk is copied */
+	/* The processes whose records are the process's, too: itself, its parent and so on. */
 	struct {
 		uint32_t process;
 		uint64_t used;
@@ -50,17 +50,17 @@ static inline uint64_t snapshot_place_at(const struct copy *c, uint32_t place)
 	return place * c->family.place_size;
 }
 
-/* snapshot_file.c. As many bytes as there are, up to size; or -errno. */
+/* snapshot_file.c. Reads as many bytes as there are, up to size; returns their number, or -errno. */
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
 
-/* snapshot_meta.c, as all that follow. Says whose places of the copy are. */
+/* In snapshot_meta.c, as all that follow. Writes which process places of the copy belong to. */
 long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number);
 
-/* Opens both files of meta; reads the head of the process. Returns 0 or -errno. What is open stays so. */
+/* Opens both files of meta; reads the head of the process. Returns 0 or -errno. Open files stay open. */
 long snapshot_begin(struct copy *c);
 
-/* Last of all: the records, then the head, which tells of the rest. */
+/* Written last of all: the records, then the head, which tells of the rest. */
 long snapshot_meta(struct copy *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says of the machine, the boot, the program and its command line. It says it in /proc, which a process
- * may not reach any more that a program of this image forked: what was read before is kept for it.
+ * What the kernel tells in /proc about the machine, the boot, the program and its command line. A forked child may not
+ * be able to reach /proc any more: what was read before is kept for it.
  *
  * Process lock held; async-signal-safe, no libc.
  */
@@ -18,7 +18,7 @@ struct surroundings {
 	char command[16384]; /* argv, each word ended by a NUL; longer ones are cut. Programs may change it */
 };
 
-/* What is known now; lengths of what is not are 0. Constant until the next call. */
+/* All that is known now; what is not known has length 0. Constant until the next call. */
 const struct surroundings *surroundings_look(void);
 
 #endif

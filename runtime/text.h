@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short texts without libc, for the module and the command: building paths and messages, and finding in names that come
- * from files and from other processes what a terminal would obey. What is built is always NUL-terminated; what does not
- * fit is cut. Pure functions on the caller's buffer; any thread, async-signal-safe.
+ * Short texts without libc, for the module and the command: building paths and messages, and finding characters that
+ * would steer a terminal in names that come from files and from other processes. A text that is built always ends with
+ * a NUL, and is cut if it does not fit. Pure functions on the caller's buffer; any thread, async-signal-safe.
  */
 #ifndef XAUDIT_TEXT_H
 #define XAUDIT_TEXT_H
@@ -42,13 +42,15 @@ static inline void text_number(struct text *text, uint64_t n)
 		text_char(text, digits[--i]);
 }
 
-/* What an error of the kernel means, in libc's words ("Permission denied"); of one that nothing here meets as a rule,
- * "errno 74". error: errno or -errno. */
+/*
+ * Writes an error of the kernel in libc's words ("Permission denied"); for a rare one, "errno 74". error: errno or
+ * -errno.
+ */
 void text_error(struct text *text, long error);
 
 /*
- * Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: none there. It looks
- * no further than the first zero byte, so one must lie behind the text. A NUL has length 1.
+ * Length of the UTF-8 character at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0: there is no such
+ * character. It looks no further than the first zero byte, so one must follow the text. A NUL has length 1.
  */
 static inline size_t text_utf8(const unsigned char *p)
 {
@@ -83,9 +85,9 @@ static inline size_t text_utf8(const unsigned char *p)
 }
 
 /*
- * Whether the character at p, of that length by text_utf8(), is one that a terminal obeys instead of showing it: U+0000
- * to U+001F, U+007F to U+009F (where U+009B does what ESC [ does), and those that end a line or turn the direction of
- * writing (U+2028 to U+202E, U+2066 to U+2069), behind which a name could look like another.
+ * Does the character at p, of that length by text_utf8(), steer a terminal instead of being shown? U+0000 to U+001F,
+ * U+007F to U+009F (where U+009B does what ESC [ does), and those that end a line or turn the direction of writing
+ * (U+2028 to U+202E, U+2066 to U+2069), after which a name could look like another.
  */
 static inline int text_is_control(const unsigned char *p, size_t length)
 {
@@ -98,9 +100,9 @@ static inline int text_is_control(const unsigned char *p, size_t length)
 }
 
 /*
- * The next character of a text for people to read: sets *shown to what is to be shown, which is "?" in place of a
- * control character or of a byte that is no UTF-8, and *length to its length. Returns how many bytes of the text it
- * stands for. *p must not be NUL.
+ * The next character of a text for people to read: sets *shown to the bytes to show, which are "?" in place of a
+ * control character or of a byte that is no UTF-8, and *length to their number. Returns how many bytes of the text they
+ * stand for. *p must not be NUL.
  */
 static inline size_t text_next(const char *p, const char **shown, size_t *length)
 {
@@ -116,7 +118,7 @@ static inline size_t text_next(const char *p, const char **shown, size_t *length
 	return n ? n : 1;
 }
 
-/* Makes a text in place one that people can read on a terminal (text_next()); it does not get longer. Returns its
+/* Changes a text in place so that it is harmless on a terminal (text_next()); it does not get longer. Returns its
  * length. */
 static inline size_t text_clean(char *text)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread records: what one thread needs to record events. Our own mappings, never TLS (the program frees a dead
- * thread's TLS); TLS holds the one pointer tramp_self.
+ * Thread records: the data that one thread needs to record events. They lie in our own mappings, never in TLS (the
+ * program frees a dead thread's TLS); TLS holds only the pointer tramp_self.
  *
  * A record belongs to one thread and the signal handlers on it. It is taken at the thread's first event and given back
- * when the thread ends: that is learnt by a key of the program's own libc, whose destructor calls us. The kernel is
- * asked whether it knows such a tid where libc took no key of ours, and about all when the records would double, from
- * 512 on: threads that end by the system call alone are found so. The next new thread takes record and chunk over, with
- * a TRACE_THREAD event between them. Records lie in memory that fork wipes: a child finds its own record zero, and
- * every path of the trampolines leads to C then. Beside each lies a slot of the epoch, which fork keeps.
+ * when the thread ends: the destructor of a key in the program's own libc tells us that. If libc took no key of ours,
+ * the kernel is asked whether it knows the tid; and it is asked about all threads when the records would double, from
+ * 512 on, which finds threads that ended by the system call alone. The next new thread takes record and chunk over,
+ * with a TRACE_THREAD event between the two threads' events. Records lie in memory that fork wipes: a child finds its
+ * own record zero, and then every path of the trampolines leads to C. Beside each record lies a slot of the epoch,
+ * which fork keeps.
  */
 #ifndef XAUDIT_THREAD_H
 #define XAUDIT_THREAD_H
@@ -21,7 +22,7 @@
 #include "x86_64/contract.h" /* tramp_self */
 #include "x86_64/mirror.h" /* struct stack */
 
-#define THREAD_CUSTOMS 3 /* handlers of signals in the middle of custom events make such themselves, so deep */
+#define THREAD_CUSTOMS 3 /* how deep signal handlers in the middle of custom events may make custom events */
 
 struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
@@ -31,39 +32,39 @@ struct thread {
 	uint64_t next_chunk;	/* sequence number */
 	uint32_t *many;		/* places of its chunks, when they are more than `few` holds (chunk.h) */
 	uint32_t few[4];
-	uint32_t made;		/* so many it has */
-	uint32_t place;		/* which one is chunk's */
+	uint32_t made;		/* how many it has */
+	uint32_t place;		/* the place that holds the chunk */
 	uint32_t spare;		/* a place that is taken, but could not be reserved; 0: none */
 	uint32_t lost;		/* events since the last chunk was begun */
 	uint64_t saved;		/* chunks in t<n> */
-	uint64_t save_failed;	/* as failed, of t<n> */
+	uint64_t save_failed;	/* as failed, for t<n> */
 	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
-	uint8_t passed;		/* in this chunk words were passed over that hold its token */
+	uint8_t passed;		/* words of this chunk that hold its token were passed over */
 	uint8_t has_number;
 	uint8_t lost_cause, count_cause; /* enum trace_lost, of failed and count_failed */
 	uint32_t customs;	/* custom events that are being written, further out on the stack, too */
 	struct {
 		uint64_t address; /* of its first word */
-		uint64_t frame;	  /* of who writes it */
+		uint64_t frame;	  /* of the code that writes it */
 	} custom[THREAD_CUSTOMS];
-	uint32_t enrolled;	/* its slot is the epoch's; see thread_slot() */
+	uint32_t enrolled;	/* its slot is registered with the epoch; see thread_slot() */
 	uint32_t oldest;	/* which place is next in mode ring; 0: the first, or none was filled in it since */
 	struct trace_counts *counts; /* the newest run; NULL: none yet */
-	uint64_t count_failed;	/* as failed, of counters */
-	int32_t save_error;	/* why, then */
-	uint32_t count_spare;	/* as spare, the first place of a run of the least size */
-	uint64_t failed;	/* clock of the last vain attempt to get a chunk; 0: none */
+	uint64_t count_failed;	/* as failed, for counters */
+	int32_t save_error;	/* the error of that failure */
+	uint32_t count_spare;	/* as spare: the first place of a run of counters of the least size */
+	uint64_t failed;	/* clock of the last failed attempt to get a chunk; 0: none */
 	const struct handlers_range *range; /* of the function ids that a handler was last told of, or NULL */
 };
 
 _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points at the hot part");
 
-/* From a record to what fork does not wipe: a slab is half records, half these. */
+/* Distance from a record to its slot, which fork does not wipe: a slab is half records, half slots. */
 #define THREAD_SLAB (64ul << 10)
 
 /*
- * The record's slot: its thread's and, in a forked child, that of the thread that forked. runtime/handlers/handlers.c
- * registers it.
+ * The record's slot: its thread's, and in a forked child still the slot of the thread that forked.
+ * runtime/handlers/handlers.c registers it.
  */
 static inline struct epoch_slot *thread_slot(struct thread *thread)
 {
@@ -71,8 +72,8 @@ static inline struct epoch_slot *thread_slot(struct thread *thread)
 }
 
 /*
- * Who took the record and has not given it back: a tid. Where the record is zero all the same, fork wiped it, and it
- * may be the forking thread's, whose tramp_self still points at it: nobody else must have it.
+ * The tid of the thread that took the record and has not given it back. If the record is zero nevertheless, fork wiped
+ * it, and it may be the forking thread's, whose tramp_self still points at it: no other thread may get it.
  */
 static inline uint32_t *thread_owner(struct thread *thread)
 {
@@ -87,15 +88,15 @@ static inline struct thread *thread_self(void)
 }
 
 /*
- * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child? It gets
- * it again by thread_get(); the same memory. Constant while signals are blocked.
+ * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child?
+ * thread_get() then gives it the same memory again. Constant while signals are blocked.
  */
 static inline int thread_is_wiped(const struct thread *thread)
 {
 	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 }
 
-/* What those above do with threads: given by runtime/start.c, before the first record is taken. */
+/* What higher parts do with threads: given by runtime/start.c, before the first record is taken. */
 struct thread_hooks {
 	/* the process's folder may just have been begun. Lock held */
 	void (*begun)(void);
@@ -116,10 +117,10 @@ void thread_init(const struct thread_hooks *hooks);
 uint32_t thread_number(void);
 
 /*
- * Is the caller, whose frames lie at that address, none that may use the record that its tramp_self names? So it is for
- * children that share our memory on a stack of their own, and who made them may run beside them (clone(CLONE_VM),
- * threads that libc does not know of). A child of vfork has its parent's stack, and its parent waits; so does
- * posix_spawn's. One system call for others, none where the thread's last stack is there.
+ * Is the caller, whose frames lie at that address, a stranger that may not use the record that its tramp_self names?
+ * That is so for children that share our memory on a stack of their own, since the thread that made them may run beside
+ * them (clone(CLONE_VM), threads that libc does not know of). A child of vfork has its parent's stack, and its parent
+ * waits; so does posix_spawn's. Costs one system call, or none if the thread's last stack is at that address.
  */
 int thread_is_stranger(const struct thread *thread, uint64_t address);
 
@@ -136,14 +137,14 @@ unsigned thread_trace_number(struct thread *thread);
 void thread_each(void (*do_it)(struct thread *thread));
 
 /*
- * How to learn of a thread's end: pthread_setspecific of the program's libc and a key there whose destructor is
+ * Tells how a thread's end is learnt: by pthread_setspecific of the program's libc and a key there whose destructor is
  * thread_ended(). Called once, in ld.so's callback, before or after threads have records.
  */
 void thread_watch_ends(uintptr_t setspecific, unsigned key);
 
 /*
- * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc;
- * another destructor's traced calls take a record again, and libc calls once more.
+ * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc; if
+ * another destructor makes traced calls they take a record again, and libc calls this once more.
  */
 void thread_ended(void *record);
 

@@ -2,9 +2,9 @@
 /*
  * Throttling: functions whose short calls fill a chunk are only counted from then on (filter.h), and the trace says so.
  *
- * A call is short when its exit is the next event after its entry and less than 200 ns away: what else is short has
- * such calls below it, which go first. Looked at when a chunk is left: by its thread. Takes the process lock, where
- * anything is to be throttled.
+ * A call is short when its exit is the next event after its entry and less than 200 ns away: other short calls have
+ * such calls below them, which are throttled first. A thread looks at its chunk when it leaves it. Takes the process
+ * lock if a function will be throttled.
  */
 #ifndef XAUDIT_THROTTLE_H
 #define XAUDIT_THROTTLE_H
