@@ -417,23 +417,26 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 	return r == 1 ? -ECANCELED : r;
 }
 
-/* A control event, with a sync before it; where there is no room, nothing. */
-static void note(struct thread *thread, enum trace_control subtype, uint64_t payload)
+/* A control event, with a sync before it, where there is room for both. Returns whether there was. */
+static int note(struct thread *thread, enum trace_control subtype, uint64_t payload)
 {
 	uint64_t now = clock_now(), before;
+	int noted = 0;
 
 	sys_set_signals(&all_signals, &before);
 	if (thread->chunk && write_control(thread, TRACE_SYNC, now, now)) {
 		thread->hot.span = (uint32_t)(now >> 31);
-		write_control(thread, subtype, now, payload);
+		noted = write_control(thread, subtype, now, payload);
 	}
 	sys_set_signals(&before, NULL);
+	return noted;
 }
 
 void recorder_thread_changed(struct thread *thread)
 {
-	/* Where there is no room, the next chunk's header names the thread. */
-	note(thread, TRACE_THREAD, thread->tid);
+	/* Where there is no room, the next chunk's head names the thread: none of its events may go here. */
+	if (!note(thread, TRACE_THREAD, thread->tid))
+		thread->hot.chunk_bit = 0;
 }
 
 void recorder_mark_crash(int signal)

@@ -4,6 +4,7 @@
 #include "t/lib/tap.h"
 
 #include <pthread.h>
+#include <signal.h> /* tgkill */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -281,11 +282,100 @@ static void test_generations(void)
 		"each thread is announced: by its chunk or a TRACE_THREAD");
 }
 
+/* ---- a record is taken over near its chunk's end ---- */
+
+#define NEAR	     6 /* words that are left there, at most */
+#define FIRST_ID     1u
+#define SECOND_ID    2u
+#define SECOND_CALLS 3
+
+static struct traced point[2];
+static unsigned words_left;
+
+static long twice(long x)
+{
+	return 2 * x;
+}
+
+/* Returns NULL where it can't be had. */
+static void *fill_chunk(void *argument)
+{
+	static uint32_t done;
+
+	generations->tid[0] = (uint32_t)gettid();
+	(void)argument;
+	/* In each chunk so many words are left once, unless a sync comes there. */
+	for (uint64_t n = 0; n < 4 * TRACE_CHUNK_MIN / 8; n++) {
+		CALL(long (*)(long), point[0])(1);
+		/* A chunk's addresses have the bit, the next ones have not. */
+		uint64_t cursor = tramp_self->cursor, bit = tramp_self->chunk_bit;
+		if (!((cursor + 8 * words_left) & bit) && (!words_left || (cursor + 8 * words_left - 8) & bit))
+			return &done;
+	}
+	return NULL;
+}
+
+static void *call_a_little(void *argument)
+{
+	(void)argument;
+	generations->tid[1] = (uint32_t)gettid();
+	for (int i = 0; i < SECOND_CALLS; i++)
+		CALL(long (*)(long), point[1])(1);
+	return NULL;
+}
+
+/* One thread leaves so many words of its chunk; when the kernel has forgotten it, another takes its record. */
+static int take_near_end(void *argument)
+{
+	uint64_t end = core_now_ns() + 5000000000ull;
+	pthread_t thread;
+	void *filled;
+
+	(void)argument;
+	core_start(core_folder(), TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
+	generations->pid = getpid();
+	point[0] = core_traced(TRAMP_POINT, FIRST_ID, twice);
+	point[1] = core_traced(TRAMP_POINT, SECOND_ID, twice);
+	if (pthread_create(&thread, NULL, fill_chunk, NULL) || pthread_join(thread, &filled) || !filled)
+		return 1;
+	while (!tgkill(getpid(), (pid_t)generations->tid[0], 0))
+		if (core_now_ns() > end)
+			return 2;
+	if (pthread_create(&thread, NULL, call_a_little, NULL) || pthread_join(thread, NULL))
+		return 3;
+	return 0;
+}
+
+static void test_near_end(void)
+{
+	for (words_left = 0; words_left <= NEAR; words_left++) {
+		uint64_t seen = 0, foreign = 0;
+		struct reading reading;
+		struct trace_head head;
+
+		is_int(core_child(take_near_end, NULL, 20), 0, "a thread ends %u words before its chunk", words_left);
+		if (core_read_head(core_folder(), generations->pid, &head) ||
+			core_read(core_folder(), generations->pid, 0, TRACE_CHUNK_MIN, &reading))
+			bail("no events");
+		for (size_t i = 0; i < reading.count; i++) {
+			seen += reading.event[i].id == SECOND_ID;
+			foreign += reading.event[i].tid != generations->tid[reading.event[i].id - FIRST_ID];
+		}
+		is_int(head.threads, 1, "%u words: the next takes over its record", words_left);
+		is_int((long long)seen, SECOND_CALLS, "%u words: and has its events there", words_left);
+		is_int((long long)foreign, 0, "%u words: each event is of the thread that made it", words_left);
+		is_str(reading.damage, NULL, "%u words: the file keeps to the format", words_left);
+		is_int((long long)reading.lost, 0, "%u words: nothing is lost", words_left);
+		core_forget(&reading);
+	}
+}
+
 int main(void)
 {
 	core_folder();
 	test_one_thread();
 	test_threads();
 	test_generations();
+	test_near_end();
 	return done_testing();
 }
