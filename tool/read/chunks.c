@@ -497,7 +497,7 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
 }
 
-#define COPIES_LATE 64 /* by how many numbers a chunk may be older than one before it in t<n> */
+#define COPIES_LATE 64 /* and one for each place: by so many numbers a chunk may be older than one before it in t<n> */
 
 /* Looks in t<n> of version 2, from its end on. */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
@@ -505,13 +505,15 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 	uint64_t size = place_size(chunks, 't'),
 		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
 	struct trace_chunk head;
+	uint32_t places;
 
+	ring_places(chunks, &places);
 	while (n-- > 0 && !best->file) {
 		if (!read_head(chunks, 't', n * size, &head))
 			continue;
 		if (seq == READ_CHUNKS_NEWEST || head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, n * size);
-		else if (head.seq + COPIES_LATE < seq)
+		else if (head.seq + places + COPIES_LATE < seq)
 			break;
 	}
 }

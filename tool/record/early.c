@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
-
 #define NAME	32
 #define BUCKETS 4096
 
@@ -62,12 +60,16 @@ void record_early_add(const char *name)
 	pthread_mutex_lock(&early.lock);
 	struct name *n = find(name);
 	if (early.running && strlen(name) < NAME && (!n || n->state == LEFT)) {
-		if (!n) {
-			n = memory_zeroed(1, sizeof(*n));
+		/* Without memory it is left for the end. The program runs: this must not end us. */
+		if (!n && (n = calloc(1, sizeof(*n)))) {
 			strcpy(n->name, name);
 			n->next = *bucket(name);
 			*bucket(name) = n;
 		}
+	} else {
+		n = NULL;
+	}
+	if (n) {
 		n->state = WAITING;
 		n->later = NULL;
 		*early.last = n;

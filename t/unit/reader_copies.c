@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks that a reader looks for by number while the thread goes on: t<n> has a flight recorder's 128 chunks, each
+ * behind one that the thread filled after its mode had become stream.
+ */
+#define _GNU_SOURCE
+#include "t/lib/tap.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/trace.h"
+#include "tool/read/chunks.h"
+#include "tool/read/family.h"
+#include "tool/read/folder.h"
+
+#define CHUNK  TRACE_CHUNK_MIN
+#define PLACES 128u
+#define FIRST  2u /* place of the first chunk */
+
+static char path[] = "/tmp/xaudit-copies.XXXXXX", folder_path[64];
+
+static int make_file(const char *name, uint64_t size)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s/%s", folder_path, name);
+	int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)size))
+		bail("a file can't be made");
+	return fd;
+}
+
+static void put(int fd, const void *from, size_t size, uint64_t at)
+{
+	if (pwrite(fd, from, size, (off_t)at) != (ssize_t)size)
+		bail("a file can't be written");
+}
+
+static struct trace_chunk chunk_of(uint64_t seq)
+{
+	return (struct trace_chunk){ .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION,
+		.head_size = sizeof(struct trace_chunk), .seq = seq, .pid = 1, .tid = 1, .size = CHUNK,
+		.used = sizeof(struct trace_chunk), .token = (seq + 1) << 32 | TRACE_TOKEN };
+}
+
+/* A process that lives, and places of which one has the newest chunk, the others nothing any more. */
+static void make_meta(void)
+{
+	uint64_t word[FIRST + PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1),
+		TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0) };
+	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .used = TRACE_HEAD_SIZE,
+		.chunk_size = CHUNK, .pid = (uint32_t)getpid(), .clock = TRACE_CLOCK_MONOTONIC, .threads = 1,
+		.recording = 1, .ring_chunk = CHUNK, .ring_size = PLACES * CHUNK, .place_size = 2 * CHUNK,
+		.directory = 2 * CHUNK, .places_max = 2 * CHUNK / 8, .places_end = FIRST + PLACES,
+		.places = FIRST + PLACES };
+	int fd = make_file("meta", (FIRST + PLACES) * 2ul * CHUNK);
+
+	for (unsigned i = 0; i < PLACES; i++)
+		word[FIRST + i] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
+	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
+	put(fd, &head, sizeof(head), 0);
+	put(fd, word, sizeof(word), 2 * CHUNK);
+	struct trace_chunk newest = chunk_of(2 * PLACES);
+	put(fd, &newest, sizeof(newest), (2 * FIRST + 1) * CHUNK);
+	close(fd);
+}
+
+static void make_copies(void)
+{
+	int fd = make_file("t0", 2ul * PLACES * CHUNK);
+
+	for (uint64_t i = 0; i < 2 * PLACES; i++) {
+		uint64_t seq = i % 2 ? i / 2 : PLACES + i / 2;
+		struct trace_chunk head = chunk_of(seq);
+		put(fd, &head, sizeof(head), i * CHUNK);
+	}
+	close(fd);
+}
+
+int main(void)
+{
+	struct read_chunks chunks;
+	struct read_error error;
+	unsigned found = 0, right = 0;
+
+	if (!mkdtemp(path))
+		bail("no temporary folder");
+	snprintf(folder_path, sizeof(folder_path), "%s/p1", path);
+	if (mkdir(folder_path, 0700))
+		bail("no temporary folder");
+	make_meta();
+	make_copies();
+	struct read_folder *folder = read_folder_open_family(folder_path, &error);
+	read_error_free(&error);
+	if (!folder || !read_chunks_open(&chunks, folder->family[0]->process[0], 0))
+		bail("the trace can't be read");
+	is_int(chunks.places, 2 * PLACES + 1, "all chunks are listed");
+	for (uint64_t seq = 0; seq < 2 * PLACES; seq++) {
+		struct read_chunk chunk = { .kind = 'r', .head = { .seq = seq } };
+		if (!read_chunks_find_copy(&chunks, &chunk))
+			continue;
+		found++;
+		right += chunk.begin == (seq < PLACES ? 2 * seq + 1 : 2 * (seq - PLACES)) * CHUNK;
+	}
+	is_int(found, 2 * PLACES, "each that was in a place is found in t0 when it is there no more");
+	is_int(right, 2 * PLACES, "where it lies");
+	read_chunks_close(&chunks);
+	read_folder_close(folder);
+	char file[128];
+	snprintf(file, sizeof(file), "%s/meta", folder_path);
+	unlink(file);
+	snprintf(file, sizeof(file), "%s/t0", folder_path);
+	unlink(file);
+	ok(rmdir(folder_path) == 0 && rmdir(path) == 0, "the test cleans up");
+	return done_testing();
+}
