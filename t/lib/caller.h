@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that calls one recorded function over and over, and whose signal handlers do so too: each call with an id of
- * its own, so that the file must hold each exactly once and in order.
+ * A thread that calls one recorded function over and over, while its signal handlers do so too. Each call has an id of
+ * its own, so the file must hold each call exactly once and in order.
  */
 #ifndef XAUDIT_T_LIB_CALLER_H
 #define XAUDIT_T_LIB_CALLER_H
 
 #include "t/lib/core.h"
 
-#define CALLER_HANDLER (1u << 27)		 /* first id of signal handlers' calls; the program's begin at 1 */
+#define CALLER_HANDLER (1u << 27)		 /* first id of handlers' calls; the program's ids begin at 1 */
 #define CALLER_EVENTS  (CORE_HAS_MIRROR ? 2 : 1) /* of one call */
 
 struct caller {
@@ -18,10 +18,10 @@ struct caller {
 	uint32_t wrong;		/* results */
 };
 
-/* The calling thread's, for its signal handlers; NULL: they call nothing. */
+/* The caller of this thread, for its signal handlers; NULL: they call nothing. */
 extern __thread struct caller *caller_self;
 
-/* Handlers and program make the recorder believe now and then that the clock's span has changed. */
+/* Now and then, handlers and program make the recorder believe that the clock's span has changed. */
 extern volatile int caller_disturb;
 
 /* Not thread safe. */
@@ -33,15 +33,15 @@ void caller_call(struct traced function, uint32_t id, uint32_t *wrong);
 /* Calls until `calls` were made in all and handlers made `handled`, or 4 seconds are over. */
 void caller_run(struct caller *caller, uint32_t calls, uint32_t handled);
 
-/* SIGALRM after each so many microseconds, whose handler makes three calls on the thread that it interrupts. */
+/* SIGALRM each time so many microseconds have passed; its handler makes three calls on the interrupted thread. */
 void caller_start_timer(int microseconds);
 void caller_stop_timer(void);
 
-/* A row of calls as it must be in the file. */
+/* Calls with ascending ids, as the file must hold them. */
 struct caller_expected {
 	uint32_t next;	  /* id */
 	int open;	  /* its entry was seen */
-	uint64_t strange; /* events that are not what had to follow */
+	uint64_t strange; /* events other than the expected ones */
 };
 
 void caller_expect(struct caller_expected *expected, const struct event *event);

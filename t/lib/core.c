@@ -115,7 +115,7 @@ int core_child(int (*scenario)(void *argument), void *argument, unsigned seconds
 
 /* ---- recording ---- */
 
-/* Slow paths may use no vector register; the sanitizers' clock_gettime does. */
+/* Slow paths must not use vector registers, but the sanitizers' clock_gettime does. */
 static int get_time(clockid_t clock, struct timespec *time)
 {
 #if defined(XAUDIT_ASAN) || defined(XAUDIT_TSAN)
@@ -261,7 +261,7 @@ static void unmap_file(struct mapped *file)
 	*file = (struct mapped){ NULL, 0 };
 }
 
-/* Of a process, in the file of its family. */
+/* The head of a process, in the file of its family. */
 struct process_file {
 	struct mapped meta;
 	char folder[400]; /* of the family */
@@ -297,7 +297,7 @@ static int find_head(struct process_file *file, pid_t pid)
 	return 0;
 }
 
-/* Looks in all families. Returns whether it is there. */
+/* Looks for the process in all families. Returns whether it was found. */
 static int find_process(struct process_file *file, const char *where, pid_t pid)
 {
 	DIR *dir = opendir(where);
@@ -421,7 +421,7 @@ const struct trace_chunk *core_chunk(
 		if (list.chunk[i]->seq != seq || in_file != (in == CORE_IN_FILE))
 			continue;
 		uint64_t size = chunk_size;
-		/* The last one of a file ends where its events do. */
+		/* The last chunk of a file ends where its events end. */
 		if (in_file && (uint64_t)(stream.start + stream.size - at) < size)
 			size = (uint64_t)(stream.start + stream.size - at);
 		memset(copy, 0, chunk_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For tests of the recording core (x86_64/, runtime/) that run it in their own process: functions whose calls are
- * recorded, and an independent reader of what was recorded.
+ * recorded, and an independent reader of the recording.
  *
- * Recording is for good and one per process, so each scenario runs in a forked child, which tells its results by
+ * A process can record only once, and not stop. So each scenario runs in a forked child, which reports its results in
  * memory that it shares with its parent.
  */
 #ifndef XAUDIT_T_LIB_CORE_H
@@ -19,17 +19,17 @@
 #include "x86_64/stub.h"
 #include "x86_64/contract.h"
 
-/* ThreadSanitizer keeps the addresses where mirrors of stacks go for itself, so no return is intercepted there. */
+/* ThreadSanitizer reserves the addresses where mirrors of stacks would lie, so with it no return is intercepted. */
 #ifdef XAUDIT_TSAN
 #define CORE_HAS_MIRROR 0
 #else
 #define CORE_HAS_MIRROR 1
 #endif
 
-/* An empty folder of this test, removed when the process that asked for it first exits. */
+/* An empty folder of this test. It is removed when the process that made the first call exits. */
 const char *core_folder(void);
 
-/* Removes what is in it. */
+/* Removes the folder's contents. */
 void core_empty(void);
 
 /* Memory of zeros that forked children share. */
@@ -53,10 +53,10 @@ struct traced {
 /* body: the function; id: of its events. */
 struct traced core_traced(enum tramp_event event, uint32_t id, const void *body);
 
-/* The same with a given type: CALL(long (*)(long), function)(5). */
+/* Calls it with a given type: CALL(long (*)(long), function)(5). */
 #define CALL(type, function) ((__typeof__(type))(uintptr_t)(function).call)
 
-/* So many chunks has a thread's flight recorder, after core_start(). */
+/* Number of chunks of a thread's flight recorder, after core_start(). */
 #define CORE_RING_CHUNKS 8
 
 /* An event as read back; control events other than TRACE_THREAD and TRACE_SYNC never get here. */
@@ -67,7 +67,7 @@ struct event {
 	uint32_t stack; /* its number; 0: not known */
 };
 
-/* All of one thread record, in the order of its chunks, of which none may be missing. */
+/* All events of one thread record, in the order of its chunks, of which none may be missing. */
 struct reading {
 	struct event *event; /* entries, exits, tails, unwinds and points, in order */
 	size_t count;
@@ -75,14 +75,14 @@ struct reading {
 	uint64_t holes;			 /* words without an event in finished chunks */
 	uint64_t lost; /* by the process */
 	uint64_t lost_by[TRACE_LOST_COUNT];
-	const char *damage; /* what is against the format, or NULL */
+	const char *damage; /* how the chunk violates the format, or NULL */
 };
 
-/* Of thread record n of a process, whichever family it is of. Returns 0, or -1 when it has no events. */
+/* Reads thread record n of a process, in any family. Returns 0, or -1 when it has no events. */
 int core_read(const char *folder, pid_t pid, unsigned n, uint64_t chunk_size, struct reading *reading);
 void core_forget(struct reading *reading);
 
-/* A copy of one chunk, good until the next call; NULL: it is not there. */
+/* A copy of one chunk, valid until the next call; NULL: it is not there. */
 enum core_where { CORE_IN_FILE /* t<n> */, CORE_IN_PLACE /* in meta */ };
 const struct trace_chunk *core_chunk(
 	const char *folder, pid_t pid, unsigned n, uint64_t chunk_size, uint64_t seq, enum core_where in);
@@ -93,8 +93,7 @@ long long core_count(const char *folder, pid_t pid, unsigned n, uint32_t id);
 /* Reads the whole head of the process. Returns 0 or -1. */
 int core_read_head(const char *folder, pid_t pid, struct trace_head *head);
 
-/* Protection and more of the mapping at an address, from /proc/self/maps: "r-xp", or "" when nothing is mapped there.
- */
+/* Protection of the mapping at an address, from /proc/self/maps, as "r-xp"; "" when nothing is mapped there. */
 const char *core_protection(uint64_t address);
 
 uint64_t core_now_ns(void);

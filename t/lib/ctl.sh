@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program in the background, told what to do
-# through a pipe.
+# For tests of xaudit ctl; sourced after t/lib/tap.sh and t/lib/traced.sh. A program runs in the background and reads
+# its commands from a pipe.
 
 # many KIND FOLDER: libcontrolled.so with 10 000 functions, patchable or xray, as make has built it, and its program.
 many() {
@@ -10,7 +10,7 @@ many() {
 	program "$CC" "$2/controlled" controlled.c "-L$2" -lcontrolled
 }
 # begin COMMAND [ARG]...: starts it under the module, with the rules of the file conf, as process $pid ("ready PID" is
-# what it says first; the shell's own child is $child). Its input is the pipe `in`, what it says is in the files out and
+# what it says first; the shell's own child is $child). Its input is the pipe `in`, its output goes to the files out and
 # err.
 begin() {
 	rm -f in out err
@@ -22,7 +22,7 @@ begin() {
 	pid=$(sed -n 's/^ready //p' out)
 	said=0
 }
-# alone COMMAND [ARG]...: the same without the module.
+# alone COMMAND [ARG]...: as begin, but without the module.
 alone() {
 	rm -f in out err
 	mkfifo in
@@ -32,7 +32,7 @@ alone() {
 	wait_until 20 grep -q '^ready ' out || bail "$1 does not begin: $(cat err)"
 	pid=$(sed -n 's/^ready //p' out)
 }
-# tell LINE: to the program; waits until it has answered.
+# tell LINE: sends a line to the program, and waits until it has answered.
 tell() {
 	said=$((said + 1))
 	echo "$1" >&3
@@ -41,7 +41,7 @@ tell() {
 has_answered() {
 	[ "$(grep -c '^called ' out)" -ge "$said" ]
 }
-# finish: the end of its input; waits for it, and sets $status.
+# finish: closes the program's input, waits for its end, and sets $status.
 finish() {
 	exec 3>&-
 	status=0
@@ -54,7 +54,7 @@ ctl() {
 	out=$(cat ctl.out)
 	err=$(cat ctl.err)
 }
-# status FILTER: jq's answer about process $pid.
+# status FILTER: jq's output about process $pid.
 status() {
 	bounded 30 "$XAUDIT" ctl "$pid" status --format=json 2>ctl.err | jq -c "$1"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# What a trace of t/fixtures/digits.c says; sourced after t/lib/traced.sh.
+# The contents of a trace of t/fixtures/digits.c; sourced after t/lib/traced.sh.
 
 # numbers DIR: a line per thread that counted: tid, first number, last number, how many, events. "bad: ..." where the
 # events are not those of a thread that counts: each call ended before the next, each number one more than the one
@@ -42,8 +42,8 @@ numbers() {
 counted() {
 	od -An -v -w64 -td8 "$1" | awk '$1 { print $1, $2 }' | LC_ALL=C sort
 }
-# newest DIR FILE SLACK LEAST: each thread's newest numbers are there, up to what it had counted or SLACK more; at least
-# LEAST of them. "" if so.
+# newest DIR FILE SLACK LEAST: prints "" if each thread's newest numbers are in the trace, at least LEAST of them, up to
+# the number that it had counted or at most SLACK more.
 newest() {
 	numbers "$1" >"$tmp/numbers"
 	grep -e '^bad' -e '^xaudit' "$tmp/numbers"

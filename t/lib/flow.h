@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scenarios of calls, for tests of what the mirror keeps while stacks are left in all the ways there are. Each runs in
- * a process of its own and has the functions f[0], f[1], ... traced; then its trace is compared as text: a letter (E
- * entry, X exit, T tail, U unwind, P point) and an id for each event.
+ * Scenarios of calls, for tests of the mirror's contents when stacks are left in every possible way. Each scenario runs
+ * in a process of its own with traced functions f[0], f[1], ...; then its trace is compared as text: for each event a
+ * letter (E entry, X exit, T tail, U unwind, P point) and an id.
  *
- * A header for the file that includes t/lib/tap.h.
+ * To be included by the file that includes t/lib/tap.h.
  */
 #ifndef XAUDIT_T_LIB_FLOW_H
 #define XAUDIT_T_LIB_FLOW_H
@@ -29,7 +29,7 @@ struct outcome {
 
 static struct outcome *outcome;
 
-/* Of the scenario's trace. */
+/* Clock of the scenario's trace. */
 __attribute__((unused)) static enum trace_clock flow_clock = TRACE_CLOCK_TSC;
 
 #define F(n) CALL(long (*)(long), f[n])

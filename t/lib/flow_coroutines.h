@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coroutines for scenarios (flow.h): each is in the middle of calls of a function of its own while the others run. */
+/* Coroutines for scenarios (flow.h): each has open calls of a function of its own while the other coroutines run. */
 #ifndef XAUDIT_T_LIB_FLOW_COROUTINES_H
 #define XAUDIT_T_LIB_FLOW_COROUTINES_H
 
@@ -23,7 +23,7 @@ static void resume(int n)
 	swapcontext(&scheduler, &coroutine[n]);
 }
 
-/* Calls itself once, leaves the thread in each call's middle. */
+/* Calls itself once; in the middle of each call it switches away from the thread. */
 static long coroutine_call(long deep)
 {
 	int n = current;
@@ -42,7 +42,7 @@ static void coroutine_main(void)
 	current = n;
 }
 
-/* Coroutine n, which calls function n, of that id. */
+/* Makes coroutine n, which calls function n, with that id. */
 static void make_coroutine(int n, uint32_t id, void *stack, size_t size)
 {
 	f[n] = core_traced(TRAMP_INTERCEPT, id, coroutine_call);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions and calls for the scenarios of flow.h where a mode or a filter decides what is recorded. A header for one
- * file. */
+/*
+ * Functions and calls for the scenarios of flow.h where a mode or a filter decides what is recorded. To be included by
+ * one file.
+ */
 #ifndef XAUDIT_T_LIB_FLOW_MODES_H
 #define XAUDIT_T_LIB_FLOW_MODES_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions with XRay sleds for the scenarios of flow.h. A header for one file. */
+/* Functions with XRay sleds for the scenarios of flow.h. To be included by one file. */
 #ifndef XAUDIT_T_LIB_FLOW_XRAY_H
 #define XAUDIT_T_LIB_FLOW_XRAY_H
 
 #include "t/lib/flow.h"
 
-/* As patched sleds do, but for the way to the stub: here through memory. */
+/* They act as patched sleds do, but jump to the stub through memory. */
 extern long xray_function(long), xray_tail_function(long);
 uint64_t xray_entry_stub, xray_exit_stub, xray_tail_stub, xray_body, xray_target;
 
@@ -40,7 +40,7 @@ static void start_xray(void)
 	xray_tail_stub = stub_xray(&sleds, 2);
 }
 
-/* With ASan, what a thread's first event needs uses vector registers: has it all made before. */
+/* With ASan, preparing a thread's first event uses vector registers: prepares everything before. */
 __attribute__((unused)) static void without_asan(void)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -5,15 +5,15 @@
  * starts fixtures/inject.c under xaudit, and traces one thread there (inject.h).
  *
  * First it steps through one round, from marker to marker, and notes the instructions in the module and in its stubs:
- * each place in the code, at each depth of the stack, is one. Then for each of them a round of its own: the thread runs
- * to a breakpoint there, something happens, and it runs on to the markers at the end, where the helper proves that
- * locks are free. LIST gets a line for each:
+ * an address at two depths of the stack counts as two. Then it makes a round for each of them: the thread runs to a
+ * breakpoint there, something is injected, and the thread runs on to the markers at the end, where the helper thread
+ * proves that locks are free. LIST gets a line for each round:
  *
  *	KIND tid TID child PID status N begun N ended N handled N jumped N ticks N wrong N helper N at SYMBOL+OFFSET
  *
- * Time: where the addresses of all rdtsc instructions are given, each is a breakpoint, and the thread gets what the
- * clock says and all pauses that were injected: nobody waits for them. ticks: how long the round was by that, if a
- * pause was; 0: none was.
+ * Time: where the addresses of all rdtsc instructions are given, each is a breakpoint, and the thread gets the clock's
+ * value plus all injected pauses, for which no thread really waits. ticks: how long the round was by that clock, if a
+ * pause was injected; else 0.
  *
  *	-m PATH	  the module
  *	-k LIST	  kinds, taken in turn, such as event,fork; "-" takes its turn and does nothing
@@ -56,7 +56,7 @@ static void wake(volatile uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Until the word is not 0; at most so many seconds. Returns it. */
+/* Waits until the word is not 0, at most so many seconds. Returns the word. */
 static uint32_t wait_for(volatile uint32_t *word, unsigned seconds)
 {
 	struct timespec tenth = {0, 100000000};
@@ -96,7 +96,7 @@ static void take_thread(void)
 	wake(&inject_shared->go);
 }
 
-/* To where instructions count. Returns the stack pointer at the marker. */
+/* Runs to the marker after which instructions count. Returns the stack pointer there. */
 static uint64_t begin_round(void)
 {
 	if (new_threads && !thread_tid)
@@ -118,17 +118,19 @@ static uint64_t begin_round(void)
 		thread_expect(STOP_BREAK, "going to the slow path");
 		thread_no_break();
 		inject_shared->stop = 1;
-		/* It comes there at the beginning of a call, or at its end. */
+		/* The thread comes there at the beginning of a call, or at its end. */
 		sp = thread_registers.rsp;
 	}
 	return sp;
 }
 
-/* Behind the last call of the round at hand, and of the one before it. */
+/* Time after the last call of the present round, and of the one before. */
 static uint64_t done_at, done_before;
 
-/* From the end of the calls, where the thread stands, to the last marker. Returns how many of the helper's proofs
- * failed. */
+/*
+ * Runs from the end of the calls, where the thread stands, to the last marker. Returns how many of the helper thread's
+ * proofs failed.
+ */
 static int end_round(void)
 {
 	int wrong = 0;
@@ -182,7 +184,7 @@ static void find_places(void)
 	end_round();
 }
 
-/* Runs to the place. 0: it did not come there. */
+/* Runs to the place. 0: the thread did not come there. */
 static int go_to(const struct place *wanted, uint64_t sp)
 {
 	enum stop stop = STOP_STEP;
@@ -191,7 +193,7 @@ static int go_to(const struct place *wanted, uint64_t sp)
 	thread_get_registers();
 	if (thread_registers.rip == wanted->rip && sp - thread_registers.rsp == wanted->depth)
 		return 1;
-	/* Where time is read, there is a breakpoint already. */
+	/* At an rdtsc there is a breakpoint already. */
 	int can_break = !thread_is_tsc(wanted->rip) && thread_break_at(wanted->rip);
 	while (stop != STOP_END) {
 		stop = thread_go_on(!can_break, 0);
@@ -246,7 +248,7 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 	helper += end_round();
 	/* A busy machine may take as long as a pause, or longer. */
 	const uint64_t ticks = thread_pauses > paused ? done_at - done_before : 0;
-	/* With a trigger, calls were made before the place; they count. */
+	/* With a trigger, calls that were made before the place count, too. */
 	fprintf(list,
 		"%s tid %d child %d status %d begun %lu ended %lu handled %lu jumped %lu ticks %lu wrong %lu helper %d "
 		"at %s\n",
@@ -282,7 +284,7 @@ static void start(char **argv)
 	list = fopen(argv[1], "we");
 	if (inject_shared == MAP_FAILED || !list)
 		thread_fail("FILE or LIST can't be made");
-	/* They take turns; on one processor that is ten times as fast. */
+	/* Tracer and thread take turns; on one processor that is ten times as fast. */
 	cpu_set_t cpus;
 	CPU_ZERO(&cpus);
 	CPU_SET(sched_getcpu(), &cpus);
@@ -351,13 +353,13 @@ int main(int argc, char **argv)
 	alarm(every ? 1200 : 100);
 	start(argv + optind);
 	take_thread();
-	/* Once without, for what is made once. */
+	/* One round without injection, for everything that is made only once. */
 	begin_round();
 	if (thread_go_on(0, 0) != STOP_END)
 		thread_fail("it stops elsewhere");
 	end_round();
 	find_places();
-	/* A stride that takes every kind to every part. */
+	/* A stride by which every kind comes to every part of the code. */
 	while (places / step > most)
 		step += step == 1 ? 1 : 2;
 	size_t covered = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Injection: what the tracer (inject.c) and the program that it steps (fixtures/inject.c) share: a file, mapped by
- * both. The program says where its markers are, functions that begin with int3; one thread of it is traced, a second
- * one, the helper, does what is asked for while the first one is stopped anywhere.
+ * both. The program tells where its markers are: functions that begin with int3. One of its threads is traced; a second
+ * one, the helper, serves requests while the first is stopped anywhere.
  */
 #ifndef XAUDIT_T_LIB_INJECT_H
 #define XAUDIT_T_LIB_INJECT_H
@@ -13,7 +13,7 @@
 enum inject_kind {
 	INJECT_NOTHING,
 	INJECT_EVENT, /* a signal, whose handler makes a traced call */
-	INJECT_CHUNK, /* so many that the chunk changes */
+	INJECT_CHUNK, /* as many such calls as it takes for the chunk to change */
 	INJECT_FORK,  /* it forks, and the child goes on from there */
 	INJECT_VFORK, /* the child of vfork makes a traced call */
 	INJECT_JUMP,  /* it makes a traced call and leaves by siglongjmp */
@@ -26,15 +26,15 @@ enum inject_kind {
 
 #define INJECT_NAMES "nothing", "event", "chunk", "fork", "vfork", "jump", "long", "other", "pause", "mode"
 
-/* What the helper is asked to do. */
+/* Requests to the helper. */
 enum inject_request { REQUEST_NONE, REQUEST_FORK, REQUEST_LOAD, REQUEST_REMOVE };
 
 struct inject_shared {
-	/* Futexes: the one who waits for them looks at the value. */
+	/* Futexes: a waiting thread or process looks at the value. */
 	volatile uint32_t tid; /* of the thread that is to be traced; 0: none, or it was taken */
 	volatile uint32_t go;  /* it is traced */
 	volatile uint32_t request, answered;
-	volatile int32_t answer; /* 0: as it has to be */
+	volatile int32_t answer; /* 0: the request succeeded */
 
 	volatile uint32_t over;		    /* no more calls */
 	volatile uint32_t stop;		    /* no more calls in this round */
@@ -43,10 +43,10 @@ struct inject_shared {
 
 	/* Calls that began, that ended, in handlers; rounds left by a jump. */
 	volatile uint64_t begun, ended, handled, jumped;
-	volatile uint64_t wrong;      /* registers or results, and what system calls answered */
+	volatile uint64_t wrong;      /* wrong registers, results, and results of system calls */
 	volatile int32_t child;	      /* the last one that was forked */
 	volatile int32_t child_ended; /* its status; must be 0 */
-	volatile uint32_t enough;     /* calls that fill a chunk: 4200, or 1000 behind custom events */
+	volatile uint32_t enough;     /* calls that fill a chunk: 4200, or 1000 after custom events */
 };
 
 #define INJECT_CHILD_CALLS 5

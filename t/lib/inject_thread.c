@@ -110,14 +110,14 @@ const char *thread_name_of(uint64_t address)
 	return text;
 }
 
-/* ---- what is the module's ---- */
+/* ---- code of the module ---- */
 
 static struct range {
 	uint64_t low, high;
 } ours[200];
 static size_t ranges;
 
-/* Its text, and executable memory that is of no file: stubs. */
+/* The module's text, and executable memory without a file: stubs. */
 void thread_read_maps(void)
 {
 	char path[64], line[PATH_MAX + 100], name[PATH_MAX], rights[8];
@@ -167,7 +167,7 @@ static void set_registers(void)
 		thread_fail("registers can't be set");
 }
 
-/* Writes one byte of code, and returns what was there; -1: it can't be written. */
+/* Writes one byte of code, and returns the old one; -1: it can't be written. */
 static int put_byte(uint64_t address, int byte)
 {
 	errno = 0;
@@ -251,7 +251,7 @@ uint64_t thread_ticks(void)
 	return read_tsc() + thread_pauses;
 }
 
-/* The thread stands behind a breakpoint on rdtsc: does what that would have done. */
+/* The thread stands after a breakpoint on rdtsc: does what the instruction would have done. */
 static int emulate_tsc(void)
 {
 	if (!thread_is_tsc(thread_registers.rip - 1))
@@ -301,7 +301,7 @@ void thread_no_break(void)
 	broken = 0;
 }
 
-/* A step may end right behind a breakpoint that it has not been at. */
+/* A step may end right after a breakpoint at which the thread did not stop. */
 static int is_int3(void)
 {
 	siginfo_t info;
@@ -359,13 +359,13 @@ void thread_expect(enum stop wanted, const char *text)
 
 /* ---- modes ---- */
 
-/* Has the thread call control_entry where it stands, as tool/ctl/call.c does. Returns the answer. */
+/* Makes the thread call control_entry from where it stands, as tool/ctl/call.c does. Returns the result. */
 static int control(enum control_op op, uint64_t argument)
 {
 	struct user_regs_struct before;
 	struct control_block block;
 	uint64_t mask, all = ~0ull;
-	struct control_request *request = calloc(1, sizeof(*request)); /* its head alone is used */
+	struct control_request *request = calloc(1, sizeof(*request)); /* only its head is used */
 
 	thread_get_registers();
 	before = thread_registers;
@@ -403,7 +403,7 @@ static int control(enum control_op op, uint64_t argument)
 	set_registers();
 	if (ptrace(PTRACE_SETSIGMASK, thread_tid, sizeof(all), &all))
 		thread_fail("the mask of signals can't be set");
-	/* It gets itself back, as where the tool has died. */
+	/* The thread restores itself, as it does when the tool has died. */
 	uint64_t back = before.rip;
 	int byte = put_byte(back, 0xcc);
 	for (;;) {
@@ -415,14 +415,16 @@ static int control(enum control_op op, uint64_t argument)
 		}
 		int signal = await();
 		thread_get_registers();
-		/* It may have stood at an rdtsc, which is a breakpoint already: that is not to be gone through. */
+		/*
+		 * The thread may have stood at an rdtsc, which is a breakpoint already: it must not run through that.
+		 */
 		int is_back = byte >= 0 && signal == SIGTRAP && thread_registers.rip == back + 1 && is_int3();
 		if (!is_back && signal == SIGTRAP && is_int3() && emulate_tsc())
 			continue;
 		if (is_back) {
 			if (thread_registers.rsp == before.rsp)
 				break;
-			/* It comes there on our stack, too. */
+			/* The thread comes there on our stack, too. */
 			put_byte(back, byte);
 			thread_registers.rip = back;
 			set_registers();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A load made by hand for tests of audit/live/switch.h: a file of code, mapped as ld.so would, whose functions all
- * return their argument + 1; and batches from inside. A header for one file: it also holds what the module's object.c
- * and unwinder.c hold.
+ * return their argument + 1; and batches from inside. To be included by one file: it also defines the variables of the
+ * module's object.c and unwinder.c.
  *
  *	load_begin(size, functions, sites);
  *	load_add(CODE_XRAY, "name", address);	the XRay functions first, as in every table; addresses are offsets in
@@ -26,7 +26,7 @@
 
 /* ---- code ---- */
 
-/* What a function begins with. All but CODE_XRAY have one site. */
+/* The code that a function begins with. All but CODE_XRAY have one site. */
 enum code {
 	CODE_XRAY,	   /* an entry sled; before its return an exit sled */
 	CODE_NOP5,	   /* one NOP of 5 bytes */
@@ -41,7 +41,7 @@ static struct object object;
 static struct load load;
 static struct site *sites;
 static struct site_function *functions;
-static uint8_t *file; /* what the file holds */
+static uint8_t *file; /* contents of the file */
 static size_t file_size;
 static uint8_t *text; /* where it is mapped */
 
@@ -81,7 +81,7 @@ static void load_put(uint64_t at, const uint8_t *bytes, size_t size)
 	memcpy(file + at, bytes, size);
 }
 
-/* The name has to stay. Returns the function's index. */
+/* The name must stay allocated. Returns the function's index. */
 static uint32_t load_add(enum code code, const char *name, uint64_t at)
 {
 	static const uint8_t nop8[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 }, nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 },
@@ -125,7 +125,7 @@ static uint32_t load_add(enum code code, const char *name, uint64_t at)
 		load_put(at + 5, body, 5);
 		load_site(at, SLED_PATCHABLE, 5);
 	}
-	/* Those of a kind come one after another. */
+	/* Functions of a kind are adjacent. */
 	struct site_range *range = &object.sites.of[f->kind];
 	if (!range->functions) {
 		range->function = object.sites.functions;
@@ -204,7 +204,7 @@ static struct requests_rule parse(const char *text_of_rule)
 
 static struct control_result result;
 
-/* switch_apply(); its answer is in result. The caller holds the process lock, or is alone. */
+/* Calls switch_apply(), which fills `result`. The caller holds the process lock, or no other thread runs. */
 static int apply(int on, const char *rule_text)
 {
 	struct requests_rule rule = parse(rule_text);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # For tests of what ld.so does; sourced after t/lib/traced.sh. A scenario is an argument of $subject; fixtures/loader.h
-# has what such programs share.
+# is common to these programs.
 ulimit -c 0 # every shell that runs tests knows it
 subject=loader
 
@@ -11,7 +11,7 @@ config() { # KIND FILE OUTPUT
 	printf '[library *]\nkinds = none\n[program]\nkinds = none\n' >>"$2"
 }
 
-# libraries BUILD...: all that loader.c opens.
+# libraries BUILD...: makes all libraries that loader.c opens.
 libraries() {
 	rm -rf sub lib*.so
 	for part in one two three glob calm busy dep; do
@@ -35,7 +35,7 @@ libraries() {
 	"$@" libstart.so loader_start.c -Wl,-z,lazy
 }
 
-# rtld_libraries BUILD...: all that rtld.c opens; $tls: options for one with thread-local variables.
+# rtld_libraries BUILD...: makes all libraries that rtld.c opens; $tls: options for one with thread-local variables.
 tls=
 rtld_libraries() {
 	rm -f lib*.so
@@ -60,7 +60,7 @@ rtld_libraries() {
 	printf '\001' | dd of=libclass.so bs=1 seek=4 conv=notrunc 2>/dev/null
 }
 
-# end_of FILE COMMAND...: output to FILE and, behind it, status and standard error.
+# end_of FILE COMMAND...: writes output, then status and standard error to FILE.
 end_of() {
 	file=$1
 	shift
@@ -69,7 +69,7 @@ end_of() {
 	printf 'status %s\n' $status >>"$file"
 	cat "$file.err" >>"$file"
 }
-# rows: "NAME CALLS, ..." of the functions in $report, in order of names, those of many apart.
+# rows: "NAME CALLS, ..." of the functions in $report, in order of names, except those of `many`.
 rows() {
 	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
 }
@@ -80,7 +80,7 @@ balance() {
 		(map(select(.event == "load")) | length) as $l | (map(select(.event == "unload")) | length) as $u |
 		if $l == $u then "balanced" else "\($l) loads \($u) unloads" end' "$1.json"
 }
-# expect: the rows in $1 that the kind has: all, or those of functions that other objects call.
+# expect: those rows of $1 that the kind has: all, or only functions that other objects call.
 expect() {
 	if [ "$kind" = plt ]; then
 		printf '%s\n' "$1" | tr ',' '\n' | sed 's/^ //' |
@@ -90,14 +90,14 @@ expect() {
 		printf '%s' "$1"
 	fi
 }
-# does WHAT ROWS SENTENCE: $subject prints the same in three ways, and has these calls; its loads are those unloaded, or
-# $left_open.
+# does WHAT ROWS SENTENCE: $subject prints the same in three ways, and has these calls; loads and unloads balance, or
+# are as $left_open says.
 left_open=
 does() {
 	end_of plain ./$subject "$1"
 	end_of untouched env LD_AUDIT="$MODULE" XAUDIT_CONFIG=none.conf ./$subject "$1"
 	record d -k "$kind" -l 'lib*.so' ./$subject "$1"
-	# Record tells when nothing was; some kinds have nothing there.
+	# xaudit record reports when nothing was selected; with some kinds that is so here.
 	[ -n "$(expect "$2")" ] || err=$(printf '%s\n' "$err" | grep -v '^xaudit record: nothing was selected in ')
 	{ [ -z "$out" ] || printf '%s\n' "$out"; echo "status $status"; [ -z "$err" ] || printf '%s\n' "$err"; } >traced
 	sentence="$name: $3"

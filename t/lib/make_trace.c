@@ -6,8 +6,8 @@
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
  *	process NAME [KEY=VALUE]...	begin a folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, as head
- *	fork PID			of version 2: the process forks here
- *	child PID [KEY=VALUE]...	the process is finished; the one that was forked so goes on, with a head like it
+ *	fork PID			version 2: the process forks here
+ *	child PID [KEY=VALUE]...	the process is finished; the forked one with this pid is next
  *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
  *					threads ring_chunk ring_size mode recording taken_back lost_error
  *	pair first|last TICKS MONO REAL, or now
@@ -30,8 +30,8 @@
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
- *	unfinished TYPE TIME [DATA]...	the same, but its first word was not written
- *	lost N				behind this chunk: so says it in version 1, the next one and the head in 2
+ *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
+ *	lost N				lost after this chunk; told by it in version 1, by the next one and the head in 2
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
@@ -52,7 +52,7 @@
 
 #define DEPTH_MAX 1024
 
-/* Version 1: the first chunk of a file is smaller, with a hole behind it. Chunks begin at multiples of chunk_size. */
+/* Version 1: the first chunk of a file is smaller, with a hole after it. Chunks begin at multiples of chunk_size. */
 #define CHUNK_FIRST (256ul << 10)
 
 static uint64_t first_version_bytes(uint64_t chunk_size, uint64_t seq)
@@ -70,7 +70,7 @@ uint32_t thread_count;
 
 static int thread_fd = -1, ring_fd = -1;
 static bool in_ring, in_both;
-/* Of version 2: whether there is a thread, its chunks in t<n>, and its places. */
+/* Version 2: whether there is a thread, its chunks in t<n>, and its places. */
 static bool has_thread;
 static uint64_t copies;
 static uint32_t place[1024];
@@ -126,7 +126,7 @@ static uint64_t chunk_bytes(void)
 	return in_ring ? head.ring_chunk : first_version_bytes(head.chunk_size, chunk_seq);
 }
 
-/* Its file is made when it is needed first. */
+/* Creates the thread's second file when it is needed first. */
 static void open_second(void)
 {
 	char name[32];
@@ -140,7 +140,7 @@ static void open_second(void)
 		err(1, "%s", name);
 }
 
-/* In meta it is the upper half of a place. t<n> takes chunks as they come, no longer than what was used. */
+/* In meta a chunk is the upper half of a place. In t<n> only the used part of each chunk is written. */
 static void write_second(struct trace_chunk *c)
 {
 	uint64_t most = head.ring_size / head.ring_chunk, at = most ? chunk_seq % most : 0;
@@ -183,7 +183,7 @@ static void finish_chunk(void)
 		leave_open = false;
 		return;
 	}
-	/* As the recorder leaves it: as long as the chunk, and a hole behind what was written. */
+	/* As the recorder leaves it: as long as the chunk, with a hole after the written part. */
 	if (ftruncate(thread_fd, (off_t)head.chunk_size * (chunk_seq + 1)))
 		err(1, "ftruncate");
 	write_at(thread_fd, chunk, chunk_pos, head.chunk_size * chunk_seq);
@@ -368,7 +368,7 @@ static void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t de
 		time += 20 + (r & 127);
 		bool enter = depth < depth_max && depth < left && (!depth || (r >> 40 & 1));
 		if (enter) {
-			/* Few functions are called often, many seldom. */
+			/* A few functions are called often, many rarely. */
 			uint64_t id = r >> 41 & 3 ? (r >> 16) % (ids / 8 + 1) : (r >> 16) % ids;
 			open[depth++] = (uint32_t)id + 1;
 			put_event(TRACE_ENTRY, open[depth - 1], time);
@@ -534,7 +534,7 @@ static void command(const char *line)
 	if (!words)
 		return;
 	char rest[4096] = "";
-	if (words > 1) { /* what stands behind the first word (record) or the second (text), as it is */
+	if (words > 1) { /* the text after the first word (record) or the second (text), unchanged */
 		const char *from = strstr(line, word[!strcmp(word[0], "text") && words > 2 ? 2 : 1]);
 		snprintf(rest, sizeof(rest), "%s", from ? from : "");
 		rest[strcspn(rest, "\n")] = '\0';

@@ -14,7 +14,7 @@ extern struct trace_head head;
 extern int process_fd, meta_fd;
 extern uint64_t meta_used;
 extern uint32_t thread_count;
-extern uint64_t step; /* of the loop */
+extern uint64_t step; /* the loop's step of time */
 
 /* Ends the program: the line of the script is wrong. */
 void fail(const char *what);
@@ -27,18 +27,21 @@ const char *value_of(const char *word, const char *key);
 
 /* ---- make_trace_places.c: files of version 2 ---- */
 
-/* The first process's folder was begun; or its last process has ended, up to where its places are whole. */
+/*
+ * The first begins the places of a new folder; the second ends the file after the last process, so that the last place
+ * is whole.
+ */
 void places_begin(void);
 void places_end(void);
 
-/* Takes so many places for the process. Returns the first. */
+/* Takes so many places for the process. Returns the number of the first. */
 uint32_t places_take(uint32_t n, unsigned what, uint32_t number);
 uint64_t place_size(void);
 
 /* Appends to the records of the process. */
 void put_records(const void *from, size_t size);
 
-/* The process forks; what was forked with that pid goes on as `head`, meta_used. */
+/* The first: the process forks. The second: the child with that pid becomes the current process (`head`, meta_used). */
 void places_fork(uint32_t pid);
 void places_child(uint32_t pid);
 
@@ -47,15 +50,15 @@ void places_child(uint32_t pid);
 /* Sets fields of the head: KEY=VALUE... */
 void set_head(char **word, int words);
 
-/* So many events were lost. */
+/* Adds lost events to the head. */
 void head_loses(enum trace_lost cause, uint64_t n);
 
 /* This moment on all clocks. */
 struct trace_pair pair_now(void);
 
 /*
- * Takes a command that makes a record, or counters. Returns false if it is another one. rest: what stands behind the
- * first word, or the second of `text`.
+ * Takes a command that makes a record, or counters. Returns false if it is another one. rest: the text after the first
+ * word, or after the second one of `text`.
  */
 bool meta_command(char **word, int words, const char *rest);
 

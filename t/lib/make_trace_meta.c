@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of meta, and counters, for make_trace.c, where the commands are told. */
+/* The records of meta, and counters, for make_trace.c, which describes the commands. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>

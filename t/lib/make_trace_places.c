@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Places of version 2 for make_trace.c: who has which, records in extents, forked processes. */
+/* Places of version 2 for make_trace.c: which process has which, records in extents, forked processes. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ uint32_t places_take(uint32_t n, unsigned what, uint32_t number_of_it)
 	return first;
 }
 
-/* Place 0 is the head's, place 1 the directory's. */
+/* Place 0 has the head, place 1 the directory. */
 void places_begin(void)
 {
 	if (!head.ring_chunk)

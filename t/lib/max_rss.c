@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* max_rss COMMAND [ARG]...: runs it with its output thrown away, and prints the KiB of memory that it had at most. */
+/*
+ * max_rss COMMAND [ARG]...: runs the command, discards its output, and prints the greatest amount of memory that it
+ * had, in KiB.
+ */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>

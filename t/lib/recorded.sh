@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of the options of xaudit record without the real module; source it first. Goes to a folder of its own,
-# $here. The test has a function record ARG... that leaves how it ended in $end, as in "exit 0", and what it said in
-# $said.
+# For tests of the options of xaudit record without the real module; source it first. Changes to a new folder, $here.
+# The test defines a function record ARG... that sets $end to how xaudit record ended, as in "exit 0", and $said to its
+# messages.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need "${CC%% *}"
@@ -15,7 +15,7 @@ $CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/fixtures/record_fake
 XAUDIT_MODULE=$here/fake.so
 export XAUDIT_MODULE
 
-# environment ARG...: what the module finds when record runs `true` with these options.
+# environment ARG...: the variables that the module finds when record runs `true` with these options.
 environment() {
 	rm -f environment
 	FAKE_ENVIRONMENT=$here/environment FAKE_TRACE=selected record "$@" true
@@ -25,7 +25,7 @@ rules() {
 	printf '%s\n' "$environment" | sed -n '/^XAUDIT_RULES=/,$p' | sed -n '/^\[library\|^\[program/,$p'
 }
 
-# What it says when it is used wrongly.
+# The hint that record prints when it is used wrongly.
 usage() { # EXPECTED SENTENCE ARG...
 	usage_expected=$1 usage_sentence=$2
 	shift 2

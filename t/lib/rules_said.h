@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests that read rules: an environment of the test's own, and what was said. Needs memfd_create: _GNU_SOURCE. */
+/* For tests that read rules: an environment of the test's own, and the messages. Needs memfd_create: _GNU_SOURCE. */
 #ifndef XAUDIT_T_LIB_RULES_SAID_H
 #define XAUDIT_T_LIB_RULES_SAID_H
 
@@ -22,7 +22,7 @@ static char *environment(const char *name)
 	return (char *)value;
 }
 
-/* Runs rules_read(), or rules_read_file() when path is given, and keeps what it says on fd 2. */
+/* Runs rules_read(), or rules_read_file() when path is given, and keeps its messages on fd 2. */
 static int read_rules(struct rules *rules, const char *path)
 {
 	int keep = dup(2), fd = memfd_create("said", 0), result;

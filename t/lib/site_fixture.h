@@ -27,7 +27,7 @@ static void fixture_start(void)
 	if (!mkdtemp(fixture_folder))
 		bail("no temporary folder");
 	atexit(fixture_remove);
-	/* What the commands below are made of. */
+	/* Variables for the commands below. */
 	setenv("out", fixture_folder, 1);
 	setenv("top_srcdir", source ? source : ".", 1);
 	setenv("CLANG", clang ? clang : "clang", 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spoil FILE SEED: damages a file in one of a few ways, which follow from SEED: flips bits, writes extreme numbers in
- * the place of fields, cuts the end off, or fills a piece with zeros. Near the beginning, where the heads are, more
- * often than elsewhere.
+ * spoil FILE SEED: damages a file in a way that depends on SEED: flips bits, overwrites fields with extreme numbers,
+ * cuts the end off, or fills a piece with zeros. Most damage is near the beginning, where the heads are.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -4,8 +4,9 @@
 : >"$tmp/bad"
 found=0
 
-# read_spoiled SEED COMMAND...: reads $tmp/fuzz by each command of xaudit. It ends well and says nothing, or finds
-# damage (status 1, one line; counted in $found); anything else is noted in $tmp/bad. In a bounded time, and memory.
+# read_spoiled SEED COMMAND...: reads $tmp/fuzz by each command of xaudit. Each must end with status 0 and no message,
+# or report damage (status 1, one line; counted in $found), in bounded time and memory; anything else is noted in
+# $tmp/bad.
 read_spoiled() {
 	seed=$1
 	shift

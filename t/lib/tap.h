@@ -28,7 +28,7 @@ static struct {
 	int has_plan;
 } tap = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
-/* A number sign would start a TAP directive, a newline a line of its own: both become spaces. Mutex held. */
+/* A number sign would start a TAP directive, a newline would end the line: both become spaces. Mutex held. */
 static void tap_text(const char *format, va_list args)
 {
 	char text[1024];
@@ -105,7 +105,8 @@ TAP_PRINTF(3) static int is_str(const char *got, const char *expected, const cha
 }
 
 /*
- * A remark for people; each line of it becomes a comment. On standard output, so that it stays in its place in the log.
+ * A remark for readers of the log; each line of it becomes a comment. On standard output, so that it stays in its place
+ * in the log.
  */
 TAP_PRINTF(1) static void diag(const char *format, ...)
 {

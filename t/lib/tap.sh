@@ -37,7 +37,7 @@ plan() {
 	echo "1..$1"
 }
 
-# diag TEXT...: a remark for people, any number of lines.
+# diag TEXT...: a remark for readers of the log, any number of lines.
 diag() {
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
@@ -131,8 +131,8 @@ skip_sanitized() {
 	[ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'
 }
 
-# rounds CHECK ALL [SOAK]: prints how many there are to be: in `make check`, where XAUDIT_ALL is 1 (./bootstrap
-# check-all), and where XAUDIT_SOAK is 1 (make soak).
+# rounds CHECK ALL [SOAK]: prints the number of rounds: CHECK in `make check`, ALL where XAUDIT_ALL is 1 (./bootstrap
+# check-all), SOAK where XAUDIT_SOAK is 1 (make soak).
 rounds() {
 	if [ -n "$XAUDIT_SOAK" ]; then
 		echo "${3-$2}"
@@ -143,8 +143,8 @@ rounds() {
 	fi
 }
 
-# more COMMAND [ARG]...: runs it where XAUDIT_ALL or XAUDIT_SOAK is 1: checks of the same sort as others that
-# `make check` has.
+# more COMMAND [ARG]...: runs it where XAUDIT_ALL or XAUDIT_SOAK is 1. For checks that are similar to others in `make
+# check`.
 more() {
 	[ -z "$XAUDIT_ALL$XAUDIT_SOAK" ] || "$@"
 }

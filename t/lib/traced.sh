@@ -9,7 +9,8 @@ tmp=$(pwd -P)
 export tmp
 sources=$top_srcdir/t/fixtures
 
-# library COMPILER OUT SOURCE [FLAG]...: a shared library; program the same. Both find what lies beside them.
+# library COMPILER OUT SOURCE [FLAG]...: makes a shared library; `program` likewise a program. Both find libraries in
+# their own folder.
 library() {
 	compiler=$1 out=$2 source=$3
 	shift 3
@@ -44,8 +45,7 @@ record() {
 	err=$(cat "$tmp/.err")
 }
 
-# report DIR [OPTION]...: sets $report and $report_status; the status must be 0 for sums to say what it says of a good
-# trace.
+# report DIR [OPTION]...: sets $report and $report_status; `sums` prints the sums only if that status is 0.
 report() {
 	dir=$1
 	shift
@@ -78,11 +78,11 @@ events() {
 	jq -n "[inputs | select($2)] | length" "$tmp/$1.json"
 }
 
-# info DIR FILTER: jq's answer about the trace, compact.
+# info DIR FILTER: jq's output about the trace, compact.
 info() {
 	bounded 60 "$XAUDIT" info --format=json "$tmp/$1" 2>"$tmp/.err" | jq -c "$2"
 }
-# object DIR NAME FILTER: the same about the object with this basename, in all processes.
+# object DIR NAME FILTER: jq's output about the object with this basename, in all processes.
 object() {
 	bounded 60 "$XAUDIT" info --format=json "$tmp/$1" 2>"$tmp/.err" |
 		jq -c --arg n "/$2" ".processes[].objects[] | select(.path | endswith(\$n)) | $3"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # For tests that compare a program's behaviour with and without tracing; sourced after t/lib/traced.sh. The program is
-# that of fixtures/transparent.h. Cores are of no interest: some of its ends are deaths.
+# that of fixtures/transparent.h. No core files: some scenarios end by a signal.
 ulimit -c 0
 unset LD_AUDIT LD_BIND_NOW GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES
 
@@ -53,8 +53,8 @@ ending() {
 	echo $ending_status
 }
 
-# same FOLDER TRACE SENTENCE -- RECORD-OPTION... -- COMMAND...: in FOLDER, the same output and end with as without, in a
-# trace FOLDER/TRACE. Leaves $plain, the status without.
+# same FOLDER TRACE SENTENCE -- RECORD-OPTION... -- COMMAND...: in FOLDER, the command has the same output and end when
+# it is recorded to FOLDER/TRACE as when it is not. Sets $plain to the status without recording.
 same() {
 	same_folder=$1 same_trace=$2 same_sentence=$3
 	shift 4

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack for the longer work of ld.so's callbacks: whose it is, which signals come there, who finds the way back. */
+/*
+ * The stack for the longer work of ld.so's callbacks: which thread has it, which signals come there, and the way back.
+ */
 #define _GNU_SOURCE
 #include "audit/altstack.h"
 
@@ -93,7 +95,7 @@ static void signals(void *argument)
 	pthread_sigmask(SIG_BLOCK, NULL, inside);
 	raise(SIGUSR1);
 	if (handled_at)
-		handled_at = 1; /* too early */
+		handled_at = 1; /* this is too early */
 }
 
 static void check_signals(void)
@@ -120,7 +122,7 @@ static void check_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &before, NULL);
 }
 
-/* ---- who called ---- */
+/* ---- the caller ---- */
 
 struct trace {
 	void *frames[64];

@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks: who was interrupted before he stored an event, and comes back later, stores it only where nothing else came
- * to be. Each scenario plays the interrupted one by hand: it keeps the cursor and the token, lets things happen, and
- * stores.
+ * Chunks: a writer that was interrupted before it stored an event, and goes on later, stores it only if nothing else is
+ * in that place by then. Each scenario plays the interrupted writer by hand: it keeps the cursor and the token, lets
+ * other things happen, and stores.
  */
 #include "t/lib/tap.h"
 
@@ -28,7 +28,7 @@
 #define WORD(id)  TRACE_WORD(TRACE_POINT, id)
 #define EVENT(id) TRACE_EVENT(TRACE_POINT, id, (uint32_t)clock_now())
 
-/* What the scenarios tell. */
+/* Results of the scenarios. */
 struct told {
 	pid_t pid;
 	uint64_t value[8];
@@ -37,7 +37,7 @@ struct told {
 static struct told *told;
 static struct thread *thread;
 
-/* Of an event that is about to be stored. */
+/* An event that is about to be stored. */
 static struct {
 	uint64_t at, token;
 } pending;
@@ -48,7 +48,7 @@ static void interrupt(void)
 	pending.token = thread->hot.token;
 }
 
-/* Returns whether it is stored. */
+/* The interrupted writer goes on. Returns whether its event is stored. */
 static int come_back(uint32_t id)
 {
 	return chunk_store(pending.at, pending.token, EVENT(id)) == pending.token;
@@ -93,7 +93,7 @@ static int another_chunk(void *argument)
 	interrupt();
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[0] = (uint64_t)come_back(2);
-	/* As often as it takes for the place to be this one's again. */
+	/* With this change, the thread comes to its first place again. */
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[1] = (uint64_t)thread->place;
 	told->value[2] = (uint64_t)come_back(2);
@@ -101,7 +101,7 @@ static int another_chunk(void *argument)
 	return 0;
 }
 
-/* Stored by the interrupted one, but the cursor is not moved. */
+/* The interrupted writer has stored its event, but not moved the cursor. */
 static int not_moved(void *argument)
 {
 	(void)argument;
@@ -109,9 +109,9 @@ static int not_moved(void *argument)
 	interrupt();
 	told->value[0] = (uint64_t)come_back(2);
 	recorder_write(thread, NULL, WORD(3));
-	thread->hot.cursor += 8; /* now it goes on */
+	thread->hot.cursor += 8; /* now the writer goes on */
 	recorder_write(thread, NULL, WORD(4));
-	/* Another one, right before the chunk is left. */
+	/* Another interrupted writer, right before the chunk is left. */
 	interrupt();
 	told->value[1] = (uint64_t)come_back(5);
 	next_chunk(TRACE_MODE_STREAM);
@@ -119,7 +119,10 @@ static int not_moved(void *argument)
 	return 0;
 }
 
-/* The hole that is left when the cursor was moved twice: whoever still means to store there must not, later. */
+/*
+ * The hole that is left when the cursor was moved twice: a writer that is still about to store there must not do so
+ * later.
+ */
 static int hole(void *argument)
 {
 	(void)argument;
@@ -130,7 +133,7 @@ static int hole(void *argument)
 	interrupt();
 	pending.at = outer + 8;
 	thread->hot.cursor = outer + 8;
-	recorder_write(thread, NULL, WORD(3)); /* it is there; the cursor is behind it */
+	recorder_write(thread, NULL, WORD(3)); /* it is stored; the cursor is after it */
 	thread->hot.cursor += 8;
 	pending.at = thread->hot.cursor - 8; /* the hole */
 	recorder_write(thread, NULL, WORD(4));
@@ -157,7 +160,7 @@ static int take_back(void *argument)
 
 /* ---- custom events ---- */
 
-/* One is in the middle of being written: all but its first word of data is there. */
+/* A custom event is being written: all of it but its first word of data is stored. */
 static uint64_t half_custom(uint64_t frame)
 {
 	uint64_t at = thread->hot.cursor;
@@ -178,7 +181,7 @@ static int custom(void *argument)
 
 	(void)argument;
 	begin();
-	/* Of a frame further out. */
+	/* Written by a frame further out. */
 	uint64_t at = half_custom((uint64_t)(uintptr_t)&here + 4096), token = thread->hot.token;
 	uint32_t place = thread->place;
 	recorder_write(thread, NULL, WORD(2));
@@ -196,7 +199,7 @@ static int custom(void *argument)
 	return 0;
 }
 
-/* ---- somebody else who writes ---- */
+/* ---- chunks that another process writes ---- */
 
 static struct trace_handover *handover_of(uint32_t place)
 {
@@ -213,7 +216,7 @@ static uint64_t left_to_others(void)
 	return n;
 }
 
-/* `xaudit record` is there, as its beat says, and slow; then quick. */
+/* `xaudit record` is running, as its beat says; it is slow, then quick. */
 static int others_write(void *argument)
 {
 	uint64_t beat = 0;
@@ -324,7 +327,7 @@ static int little_room(void *argument)
 
 /* ---- forked twins ---- */
 
-/* The child comes first, with the parent's address: it stores the parent's event, which the parent finds there. */
+/* The child is first, with the parent's address: it stores the parent's event, and the parent finds it stored. */
 static int twin_first(void *argument)
 {
 	(void)argument;
@@ -344,7 +347,7 @@ static int twin_first(void *argument)
 	return 0;
 }
 
-/* The parent has gone on when the child comes back. */
+/* The parent has stored more events when the child goes on. */
 static int twin_late(void *argument)
 {
 	(void)argument;

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* What the filters of the rules leave out. */
+/* Events that the filters of the rules leave out. */
 #include "t/lib/tap.h"
 
 #include "runtime/process.h"
@@ -80,7 +80,7 @@ static int longer_with_tails(void *argument)
 	f[6].cell->body = (uint64_t)(uintptr_t)leaf;
 	expect(F(1)(5), 6);
 	expect(F(2)(5), 6);
-	/* One that jumps to one that jumps. */
+	/* A function jumps to a function that jumps. */
 	tail_target = f[1].call;
 	f[1].cell->body = f[3].call;
 	expect(F(1)(5), 6);

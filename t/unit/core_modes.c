@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* What is recorded in which mode, and what changes of mode leave behind. */
+/* What is recorded in which mode, and what a change of mode leaves in the trace. */
 #include "t/lib/tap.h"
 
 
@@ -196,7 +196,7 @@ static void test_ring(void)
 	while (newest < 1000000 && !chunk_of(newest, CORE_IN_PLACE))
 		newest++;
 	newest += RING / FLOW_CHUNK - 1;
-	/* Backwards from the newest: each group of ten calls is one number, one less than the one behind it. */
+	/* Backwards from the newest: each group of ten calls is a number, less by one than the number after it. */
 	uint32_t expected = CALLS - 1, number = 0;
 	int digits = 0;
 	for (uint64_t seq = newest + 1; seq-- > newest - 7;) {
@@ -270,7 +270,7 @@ static const char *chunk_text(uint64_t seq, enum core_where in)
 		uint64_t event = *(const uint64_t *)(chunk + i);
 		uint32_t id = (uint32_t)(event >> 32) & TRACE_ID_MASK;
 		if (event >> 60 == TRACE_CONTROL && (id & 0xff) == TRACE_SYNC)
-			i += (id >> 8) * 8; /* one may come at any time */
+			i += (id >> 8) * 8; /* a control event may come at any time */
 		else if (event >> 60 != TRACE_HOLE)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%c%u", length ? " " : "",
 				"?EXTUP"[event >> 60], id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counting rules of runtime/epoch.h: what a section holds, and what it does not. One thread retires and looks;
- * others stand where the test wants them. t/unit/epoch_torture.c lets them run.
+ * The counting rules of runtime/epoch.h: which items a section holds, and which it does not. One thread retires items
+ * and checks; other threads stand where the test wants them. In t/unit/epoch_torture.c they run freely.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -57,7 +57,7 @@ static const char *reclaimed(void)
 	return n == strlen(called) ? called : "a wrong count";
 }
 
-/* ---- another thread, which does as it is told ---- */
+/* ---- another thread, which obeys commands ---- */
 
 enum order { NOTHING, REGISTER, ANNOUNCE, WITHDRAW, UNREGISTER, QUIT };
 
@@ -127,7 +127,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Until the item that a dead thread held is called back; the kernel may know a joined thread a moment longer. */
+/* Waits until the item that a dead thread held is called back; the kernel may know a joined thread a moment longer. */
 static const char *reclaimed_within_seconds(int seconds)
 {
 	uint64_t end = now_ms() + (uint64_t)seconds * 1000;
@@ -198,7 +198,7 @@ static void test_items(void)
 	is_str(reclaimed(), "z", "%s: and that has its turn at the next reclaim", mode);
 
 	char *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* In the first of two pages that go; the third is a neighbour that stays. */
+	/* In the first of two pages that are unmapped; the third page stays. */
 	epoch_defer_memory((struct epoch_memory *)(void *)(p + 64), p, 2 * page);
 	is_int(mincore(p, 2 * page, (unsigned char[2]){ 0 }), 0, "%s: deferred memory is there", mode);
 	is_int(epoch_reclaim(), 1, "%s: until it is reclaimed", mode);
@@ -247,7 +247,7 @@ static void test_unwound(void)
 	struct noted a;
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
-	announce_and_return(); /* as a siglongjmp out of a handler would leave it */
+	announce_and_return(); /* leaves the section as a siglongjmp out of a handler would */
 	defer(&a, 'a');
 	is_str(reclaimed(), "", "%s: a section whose frame is gone still holds", mode);
 	epoch_unwound(&mine, here + 4096, here + 65536);
@@ -345,7 +345,7 @@ static void test_same_number(void)
 	epoch_unregister(&old);
 }
 
-/* ---- children: each check is one bit of what the child answers ---- */
+/* ---- children: each check is one bit of the child's exit status ---- */
 
 static int in_child(int (*scenario)(void))
 {
@@ -374,9 +374,9 @@ static int child_in_section(void)
 {
 	int result = 0;
 
-	result |= *reclaimed() ? 1 : 0; /* both hold */
+	result |= *reclaimed() ? 1 : 0; /* both sections hold the item */
 	epoch_after_fork(&mine);
-	result |= *reclaimed() ? 2 : 0; /* our own holds */
+	result |= *reclaimed() ? 2 : 0; /* our own section holds it */
 	defer(&child_item, 'c');
 	result |= *reclaimed() ? 4 : 0;
 	epoch_withdraw(&mine, 0);
@@ -452,10 +452,10 @@ static int child_refused_later(void)
 	if (refuse_membarrier())
 		return 77;
 	defer(&a, 'a');
-	result |= *reclaimed() ? 1 : 0; /* nobody has paid for a fence so far */
+	result |= *reclaimed() ? 1 : 0; /* no thread has executed a fence so far */
 	result |= epoch_shared.fenced != 1 ? 2 : 0;
 	epoch_withdraw(&mine, epoch_announce(&mine));
-	result |= *reclaimed() ? 4 : 0; /* the other thread has not */
+	result |= *reclaimed() ? 4 : 0; /* the other thread has executed none */
 	tell(ANNOUNCE, 0);
 	defer(&b, 'b');
 	result |= strcmp(reclaimed(), "a") ? 8 : 0;
@@ -489,7 +489,7 @@ static void test_refused(void)
 static void all(void)
 {
 	epoch_register(&mine);
-	epoch_register(&mine); /* twice is once */
+	epoch_register(&mine); /* registering twice has no effect */
 	test_counting();
 	test_items();
 	test_handlers();
@@ -504,7 +504,7 @@ int main(void)
 	struct noted a;
 	static struct epoch_slot early;
 
-	/* Before epoch_init() everything is right, if slow. */
+	/* Before epoch_init() everything works, but slowly. */
 	epoch_register(&early);
 	uint64_t outer = epoch_announce(&early);
 	defer(&a, 'a');

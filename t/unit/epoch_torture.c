@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The claim of runtime/epoch.h, asserted: what was reclaimed is never touched again. Readers enter and leave sections
- * in which they look at the page behind a shared pointer, again and again; a retirer puts a new page there and defers
- * the old one; whoever reclaims poisons it: fills it, and in half of the runs takes away the right to read it.
- * Meanwhile signals enter sections inside of sections, threads die inside, processes are forked inside and reclaim for
- * themselves.
+ * The claim of runtime/epoch.h, asserted: reclaimed memory is never touched again. Readers again and again enter and
+ * leave sections in which they look at the page that a shared pointer points to. A retirer puts a new page there and
+ * defers the old one. The thread that reclaims a page poisons it: fills it, and in half of the runs makes it
+ * unreadable. Meanwhile signals enter sections inside of sections, threads die in sections, and processes are forked in
+ * sections and reclaim by themselves.
  *
  * How to read it: `touched` counts looks at a page that held anything but one number of a living page; it must be 0. A
- * look at a protected page ends the run with status 3. The other numbers tell that it was a test: all must be far from
- * 0.
+ * look at a protected page ends the run with status 3. The other numbers show that the test did something: all must be
+ * far from 0.
  *
  * Each run is a process of its own, for 0.6 s, or 20 s with XAUDIT_SOAK=1 (make soak).
  */
@@ -33,18 +33,18 @@
 #define READERS 4
 #define DYING	2
 #define PAGES	256
-#define WORDS	512 /* of 8 bytes in a page */
+#define WORDS	512 /* words of 8 bytes in a page */
 #define LIVING	0x11fe000000000000ull
 #define POISON	0xdead5eeddead5eedull
 
-/* What a run counted; shared with the process that judges it. */
+/* The counts of a run; shared with the process that judges it. */
 static struct result {
 	uint64_t sections, nested, swaps, reclaimed, deaths, deaths_inside, forks, touched, fork_failed, kept, fenced;
 } *result;
 
 static void add(uint64_t *counter, uint64_t n)
 {
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* a sum, read when all is over */
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* relaxed: a sum, read when the run is over */
 }
 
 /* ---- pages ---- */
@@ -62,7 +62,7 @@ static int deaths_order;
 #endif
 
 static struct page pages[PAGES];
-static struct page *shared; /* what the sections are about */
+static struct page *shared; /* the page that sections look at */
 static uint64_t generation;
 static int protects; /* poisoned pages can't even be read */
 
@@ -81,7 +81,7 @@ static void poison(struct epoch_item *item)
 	add(&result->reclaimed, 1);
 }
 
-/* A page whose words all hold one number. NULL: all are held. Lock held. */
+/* A page whose words all hold one number. NULL: all pages are held. Lock held. */
 static struct page *new_page(void)
 {
 	static unsigned next;
@@ -122,7 +122,7 @@ static int stopped;
 
 static int is_stopped(void)
 {
-	return __atomic_load_n(&stopped, __ATOMIC_RELAXED); /* soon enough */
+	return __atomic_load_n(&stopped, __ATOMIC_RELAXED); /* relaxed: soon enough */
 }
 
 static const uint64_t *look(void)
@@ -130,7 +130,7 @@ static const uint64_t *look(void)
 	return __atomic_load_n(&shared, __ATOMIC_ACQUIRE)->words; /* pairs with the release in swap_pages() */
 }
 
-/* The same page several times: it must stay what it is until the section ends. */
+/* Looks at a page several times: it must not change until the section ends. */
 static void check(const uint64_t *words, unsigned looks)
 {
 	const volatile uint64_t *p = words;
@@ -142,9 +142,9 @@ static void check(const uint64_t *words, unsigned looks)
 }
 
 /*
- * Stores that miss the cache, right before an announcement: it waits behind them in the processor's store buffer while
- * the section's loads go on. Without the fence between the two, a retirer now sees no announcement for long enough to
- * poison the page.
+ * Stores that miss the cache, right before an announcement: the announcement waits after these stores in the
+ * processor's store buffer while the section's loads go on. Without the fence between the two, a retirer now sees no
+ * announcement for long enough to poison the page.
  */
 static uint64_t *far;
 #define FAR_WORDS (4ul << 20)
@@ -156,7 +156,7 @@ static void delay_stores(uint64_t *random)
 #else
 	for (int i = 0; i < 24; i++) {
 		*random = *random * 6364136223846793005ull + 1442695040888963407ull;
-		/* Relaxed: nobody reads it. */
+		/* Relaxed: no thread reads it. */
 		__atomic_store_n(&far[(*random >> 33) % FAR_WORDS], *random, __ATOMIC_RELAXED);
 	}
 #endif
@@ -170,7 +170,7 @@ static void section(unsigned looks)
 	epoch_withdraw(self, outer);
 }
 
-/* SIGALRM and SIGUSR1: a section, perhaps inside of one, perhaps between any two instructions of it. */
+/* SIGALRM and SIGUSR1: enters a section, perhaps inside of another one, between any two of its instructions. */
 static void on_signal(int signal)
 {
 	(void)signal;
@@ -201,7 +201,7 @@ static void die(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	/*
-	 * That we look at nothing any more, epoch_reclaim() learns from the kernel, where TSan doesn't see it. Pairs
+	 * epoch_reclaim() learns from the kernel that this thread looks at nothing any more; TSan can't see that. Pairs
 	 * with the acquire in poison().
 	 */
 	__atomic_fetch_add(&deaths_order, 1, __ATOMIC_RELEASE);
@@ -230,7 +230,7 @@ static void set_handler(int signal, void (*handler)(int))
 		abort();
 }
 
-/* The timer's signals are for those who are in sections. */
+/* The timer's signals are meant for threads in sections. */
 static void take_alarms(int how)
 {
 	sigset_t set;
@@ -263,16 +263,16 @@ static unsigned reclaim(void)
 
 /* ---- forks inside sections ---- */
 
-/* The child's only thread is in a section that its parent's thread began, and has a page in its hand. */
+/* The child's only thread is in a section that its parent's thread began, and has a page that it looks at. */
 static int child(const uint64_t *words, uint64_t outer)
 {
 	struct process_held held;
 	uint64_t touched = result->touched;
 	int bad = 0;
 
-	process_lock(&held); /* open: fork wipes it */
+	process_lock(&held); /* open, since fork wipes it */
 	epoch_after_fork(self);
-	struct page *ours = __atomic_load_n(&shared, __ATOMIC_RELAXED); /* nobody else is here */
+	struct page *ours = __atomic_load_n(&shared, __ATOMIC_RELAXED); /* relaxed: this is the only thread */
 	int swapped = swap_pages(); /* not when all pages are held, or were just being reclaimed */
 	epoch_reclaim();
 	check(words, 16); /* our section began before the fork */
@@ -293,8 +293,8 @@ static void fork_inside(void)
 	int status = 0;
 
 	/*
-	 * The counters are the parent's: a handler in the child would add to them, and the timer's signals would go
-	 * on.
+	 * The counters are shared with the parent: a handler in the child would add to them, and the timer's signals
+	 * would go on.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -310,7 +310,7 @@ static void fork_inside(void)
 	check(words, 16);
 	epoch_withdraw(self, outer);
 	if (pid > 0) {
-		waitpid(pid, &status, 0); /* the child waits for nobody; the run itself is bounded */
+		waitpid(pid, &status, 0); /* the child waits for no other process; the run itself is bounded */
 		add(&result->forks, 1);
 	}
 	if (pid < 0 || status)
@@ -358,7 +358,7 @@ static void *reader(void *number)
 	return NULL;
 }
 
-/* Lives in sections until a signal ends it in one, or, as a well-behaved thread, gives its slot up. */
+/* Enters sections until a signal ends it in one; or, as a well-behaved thread, gives its slot up. */
 static void *dying(void *argument)
 {
 	struct epoch_slot *own = argument;
@@ -439,7 +439,7 @@ static int run(int fenced, unsigned ms)
 		return 4;
 	shared = new_page();
 	result->fenced = (uint64_t)epoch_init(fenced);
-	take_alarms(SIG_BLOCK); /* and so do all threads, until they have a slot */
+	take_alarms(SIG_BLOCK); /* so do all threads until they have a slot */
 	set_handler(SIGALRM, on_signal);
 	set_handler(SIGUSR1, on_signal);
 	set_handler(SIGUSR2, on_death);
@@ -451,10 +451,10 @@ static int run(int fenced, unsigned ms)
 	retire_until(now_ms() + ms);
 	memset(&timer, 0, sizeof(timer));
 	setitimer(ITIMER_REAL, &timer, NULL);
-	__atomic_store_n(&stopped, 1, __ATOMIC_RELAXED); /* soon enough */
+	__atomic_store_n(&stopped, 1, __ATOMIC_RELAXED); /* relaxed: soon enough */
 	for (int i = 0; i < READERS + DYING; i++)
 		pthread_join(thread[i], NULL);
-	/* All are gone, some of them in sections; the kernel may know the last one a moment longer. */
+	/* All threads are gone, some of them inside sections; the kernel may know the last one a moment longer. */
 	for (int i = 0; i < 5000 && result->reclaimed < result->swaps; i++) {
 		reclaim();
 		usleep(1000);
@@ -497,7 +497,7 @@ static void judge(const char *name, int fenced, int protect, unsigned ms)
 	is_int((long long)r->fork_failed, 0, "%s: each child went on in its section, and reclaimed when it left", name);
 	is_int((long long)r->kept, 0, "%s: in the end nothing is held", name);
 	is_int((long long)r->reclaimed, (long long)r->swaps, "%s: each retired page was reclaimed once", name);
-	/* A hundredth of what the slowest build on a busy machine does. */
+	/* A hundredth of the numbers that the slowest build on a busy machine reaches. */
 	ok(r->sections > 1000 && r->swaps > 50 && r->deaths > 2 && r->forks > 0, "%s: that was a test", name);
 }
 

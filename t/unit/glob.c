@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pure questions to the rules: globs, sizes, kinds, which section, which function. */
+/* The functions of the rules without state: globs, sizes, kinds, which section, which function. */
 #include "audit/rules/rules.h"
 
 #include "t/lib/tap.h"
@@ -150,7 +150,7 @@ int main(void)
 		is_int(rules_glob(glob[i].pattern, glob[i].text), glob[i].match, "'%s' %s '%s'", glob[i].pattern,
 			glob[i].match ? "matches" : "does not match", glob[i].text);
 	is_int(rules_glob("[\xc0-\xff]x", "\xe4x"), 1, "bytes above 127 are compared without a sign");
-	/* 2048 stars over 4096 characters: exponential matching would not come back. */
+	/* 2048 stars over 4096 characters: exponential matching would not return. */
 	for (int i = 0; i < 4096; i++) {
 		many[i] = i % 2 ? 'a' : '*';
 		text[i] = 'a';

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* Handlers of the program: what they are told and when, and how they are removed. */
+/* Handlers of the program: their arguments, when they are called, and how they are removed. */
 #include "t/lib/tap.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
 
-/* ---- what handlers were told, as text ---- */
+/* ---- the events of which handlers were told, as text ---- */
 
 #define TOLD 4000
 
@@ -42,7 +42,7 @@ static void tell_all(void)
 		expect(handlers_set(types[i], tell, NULL, 0), 0);
 }
 
-/* Handlers are told what is recorded: the same events in the same order, points being entries. */
+/* Handlers are called for the events that are recorded, in the same order; points count as entries. */
 static void check_told(int (*scenario)(void *), const char *what, const char *recorded, const char *wanted)
 {
 	told = core_shared(TOLD);
@@ -163,7 +163,7 @@ static int others(void *argument)
 static struct handlers_event last[HANDLERS_TYPES];
 static struct tramp_registers registers[HANDLERS_TYPES];
 static double number[HANDLERS_TYPES];
-static int frames[HANDLERS_TYPES]; /* where in the backtrace the caller is; -1: not */
+static int frames[HANDLERS_TYPES]; /* index of the caller in the backtrace; -1: not in it */
 static long argument_sum;
 
 static void note(const struct handlers_event *event, void *argument)
@@ -197,7 +197,7 @@ static int content(void *argument)
 	(void)argument;
 	start_xray();
 	without_asan();
-	backtrace(warm, 4); /* loads what it needs */
+	backtrace(warm, 4); /* loads the libraries that it needs */
 	handlers_name_ids(1, 11);
 	handlers_name_ids(3, 12);
 	for (enum handlers_type type = HANDLERS_ENTRY; type <= HANDLERS_ARGUMENTS; type++)
@@ -298,7 +298,7 @@ static int take_times(void *argument)
 	return 0;
 }
 
-/* What handlers are told is the time in the trace, or a time before it; times in the trace ascend. */
+/* A handler gets the event's time in the trace, or an earlier time; times in the trace ascend. */
 static void check_times(enum style wanted, enum trace_clock clock, const char *what)
 {
 	struct reading reading;
@@ -325,7 +325,7 @@ static void check_times(enum style wanted, enum trace_clock clock, const char *w
 	is_int(descents, 0, "%s: times ascend", what);
 	is_int(times->n, 11, "%s: the handlers are called", what);
 	is_int(told_events, 11, "%s: as often as there are events", what);
-	/* The ends by a jump, and the entries behind them, of intercepted calls have times of their own. */
+	/* For intercepted calls, ends by a jump and the entries after them have times of their own. */
 	if (clock == TRACE_CLOCK_TSC) {
 		is_int(same,
 			wanted == QUICK ? 9
@@ -390,7 +390,7 @@ static int signals(void *argument)
 	expect(handlers_set(HANDLERS_EXIT, tell, NULL, 0), 0);
 	expect(F(1)(1), 2);
 	expect((long)handlers_nested(), 2);
-	raise(SIGUSR1); /* outside of handlers */
+	raise(SIGUSR1); /* raised outside of handlers */
 	expect((long)handlers_nested(), 2);
 	return 0;
 }
@@ -490,7 +490,7 @@ static int busy(void *argument)
 	expect(came, 0);
 	__atomic_store_n(&stay, 0, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	/* Its memory goes: what lies there is removed, nothing else. */
+	/* The handler's memory is unmapped: handlers that lie there are removed, no others. */
 	expect(handlers_set(HANDLERS_ENTRY, tell, NULL, 0), 0);
 	expect(handlers_set(HANDLERS_EXIT, tell, told + 8, 0), 0);
 	expect(handlers_forget((uint64_t)(uintptr_t)told, (uint64_t)(uintptr_t)told + 8, 1), 0);

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* Handlers that write over every register, and handlers whose code is gone the moment that they are removed. */
+/* Handlers that overwrite every register, and handlers whose code is unmapped as soon as they are removed. */
 #include "t/lib/tap.h"
 
 #include <cpuid.h>
@@ -32,7 +32,7 @@ uint32_t state_mask;
 static long ways_taken[2]; /* whole, quick */
 
 /*
- * Loads all registers, calls call_target, and stores them. Only xsave's state counts where fxsave is all there is: see
+ * Loads all registers, calls call_target, and stores them. On a processor that has only fxsave, less is compared: see
  * main().
  */
 void call_with_state(void);
@@ -67,7 +67,7 @@ __asm__("	.text\n"
 	"	add $8, %rsp\n"
 	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
 	"	ret\n"
-	/* What a function may write over, with flags and the direction too. */
+	/* Overwrites everything that a function may, with flags and the direction too. */
 	"write_over_all:\n"
 	"	mov state_mask(%rip), %eax; xor %edx, %edx\n"
 	"	lea other_state(%rip), %rdi\n"
@@ -81,7 +81,7 @@ __asm__("	.text\n"
 	"lost:	call *next_call(%rip)\n"
 	"	add $8, %rsp; ret\n"
 	"drop_frame:	lea 8(%rsp), %rsp; jmp lost\n"
-	/* Functions of C, with all that these may write over kept. */
+	/* Calls functions of C, and keeps everything that these may overwrite. */
 	".macro	RAISE function, data, size, type\n"
 	"	push %rax; push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11\n"
 	"	lea state_mask(%rip), \\data; mov $4, \\size; mov \\type\n"
@@ -100,9 +100,9 @@ static uint32_t place(unsigned component, uint32_t *size)
 	return b;
 }
 
-static int is_looked_at = 1; /* handlers_vector() finds components where they really are */
+static int is_looked_at = 1; /* handlers_vector() finds components at their real place */
 
-/* What the handler is shown of vector register n: bytes first to end as state_in has them at `at`. */
+/* Checks what the handler gets of vector register n: bytes first to end must be those of state_in at `at`. */
 static void expect_shown(const uint8_t *value, size_t first, size_t end, size_t at)
 {
 	expect(memcmp(value + first, state_in + at, end - first), 0);
@@ -141,14 +141,14 @@ static void spoil(const struct handlers_event *event, void *argument)
 }
 
 /*
- * What of a state is in use beside the general registers and SSE. STILL: x87's stack is empty as most programs have it.
- * FULL: it has the same top, and no room.
+ * Components of a state in use, in addition to the general registers and SSE. STILL: x87's stack is empty as most
+ * programs have it. FULL: it has the same top, and no room.
  */
 enum use { ALL, NO_X87, NO_X87_NO_AVX, PENDING, STILL, FULL, USES };
 
 static const unsigned components[] = {2, 5, 6, 7};
 
-/* A state in which each byte of each register is like no other's. wanted: of the components, those that are in use. */
+/* A state in which all bytes of all registers differ. wanted: the components that are in use. */
 static void make_state(uint8_t *area, uint8_t seed, enum use use, uint64_t wanted)
 {
 	uint64_t mask = use == NO_X87_NO_AVX ? 3 : state_mask & (wanted | 3);
@@ -192,7 +192,7 @@ static int is_kept(const char *what, size_t at, size_t size)
 }
 
 /*
- * Calls the target with all registers set; are they all the same behind it? skip: a register of general_in that may
+ * Calls the target with all registers set; are they all the same after it? skip: a register of general_in that may
  * change.
  */
 static void expect_state_kept(enum use use, uint64_t target, int skipped)
@@ -208,7 +208,7 @@ static void expect_state_kept(enum use use, uint64_t target, int skipped)
 		expect(general_in[i] == general_out[i] || i == skipped, 1);
 	}
 	expect(flags_out & 0x400, 0); /* the direction */
-	state_in[3] &= 0xb8; /* condition codes of x87 are kept by no function */
+	state_in[3] &= 0xb8; /* no function keeps the condition codes of x87 */
 	state_out[3] &= 0xb8;
 	expect(is_kept("x87 control and status", 0, 6), 1);
 	expect(is_kept("mxcsr", 24, 4), 1);
@@ -224,7 +224,7 @@ static void expect_state_kept(enum use use, uint64_t target, int skipped)
 		at = place(components[i], &size);
 		expect(is_kept("an extended register", at, size), 1);
 	}
-	/* Upper halves that nobody used are unused again: what xsave tells of them. */
+	/* Unused upper halves are unused again: checks what xsave tells of them. */
 	if (use == NO_X87_NO_AVX)
 		expect(state_out[512] & 4, 0);
 }
@@ -237,7 +237,7 @@ static void expect_kept_in(enum use use, uint64_t wanted, uint64_t target, int s
 	expect_state_kept(use, target, skipped);
 }
 
-/* The same with and without registers in use that the quick way does not know. */
+/* expect_state_kept() with and without registers in use that the quick way does not know. */
 static void expect_kept(uint64_t target, int skipped)
 {
 	for (enum use use = ALL; use < USES; use++)
@@ -245,7 +245,7 @@ static void expect_kept(uint64_t target, int skipped)
 			make_state(other_state, 0x40, others, ~0ull);
 			expect_kept_in(use, ~0ull, target, skipped);
 		}
-	/* A handler that leaves all as it is but the stack of x87, full. */
+	/* A handler that changes only the stack of x87: it fills that. */
 	make_state(other_state, 1, NO_X87, ~0ull);
 	other_state[4] = 0xff;
 	expect_kept_in(NO_X87, ~0ull, target, skipped);
@@ -285,7 +285,10 @@ static void expect_singles_kept(uint64_t target)
 	}
 }
 
-/* Each set of components in use when the handler is called, with each that it uses. What neither does stays unused. */
+/*
+ * Each set of components in use when the handler is called, with each set that the handler uses. A component that
+ * neither uses stays unused.
+ */
 static void expect_combinations_kept(uint64_t target)
 {
 	for (unsigned in = 0; in < 16; in++)
@@ -341,8 +344,8 @@ static int all_registers(void *argument)
 }
 
 /*
- * All at once: by each quick way that the processor has; as on processors without xsavec, without xsave, and with
- * registers that the quick way does not know: here AVX's and x87's pass for such.
+ * All checks: by each quick way that the processor has; and as on processors without xsavec, without xsave, and with
+ * registers that the quick way does not know (here AVX's and x87's count as unknown).
  */
 static int ways(void *argument)
 {
@@ -361,7 +364,7 @@ static int ways(void *argument)
 	__cpuid_count(0xd, 1, a, b, c, d);
 	int tells_use = a >> 2 & 1;
 	for (; tramp_vectors.quick != TRAMP_QUICK_NONE; tramp_vectors.quick--) {
-		/* What of AVX-512 the processor has is unknown to the way that knows AVX only. */
+		/* The way that knows only AVX does not know the processor's components of AVX-512. */
 		uint32_t more = tramp_vectors.quick == TRAMP_QUICK_YMM ? state_mask & 0xe0 : 0;
 		for (tramp_vectors.pushes = 0; tramp_vectors.pushes < 2; tramp_vectors.pushes++)
 			for (uint32_t also = 3; also < 8; also++) {
@@ -434,16 +437,16 @@ static int general(void *argument)
 struct removing {
 	const char *what;
 	long rounds, seconds;
-	/* then a thread offers the processor to others, so that few are interrupted in the handler; 0: never */
+	/* after so many calls a thread yields the processor, so that few are interrupted in the handler; 0: never */
 	unsigned calls_at_once;
 	int is_fenced;		/* as where membarrier is refused */
 };
 
 static int stop;
 static const struct removing *removing;
-static uint8_t *code; /* of the handler: a page of its own */
+static uint8_t *code; /* the handler's code, in a page of its own */
 
-/* Counts in memory that stays, and takes a while. */
+/* Counts, in memory that stays mapped, and takes a while. */
 static const uint8_t handler_code[] = {
 	0xf0, 0x48, 0xff, 0x06,		    /* lock incq (%rsi) */
 	0xb8, 0x14, 0x00, 0x00, 0x00,	    /* mov $20, %eax */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Percentiles of distributions that are known. */
+/* Percentiles of known distributions. */
 #include "tool/show/histogram.h"
 
 #include <stdlib.h>

@@ -79,7 +79,7 @@ static int on_mask(void)
 static struct control_patch *patches;
 static size_t patch_count;
 
-/* As the tool does it: all is stopped, the bytes are written from outside. */
+/* As the tool does it: all threads are stopped, the bytes are written from outside. */
 static int from_outside(int on, const char *rule_text)
 {
 	static struct arena arena;
@@ -218,7 +218,7 @@ static void test_moved(void)
 	char kept[200];
 	int fd = open(object.path, O_RDWR | O_CLOEXEC);
 
-	/* Behind the text, its second page once more. */
+	/* After the text, its second page once more. */
 	if (fd < 0 || pwrite(fd, file + PAGE, PAGE, PAGES * PAGE) != (ssize_t)PAGE)
 		bail("can't write %s", object.path);
 	from_outside(1, "*");
@@ -380,7 +380,7 @@ static void test_running(void)
 	uint64_t end, all = 0, bad = 0, entries, open, ends, late;
 	unsigned batches = 0, failed = 0, partial = 0;
 
-	/* One instruction each, from here on. */
+	/* From here on each site is one instruction. */
 	from_outside(1, "one_byte");
 	apply(0, "*");
 	sigaction(SIGPROF, &action, NULL);
@@ -450,7 +450,7 @@ static void test_refused(void)
 		"is refused as a whole, with that reason");
 }
 
-/* Loads side by side: right below each but the first there is another one. */
+/* Adjacent loads: right below each one except the first there is another one. */
 static void test_places(void)
 {
 	enum { LOADS = 4, SPAN = 32768, FUNCTIONS = 200 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 10 000 sites are switched on and off from inside, again and again, while 8 threads call their functions at full
- * speed, SIGPROF comes to each of these each millisecond, whose handler calls them, too, and processes are forked in
- * the middle of batches: 3 s in mode count and 3 s in mode ring, with XAUDIT_SOAK=1 a minute each.
+ * 10 000 sites are switched on and off from inside, again and again. Meanwhile 8 threads call their functions at full
+ * speed; each thread gets SIGPROF each millisecond, and its handler calls the functions, too; and processes are forked
+ * in the middle of batches. 3 s in mode count and 3 s in mode ring, with XAUDIT_SOAK=1 a minute each.
  *
- * What may be counted is known by each thread itself: it tells when a call begins and when it is done. Calls that began
- * after a batch had switched all on, and were done before the next batch, must be counted; calls that were done before
- * the one or began after the other must not.
+ * Each thread knows which of its calls may be counted: it notes when a call begins and when it is done. Calls that
+ * began after a batch had switched all sites on, and were done before the next batch, must be counted. Calls that were
+ * done before the first of these batches, or began after the second, must not.
  */
 #define _GNU_SOURCE
 #include "t/lib/tap.h"
@@ -31,9 +31,9 @@
 #define NOP_FUNCTIONS	3500
 #define HOT_FUNCTIONS	1500
 #define FUNCTIONS	(XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
-#define COUNTED_IDS	8192 /* more than there are */
+#define COUNTED_IDS	8192 /* more than the number of ids */
 #define SITES		(2 * XRAY_FUNCTIONS + NOP_FUNCTIONS + HOT_FUNCTIONS)
-/* Bytes that each has: an odd number, so that sites lie over ends of cache lines and pages. */
+/* Bytes of each function: an odd number, so that some sites cross ends of cache lines and pages. */
 #define SPACE		41
 #define FILE_SIZE	((16ul + FUNCTIONS * SPACE + 64 + 4095) & ~4095ul)
 #define THREADS		8
@@ -74,12 +74,12 @@ struct tally {
 
 struct caller {
 	struct tally own, handled;
-	uint32_t tid, next; /* function that the next signal begins with */
+	uint32_t tid, next; /* function with which the next signal's handler begins */
 	uint64_t wrong;	    /* results */
 	uint64_t low, high; /* calls that must, and may, have been counted */
 } __attribute__((aligned(64)));
 
-/* The last one is the thread that switches: its handlers alone call. */
+/* The last one is the thread that switches: only its signal handlers call. */
 static struct caller caller[THREADS + 1];
 static __thread struct caller *self;
 static int stop;
@@ -175,7 +175,7 @@ static uint64_t more(uint64_t to, uint64_t from)
 
 /* ---- what was recorded ---- */
 
-/* Of the calling process, in its own mapping: it has its own places there. */
+/* A place of the calling process, in its own mapping, where its own places are accessible. */
 static void *own_place(uint32_t place)
 {
 	const struct trace_head *head = process_head();
@@ -183,7 +183,7 @@ static void *own_place(uint32_t place)
 	return (char *)(uintptr_t)head + ((int64_t)place - head->process) * (int64_t)head->place_size;
 }
 
-/* The next place behind `at` that is what it says, of thread record *n, which is told. 0: there is none. */
+/* The next place after `at` whose own head says that it is `what`; *n becomes its thread record. 0: there is none. */
 static uint32_t next_own(uint32_t at, enum trace_place what, unsigned *n)
 {
 	const struct trace_head *head = process_head(), *first = head ? own_place(0) : NULL;
@@ -197,7 +197,7 @@ static uint32_t next_own(uint32_t at, enum trace_place what, unsigned *n)
 	return 0;
 }
 
-/* All calls in the counters of thread record n. *tid: whose they are. -1: it has none. Calls no malloc. */
+/* Sum of the counters of thread record n; -1: it has none. *tid: the thread's. Calls no malloc. */
 static int64_t counted(unsigned n, uint32_t *tid)
 {
 	int64_t sum = -1;
@@ -210,14 +210,14 @@ static int64_t counted(unsigned n, uint32_t *tid)
 		sum = sum < 0 ? 0 : sum;
 		*tid = counts->tid;
 		const uint64_t *count = (const uint64_t *)(counts + 1);
-		/* What lies behind these was never stored to. */
+		/* Counters after these were never stored to. */
 		for (size_t id = 0; id < COUNTED_IDS; id++)
 			sum += (int64_t)count[id];
 	}
 	return sum;
 }
 
-/* A hash of all that the process has recorded in memory; *records: how many places that is. */
+/* A hash of everything that the process has recorded in memory; *places: the number of places. */
 static uint64_t fingerprint(unsigned *places)
 {
 	const struct trace_head *head = process_head();
@@ -269,8 +269,8 @@ static uint64_t call_each(void)
 }
 
 /*
- * Whatever was on when it was forked: it can call all functions, and switch all of them. Returns the number of what
- * went wrong, or 0.
+ * Whatever was on at the fork, the child can call and switch all functions. Returns the number of the failed step, or
+ * 0.
  */
 static int child(enum trace_mode mode)
 {
@@ -301,7 +301,7 @@ static int child(enum trace_mode mode)
 
 /* ---- a run ---- */
 
-/* What a run tells. */
+/* Results of a run. */
 struct outcome {
 	enum trace_mode mode;
 	unsigned seconds;
@@ -357,7 +357,7 @@ static void round_of_two(unsigned n)
 	usleep(n % 3 * 500);
 }
 
-/* Each call that was open at the last batch ends. */
+/* Waits until each call that was open at the last batch has ended. */
 static int settle(void)
 {
 	struct moment at, now;
@@ -429,7 +429,7 @@ static int soak(void *argument)
 		outcome->all_off &= !load_code_is_on(&load, i);
 	uint64_t calls = all_calls();
 	outcome->fingerprints[0] = fingerprint(&files);
-	/* Long enough for calls of all threads; on a busy machine that takes a while. */
+	/* Waits long enough for calls of all threads; on a busy machine that takes a while. */
 	for (int tries = 0; tries < 30 && (!tries || all_calls() - calls <= 1000); tries++)
 		usleep(QUIET);
 	outcome->fingerprints[1] = fingerprint(&files);

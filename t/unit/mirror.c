@@ -153,7 +153,7 @@ static long count_after_jump(long x)
 	return r;
 }
 
-/* longjmp through a stub of its own tells at once. */
+/* A longjmp through a stub of its own is recorded at once. */
 static int jump_told(void *argument)
 {
 	(void)argument;
@@ -231,10 +231,10 @@ static int tails(void *argument)
 	tail_target_2 = f[2].call;
 	tail_target_3 = f[3].call;
 	expect(F(1)(5), 6);
-	/* The last one's return is not intercepted. */
+	/* The last function's return is not intercepted. */
 	f[3].cell->gate = (uint64_t)(uintptr_t)tramp_gate_point;
 	expect(F(1)(5), 6);
-	/* Within a call. */
+	/* The tail call is within a call. */
 	f[2].cell->gate = (uint64_t)(uintptr_t)tramp_gate_point;
 	f[5] = core_traced(TRAMP_INTERCEPT, 5, middle);
 	tail_target_3 = (uint64_t)(uintptr_t)leaf;

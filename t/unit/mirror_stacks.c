@@ -48,7 +48,7 @@ __asm__("	.text\n"
 
 static uint8_t *map_stack(size_t size)
 {
-	/* With a page below that nobody may touch: neighbours would become one mapping. */
+	/* With an inaccessible page below: else adjacent stacks would become one mapping. */
 	uint8_t *p = mmap(NULL, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED || mprotect(p + 4096, size, PROT_READ | PROT_WRITE))
@@ -108,7 +108,7 @@ static long leave_by_jump(long x)
 	siglongjmp(signal_env, (int)x);
 }
 
-/* The handler's calls are left open on its stack: they end when that is used again, at the latest. */
+/* The handler's calls are left open on its stack: they end when the stack is used again, at the latest. */
 static int signal_stack_left(void *argument)
 {
 	(void)argument;
@@ -233,7 +233,7 @@ static int growing(void *argument)
 
 	(void)argument;
 	getrlimit(RLIMIT_STACK, &limit);
-	/* Three quarters of what the stack may take. */
+	/* Three quarters of the stack's size limit. */
 	frame_size = (limit.rlim_cur > 8ul << 20 ? 8ul << 20 : limit.rlim_cur) * 3 / 4 / 100;
 	start();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, grow);

@@ -55,7 +55,7 @@ static struct patch make_patch(const uint8_t *text, size_t offset, uint8_t size,
 	return patch;
 }
 
-/* Bytes of text that are neither the file's nor, within a patch, the patch's. */
+/* Counts bytes of text that are not the file's nor, within a patch, the patch's. */
 static size_t wrong_bytes(const uint8_t *text, const struct patch *patch, size_t count)
 {
 	size_t wrong = 0;
@@ -86,7 +86,8 @@ static void test_runs(void)
 	int fd = make_file(path);
 	uint8_t *text = map_file(fd, NULL, SIZE, RX, MAP_PRIVATE, 0);
 	size_t done = 99;
-	/* Pages 0, 1-2 (across their border), 3 full to its end: one run. Page 7 alone; 10 and 11 from its first byte.
+	/*
+	 * Pages 0, 1-2 (across their border), 3 full to its end: one run. Page 7 alone; 10 and 11 from its first byte.
 	 */
 	const struct patch patch[] = {
 		make_patch(text, 0, 5, 1),
@@ -106,7 +107,7 @@ static void test_runs(void)
 	is_int((long long)wrong_bytes(text, patch, count), 0, "each byte is the patch's inside and the file's outside");
 	ok(all_pages_are(text, 0, PAGES, "r-xp"), "all pages have their protection again");
 
-	/* Pages that were not written to still show what the file holds; the others have copies. */
+	/* Pages that were not written to still show the file's contents; the others are copies. */
 	static const uint8_t mark = 0xaa;
 	static const uint8_t touched[PAGES] = {
 		[0] = 1, [1] = 1, [2] = 1, [3] = 1, [7] = 1, [10] = 1, [11] = 1, [15] = 1};
@@ -181,7 +182,7 @@ static void test_refusal(void)
 	ok(all_pages_are(text, 3, 5, "r-xp"), "its pages before the refusal are executable again");
 	munmap(text, SIZE);
 
-	/* Behind the end of what is mapped. */
+	/* After the end of the mapping. */
 	text = map_with_refusal(5, 6);
 	munmap(text + 8 * PAGE, PAGE);
 	const struct patch hole[] = {make_patch(text, 8 * PAGE + 100, 5, 1)};

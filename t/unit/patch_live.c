@@ -100,7 +100,7 @@ static void test_steps(void)
 /* ---- running ---- */
 
 #define SITES	8
-#define SPACING 72 /* so that the sites lie at offsets 0, 1 ... 7 modulo 8 when each is one byte further */
+#define SPACING 72 /* so that sites are at offsets 0, 1 ... 7 modulo 8 when each is one byte further */
 #define THREADS 3
 
 /*
@@ -228,7 +228,7 @@ static void test_running(int length)
 		refused += flip(1, length) != 0;
 		refused += flip(0, length) != 0;
 	}
-	/* Off for good: what threads see from here on is known. */
+	/* Off for good: from here on it is known which code the threads run. */
 	before = 0;
 	for (int i = 0; i < THREADS; i++)
 		before += __atomic_load_n(&on_calls[i], __ATOMIC_RELAXED);

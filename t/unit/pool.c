@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places of a family's file: each is taken once, whoever takes it; the file grows; and where it can't, or the disk is
- * full, that is an answer and no signal. The pool's own file is compiled in here, its system calls go through the hook.
+ * Places of a family's file: each is taken once, by whichever process or thread; the file grows; and where it can't
+ * grow, or the disk is full, the caller gets an error and no signal. The pool's source file is compiled in here, and
+ * its system calls go through the hook.
  */
 #define _GNU_SOURCE
 #include "x86_64/sys.h"
@@ -21,7 +22,7 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #include "t/lib/tap.h"
 
-uint32_t tramp_confined; /* that of the trampolines, which are not here */
+uint32_t tramp_confined; /* defined in the trampolines, which are not linked here */
 
 #define CHUNK  TRACE_CHUNK_MIN
 #define PLACE  (2 * CHUNK)
@@ -36,7 +37,7 @@ static unsigned opened, populated, touched;
 int family_open(const char *name, int make)
 {
 	(void)make;
-	/* Relaxed: a sum, looked at when all is over. */
+	/* Relaxed: a sum, read when all is over. */
 	__atomic_fetch_add(&opened, 1, __ATOMIC_RELAXED);
 	if (!may_open || strcmp(name, "meta"))
 		return -EACCES;
@@ -98,7 +99,7 @@ static void *shared(size_t size)
 /* ---- taking ---- */
 
 static struct {
-	uint8_t times[1 << 16]; /* that each place was taken */
+	uint8_t times[1 << 16]; /* how often each place was taken */
 	uint32_t errors, least;
 } *taken;
 
@@ -140,7 +141,7 @@ static int member_main(unsigned n)
 	return 0;
 }
 
-/* Every place is somebody's who says so in the directory and in the place. Returns how many are not. */
+/* Every place has an owner, named both in the directory and in the place. Returns how many have not. */
 static unsigned wrong_places(uint32_t from, uint32_t to)
 {
 	unsigned wrong = 0;
@@ -179,11 +180,11 @@ static int all_take(void)
 		return 5;
 	if (end > first_head()->places_end || file_size() != first_head()->places_end * PLACE)
 		return 6;
-	/* Others' places are not accessible as a rule. */
+	/* Usually, places of other processes are not accessible. */
 	return make_accessible(end * PLACE) || wrong_places(taken->least, end) ? 7 : 0;
 }
 
-/* ---- what can't be had ---- */
+/* ---- what the system refuses ---- */
 
 /* Fills the file up to its end, which can't be moved. Returns how many places there were. */
 static uint32_t take_all(long *error)
@@ -204,7 +205,7 @@ static int no_growth(void)
 	if (make(folder))
 		return 2;
 	uint32_t left = first_head()->places_end - first_head()->places;
-	/* No SIGXFSZ, which would end us. */
+	/* Without SIGXFSZ, which would end this process. */
 	if (take_all(&error) != left || error != -EFBIG)
 		return 3;
 	if (pool_take(1) != -EFBIG || first_head()->places != 64)
@@ -213,7 +214,7 @@ static int no_growth(void)
 	may_open = 0;
 	if (pool_take(1) != -EACCES)
 		return 5;
-	/* And with it all at once. */
+	/* When files can be opened again, taking succeeds at once. */
 	may_open = 1;
 	return pool_take(3) == 64 && file_size() == 128 * PLACE ? 0 : 6;
 }
@@ -235,7 +236,7 @@ static int another_file(void)
 	return pool_take(1) == -ESTALE && file_size() == 0 ? 0 : 3;
 }
 
-/* So many addresses that the rest of the program has most of them; and a small limit is enough for a small file. */
+/* A limit on addresses of which the rest of the program uses most; a small limit is enough for a small file. */
 static int few_addresses(void)
 {
 	struct rlimit some = { 2ull << 30, RLIM_INFINITY };
@@ -247,7 +248,7 @@ static int few_addresses(void)
 														  : 3;
 }
 
-/* A program that locks all its memory gets what is taken, not the whole file. */
+/* In a program that locks all its memory, only taken places are locked, not the whole file. */
 static int all_locked(void)
 {
 	struct stat st;
@@ -260,7 +261,7 @@ static int all_locked(void)
 	if (first < 0 || pool_reserve(pool_address((uint32_t)first), PLACE, POOL_NOW))
 		return 3;
 	*(uint64_t *)pool_address((uint32_t)first) = 1;
-	/* The directory and a step or two. */
+	/* Blocks on disk are those of the directory and a step or two. */
 	return stat(path, &st) || st.st_size < (1ll << 30) || st.st_blocks * 512 > (128ll << 20) ? 4 : 0;
 }
 
@@ -294,7 +295,7 @@ static int each_way_old(void)
 	int r = each_way();
 	if (r || populated || !touched)
 		return r ? r : 4;
-	/* What is there stays. */
+	/* Contents of the place stay. */
 	long place = pool_take(1);
 	uint64_t *at = pool_address((uint32_t)place);
 	may_open = 0;
@@ -318,7 +319,7 @@ static int make_small_disk(void)
 	return make(folder) ? 2 : 0;
 }
 
-/* Until there is no more: then it is said, and all that was given can be stored to. */
+/* Takes places until there are no more: then there is an error, and all places taken before can be stored to. */
 static int full_disk(enum pool_pages how, int with_file)
 {
 	long r = make_small_disk(), place;

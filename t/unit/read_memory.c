@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader where memory runs out: whichever allocation fails, the reader says that there is no memory, or has read
- * all the same; it never takes a part for the whole, and gives back what it had. malloc() and its like are those below,
- * for libc's own allocations, too.
+ * The reader when memory runs out: whichever allocation fails, the reader either reports that there is no memory, or
+ * still reads everything; it never takes a part for the whole, and frees what it has allocated. malloc() and its like
+ * are defined below, and serve libc's own allocations, too.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -71,20 +71,20 @@ void free(void *memory)
 	__libc_free(memory);
 }
 
-/* ---- reading of all that there is ---- */
+/* ---- reading the whole trace ---- */
 
 struct sums {
 	uint64_t processes, functions, types, events, custom, loads, changes, deep, ended, counted, text;
 };
 
-/* What a record's events are on. */
+/* State while the events of a record are read. */
 struct record {
 	struct sums *sums;
 	struct read_stacks *stacks;
 	struct read_stack_calls *on;
 };
 
-/* Any change of any name is seen. */
+/* Sums change with any change of any name. */
 static void add_text(struct sums *sums, const char *text)
 {
 	for (; text && *text; text++)
@@ -99,7 +99,7 @@ static void enter(void *user, struct read_call *call, size_t at)
 	(void)at;
 }
 
-/* No stack is so deep that it is told otherwise. */
+/* Counts calls that were too deep to be followed. */
 static void deep(void *user, uint32_t id, size_t at)
 {
 	struct record *record = user;
@@ -169,7 +169,7 @@ static bool take(struct record *record, const struct read_merge_source *source, 
 	}
 }
 
-/* Returns false where there is no memory for stacks: the rest is for the folder to say. */
+/* Returns false where there is no memory for stacks; of other errors the folder tells. */
 static bool read_events_of_all(struct read_folder *folder, struct sums *sums)
 {
 	struct read_stacks stacks = { 0 };

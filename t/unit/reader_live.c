@@ -94,7 +94,7 @@ static char *make_meta(bool ring, unsigned places)
 
 static void store(void *at, uint64_t word)
 {
-	/* in the order of the program: as the recorder writes */
+	/* release: in program order, as the recorder writes */
 	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
@@ -105,7 +105,7 @@ static struct trace_chunk *begin_chunk(char *at, uint64_t seq, uint64_t clock)
 	struct trace_chunk head = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(head),
 		.seq = seq, .pid = 1, .tid = 1, .clock = clock, .size = CHUNK, .token = seq << 32 | TRACE_TOKEN };
 
-	store(chunk, 0); /* the magic: nothing is here until the head is whole */
+	store(chunk, 0); /* the magic: the place counts as empty until the head is complete */
 	for (uint64_t word = 1; word < CHUNK / 8; word++)
 		store((uint64_t *)(void *)at + word,
 			word < sizeof(head) / 8 ? ((uint64_t *)(void *)&head)[word] : head.token);
@@ -159,7 +159,7 @@ static pid_t start_writer(bool ring)
 struct seen {
 	uint64_t events, first, wrong, missing;
 	int status;
-	char line[200]; /* the first that was wrong */
+	char line[200]; /* the first wrong line */
 };
 
 static void look_at(struct seen *seen, const char *line, uint64_t *next)
@@ -208,7 +208,7 @@ static void remove_folder(const char *path)
 		printf("# can't remove %s\n", path);
 }
 
-/* snapshot: of a copy, that is made meanwhile. */
+/* snapshot: reads a snapshot that is made while events are written. */
 static void check_reading(bool ring, bool snapshot)
 {
 	const char *what = snapshot ? "a snapshot of" : "reading";

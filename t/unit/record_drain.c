@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing chunks in the stead of the threads that filled them: what lies in t<n> is what was handed over, whatever the
- * other side does meanwhile, or forges. The test plays the traced process, on a file.
+ * Writing chunks instead of the threads that filled them: t<n> holds exactly the chunks that were handed over, whatever
+ * the traced process does meanwhile, or forges. The test plays the traced process, on a file.
  */
 #define _GNU_SOURCE
 #include "tool/record/drain.h"
@@ -26,7 +26,7 @@
 #define PLACE	  (2 * SIZE)
 #define DIRECTORY PLACE
 #define HANDOVER  (2 * PLACE)
-#define FIRST	  3u /* place that may be a chunk's */
+#define FIRST	  3u /* first place that may be a chunk's */
 #define S	  1000000000ull
 
 static int trace, at; /* descriptors of the trace, and of the family at hand */
@@ -55,7 +55,7 @@ static struct trace_chunk *chunk_at(struct family *family, uint32_t place)
 	return (struct trace_chunk *)(void *)(family->meta + place * PLACE + SIZE);
 }
 
-/* A family with so many places, whose head is there; *pid is its first process. */
+/* Makes a family with so many places and a head; *pid is its first process. */
 static struct family make(const char *name, uint32_t places, uint32_t overflow, pid_t pid)
 {
 	struct family family = { .size = places * PLACE };
@@ -122,11 +122,11 @@ static void hand_over(struct family *family, uint32_t place)
 
 static bool is_drained(struct family *family, uint32_t place)
 {
-	/* Acquire; only what the file holds then is looked at. */
+	/* Acquire; the contents of the file are looked at only after this. */
 	return __atomic_load_n(&handover(family, place)->drained, __ATOMIC_ACQUIRE) == handover(family, place)->full;
 }
 
-/* ---- what lies in t<n> ---- */
+/* ---- contents of t<n> ---- */
 
 /* Is the chunk of this number the one with `seq`? */
 static bool is_there(const char *name, uint64_t number, uint64_t seq, uint64_t used)
@@ -151,7 +151,7 @@ static bool exists(const char *name)
 	return faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* So many looks, each when it is due. */
+/* Makes the drain look so many times, each time when it is due. */
 static void run(int times)
 {
 	while (times--)
@@ -198,7 +198,7 @@ static void hands_over(void)
 	unmake(&family, "p1");
 }
 
-/* What is forged in a head: nothing is written. */
+/* If a head is forged, nothing is written. */
 #define FORGED(X)                                                                                                      \
 	X(used = SIZE + 8)                                                                                             \
 	X(used = SIZE - 4)                                                                                             \
@@ -230,7 +230,7 @@ static void refuses(void)
 	FORGED(X)
 #undef X
 	is_int((long long)drain_chunks(), 0, "none of these is written");
-	/* Behind the file's end, which is where 300 places end. */
+	/* After the file's end, which is the end of 300 places. */
 	head_of(&family)->places = UINT32_MAX;
 	*handover(&family, 301) = (struct trace_handover){ 7, 0 };
 	head_of(&family)->handed++;
@@ -280,7 +280,7 @@ static void trusts_nobody(void)
 	ok(is_there("t3", 1, 3, 4096), "it is tried again");
 	drain_end();
 
-	/* The family's folder is another's, or a link to one. */
+	/* The family's folder is another user's, or a link to one. */
 	if (!geteuid()) {
 		fchown(at, 1, 1);
 		drain_begin(trace);
@@ -371,7 +371,7 @@ static void is_told_late(void)
 	unmake(&family, "p1");
 }
 
-#define MANY 140 /* more than it keeps files open */
+#define MANY 140 /* more than the number of files that it keeps open */
 
 static void many(void)
 {
@@ -458,7 +458,7 @@ static void ends(void)
 		run(1);
 	is_int(drain_families(), 1, "a family whose processes have ended is looked after no more");
 	is_int((long long)head_of(&gone)->drain_beat, 0, "and is told so");
-	/* In a namespace of their own they may live yet. */
+	/* In another namespace of processes these may still live. */
 	fill(&gone, 3, 0, 1, SIZE);
 	hand_over(&gone, 3);
 	end = now + 30 * S;
@@ -471,15 +471,15 @@ static void ends(void)
 	unmake(&alive, "p2");
 }
 
-/* ---- a thread that waits for nobody ---- */
+/* ---- a thread that does not wait ---- */
 
 #define ROUNDS 4000
 #define RACING 3 /* places */
 
 static struct family racing;
-static int done; /* release and acquire: all has been written */
+static int done; /* release and acquire: all chunks have been written */
 
-/* Writes itself what is not drained when it needs the place; then fills that anew. */
+/* Writes a chunk itself if it is not drained when the place is needed; then fills the place again. */
 static void *race(void *unused)
 {
 	int fd = openat(racing.folder, "t0", O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a family's file does not use is given back, and nothing else ever is. */
+/* Unused parts of a family's file are given back, and nothing else ever is. */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
@@ -51,7 +51,7 @@ static int make_file(const char *name)
 	return fd;
 }
 
-/* All places are full of bytes; two of chunks, which are none yet; one that nobody has. */
+/* All places are full of bytes; two are for chunks, which are not begun yet; one place has no owner. */
 static int make(void)
 {
 	static uint8_t bytes[PLACES * PLACE];
@@ -159,7 +159,7 @@ static void check_layout(void)
 	is_int(size_now(), RECORDS + USED - PLACE, "changes nothing");
 }
 
-/* What the thread's own file has; `copy` is changed by the caller. */
+/* Trims where the thread's own file holds `copy`. Returns whether the chunk in meta was kept. */
 static bool kept(struct trace_chunk head, struct trace_chunk copy, const char *name)
 {
 	int fd = make(), file = make_file(name);

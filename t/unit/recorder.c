@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* The recorder: every event is in the file exactly once and in order, whatever interrupts it and whoever makes it. */
+/*
+ * The recorder: every event is in the file exactly once and in order, whatever interrupts it and whichever thread makes
+ * it.
+ */
 #include "t/lib/tap.h"
 
 #include <pthread.h>
@@ -105,7 +108,7 @@ static void test_one_thread(void)
 		bail("no thread file");
 	uint64_t per_chunk = (TRACE_CHUNK_MIN - sizeof(struct trace_chunk)) / 8;
 	uint64_t words = reading.count + 2 * reading.syncs + reading.holes;
-	/* Of two words that belong together none is the last one of a chunk. */
+	/* If two words belong together, the first is never the last word of a chunk. */
 	ok(reading.chunks - (words + per_chunk - 1) / per_chunk <= 1,
 		"one thread: as many chunks as the events fill");
 	core_forget(&reading);
@@ -246,7 +249,7 @@ static void test_generations(void)
 		"1000 threads run one after another, every other one ends within a call");
 	if (core_read_head(core_folder(), generations->pid, &head))
 		bail("no meta");
-	/* The kernel may know a joined thread for a moment longer, so some new ones find no record free. */
+	/* The kernel may know a joined thread for a moment longer, so some new threads find no free record. */
 	ok(head.threads >= 1 && head.threads <= GENERATIONS / 5, "their records are taken over: they leave %u files",
 		head.threads);
 	for (unsigned n = 0; n < head.threads; n++) {

@@ -69,7 +69,7 @@ static int fork_child(void *argument)
 	return 0;
 }
 
-/* The same with the sum of the parent's chunk, taken in the child before its first and after its last event. */
+/* As fork_inside(), with sums of the parent's chunk that the child takes before its first and after its last event. */
 static int fork_untouched(void *argument)
 {
 	(void)argument;
@@ -161,8 +161,8 @@ static void *second_thread(void *argument)
 }
 
 /*
- * In the child, a new thread has its first event before the one that forked; that one's record was wiped, but is its
- * own still.
+ * In the child, a new thread has its first event before the thread that forked; the record of the latter was wiped, but
+ * is still its own.
  */
 static int fork_then_thread(void *argument)
 {

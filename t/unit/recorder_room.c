@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* The recorder where it can't write: events that are lost are counted exactly, and it goes on when there is room. */
+/* The recorder when it can't write: lost events are counted exactly, and it goes on when there is room. */
 #include "t/lib/tap.h"
 
 #include <fcntl.h>
@@ -18,12 +18,12 @@ struct outcome {
 	pid_t pid;
 	struct caller caller[1];
 	uint64_t figure[10];
-	enum trace_lost cause; /* that is expected */
+	enum trace_lost cause; /* the expected cause */
 };
 
 static struct outcome *outcome;
 
-/* Reads what there is in the scenario's own process: nobody else sees a private tmpfs. */
+/* Reads the trace in the scenario's own process, since no other process sees a private tmpfs. */
 static void sum_up(const char *folder, uint64_t size)
 {
 	struct reading reading;
@@ -42,7 +42,7 @@ static void sum_up(const char *folder, uint64_t size)
 		outcome->figure[9] = reading.lost_by[outcome->cause];
 		outcome->figure[2] = reading.damage != NULL;
 		for (size_t i = 0; i < reading.count; i++) {
-			/* Gaps there are, but no step back. */
+			/* There are gaps, but no step back. */
 			uint32_t id = reading.event[i].id, *before = &last[id >= CALLER_HANDLER];
 			outcome->figure[3] += id < *before;
 			*before = id;
@@ -108,7 +108,7 @@ static int file_limit(void *argument)
 	return 0;
 }
 
-/* From its first call on no file may be written to; or no descriptor is to be had. */
+/* From its first call on no file can be written to, or no descriptor is free. */
 static int no_files(void *argument)
 {
 	struct caller *caller = &outcome->caller[0];

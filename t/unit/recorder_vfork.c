@@ -63,7 +63,7 @@ static void expect_child(pid_t pid)
 	outcome->child_failed += pid < 0 || waitpid(pid, &status, 0) != pid || status;
 }
 
-/* Its memory is ours, and so is its stack; it must not return from here. */
+/* The child shares our memory and our stack; it must not return from here. */
 __attribute__((noinline)) static void have_child(void)
 {
 	pid_t pid = vfork();
@@ -109,7 +109,7 @@ static int children(void *is_known)
 	return 0;
 }
 
-/* What the files hold: rows of calls as they must be, and calls of children. */
+/* Contents of the files: calls with ascending ids, as expected, and calls of children. */
 struct found {
 	long files, rows[THREADS + 2], whole, strange, tids, childrens, damaged;
 };
@@ -187,7 +187,7 @@ static void *blocked(void *argument)
 	return argument;
 }
 
-/* The first event of this thread that a handler is called for comes in its child, while another one is in a handler. */
+/* This thread's first event that calls a handler comes in its child, while another thread is in a handler. */
 static int beside_handlers(void *argument)
 {
 	pthread_t thread;
@@ -226,7 +226,7 @@ static void forking(const struct handlers_event *event, void *argument)
 	expect_child(pid);
 }
 
-/* In a handler: the children's events reach none, since the thread whose they are is in one; and a child knows that. */
+/* In a handler: the children's events call no handler, since their thread is in one; and a child knows that. */
 static int within_handler(void *argument)
 {
 	begin();
@@ -299,7 +299,7 @@ static void test_beside(int has_handler, const char *what)
 	is_int(outcome->figure[1], has_handler ? NEIGHBOUR_ROWS - 1 : 0, "%s: the handler hears of the parent's", what);
 }
 
-/* ---- who we are ---- */
+/* ---- which process this is ---- */
 
 static int who(void *argument)
 {
@@ -319,7 +319,7 @@ static int who(void *argument)
 		return 2;
 	pid = fork();
 	if (!pid) {
-		pid = vfork(); /* the first to ask here */
+		pid = vfork(); /* the first process that asks */
 		if (!pid)
 			_exit(identity_generation() == first);
 		if (waitpid(pid, &status, 0) != pid || status || identity_generation() == first)
@@ -331,8 +331,10 @@ static int who(void *argument)
 	return status ? 10 + WEXITSTATUS(status) : identity_generation() != first;
 }
 
-/* What a child in a namespace of processes of its own does to its parent. In a process of identity_init()'s, or
- * forked. */
+/*
+ * What a child in a process namespace of its own does to its parent. In the process of identity_init(), or in a forked
+ * one.
+ */
 static int shared_far_away(void)
 {
 	static pid_t pid;

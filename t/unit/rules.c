@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the rules: what is accepted, where it comes from, and each error to the letter. */
+/* Reading the rules: what is accepted, from which source, and the exact text of each error. */
 #define _GNU_SOURCE
 #include "audit/rules/rules.h"
 
@@ -41,7 +41,7 @@ static void write_file(const char *path, const char *text)
 	"exit, crash and one signal:NAME, where NAME is of HUP, INT, QUIT, USR1, USR2, ALRM, TERM, URG, XCPU, "        \
 	"VTALRM, PROF, WINCH, IO, PWR"
 
-/* Each text as a file, and what is said of it; "F" stands for the file's name and its colon. */
+/* Each text as a file, and the message about it; "F" stands for the file's name and its colon. */
 static const struct {
 	const char *text, *said;
 } bad[] = {
@@ -301,7 +301,7 @@ static void everything(void)
 	arena_free(&rules.arena);
 }
 
-/* What each key of [trace] becomes. */
+/* How each key of [trace] is stored. */
 static void trace_keys(void)
 {
 	static const struct {
@@ -408,7 +408,7 @@ static void trace_keys(void)
 	is_str(rules_signal(SIGKILL), NULL, "those that are allowed");
 }
 
-/* Each word of a key that takes one of some: messages list them in the order of their numbers. */
+/* Each word of keys that take one of several words: messages list them in the order of their numbers. */
 static void key_words(void)
 {
 #define IS(member, number) offsetof(struct rules, member), number

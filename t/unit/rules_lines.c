@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Long lines of rules: inih reads 200 bytes of one, and what releases of it do with the rest differs. All is read. */
+/*
+ * Long lines of rules: inih reads 200 bytes of a line, and its releases differ in what they do with the rest. We read
+ * it all.
+ */
 #define _GNU_SOURCE
 #include "t/lib/rules_said.h"
 
@@ -40,7 +43,7 @@ static void allowlist(size_t count, int continued)
 	free(text);
 }
 
-/* Lines whose comment is behind each byte round the end of inih's buffer. */
+/* Lines whose comment begins after each of the bytes around the end of inih's buffer. */
 static void every_length(void)
 {
 	int wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What site_scan() finds in one source that is compiled and linked in many ways, with known numbers; and that the sites
- * are where it says: libraries are loaded here, patched with stubs that count, and called.
+ * site_scan() finds known numbers of sites in one source that is compiled and linked in many ways; and the sites are
+ * where it says: libraries are loaded here, patched with stubs that count, and called.
  */
 #define _GNU_SOURCE
 #include "t/lib/tap.h"
@@ -22,8 +22,8 @@ struct expectation {
 	const char *what, *command;
 	enum trace_kind kind;
 	uint32_t functions, usable;
-	enum trace_reason refused; /* of all the others */
-	int type, length;	   /* of all sites; -1: any; -2: below */
+	enum trace_reason refused; /* the reason of all other functions */
+	int type, length;	   /* of all sites; -1: any; -2: any, 4 functions with an endbr64 */
 	unsigned flags;
 };
 
@@ -87,8 +87,10 @@ static const struct expectation expectations[] = {
 		0, SLED_XRAY_CUSTOM, SLED_CUSTOM_SIZE, EVENT },
 };
 
-/* Those that differ by the compiler's version: the condition is of the shell about $gcc and $clang, the major
- * numbers. */
+/*
+ * Files that differ by the compiler's version: the condition is one of the shell, about $gcc and $clang, the major
+ * numbers.
+ */
 static const struct {
 	const char *when;
 	struct expectation expectation;
@@ -96,8 +98,10 @@ static const struct {
 	{"[ $clang -lt 15 ]", {"clang before 15 =12", "clang " SHARED PATCH "12", P, 5, 5, 0, SLED_PATCHABLE, 10, RUN}},
 	{"[ $clang -ge 15 ]",
 		{"clang from 15 on =12", "clang " SHARED PATCH "12", P, 5, 5, 0, SLED_PATCHABLE, 12, RUN}},
-	/* There, one table of a file keeps all its functions; since then each function has its own, which goes with
-	 * it. */
+	/*
+	 * These compilers write one table per file, which keeps all its functions; later ones write a table per
+	 * function, which is dropped with it.
+	 */
 	{"[ $gcc -lt 13 ]", {"gcc before 13 =5, functions dropped by the linker",
 				    "gcc -DWITH_MAIN -no-pie -ffunction-sections -Wl,--gc-sections " PATCH "5", P, 6, 6,
 				    0, SLED_PATCHABLE, 5, 0}},
@@ -145,7 +149,7 @@ static void check_numbers(const struct site_set *set, const struct expectation *
 	}
 	is_int(usable, e->usable, "%s: %u of them can be used", e->what, e->usable);
 	is_int(other, 0, "%s: the others are refused for the right reason", e->what);
-	/* Compilers leave the endbr64 out of a function that nobody can call indirectly. */
+	/* Compilers leave the endbr64 out of a function that can't be called indirectly. */
 	if (e->type == -2)
 		is_int(with_endbr64, 4, "%s: the sites of 4 functions reach over an endbr64", e->what);
 	is_int(wrong_type + wrong_length, 0, "%s: all sites have the right type and length", e->what);
@@ -159,7 +163,7 @@ static void check_numbers(const struct site_set *set, const struct expectation *
 	is_int(set->events, events, "%s: their arguments are known", e->what);
 	is_int(set->events_left, 0, "%s: no event sled is left alone", e->what);
 	if (!events || e->functions > 1) {
-		/* Of four functions main() calls two, and the linker dropped what it does not call. */
+		/* main() calls two of four functions, and the linker dropped the other two. */
 		is_int(same_name(set, "site_leaf") + same_name(set, "site_loop") + same_name(set, "site_tail") +
 				same_name(set, "site_branch"),
 			e->functions == 4 ? 2 : 4, "%s: exported functions are found by name", e->what);
@@ -202,8 +206,10 @@ static void write_stub(uint8_t *stub, const uint64_t *counter, enum sled_type ty
 	memcpy(stub + 8, &rel, 4);
 }
 
-/* Patches all sites of a loaded library; entries and ends: where calls are counted. Returns the number of patches that
- * failed. */
+/*
+ * Patches all sites of a loaded library; entries and ends: where calls are counted. Returns the number of patches that
+ * failed.
+ */
 static int patch_all(const struct site_set *set, uint64_t base, uint64_t **entries, uint64_t **ends)
 {
 	uint8_t *stub = map_stubs(base), out[16];
@@ -284,11 +290,11 @@ static void check(const struct expectation *e)
 	if (e->flags & RUN)
 		check_run(&set, e, path);
 	site_free(&set);
-	/* The next one must be another file for dlopen. */
+	/* The next library must be another file for dlopen. */
 	unlink(path);
 }
 
-/* $clang is 0 where there is none. */
+/* $clang is 0 where there is no clang. */
 static int compilers_are(const char *condition)
 {
 	char text[512];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged files. Some damage is made on purpose, with a known answer; then real libraries are cut short and their bits
- * flipped at random: site_scan() may answer anything then, but it may not crash, and what it calls usable must be so in
- * the file that it saw.
+ * Damaged files. Some files are damaged in a certain way, with a known result; then real libraries are cut short and
+ * their bits flipped at random: there site_scan() may return anything, but it must not crash, and the sites that it
+ * calls usable must be so in the file that it saw.
  */
 #define _GNU_SOURCE
 #include "t/lib/tap.h"
@@ -84,7 +84,8 @@ static Elf64_Shdr *section(const struct image *image, const char *name)
 	bail("the fixture has no section %s", name);
 }
 
-/* Bytes of the file at a link-time address; NULL: none in an executable segment. size: from there to the segment's end.
+/*
+ * Bytes of the file at a link-time address; NULL: none in an executable segment. size: from there to the segment's end.
  */
 static const uint8_t *code(const struct image *image, uint64_t address, size_t *size)
 {
@@ -110,7 +111,7 @@ static const uint8_t *code(const struct image *image, uint64_t address, size_t *
 	return NULL;
 }
 
-/* How much of what the set promises does not hold in the file. */
+/* Counts statements of the set that are not true of the file. */
 static int broken(const struct image *image, const struct site_set *set)
 {
 	int wrong = 0;
@@ -201,7 +202,7 @@ static void test_xray(const struct image *good)
 	check(&image, 4, TRACE_REASON_SLED_BYTES, 1, "a sled of unknown kind");
 	map[16] = 0;
 
-	/* The sled that the first entry tells of. */
+	/* The sled of the first entry. */
 	memcpy(&field, map, sizeof(field));
 	size_t size;
 	uint64_t address = section(&image, "xray_instr_map")->sh_addr + (uint64_t)field;
@@ -296,7 +297,7 @@ static void test_no_sections(const struct image *good, const char *what)
 
 /* ---- guards ---- */
 
-/* The description of the note that tells of guards: in the file. */
+/* The description, in the file, of the note about guards. */
 static uint8_t *guard_note(const struct image *image)
 {
 	const Elf64_Shdr *notes = section(image, ".note.xaudit");
@@ -361,7 +362,7 @@ static void test_guard_entries(const struct image *good)
 	check(&image, 1, TRACE_REASON_DAMAGED, 1, "guarded code within the guard");
 	move(&image, 0, 1, target - (site + 2));
 
-	/* The first entry once more, instead of the second, which is the first of another function. */
+	/* Replaces the second entry, which is another function's first one, by a copy of the first entry. */
 	int64_t by[2] = {site - field(&image, 1, 0), target - field(&image, 1, 1)};
 	move(&image, 1, 0, by[0]);
 	move(&image, 1, 1, by[1]);
@@ -413,14 +414,14 @@ static uint64_t seed = 0x9e3779b97f4a7c15;
 
 static uint64_t rnd(uint64_t limit)
 {
-	/* xorshift64*: the same on every machine, so that a failure comes again. */
+	/* xorshift64*: equal on every machine, so that a failure can be repeated. */
 	seed ^= seed >> 12;
 	seed ^= seed << 25;
 	seed ^= seed >> 27;
 	return seed * 0x2545f4914f6cdd1d % limit;
 }
 
-/* One answer to a damaged file. */
+/* Scans one damaged file. */
 static int try(const struct image *image, unsigned *scanned)
 {
 	struct site_set set = {0};
@@ -442,7 +443,7 @@ static int try(const struct image *image, unsigned *scanned)
 	return wrong;
 }
 
-/* Where bits are flipped: anywhere, or in what matters most. */
+/* Where bits are flipped: anywhere, or in the most important tables. */
 static size_t place(const struct image *good)
 {
 	static const char *const names[] = {

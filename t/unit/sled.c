@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of sleds: what is recognised, and what is written over it. */
+/* The bytes of sleds: which are recognised, and what is written over them. */
 #include "t/lib/tap.h"
 
 #include <stdint.h>
@@ -117,7 +117,7 @@ static size_t make_event(enum sled_type type, const uint8_t *source, uint8_t opc
 	return n;
 }
 
-/* All registers for each argument, and both forms of mov. rsp is the one that is refused. */
+/* All registers for each argument, and both forms of mov. Only rsp is refused. */
 static void test_sources(enum sled_type type, unsigned all)
 {
 	unsigned arguments = type == SLED_XRAY_TYPED ? 3 : 2, right = 0, refused = 0, made = 0;
@@ -143,7 +143,10 @@ static void test_sources(enum sled_type type, unsigned all)
 	is_int(refused, 2 * (all - without), "those that pass the stack pointer are left alone");
 }
 
-/* Every byte but the four of the call's distance has to be as it is. Some changes of a mov make another good one. */
+/*
+ * Every byte has to be the right one, except the four of the call's distance. Some changes of a mov give another valid
+ * mov.
+ */
 static void test_spoilt(enum sled_type type, const char *what)
 {
 	const uint8_t source[] = {0, 1, 8};
@@ -306,7 +309,7 @@ static void test_patched(void)
 		"out of reach, an event sled has no patch");
 }
 
-/* A site's bytes with room before and behind. */
+/* A site's bytes with room before and after. */
 static uint8_t room[64];
 static uint8_t *const site = room + 16;
 
@@ -318,7 +321,7 @@ static unsigned look(enum sled_type type, size_t length, const uint8_t *bytes, s
 	return sled_look(type, site, length, original, patched);
 }
 
-/* Makes what sled_look() is to tell of the file's bytes, the ready and the patched ones. */
+/* Checks what sled_look() tells of the file's bytes, of the ready and of the patched ones. */
 static void check_states(enum sled_type type, size_t length, const uint8_t *own, size_t size, int before, int joined,
 	const char *sentence)
 {

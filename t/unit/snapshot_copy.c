@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Snapshots of a flight recorder whose thread goes on writing: at each read of the copier in turn it finishes some
- * chunks, as many as fill the recorder once or less. The copier's own files are compiled in here, their system calls go
- * through the hook.
+ * chunks, as many as fill the recorder once or less. The copier's source files are compiled in here, and their system
+ * calls go through the hook.
  */
 #define _GNU_SOURCE
 #include "x86_64/sys.h"
@@ -20,9 +20,9 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #define CHUNK  TRACE_CHUNK_MIN
 #define PLACES 8u
-#define FIRST  2u /* place of the first chunk: behind the head and the directory */
+#define FIRST  2u /* place of the first chunk: after the head and the directory */
 
-static int ring = -1; /* meta, which has the recorder's chunks */
+static int ring = -1; /* meta, which holds the recorder's chunks */
 static uint64_t next_seq; /* of the thread's next chunk */
 static unsigned reads, strike_at, strike_with;
 
@@ -31,7 +31,7 @@ static off_t place_of(uint64_t seq)
 	return (off_t)((2 * (FIRST + seq % PLACES) + 1) * CHUNK);
 }
 
-/* A chunk, as the recorder makes them: begun with its head; the one before is finished first. */
+/* Begins a chunk with its head, as the recorder does; finishes the chunk before it first. */
 static void begin_next(void)
 {
 	struct trace_chunk chunk = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(chunk) };
@@ -48,7 +48,7 @@ static void begin_next(void)
 	pwrite(ring, &chunk, sizeof(chunk), at);
 }
 
-/* The copier has a descriptor of its own; files that hold nothing else differ by inode. */
+/* The copier has a descriptor of its own for meta; other files differ by inode. */
 static int is_ring(int fd)
 {
 	struct stat one, other;
@@ -125,7 +125,7 @@ static const char *one(int from, int to)
 	ring = open_in(from, "meta");
 	write_meta();
 	next_seq = 0;
-	/* So that the newest lies in the middle. */
+	/* So that the newest chunk lies in the middle. */
 	for (unsigned i = 0; i < 2 * PLACES + PLACES / 2; i++)
 		begin_next();
 	uint64_t newest = next_seq - 1;

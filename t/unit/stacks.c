@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
 /*
- * Which stack a call lies on: coroutines' stacks in frames, side by side without a guard page, at ever new addresses,
- * where threads share a page.
+ * Which stack a call lies on: with coroutines' stacks in frames, adjacent without a guard page, and at ever new
+ * addresses; and where threads share a page.
  */
 #include "t/lib/tap.h"
 
@@ -71,7 +71,7 @@ static __attribute__((noinline)) long frame_of_two(long x)
 
 	make_coroutine(0, 0, stack[0], sizeof(stack[0]));
 	make_coroutine(1, 1, stack[1], sizeof(stack[1]));
-	/* The first turns without a call of ours around them. */
+	/* The first turns have no traced call around them. */
 	resume(0);
 	resume(1);
 	for (int i = 0; i < 4; i++) {
@@ -244,7 +244,7 @@ static void run_thread(void *(*function)(void *))
 		_exit(97);
 }
 
-/* The thread that began the calls is gone when another one ends them. */
+/* The thread that began the calls is gone when another thread ends them. */
 static int outlived(void *argument)
 {
 	(void)argument;
@@ -379,9 +379,9 @@ static int ever_new(void *argument)
 	size_t size = 1ul << 20;
 
 	start_all();
-	/* Where nobody else maps anything. */
+	/* An address where no other code maps anything. */
 	uint8_t *place = (uint8_t *)0x600000000000;
-	expect(F(5)(1), 2); /* with it the trace is mapped */
+	expect(F(5)(1), 2); /* the first event maps the trace */
 	long before = memory_mapped();
 	for (size_t i = 0; i < STACKS; i++) {
 		make_coroutine(0, 0, map(65536, place + i * size), 65536);

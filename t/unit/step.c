@@ -38,14 +38,14 @@ static const char handler_events[] = "E5P6E9X9X5";
 
 #define MAX_PLACES 2000
 
-/* Addresses of instructions that a call ran through outside of the test's own code, each once. */
+/* Addresses of instructions outside of the test's own code that a call executed, each once. */
 struct places {
 	uint64_t rip[MAX_PLACES];
 	uint32_t count;
 	uint64_t after_look; /* the first one that follows the look at the room for an event */
 };
 
-/* Where the program is, as seen from its call: before or after, in it, in a handler that may be sent back to it. */
+/* Where the program is: before or after its call, in it, in a handler, or just returning from one. */
 enum state { FREE, STEPPING, INJECTED, HANDLING, RETURNING };
 
 struct tracer {
@@ -53,7 +53,7 @@ struct tracer {
 	enum state state;
 	uint64_t interrupted;	  /* address */
 	uint64_t broken;	  /* address of our breakpoint; 0: none */
-	long original;		  /* what was there */
+	long original;		  /* the original byte */
 	uint32_t steps, injected; /* of this call */
 	int was_look;
 };
@@ -91,7 +91,7 @@ static void clear_break(struct tracer *tracer)
 	tracer->broken = 0;
 }
 
-/* The program is behind our breakpoint: takes it away, and the program back to the instruction. */
+/* The program is after our breakpoint: removes it, and moves the program back to the instruction. */
 static int is_at_break(struct tracer *tracer, struct user_regs_struct *regs)
 {
 	if (!tracer->broken || regs->rip != tracer->broken + 1)
@@ -141,8 +141,8 @@ static int is_mark(const struct user_regs_struct *regs, const char *mark)
 
 /*
  * Takes the program through its next call, with a signal before each instruction (only == 0), or before the one at
- * `only` when it first comes there. places: where to note the instructions; NULL: nowhere, and no steps. Returns 1, or
- * 0 when the program ended, with its status.
+ * `only` when the program first comes there. places: where to note the instructions; NULL: nowhere, and no steps.
+ * Returns 1, or 0 when the program ended, with its status.
  */
 static int next_call(struct tracer *tracer, uint64_t only, struct places *places, int *status)
 {
@@ -159,14 +159,15 @@ static int next_call(struct tracer *tracer, uint64_t only, struct places *places
 		signal = 0;
 		if (WSTOPSIG(*status) == SIGUSR1) {
 			/*
-			 * It was blocked when it was sent, and is delivered now, perhaps before the breakpoint was met.
+			 * The signal was blocked when it was sent, and is delivered now, perhaps before the breakpoint
+			 * is reached.
 			 */
 			clear_break(tracer);
 			tracer->interrupted = regs.rip;
 			tracer->state = INJECTED;
 			signal = SIGUSR1;
 		} else if (WSTOPSIG(*status) != SIGTRAP) {
-			signal = WSTOPSIG(*status); /* the program's own death, then */
+			signal = WSTOPSIG(*status); /* so this is the program's own death */
 			tracer->state = FREE;
 		} else if (is_mark(&regs, step_begin)) {
 			tracer->state = STEPPING;
@@ -326,14 +327,14 @@ static void test_every(const struct plan *plan, struct places *places)
 	running = next_call(&tracer, 0, places, &status);
 	uint32_t steps = tracer.steps, injected = tracer.injected;
 	status = finish(&tracer, running, status);
-	/* While signals are blocked they wait. */
+	/* Blocked signals wait. */
 	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / 2), "%s: %u signals at %u instructions", what,
 		injected, steps);
 	check_end(plan, what, status);
 }
 
 /*
- * A signal before the same one instruction of two calls, each instruction in turn. cross: its handler goes on until it
+ * A signal before the same one instruction of two calls, each instruction in turn. cross: the handler goes on until it
  * is in the next chunk.
  */
 static void test_each(const struct plan *plan, const struct places *places, int cross)
@@ -344,7 +345,7 @@ static void test_each(const struct plan *plan, const struct places *places, int 
 	int status = 0, running = 1;
 
 	step_shared->cross = (uint32_t)cross;
-	/* Slow paths are long, under the sanitizers above all: some of their instructions stand for all. */
+	/* Slow paths are long, most of all under the sanitizers: only some of their instructions are tested. */
 	uint32_t stride = places->count / 200 + 1;
 	for (uint32_t i = 0; i < places->count && running; i += stride)
 		for (int twice = 0; twice < 2 && running; twice++) {
@@ -358,13 +359,13 @@ static void test_each(const struct plan *plan, const struct places *places, int 
 		}
 	step_shared->cross = 0;
 	status = finish(&tracer, running, status);
-	/* A call that is interrupted once does not come by all that one did which was interrupted everywhere. */
+	/* A call that is interrupted once executes fewer instructions than a call that is interrupted everywhere. */
 	ok(injected >= times / 10, "%s: %u signals in %u calls", what, injected, times);
 	check_end(plan, what, status);
 }
 
 /*
- * The first chunk is full and smaller than the next: a call that has found no room is interrupted, and the handler
+ * The first chunk is full, and smaller than the next one. A call that found no room is interrupted, and the handler
  * begins the next chunk.
  */
 static void test_boundary(const struct plan *plan, const struct places *places)

@@ -34,7 +34,7 @@
 	EACH_XMM STORE_XMM, \where
 	.endm
 
-	/* Those that a function may change. */
+	/* Registers that a function may change. */
 	.macro	LOAD_SCRATCH where
 	EACH_XMM LOAD_XMM, \where
 	mov	\where+0(%rip), %rax
@@ -52,7 +52,10 @@
 	.globl	step_code_start, step_code_end
 step_code_start:
 
-/* void step_call(void): calls step_target with step_before in the registers, leaves what comes back in step_after. */
+/*
+ * void step_call(void): calls step_target with step_before in the registers, stores the registers after the call in
+ * step_after.
+ */
 	.globl	step_call
 	.type	step_call, @function
 step_call:
@@ -81,7 +84,7 @@ step_call:
 	pop	%rbx
 	ret
 
-/* Notes its registers in step_inside and returns with step_result in those that it may change. */
+/* Notes its registers in step_inside and returns with step_result in the registers that it may change. */
 	.globl	step_body
 	.type	step_body, @function
 step_body:
@@ -93,7 +96,7 @@ step_body:
 step_tail:
 	jmp	*step_tail_target(%rip)
 
-/* As patched sleds do, but for the way to the stub: here through memory. */
+/* Acts as patched sleds do, but jumps to the stub through memory. */
 	.globl	step_xray
 step_xray:
 	mov	$0, %r10d

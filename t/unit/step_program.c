@@ -94,7 +94,7 @@ static void check_register(uint64_t got, uint64_t expected, unsigned number)
 	}
 }
 
-/* Registers that were wrong get a number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
+/* Wrong registers are reported by number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
 static void check_registers(enum call call)
 {
 	for (unsigned i = 0; i < 16; i++) {
@@ -154,18 +154,16 @@ static void make_call(int stepped)
 	check_registers(step_plan->call);
 }
 
-/* Fills the first chunk to its end and puts a page behind it, where the file has none. */
+/* Fills the first chunk to its end and maps a page after it, where the file has none. */
 static uint8_t *fill_chunk(void)
 {
 	const struct thread *thread = thread_self();
 	uint64_t end = (uint64_t)(uintptr_t)thread->chunk + thread->chunk->size;
 
-	/* Calls of the handler's kind, while there is room for another whole one; then the rest as if
-	 * passed over.
-	 */
-	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* with a sync, at most */
+	/* Makes calls as the handler does while another whole one has room; then marks the rest as passed over. */
+	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* 7 words: with a sync, at most */
 		call_as_handler();
-	/* What is left, as if other events were there that the cursor has not passed yet. */
+	/* Fills the rest as if it held other events that the cursor has not passed yet. */
 	for (uint64_t at = tramp_self->cursor; at < end; at += 8)
 		*(uint64_t *)(uintptr_t)at = CHUNK_CLOSED;
 	tramp_self->cursor = end;
@@ -205,13 +203,13 @@ static void run_calls(void)
 	for (unsigned i = 0; guard && i < 4096; i++)
 		step_shared->spoilt += guard[i] != 0;
 	make_call(0);
-	call_as_handler(); /* intercepted, so that the recorder is on this stack again */
+	call_as_handler(); /* an intercepted call, so that the recorder is on this stack again */
 	step_shared->top_after = top();
 }
 
 static uint8_t *map_stack(size_t size)
 {
-	/* With a page below that nobody may touch: neighbours would become one mapping. */
+	/* With an inaccessible page below: else adjacent stacks would become one mapping. */
 	uint8_t *p = mmap(NULL, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED || mprotect(p + 4096, size, PROT_READ | PROT_WRITE))

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* Stubs: where their pages go, what is in them, and who may write or run them. */
+/* Stubs: where their pages are, what is in them, and their protection. */
 #include "t/lib/tap.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define PAGE  4096ul
 #define REACH (1ul << 31)
 
-/* Room as wide as the test needs, with nothing around that it did not put there. Text is taken to lie in its middle. */
+/* A range as wide as the test needs, with no mappings but the test's own. Text is assumed to lie in its middle. */
 static uint64_t find_room(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -131,7 +131,7 @@ static void test_wanted(void)
 	check_pages(&pages, 0, 1);
 	check_unmap(&pages);
 
-	/* The last bit of room of a page, and the first of the next. */
+	/* The last stub that fits into a page, and the first of the next page. */
 	is_int((long long)stub_size(0, 0, 128), 2 * PAGE, "128 stubs fill one page of code, 128 cells fit one page");
 	is_int((long long)stub_size(0, 0, 129), 4 * PAGE,
 		"the 129th stub begins a second page of code, and its cell one of cells");
@@ -168,7 +168,7 @@ static void test_taken(void)
 	check_unmap(&second);
 	check_unmap(&pages);
 
-	/* All below is taken for 1.5 GiB: only above is room, and the other way round. */
+	/* 1.5 GiB below are taken: there is room only above; then the other way round. */
 	uint64_t wide = find_room(4ul << 30), middle = wide + (2ul << 30);
 	munmap((void *)(uintptr_t)wanted, PAGE);
 	if (!occupy(wide, 2ul << 30))
@@ -194,7 +194,7 @@ static void test_reach(void)
 	uint64_t text = find_room(16ul << 30) + (8ul << 30);
 	struct stub_pages pages;
 
-	/* Text that is wider than a rel32 reaches leaves no place that reaches all of it. */
+	/* If text is wider than a rel32 reaches, no place reaches all of it. */
 	is_int(stub_map(&pages, text - 0x10000, text, text + (3ul << 30), 1, 10), -ENOMEM,
 		"stubs for a text of 3 GiB are refused: no place reaches all of it");
 	ok(!pages.start, "a refusal leaves nothing mapped");
@@ -317,7 +317,7 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
-/* The module's own: 32 at a time, until all are taken. */
+/* The module's own stubs: 32 at a time, until all are taken. */
 static void test_fixed(void)
 {
 	struct stub_pages pages, next;
@@ -345,8 +345,7 @@ static void test_fixed(void)
 	ok(!next.start, "a block that is not given is empty");
 }
 
-/* What the system does where it lets nobody make memory executable that was not (MDWE, Linux 6.3). 1: not known here.
- */
+/* Where the system never makes memory executable that was not (MDWE, Linux 6.3). 1: this kernel does not know that. */
 static int without_execute(void *argument)
 {
 	int *results = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that is put together without libc. */
+/* Building text without libc. */
 #include "t/lib/tap.h"
 
 #include "runtime/text.h"

@@ -44,7 +44,7 @@ static void check_pairs(const char *name)
 	is_int(backward, 0, "%s: their ticks never step back", name);
 }
 
-/* Two pairs convert what lies between them. */
+/* Two pairs convert times between them. */
 static void check_conversion(const char *name)
 {
 	struct trace_pair first, last;
@@ -52,7 +52,7 @@ static void check_conversion(const char *name)
 
 	clock_pair(&first);
 	for (int i = 0; i < 20; i++) {
-		/* The tightest of some tries: we may be put aside between two clocks. */
+		/* The tightest of some tries: the system may interrupt us between two clocks. */
 		uint64_t best = UINT64_MAX;
 		usleep(5000);
 		for (int j = 0; j < 20; j++) {
@@ -134,7 +134,7 @@ static void check_events(const char *name, enum trace_clock clock)
 	is_int((long long)reading.count, CORE_HAS_MIRROR ? 300 : 200, "%s: all their events are there", name);
 	is_int(outside, 0, "%s: their times lie between readings before and after", name);
 	is_int(backward, 0, "%s: and never step back", name);
-	/* Some may be put aside by the system. */
+	/* The system may interrupt some calls. */
 	ok(slow <= 20, "%s: few calls of an empty function take a twentieth of the whole time", name);
 	core_forget(&reading);
 }
@@ -142,10 +142,10 @@ static void check_events(const char *name, enum trace_clock clock)
 struct without {
 	enum trace_clock clock[2];
 	uint64_t before, ticks, pair, after;
-	uint64_t ns; /* as many ticks */
+	uint64_t ns; /* 12345 ns in ticks */
 };
 
-/* The kernel's own answer: libc's reads the TSC. */
+/* The kernel's own time: libc's function reads the TSC. */
 static uint64_t kernel_ns(void)
 {
 	struct timespec t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a trace: many more than may be open at once are read, and one that was replaced meanwhile is not. */
+/* Files of a trace: many more than can be open at once are read, and a file that was replaced meanwhile is not. */
 #define _GNU_SOURCE
 #include "tool/read/file.h"
 
@@ -46,7 +46,7 @@ static int descriptors(void)
 	return n;
 }
 
-/* How many of them hold what was written, read in an order that has nothing to do with their age. */
+/* Reads them in an order unrelated to their age. Returns how many hold what was written. */
 static int readable(void)
 {
 	int right = 0;
@@ -87,7 +87,7 @@ int main(void)
 		"a file that is not there is no error");
 	ok(!read_file_open(&files, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
 
-	/* The first half is in use no more. */
+	/* The first half is not in use any more. */
 	for (int i = MANY / 2; i < MANY; i++)
 		read_file_descriptor(file[i]);
 	name_of(name, 0);
@@ -101,7 +101,7 @@ int main(void)
 	is_int(error, ENOENT, "and the reason is ENOENT");
 	is_int((long)read_file_size(file[1]), 0, "its size is 0");
 
-	/* All others are closed for good, and those that remain are read with as few descriptors as there are. */
+	/* All others are closed for good; the remaining files are read with the few descriptors that are left. */
 	for (int i = 0; i < MANY; i++)
 		read_file_close(file[i]);
 	is_int(descriptors() - before, 0, "closed files hold no descriptor");
