@@ -64,8 +64,10 @@ void *arena_alloc(struct arena *arena, size_t size)
 		struct arena_block *block = p;
 		block->older = arena->blocks;
 		block->size = want;
-		/* A child that is forked here by another thread must find no room that is none: the fences order the
-		 * stores for that alone. */
+		/*
+		 * A child that is forked here by another thread must not find room that is not there: the fences order
+		 * the stores for that alone.
+		 */
 		arena->end = 0;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		arena->blocks = block;
@@ -95,7 +97,7 @@ void arena_free(struct arena *arena)
 
 	/* First: another thread may fork in the middle, and the child must not come here for the same blocks again. */
 	*arena = (struct arena){ 0 };
-	/* no partner: keeps the compiler from moving the stores behind the calls */
+	/* no partner: keeps the compiler from moving the stores after the calls */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (; block; block = older) {
 		older = block->older;

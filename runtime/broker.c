@@ -28,7 +28,7 @@ static int64_t waited;	  /* how long it was to wait */
 
 /* ---- the environment ---- */
 
-/* A number behind blanks; *p moves behind it. -1 when there is none. */
+/* Reads a number after blanks; *p moves to its end. -1 if there is no number. */
 static int64_t number(const char **p)
 {
 	uint64_t n = 0;
@@ -104,7 +104,7 @@ static int64_t now(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Relaxed, all: hints. Who comes at the wrong moment waits once more. */
+/* Relaxed, all: hints. A thread that comes at the wrong moment waits once more. */
 static int may_ask(void)
 {
 	return record.known && now() >= __atomic_load_n(&ask_again, __ATOMIC_RELAXED);
@@ -117,7 +117,7 @@ static void note_failure(long error)
 	wait = wait < WAIT_FIRST ? WAIT_FIRST : wait > WAIT_LAST ? WAIT_LAST : wait;
 	/* Relaxed, as above. */
 	__atomic_store_n(&waited, wait, __ATOMIC_RELAXED);
-	/* Nobody listens: no other will, by that name. */
+	/* No process listens: none will any more, by that name. */
 	__atomic_store_n(&ask_again, error == -ECONNREFUSED ? INT64_MAX : now() + wait, __ATOMIC_RELAXED);
 }
 
@@ -152,7 +152,7 @@ static long connect_to(int fd)
 	r = sys_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&peer_size, 0);
 	if (r)
 		return r;
-	/* Somebody else has the name by now, or is it seen from another user namespace. */
+	/* Another user has the name by now, or the user is seen from another user namespace. */
 	return peer.uid == record.uid ? 0 : -ECONNREFUSED;
 }
 

@@ -46,8 +46,8 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 		uint64_t outer = top + 8ull * entry.link;
 		if (outer == top || outer > stack->end) {
 			/*
-			 * Not one of our entries: somebody wrote over the mirror. Forget the chain rather than follow
-			 * it.
+			 * This is none of our entries: the program wrote over the mirror. Forget the chain rather than
+			 * follow it.
 			 */
 			stack->hot.top = stack->end;
 			return;
@@ -64,8 +64,8 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 }
 
 /*
- * The same of memory that may be gone at any moment, by the lower halves: no other address that lies on a stack has
- * that one.
+ * calls_is_intercepted() for memory that may be gone at any moment, by the lower halves of the labels: no other address
+ * on a stack has such a lower half.
  */
 static int holds_label(uint64_t slot)
 {
@@ -88,7 +88,7 @@ static int is_held(uint64_t slot, uint64_t here)
 						     ((const uint64_t *)(uintptr_t)slot)[1] == entry->address);
 }
 
-/* The outermost open call at or below the slot, which the top is; 0: the chain is none. */
+/* The outermost open call at or below the slot (the top is one); 0: the chain is damaged. */
 static uint64_t outermost(const struct stack *stack, uint64_t slot)
 {
 	uint64_t at = stack->hot.top;
@@ -105,7 +105,7 @@ static uint64_t outermost(const struct stack *stack, uint64_t slot)
 	}
 }
 
-/* The thread comes to a stack that another one may have run on. */
+/* The thread comes to a stack that another thread may have run on. */
 static void take(struct thread *thread, struct stack *stack)
 {
 	stack->tid = thread->tid;
@@ -126,7 +126,7 @@ static uint32_t count_inside(const struct stack *stack, uint64_t slot)
 	return n;
 }
 
-/* What was open there is another stack's. Returns the one that `here` lies on. */
+/* The calls that were open there are another stack's. Returns the stack that `here` lies on. */
 static struct stack *part(struct thread *thread, struct stack *stack, uint64_t here)
 {
 	static const uint64_t all_signals = ~0ull;
@@ -178,8 +178,8 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 	}
 	uint64_t last = outermost(stack, slot);
 	/*
-	 * Between here and the slot nobody else's frames can be. In the slot itself a call has just begun: the XRay
-	 * call there before is over, whatever its return address.
+	 * Between here and the slot no other stack's frames can be. In the slot itself a call has just begun: an older
+	 * XRay call there is over, whatever its return address.
 	 */
 	if (last && last < (uint64_t)(uintptr_t)__builtin_frame_address(0) &&
 		(is_held(last, slot) || is_anothers(stack, thread))) {
@@ -192,8 +192,8 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 }
 
 /*
- * Comes to a stack that was parted from the one above it. What was open there may have been left meanwhile: then
- * slots were written over. Ends these, from the outermost one inwards.
+ * The thread comes to a stack that was parted from the one above it. Calls that were open there may have been left
+ * meanwhile: then their slots were written over. Ends these, from the outermost inwards.
  */
 static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t here)
 {
@@ -212,7 +212,7 @@ static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t 
 		calls_unwind(thread, stack, gone);
 }
 
-/* The thread goes from one stack to another. */
+/* The thread changes from one stack to another. */
 static struct stack *change(struct thread *thread, struct stack *from, struct stack *to, uint64_t slot)
 {
 	struct process_held held;
@@ -230,8 +230,8 @@ static struct stack *change(struct thread *thread, struct stack *from, struct st
 }
 
 /*
- * A thread that begins on its own stack: what is open there is of one before it that is gone. But who forked goes on,
- * as the child's first thread.
+ * A thread begins on its own stack: calls that are open there are those of an earlier thread, which is gone. But a
+ * thread that forked goes on, as the child's first thread.
  */
 static void begin(struct thread *thread, struct stack *stack)
 {
@@ -324,7 +324,7 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 		PROCESS_COUNT(no_mirror, 1);
 		return TRAMP_POINTED;
 	}
-	/* A call whose slot holds our label has tail-jumped here: it is alive, its slot is still to be taken over. */
+	/* A call whose slot holds our label has tail-jumped here: it is alive, and its slot will be taken over. */
 	calls_settle(thread, stack, calls_is_intercepted(slot) ? slot - 8 : slot);
 	return TRAMP_AGAIN;
 }
@@ -367,8 +367,9 @@ enum tramp_answer tramp_slow_jump(uint64_t env)
 }
 
 /*
- * Gives all return labels in a range of a stack the other clock, as far as it can be read. A word that only looks
- * like one is none; it may be a neighbour's, whose thread runs: either label does for it.
+ * Gives all return labels in a range of a stack the other clock, as far as it can be read. A word that only looks like
+ * a label is left alone. The label may be that of a neighbouring stack, whose thread runs: either label is right for
+ * it.
  */
 static void leave_tsc(uint64_t slot, uint64_t end)
 {
@@ -387,8 +388,8 @@ static void leave_tsc(uint64_t slot, uint64_t end)
 }
 
 /*
- * Any stack that has open calls: one of the thread's, a coroutine's that is suspended, or another thread's, who has
- * no use for the TSC either.
+ * Any stack that has open calls: one of the thread's, a coroutine's that is suspended, or another thread's, for which
+ * both labels are right, too.
  */
 static void leave_tsc_of(struct stack *stack, void *context)
 {
@@ -498,8 +499,8 @@ static int is_genuine(const struct stack *stack, uint64_t slot)
 
 	/*
 	 * An XRay call: kept below its slot, with the return address that lies in the slot. A sled may have been
-	 * switched on in the middle of the call; then the entry is of an earlier call from the same place, and its
-	 * outer call not open any more.
+	 * switched on in the middle of the call; then the entry is that of an earlier call from the same place, and its
+	 * outer call is not open any more.
 	 */
 	return calls_is_intercepted(slot) ||
 	       (((const uint64_t *)(uintptr_t)slot)[1] == entry->address && is_open(stack, slot + 8ull * entry->link));

@@ -72,8 +72,8 @@ int chunk_pass_taken(struct thread *thread)
 /* ---- ending a chunk ---- */
 
 /*
- * Words that were passed over: who is about to store there must not. Custom events whose first word of data is not
- * there yet, which is written last: they are written again, elsewhere.
+ * Words that were passed over: interrupted code must not store there any more. And custom events whose first word of
+ * data, which is written last, is not there yet: they are written again, elsewhere.
  */
 static void close_holes(const struct trace_chunk *chunk, uint64_t from, uint64_t end)
 {
@@ -101,12 +101,12 @@ void chunk_finish(struct thread *thread)
 	struct trace_chunk *chunk = thread->chunk;
 	struct tramp_state *hot = &thread->hot;
 
-	hot->chunk_bit = 0; /* nobody finds room from here on */
+	hot->chunk_bit = 0; /* no event finds room from here on */
 	if (!chunk || chunk->used)
 		return;
 	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + chunk->size;
 	uint64_t end = hot->cursor < limit ? hot->cursor : limit;
-	/* Who is further out may have stored its event there, and not moved the cursor. */
+	/* Interrupted code further out may have stored its event there, and not moved the cursor. */
 	while (end < limit && chunk_store(end, chunk->token, CHUNK_CLOSED) != chunk->token)
 		end += event_size(*(const uint64_t *)(uintptr_t)end);
 	end = end < limit ? end : limit;
@@ -143,7 +143,10 @@ static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
 	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
 }
 
-/* Must what lies there be kept? It is in t<n> if nobody says that it is handed over, or somebody that it is there. */
+/*
+ * Must the chunk there be kept? It is in t<n> if it was not handed over, or if `xaudit record` says that it was
+ * written.
+ */
 static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
 {
 	const struct trace_handover *handover = handover_of(thread, place);
@@ -152,8 +155,8 @@ static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode 
 	if (is_due(chunk, mode))
 		return 1;
 	/*
-	 * Acquire; pairs with the write of `xaudit record`, which comes behind its reading of the chunk: so what is
-	 * stored there from now on is not what it reads.
+	 * Acquire; pairs with the write of `xaudit record`, which comes after its reading of the chunk: so it does not
+	 * read words that are stored there from now on.
 	 */
 	return handover->full && __atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) != handover->full;
 }
@@ -164,13 +167,13 @@ static void number_chunk(struct thread *thread, struct trace_chunk *chunk)
 		chunk->copied = ++thread->saved;
 }
 
-/* Whoever comes first may write it to t<n> from now on. */
+/* From now on `xaudit record` may write it to t<n>, too. */
 static void hand_over(struct thread *thread, uint32_t place)
 {
 	struct trace_chunk *chunk = chunk_in(thread, place);
 
 	number_chunk(thread, chunk);
-	/* Release: who sees it sees the chunk, with its number. Pairs with system calls of the other side. */
+	/* Release: a reader that sees it sees the chunk, with its number. Pairs with system calls of the other side. */
 	__atomic_store_n(&handover_of(thread, place)->full, chunk->seq + 1, __ATOMIC_RELEASE);
 	pool_handed();
 }
@@ -190,12 +193,12 @@ static void hand_over_ring(struct thread *thread)
 }
 
 /*
- * Does `xaudit record` take chunks? Its beat is compared with what it was when somebody looked last. So a thread needs
- * no clock of the kernel, and it does not matter whether both have the same.
+ * Does `xaudit record` take chunks? Its beat is compared with its value when a thread looked last. So a thread needs no
+ * clock of the kernel, and it does not matter whether both have the same clock.
  */
 static int is_drained(uint64_t now)
 {
-	/* Relaxed, both: who sees one without the other looks once more, with the next chunk. */
+	/* Relaxed, both: a thread that sees one without the other looks once more, with the next chunk. */
 	static uint64_t known, since;
 	uint64_t beat = pool_drain_beat();
 
@@ -233,9 +236,9 @@ static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
 }
 
 /*
- * Writes a finished chunk to its place in t<n>: the head last, so that who reads it meanwhile sees a whole chunk or
- * none. Zeros in its stead, if nobody else may have written it already: what begins where a page does goes into larger
- * folios, which is cheaper.
+ * Writes a finished chunk to its place in t<n>: the head last, so that a reader meanwhile sees a whole chunk or none.
+ * If `xaudit record` can't have written it already, zeros are written first in place of the head: data that begins
+ * where a page does goes into larger folios, which is cheaper.
  */
 static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
 {
@@ -261,7 +264,7 @@ static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
 static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
 	struct trace_chunk *chunk = chunk_in(thread, place);
-	/* Ours alone; as long as it is not handed over, we are the only ones who write it. */
+	/* Ours alone: as long as the chunk is not handed over, only this thread writes the word. */
 	uint64_t *full = &handover_of(thread, place)->full;
 	int handed = *full == chunk->seq + 1;
 	long r = confined() ? -EPERM : thread->save_error;
@@ -302,8 +305,8 @@ static void make_list(struct thread *thread, uint32_t *places, int at_once)
 }
 
 /*
- * Takes a place for the thread, whose chunk can be stored to. The very first one is likely not to be filled, and then
- * costs what is filled.
+ * Takes a place for the thread, whose chunk can be stored to. A thread's first place is often not filled, and then
+ * costs only the pages that are.
  */
 static long take_place(struct thread *thread)
 {
@@ -322,8 +325,7 @@ static long take_place(struct thread *thread)
 }
 
 /*
- * Has a new place for the thread's n-th: one more, or in the stead of another one. What lies there stays there, for
- * readers.
+ * Sets the thread's n-th place: one more, or in place of another one, whose chunk stays there for readers.
  */
 static long set_place(struct thread *thread, uint32_t place)
 {
@@ -339,7 +341,8 @@ static long set_place(struct thread *thread, uint32_t place)
 /* ---- beginning a chunk ---- */
 
 /*
- * Was the frame left by a jump? It lies where ours is, at here, or below, on the same stack. Not known of other stacks.
+ * Was the frame left by a jump? Yes, if it lies at `here`, where our frame is, or below, on the same stack. Of other
+ * stacks that is not known.
  */
 static int is_left(const struct thread *thread, uint64_t frame, uint64_t here)
 {
@@ -357,7 +360,7 @@ void chunk_forget_left(struct thread *thread, uint64_t here)
 }
 
 /*
- * Is somebody further out in the middle of writing a custom event there? It will go on with that, and give it up at the
+ * Is interrupted code further out writing a custom event there? It will go on with that, and give the event up at the
  * end.
  */
 static int is_being_written(const struct thread *thread, uint32_t place)
@@ -372,8 +375,7 @@ static int is_being_written(const struct thread *thread, uint32_t place)
 }
 
 /*
- * The place for the next chunk in mode ring, of so many: they take turns, whatever was in other modes meanwhile.
- * -EBUSY: none.
+ * The place for the next chunk in mode ring, of so many: they take turns, also after other modes. -EBUSY: none.
  */
 static long next_in_ring(const struct thread *thread, uint32_t places)
 {
@@ -386,7 +388,7 @@ static long next_in_ring(const struct thread *thread, uint32_t places)
 		if (place != thread->place && !is_being_written(thread, place))
 			return place;
 	}
-	/* Only the one at hand, which is ended. */
+	/* There is only the present place, whose chunk is ended. */
 	return is_being_written(thread, thread->place) ? -EBUSY : (long)thread->place;
 }
 
@@ -429,7 +431,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	if (chunk->size) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay behind; pairs with the same */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay after it; pairs with the same */
 		token = chunk_token(thread->next_chunk);
 		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
 		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);
@@ -467,8 +469,8 @@ static void show(const struct thread *thread, uint32_t place)
 }
 
 /*
- * The place for the next chunk, and whether it is new to the thread. What lies there need not be kept any more. Returns
- * -errno: there is none.
+ * The place for the next chunk, and whether it is new to the thread. The chunk that lies there need not be kept any
+ * more. Returns -errno if there is no place.
  */
 static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now, int drained, int *fresh)
 {

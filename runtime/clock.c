@@ -49,8 +49,8 @@ static uint64_t read_time(clockid_t clock)
 }
 
 /*
- * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by it says so. Others
- * (paravirtual clocks) tell nothing: then the processor is asked, which costs some 20 us in a virtual machine.
+ * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by the TSC says so. With other
+ * clocks (paravirtual ones) it tells nothing: then the processor is asked, which costs some 20 us in a virtual machine.
  */
 static int tsc_is_invariant(void)
 {
@@ -109,7 +109,7 @@ uint64_t clock_now(void)
 	return clock_source() == TRACE_CLOCK_TSC ? cpu_ticks() : ticks_at(read_time(CLOCK_MONOTONIC));
 }
 
-/* The same without the TSC: between two readings of CLOCK_MONOTONIC. */
+/* Makes a pair without the TSC: between two readings of CLOCK_MONOTONIC. */
 static void pair_by_kernel(struct trace_pair *pair)
 {
 	uint64_t best = ~0ull;
@@ -187,7 +187,7 @@ void clock_leave_tsc(void)
 		left = since_first(&ticks, &time);
 		rate = (ticks << 32) / time;
 	}
-	/* Relaxed: the calling thread sees it at once, and to the others both tell the same. */
+	/* Relaxed: the calling thread sees it at once, and for other threads both functions tell the same. */
 	__atomic_store_n(&get_time, ask_kernel, __ATOMIC_RELAXED);
 	/* Release: the rate is there before; pairs with the acquire in is_left(). */
 	__atomic_store_n(&tsc_is_left, 1, __ATOMIC_RELEASE);

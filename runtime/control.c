@@ -17,7 +17,7 @@ static int any;
 static int (*change)(struct control_request *request);
 
 struct control_block xaudit_control;
-/* The same, for code that must not go through the global offset table. */
+/* The same block, for code that must not go through the global offset table. */
 extern struct control_block control_block __attribute__((alias("xaudit_control"), visibility("hidden")));
 
 void control_permit(void)
@@ -77,7 +77,7 @@ void control_run(void)
 {
 	struct process_held held;
 
-	/* All others are stopped, one of them perhaps with the lock. */
+	/* All other threads are stopped, one of them perhaps with the lock. */
 	if (!process_trylock(&held)) {
 		request.error = -EAGAIN;
 		return;

@@ -23,8 +23,8 @@ static uint64_t ids_in(uint64_t size)
 }
 
 /*
- * A new run, with room for id and more, of which `ready` bytes can be stored to. Who was interrupted may still add to
- * the one before.
+ * A new run, with room for id and more, of which `ready` bytes can be stored to. Interrupted code may still add to the
+ * run before.
  */
 static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
 {

@@ -116,7 +116,7 @@ static int find_or_add(const char *name, size_t length)
 
 static void note_passed(uint32_t number, int type)
 {
-	/* Relaxed: a number; who reads it needs nothing else of ours. */
+	/* Relaxed: a number; its readers need nothing else of ours. */
 	if (type > 0 && number < sizeof(passed) / sizeof(*passed))
 		__atomic_store_n(&passed[number], (uint16_t)type, __ATOMIC_RELAXED);
 }

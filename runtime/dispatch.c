@@ -32,6 +32,6 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_idle_tsc : tramp_xray_tail_idle_mono;
 	}
 	for (int i = 0; i < TRAMP_EVENTS; i++)
-		/* C11: relaxed. Whoever reads an entry needs no other data that we wrote; x86: plain mov. */
+		/* C11: relaxed. Code that reads an entry needs no other data that we wrote; x86: plain mov. */
 		__atomic_store_n(&dispatch_table[i], use[i], __ATOMIC_RELAXED);
 }

@@ -40,7 +40,7 @@ int epoch_init(int fenced)
 /* R1: everything before it comes, for each announcing thread, before its A3, or its A2 before everything after it. */
 static void heavy_fence(void)
 {
-	/* Relaxed: who finds an old 0 tries membarrier once more. */
+	/* Relaxed: a thread that finds an old 0 tries membarrier once more. */
 	if (!__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) &&
 		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
 		/*
@@ -66,7 +66,7 @@ static int is_gone(const struct epoch_slot *slot, uint32_t generation)
 	return owner == generation && identity_thread_is_gone(tid);
 }
 
-/* What the slot holds: everything deferred with this count or a later one. */
+/* The count from which the slot keeps items: everything deferred with this count or a later one. */
 static uint64_t holds(const struct epoch_slot *slot)
 {
 	/*
@@ -92,7 +92,10 @@ static uint64_t oldest(uint64_t limit, const struct epoch_slot *except)
 		uint64_t count = holds(slot);
 		if (count > limit || count >= least || slot == except)
 			continue;
-		/* Relaxed: nobody's slot has no thread that could announce; who registers it later comes behind R1. */
+		/*
+		 * Relaxed: a slot without owner has no thread that could announce; a thread that registers it later
+		 * comes after R1.
+		 */
 		if (!__atomic_load_n(&slot->tid, __ATOMIC_RELAXED))
 			continue;
 		if (!generation)
@@ -192,7 +195,7 @@ void epoch_defer_memory(struct epoch_memory *memory, void *start, size_t size)
 	epoch_defer(&memory->item, unmap);
 }
 
-/* Where the items begin that nobody holds. */
+/* Where the items begin that no slot keeps. */
 static struct epoch_item **first_free(void)
 {
 	struct epoch_item **link = &deferred;
@@ -217,7 +220,7 @@ unsigned epoch_reclaim(void)
 	if (!*first_free())
 		return 0;
 	/* R1 for all items: each was deferred under the lock that we hold. Pairs with A3 in epoch_announce(). */
-	if (slots) /* else nobody announces; a seccomp filter that kills need not hear of us */
+	if (slots) /* else no thread announces; and a seccomp filter that kills need not see the call */
 		heavy_fence();
 	struct epoch_item **link = first_free();
 	item = *link;

@@ -64,7 +64,7 @@ int family_open(const char *name, int make)
 
 	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
 		return fd;
-	/* It gives files to those who have a head there. */
+	/* It gives files to processes that have a head there. */
 	struct trace_head *head = *family.head;
 	if (!head)
 		return fd;
@@ -89,7 +89,10 @@ static void put_output(struct text *text, uint32_t pid)
 	}
 }
 
-/* Opens the output folder; makes it, unless it must be the one at `place`. Returns a descriptor of it, or -errno. */
+/*
+ * Opens the output folder, and makes it if need be; if `place` is given it must be that one, and is not made. Returns a
+ * descriptor of it, or -errno.
+ */
 static long open_output(const char *path, const struct output_place *place)
 {
 	if (place)
@@ -134,7 +137,7 @@ static long make_own(uint32_t pid, const struct output_place *place)
 	return fd;
 }
 
-/* The same from `xaudit record`. */
+/* Has `xaudit record` make folder and meta. */
 static long make_given(uint32_t pid)
 {
 	struct text text = { family.folder, sizeof(family.folder), 0 };
@@ -150,8 +153,8 @@ static long make_given(uint32_t pid)
 }
 
 /*
- * Makes folder and meta. In another root than that of `record` there may be a folder by the path of its trace, where
- * nobody would look for ours: so it must be the one that it made, as long as there is one who can be asked.
+ * Makes folder and meta. If our root is not that of `record`, another folder may have the path of its trace, where no
+ * user would look for ours: so, as long as `record` can be asked, it must be the folder that `record` made.
  */
 long family_make(uint32_t pid)
 {

@@ -39,7 +39,7 @@ int filter_count_only(uint32_t id)
 	if (id >= TRAMP_TABLE_IDS ||
 		__atomic_fetch_or(&tramp_table[id], TRAMP_ONLY_COUNTED, __ATOMIC_RELAXED) & TRAMP_ONLY_COUNTED)
 		return 0;
-	/* relaxed: who sees it late records a call more */
+	/* relaxed: a thread that sees it late records a call more */
 	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COUNTED, __ATOMIC_RELAXED);
 	return 1;
 }
@@ -64,7 +64,7 @@ static int may_take_back(const struct thread *thread, uint64_t at, uint64_t entr
 
 	if (entry >> 32 != word || hot->cursor != at + 8)
 		return 0;
-	/* The event has half the clock: only in its own span or the next one is the difference what it seems. */
+	/* The event has half the clock: the difference is right only in the event's own span or the next one. */
 	return (uint32_t)(clock_now() >> 31) - hot->span <= 1 && clock - (uint32_t)entry < time_ticks;
 }
 
@@ -76,8 +76,8 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 	if (!time_ticks || !chunk_has_room(hot, at) || !chunk_has_room(hot, cursor))
 		return 0;
 	/*
-	 * From here on, who ends the chunk in a handler makes the entry another word (chunk.h), so that what is in a
-	 * file by then is not taken back.
+	 * From here on, a handler that ends the chunk changes the entry's word (chunk.h), so that an entry which is in
+	 * a file by then is not taken back.
 	 */
 	__atomic_store_n(&thread->taking, at, __ATOMIC_RELAXED); /* relaxed: this thread's own */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);		 /* no partner thread */
@@ -88,7 +88,7 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 		/* The token: a forked child that is here as well came first. */
 		taken = found == entry || found == token;
 	}
-	/* Where a handler made events behind it, the hole stays. */
+	/* If a handler made events after the entry, the hole stays. */
 	if (taken)
 		cpu_swap_one(&hot->cursor, cursor, at);
 	__atomic_store_n(&thread->taking, outer, __ATOMIC_RELAXED); /* relaxed, as above */

@@ -40,7 +40,7 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 	if (!stack) /* depth can't be known; the trampoline will record an entry alone */
 		return filter_options.below && !filter_opens(id) ? TRAMP_PASS : without_end();
 	if (calls_is_intercepted(slot)) {
-		/* A tail call of a function that is recorded: the new one takes its place, at its depth. */
+		/* A tail call by a function that is recorded: the new call takes its place, at its depth. */
 		stack = calls_settle(thread, stack, slot - 8);
 		if (has_end && stack->hot.top == slot)
 			stack->below += filter_opens(id) - filter_opens(mirror_entry(slot)->word & TRACE_ID_MASK);

@@ -14,14 +14,14 @@ uint32_t tramp_confined;
 
 uint32_t identity_tid(void)
 {
-	static int known; /* that libc has it where we look: 1; -1: it has not. Relaxed: all find the same */
+	static int known; /* 1: libc has the number where we look; -1: it has not. Relaxed: all threads find the same */
 
 	if (confined())
 		return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0 ? libc_thread_number() : 0; /* relaxed, as above */
 	uint32_t number = (uint32_t)sys_gettid();
 	/*
-	 * Threads that libc knows nothing of have the number of who made them there: it is that of the first that
-	 * counts. Relaxed, both.
+	 * In threads that libc does not know, that place has the number of the thread that made them, so the answer of
+	 * the first thread counts. Relaxed, both.
 	 */
 	if (!__atomic_load_n(&known, __ATOMIC_RELAXED))
 		__atomic_store_n(&known, libc_thread_number() == number ? 1 : -1, __ATOMIC_RELAXED);
@@ -77,12 +77,12 @@ static struct identity *look(void)
 		self = &unwiped;
 		self->pid = self->generation = (uint32_t)sys_getpid();
 	}
-	/* Acquire; pairs with the release below: who sees a generation sees the pid. */
+	/* Acquire; pairs with the release below: a thread that sees a generation sees the pid. */
 	if (__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
 		return self;
-	/* Relaxed: the generation's store orders it. Who comes second leaves it alone. */
+	/* Relaxed: the generation's store orders it. A second thread leaves it alone. */
 	__atomic_compare_exchange_n(&self->pid, &none, ask_pid(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	/* Relaxed: a number. Taken before it is given, so that who forks in between gives another. */
+	/* Relaxed: a number. It is taken before it is stored, so that a child forked in between takes another. */
 	uint32_t number = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
 	none = 0;
 	/* Release; pairs with the acquire above. */
@@ -97,7 +97,7 @@ int identity_init(void)
 	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL;
 }
 
-/* Behind look() a handler may have forked: then this is the child, and the memory is wiped. */
+/* After look() a handler may have forked: then this is the child, and the memory is wiped. */
 
 uint32_t identity_generation(void)
 {
@@ -123,7 +123,7 @@ int identity_is_ours(void)
 {
 	struct identity *self = look();
 	/*
-	 * The number first: a child that is forked behind it finds its own beside that of its parent, and looks anew.
+	 * The number first: a child that is forked after it finds its own number beside its parent's, and looks anew.
 	 */
 	uint32_t pid = identity_pid(), caller = (uint32_t)sys_getpid();
 
@@ -133,8 +133,8 @@ int identity_is_ours(void)
 	if (!__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
 		return identity_is_ours();
 	/*
-	 * Who shares our memory has us for a parent, which lives, unless it is the one that was noted. In a namespace
-	 * of processes that is not ours, the child does not see us, and has no parent either.
+	 * A child that shares our memory has the noted process for its parent, which is alive; unless such a child was
+	 * noted, and is gone. In another namespace of processes the child does not see its parent, and has none there.
 	 */
 	if (__atomic_load_n(&self->is_sure, __ATOMIC_RELAXED) || /* relaxed: constant since there was one thread */
 		sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH ||

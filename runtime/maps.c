@@ -70,7 +70,7 @@ long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room
 			if (!parse_line(line, low, high, &mapping[found]))
 				continue;
 			found++;
-			/* They ascend: none that is wanted comes behind this one. */
+			/* They ascend: no wanted mapping comes after this one. */
 			if (mapping[found - 1].high >= high)
 				room = found;
 		}

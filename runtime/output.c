@@ -84,7 +84,7 @@ long output_make(int at, const char *path, struct output_place *place)
 	long fd = open_folder(at, path, &st);
 	if (fd < 0)
 		return fd;
-	/* Who may rename here may have put another one in its place meanwhile. */
+	/* A user who may rename here may have put another folder in its place meanwhile. */
 	if (!is_ours(&st))
 		return opened(fd, OUTPUT_FOREIGN, &st, NULL);
 	if ((st.st_mode & 0777) != 0700)
@@ -103,9 +103,9 @@ long output_make_file(int folder, const char *name)
 }
 
 /*
- * Where each page that is written goes to a new place on the disk (btrfs), a store to a mapped page needs room there,
- * although the file has it: without, it raises SIGBUS. Such a file is to be written in place; as long as it is empty,
- * that can be said. (Linux before 6.18 asks for the room all the same.)
+ * If each page that is written goes to a new place on the disk (btrfs), a store to a mapped page needs free room there,
+ * although the file has its blocks, or raises SIGBUS. Such a file must be written in place; that can be set as long as
+ * it is empty. (Linux before 6.18 asks for the room all the same.)
  */
 static void write_in_place(int fd)
 {

@@ -30,8 +30,8 @@
 static struct {
 	uint64_t place_size;
 	uint64_t addresses; /* that are mapped */
-	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: who sees it late does it again */
-	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as that */
+	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a thread that sees it late does it again */
+	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
 	uint64_t device, inode;
 	uint8_t *mapped; /* what base will be */
 } pool;
@@ -65,7 +65,10 @@ struct trace_handover *pool_handover(uint32_t place)
 
 void pool_handed(void)
 {
-	/* Release: who sees it sees what was handed over. Pairs with nothing but system calls of the other side. */
+	/*
+	 * Release: a reader that sees it sees what was handed over. Pairs with nothing but system calls of the other
+	 * side.
+	 */
 	__atomic_fetch_add(&first_head()->handed, 1, __ATOMIC_RELEASE);
 }
 
@@ -98,8 +101,8 @@ int pool_may_reach(uint64_t size)
 /* ---- pages ---- */
 
 /*
- * Has the kernel write to each page: it answers with an error where a store would raise a signal. It adds 0 to a word,
- * so what is there stays, whoever else stores there.
+ * Lets the kernel write to each page: it returns an error where a store would raise a signal. It adds 0 to a word, so
+ * the word's value stays, even if other threads store there.
  */
 static long touch_each(uint64_t at, uint64_t end)
 {
@@ -115,8 +118,8 @@ static long touch_each(uint64_t at, uint64_t end)
 }
 
 /*
- * The same, of pages that nobody has stored to yet, by the one system call that a program under a filter leaves us: it
- * stores the mask of signals.
+ * touch_each() for pages that were never stored to, by the one system call that a program's filter leaves us: it stores
+ * the mask of signals.
  */
 static long touch_new(uint64_t at, uint64_t end)
 {
@@ -132,7 +135,7 @@ static long touch_new(uint64_t at, uint64_t end)
 /* Maps pages, and gives them blocks, without a descriptor. */
 static long populate(uint64_t at, uint64_t end)
 {
-	static int unknown; /* to the kernel, before 5.14. Relaxed: who sees it late asks once more */
+	static int unknown; /* to the kernel, before 5.14. Relaxed: a thread that sees it late asks once more */
 	uint64_t start = at & -PAGE;
 	long r = -EINVAL;
 
@@ -194,7 +197,7 @@ static int open_meta(void)
 	return fd;
 }
 
-/* By a descriptor, if there is one to be had. */
+/* Reserves by a descriptor, if one can be opened. */
 static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 {
 	if (!pool_may_reach(offset + size))
@@ -205,7 +208,7 @@ static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 	long r = -EOPNOTSUPP;
 	if (how == POOL_LATER)
 		r = sys_call(__NR_fallocate, fd, 1 /* KEEP_SIZE */, (long)offset, (long)size, 0, 0);
-	/* A file system that knows no fallocate; and one where a signal came in between. */
+	/* The file system has no fallocate; or a signal came in between. */
 	if (r && r != -ENOSPC && r != -EDQUOT)
 		r = write_zeros(fd, offset, size);
 	sys_close(fd);
@@ -239,7 +242,7 @@ void pool_shrink(void)
 
 	if (!pool_is_open() || end >= pool.addresses || sys_munmap(pool.mapped + end, pool.addresses - end))
 		return;
-	/* Relaxed: who sees it late finds that it can't be made accessible. */
+	/* Relaxed: a thread that sees it late finds that it can't be made accessible. */
 	__atomic_store_n(&pool.addresses, end, __ATOMIC_RELAXED);
 }
 
@@ -271,8 +274,8 @@ static uint64_t *words(uint32_t place)
 }
 
 /*
- * Under a lock of the file: two processes that have it grow would else cut what the other has made. `end`: what the
- * file has room for; somebody else may change that meanwhile, and then nothing is left to do.
+ * Under a lock of the file: of two processes that make it grow, one could else cut what the other has made. `end`: what
+ * the file has room for; if another process changes that meanwhile, nothing is left to do.
  */
 static long grow_locked(int fd, uint32_t end, uint64_t size)
 {
@@ -281,7 +284,7 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 	long r;
 
 	for (int i = 0; (r = sys_call(__NR_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0)) == -EWOULDBLOCK; i++) {
-		/* Relaxed: who acts on it looks again. */
+		/* Relaxed: code that acts on it looks again. */
 		if (__atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED) != end)
 			return 0;
 		if (i == TRIES)
@@ -295,7 +298,7 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 	if (!r && (uint64_t)st.st_size < size)
 		r = sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0);
 	if (!r) {
-		/* Another one may have had it grow further. Release; pairs with the acquire in pool_take(). */
+		/* Another process may have made it grow further. Release; pairs with the acquire in pool_take(). */
 		uint32_t now = (uint32_t)(size / pool.place_size), *place = &first_head()->places_end;
 		while (end < now &&
 			!__atomic_compare_exchange_n(place, &end, now, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -387,7 +390,7 @@ int pool_is_scarce(void)
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)
 {
 	for (uint32_t i = places; i-- > 0;)
-		/* Release; pairs with the acquire in the reader: who sees it sees what is there. */
+		/* Release; pairs with the acquire in the reader: one that sees the word sees what is in the place. */
 		__atomic_store_n(words(first + i), TRACE_PLACE(what, process, number), __ATOMIC_RELEASE);
 }
 

@@ -17,14 +17,14 @@
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
-/* All that one process owns. Wiped by fork. */
+/* The state of one process. Wiped by fork. */
 struct process {
 	uint32_t lock; /* 0 free, 1 held, 2 held and awaited */
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
 	int known;		/* the two below were looked at */
-	int torn;		/* somebody was describing things when this process was forked */
+	int torn;		/* a thread was describing things when this process was forked */
 	struct trace_head *head;
 	struct records records;
 	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
@@ -33,7 +33,7 @@ struct process {
 
 /* What a forked child finds of its parent. Lock. */
 static struct {
-	uint32_t busy; /* somebody has the lock, and may be describing things */
+	uint32_t busy; /* a thread has the lock, and may be describing things */
 	uint32_t place; /* of the head */
 	uint64_t used;	/* by its records */
 	uint32_t untold; /* something is not in them */
@@ -59,7 +59,7 @@ static void look_at_stderr(void)
 	at_start.ino = at_start.open ? st.st_ino : 0;
 }
 
-/* The program may have made fd 2 a file of its own, such as a database; and nobody may read the pipe that it is. */
+/* The program may have made fd 2 a file of its own, such as a database; or fd 2 is a pipe that is not read. */
 static void write_to_stderr(const char *line, size_t length)
 {
 	struct stat st;
@@ -113,8 +113,8 @@ static void restore_signals(const struct process_held *held)
 }
 
 /*
- * Each store of a thread is in the memory that a forked child gets, or comes behind the fork: the kernel stops it
- * there. So a child that does not find this one finds nothing of what follows it.
+ * Each store of a thread is in the memory that a forked child gets, or comes after the fork: the kernel stops the
+ * thread there. So a child that does not find this store finds no later one.
  */
 static void note_held(void)
 {
@@ -127,7 +127,10 @@ static void note_held(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* One who sleeps, and says for the others that they do. Under a filter nobody says so: then all. */
+/*
+ * Wakes one sleeping thread, which then notes again that others sleep. Under a filter no thread notes that: then wakes
+ * all.
+ */
 static void wake(void)
 {
 	sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, confined() ? INT32_MAX : 1, 0, 0, 0);
@@ -189,7 +192,7 @@ void process_confine(int strictly)
 
 enum process_state process_state(void)
 {
-	/* Relaxed: a hint; whoever acts on it takes the lock and looks again. */
+	/* Relaxed: a hint; code that acts on it takes the lock and looks again. */
 	return __atomic_load_n(&process->state, __ATOMIC_RELAXED);
 }
 
@@ -249,7 +252,7 @@ void process_lose(enum trace_lost cause)
 	 * count_earlier().
 	 */
 	__atomic_fetch_add(&process->lost[cause], 1, __ATOMIC_SEQ_CST);
-	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* behind the addition, as above */
+	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* after the addition, as above */
 	if (head)
 		count_earlier(head);
 }
@@ -368,14 +371,16 @@ void process_clock(void)
 	sys_set_signals(&all, &before);
 	/* Here: a handler may have forked before, and this be the child, which has no head yet. */
 	struct trace_head *head = process->head;
-	/* Acquire; pairs with the release at the end: one writer at a time. Not awaited: whoever has it is as good. */
+	/*
+	 * Acquire; pairs with the release at the end: one writer at a time. No waiting: the other writer does the same.
+	 */
 	if (!head ||
 		!__atomic_compare_exchange_n(&process->clock_busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		sys_set_signals(&before, NULL);
 		return;
 	}
 	/*
-	 * Odd before, even behind. Acquire: the stores of the pair stay behind it; pairs with the reader's second look.
+	 * Odd before, even after. Acquire: the stores of the pair stay after it; pairs with the reader's second look.
 	 */
 	uint32_t seq = __atomic_fetch_add(&head->last_seq, 1, __ATOMIC_ACQUIRE);
 	/* Not where a handler of this thread, or another thread, has been faster. */
@@ -434,8 +439,8 @@ static void show_head(struct trace_head *head)
 }
 
 /*
- * A place in the family of the process that forked this one, by memory alone. What that one had told by then is told of
- * this one, too, unless it was in the middle of it. *inherits: is it?
+ * Takes a place in the family of the process that forked this one, by memory alone. What the parent had described by
+ * then holds for this process, too, unless the parent was in the middle of it. *inherits: does it hold?
  */
 static long join(int *inherits)
 {

@@ -24,7 +24,7 @@ static const uint64_t all_signals = ~0ull;
 
 /* ---- writing from C ---- */
 
-/* What the trampolines do: of one instruction, against our own signal handlers. */
+/* As the trampolines do it: by one instruction, because of our own signal handlers. */
 static void move_cursor(struct tramp_state *hot, uint64_t bytes)
 {
 	cpu_add_one(&hot->cursor, bytes);
@@ -38,7 +38,7 @@ static uint64_t load_cursor(const struct tramp_state *hot)
 	return cursor;
 }
 
-/* A control event with one payload word, where there is room for it. Signals blocked. Returns whether there was. */
+/* Writes a control event with one payload word, if there is room for it. Signals blocked. Returns whether there was. */
 static int write_control(struct thread *thread, enum trace_control subtype, uint64_t clock, uint64_t payload)
 {
 	struct tramp_state *hot = &thread->hot;
@@ -50,7 +50,7 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	/* No clock is to look like what is there as long as it isn't. */
 	payload -= (uint32_t)payload == TRACE_TOKEN;
 	/*
-	 * In this order, for whoever reads the file after a kill: x86 keeps it, and chunk_store() is a barrier for the
+	 * In this order, for readers of the file after a kill: x86 keeps it, and chunk_store() is a barrier for the
 	 * compiler.
 	 */
 	*(volatile uint64_t *)(uintptr_t)(at + 8) = payload;
@@ -100,7 +100,7 @@ static uint32_t number_of(const struct stack *stack)
 /* Signals are blocked. */
 static long next_chunk(struct thread *thread, uint64_t now)
 {
-	/* Relaxed: who changes it waits for nobody. */
+	/* Relaxed: a thread that changes it does not wait for others. */
 	enum trace_mode mode = __atomic_load_n(&options.mode, __ATOMIC_RELAXED);
 	struct process_held held;
 	long r = is_full(mode) ? -FULL : chunk_next(thread, mode, now);
@@ -225,8 +225,9 @@ static int say_stack(struct thread *thread, struct stack *stack)
 
 /*
  * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
- * this comes to an end however many there are. Who is a stranger (calls.h) is looked at here alone: what is stored at
- * once is whole whoever stores it. Returns where, 0: it is lost, and counted; or WIPED.
+ * this comes to an end however many there are. Only here is it looked at whether the caller is a stranger (thread.h):
+ * an event that is stored at once is whole, whichever process stores it. Returns where, 0: it is lost, and counted; or
+ * WIPED.
  */
 static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words)
 {
@@ -306,13 +307,13 @@ static void set_stack(struct tramp_state *hot, struct tramp_stack *stack)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);		/* no partner thread */
 }
 
-/* By one instruction, against our own handlers: from none to this one. Returns whether it was none. */
+/* By one instruction, because of our own handlers: sets the stack if it was NULL. Returns whether it was. */
 static int settle_stack(struct tramp_state *hot, struct tramp_stack *stack)
 {
 	return !cpu_swap_one(&hot->stack, 0, (uint64_t)(uintptr_t)stack);
 }
 
-/* Where the chunk is full, the next one's head says it. */
+/* If the chunk is full, the next one's head says it. */
 static void say_slowly(struct thread *thread, struct stack *stack)
 {
 	struct tramp_state *hot = &thread->hot;
@@ -355,9 +356,9 @@ void recorder_part(struct thread *thread, struct stack *stack, struct stack *upp
 }
 
 /*
- * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data, then the
- * first word of that, by which it is whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this is
- * a child that one has forked.
+ * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data, and the
+ * data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this
+ * is a child that a handler forked.
  */
 static int try_custom(
 	struct thread *thread, uint32_t depth, uint64_t first, unsigned words, const void *data, uint32_t size)
@@ -391,7 +392,7 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 {
 	int r = 1;
 
-	/* Relaxed: whoever stops or starts recording waits for nobody. */
+	/* Relaxed: a thread that stops or starts recording does not wait for others. */
 	while (r == 1 && __atomic_load_n(&takes_events, __ATOMIC_RELAXED)) {
 		/* Each time: a handler may have forked, and this may be the child. */
 		struct thread *thread = thread_get();
@@ -405,7 +406,10 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 			recorder_lose(thread, TRACE_LOST_CUSTOM);
 			return -ENOSPC;
 		}
-		/* In this order: a handler that comes in between takes the same entry, and is done with it. */
+		/*
+		 * In this order: a handler that comes in between takes the same entry, and ends with it before we go
+		 * on.
+		 */
 		thread->custom[depth].address = 0;
 		thread->custom[depth].frame = here;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
@@ -460,7 +464,9 @@ static void apply(void)
 	dispatch_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
 	__atomic_store_n(&takes_events, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
-	/* Relaxed: who sees it late reads a clock more, or less. Without the TSC each event asks the kernel. */
+	/*
+	 * Relaxed: a thread that sees it late reads a clock more, or less. Without the TSC each event asks the kernel.
+	 */
 	if (options.coarse && clock_source() == TRACE_CLOCK_TSC)
 		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COARSE, __ATOMIC_RELAXED);
 	else

@@ -8,7 +8,7 @@
 
 #define STEP (16ul << 10)  /* so much is made ready at a time */
 #define PART (64ul << 10)  /* is no more looked at once it is full; places have several */
-#define MUCH (256ul << 10) /* from here on by a descriptor, if one is to be had */
+#define MUCH (256ul << 10) /* from here on by a descriptor, if one can be opened */
 
 void records_begin(struct records *records, struct trace_head *head)
 {

@@ -38,8 +38,8 @@ static struct snapshot_options options;
 static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 
 /*
- * One snapshot at a time: they share these buffers. The process that is at it; a child that was forked in the middle is
- * another one.
+ * One snapshot at a time: they share these buffers. The process that takes it; a child that was forked in the middle
+ * has another number.
  */
 static uint32_t busy;
 static char folder[4200] SYS_LARGE;
@@ -125,7 +125,7 @@ int snapshot_take(void)
 	uint32_t self = identity_generation(),
 		 owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
 
-	/* A forked child has one when it has its head, which comes with its first event. */
+	/* A forked child has a folder when it has its head, which comes with its first event. */
 	if (!*from)
 		return -ENOENT;
 	/* Acquire; pairs with the release below: the buffers are the owner's. */
@@ -171,8 +171,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 		if (crash_signals[i] == signal)
 			sigaction_raw(signal, &before_crash[i], NULL);
 	/*
-	 * Faults have positive codes, but SIGSYS and SIGTRAP come behind their instruction, and SIGTRAP's has been
-	 * executed: those have to be sent, too.
+	 * Faults have positive codes, but SIGSYS and SIGTRAP come after their instruction, which does not run again:
+	 * those must be sent, too.
 	 */
 	if (info->si_code > 0 && signal != SIGSYS && signal != SIGTRAP)
 		return;
@@ -191,8 +191,8 @@ static long take_over(int signal, void (*handler)(int, siginfo_t *, void *), str
 	if (r)
 		return r;
 	/*
-	 * The program's own handler keeps its manners: which signals wait for it, and whether system calls go on behind
-	 * it.
+	 * The program's own handler keeps its flags: which signals are blocked in it, and whether system calls go on
+	 * after it.
 	 */
 	if (before->handler.plain != SIG_DFL && before->handler.plain != SIG_IGN) {
 		ours.mask = before->mask;

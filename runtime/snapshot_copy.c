@@ -43,8 +43,8 @@ static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *c
 }
 
 /*
- * Copies the words of the chunk at hand, from its head's end up to `end`. *copied_to: how far it came; an unfinished
- * one has its token behind its events.
+ * Copies the words of the present chunk, from its head's end up to `end`. *copied_to: how far it came; an unfinished
+ * chunk has its token after its events.
  */
 static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end, uint64_t *copied_to)
 {
@@ -67,7 +67,7 @@ static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint6
 	return 0;
 }
 
-/* Compares what was copied with what is there now, and takes back what lies behind the first difference. */
+/* Compares what was copied with what is there now, and takes back what lies after the first difference. */
 static long settle_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end)
 {
 	uint64_t to = way->slot * c->chunk_size;
@@ -113,8 +113,8 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 		if (c->chunk.seq != seq)
 			return 0;
 		/*
-		 * Its thread is about to finish it, since a newer one is there; unless it was taken from it, and never
-		 * will be.
+		 * Its thread is about to finish it, since a newer one is there; unless the place was taken from the
+		 * thread: then it never will.
 		 */
 		if (newest || c->chunk.used || look == LOOKS)
 			break;
@@ -203,10 +203,10 @@ static uint64_t look_at_places(struct copy *c)
 }
 
 /*
- * The same, so that the list lacks none from the newest back to the first that is gone. Twice: while the places are
- * looked at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the newer. What
- * is not newer than the newest of the first look was all there when the second began. A place that is taken meanwhile
- * has a newer one.
+ * Lists the chunks so that none is missing from the newest back to the first that is gone. It looks twice: while the
+ * places are looked at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the
+ * newer. All chunks up to the newest of the first look were there when the second look began. A place that is taken
+ * meanwhile has a newer chunk.
  */
 static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
 {
@@ -218,8 +218,8 @@ static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
 }
 
 /*
- * From the newest chunk backwards, until one is gone; counts those that are. *oldest: of those that were copied, NO_SEQ
- * if none was. They lie behind so many chunks of the copy, in the order of their numbers.
+ * Copies from the newest chunk backwards, until one is gone; counts those that are gone. *oldest: the oldest that was
+ * copied, NO_SEQ if none was. They lie after that many chunks of the copy, in the order of their numbers.
  */
 static long copy_places(
 	struct copy *c, struct way *way, uint64_t behind, uint64_t newest, uint64_t *oldest, unsigned *gone)
@@ -273,9 +273,9 @@ static void put_name(char name[32], uint32_t number, uint32_t process)
 }
 
 /*
- * Of what the thread has written to t<n>, the chunks up to the newest that are not copied from its places. Looked at
- * behind that: what is gone there is here by then, in mode stream. before: how many there were at first; so many come
- * to lie where they lay, others behind them.
+ * Copies from t<n> the chunks up to the newest that were not copied from the thread's places. It comes after those: a
+ * chunk that is gone there is in t<n> by then, in mode stream. before: how many t<n> had at first; these keep their
+ * places in the copy, and others come after them.
  */
 static long copy_stream(struct copy *c, const struct way *way, uint32_t number, uint64_t before, uint64_t newest)
 {
@@ -293,7 +293,7 @@ static long copy_stream(struct copy *c, const struct way *way, uint32_t number, 
 		if (read_chunk(file.from, at, c->chunk_size, &c->chunk) <= 0 || c->chunk.seq > newest ||
 			is_taken(c, c->chunk.seq))
 			continue;
-		/* Of those that came meanwhile no more are wanted than the thread has places. */
+		/* Of the chunks that came meanwhile, no more are needed than the thread has places. */
 		file.slot = at / c->chunk_size < before ? at / c->chunk_size : more++;
 		if (file.slot >= before + c->places)
 			break;
@@ -318,8 +318,8 @@ static uint64_t stream_chunks(struct copy *c, uint32_t number)
 }
 
 /*
- * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes where one
- * might have come.
+ * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes for chunks
+ * that might have come.
  */
 static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64_t newest)
 {
@@ -340,7 +340,7 @@ static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64
 				(r = list_chunks(c, number, &newest)))
 				return r;
 		}
-		/* What is begun behind these looks is not copied: then nothing is missing in between. */
+		/* Chunks that are begun after these looks are not copied: so nothing is missing in between. */
 		r = copy_places(c, way, has_file ? before + c->places : 0, newest, &oldest, &gone);
 		if (r)
 			return r;
@@ -382,7 +382,7 @@ static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
 	return snapshot_name(c, c->next - places, places, TRACE_PLACE_COUNTS, number);
 }
 
-/* Copies what there is of a thread record. */
+/* Copies the chunks and counters of a thread record. */
 static long copy_thread(struct copy *c, uint32_t number)
 {
 	uint64_t chunks = c->copied->chunks, newest;

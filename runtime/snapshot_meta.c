@@ -29,7 +29,8 @@ static int is_head(const struct trace_head *head)
 }
 
 /*
- * That of the process, with a pair of times that held still: a writer that was killed in the middle of it leaves none.
+ * Reads the head of the process, with a pair of times that did not change meanwhile: a writer that was killed in the
+ * middle of it leaves no such pair.
  */
 static long read_head(struct copy *c)
 {
@@ -77,7 +78,7 @@ static long read_records(struct copy *c, void *to, uint64_t size, uint64_t posit
 	return (long)done;
 }
 
-/* Where a position of the copy's records lies: behind its first place come those that follow the counters. */
+/* Where a position of the copy's records lies: after its first place come the places that follow the counters. */
 static uint64_t record_at(const struct copy *c, uint64_t position)
 {
 	uint64_t size = c->family.place_size;
@@ -96,7 +97,7 @@ static long write_records(struct copy *c, const uint8_t *from, uint64_t size, ui
 		       : snapshot_write(c, c->out, from + first, size - first, record_at(c, position + first));
 }
 
-/* Copies those up to `end` behind *used, but what is one process's alone where these are a forefather's. */
+/* Copies the records up to `end` to position *used; of a forefather's, not those that are for that process alone. */
 static long copy_records(struct copy *c, uint64_t end, int own, uint64_t *used)
 {
 	struct trace_record record;

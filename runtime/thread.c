@@ -40,7 +40,7 @@ static uint32_t *is_watched(struct thread *thread)
 /* A free record among so many, or one whose thread is gone. */
 static struct thread *find_free(unsigned total, uint32_t tid)
 {
-	static unsigned start; /* where the last one was found: the ones before are likely in use */
+	static unsigned start; /* where the last free record was found: those before it are likely in use */
 
 	for (unsigned i = 0; i < total; i++) {
 		unsigned n = (start + i) % total;
@@ -132,7 +132,7 @@ void thread_init(const struct thread_hooks *given)
 void thread_watch_ends(uintptr_t setspecific, unsigned key)
 {
 	end_key = key;
-	/* Release; pairs with the acquire in watch_end(): who sees the function sees the key. */
+	/* Release; pairs with the acquire in watch_end(): a thread that sees the function sees the key. */
 	__atomic_store_n(&set_specific, setspecific, __ATOMIC_RELEASE);
 }
 
@@ -141,7 +141,7 @@ static void watch_end(struct thread *thread)
 	/* Acquire; pairs with the release in thread_watch_ends(). */
 	uintptr_t function = __atomic_load_n(&set_specific, __ATOMIC_ACQUIRE);
 
-	/* Relaxed: whoever reads the old value asks the kernel the next time. */
+	/* Relaxed: a thread that reads the old value asks the kernel the next time. */
 	if (!function || (int)vectors_keep(function, end_key, (uint64_t)(uintptr_t)thread))
 		__atomic_store_n(is_watched(thread), 0, __ATOMIC_RELAXED);
 }

@@ -8,7 +8,7 @@
 
 #define SHORT_NS 200
 /*
- * Of each so many words, the first ones are looked at: the share is estimated, reading all of a chunk would cost a
+ * Of each STRIDE words the first ones are looked at: the share is estimated, since reading all of a chunk would cost a
  * tenth of writing it.
  */
 #define STRIDE 512
