@@ -30,7 +30,7 @@
 static struct {
 	uint64_t place_size;
 	uint64_t addresses; /* that are mapped */
-	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a thread that sees it late does it again */
+	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a late reader repeats it */
 	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
 	uint64_t device, inode;
 	uint8_t *mapped; /* what base will be */
