@@ -128,7 +128,7 @@ parts() {
 sleds alone"
 }
 for compiler in $compilers; do
-	levels=$(rounds '-O0 -O2' '-O0 -O1 -O2 -Os')
+	levels=$(rounds -O2 '-O0 -O1 -O2 -Os')
 	[ "$compiler" != clang-16 ] || levels='-O0 -O2'
 	for level in $levels; do parts "$compiler" c "$level"; done
 	[ -z "$CXX" ] || more parts "$compiler" c++ -O2
