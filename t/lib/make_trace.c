@@ -31,7 +31,7 @@
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
- *	lost N				lost after this chunk; told by it in version 1, by the next one and the head in 2
+ *	lost N				lost after this chunk; version 2: told by the next one and the head
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested

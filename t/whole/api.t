@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What xaudit.h offers: every call, with and without the module, however the library is linked; events arrive byte for
-# byte and in order.
+# Every call of xaudit.h works, with and without the module, however the library is linked; events arrive byte for byte
+# and in order.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -154,7 +154,7 @@ is "$(expected 0-5999 | diff - events)" '' \
 report d
 is "$(sums)" '0 lost 0 unfinished' 'eight threads and their handlers: nothing is lost, and report reads the trace'
 
-# The last ones of a flight recorder, whole; numbers come back to the same bytes after 4096.
+# The last events of a flight recorder are complete; after 4096 numbers the bytes repeat.
 record d -l libcounted.so --mode=ring --ring=256k ./api_threads threads
 is "$(printf '%s\n' "$out" | tail -n 1)$err" 'all were taken' 'flight recorder: every event is taken'
 ./api_read d/p* >events
@@ -186,7 +186,7 @@ is "$(./api_read -p d/p* | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
 is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;plugin -38;plugin -38;program -38;' \
 	'a plugin with a static copy: without the module, ENOSYS'
 
-# Of other versions than the module.
+# Libraries of other versions than the module.
 $CC -O2 -Wall -Wextra -Werror $include -DPART_NEWER -o newer "$sources/api_parts.c" || bail 'newer does not compile'
 record d -l nothing.so ./newer
 is "$out" 'missing 0 behind 0 others 0' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Beside other auditors, before and behind them: theirs is done as without us, they are told the same, and what they
-# load is none of ours.
+# With other auditors, before and after them: they work as without us, ld.so tells them the same, and we leave alone
+# what they load.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/loader.sh"
@@ -13,7 +13,7 @@ auditor() {
 	shift
 	$CC -O2 -fPIC -shared -o "$auditor_out" "$sources/auditor.c" "$@" || bail "$auditor_out does not compile"
 }
-# differences FILE FILE: what a check says when they differ; ld.so puts the process's number before its errors.
+# differences FILE FILE: the difference, for a check's remark; ld.so puts the process's number before its errors.
 differences() {
 	sed 's/^ *[0-9]*:	//' "$1" >.first
 	sed 's/^ *[0-9]*:	//' "$2" | diff .first - | head -n 20
@@ -25,7 +25,7 @@ library "$CC" libopened.so counted.c
 program "$CC" starts loader_starts.c -L. -lcounted
 config plt plt.conf d
 
-# beside NAME AUDITOR LIBRARY: LIBRARY is where the program's calls go.
+# beside NAME AUDITOR LIBRARY: the program's calls go to LIBRARY.
 beside() {
 	end_of plain env LD_AUDIT="$2" ./starts
 	like "$(cat plain)" '^7 calls$' "$1: (the program does what it is for)"
@@ -91,7 +91,7 @@ audited() {
 	library "$CC" libaudited.so audited.c -DWIDTH="$width" -DLIBRARY "$@"
 	library "$CC" auditor-calls.so audited.c -DWIDTH="$width" -DAUDITOR "$@"
 	program "$CC" audited audited.c -DWIDTH="$width" "$@" -L. -laudited
-	# Words that it changed, and the first and the last of vectors; then what it counted: three calls of three
+	# Words that the auditor changed, and the first and the last of vectors; then its counts: three calls of three
 	# functions.
 	line="17 170 $((169 + width / 8)) 3.5 "
 	expected="$line$line${line}entered 9, left 9, wrong 0 status 0 "
@@ -116,17 +116,18 @@ audited 64 avx512f -mavx512f
 auditor auditor-log.so -DLOG
 libraries library "$CC"
 program "$CC" loader loader.c -rdynamic -L. -lstart -Wl,-z,lazy,--allow-shlib-undefined
-# log FILE CONFIGURATION LIST ARG...: what it is told by a run. Namespaces are counted from the last auditor's on.
+# log FILE CONFIGURATION LIST ARG...: what ld.so tells the auditor in a run. Namespaces are counted from the last
+# auditor's on.
 log() {
 	log_file=$1 log_config=$2 log_list=$3
 	shift 3
 	rm -rf log d
 	end_of "$log_file.out" env AUDITOR_LOG="$tmp/log" LD_AUDIT="$log_list" XAUDIT_CONFIG="$log_config" "$@"
 	sed 's/ in [1-9][0-9]*$/ in another/' log >"$log_file"
-	# Two threads: the order is theirs, and both may bind one slot.
+	# Two threads: their order may differ, and both may bind one slot.
 	case "$*" in *thread-local*) sort -u -o "$log_file" "$log_file" ;; esac
 }
-# traced COMMAND...: behind `log alone`. 16 among the flags tells that a value is ours.
+# traced COMMAND...: to be called after `log alone`. The flag 16 tells that a value is ours.
 traced() {
 	log with plt.conf "$MODULE:$tmp/auditor-log.so" "$@"
 	sed 's/flags 16$/flags 0/; s/flags 19$/flags 3/; s/flags 24$/flags 8/; s/flags 27$/flags 11/' with >with-own

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What bootstrap installs, when it configures again and which tests it runs: on systems made of programs of this test's
-# own.
+# What bootstrap installs, when it configures again and which tests it runs: on systems that consist of this test's own
+# programs.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$tmp" || bail 'no temporary folder'
@@ -12,7 +12,7 @@ for name in sh sed dirname cat env awk rm mkdir grep sort date; do
 	ln -s "$(command -v $name)" "bin/$name" || bail "no $name here"
 done
 
-# fake PATH [LINE]...: a program of these lines; the file log says with what arguments it was called.
+# fake PATH [LINE]...: makes a program of these lines; the file log has the arguments of its calls.
 fake() {
 	fake_path=$1
 	shift
@@ -32,7 +32,7 @@ printf 't/unit/%s\n' '# of nobody' 'one.t audit/live' 'two.t audit doc all' 'thr
 fake configure 'echo "CXX = g++" >Makefile' 'echo "CLANG = $CLANG" >>Makefile'
 fake config.status
 
-# compiler NAME VERSION STATUS: a clang, and the status that linking has.
+# compiler NAME VERSION STATUS: makes a clang; linking with it ends with STATUS.
 compiler() {
 	fake "bin/$1" "case \$* in -dumpversion) echo $2 ;; *) exit $3 ;; esac"
 }
@@ -50,7 +50,7 @@ bootstrap() {
 	installed=$(sed -n 's/^apt-get install //p' log | tr ' ' '\n' | grep -E 'clang|c\+\+|unwind' | LC_ALL=C sort |
 		tr '\n' ' ')
 }
-# made CXX CLANG: the Makefile of an earlier time.
+# made CXX CLANG: makes the Makefile of an earlier run.
 made() {
 	printf 'CXX = %s\nCLANG = %s\n' "$1" "$2" >Makefile
 }
@@ -84,7 +84,7 @@ made g++ clang-19
 bootstrap
 is "$installed" '' 'so does that which configure took'
 
-# As the driver takes them: a language counts for the files behind it.
+# As the driver takes them: a language option counts for the files after it.
 fake bin/clang 'case $* in -dumpversion) echo 14.0.6 ;; *c++*" -") ;; *c++*) exit 1 ;; esac'
 made g++ clang
 bootstrap

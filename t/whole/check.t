@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit check: each mistake of a plugin host is found, by the names of its functions, and a correct host is not blamed.
+# xaudit check: each mistake of a plugin host is reported, with the names of its functions, and a correct host gets no
+# reports.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -27,11 +28,11 @@ ask() {
 kinds() {
 	ask '[.findings[].kind] | join(" ")'
 }
-# Findings that change the status have the severity error.
+# Only findings with the severity error change the status.
 severity() {
 	ask '[.findings[].severity] | join(" ")'
 }
-# stack N: functions on a stack of the first finding.
+# stack N: functions on stack N of the first finding.
 stack() {
 	ask --argjson n "$1" '.findings[0].stacks[$n].frames | map(.function // "?") | join(" ")'
 }
@@ -128,7 +129,7 @@ for others in 0 7 48 100; do
 		"a function for fork that is left behind is found beside $others others"
 done
 
-# --scan must not tell them twice.
+# --scan must not report them twice.
 for option in '' --scan; do
 	check $option -- ./host thread-atexit ./plugin.so
 	is "$status $(kinds): $(ask '.findings[] | "\(.times) \(.text)"')" \
@@ -257,7 +258,7 @@ like "$(grep late-call err)" \
 '\(check_host\.c:[0-9]+\)$' \
 	'a late call is told in one sentence'
 
-# The name of a source file is what whoever built the program wanted it to be.
+# The name of a source file may be anything that the builder of the program chose.
 {
 	printf '#line 1 "evil\033[31m\302\2331m.c"\n'
 	cat "$sources/check_host.c"
@@ -267,7 +268,7 @@ bounded 60 "$XAUDIT" check ./evil late ./plugin.so >out 2>err
 like "$(grep late-call err)" ' by close_plugin \(evil\?\[31m\?1m\.c:[0-9]+\)$' \
 	'no name of a source file steers the terminal'
 
-# LeakSanitizer ends a program with 23, AddressSanitizer's with 1, when it finds a leak, or a tracer.
+# LeakSanitizer ends a program with 23, AddressSanitizer's leak check with 1, when it finds a leak, or a tracer.
 printf '%s\n' '#include <stdlib.h>' \
 	'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
 for sanitizer in address leak; do
@@ -290,7 +291,7 @@ for sanitizer in address leak; do
 	is "$(cat out)" 'log_threads=0,detect_leaks=1' 'who wants it, gets what it says'
 done
 
-# A daemon is let go with its modules silent.
+# xaudit check lets a daemon go; its modules then are silent.
 bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
 is "$?" 4 'the command is not waited for beyond its end'
 i=0
@@ -307,9 +308,8 @@ is "$? $(ls configured)" '3 xaudit.conf' 'a configuration is not followed: nothi
 
 # ---- what it costs ----
 
-# Reading system calls, of host, module and xaudit check together; they were 826 once, and 5000 where a word leads in
-# a circle.
-# A shell has read what the processes have that it waited for.
+# System calls that read, of host, module and xaudit check together; once they were 826, and 5000 if a word leads in a
+# circle. A shell's count includes the processes that it has waited for.
 reads() {
 	bounded 60 sh -c '"$XAUDIT" check -o report -- ./host "$@" >out 2>err; cat /proc/$$/io' sh "$@" |
 		awk '/^syscr/ { print $2 }'

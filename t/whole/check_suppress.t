@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit check: findings that a file describes are not told; such descriptions can be generated.
+# xaudit check: findings that a file describes are not reported; such descriptions can be generated.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -21,11 +21,11 @@ check() {
 ask() {
 	printf '%s\n' "$report" | jq -r "$@"
 }
-# result: status, kinds that are told, number of those that are not.
+# result: status, reported kinds, number of suppressed findings.
 result() {
 	printf '%s %s %s' "$status" "$(ask '[.findings[].kind] | join(" ")')" "$(ask .suppressed)"
 }
-# block LINE...: the file "supp" gets one suppression, its name in its second line.
+# block LINE...: writes one suppression to the file "supp", with its name in the second line.
 block() {
 	{
 		printf '{\n  of a test\n'
@@ -93,7 +93,7 @@ is "$(result)" '1 key-destructor 2' 'there may be several files; what they do no
 is "$(ask '.suppressions[] | "\(.file):\(.line)"' | sort | tr '\n' ' ')" 'other:2 two:4 ' \
 	'comments and empty lines count as lines'
 
-# bad LINE-NUMBER WHAT SENTENCE: of the file "supp" as it is.
+# bad LINE-NUMBER WHAT SENTENCE: the present file "supp" gives this error.
 bad() {
 	status=0
 	bounded 10 "$XAUDIT" check --suppressions=supp touch ran >out 2>err || status=$?
@@ -148,7 +148,7 @@ fi
 
 # ---- generating ----
 
-# again MISTAKE: what is generated for it suppresses it, and says what it should.
+# again MISTAKE: the suppression generated for it suppresses it, and has the right text.
 for mistake in handler inside late atexit key; do
 	bounded 60 "$XAUDIT" check --gen-suppressions ./host $mistake ./plugin.so >out 2>err
 	sed -n '/^{$/,/^}$/p' err >generated
@@ -170,7 +170,7 @@ is "$(ask '.findings[0].suppression')" "$(cat generated)" 'JSON has it, too'
 check -- ./host handler ./plugin.so
 is "$(ask '.findings[0] | has("suppression")')" false 'when it was asked for'
 
-# A pattern's own characters, and what a terminal obeys.
+# Characters with a meaning in patterns, and terminals' control characters.
 odd=$(printf 'a[*]\\\033\302\2331m.so')
 cp plugin.so "$odd"
 bounded 60 "$XAUDIT" check --gen-suppressions ./host handler "./$odd" >out 2>err

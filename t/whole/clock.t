@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Times in the trace are those of the program's own clock, whichever clock the trace was taken with.
+# Times in the trace equal those of the program's own clock, whichever clock the trace used.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
 library "$CC" libbusy.so busy_library.c
 program "$CC" busy busy.c -L. -lbusy
 
-# near A B ALLOWED: they differ by no more.
+# near A B ALLOWED: the two differ by at most ALLOWED.
 near() {
 	awk -v a="$1" -v b="$2" -v allowed="$3" 'BEGIN { d = a - b; exit !(d <= allowed && -d <= allowed) }'
 }
@@ -20,7 +20,7 @@ total() {
 	printf '%s\n' "$report" | jq --arg f "$1" '.functions[] | select(.function == $f) | .total_ns'
 }
 
-# One run: $short and $long are what the trace says of the two calls.
+# One run: sets $short and $long to the two calls' times in the trace.
 run() {
 	record d "$@" -l libbusy.so ./busy
 	report d
@@ -33,8 +33,8 @@ true_times() {
 		near "$(moment busy_short entry)" "$1" 500000 &&
 		near "$(moment busy_long exit)" "$4" 500000
 }
-# try ARG...: the program reads its clock, then calls; it may lose the processor in between. So a few runs, until one
-# had luck.
+# try ARG...: the program reads its clock, then calls; it may lose the processor in between. So there are a few runs,
+# until one is not interrupted.
 try() {
 	for turn in 1 2 3 4 5 6; do
 		run "$@"
@@ -44,7 +44,7 @@ try() {
 	done
 }
 
-# compare NAME: the program's times in $out and those of the trace are the same.
+# compare NAME: the program's times in $out equal those of the trace.
 compare() {
 	set -- "$1" $out
 	is "$(calls busy_short) $(calls busy_long), $(sums)" '2 2, 0 lost 0 unfinished' "$1: all calls are there"
@@ -76,12 +76,12 @@ like "$(bounded 60 "$XAUDIT" info d)" '^Clock +CLOCK_MONOTONIC' 'clock = monoton
 
 # A program that disables the TSC in the middle of its calls (prctl), where the trace is in its ticks, and where libc
 # would read it for CLOCK_MONOTONIC.
-# left NAME INNER OPTION...: INNER: how many of the library's own calls of itself are seen.
+# left NAME INNER OPTION...: INNER: how many of the library's calls of itself are recorded.
 left() {
 	name=$1 inner=$2
 	shift 2
 	record d "$@" -l libleaving.so ./leaving
-	# The handler is called in the child too, which says nothing.
+	# The handler is called in the child too, but the child prints nothing.
 	is "$status $out $err" "0 child 0
 sum 44856, handled $((305 + inner))
 rdtsc is trapped " \
@@ -112,7 +112,7 @@ for clock in tsc monotonic; do
 	fi
 done
 
-# Sleds take their own way through the recorder.
+# Sleds have a path of their own through the recorder.
 patchable_library libbusy.so busy_library.c
 try -c conf -k patchable
 compare 'clock = monotonic, patchable'

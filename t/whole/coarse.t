@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# clock = coarse: the order of events and all counts are what they are with any clock; times are shared by the events
-# between two readings, and readers say so.
+# clock = coarse: the order of events and all counts are as with any clock; events between two readings share a time,
+# and the tool's readers say so.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/digits.sh"
@@ -28,7 +28,8 @@ coarse_kind() {
 	is "$status/$out/$err" '7/100000/' "$name: the program runs as ever"
 	report d
 	is "$(calls counted), $(sums)" '100000, 0 lost 0 unfinished' "$name: exactly so many calls"
-	# 200 000 events: a reading for 16 of them, and one of its own for each that began a chunk or came to C.
+	# 200 000 events: one reading of the clock for 16 events, and one for each event that began a chunk or needed C
+	# code.
 	times=$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { print $1 }' | uniq | wc -l)
 	ok "$name: $times times, some 12500" test "$times" -ge 12400 -a "$times" -le 13500
 	is "$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { if ($1 < last) print; last = $1 }')" \
@@ -55,7 +56,7 @@ record d -k plt -l libcounted.so plain/count 1 10
 is "$(bounded 60 "$XAUDIT" report d | grep -c coarse) $(info d '.processes[0].coarse_events')" '0 0' \
 	'nothing of that with another clock'
 
-# Filters and handlers look at times themselves.
+# Filters and handlers need times themselves.
 record d -k plt -l libcounted.so --clock=coarse --depth=1 plain/count 1 10000
 times=$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" || $3 == "exit" { print $1 }' | uniq | wc -l)
 ok "with a filter each event has its own time ($times)" test "$times" -ge 15000

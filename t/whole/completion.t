@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What bash completion offers is what the commands take: their names, their options, and the words of options that take
-# one of some, as messages list them.
+# bash completion offers what the commands accept: their names, their options, and for options that take one of several
+# words these words, as messages list them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 need bash
 unset XAUDIT_CONFIG XAUDIT_RULES
@@ -16,7 +16,7 @@ offer() {
 		for word in "${COMPREPLY[@]}"; do echo "$word"; done' "$top_srcdir/tool/xaudit.bash" "$@" | sort
 }
 
-# The words that a message lists, one per line: nothing where it tells in other words what is allowed.
+# The words that a message lists, one per line; nothing if the message is no list.
 listed() {
 	sed -nE -e 's/^.*(; allowed: |; it is )//' -e 's/^.* is (.*), not .*/\1/' -e 's/ or /, /' -e \
 		'/^[a-z0-9:-]+(, [a-z0-9:-]+)+$/s/, /\n/gp' | sort
@@ -28,7 +28,7 @@ auto
 never' 'so they are where the last follows an or'
 is "$(echo 'xaudit x: --pid is the id of a process, not b' | listed)" '' 'other texts list none'
 
-# options: of --help, which is read; with the sign of those that take a value.
+# options: the options in --help, which it reads; with "=" where one takes a value.
 options() {
 	sed -nE 's/^ *(-[A-Za-z], )?--([a-z][a-z-]*)(=?).*/--\2\3/p' | sort
 }
@@ -39,7 +39,7 @@ values() {
 	shift
 	sed -nE 's/^ *(-([A-Za-z]), )?--([a-z][a-z-]*)=.*/\3 \2/p' >"$tmp/options"
 	while read -r word letter; do
-		# Where the value is taken, --help follows, and nothing is run.
+		# If the value is accepted, --help follows, and nothing is run.
 		bounded 10 "$XAUDIT" "$@" "--$word=@bad" --help </dev/null >/dev/null 2>"$tmp/err" && : >"$tmp/err"
 		expected=$(listed <"$tmp/err")
 		# shellcheck disable=SC2086 # words
@@ -62,7 +62,7 @@ for command in $(offer xaudit '' | grep -v '^-'); do
 	"$XAUDIT" "$command" --help >"$tmp/help"
 	sed '/^Commands:/,$d' "$tmp/help" >"$tmp/own"
 	expected=$(options <"$tmp/own")
-	# What ctl lists behind its commands is theirs, but for the last.
+	# The words after ctl's commands belong to these, except the last.
 	[ "$command" != ctl ] || expected=$(printf '%s\n--help' "$expected" | sort)
 	is "$(offer xaudit "$command" --)" "$expected" "$command: the options are those of --help"
 	values "$command" "$command" <"$tmp/own"

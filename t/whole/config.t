@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What a configuration asks for is what is traced, with LD_AUDIT alone and no command in between.
+# Exactly what a configuration asks for is traced, with LD_AUDIT alone and no command in between.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -11,7 +11,7 @@ patchable_library libalpha.so plugin.c -DNAME=alpha
 patchable_library libbeta.so plugin.c -DNAME=beta
 program "$CC" app app.c -L. -lalpha -lbeta
 
-# app: runs it under the module alone. Sets $status, $out, $err.
+# app: runs the program under the module alone. Sets $status, $out, $err.
 app() {
 	rm -rf d xaudit.data
 	status=0
@@ -19,7 +19,8 @@ app() {
 	out=$(cat .out)
 	err=$(cat .err)
 }
-# traced SENTENCE EXPECTED: under the configuration on stdin, the program runs as ever, and these are "FUNCTION CALLS".
+# traced SENTENCE EXPECTED: under the configuration on stdin, the program runs as usual, and EXPECTED are its "FUNCTION
+# CALLS".
 traced() {
 	cat >conf
 	XAUDIT_CONFIG=conf app
@@ -109,7 +110,7 @@ is "$status/$err/$(rows d)" '5/xaudit: ./xaudit.conf: the configuration is skipp
 'file/alpha_work 3' \
 	'record says so once, and its options hold'
 rm xaudit.conf
-# Nobody can read a link to itself, root neither.
+# A link to itself can't be read, not even by root.
 ln -s xaudit.conf xaudit.conf
 app
 is "$status/$out/$err" "5/app 15/xaudit: ./xaudit.conf: the configuration can't be read: input/output error" \

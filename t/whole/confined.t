@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that put themselves under a filter of system calls which kills: they run on, and what they call is recorded.
+# Programs that put themselves under a filter of system calls that kills: they run on, and their calls are recorded.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -28,7 +28,7 @@ for way in prctl syscall probe return late; do
 	alone ring $way 160000
 	is "$status/$out/$err/$(sums)" '0/done//0 lost 0 unfinished' \
 		"$way: mode ring, alone: it runs on, and nothing is lost"
-	# Whoever comes late has a quarter of it.
+	# Threads that start late have a quarter of it.
 	is "$(printf '%s\n' "$report" | jq '.overwritten_chunks > 30 and .functions[0].calls > 50000')" true \
 		"$way: and the ring has been round"
 	alone count $way 160000
@@ -49,7 +49,7 @@ for mode in stream ring count; do
 		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
-# Not each run has them sleep.
+# Threads don't sleep in every run.
 turns=
 for turn in 1 2 3 4 5 6; do
 	record d -b 64k -k plt -l libcounted.so "$tmp/confined_wait"
@@ -61,7 +61,7 @@ done
 is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" \
 	'threads that slept for a lock at the filter go on'
 
-# Programs that limit themselves in other ways, in the midst of what is recorded.
+# Programs that limit themselves in other ways while they are recorded.
 program "$CC" limited limited.c -L. -lcounted
 chmod 755 "$tmp"
 for way in strict as prlimit lock; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Calls on coroutines' stacks, wherever these lie and whoever goes on with them; on a handler's stack in a frame; on
-# threads' stacks side by side.
+# Calls on coroutines' stacks, wherever these lie and whichever thread resumes them; on a handler's stack in a frame; on
+# adjacent stacks of threads.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -17,8 +17,8 @@ events_of() {
 		join(" ")' d.json
 }
 
-# open_calls: of each function, calls that did not return; then what was unwound though it did; what is no call with an
-# end; and, where it is to be told, all that was unwound.
+# open_calls: of each function, calls that did not return; then calls that returned but were unwound in the trace;
+# events that are no call with an end; and, if asked for, all calls that were unwound.
 open_calls() {
 	bounded 60 "$XAUDIT" dump d | awk -v all="${1:-}" '$3 == "entry" { open[$5]++ }
 		$3 == "exit" { open[$5]-- }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A function that is called exactly so often is shown with exactly so many calls, whatever the kind of its site.
+# A function is shown with exactly the number of calls that were made, whatever the kind of its site.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -47,7 +47,8 @@ export LD_BIND_NOW
 kind 'plt, LD_BIND_NOW' plt plain/count
 unset LD_BIND_NOW
 kind 'plt, through dlsym' plt plain/dlsym "$tmp/plain/libcounted.so"
-# What record gives back at the end is no damage, whether a run of counters is in one place or in several.
+# The parts of files that record gives back at the end are no damage, whether a run of counters is in one place or in
+# several.
 for size in 64k 1M; do
 	record d -m count -b $size -k plt -l libcounted.so plain/count 8 1000
 	report d
@@ -64,10 +65,10 @@ if xray_library xray/libcounted.so counted.c; then
 	library "$CLANG" clang/libcounted.so counted.c -fpatchable-function-entry=5
 	program "$CC" clang/count count.c -Lclang -lcounted
 	kind 'patchable, clang =5' patchable clang/count
-	# Both ways into one function: it is traced once, by its own sled.
+	# A function with a sled and traced bindings is recorded once per call, by its sled.
 	kind 'xray and plt' xray,plt xray/count
 
-	# Beside a patchable entry, the compiler writes exit sleds alone.
+	# In a function with a patchable entry, the compiler writes only exit sleds.
 	cat >mixed.c <<'END'
 __attribute__((patchable_function_entry(5), noinline)) int mixed_inner(int x) { return x + 1; }
 __attribute__((noinline)) int mixed_outer(int x) { return mixed_inner(x) + 1; }

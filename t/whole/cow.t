@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Copy-on-write: what is patched is the same in every process, forked workers share it, and what need not be private is
-# not.
+# Copy-on-write: patched bytes are equal in every process, forked workers share them, and no page is private without
+# need.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# field LINE WORD: the number behind the word in the line of $out that begins with LINE.
+# field LINE WORD: the number after the word in the line of $out that begins with LINE.
 field() {
 	printf '%s\n' "$out" | awk -v line="$1" -v word="$2" \
 		'$1 == line { for (i = 1; i < NF; i++) if ($i == word) print $(i + 1) }'
@@ -79,7 +79,7 @@ else
 	skip 15 'no clang here'
 fi
 
-# Nothing can be off and on again but what is bound through us.
+# Only bindings through us can be switched off and on again.
 library "$CC" libpages.so pages.c
 program "$CC" cow cow.c -L. -lpages
 record d --prepare=all --start-disabled -k plt -l libpages.so ./cow plt

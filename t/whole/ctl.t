@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl: what it changes in a running process, what it leaves as it is, and what it says.
+# xaudit ctl: what it changes in a running process, what it leaves unchanged, and its messages.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -15,7 +15,7 @@ done
 program "$CC" helper ctl_helper.c
 program "$CC" patchable/helper ctl_helper.c -DWITH_LIBRARY -Lpatchable -lcontrolled
 
-# kind NAME KIND PROGRAM [LINE]...: the calls of counted() that are traced are those between the commands.
+# kind NAME KIND PROGRAM [LINE]...: exactly the calls of counted() between the commands are traced.
 kind() {
 	name=$1 kinds=$2 command=$3
 	shift 3
@@ -168,7 +168,7 @@ tell call
 ctl --tree "$pid" status --format=json
 is "$status $(printf '%s\n' "$out" | jq -c '[length, ([.[] | .objects[] | .kinds[].on] | add)]') $err" '0 [4,4] ' \
 	'a tree has four processes; the function is on in the one that was forked later, too'
-# Whoever looks by name finds those of other test runs, too, if there are any: the module of this one tells them.
+# A search by name also finds processes of other test runs, if there are any: this run's are known by their module.
 ctl --tree "$pid" disable counted typo
 is "$status $(printf '%s\n' "$out" | grep -c ': 1 function: 1 site switched off') $err" \
 	"0 4 xaudit ctl: 4 processes: 'typo' names nothing: no function of that name can be switched in what is \
@@ -181,7 +181,7 @@ ctl --name 'ctl_tree_t[e]st' snapshot -o all
 is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" \
 	"0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
 	'a snapshot of those of a name is one folder'
-# The head of a forked one loses its mark for a moment.
+# The head of a forked process loses its mark for a moment.
 broken=$(echo $first | sed 's,.* ,,')
 size=$(od -A n -t d8 -j 224 -N 8 "d/p$pid/meta")
 place=$("$XAUDIT" ctl "$broken" status | sed -n 's,^Trace .*/p[0-9]*/,,p')
@@ -225,7 +225,7 @@ is "$status $err" "1 xaudit ctl: neither process $$ nor what descends from it ru
 be seen" \
 	'a tree without the module'
 
-# A filter may kill for system calls that the process does not make itself.
+# A filter may kill the process for a system call that ctl makes in it.
 program "$CC" deny deny.c
 status=0
 ./deny kill true || status=$?
@@ -347,7 +347,7 @@ fails 1 "^xaudit ctl: process $child runs under another version of libxaudit.so:
 	'another version' "$child" start
 finish
 
-# Held while ld.so maps the module, while the module reads its configuration, and behind that.
+# Stopped while ld.so maps the module, while the module reads its configuration, and after that.
 rules 'enabled = no'
 for calls in 1 4 9 16 40 120; do
 	XAUDIT_CONFIG=$tmp/conf alone ./helper begin $calls ./plain/controlled counters 0 0

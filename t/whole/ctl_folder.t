@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl PID snapshot and top: from outside, with nobody stopped. The numbers of t/whole/ring.t tell whether a
+# xaudit ctl PID snapshot and top: from outside, without stopping a thread. The numbers of t/whole/ring.t tell whether a
 # snapshot is whole.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
@@ -26,13 +26,13 @@ stop() {
 	: >counters.stop
 	wait "$record"
 }
-# ctl PID COMMAND...: sets $status; what it says is in ctl.out and ctl.err.
+# ctl PID COMMAND...: sets $status; its output is in ctl.out and ctl.err.
 ctl() {
 	status=0
 	bounded 30 "$XAUDIT" ctl "$@" >ctl.out 2>ctl.err || status=$?
 }
-# Eight threads write; each snapshot is whole. Reading takes longer than taking them, so that comes when all are taken.
-# Recorders hold a known part of what is written.
+# Eight threads write; each snapshot is whole. Reading snapshots takes longer than taking them, so they are read when
+# all are taken. Recorders hold a known part of the events.
 ring=$(rounds 256k 1M)
 start 8 0 -m ring --ring="$ring"
 for n in 1 2 3 4 5; do
@@ -63,7 +63,7 @@ for command in replay dump info; do
 	is "$? $(cat err2)" '0 ' "so does $command"
 done
 
-# Dead: from the folder. The last numbers are there.
+# The process is dead: its events come from the folder. The last numbers are there.
 ctl "d/p$pid" snapshot -o dead
 is "$status $(newest dead counters 0 "$(rounds 1000 5000)")" '0 ' \
 	'a process that has ended: the snapshot of its folder has all that the recorder holds'
@@ -130,7 +130,7 @@ for mode in stream ring count; do
 	is "$status $(cat ctl.err) $(grep -c '^xaudit top' ctl.out)" '0  3' "top, $mode: three screens"
 	like "$(cat ctl.out)" "^xaudit top: process $pid slow, 1 threads, mode $mode\$" \
 		"top, $mode: the head names process, command, threads and mode"
-	# About 45 rounds in half a second; ten times as many calls of the other.
+	# About 45 rounds in half a second; ten times as many calls of the other function.
 	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "digit_0" { if (a++) print ($1 >= 100 && $1 <= 550) }' \
 		ctl.out | tr '\n' ' ')" '1 1 ' \
 		"top, $mode: a screen has the calls since the one before"
@@ -141,7 +141,7 @@ for mode in stream ring count; do
 	kill "$pid"
 	wait "$record" 2>/dev/null
 done
-# A call that lasts for many screens has its time all the same, and sorting by keys, on a terminal.
+# On a terminal: a call that lasts for many screens still has its time; and sorting by keys.
 if command -v script >/dev/null 2>&1; then
 	cat >long.c <<'END_C'
 #include <unistd.h>

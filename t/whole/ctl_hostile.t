@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl at a process that forges what it shows: lists without an end, impossible counts, pages that vanish, a
-# thread that never answers. The command ends, in bounded memory, and says so in one line.
+# xaudit ctl on a process that forges its data: lists without an end, impossible counts, pages that vanish, a thread
+# that never answers. The command ends, in bounded memory, with an error of one line.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -15,11 +15,11 @@ library "$CC" libxaudit.so forged.c -I"$top_srcdir" -I"$top_builddir" "-DVERSION
 printf 'void forge(const char *);\nint main(int argc, char **argv) { forge(argc > 1 ? argv[1] : ""); }\n' >forge.c
 $CC -o forge forge.c -L. -lxaudit -Wl,-rpath,"$tmp" || bail 'forge does not compile'
 
-# forged WHAT: the process.
+# forged WHAT: starts the process.
 forged() {
 	alone ./forge "$1"
 }
-# gone: ends it, however it is.
+# gone: ends it, whatever its state.
 gone() {
 	exec 3>&-
 	kill -9 "$child" 2>/dev/null

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit ctl is killed at any moment: before and behind each of its system calls, one after another, and after times of
+# xaudit ctl is killed at any moment: before and after each of its system calls, one after another, and after times of
 # any length. The program runs on, with right results (system calls that the kernel does not restart by itself may end
-# early then, and are not used here); its sites are as before or as they were to be; the next command works.
+# early then, and are not used here); its sites are in the old or in the new state; the next command works.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -31,14 +31,14 @@ look() {
 	0) now=off ;;
 	"$sites") now=on ;;
 	*)
-		# Each site is one or the other; the command was killed between them.
+		# Each site is on or off; the command was killed between two of them.
 		now=between
 		;;
 	esac
 }
 # after: what must be true after a kill. Sets $wrong when it is not.
 after() {
-	# A thread that was sent to the module is on its way still, perhaps.
+	# A thread that was sent to the module may still be on its way.
 	ctl "$pid" start
 	[ "$status" -eq 0 ] || wrong="$wrong; $1, start: $err"
 	look
@@ -61,7 +61,7 @@ by_calls() {
 	begin "$kinds/controlled" counters 2 4 signals
 	expected=0 wrong='' survived=0 n=0
 	for command; do
-		# Another sequence for each.
+		# Another sequence of times for each.
 		first=$((first + 1))
 		n=$((first % step)) status=99
 		case $command in mode*) rule='' ;; *) rule=counted ;; esac
@@ -73,7 +73,7 @@ by_calls() {
 			[ "$killed" -eq 99 ] || [ "$killed" -eq 0 ] ||
 				wrong="$wrong; $command, call $n: $killed $(cat ctl.err)"
 			after "$command, call $n"
-			# From the other side again.
+			# Again from the other state.
 			case $command in
 			enable) ctl "$pid" disable counted ;;
 			disable) ctl "$pid" enable counted ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# 10 000 sites are switched on and off by xaudit ctl, again and again, while 8 threads call them at full speed and
-# signals come, for a second each.
+# 10 000 sites are switched on and off by xaudit ctl, again and again, for a second in each way, while 8 threads call
+# their functions at full speed and get signals.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -33,7 +33,7 @@ soak() {
 		ctl "$pid" disable '*'
 		[ "$status" -eq 0 ] || wrong="$wrong; $err"
 		ended=$(sum)
-		# The counters are read one after another, and a call may be on its way in each thread.
+		# The counters are read one after another, and each thread may be in a call that is not counted yet.
 		low=$((low + ending - begun))
 		high=$((high + ended - before + 20))
 		rounds=$((rounds + 1))

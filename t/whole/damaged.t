@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Damaged traces: what is readable is read, the rest is one line with file and offset and status 1; and whatever a file
-# holds, no reader crashes, hangs or takes memory without end.
+# Damaged traces: the readable part is read, for the rest there is one line with file and offset, and status 1; and
+# whatever a file holds, no reader crashes, hangs or takes unlimited memory.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace
@@ -52,7 +52,7 @@ spoiled() {
 bytes() {
 	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
-# check NAME ERROR SENTENCE: report fails with that one line (a pattern) but shows the calls of what is left.
+# check NAME ERROR SENTENCE: report fails with that one line (a pattern) but shows the calls in the undamaged part.
 check() {
 	bounded 20 "$XAUDIT" report "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '1 1' "$3: status 1, one line"
@@ -145,7 +145,7 @@ for file in p100/meta p100/t0 p100/c1 record; do
 	esac
 done
 
-# A command without the NUL behind its last word. (What is read beyond it, a build with --enable-asan sees.)
+# A command without the NUL after its last word. (A build with --enable-asan notices reads beyond it.)
 {
 	printf 'process p100 flags=1\npair first 1000 1000 5\npair last 9000 9000 8005\ntext command '
 	head -c 4000 /dev/zero | tr '\0' a
@@ -165,7 +165,7 @@ is "$? $(cat "$tmp/err")" \
 	"1 xaudit: can't open the trace $tmp/nowhere: No such file or directory; \`xaudit record COMMAND\` makes one" \
 	'a folder that is not there is an error in one line'
 
-# Some hundred damages. No reader may use more than 1 GiB, 20 s, or another status than 0 and 1.
+# A few hundred damaged files. No reader may use more than 1 GiB or 20 s, or end with another status than 0 and 1.
 . "$top_srcdir/t/lib/spoiled.sh"
 : "${FUZZ_ROUNDS:=$(rounds 80 250)}"
 for seed in $(seq 1 "$FUZZ_ROUNDS"); do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What dladdr() says of functions that dlsym() found is the same whether their bindings are traced or not.
+# dladdr() gives equal answers about functions that dlsym() found, whether their bindings are traced or not.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -17,7 +17,7 @@ is "$(grep -c '^counted.*: 1 libcounted.so counted here$' plain) $(grep -c '^lib
 	'3 3 nothing: 0 - - elsewhere' '(the program asks)'
 bounded 60 env LD_PRELOAD="$tmp/libwrap.so" ./asks >wrapped.plain
 
-# same SENTENCE OPTION...: as untraced; and the function was called by its stub.
+# same SENTENCE OPTION...: the output is as untraced, and the function was called through its stub.
 same() {
 	sentence=$1
 	shift

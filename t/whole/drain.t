@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Full chunks are written by `xaudit record` as long as it runs; whoever is killed meanwhile, nothing is lost.
+# `xaudit record` writes full chunks as long as it runs; if it or the program is killed meanwhile, nothing is lost.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -50,7 +50,7 @@ drain d ./drain "$tmp/d" slow:30000 200000 die
 is "$status" 137 'a program that is killed'
 all d 230000 'has all in the trace'
 
-# Its end is told by a file of its own, since record's is another.
+# A file tells of the program's end, since record ends at another time.
 for way in 'kill 200000' 'kill 200000 die' '100000 kill 50000 die'; do
 	rm -rf e
 	# The words are words.
@@ -66,7 +66,7 @@ for way in 'kill 200000' 'kill 200000 die' '100000 kill 50000 die'; do
 	all e $calls "record is killed while the program runs ($way): all is in the trace"
 done
 
-# Nobody writes in its stead.
+# No other process writes chunks instead of it.
 drain f ./drain "$tmp/f" slow:30000 stop 300000 cont
 is "$status $err" '0 ' 'record is stopped while the program runs'
 all f 330000 'all is in the trace'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that dropped their rights, or see another root, get their files from record; and nobody else gets any.
+# Programs that dropped their rights, or see another root, get their files from record; other processes get none.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -18,7 +18,7 @@ export XAUDIT_MODULE
 mkdir empty
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
-# accounts CALLS: are all in the trace d, or counted as lost? A call is two events.
+# accounts CALLS: is each call in the trace d, or counted as lost? A call is two events.
 accounts() {
 	report d
 	printf '%s\n' "$report" | jq -r --argjson n "$1" '
@@ -26,7 +26,7 @@ accounts() {
 		if .lost == 2 * ($n - $calls) + .unfinished then (if .lost > 0 then "some lost" else "none lost" end)
 		else "of \($n) calls \($calls) are there, \(.lost) events lost, \(.unfinished) unfinished" end'
 }
-# dropped STEPS: records that into d.
+# dropped STEPS: records the program `dropped` with these steps into d.
 dropped() {
 	record d -b 64k -k plt -l libcounted.so "$tmp/dropped" "$1" "$tmp/empty"
 }
@@ -64,7 +64,7 @@ is "$status/$err/$(accounts 121000)" '0//none lost' 'and flight recorders'
 
 # ---- record does not answer ----
 dropped scu
-# It may find the question of a process that has ended by then, and say so.
+# record may find a request of a process that has ended by then, and say so.
 is "$status/$out/$(accounts 121000)" '0/121000 calls/none lost' \
 	'record is stopped: the program ends, and all is in the file of its family'
 rm -f done
@@ -77,7 +77,7 @@ wait_until 10 sh -c 'test "$("$1" info --format=json d | jq "[.processes[] | sel
 	"$XAUDIT"
 is "$(cat done)/$(accounts 121000)" '121000 calls/none lost' \
 	'the program goes on, and all is in the file of its family'
-# A question may have been under way.
+# A request may have been under way.
 like "$(info d '[.processes[].record_reason | select(.)]')" \
 	'^\["xaudit record (had ended, or was out of reach \(network or user namespace\)|broke off: it ended, or did '\
 'not know the process)"\]$' \
@@ -123,7 +123,7 @@ for pair in '../asked meta' 'p1/../p2 meta' '. record' 'p meta' 'p1. meta' 'reco
 	echo "open $pair ."
 done >names
 is "$(bounded 20 ./ask "$variable" <names | sort -u)" 'error 22' 'names that are none of a trace are refused'
-# A folder of its own: who asks is a process that lasts.
+# In a folder of its own: the process that asks goes on to live.
 ./ask "$variable" <questions >answers &
 asker=$!
 echo new >&9

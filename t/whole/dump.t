@@ -7,7 +7,7 @@
 make_trace=$top_builddir/t/lib/make_trace
 [ -x "$make_trace" ] || bail "no $make_trace: run make check"
 
-# The library is loaded, unloaded and loaded elsewhere; another one comes to its first place.
+# The library is loaded, unloaded and loaded elsewhere; another one is loaded at its first address.
 "$make_trace" "$tmp/reload" <<'END'
 process p100 flags=1
 pair first 1000 1000 5

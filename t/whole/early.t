@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Processes that end while the command runs: what they did not use is given back then, unless somebody may still write.
+# Processes that end while the command runs: then the unused parts of their files are given back, unless a process may
+# still write to them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
 program "$CC" early early.c -fno-builtin
-# Without leases it can't be seen that nobody has a file mapped.
+# Without leases we can't find out that no process has a file mapped.
 case $(stat -f -c %T .) in
 overlayfs | nfs | fuse*)
 	skip 9 'a file system without leases'
@@ -41,7 +42,7 @@ report a
 is "$(calls srand), $(sums)" '1000, 0 lost 0 unfinished' 'all is in the trace'
 is "$(find a -name meta -size +1048576 | wc -l)" 0 'at the end nothing is left as large'
 
-# The second one ends later, so the first one was looked at when the second is small.
+# The second process ends later, so when its file is small, record has looked at the first one's.
 cat >second <<'EOF'
 . ./common
 first=$(./early 1000 ./go)
@@ -60,7 +61,7 @@ report b
 is "$(calls srand), $(sums)" '2100, 0 lost 0 unfinished' 'all is in the trace, and of that child, too'
 is "$(find b -name meta -size +1048576 | wc -l)" 0 'once it has ended, what it did not use is given back as well'
 
-# The same, and record is killed when the first one was trimmed.
+# Again, but record is killed after it has trimmed the first file.
 cat >third <<'EOF'
 . ./common
 pid=$(./early 1000)

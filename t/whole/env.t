@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What xaudit env prints has a program traced, whoever reads it.
+# With the output of xaudit env a program is traced, whichever program reads that output.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 unset LD_AUDIT GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES

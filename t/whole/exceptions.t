@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Exceptions cross traced frames with each C++ library and each unwinder: libgcc's in a library of its own and linked
-# in, libstdc++ likewise, LLVM's libunwind; and to and from plugins. The program is that of fixtures/transparent.h.
+# Exceptions cross traced frames with each C++ library and each unwinder: libgcc and libstdc++, each as a shared library
+# and linked in, and LLVM's libunwind; also to and from plugins. The program is that of fixtures/transparent.h.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/transparent.sh"

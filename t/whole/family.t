@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that took rights, paths, descriptors or file sizes from themselves, under LD_AUDIT alone: their threads and
-# forked children are in the trace, each call of them.
+# Programs that gave up rights, paths, descriptors or file sizes, under LD_AUDIT alone: each call of their threads and
+# forked children is in the trace.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -24,7 +24,7 @@ alone() {
 	bounded 60 env LD_AUDIT="$tmp/libxaudit.so" XAUDIT_CONFIG="$tmp/conf" ./family "$2" "$tmp/empty" >.out 2>.err ||
 		status=$?
 }
-# look NAME: each call is there, in one file, and as many processes as called.
+# look NAME: each call is there, in one file, and so is each process that called.
 look() {
 	report d
 	is "$status$(cat .out .err)/$(calls counted)/$(sums)" "0/$all/0 lost 0 unfinished" "$1: each call is there"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Forked processes whose trace lies in the file of their family: what they are called and found by, the records that
-# they have from their parents, counters in runs, damage; and what thousands of them cost.
+# Forked processes whose trace is in the file of their family: their names, how they are found, the records that they
+# have from their parents, counters in runs, damage; and the cost of thousands of them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace
@@ -143,7 +143,7 @@ is "$("$XAUDIT" dump good/p101 | grep custom | sed 's/  */ /g')" '0.000300000 10
 
 # ---- damage ----
 place=131072
-# bytes OFFSET TEXT: of a copy of the trace.
+# bytes OFFSET TEXT: overwrites bytes of a copy of the trace.
 bytes() {
 	rm -rf damaged
 	cp -R good damaged
@@ -197,14 +197,14 @@ damage $((5 * place)) 'there are no counters where they should begin' 'counters 
 bytes $((5 * place + 40)) '\377\377\377\377\377\377\377\377'
 damage $((5 * place)) 'the counters have an impossible size' 'counters larger than their places'
 
-# Whatever the file holds. Most damage is done where heads, words and chunks begin.
+# Damage of any sort. Most of it is where heads, words and chunks begin.
 . "$top_srcdir/t/lib/spoiled.sh"
 : "${FUZZ_ROUNDS:=$(rounds 50 150)}"
 for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	rm -rf fuzz part
 	cp -R good fuzz
-	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; of some, much of what
-	# follows.
+	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; in some cases also much
+	# after that.
 	n=$(echo 0 6 20 2 10 15 17 | cut -d ' ' -f $((seed % 7 + 1)))
 	dd if=good/p100/meta of=part bs=65536 skip="$n" count=1 2>/dev/null
 	[ $((seed % 3)) = 0 ] || truncate -s 640 part
@@ -235,7 +235,7 @@ children 3000 10000 | "$make_trace" many || bail 'make_trace failed'
 for command in info report dump; do
 	kb=$(ulimit -n 200 && bounded 100 "$max_rss" "$XAUDIT" $command many)
 	diag "$command: $kb kB"
-	# What they share is read once: 10000 functions take a MB.
+	# Common records are read once: 10000 functions take a MB.
 	most=40000
 	[ $command = dump ] && most=150000 # it has all open at once
 	if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then

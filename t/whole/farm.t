@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The programs of the farm (`make farm`) that a system for development has anyway: in five ways they print and end the
-# same as untraced, lose nothing, and check finds nothing in them.
+# Those programs of the farm (`make farm`) that every system for development has: in five ways of tracing they print and
+# end as untraced and lose no events, and check finds nothing in them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 skip_sanitized
 need jq

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Objects that must be left alone are: their functions run as ever, and info says why they are not traced.
+# Objects that must be left alone: their functions run as usual, and info says why they are not traced.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -18,7 +18,7 @@ audited() {
 	out=$(cat .out)
 	err=$(cat .err)
 }
-# left SENTENCE SITES: the program ran as ever, and nothing was traced for this reason.
+# left SENTENCE SITES: the program ran as usual, and nothing was traced, for this reason.
 left() {
 	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
 	is "$(object d libcounted.so .sites | jq -cS .)" "$2" "$1: info says why"
@@ -32,7 +32,7 @@ build() {
 	program "$CC" count count.c -L. -lcounted
 }
 changed='{"patchable":{"the file changed since it was mapped":1},"xray":{"the file changed since it was mapped":1}}'
-# Rules of xaudit record: they alone make a folder where nothing is selected.
+# Only under xaudit record is there a folder when nothing is selected.
 XAUDIT_RULES='[trace]
 output = d
 [library libcounted.so]

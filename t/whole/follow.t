@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that a traced program executes: traced under `xaudit record` and with follow = yes, else left alone.
+# Programs that a traced program executes: they are traced under `xaudit record` and with follow = yes, else left alone.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need sh env

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each process has its own calls, however it came to be, and its parent's stay as they are. Folders there are as many as
-# programs were executed.
+# Each process has its own calls, in whatever way it was made, and its parent's calls don't change. There are as many
+# folders as executed programs.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# wrong: processes whose calls in the trace are not what they told; "" if all is well.
+# wrong: processes whose calls in the trace differ from the number that they printed; "" if there are none.
 wrong() {
-	# Calls of children that run beside their parents, on its thread-local data, are left out, and counted.
+	# Calls of children that run at the same time as their parents, on the parent's thread-local data, are left out,
+	# and counted.
 	printf '%s\n' "$out" | awk 'NF != 2 || $1 !~ /^[0-9]+$/ { print; next }
 		{ sum[$1] += $2 } END { for (p in sum) print p, sum[p] }' |
 		while read -r pid told rest; do
@@ -67,8 +68,8 @@ else
 	skip 65 'no clang here'
 fi
 
-# Each library is looked into the first time that it is opened, each time its stubs are made: the fork comes in the
-# middle of all that.
+# A library is scanned when it is opened for the first time, and its stubs are made each time: the fork comes in the
+# middle of that.
 patchable_library libwithin.so within.c
 patchable_library libopen.so loader_part.c -DNAME=open -DMANY
 program "$CC" fork_open fork_open.c "-I$top_srcdir/runtime/api" -L. -lwithin "$top_builddir/libxaudit-api.a"

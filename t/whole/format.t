@@ -7,8 +7,8 @@
 make_trace=$top_builddir/t/lib/make_trace
 [ -x "$make_trace" ] || bail "no $make_trace: run make check"
 
-# The same events, whatever the format: $1 begins the process; $2, $3 and $4 tell where chunks go, $5 is how an entry is
-# called.
+# Equal events in each format: $1 begins the process; $2, $3 and $4 tell where chunks go, $5 is the command for an
+# entry.
 script() {
 	cat <<END
 process p100 chunk=65536 ring_chunk=65536 ring_size=262144 $1
@@ -52,7 +52,7 @@ trace() {
 	shift
 	script "$@" | "$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
 }
-# shown NAME: what all readers say of it.
+# shown NAME: the output of all readers.
 shown() {
 	for command in report 'report --by=thread' replay 'dump --format=json'; do
 		# A command and its options.
@@ -71,7 +71,7 @@ trace both version=2 stream both both kept
 shown both >"$tmp/out"
 ok 'a chunk that is in both counts once' cmp "$tmp/want" "$tmp/out"
 
-# The order in t<n> is none, and who was killed while it copied a chunk left no head there.
+# Chunks in t<n> are in no order, and a process that was killed while it copied a chunk left no head there.
 script version=2 stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	"$make_trace" "$tmp/order" || bail 'make_trace failed'
 "$XAUDIT" report "$tmp/order" >"$tmp/want"
@@ -98,7 +98,7 @@ like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of
 # Those four hold three full chunks and the rest; two of five words are entries.
 is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 / 5))" 'with all their events'
 
-# A chunk that is nowhere, where nothing can have been overwritten.
+# A chunk is missing in a trace where no chunk can have been overwritten.
 script version=2 stream stream stream entry |
 	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	"$make_trace" "$tmp/hole" || bail 'make_trace failed'

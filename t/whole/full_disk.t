@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The disk becomes full while a program records, stays so while its pages are written back, and has room again: the
-# program goes on, and each event is recorded or counted as lost. On file systems that write in place and on those that
-# don't.
+# The disk becomes full while a program records, stays full while its pages are written back, and has room again: the
+# program goes on, and each event is recorded or counted as lost. On file systems that write in place and on others.
 if [ "$(id -u)" -eq 0 ] && [ -z "${own_mounts-}" ]; then
-	# What is mounted goes with us.
+	# Mounts end with this process.
 	own_mounts=1 exec unshare --mount "$0"
 fi
 . "${top_srcdir:-.}/t/lib/tap.sh"
@@ -18,7 +17,7 @@ program "$CC" full_disk full_disk.c -fno-builtin
 later() {
 	[ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
-# A program that has ended shows in its status.
+# A program that ended too early is noticed by its status.
 trap "" PIPE
 
 # round N: has the program make N calls, and waits for it.
@@ -52,7 +51,7 @@ for fs in ext4 xfs btrfs; do
 		sync -f "$fs"
 		dd if=/dev/zero of="$fs/rest" bs=64k 2>/dev/null
 		dd if=/dev/zero of="$fs/last" bs=512 2>/dev/null
-		# Each time all that was stored is written back, and so protected against the next store.
+		# Each time all stored pages are written back, which protects them against the next store.
 		for n in 1 2 3 4 5 6 7 8; do
 			sync -f "$fs" 2>/dev/null
 			round 20000

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # gdb sees through intercepted frames: a backtrace of a traced program that crashed or was stopped reaches main, with
-# the same functions of the program as untraced; finish and up go on working, and so does a core.
+# the same functions of the program as untraced; finish and up work, and so does a core.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/transparent.sh"
@@ -13,7 +13,7 @@ $CC -o seven seven.c || bail 'no compiler'
 bounded 60 gdb --batch -nx -ex run ./seven 2>&1 | grep -q 'exited with code 07' ||
 	skip_all 'gdb may not run programs here'
 
-# debug MODULE-OR-NOTHING OPTION...: what gdb says, with the module in the program but not in gdb.
+# debug MODULE-OR-NOTHING OPTION...: gdb's output, with the module in the program but not in gdb.
 debug() {
 	module=$1
 	shift
@@ -33,7 +33,7 @@ functions() {
 	sed -n 's/^#[0-9]* .*\<\(fall\|ending\|step\|run\|main\) (.*/\1/p' | tr '\n' ' '
 }
 
-# seen KIND: of the program `stopped` as it lies in the current folder.
+# seen KIND: checks the program `stopped` of the current folder.
 seen() {
 	kinds=$1
 	for thread in '' thread; do
@@ -76,7 +76,7 @@ more seen calls
 build -fpatchable-function-entry=5
 seen patchable
 
-# The module's own stack, which the first dlopen left: above that of a thread which came later, so gdb has to go down.
+# The module's own stack, which the first dlopen left, lies above the stack of a later thread, so gdb has to go down.
 cat >opens.c <<'END'
 #include <dlfcn.h>
 #include <pthread.h>

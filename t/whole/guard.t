@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# XAUDIT_IF_TRACED: guarded code runs when xaudit is at work and never else, however it is compiled and linked.
+# XAUDIT_IF_TRACED: guarded code runs when xaudit is at work and only then, however it is compiled and linked.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -42,8 +42,7 @@ in_cc() {
 		$compiler $include "$@" -x c++ -c -o main.o "$sources/guard.c" 2>.err &&
 		$compiler "$@" -o guard main.o part.o again.o 2>.err
 }
-# with NAME EACH BUILD...: a check, skipped where the compiler or the linker has not what it takes. In check a third of
-# them.
+# with NAME EACH BUILD...: a check, skipped where compiler or linker can't build it. In check a third of them.
 nth=$(rounds 3 1) combination=0
 with() {
 	name=$1 each=$2
@@ -67,7 +66,7 @@ linkers=
 for name in bfd gold lld; do
 	command -v ld.$name >/dev/null 2>&1 && linkers="$linkers $name"
 done
-# For C++ the driver's C name does, with its library.
+# For C++ the driver's C name is enough, with C++'s library.
 for cc in "$CC" $clangs; do
 	case $cc in *clang*) cxx="$cc -lstdc++" werror=-Wno-unused-command-line-argument ;; *) cxx=$CXX werror= ;; esac
 	for flags in '-O0 -std=gnu89' '-O1 -std=c90 -pedantic' '-O2 -std=c11 -pedantic' '-O3 -funroll-loops' \
@@ -100,7 +99,7 @@ sections() {
 	readelf -nW "$1" | grep -c '^  xaudit .*0x00000018'
 }
 
-# fast FUNCTION: what it does up to its first return: names of the instructions.
+# fast FUNCTION: names of its instructions up to the first return.
 fast() {
 	objdump -d --no-show-raw-insn --disassemble="$1" guard |
 		awk '$1 ~ /^[0-9a-f]+:$/ { if (!done) printf "%s%s", between, $2; between = " " }
@@ -118,7 +117,7 @@ for cc in "$CC" $clangs; do
 		"$cc: with XAUDIT_NO_HOOK it is never taken, and there is none"
 done
 
-# Unused functions go, with their guards.
+# Unused functions are dropped, with their guards.
 unused() {
 	nm guard | grep -c unused
 }
@@ -132,7 +131,7 @@ for linker in $linkers; do
 	both "ld.$linker without them"
 done
 
-# An object file made from LTO beside one that is not: lld keeps the note of both.
+# An LTO object file together with one that is not LTO: lld keeps the notes of both.
 in_mixed() {
 	$CLANG $include -O2 -flto -c -o main.o "$sources/guard.c" &&
 		$CLANG $include -O2 -c -o part.o "$sources/guard_part.c" &&

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Guards are switched by rules, at load and while the program runs, from inside and from outside, and are seen by
-# whoever asks. XAUDIT_SOAK=1: for longer.
+# Guards are switched by rules, at load and while the program runs, from inside and from outside, and xaudit's commands
+# and functions show them. XAUDIT_SOAK=1: for longer.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -14,7 +14,7 @@ printf '[trace]\noutput = %s/nothing\n[library nosuch.so]\n' "$tmp" >none
 rounds=400 reloads=1000
 [ -z "$XAUDIT_SOAK" ] || rounds=40000 reloads=20000
 
-# audited CONF COMMAND...: under the module with these rules; what is said, in one line.
+# audited CONF COMMAND...: runs it under the module with these rules; prints its messages in one line.
 audited() {
 	conf=$1
 	shift
@@ -23,7 +23,7 @@ audited() {
 
 # ---- by rules, at load ----
 
-# ruled STATE SENTENCE: of the rules on standard input.
+# ruled STATE SENTENCE: the rules on standard input leave the guards in this state.
 ruled() {
 	{
 		printf '[trace]\noutput = %s/nothing\n' "$tmp"
@@ -109,7 +109,7 @@ off $((reloads / 2)), as many mappings;" \
 is "$(audited none ./live text one)/$(audited none ./live text two)" 'text r-xp;/text r-xp;' \
 	'the text is protected as ever, and nothing is writable and executable'
 ok 'patched text is the same in every process' cmp one two
-# Where nothing that was writable may become executable, all is the same.
+# It works as well where memory that was writable must not become executable.
 program "$CC" deny deny.c
 denied() {
 	bounded 300 ./deny "$how" env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" "$@" 2>.err | tr '\n' ';'
@@ -127,7 +127,7 @@ for how in mdwe eperm kill; do
 	is "$(denied ./live text denied; cmp one denied)" 'text r-xp;' \
 		"where $how is in force: the text is protected as ever, and the same"
 done
-# Without /proc nobody can be asked, nor text be written through it.
+# Without /proc nothing can be learned from it, and text can't be written through it.
 bare='mount -t tmpfs none /proc && exec "$@"'
 if ./deny eperm unshare -m sh -c "$bare" bare true 2>/dev/null; then
 	is "$(bounded 60 ./deny eperm unshare -m sh -c "$bare" bare env XAUDIT_CONFIG="$tmp/none" LD_AUDIT="$MODULE" \
@@ -160,7 +160,7 @@ begin_live() {
 	cp none conf
 	begin ./live serve
 }
-# called: what the program says of its guards.
+# called: what the program prints of its guards.
 called() {
 	tell .
 	tail -n 1 out

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Handlers that close libraries: their own stays, whoever's dlclose it is, and others go; libraries that are closed
-# while threads are in their handlers.
+# Handlers that close libraries: a handler's own library stays, whichever object's dlclose it calls, and others go;
+# libraries that are closed while threads are in their handlers.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -19,7 +19,7 @@ static=$top_builddir/libxaudit-api.a
 	program "$CC" noplt closing.c $include "$static" -L. -ltick -fno-plt -Wl,-z,now,-z,relro
 }
 
-# A library stays once it was closed so: each round needs another one.
+# A library that was closed in this way stays loaded: each round needs another one.
 i=0
 while [ $((i += 1)) -le 200 ]; do
 	cp plugin.so "lazy$i.so" && cp now.so "now$i.so" && cp noplt.so "noplt$i.so" || bail 'no copies'
@@ -80,7 +80,7 @@ written"
 		'so where dlclose itself is traced, with each of its calls'
 }
 
-# What can't be helped is said.
+# Where we can't keep the library, a message says so.
 run ./closing blind now ./plugin.so
 is "$status $out" '0 blind' 'a handler closes its own library by a pointer that was copied before'
 is "$err" "xaudit: $tmp/./plugin.so: is unloaded by its own handler, whose dlclose does not come by way of xaudit; it \

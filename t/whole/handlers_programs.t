@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Handlers in programs of each kind: what writes over all registers changes no result, what throws is caught.
+# Handlers in programs of each kind: a handler that overwrites all registers changes no result, and exceptions of
+# handlers are caught.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -11,7 +12,7 @@ include="-I$top_srcdir -I$top_srcdir/runtime/api"
 if grep -qw avx /proc/cpuinfo; then include="$include -mavx"; fi
 static=$top_builddir/libxaudit-api.a
 
-# kind NAME COMPILER RECORDED_BY [FLAG]...: builds NAME/spoil with its library, and runs it in all ways.
+# kind NAME COMPILER RECORDED_BY [FLAG]...: builds NAME/spoil with its library, and runs it in each way.
 kind() {
 	name=$1 compiler=$2 selected=$3
 	shift 3

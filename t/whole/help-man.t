@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The options that --help lists are those that the man page describes, for each subcommand; keys of the configuration,
-# kinds of sites and what check finds are in the manuals as in the sources.
+# kinds of sites and check's findings are in the manuals as in the sources.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 # Options as LETTER,WORD: "o,output", or ",sort" where there is no letter.
@@ -39,16 +39,16 @@ is "$("$XAUDIT" --help | help_options)" "$(man_options "$top_srcdir/doc/xaudit.1
 
 # ---- keys, kinds and findings ----
 
-# listed PAGE TEXT: what a page tells of in the list that follows a line with that text.
+# listed PAGE TEXT: the items of the list that follows a line with that text in the page.
 listed() {
 	sed -n "/$2/,/^\\.El/p" "$top_srcdir/doc/$1" | sed -n 's/^\.It Cm //p' | sort
 }
-# refused LINE...: what is said of a configuration with these lines.
+# refused LINE...: the message about a configuration with these lines.
 refused() {
 	printf '%s\n' "$@" >"$tmp/bad.conf"
 	XAUDIT_CONFIG=$tmp/bad.conf bounded 10 "$XAUDIT" env 2>&1 >/dev/null
 }
-# words: those that a message on standard input allows.
+# words: the words that a message on standard input allows.
 words() {
 	sed -n 's/.*; allowed[^:]*: //p' | sed 's/, /\n/g' | sort
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler's
-# signals come: no call is lost or counted twice, and nothing piles up. 5 000 cycles, or 20 000; XAUDIT_SOAK=1 (make
-# soak) makes it 1 000 000, with hours to spare.
+# A host that reloads three plugins as fast as it can, while four threads call them, a fifth forks, and a profiler sends
+# signals: no call is lost or counted twice, and no memory, file or mapping is leaked. 5 000 cycles, or 20 000;
+# XAUDIT_SOAK=1 (make soak) makes it 1 000 000, with hours to spare.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -12,13 +12,13 @@ cycles=$(rounds 5000 20000 1000000) limit=$(rounds 150 150 7200)
 children=100
 calls=$(rounds 30 30 5)
 
-# used FIELD: how much more the last line "used" of the host has there than the first.
+# used FIELD: the difference of this field between the host's first and last line "used".
 used() {
 	printf '%s\n' "$told" | awk -v f="$1" \
 		'$1 == "used" { n++; if (n == 1) first = $f; last = $f } END { if (n == 2) print last - first }'
 }
-# expected FUNCTIONS...: rows of the report, from what the host tells: of $1 = work (loads or calls), all processes or
-# its own.
+# expected FUNCTIONS...: rows of the report, computed from the host's output: of $1 = work (loads or calls), all
+# processes or its own.
 expected() {
 	printf '%s\n' "$told" | awk -v sleds="$sleds" -v all="$1" '
 		$1 == "used" || $1 == "pid" { next }
@@ -43,7 +43,7 @@ kind() {
 	rm -rf d
 	status=0
 	began=$(date +%s)
-	# Small buffers, all of one size: a thread has one mapped and room for a second, which is not there from the
+	# Small buffers, all of one size: a thread has one mapped and later a second one, which is not there from the
 	# start.
 	bounded $limit "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'libone.so' -l \
 		'libtwo.so' -l libthree.so -l libstay.so \
@@ -60,7 +60,7 @@ kind() {
 	ok "$name: resident memory after the last cycle is within 1 MiB of that after cycle 1000" test \
 		"$(used 4)" -le 1024
 	ok "$name: and address space" test "$(used 3)" -le 1024
-	# The allocator's and the kernel's own may come and go by a few.
+	# Numbers of the allocator and the kernel may vary a little.
 	ok "$name: and the number of mappings within ten" test "$(used 2)" -le 10
 	[ "$(used 3)" -le 1024 ] || diag "$(diff maps.1 maps.2)"
 	diag "$name: $(used 4) kB resident, $(used 3) kB of addresses, $(used 2) mappings more"

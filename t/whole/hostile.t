@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Hostile surroundings: full disks, limits, sandboxes, lost folders and descriptors. The program behaves as without us;
-# the trace can be read; and each call is in it, or counted as lost.
+# Hostile surroundings: full disks, limits, sandboxes, lost folders and descriptors. The program behaves as without us,
+# the trace can be read, and each call is in it or counted as lost.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 chmod 755 "$tmp"
 
-# accounts CALLS: does the trace in d (or $2) have each of them, or tell that it was lost? A call is two events.
+# accounts CALLS: is each call in the trace d (or $2), or counted there as lost? A call is two events.
 accounts() {
 	report "${2:-d}"
 	if [ "$report_status" -ne 0 ] || [ -s .report-err ]; then
@@ -20,11 +20,11 @@ accounts() {
 		then (if .lost > 0 then "some lost" else "none lost" end)
 		else "of \($n) calls \($calls) are there, \(.lost) events lost, \(.unfinished) unfinished" end'
 }
-# of_program: its lines without those of record's end, which say what was lost.
+# of_program: its lines without those that record prints at its end, which say what was lost.
 of_program() {
 	sed 's/xaudit record: .*//; /^$/d'
 }
-# run WHAT [ARGUMENT]: untraced into plain, recorded into d; both with their status behind.
+# run WHAT [ARGUMENT]: untraced with output to plain, and recorded into d; the status follows the output.
 run() {
 	status=0
 	bounded 60 ./hostile "$@" >plain 2>&1 || status=$?
@@ -42,7 +42,7 @@ hostile() {
 	like "$(accounts "$calls")" "^($expected)\$" "$sentence: all calls are accounted for"
 }
 
-# in_mounts SENTENCE EXPECTED PREPARATION WHAT [ARGUMENT]: the same in mounts of its own; d lies in ./small there.
+# in_mounts SENTENCE EXPECTED PREPARATION WHAT [ARGUMENT]: as hostile, in mounts of its own; there d lies in ./small.
 in_mounts() {
 	sentence="$name: $1" expected=$2 preparation=$3
 	shift 3
@@ -129,7 +129,7 @@ all() {
 	fi
 }
 
-# The one surrounding in which a program ends that would not: xaudit-record(1) says so.
+# The only surroundings in which a program ends that would go on without us: xaudit-record(1) says so.
 killed() {
 	run strict-kill-sandbox
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile strict-kill-sandbox

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# At every instruction of every way through the module something is injected: signals whose handlers make events, fill a
-# chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
-# (t/lib/inject.c). Then registers, counts, open calls, children and locks have to be as if nothing had been. One kind
-# at each instruction, in turn, and in check at each third one; with XAUDIT_SOAK=1 all.
+# At every instruction of every path through the module something is injected: signals whose handlers make events, fill
+# a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
+# (t/lib/inject.c). Then registers, counts, open calls, children and locks have to be as if nothing had happened. One
+# kind at each instruction, in turn, in `make check` at each third one; with XAUDIT_SOAK=1 all kinds at each.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need objdump
@@ -12,12 +12,12 @@ need objdump
 ulimit -f 4000000
 objdump -d --no-show-raw-insn "$MODULE" | awk '$2 == "rdtsc" { sub(":", "", $1); print $1 }' >rdtsc
 covered=0
-# Where each instruction costs milliseconds, some.
+# If each instruction costs milliseconds, only at some instructions.
 few="-n $(rounds 170 500 20000)"
 each=$(rounds 3 1)
 
-# injected KINDS INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: sets $result to what the judge says at last, or to
-# what went wrong before, and $judged to all that it says.
+# injected KINDS INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: sets $result to the judge's last line, or to an
+# earlier error, and $judged to the judge's whole output.
 injected() {
 	kinds=$1 options=$2 judge=$3 what=$4
 	shift 4
@@ -56,7 +56,8 @@ all() {
 	verdict
 }
 
-# every KIND NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: this one at every instruction, also in check.
+# every KIND NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: this kind at every instruction, also in `make
+# check`.
 every() {
 	name="$kind, $2: $1 at every instruction" kinds=$1 options="$3 -a"
 	shift 3
@@ -64,7 +65,7 @@ every() {
 	verdict
 }
 
-# What went wrong, but for known kinds. Those are checks that fail, as long as they do.
+# Errors, except those of known kinds, which are checks that are expected to fail.
 verdict() {
 	said=$(echo "$said" | grep '^covered')
 	diag "$name: $said"
@@ -83,8 +84,8 @@ verdict() {
 # was read more than 2^31 ticks ago has a wrong time.
 known='' known_mark=$(echo todo | tr a-z A-Z)
 
-# counting NAME INJECT-OPTIONS WHAT: mode count has no events, but all calls. Where it forks, the child may have counted
-# the call in the middle.
+# counting NAME INJECT-OPTIONS WHAT: mode count has no events, but all calls. In a fork in the middle of a call, the
+# child may have counted the call.
 counting() {
 	name="$kind, mode count, $1" options=$2 what=$3
 	for kinds in event,chunk,vfork,jump,other,pause fork; do

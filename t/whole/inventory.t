@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What a traced process has that it did not ask for: no thread, open file, socket, child, timer or signal handler, and
-# no changed signal mask, in any mode. With a snapshot on a signal, that one handler.
+# A traced process gets nothing that it did not ask for: no thread, open file, socket, child, timer or signal handler,
+# and no changed signal mask, in any mode. With a snapshot on a signal, only that handler.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -36,7 +36,7 @@ is "$(sed -n 's/^SigCgt:[[:space:]]*//p' signal.out)" \
 	"$(printf '%016x' $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' plain) | 1 << 11)))" \
 	'a snapshot on a signal: of this signal'
 
-# With events of its own the command's other ways to start it make no difference.
+# With events of its own, the command's other ways to start it make no difference.
 record d -k plt ./inventory
 is "$(printf '%s\n' "$out" | diff plain -)" '' 'under xaudit record: it has the same'
 done_testing

@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# compare: of each thread, the calls in the trace are what the program counted, or one more; "" if all is well.
+# compare: prints "" if each thread has as many calls in the trace as the program counted, or one more.
 compare() {
 	od -An -v -w16 -td8 counters | while read -r tid count; do
 		[ "$tid" -ne 0 ] || break
@@ -23,7 +23,7 @@ check() {
 	report d
 	is "$(printf '%s\n' "$report" | jq ".lost == 0 and .unfinished <= $2")" true \
 		"$1: nothing is lost, at most one call is open"
-	# Whatever ended had begun, and what is unfinished is what did not end.
+	# Each end has a beginning, and only calls without an end are unfinished.
 	counted=$(od -An -v -td8 -w16 counters | awk '{ sum += $2 } END { printf "%d", sum }')
 	ended=$(($(calls counted) - $(printf '%s\n' "$report" | jq .unfinished)))
 	ok "$1: calls that the program counted have an end" test "$ended" -ge "$counted"
@@ -43,7 +43,7 @@ kind() {
 
 library "$CC" libcounted.so counted.c
 kind plt plt
-# Nobody is there who could put the trace in order afterwards.
+# No process is left that could repair the trace afterwards.
 printf '[trace]\noutput = d\nbuffer = 256k\n[library libcounted.so]\nkinds = plt\n[library *]\nkinds = none\n'\
 '[program]\nkinds = none\n' >conf
 rm -rf d

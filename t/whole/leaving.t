@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Calls that never return end in the trace as unwound, each at its own depth, also where functions call themselves:
-# throw, longjmp, pthread_exit, pthread_cancel, exit. And calls on other stacks stay apart: coroutines on static and
-# heap stacks, and that change threads. The program is fixtures/leaving.cc; before and after what it is told to do, it
-# calls f_leaf, and f_down.
+# throw, longjmp, pthread_exit, pthread_cancel, exit. Calls on other stacks stay separate: of coroutines on static and
+# heap stacks, and of coroutines that change threads. The program is fixtures/leaving.cc; before and after its scenario
+# it calls f_leaf, and f_down.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -55,7 +55,7 @@ all() {
 	migrates
 }
 
-# Which thread a call belongs to is not to be told; that each is there, is.
+# The check can't know to which thread a call belongs, only that each call is there.
 migrates() {
 	record d -k "$kind" $rules ./leaving thread-stack
 	is "$status/$out/$err" '5/done/' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# No cache line is written by two threads while they record, whatever they write: records, cursors, chunks, counters,
-# mirrors, slots of the epoch. Eight threads are watched, access by access.
+# While threads record, no cache line is written by two of them: records, cursors, chunks, counters, mirrors, slots of
+# the epoch. Each access of eight threads is watched.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit list: numbers, names and reasons for files that are built here, in both formats; and what is no such file.
+# xaudit list: numbers, names and reasons for files that are built here, in both formats; and files that it refuses.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need perl
@@ -19,7 +19,7 @@ build() { # NAME COMPILER OPTION...
 list() {
 	bounded 30 "$XAUDIT" list "$@" 2>"$tmp/err"
 }
-# query FILE EXPRESSION: of the JSON in FILE, as $j; functions by name in %f.
+# query FILE EXPRESSION: evaluates it with the JSON of FILE as $j, and functions by name in %f.
 query() {
 	perl -MJSON::PP -0777 -e '
 		my $j = JSON::PP->new->utf8->decode(<STDIN>);

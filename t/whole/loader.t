@@ -77,8 +77,7 @@ does_many() {
 		"$expected, 0 lost 0 unfinished" "$name: each of its functions is counted each time"
 }
 
-# The program's own function, and the libraries', called by destructors and atexit() handlers when both are closed
-# already.
+# The program's function and the libraries', called by destructors and atexit() handlers after both are closed.
 does_late() {
 	end_of plain ./loader "$1"
 	record d -k "$kind" ./loader "$1"
@@ -112,7 +111,7 @@ does_ends() {
 	done
 }
 
-# What others do while the process ends is theirs to know; the first thread's calls are certain.
+# The calls of other threads while the process ends are not known; the first thread's are.
 does_busy() {
 	runs=$(rounds 60 200)
 	[ "$kind" = patchable ] || runs=$(rounds 20 50)
@@ -196,8 +195,7 @@ is "$status/$out/$err" '0/7 calls/' 'the module twice: the program prints the sa
 report d
 is "$report_status" 0 'and the trace can be read'
 
-# Code that runs before constructors do: the program's preinit functions, and IFUNC resolvers, while all is being
-# relocated.
+# Code that runs before constructors: the program's preinit functions, and IFUNC resolvers during relocation.
 program "$CC" starts-preinit loader_starts.c -DPREINIT -L. -lcounted
 directly LD_AUDIT="$MODULE" ./starts-preinit
 report d
@@ -211,7 +209,7 @@ report d
 is "$status/$out/$err $(calls choice_resolve) $(calls choice_begin), $(sums)" '0/7 calls/ 1 1, 0 lost 0 unfinished' \
 	"a start-up library's IFUNC resolver is traced, before anything is consistent"
 
-# No la_preinit there, and nobody runs destructors.
+# Here la_preinit is not called, and destructors don't run.
 program "$CC" starts-bare starts_bare.c -nostartfiles -L. -lcounted
 directly LD_AUDIT="$MODULE" ./starts-bare
 started 'a program that does not start through __libc_start_main'
@@ -222,7 +220,7 @@ directly LD_AUDIT="$MODULE" ./starts-alone
 started 'a program without a C library'
 library "$CC" libcounted.so counted.c
 
-# Its function is what everybody is bound to.
+# All objects are bound to its function.
 library "$CC" libpreloaded.so counted.c
 directly LD_AUDIT="$MODULE" LD_PRELOAD="$tmp/libpreloaded.so" ./starts
 started LD_PRELOAD

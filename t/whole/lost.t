@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# When events were lost, whoever looks at the numbers is told how many, of how many, and why.
+# When events were lost, every command that shows numbers says how many, of how many, and why.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -14,8 +14,8 @@ int main(void)
 	return 0;
 }
 END
-# stderr HOW COMMAND...: with an fd 2 that is a pipe which is full (full), or which nobody reads (unread). Otherwise
-# that of a program that makes fd 2 a file of its own (HOW names it), before it makes a million events.
+# stderr HOW COMMAND...: runs it with an fd 2 that is a full pipe (full), or a pipe without a reader (unread). Otherwise
+# the program replaces fd 2 by a file of its own (HOW tells which) before it makes a million events.
 cat >stderr.c <<'END'
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ like "$(tail -n 1 said)" \
 '--size-limit=SIZE ' \
 	'a trace that reached its limit is told at the end'
 
-# What is said meanwhile goes to the standard error of the start, or into the trace alone.
+# Messages in the meantime go to the standard error of the start, or only into the trace.
 printf '[trace]\noutput = %s/said.d\nsize-limit = 1M\n[library *]\nkinds = plt\nfunctions = srand\n' "$tmp" >conf
 traced="env XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$MODULE"
 for how in full unread; do

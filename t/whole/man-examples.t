@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The examples in the readers' man pages run: each, as it stands in the page, in a folder with a trace.
+# Each example in the readers' man pages runs exactly as written, in a folder with a trace.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What readers make of flight recorders, counters, changes and crash marks, in traces that make_trace wrote.
+# How readers show flight recorders, counters, changes and crash marks, in traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace
 spoil=$top_builddir/t/lib/spoil
 [ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
 
-# trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input, behind `process p100
-# ` and its first line.
+# trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input follows `process p100
+# `, whose rest is its first line.
 trace() {
 	{
 		read -r head
@@ -75,7 +75,7 @@ rm "$tmp/ring/p100/t0"
 report ring
 is "$status $(row foo)" '0 4 210 210 0' 'a thread that has only a flight recorder is read'
 
-# Stream, ring and stream again: one row of numbers over both files, with holes in t0 where chunks are in r0.
+# Stream, ring and stream again: chunk numbers go on over both files, with holes in t0 where chunks are in r0.
 trace mixed <<'END_TRACE'
 ring_chunk=65536 ring_size=131072
 change mode 195 100 1
@@ -242,7 +242,7 @@ is "$(sum no_end) $(sum orphans)" '1 1' 'both cases are counted'
 like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' \
 	'and said'
 
-# Damage in the new files. None may bring a reader down.
+# Damage in the new files. No damage may crash a reader.
 trace good <<'END_TRACE'
 ring_chunk=65536 ring_size=262144 mode=1
 change throttled 500 100 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What libxaudit.so shows: to ld.so the audit interface, to xaudit ctl one symbol, and nothing else; what it needs: the
-# few libraries whose cost at start-up is accepted; no page that is writable and executable.
+# libxaudit.so exports the audit interface for ld.so, one symbol for xaudit ctl, and nothing else. It needs only the few
+# libraries whose cost at start-up is accepted, and has no page that is writable and executable.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need readelf nm
@@ -15,7 +15,7 @@ ok 'la_version is exported' sh -c 'nm -D --defined-only "$MODULE" | grep -q " la
 
 needed=$(readelf -dW "$MODULE" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libubsan' | LC_ALL=C sort |
 	tr '\n' ' ')
-# inih comes from its archive where that can be linked.
+# inih is linked from its archive where that is possible.
 is "${needed%libinih.so.1 }" 'libc.so.6 ' 'it needs libc, and libinih at most'
 
 segments=$(readelf -lW "$MODULE" | grep -E 'RWE|R E.*GNU_STACK|GNU_STACK.* E ')

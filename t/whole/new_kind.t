@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What a new kind of sites takes whose sites are NOPs of five bytes that a section names: a copy of the sources gets
-# one, `test`, by a line or two in each of few files; the rest of audit/site/ is compiled with them as it is, and knows
-# the kind.
+# The work for a new kind of sites, NOPs of five bytes that a section names: a copy of the sources gets the kind `test`
+# by a line or two in each of a few files; the rest of audit/site/ is compiled with them unchanged, and handles the
+# kind.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 copy=$tmp/copy
 mkdir -p "$copy/format" "$copy/audit/site"
 
-# change FILE PROGRAM: a file of the copy, by awk.
+# change FILE PROGRAM: changes a file of the copy, by awk.
 change() {
 	awk "$2" "$top_srcdir/$1" >"$copy/$1" || bail "can't change $1"
 }
@@ -30,7 +30,7 @@ change audit/site/kinds.h '
 		listing = 0
 	}
 	{ print }'
-# How its sites are found and scanned: as those of patchable.
+# Its sites are found and scanned as those of patchable.
 change audit/site/site.c '
 	{ print }
 	/^} scanners\[TRACE_KIND_COUNT\] = \{/ {
@@ -43,7 +43,7 @@ changed=$(cd "$copy" && find . -type f | LC_ALL=C sort | while read -r file; do
 done)
 is "$(echo $changed)" 'audit/site/kinds.h audit/site/site.c format/trace.h' 'three files of code have to be changed'
 
-# All of audit/site/, those of the copy first, and what is linked with it.
+# All of audit/site/, files of the copy first, and what is linked with it.
 sources=$(for file in audit/site/*.c; do
 	if [ -e "$copy/$file" ]; then echo "$copy/$file"; else echo "$file"; fi
 done)
@@ -61,7 +61,7 @@ test: two, patchable of 5 bytes
 test: one, patchable of 5 bytes
 misplaced: 0" 'rules, the look at sections and the scan know the kind and its sites'
 
-# That the other files did what is seen, and not the lines that were added: without them, there is no such kind.
+# The result must depend on the added lines: without them, there is no such kind.
 copy=.
 sources=$(echo audit/site/*.c)
 build || bail "$CC does not compile the sources as they are"

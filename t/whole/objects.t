@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What an object is: whatever form its file has, whoever loads it, it is seen, named as it is, and taken for no other.
+# Objects: whatever form a file has, and however it is loaded, the object is found, has its right name, and is not taken
+# for another.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -10,7 +11,7 @@ patchable_library good.so counted.c -Wl,-soname,libcounted.so
 cp good.so libcounted.so
 program "$CC" count count.c -L. -lcounted
 
-# counted SENTENCE: ./count runs as ever, and all its calls of counted() are recorded, in libcounted.so.
+# counted SENTENCE: ./count runs as usual, and all its calls of counted() are recorded, in libcounted.so.
 counted() {
 	record d -k patchable -l libcounted.so -- ./count 1 1000
 	report d
@@ -51,7 +52,7 @@ cp good.so libcounted.so
 
 ld=$(readelf -lW count | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
 program "$CC" own count.c "$sources/counted.c" -fpatchable-function-entry=5
-# by_loader SENTENCE: the trace in d names the program as it is, with its own functions.
+# by_loader SENTENCE: the trace in d has the program's right name, with its own functions.
 by_loader() {
 	report d
 	is "$status/$out/$err" '7/1000/' "$1: the program runs as ever"
@@ -82,7 +83,7 @@ like "$err" '^xaudit record: .* ran untraced: it is ld.so itself, which ran no p
 
 # ---- one build-id, several files ----
 
-# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in the one, 3 of `other` in the
+# named SENTENCE: two libraries of one build-id are told apart: 2 calls of `first` in one library, 3 of `other` in the
 # other.
 named() {
 	record d -k "$kind" -l 'lib[ab].so' -- ./both
@@ -107,7 +108,7 @@ is "$(stat -c %s liba.so)" "$(stat -c %s libb.so)" '(two libraries of one size)'
 for kind in patchable plt; do
 	named 'libraries of one build-id have their own names'
 done
-# What is not in the dynamic symbol table lies elsewhere in the file: only the bytes differ.
+# Functions outside of the dynamic symbol table are at other places in the file: only the bytes differ.
 kind=patchable
 for name in here gone; do
 	printf 'void work(void); static void __attribute__((noinline)) %s(void) { __asm__ volatile(""); }\n'\

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# overflow = drop: who finds none of its chunks written goes on, and what is lost is counted exactly.
+# overflow = drop: a thread that finds none of its chunks written goes on, and lost events are counted exactly.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
 program "$CC" drain drain.c -fno-builtin -I"$top_srcdir"
-# of FOLDER FILTER: of what info says, as text.
+# of FOLDER FILTER: jq's output about what info says, as text.
 of() {
 	info "$1" "$2" | tr -d '"'
 }
-# A flight recorder's size of four chunks. events FOLDER: recorded, lost; and those that the causes tell of.
+# The flight recorder has four chunks. events FOLDER: number of recorded and lost events; do the causes' numbers add up
+# to the lost ones?
 overflow() {
 	dir=$1
 	shift
@@ -42,7 +43,7 @@ is "$(events b) $(of b .lost)" '[200000,true] 0' 'and all is there'
 overflow c --overflow=wait ./drain "$tmp/c" slow:30000 stop 300000 cont
 is "$(events c) $(of c .lost)" '[660000,true] 0' 'overflow = wait: nothing is lost when record stands still'
 
-# Without record nobody writes but the threads themselves.
+# Without record only the threads themselves write.
 printf '[trace]\noutput = %s/d\nbuffer = 64k\nring = 256k\noverflow = drop\n[library *]\nkinds = plt\n'\
 'functions = srand\n' "$tmp" >conf
 bounded 60 env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" ./drain "$tmp/d" 300000 >said

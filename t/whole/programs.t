@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that we did not write print the same and end the same with every cross-library call traced as without, and
-# leave whole traces: `-k plt -l '*'` and `-k calls`, and for some with LD_BIND_NOW. What is not installed is skipped.
-# Check has some, one of each sort.
+# Programs that we did not write print and end the same whether every cross-library call is traced or none, and leave
+# complete traces: with `-k plt -l '*'` and `-k calls`, some also with LD_BIND_NOW. Programs that are not installed are
+# skipped. `make check` runs some, one of each sort.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/transparent.sh"
@@ -23,8 +23,8 @@ one() {
 	rm -rf work/trace
 }
 
-# program COMMAND...: both kinds. bound_now: both with LD_BIND_NOW. The command must end with $expected, else 0,
-# untraced; where it does not, it is skipped.
+# program COMMAND...: both kinds. bound_now: both with LD_BIND_NOW. Untraced, the command must end with $expected
+# (default 0); if it does not, it is skipped.
 program() {
 	name=$1
 	if [ "$name" = sh ]; then
@@ -52,7 +52,7 @@ bound_now() {
 	unset LD_BIND_NOW
 }
 
-# As /etc/services, which not every system has.
+# A file like /etc/services, which not every system has.
 awk 'BEGIN { for (i = 1; i <= 400; i++)
 	printf "service-%s\t%d/%s\t\t# of number %d\n", (i * 7919) % 401, i * 13 % 1000, i % 3 ? "tcp" : "udp", i }' \
 	>work/services
@@ -265,6 +265,7 @@ expected=6
 more program node script.js
 expected=
 more program sh -c 'java -version 2>&1'
-# Not rustup's wrapper, which executes it: record asks the program that it starts how much static TLS it needs.
+# Not rustup's wrapper, which executes the real one: record finds out how much static TLS is needed by the program that
+# it starts.
 more program "$(rustc --print sysroot 2>/dev/null)/bin/rustc" --version --verbose
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A trace is read while its process runs and writes, and after that was killed. The process calls getppid 1000 times,
-# then says so, again and again; so what a reader finds is known to be at least what was said before it began.
+# A trace is read while its process runs and writes, and after that was killed. Again and again the process calls
+# getppid 1000 times, then says so; so a reader must find at least the calls that were announced before it began.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 skip_sanitized
@@ -33,7 +33,7 @@ tries=0
 until [ "$(wc -l <"$tmp/said")" -ge 5 ] || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done
 ok 'the program runs' test "$(wc -l <"$tmp/said")" -ge 5
 
-# calls: of getppid, by the report.
+# calls: number of calls of getppid in the report.
 calls() {
 	bounded 20 "$XAUDIT" report --format=json "$tmp/trace" 2>"$tmp/err" |
 		sed -n 's/.*"function":"getppid".*"calls":\([0-9]*\),.*/\1/p'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Custom events in report, replay, dump and info, from traces that make_trace wrote: what they show of them, how they
-# decode their data, and what they make of those that are damaged or were never finished.
+# Custom events in report, replay, dump and info, from traces that make_trace wrote: how they show them, how they decode
+# their data, and how they treat damaged or unfinished ones.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace
@@ -350,7 +350,7 @@ END
 )" 'the one that was being written is counted apart'
 
 # Damage. An event is control word, type and size, data. Chunk 0's first word is at 128.
-# NAME OFFSET FAULT SENTENCE: its script is on stdin; all readers say so, and show the event "behind" that comes last.
+# NAME OFFSET FAULT SENTENCE: its script is on stdin; all readers report the fault, and show the last event, "behind".
 damaged() {
 	{
 		printf '%s\n' 'process p100 flags=1' 'type 16 behind' 'thread 100'
@@ -392,7 +392,7 @@ custom 16 2000 =end
 raw 0xf000040400000800
 END
 
-# Some hundred damages. No reader may use more than 1 GiB, 20 s, or another status than 0 and 1.
+# A few hundred damaged files. No reader may use more than 1 GiB or 20 s, or end with another status than 0 and 1.
 "$make_trace" "$tmp/good" <<'END'
 process p100 flags=1
 pair first 1000 1000 5

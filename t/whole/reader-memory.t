@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The readers' memory does not grow with the trace: a trace 100 times as long, the same within 2 MiB.
+# The readers' memory does not grow with the trace: with a trace 100 times as long it differs by at most 2 MiB.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 make_trace=$top_builddir/t/lib/make_trace

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The options of xaudit record that are keys of [trace]: what the module finds, what is refused, and what is said at the
-# end. Without the real module.
+# The options of xaudit record that are keys of [trace]: the configuration that the module finds, values that are
+# refused, and messages at the end. Without the real module.
 . "${top_srcdir:-.}/t/lib/recorded.sh"
 
 [ ! -e /etc/xaudit.conf ] || skip_all 'this system has an /etc/xaudit.conf'
 
-# record ARG...: how it ended goes to $end, what it said to $said (standard error).
+# record ARG...: sets $end to how it ended, and $said to its messages (standard error).
 record() {
 	end=0
 	bounded 60 "$XAUDIT" record "$@" >out 2>said || end=$?
@@ -47,7 +47,7 @@ usage "xaudit record: option '--merge=x' takes no value; see xaudit record --hel
 ok 'nothing was made by all this' test ! -e xaudit.data
 
 # ---- what the module finds ----
-# trace: the rest of [trace] that the module finds.
+# trace: the other lines of [trace] that the module finds.
 trace() {
 	printf '%s\n' "$environment" | sed -n '/^follow = /,/^merge = /p'
 }

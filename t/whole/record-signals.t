@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Signals that xaudit record gets while the command runs: they are the command's.
+# Signals that xaudit record gets while the command runs are passed to the command.
 . "${top_srcdir:-.}/t/lib/recorded.sh"
 
 if [ -n "$XAUDIT_TSAN" ]; then
@@ -10,8 +10,8 @@ fi
 FAKE_TRACE=selected
 export FAKE_TRACE
 
-# signalled: notes what it gets, as "NUMBER FROM" with FROM "kernel", "kill", or the value that came with it; ends by
-# SIGTERM. When it is ready, the file ready says so, with its number and that of its parent. Not longer than 30 s.
+# signalled: notes each signal that it gets, as "NUMBER FROM", with FROM "kernel", "kill", or the signal's value; ends
+# by SIGTERM. When it is ready, it writes its number and its parent's to the file ready. It runs at most 30 s.
 cat >signalled.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -119,8 +119,7 @@ int main(int argc, char **argv)
 END
 for p in signalled terminal queue; do $CC -o $p $p.c || bail 'a helper of this test does not compile'; done
 
-# Signals to record alone. sh starts a background job with SIGINT and SIGQUIT ignored; the command hears of them all
-# the same.
+# Signals to record alone. sh starts a background job with SIGINT and SIGQUIT ignored; the command still gets them.
 await() {
 	i=0
 	until "$@" 2>/dev/null || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.1; done
@@ -164,7 +163,7 @@ is "$(sed '$d' notes | tr '\n' ' ')" "$(printf '%s kill ' 1 2 3 6 8 10 11 12 14 
 is "$states" 'T T ' 'one that stops record stops the command, too'
 is "$(tail -n 1 notes)/$(cat said)" 'exit 42/' "the command's end comes back"
 
-# What the terminal sends goes to the whole group.
+# The terminal sends signals to the whole group.
 rm -f ready
 : >notes
 end=$(env --default-signal=INT,QUIT ./terminal terminal sh -c \

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit record, mostly without the real module: what it passes on, what it sets up, what it leaves alone and what it
-# says.
+# xaudit record, mostly without the real module: what it passes on, sets up and leaves alone, and its messages.
 . "${top_srcdir:-.}/t/lib/recorded.sh"
 
 # Tells how a command ended, which a shell's $? can't: 143 may be an exit or a signal. Bounded by an alarm.
@@ -33,7 +32,7 @@ END
 echo 'int main(void) { return 5; }' >five.c
 $CC -o end end.c && $CC -o five five.c || bail 'the helpers of this test do not compile'
 
-# record ARG...: how it ended goes to $end, what it said to $said (standard error).
+# record ARG...: sets $end to how it ended, and $said to its messages (standard error).
 record() {
 	end=$(./end "$XAUDIT" record "$@" 2>said 3>&1 >out)
 	end=$(tail -n 1 out)
@@ -190,13 +189,13 @@ like "$environment" "^output = $here/out [0-9]+\$" '%p in the output is replaced
 ok 'and this folder was made' test -e "$(echo out\ [0-9]*)/record"
 
 # ---- static TLS ----
-# size COMMAND...: what record asks for when it runs the command; never while the user's own value is there.
+# size COMMAND...: the size that record asks for when it runs the command; none if the user has set a value.
 size() {
 	rm -f environment
 	FAKE_ENVIRONMENT=$here/environment record -o tls "$@"
 	size=$(sed -n 's/^GLIBC_TUNABLES=.*glibc\.rtld\.optional_static_tls=//p' environment | sort -u)
 }
-# Initial-exec TLS of start-up libraries is what takes the room that the tunable sets aside.
+# Initial-exec TLS of start-up libraries uses the room that the tunable sets aside.
 for n in 300 20000 40000; do
 	mkdir "tls$n"
 	cat >big.c <<END
@@ -257,7 +256,7 @@ rm -f environment
 FAKE_ENVIRONMENT=$here/environment sh -c 'trap "" CHLD; exec "$XAUDIT" record -o tls tls20000/big'
 is "$?/$(sed -n 's/^GLIBC_TUNABLES=.*=//p' environment)" "8/$need" 'an ignored SIGCHLD does no harm'
 
-# A dynamic linker that behaves otherwise. It takes the program's place: all that it does is tell its environment.
+# A dynamic linker that behaves otherwise. It replaces the program: it only prints its environment.
 cat >loader.c <<'END'
 __asm__(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
 static long call(long n, long a, const void *b, long c)
@@ -367,7 +366,7 @@ ok 'an older DIR.old is removed' grep -q '^command: sleep' d.old/record
 ok 'the new trace is in its place' grep -q '^command: true' d/record
 record -o d/ true
 is "$end/$said" 'exit 0/' 'a slash behind the folder does no harm'
-# All that a process may leave: meta, and files of threads: events, flight recorders, counters.
+# All files that a process may leave: meta, and files of threads: events, flight recorders, counters.
 for n in 1 2 3; do
 	mkdir d/p1 d/p1.2
 	touch d/p1/meta d/p1/t0 d/p1/r0 d/p1/c0 d/p1.2/meta d/p1.2/r17
@@ -499,7 +498,7 @@ trace" \
 	'and its file record alone'
 like "$(cat d/record)" '^status: exit 4$' 'which gets the status'
 rm -rf d
-# The time that a folder has is that of the last tick. rm shall leave no process folder of its own.
+# The time that a folder has is that of the last tick. rm must not leave a process folder of its own.
 FAKE_TRACE=selected record -o d sh -c 'sleep 0.1; unset LD_AUDIT; rm -r d/p*; exit 4'
 is "$end/$said" \
 	"exit 4/xaudit record: what was recorded in $here/d was removed while the command ran, so there is no trace" \

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What runs in the middle of somebody's call uses general registers alone, all the way down: the trampolines, and what
-# is reached from them, are disassembled as they lie in libxaudit.so. Where others are used, they are brought back.
+# Code that runs in the middle of a traced call uses only general registers, at every depth: the trampolines, and all
+# code that they reach, are disassembled from libxaudit.so. Code that uses other registers restores them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need objdump
 skip_sanitized
 
-# Where these may be used: they save and restore them.
+# Functions that may use other registers: they save and restore them.
 saves='^(tramp_call_saved|vectors_keep)$'
-# And where the first four of SSE's may be, moved as whole ones: the copy of custom events.
+# The function that may use the first four SSE registers, moving whole ones: the copy of custom events.
 copies='^(recorder_custom|copy_in)([.]|$)'
 
-# What is called by a pointer: functions that do so, where the pointer is; functions of ours that it may name ("-":
-# none), and who else may be there. A function of the compiler's, as f.part.0, passes for f. "given": its address is
-# taken by a caller that we come by.
+# Calls through a pointer: functions that make them, where the pointer is; functions of ours that it may point to ("-":
+# none), and which other code it may. A function made by the compiler, such as f.part.0, counts as f. "given": its
+# address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
 tramp_gate_[a-z_]* / dispatch_table / - / the trampolines, all of which we look at
 tramp_(intercept|return|point|pass|jump|landed|prctl|count)[a-z_]* / \(%rsp\) / - / the program's function
@@ -40,7 +40,7 @@ END
 # Instructions that use more than they name.
 others='^(f|emms|v?ldmxcsr|v?stmxcsr|vzero|xsave|xrstor|ldtile|tile)'
 
-# closure ROOTS FILE: a line for each thing that is wrong, and at last how many functions were reached.
+# closure ROOTS FILE: a line for each error, and in the last line how many functions were reached.
 closure() {
 	objdump -d -w --no-show-raw-insn "$2" >"$tmp/text" || bail "objdump fails on $2"
 	awk -v roots="$1" -v saves="$saves" -v copies="$copies" -v others="$others" '
@@ -50,7 +50,7 @@ closure() {
 			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
 		return n
 	}
-	# To the function that begins there, or in which it lies.
+	# The function that begins at the address, or that holds it.
 	function edge(hex, where, at) {
 		if (where == name[current] || index(where, name[current] "+") == 1)
 			return
@@ -159,8 +159,8 @@ closure() {
 
 roots='^(tramp_|control_entry|empty_function)'
 
-# What the check itself must find: a register in a function that is called, or whose address is taken, an unknown
-# pointer, libc.
+# The check itself must find: a register in a function that is called, or whose address is taken; an unknown pointer;
+# libc.
 cat >"$tmp/f.c" <<'END'
 #include <string.h>
 double number; void (*pointer)(void); void *taken;
@@ -190,7 +190,7 @@ closure '^(retired_free|unmap|recycle|announce_all|control_run)$' "$MODULE" >"$t
 is "$(sed '$d' "$tmp/found")" '' 'nor does what the epoch calls, what begins a folder, and what a stopped thread runs'
 ok 'each of these is there' test "$(tail -n 1 "$tmp/found")" -gt 20
 
-# Where the clock is not the TSC, libc's clock_gettime is asked, and it the kernel's code.
+# If the clock is not the TSC, libc's clock_gettime is called, which calls the kernel's code.
 libc=$(ldd "$MODULE" | sed -n 's/^.*libc\.so\.6 => \([^ ]*\) .*$/\1/p')
 objdump -T "$libc" 2>/dev/null | awk '$NF == "clock_gettime" {
 	for (i = 2; i < NF; i++)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Libraries that come and go: what they do is counted exactly, as one function each, and nothing is left of them.
+# Libraries that are loaded and unloaded: their calls are counted exactly, as one function each, and nothing is left of
+# them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -18,7 +19,8 @@ loads() {
 		"\(map(select(.event == "load")) | length) loads \(map(select(.event == "unload")) | length) unloads"' \
 		d.json
 }
-# untouched: what reload measured; $lines and $kb at a quarter, $lines2 and $kb2 at the end, $result, $addresses.
+# untouched: reads the measurements of reload: $lines and $kb at a quarter, $lines2 and $kb2 at the end, $result,
+# $addresses.
 measured() {
 	# shellcheck disable=SC2086
 	set -- $out
@@ -53,7 +55,7 @@ kind() {
 
 sleds='one_begin 200, one_end 200, one_inner 1000, one_work 1000'
 kind patchable patchable "$sleds" patchable_library
-# What a library calls of itself is no call from outside, and constructors are called without binding.
+# Calls within a library are no calls from outside, and constructors are called without a binding.
 kind plt plt 'one_work 1000' library "$CC"
 kind 'both at once' plt,patchable "$sleds" patchable_library
 if [ -n "$CLANG" ]; then
@@ -94,7 +96,7 @@ held() {
 	report d
 	is "$(calls dep_work), $(sums)" '4000, 0 lost 0 unfinished' "$1, $4: each call is counted"
 	is "$lines2" "$lines" "$1, $4: there are as many mappings as before"
-	# ld.so's own share, where there is an auditor: 32 bytes for each of three slots, and the allocator's 16.
+	# ld.so's own share when there is an auditor: 32 bytes for each of three slots, and 16 of the allocator.
 	ok "$1, $4: and no more than 512 kiB of memory more" test $((kb2 - kb)) -lt 512
 	diag "$1, $4: $((kb2 - kb)) kB"
 }

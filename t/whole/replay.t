@@ -17,7 +17,7 @@ function 1 0 3 0x300
 function 1 0 4 0x400 leaf
 '
 
-# replay NAME [OPTION]...: the tree of the trace that the script on stdin makes, without its first line.
+# replay NAME [OPTION]...: the tree, without its first line, of the trace that the script on stdin makes.
 replay() {
 	name=$1
 	shift

@@ -7,7 +7,7 @@
 make_trace=$top_builddir/t/lib/make_trace
 [ -x "$make_trace" ] || bail "no $make_trace: run make check"
 
-# head: what all traces here begin with; one tick is 1 ns.
+# head: the start of all traces here; one tick is 1 ns.
 head='process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -240,8 +240,8 @@ is "$(row "$r" /usr/lib/libfoo.so)" '6 50 50 5 10 30 30 30' \
 r=$("$XAUDIT" report --by thread --format json "$tmp/killed")
 is "$(row "$r" 100) $(sums "$r")" '7 50 50 5 10 30 30 30 0 3' 'and by thread'
 
-# inner is entered; its end and ten events more are lost; then it is called three times, of 10 each, and outer ends, or
-# another call of it.
+# inner is entered; its end and ten more events are lost; then it is called three times, for 10 each, and outer ends, or
+# another call of outer.
 "$make_trace" "$tmp/swallow" <<END
 $head
 thread 100 main
@@ -330,7 +330,7 @@ END
 is "$(row "$r" inner)" '2 2 2 0 0 2 2 2' 'a time that steps back counts as the latest before it'
 is "$(row "$r" outer)" '1 20 18 20 20 20 20 20' 'and no time becomes negative'
 
-# A hole of some words, one in the place of a payload that was not written, and an unknown control word with 3 words.
+# A hole of some words, one instead of a payload that was not written, and an unknown control word with 3 words.
 r=$(report holes <<END
 $head
 thread 100 main

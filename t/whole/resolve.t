@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Libraries that import XRay's runtime can be loaded by every program under the module, and are traced: with event
-# sleds, and as clang links them with -fxray-shared. Whoever has definitions of his own keeps them.
+# sleds, and as clang links them with -fxray-shared. A process with definitions of its own keeps them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 [ -n "$CLANG" ] || skip_all 'no clang here'
@@ -49,7 +49,7 @@ part libversions.so -DSHARED -Wl,--version-script=versions
 for how in lazy now global namespace; do
 	for name in shared sysv gnu now noplt versions; do
 		under ./host $how 2 ./lib$name.so
-		# A namespace that is gone is noticed when the next thing is opened.
+		# That a namespace is gone is noticed when the next library is opened.
 		[ $how = namespace ] && out=$(echo "$out" | sed 's/number 2/number 1/')
 		is "$status $out" "0 sum 12: $ours" "lib$name.so is opened, registered and closed, $how"
 	done
@@ -86,7 +86,7 @@ END
 for pie in '-fPIE -pie' '-fPIC -no-pie' '-fno-pic -no-pie'; do
 	for bind in lazy now; do
 		for what in SHARED 'EVENTS -DPOINTER'; do
-			# Copy relocations make definitions of the words; that code is never in a -fxray-shared program.
+			# Copy relocations turn the words into definitions; a -fxray-shared program never has such code.
 			[ "$pie $what" = '-fno-pic -no-pie SHARED' ] && continue
 			# shellcheck disable=SC2086
 			$CLANG -O2 ${pie% *} -fxray-instrument -c -o library.o "$sources/resolve_library.c" -D$what &&

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Whose the files of a trace are, and that nobody else chooses where they lie.
+# Which user owns the files of a trace, and that no other user can choose where they are.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 END
 $CC -O1 -pthread -o late late.c -L. -lcounted -Wl,-rpath,'$ORIGIN' || bail 'a program does not compile'
 
-# wrong FOLDER...: what is not 0700 or 0600 there.
+# wrong FOLDER...: files there with another mode than 0700 or 0600.
 wrong() {
 	find "$@" \( -type d ! -perm 700 -o ! -type d ! -perm 600 \) -printf '%m %P '
 }
@@ -88,8 +88,8 @@ is "$status/$(cat err)/$(cat swap/record swap.old/record safe/meta safe/t0 | tr 
 remove it yourself/swap swap.old precious precious " \
 	'DIR.old with a link in it: nothing is removed, here or there'
 
-# A process's folder gives way to another one, in which names lead to what others have.
-# swapped SENTENCE COMMAND...: puts that in its place while `late .` runs.
+# A process's folder is replaced by another one, whose names are links to other users' files.
+# swapped SENTENCE COMMAND...: replaces it while `late .` runs.
 swapped() {
 	sentence=$1
 	shift
@@ -149,14 +149,14 @@ is "$status/$(cat err)/$(cat shared/report)" \
 -o/theirs" \
 	'so is a file for the report of check'
 
-# In a folder that all may write to, as README has it; and what root recorded, root reads.
+# In a folder that all users may write to, as in README; and root reads what root recorded.
 printf '[trace]\noutput = %s\n[library libcounted.so]\nkinds = plt\n' "$tmp/shared/server.%p.xaudit" >server.conf
 XAUDIT_CONFIG=server.conf bounded 60 env LD_AUDIT="$MODULE" ./count 1 1000 >out 2>err
 mv shared/server.*.xaudit served
 report served
 is "$(cat err)$(calls counted)/$(wrong served)" '1000/' 'a folder in one that all may write to is made as ever'
 
-# A folder that is there keeps its mode: programs that root starts as other users can write into one that all may
+# An existing folder keeps its mode: programs that root starts as other users can write into one that all users may
 # write to.
 mkdir -m 755 reached
 install -m 755 "$MODULE" "$XAUDIT" count libcounted.so reached
@@ -170,8 +170,7 @@ is "$status/$(calls counted)/$(stat -c '%a %u' given/p* | sort -u | tr '\n' ' ')
 
 # ---- programs that run with rights of others ----
 # ld.so takes an auditor there only by a bare name, from the system's folders, and if it is set-user-ID itself. In
-# mounts of
-# our own, the module takes the place of a library that nobody loads.
+# mounts of our own, the module replaces a library that no program loads.
 place=$(ldconfig -p 2>/dev/null | sed -n 's,.*x86-64.* => \(/.*/libBrokenLocale\.so\.1\)$,\1,p' | head -n 1)
 install -m 4755 "$MODULE" libsecure.so
 program "$CC" secure count.c "$sources/counted.c"
@@ -189,7 +188,7 @@ else
 	skip 1 'no mounts of its own, or no library of that name here'
 fi
 
-# Someone without any privilege, whose umask leaves nothing.
+# A user without any privilege, and with a umask that masks everything.
 status=0
 (umask 0777 && XAUDIT_MODULE=$tmp/reached/libxaudit.so HOME=/nonexistent bounded 60 $nobody reached/xaudit record \
 	-b 64k -o shared/mine \

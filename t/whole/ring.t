@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The flight recorder holds exactly the newest events, whatever ends the process, and a snapshot is whole while threads
-# write. The program calls a function per hex digit of a number that counts up, so the events tell whether one is
-# missing, doubled or out of order.
+# The flight recorder holds exactly the newest events, whatever ends the process, and a snapshot is complete while
+# threads write. The program calls a function per hex digit of a number that counts up, so the events tell whether one
+# is missing, doubled or out of order.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/digits.sh"
@@ -12,8 +12,8 @@ patchable_library libdigits.so digits_library.c
 program "$CC" digits digits.c -L. -ldigits
 full=$(rounds 1 2 10)
 
-# 8 MiB are 2^20 words; all but the chunk that is being filled and the one that was just begun must be there: 18 words
-# per number. Check has recorders of a quarter.
+# 8 MiB are 2^20 words; all of them must be there, except those of the chunk that is being filled and of the one just
+# begun: 18 words per number. Check has recorders of a quarter.
 mib=$(rounds 2 8)
 record d -m ring --ring="${mib}M" -l libdigits.so ./digits counters 1 "$full"
 is "$status/$err" 7/ "$mib MiB, $full s at full speed: the program runs as ever"

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What the loader guarantees, and what versions of it get wrong, beyond t/whole/loader.t: libraries that others hold,
-# ends inside of constructors and destructors, threads that need ld.so's lock, bindings of many threads at once,
-# thread-local storage, files that are none. fixtures/rtld.c does one thing per name below.
+# Guarantees of the loader, and errors of its versions, beyond t/whole/loader.t: libraries that other libraries hold,
+# ends inside of constructors and destructors, threads that need ld.so's lock, bindings by many threads at once,
+# thread-local storage, files that are no libraries. fixtures/rtld.c does one thing per name below.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/loader.sh"
 subject=rtld
 
-# shows PATTERN SENTENCE: what was printed without us: that the scenario is what it is for.
+# shows PATTERN SENTENCE: checks the output without us: that the scenario does what it is made for.
 shows() {
 	like "$(tr '\n' ';' <plain)" "$1" "$name: ($2)"
 }
@@ -50,7 +50,7 @@ all() {
 	left_open=
 	shows '^one: open;one: begins;one: ends;status 7;$|^one: begins;one: open;one: ends;status 7;$' \
 		'the process ends there'
-	# When it asks for a function there, the other one is closed already, and bindings are its load's.
+	# When it asks for a function there, the other load is closed already, and bindings belong to the new one.
 	if [ "$kind" = plt ]; then calls=; else calls=', two_work 2'; fi
 	does exit-closes "$both, one_work 3, $twos$calls" 'a destructor closes another library at exit'
 	shows 'two: ends;one: ends;two: 2 calls, 3;two: closed 0;two: is gone' 'it calls it, and closes it'
@@ -75,7 +75,7 @@ all() {
 	shows 'wrong: 0;destroyed: 500;' 'they do'
 }
 
-# The calls of two are as many as the time allowed.
+# The number of calls of two functions depends on time.
 does_inside() {
 	end_of plain ./rtld inside
 	record d -k "$kind" -l 'lib*.so' ./rtld inside

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Code that program threads run calls nothing but itself: no function of libc, no lazy TLS, no helper of the compiler.
-# And each folder's needs nothing of those that stand on it: x86_64/ what its contract lists, runtime/ nothing. Within
-# runtime/, each file needs nothing of those that come after it in one order, so there is no circle. The same of the
-# reader of traces, which is a library: it needs nothing of the command, prints nothing and ends no process.
+# A folder's code needs nothing of the folders above it: x86_64/ only what its contract lists, runtime/ nothing. Within
+# runtime/, there is an order in which no file needs a later one, so there is no circle. The reader of traces, a
+# library, has such an order, too: it needs nothing of the command, prints nothing and ends no process.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/upward.sh"
 
@@ -19,7 +19,7 @@ for archive in $machine $runtime $live $reader; do
 	[ -f "$archive" ] || bail "no $archive"
 done
 
-# imports ARCHIVE...: symbols that none of these defines.
+# imports ARCHIVE...: symbols that these need and none of them defines.
 imports() {
 	nm --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' >"$tmp/defined"
 	nm -u "$@" 2>/dev/null | awk 'NF == 2 && $1 == "U" { print $2 }' | grep -v '^_GLOBAL_OFFSET_TABLE_$' |
@@ -45,12 +45,13 @@ printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attrib
 	>"$tmp/contract.h"
 is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
 
-# Files of runtime/ (and runtime/handlers/), each after all that it needs; runtime/start.c gives pointers to the others.
+# Files of runtime/ (and runtime/handlers/), each after all files that it needs; runtime/start.c gives pointers to the
+# others.
 layers='identity text output arena maps surroundings clock dispatch broker epoch snapshot_file snapshot_meta
 	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls
 	objects handlers events custom snapshot control start'
 
-# The same of tool/read/.
+# Such an order for tool/read/.
 reader_layers='memory error clock file decode calls stacks family process meta names words base load folder state
 	chunks counts stream events merge'
 

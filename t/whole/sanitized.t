@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Programs that have something to say about dl_iterate_phdr or about addresses: who lists the objects of the process,
-# who interposes that, and programs built with sanitizers.
+# Programs that concern dl_iterate_phdr or addresses: programs that list the objects of the process, that interpose
+# dl_iterate_phdr, and programs built with sanitizers.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 [ -n "$CXX" ] || skip_all 'no C++ compiler'
@@ -14,7 +14,8 @@ library "$CXX" libinterpose.so listed.cc -DINTERPOSE
 program "$CXX" listed-interposed listed.cc -L. -Wl,--no-as-needed -linterpose
 library "$CXX" liblists.so listed.cc -DLIBRARY
 
-# expected: from the untraced program's lists, those that the traced one is to print: ours behind each.
+# expected: from the untraced program's lists, the lists that the traced one must print: with the module at the end of
+# each.
 expected() {
 	awk '{ if (last && $1 != last) print last " libxaudit.so 1"; last = $1 ~ /^t?here$/ ? $1 : ""; print }
 		END { if (last) print last " libxaudit.so 1" }' "$1"
@@ -37,7 +38,7 @@ lists 'a library interposes the function and calls the next one' ./listed-interp
 lists 'a preloaded library does so' env LD_PRELOAD="$tmp/libinterpose.so" ./listed
 
 # ---- sanitizers ----
-# same SENTENCE COMMAND...: as ever with all kinds; sets $refused.
+# same SENTENCE COMMAND...: with all kinds, output and end are as untraced; sets $refused.
 same() {
 	sentence=$1
 	shift

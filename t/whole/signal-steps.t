@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A signal handler that calls a traced function may come after any machine instruction of stub, trampoline and
-# recorder: it is
-# tried after each, by single steps.
+# recorder: the test tries each of them, by single steps.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -27,7 +26,7 @@ steps() {
 	set -- $out 0 0 0 0
 	begun=$1 ended=$2 handled=$3 signals=$4
 }
-# exact NAME WHAT FACTOR FUNCTION...: the handler comes anywhere in a call of FACTOR functions, the last one of them
+# exact NAME WHAT FACTOR FUNCTION...: the handler runs anywhere in a call of FACTOR functions, the last of which is
 # FUNCTION.
 exact() {
 	steps "$2"
@@ -37,7 +36,7 @@ exact() {
 		"$kind, $1: all calls are there"
 	is "$(tree)" "$(($3 * begun + signals)) calls, 0 open, 0 bad, 0 unwound" "$kind, $1: the tree is right"
 }
-# jumping NAME WHAT: and leaves by a jump. Calls are there from the time when their entry was written.
+# jumping NAME WHAT: the handler leaves by a jump. A call is in the trace once its entry was written.
 jumping() {
 	steps "$2"
 	is "$status" 0 "$kind, $1: the program runs as ever"
@@ -45,12 +44,12 @@ jumping() {
 		"$kind, $1: the handler's calls are there, nothing is open"
 	ok "$kind, $1: of the calls there are no more than began, and those that ended" \
 		test "$(calls counted)" -le "$begun" -a "$(calls counted)" -ge "$ended"
-	# Between an event and the note of it, a jump may leave an end without its call; readers pass over these.
+	# A jump between an event and the note about it may leave an end without its call; readers ignore such ends.
 	like "$(tree)" "^$(($(calls counted) + signals)) calls, 0 open, [1-3]?[0-9] bad, [1-9][0-9]* unwound\$" \
 		"$kind, $1: the tree is right"
 }
 
-# all KIND TAIL BUILD...: TAIL functions are seen where one jumps to another.
+# all KIND TAIL BUILD...: TAIL is the number of recorded functions where one jumps to another.
 all() {
 	kind=$1 tail=$2
 	shift 2

@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# A tracer that goes round in circles must neither hang the test nor fill the disk.
+# A tracer in an endless loop must neither hang the test nor fill the disk.
 seconds=30
 ulimit -f 2000000
 
@@ -38,7 +38,7 @@ jumped() {
 	like "$(ends jumper)" "^$3\$" "$kind, $1: the call in the handler too"
 	is "$(ends handled), $(ends counted)" '1000 1000 0, 1000 1000 0' "$kind, $1: the others end by themselves"
 	report d
-	# A call on a stack that nobody came back to is open at the end.
+	# A call on a stack that no thread returned to is open at the end.
 	open=$(ends jumper | awk '{ print $1 - $2 - $3 }')
 	is "$(sums)" "0 lost $open unfinished" "$kind, $1: nothing is lost, or open but what was not known to be left"
 }
@@ -56,7 +56,7 @@ all() {
 	interrupted 'handlers on a stack below' stack-below 500
 	interrupted 'handlers on a stack above' stack-above 500
 	jumped 'siglongjmp out of 1000 handlers' jump '1000 0 1000'
-	# What a jump leaves on another stack is known when that is used again.
+	# Calls that a jump leaves on another stack are known to be over when that stack is used again.
 	jumped 'siglongjmp from a stack of the handler' jump-stack '1000 0 (999|1000)'
 	record d -k "$kind" -l libhandled.so ./signals jump-anywhere
 	set -- $out 0 0 0 0

@@ -16,8 +16,8 @@ case $? in
 *) bail "the slow disk fails: $why" ;;
 esac
 
-# slow FOLDER MS OVERFLOW WORD...: 300000 calls, which fill 73 chunks, as drain's words say, where a flight recorder has
-# room for four. Sets $pid, and $chunks: how many the disk had when the program was at its end.
+# slow FOLDER MS OVERFLOW WORD...: 300000 calls, made as the words for `drain` say, which fill 73 chunks; a flight
+# recorder has room for four. Sets $pid, and $chunks: how many were on disk at the program's end.
 slow() {
 	to=$1 each=$2 overflow=$3
 	shift 3
@@ -34,7 +34,7 @@ slow() {
 kept() {
 	bounded 60 "$XAUDIT" dump --format=json "$1" | grep -c '"function":"srand"'
 }
-# Writes to t<n> of the program's thread; of others.
+# Writes to t<n> by the program's thread; by others.
 own() {
 	grep -cx "$pid" "$1.writers"
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Rules that every source file keeps: a licence line, at most 600 lines of 120 columns, a reason beside each atomic
-# access and fence, no assembly outside of x86_64/, no include of what stands on its folder. Which code is compiled for
-# threads of the program; and that each test has its line in t/areas.
+# Rules that every source file keeps: a licence line, at most 600 lines of 120 columns, a reason at each atomic access
+# and fence, no assembly outside of x86_64/, no include from a folder above its own. Only certain folders are compiled
+# for threads of the program; and each test has its line in t/areas.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
@@ -42,7 +42,7 @@ is "$(wide "$tmp/good.c" "$tmp/wide.c" "$tmp/tab.c")" "$tmp/wide.c:1: 121 column
 $tmp/tab.c:1: 121 columns" 'lines of 121 columns are found, and those of 120 are none'
 is "$(wide "$@" README NEWS doc/*.md doc/*.[1-8])" '' 'no line is wider than 120 columns'
 
-# What is compiled for threads of the program is whole folders.
+# Only whole folders are compiled for threads of the program.
 threads() {
 	awk '
 	/_la_CFLAGS *=/ {
@@ -78,11 +78,11 @@ is "$(grep -lE 'XAUDIT_ALL|\$\(rounds |^[[:space:]]*more ' t/unit/*.c t/whole/*.
 		grep -q "^$test .*\<all$" t/areas || echo "$test"
 	done)" '' 'a test that does more where XAUDIT_ALL is 1 has the mark for that'
 
-# Programs of C tests are ignored by one pattern: so no script may lie among them.
+# git ignores the programs of C tests by one pattern: so no script may lie among them.
 is "$(grep -l 'lib/tap\.sh' t/unit/*.t 2>/dev/null)" '' 'no script lies where programs of C tests are made'
 
-# Whoever changes an ordering later must find why it is there: on the line itself, in the three lines before it, or in
-# the comment block that ends there.
+# The reason of each ordering must be where it is used: on the line itself, in the three lines before it, or in the
+# comment block that ends there.
 atomics() {
 	awk '
 	FNR == 1 { last = -9; open = 0 }
@@ -110,7 +110,7 @@ is "$(atomics "$tmp/bare.c" | wc -l)" 1 'an atomic access without a comment is f
 is "$(atomics "$tmp/told.c")" '' 'an atomic access with a comment is accepted'
 set -- $(find format x86_64 runtime audit -name '*.[chS]' ! -name offsets.h)
 is "$(atomics "$@")" '' 'each atomic access and fence of the module has a comment on its line or the three before'
-# The machine: no assembly but in x86_64/ and in public headers and libraries, which other compilations see.
+# The machine: assembly only in x86_64/, and in public headers and libraries, which other projects compile.
 assembly() {
 	awk '
 	FILENAME ~ /^(x86_64|runtime[/]api)[/]/ { next }

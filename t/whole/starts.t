@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What the start of a process asks of the kernel: what it binds before the program's code runs costs no system calls.
+# System calls at the start of a process: bindings before the program's code runs cost none.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need strace

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Libraries that need much static TLS can be loaded beside the module, without anybody's help, and nobody notices how.
+# Libraries that need much static TLS can be loaded together with the module, without help by the user, and the program
+# does not notice how.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# Initial-exec: 20000 bytes of what ld.so sets aside. Once more with the way of libraries that are loaded later: none
-# of it.
+# Initial-exec: takes 20000 bytes of the room that ld.so sets aside. Once more with the model of libraries that are
+# loaded later, which takes none.
 cat >big.c <<'end'
 static __thread char big[20000] __attribute__((aligned(32)));
 int big_add(int i) { return big[i] += 2; }
@@ -18,7 +19,7 @@ program "$CC" start start.c -L. -lbig
 cp start late
 printf '#! %s/start -x\n' "$tmp" >script
 chmod +x script
-# Somebody else's variable: the library does not say that it needs any.
+# Another object's variable: the library is not marked to need static TLS.
 echo '__thread char big[20000];' >variable.c
 echo 'extern __thread char big[] __attribute__((tls_model("initial-exec")));
 int big_add(int i) { return big[i] += 2; }' >user.c
@@ -61,7 +62,7 @@ same 'ld.so as a command' /lib64/ld-linux-x86-64.so.2 --inhibit-cache ./start on
 same "another library's variable" other/start
 same 'TLS that is not static' late/start
 
-# The last library is known by its name; this one comes under two, and has none itself.
+# The last library is recognized by its name; this one has two names, and no soname itself.
 mkdir links
 cp libbig.so links
 echo 'int plain(void) { return 1; }' >plain.c
@@ -99,7 +100,7 @@ is "$out" 1 'ldd lists the libraries'
 "$XAUDIT" check ./start >/dev/null 2>err
 is "$?/$(cat err)" '8/xaudit check: 0 findings; 0 unloads in 1 process checked' 'under xaudit check it runs too'
 
-# Who traces a program the simple way gets a SIGTRAP for each execve; all but the first are passed on here.
+# A tracer that uses PTRACE_TRACEME alone gets a SIGTRAP for each execve; here it passes all but the first on.
 cat >tracer.c <<'end'
 #include <stdlib.h>
 #include <sys/ptrace.h>

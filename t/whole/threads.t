@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# How the end of a thread is learnt: from libc; the kernel is asked only about threads that ended without it.
+# libc tells us of the end of a thread; the kernel is asked only about threads that ended without that.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need strace
@@ -9,7 +9,7 @@ strace -f -o /dev/null true 2>/dev/null || skip_all 'strace may not trace here'
 library "$CC" libhandled.so handled.c
 program "$CC" waves waves.c -L. -lhandled
 
-# waves N HOW...: N threads at once, in each wave; a slab has 256 records. Sets $asked: how often the kernel was.
+# waves N HOW...: N threads at once, in each wave; a slab has 256 records. Sets $asked: how often the kernel was asked.
 waves() {
 	status=0
 	bounded 100 strace -f -e trace=tgkill -o calls "$XAUDIT" record -o d -k plt -l libhandled.so -b 64k -- \

@@ -6,7 +6,7 @@
 . "$top_srcdir/t/lib/upward.sh"
 need nm
 
-# tool/check/, each after all that it needs; check.c gives pointers to the others.
+# Files of tool/check/, each after all files that it needs; check.c gives pointers to the others.
 layers='state stop stack suppress report text json growth kept late scan libc memory judge trace check'
 set --
 for file in "$top_srcdir"/tool/check/*.c; do

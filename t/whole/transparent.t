@@ -4,7 +4,7 @@
 # A traced program behaves as it does untraced, for each kind of site and, in check-all, each compiler: arguments and
 # results of every class, registers and control words, exceptions, longjmp, backtraces, threads that exit or are
 # cancelled, coroutines, signals.
-# fixtures/transparent.h tells what the program and its library hold.
+# fixtures/transparent.h describes the program and its library.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/transparent.sh"
@@ -26,7 +26,7 @@ cancelled while running 100, cleaned 100
 wandering 0: 10 turns, ended 1
 wrong under a timer 0'
 
-# kind TITLE FOLDER RECORD-OPTION...: all that is asked of a kind.
+# kind TITLE FOLDER RECORD-OPTION...: all checks of a kind.
 kind() {
 	title=$1 folder=$2
 	shift 2

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The tree of calls is right where calls are not plain ones: deep recursion, over two libraries and in one, and tail
-# calls.
+# The tree of calls is right for special calls: deep recursion, over two libraries and in one, and tail calls.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -27,7 +26,7 @@ outermost() {
 		else .depth -= 1 | if .depth == 0 then .sum += $e.time_ns - .start else . end end) | .sum' d.json
 }
 
-# kind NAME KIND SELF BUILD...: SELF calls are seen of a function that calls itself.
+# kind NAME KIND SELF BUILD...: SELF calls are recorded of a function that calls itself.
 kind() {
 	name=$1 kind=$2 self=$3
 	shift 3

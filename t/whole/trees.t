@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each stack has its own tree of calls: coroutines inside of each other, by ucontext and boost.context, that go on in
-# other threads, on stacks in frames and in the heap, and beside handlers on a stack of their own.
+# Each stack has its own tree of calls: nested coroutines, by ucontext and boost.context, that are resumed in other
+# threads, on stacks in frames and in the heap, and with handlers on a stack of their own.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -10,12 +10,12 @@ need g++
 
 library g++ libco.so coroutines.cc -I"$sources" -DPART
 
-# tree: replay, without times, threads, loads, and what stacks are called.
+# tree: replay, without times, threads, loads, and names of stacks.
 tree() {
 	bounded 60 "$XAUDIT" replay d | sed -n 's/^[^#]*\] |//; /load /d; s/stack [0-9.]*/stack/; /^ /p'
 }
 
-# judged NAME CALLS: calls of main_call, first_call, second_call, leaf_call in the report, and what has no end.
+# judged NAME CALLS: calls of main_call, first_call, second_call, leaf_call in the report, and calls without an end.
 judged() {
 	report d
 	is "$(printf '%s\n' "$report" | jq -r '[([.functions[] | { (.function): .calls }] | add) as $n |
@@ -24,7 +24,7 @@ judged() {
 			"$1: each call is counted, with its end"
 }
 
-# Four turns of main's, in each of which a goes on, and b inside of a.
+# Four turns of main's, in each of which a is resumed, and b inside of a.
 turn() {
 	echo " main_call() {
    /* stack */
@@ -89,7 +89,7 @@ else
 	skip 8 'no boost.context here'
 fi
 
-# What t/whole/coroutines.t says of the events.
+# The checks of events in t/whole/coroutines.t.
 program g++ co coroutines.cc -I"$sources" -L. -lco
 for where in frame heap data; do
 	record d -k plt -l libco.so -- ./co "$where"
@@ -109,13 +109,13 @@ is "$(tree | grep -c 'unwound\|in the trace\|unfinished')" 0 'a handler on a sta
 record d -k plt -l libco.so -- ./co interrupted
 report d
 open=$(bounded 60 "$XAUDIT" dump d | awk '$3 == "entry" { n++ } $3 == "exit" { n-- } END { print n }')
-# Three of them are in a frame that is left at the end: with that, they may be seen to be over.
+# Three stacks are in a frame that is left at the end: their calls may then be known to be over.
 over=$(bounded 60 "$XAUDIT" dump d | grep -c '  unwind  ')
 is "$(($(printf '%s\n' "$report" | jq .unfinished) + over))" "$open" \
 	'six coroutines and a handler of signals: what is open is unfinished, and no more'
 is "$(tree | grep -c 'unwound') $(tree | grep -c 'in the trace')" "$over 0" \
 	'six coroutines and a handler of signals: each end has its call'
-# Stacks are taken for one, and parted, while another thread unmaps one of them.
+# Two stacks are taken for one, and separated, while another thread unmaps one of them.
 program "$CC" unmapped unmapped.c -I"$sources" -L. -lco
 times=$(rounds 1000 5000 1000000)
 seconds=500 record d -k plt -l libco.so -- ./unmapped "$times"
@@ -124,13 +124,14 @@ report d
 is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call") | .calls] | add')" \
 	"$((times + 1))" \
 	"$times stacks that another thread unmaps: each call is counted"
-# Their stacks are guessed apart while several threads are on them at once; who is around whom may be wrong for a
-# moment.
+# The stacks are separated by guessing while several threads are on them at once; which call is inside of which may be
+# wrong for a moment.
 record d -k plt -l libco.so -- ./co pool
 report d
 is "$(printf '%s\n' "$report" | jq -r '[.functions[] | select(.function == "main_call" or .function == "first_call") |
 	.calls] | add')" 24000 'forty coroutines that three threads go on with: all calls are counted'
-# Greenlets copy their stacks away and back: entries alone, all of them. Five in each of three threads, 200 rounds.
+# Greenlets copy their stacks away and back: only entries are recorded, but all of them. Five in each of three threads,
+# 200 rounds.
 if python3 -c 'import greenlet' 2>/dev/null || /usr/bin/python3 -c 'import greenlet' 2>/dev/null; then
 	cat >greenlets.py <<'END'
 import greenlet, os, threading

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # With the module loaded and nothing selected, every program that the other tests trace prints the same as without it,
-# and ends the same; also with another auditor before or behind. No folder is made.
+# and ends the same; also with another auditor before or after it. No folder is made.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/loader.sh"
@@ -10,13 +10,13 @@
 chmod 755 "$tmp"
 
 printf '[trace]\noutput = %s/none\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp" >none.conf
-# The rules match nothing that is there; all kinds, and followed.
+# The rules match no library, with all kinds and `follow`.
 printf '[trace]\noutput = %s/nomatch\nfollow = yes\n[library no-such-*.so]\nkinds = plt, calls, patchable, xray\n' \
 	"$tmp" >nomatch.conf
 printf '[library *]\nkinds = none\n[program]\nkinds = none\n' >>nomatch.conf
 $CC -O2 -fPIC -shared -o auditor.so "$sources/auditor.c" || bail 'the other auditor does not compile'
 
-# What may differ from run to run: a sed script of the test.
+# Output that may differ from run to run: a sed script of the test masks it.
 mask=
 # said FILE COMMAND...: masked output, status, masked standard error.
 said() {
@@ -71,8 +71,8 @@ each ./loader reopen nested after namespace choice late
 unset LD_BIND_NOW
 rtld_libraries library "$CC"
 program "$CC" rtld rtld.c -rdynamic -L. -Wl,--no-as-needed -lthousand -lm -Wl,-z,lazy
-# Which of two threads comes first, and how often.
-# Where rules want bindings, whatever they match, the module shows itself to the program's unwinders.
+# Which of two threads is first, and how often. If rules ask for bindings, whatever they match, the module shows itself
+# to the program's unwinders.
 mask='s/^sum: .*/sum/; /^object .*libxaudit/d'
 each ./rtld needed bound-by-another promoted same-namespace broken exit-in-constructor exit-in-destructor exit-closes \
 	exit-opens \
@@ -100,7 +100,7 @@ mask=
 # ---- the life of a process ----
 library "$CC" libwithin.so within.c
 program "$CC" forks forks.c -L. -lwithin
-# Process numbers; and calls, where the clock has a say.
+# Process numbers; and numbers of calls that depend on time.
 mask='s/^[0-9][0-9]* /process /'
 each ./forks fork within thread vfork vfork-calls spawn exec idle clone clone-stack clone-thread clone-memory
 mask='s/^[0-9][0-9]* [0-9]*/process/'

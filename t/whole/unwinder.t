@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Where code of the program would not see our frames, or moves stacks, only entries are recorded, and a line says so;
-# nowhere else.
+# If code of the program would not see our frames, or moves stacks, only entries are recorded, and a line says so; in
+# other programs returns are recorded, too.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-# with_end FUNCTION: how many of its calls in the dump have an end, and how many are an entry alone.
+# with_end FUNCTION: how many of its calls in the dump have an end, and how many have only an entry.
 with_end() {
 	dump d
 	jq -rn --arg f "$1" '[inputs | select(.function == $f)] |
 		"\(map(select(.event == "exit")) | length) \(map(select(.return == false)) | length)"' d.json
 }
 
-# The collector's reference needs no PLT, as the unwinder's.
+# The collector's reference needs no PLT, like an unwinder's.
 library "$CC" libpart.so unwinder_part.c
 program "$CC" main unwinder.c -L. -lpart
 ok 'a collector fetches dl_iterate_phdr without a PLT' \
@@ -33,8 +33,9 @@ is "$(with_end part_step)" '0 100' 'only entries are recorded there'
 
 # ---- code that moves stacks ----
 
-# moved NAME LIBRARY WHEN ENDS ARG...: coroutines suspended in calls go on in their own callers. ENDS: functions whose
-# calls were open when the library was loaded, and one that is called later: calls with an end, and entries alone.
+# moved NAME LIBRARY WHEN ENDS ARG...: coroutines suspended in calls go on in their own callers. ENDS: of functions
+# whose calls were open when the library was loaded, and of one that is called later: calls with an end, and calls with
+# only an entry.
 moved() {
 	name=$1 part=$2 when=$3 ends=$4
 	shift 4
@@ -55,7 +56,7 @@ program "$CC" moving moving.c
 program "$CC" prepared moving.c -fpatchable-function-entry=5
 is "$(./moving ./mine.so late)" 'BCBDBE abc bdef xyz 123' 'untraced, the coroutines work'
 for when in early late; do
-	# The sort that goes on while the library comes late has an end.
+	# The sort that is open while the library is loaded late has an end.
 	seen="by_number 0 0 moving_stay 0 0 qsort $([ $when = late ] && echo '1 3' || echo '0 4')"
 	moved "plt, $when" _greenlet_part.so $when "$seen" -k plt -l libc.so.6 ./moving
 	moved "calls, $when" _greenlet_part.so $when "$seen" -k calls ./moving

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What tracing does to the program's mappings: nothing writable and executable, and no more private pages than were
-# patched.
+# Tracing changes the program's mappings little: nothing is writable and executable, and only patched pages are private.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -21,9 +20,8 @@ leave() {
 	status=0
 	wait $recorder || status=$?
 }
-# dirty NAME: kB of the file's executable mappings that are pages of the process's own. Not Private_Dirty: that counts
-# pages
-# of the file too which nobody has written to disk yet, and this file is new.
+# dirty NAME: kB of the file's executable mappings that are pages of the process's own. Not Private_Dirty: that also
+# counts pages of the file that are not written to disk yet, and this file is new.
 dirty() {
 	awk -v name="/$1" '
 	/^[0-9a-f]+-[0-9a-f]+ / { ours = $2 ~ /x/ && substr($0, length($0) - length(name) + 1) == name; seen += ours }
@@ -66,12 +64,12 @@ else
 	skip 8 'no clang here'
 fi
 
-# Where nothing that was writable may become executable: text, stubs and guards all the same.
+# Where memory that was writable must not become executable, text, stubs and guards work, too.
 program "$CC" deny deny.c
 patchable_library libpages.so pages.c
 library "$CC" libother.so pages.c
 program "$CC" stay stay.c -L. -lpages
-# denied HOW ARG...: record, with these options, where that is in force.
+# denied HOW ARG...: record, with these options, where the system forbids that.
 denied() {
 	how=$1
 	shift
@@ -118,7 +116,7 @@ else
 	skip 4 'no filters here'
 fi
 
-# At rest is not all: nothing may be so for a moment either.
+# Not only at rest: no memory may be writable and executable even for a moment.
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
 	patchable_library libpages.so pages.c
 	program "$CC" stay stay.c -L. -lpages

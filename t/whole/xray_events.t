@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Custom and typed event sleds of XRay: every event arrives byte for byte, and functions don't notice, from each
-# compiler that is here. Nobody defines what the sleds would call: libraries are opened lazily, and none of it runs.
+# compiler that is here. The functions that the sleds would call are not defined: libraries are opened lazily, and such
+# calls never run.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -64,7 +65,7 @@ if [ -z "$compilers" ]; then
 fi
 printf '[always]\nfun:listed_event\n' >attributes
 
-# one COMPILER LANGUAGE LEVEL PART: $part.o. clang before 17 crashes on some.
+# one COMPILER LANGUAGE LEVEL PART: makes $part.o. clang before 17 crashes on some parts.
 one() {
 	case $4 in
 	10) set -- "$@" -fxray-attr-list=attributes ;;
@@ -76,8 +77,8 @@ one() {
 		"-DPART=$part" -c -o "$part.o" \
 		"$sources/events_part.c" >compile.err 2>&1
 }
-# build COMPILER LANGUAGE LEVEL PART...: libparts.so of those that compile. $without: parts that can't be called; $left:
-# sleds that are left alone; $usable.
+# build COMPILER LANGUAGE LEVEL PART...: makes libparts.so of the parts that compile. $without: parts that can't be
+# called; $left: sleds that are left alone; $usable.
 build() {
 	with=$1 in=$2 at=$3
 	shift 3
@@ -274,7 +275,7 @@ is "$(events_of d | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ';')" '39 
 	'ctl: events are there from the times when they were on and recorded'
 is "$(object d raw.so .patched_pages)" 0 'ctl: the text is the file'"'"'s again'
 
-# Where the sleds become the file's own again, they would call what nobody defines: who stands in one must have been
+# Sleds that get the file's own bytes again would call undefined functions: threads that stand in one must have been
 # moved.
 conf 'enabled = no' 'mode = ring' 'ring = 1M'
 begin ./events ./raw.so told threads

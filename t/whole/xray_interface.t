@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# XRay's interface, by programs that know LLVM's headers alone, with libxaudit-api in place of LLVM's runtime.
+# XRay's interface, used by programs that know only LLVM's headers, with libxaudit-api instead of LLVM's runtime.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -115,7 +115,8 @@ for with in $forms; do
 what is loaded"
 done
 
-# A library that takes long to load: the module waits for a pipe that another auditor has put in its place.
+# A library that takes long to load: the module opens a pipe that another auditor has put in the place of its file, and
+# waits.
 library "$CC" auditor.so xray_auditor.c
 cp libpart.so libslow.so
 printf '[trace]\noutput = %s/d\nenabled = no\n[library *]\nkinds = xray\n' "$tmp" >off.conf
