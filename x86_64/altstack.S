@@ -7,9 +7,10 @@
  *	clobbers what a call may
  *	stack	the caller's: 0 rbp   8 return address; nothing of ours on the other one
  *
- * Calls and returns stay in pairs, as a shadow stack wants them; to unwinders the function's caller is who called this.
- * As of a signal's frame, gdb does not want of this one that the caller's lies above it: it would end there with
- * "previous frame inner to this frame". Nothing else comes of that, since the return address has the CFI of the call.
+ * Calls and returns stay in pairs, as a shadow stack needs them; unwinders see the caller of this as the function's
+ * caller. The frame is marked as a signal's, so that gdb does not expect the caller's frame above it: it would end
+ * there with "previous frame inner to this frame". Nothing else comes of that, since the return address has the CFI of
+ * the call.
  */
 #include "x86_64/tramp_pieces.h"
 

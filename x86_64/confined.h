@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Has the program put itself under a filter of system calls (seccomp)? The filter may kill who makes another one than
- * it knows, and it does not know of us. So from then on, what threads do in the middle of their calls asks the kernel
- * for nothing but rt_sigprocmask, which no filter in practice forbids, and they go without what they can't have:
+ * Has the program put itself under a filter of system calls (seccomp)? The filter may kill a thread for a system call
+ * that it does not expect, and it does not know of us. So from then on, our code in the middle of threads' calls makes
+ * no system call but rt_sigprocmask, which no filter in practice forbids, and does without the rest:
  *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes
  *	  them
- *	- the flight recorder of a thread that first calls something then has four chunks
+ *	- the flight recorder of a thread whose first event comes later has four chunks
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
  * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/nointercept.h), right before the call,
- * which is the last chance to ask for what will be needed; who makes the system call by an instruction of his own is
- * not seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and
- * for what the process forks. A program that is executed under a filter has asked for much at its start, and lives.
+ * which is the last chance to ask for what will be needed; a system call by an instruction of the program's own is not
+ * seen. It holds for the whole process, whichever thread the filter is for, also when the kernel refuses it, and for
+ * its forked children. A program that is executed under a filter has made many system calls at its start, and lives.
  *
  * Set by process_confine() alone. Any context, no lock.
  */
@@ -23,11 +23,14 @@
 
 static inline int confined(void)
 {
-	/* Relaxed: the thread itself set it before its filter; those of other threads it precedes by a system call. */
+	/*
+	 * Relaxed: the thread itself set it before its filter; and at least a whole system call before another thread
+	 * gets one.
+	 */
 	return __builtin_expect(__atomic_load_n(&tramp_confined, __ATOMIC_RELAXED), 0) != 0;
 }
 
-/* Was that SECCOMP_MODE_STRICT? Then nothing at all may be asked for, and nothing is recorded. */
+/* Was that SECCOMP_MODE_STRICT? Then no system call at all may be made, and nothing is recorded. */
 static inline int confined_strictly(void)
 {
 	return __atomic_load_n(&tramp_confined, __ATOMIC_RELAXED) == 2; /* relaxed, as above */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The contract: all that the code in x86_64/ takes from whoever stands on it. runtime/ defines it, each function and
- * each word; so must whoever replaces runtime/, and whoever ports xaudit finds here what trampolines of another machine
- * have to call, and when. Nothing else of runtime/ or audit/ is named in x86_64/: t/whole/runtime-imports.t compares
- * what its library lacks with the lines here that begin with CONTRACT, one name each.
+ * The contract: all that the code in x86_64/ needs from the code above it. runtime/ defines each function and each
+ * word; a replacement of runtime/ must do so, too, and for a port it tells what trampolines of another machine have to
+ * call, and when. Nothing else of runtime/ or audit/ is named in x86_64/: t/whole/runtime-imports.t compares what its
+ * library lacks with the lines here that begin with CONTRACT, one name each.
  *
- * Functions: they are called on the program's thread and stack, in the middle of somebody's call, by trampolines alone
- * (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are async-signal-safe,
- * and may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
+ * Functions: they are called on the program's thread and stack, in the middle of the program's call, by trampolines
+ * alone (tramp*.S; control_run() by control.S). They use general registers alone, and no libc; they are
+ * async-signal-safe, and may be interrupted at any instruction by a handler that makes events, forks, or jumps away.
  *
- * Words: the trampolines load each by one instruction. Where it is not said otherwise, it does not matter when a store
- * is seen, so relaxed ones will do. What runtime/ keeps in struct tramp_state (tramp.h) belongs to the contract, too: a
- * thread whose tramp_self is NULL, or names a record of zeros, comes to tramp_slow_enter() and its like.
+ * Words: the trampolines load each by one instruction. Unless it says otherwise, it does not matter when a store is
+ * seen, so relaxed stores are enough. The content of struct tramp_state (tramp.h), which runtime/ keeps, belongs to the
+ * contract, too: a thread whose tramp_self is NULL, or points to a record of zeros, comes to tramp_slow_enter() and its
+ * like.
  *
- * Two functions are given by pointers, since they are no business of trampolines: mirror_init() (mirror.h), and
+ * Two functions are given by pointers, since trampolines don't call them: mirror_init() (mirror.h), and
  * dlclose_call_ways (dlclose_call.h).
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
@@ -38,7 +39,7 @@
 #define TRAMP_WANTED_TAIL      4
 #define TRAMP_WANTED_ARGUMENTS 16 /* as TRAMP_WANTED_ENTRY */
 
-/* Bits of tramp_table, and how many ids it reaches. Whoever provides it may use the others. */
+/* Bits of tramp_table, and how many ids it has. The code that defines it may use the other bits. */
 #define TRAMP_ONLY_COUNTED 1
 #define TRAMP_TABLE_IDS	   0x200000
 
@@ -55,7 +56,7 @@
 
 /* ---- Words ---- */
 
-/* What the trampolines of the recorder look at before each event: TRAMP_CHECK_...; 0 as a rule. */
+/* The word that the recorder's trampolines test before each event: TRAMP_CHECK_...; 0 as a rule. */
 CONTRACT uint32_t tramp_checks;
 
 /* TRAMP_WANTED_... */
@@ -70,22 +71,22 @@ CONTRACT uint8_t tramp_table[TRAMP_TABLE_IDS];
  */
 CONTRACT __thread struct tramp_state *tramp_self __attribute__((tls_model("initial-exec")));
 
-/* The program has asked for a filter of system calls, or was about to; then 1, or 2. See x86_64/confined.h. */
+/* 1 or 2 when the program has asked for a filter of system calls, or was about to. See x86_64/confined.h. */
 CONTRACT uint32_t tramp_confined;
 
 /*
  * Where the gates go: one trampoline per event. Filled before the first stub is reached. Any entry may change at any
- * time, by one store: threads take the old or the new one.
+ * time, by one store: threads take the old or the new entry.
  */
 CONTRACT void (*dispatch_table[TRAMP_EVENTS])(void);
 
-/* What a tool outside finds (remote.h). Here only the word at CONTROL_BLOCK_RUNNING is known. */
+/* The block that a tool outside finds (remote.h). x86_64/ knows only its word at CONTROL_BLOCK_RUNNING. */
 struct control_block;
 CONTRACT struct control_block control_block;
 
 /* ---- Slow paths ---- */
 
-/* What the slow paths answer. */
+/* Answers of the slow paths. */
 enum tramp_answer {
 	TRAMP_AGAIN, /* state is in order now: run the fast path again */
 	TRAMP_POINTED, /* can't keep this call open: record an entry alone and go to the body */
@@ -95,11 +96,11 @@ enum tramp_answer {
 /* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
 CONTRACT enum tramp_answer tramp_slow_enter(uint64_t slot);
 
-/* The same for an XRay entry, whose call is kept at x, the word below its slot. */
+/* tramp_slow_enter() for an XRay entry, whose call is kept at x, the word below its slot. */
 CONTRACT enum tramp_answer tramp_slow_enter_xray(uint64_t x);
 
 /*
- * A call at slot ends and is not the innermost open one of the stack used last. Ends what lies below it as unwound. On
+ * A call at slot ends and is not the innermost open one of the stack used last. Ends the calls below it as unwound. On
  * return top == slot (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
  */
 CONTRACT enum tramp_answer tramp_slow_leave(uint64_t slot);
@@ -110,7 +111,7 @@ CONTRACT enum tramp_answer tramp_slow_leave(uint64_t slot);
  */
 CONTRACT enum tramp_answer tramp_slow_landed(uint64_t slot);
 
-/* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames go. */
+/* The thread is about to longjmp through env (a jmp_buf): ends the open calls whose frames the jump leaves. */
 CONTRACT enum tramp_answer tramp_slow_jump(uint64_t env);
 
 /*
@@ -127,26 +128,26 @@ CONTRACT enum tramp_answer tramp_slow_confine(uint64_t sp);
 
 /*
  * The thread is about to be allowed nothing but read, write and exit, and no TSC (SECCOMP_MODE_STRICT): nothing more is
- * recorded of the process, and no call of the thread returns through a label. The argument is none.
+ * recorded of the process, and no call of the thread returns through a label. The argument means nothing.
  */
 CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
 
 /*
- * Addresses are about to be limited, or what is mapped to be counted: gives back what is not used. The argument is
- * none.
+ * Addresses are about to be limited, or mapped memory to be counted: gives back unused memory. The argument means
+ * nothing.
  */
 CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t unused);
 
 /*
- * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler came to
- * another stack in between. found: what lies there, or the address, or 0. Records the event with a clock of its own,
+ * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler changed to
+ * another stack in between. found: the word there, or the address, or 0. Records the event with a clock of its own,
  * unless it is there already; or it is lost, and counted. slot: an address on the stack that it is on.
  */
 CONTRACT void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot);
 
 /*
- * An event sled is passed: records the event and tells handlers. As XRay declares its handlers: of type 16 bits count,
- * of size 32; compilers before clang 18 leave what they find in the others.
+ * An event sled is passed: records the event and tells handlers. As XRay declares its handlers, 16 bits of type count,
+ * and 32 of size; compilers before clang 18 leave any values in the other bits.
  */
 CONTRACT void tramp_custom_event(const void *data, uint64_t size);
 CONTRACT void tramp_typed_event(uint64_t type, const void *data, uint64_t size);
@@ -165,39 +166,38 @@ CONTRACT enum tramp_answer tramp_slow_count(uint64_t id);
 CONTRACT enum tramp_answer tramp_filter_enter(uint64_t slot);
 CONTRACT enum tramp_answer tramp_filter_point(uint64_t slot);
 
-/* The same of an XRay call. at: address of its word; its slot X lies 5 words above. */
+/* tramp_filter_enter() for an XRay call. at: address of its word; its slot X lies 5 words above. */
 CONTRACT enum tramp_answer tramp_filter_enter_xray(uint64_t at);
 
 /*
- * The innermost open call, at slot, ends at this clock, of which the low half counts. TRAMP_PASS: it was too short;
- * its entry is gone, and it is open no more. TRAMP_AGAIN: record its end.
+ * The innermost open call, at slot, ends at this clock, of which the low half counts. TRAMP_PASS: it was too short; its
+ * entry is gone, and it is not open any more. TRAMP_AGAIN: record its end.
  */
 CONTRACT enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock);
 
 /*
  * The innermost open call, at slot, ends by a jump to the function whose word lies in the 8 bytes below slot.
- * TRAMP_PASS: it was too short; its entry is gone, and the other one is open in its place. TRAMP_AGAIN: record its
- * end.
+ * TRAMP_PASS: it was too short; its entry is gone, and the new call is open in its place. TRAMP_AGAIN: record its end.
  */
 CONTRACT enum tramp_answer tramp_filter_tail(uint64_t slot);
 
 /*
- * An XRay function leaves that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see
+ * An XRay function returns that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see
  * tramp_slow_leave().
  */
 CONTRACT enum tramp_answer tramp_filter_gone(uint64_t slot);
 
 /* ---- Handlers: functions of the program ---- */
 
-/* General registers of the program. rsp: at the function's entry; behind its return. */
+/* General registers of the program. rsp: at the function's entry, or after its return. */
 struct tramp_registers {
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
 
 /*
  * Call the handlers of the event that happened at clock, for a trampoline with this frame. Registers are the program's
- * but for rsp, which is filled in. Return 0 when the event is to be recorded with that clock; 1 when clock and stack
- * are to be looked at anew: the handler took its time, raised events, forked ...
+ * but for rsp, which is filled in. Return 0 if the event shall be recorded with that clock; 1 if clock and stack must
+ * be read anew: the handler took long, raised events, forked ...
  *
  * The words of the frame, S the slot of the call:
  *	enter, point	0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 the function's body, 6 the event's word, 7 S
@@ -217,13 +217,13 @@ CONTRACT uint32_t tramp_handle_xray_exit(
 CONTRACT uint32_t tramp_handle_xray_tail(
 	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
 
-/* The event clock where it is not to be read by rdtsc. */
+/* The event clock, if it can't be read by rdtsc. */
 CONTRACT uint64_t tramp_clock(void);
 
 /* ---- Control from outside ---- */
 
 /*
- * Does what the request asks for that the tool has left (remote.h). On a stack of ours, called by control_entry alone.
+ * Does what the tool's request asks for (remote.h). On a stack of ours, called by control_entry alone.
  */
 CONTRACT void control_run(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of what is too long for general registers. */
+/* Copies of data that is too long for general registers. */
 #ifndef XAUDIT_COPY_H
 #define XAUDIT_COPY_H
 
@@ -9,7 +9,7 @@
 #include "x86_64/sys.h"
 
 /*
- * Many bytes at once, by vector registers, which come back as they were: the caller's caller may be a function whose
+ * Copies many bytes at once, by vector registers, which are restored: the caller's caller may be a function whose
  * registers are all in use. SSE instructions leave the upper halves alone. The compiler knows nothing of these
  * registers here. Any context, async-signal-safe.
  */

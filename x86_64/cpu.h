@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What single instructions of the processor do, for code in C.
+ * Single instructions of the processor, for code in C.
  *
  * cpu_swap_one(), cpu_swaps_one() and cpu_add_one() change a word of 8 bytes by one instruction without a lock: of the
- * calling thread's own memory, against handlers of signals on the same thread, which come before or behind it. Other
- * threads may not take part. None of these orders anything for another thread; for the compiler each is a barrier.
+ * calling thread's own memory, against handlers of signals on the same thread, which come before or after it. Other
+ * threads must not use that memory. None of these orders anything for another thread; for the compiler each is a
+ * barrier.
  *
  * All functions: any context, async-signal-safe, general registers only, no libc.
  */
@@ -16,14 +17,14 @@
 /* Words that may be of another type: a pointer. */
 typedef uint64_t cpu_word __attribute__((may_alias));
 
-/* Stores `to` where `expected` lies. Returns what was there: anything else, and nothing was done. */
+/* Stores `to` if `expected` lies there. Returns the old value: if it is not `expected`, nothing was done. */
 static inline uint64_t cpu_swap_one(void *at, uint64_t expected, uint64_t to)
 {
 	__asm__ volatile("cmpxchg %2, %1" : "+a"(expected), "+m"(*(cpu_word *)at) : "r"(to) : "cc", "memory");
 	return expected;
 }
 
-/* The same, and says whether it was done. */
+/* As cpu_swap_one(), but returns whether it was done. */
 static inline int cpu_swaps_one(void *at, uint64_t expected, uint64_t to)
 {
 	uint8_t done;
@@ -40,7 +41,7 @@ static inline void cpu_add_one(void *at, uint64_t n)
 	__asm__ volatile("addq %1, %0" : "+m"(*(cpu_word *)at) : "r"(n) : "cc", "memory");
 }
 
-/* In a loop that waits for another thread. */
+/* For a loop that waits for another thread. */
 static inline void cpu_pause(void)
 {
 	__builtin_ia32_pause();
@@ -74,7 +75,7 @@ static inline int cpu_ticks_are_steady(void)
 	return (d & 1u << 8) != 0;
 }
 
-/* The calling thread's %fs base, which glibc keeps in its first word, too: what tells threads apart. */
+/* The calling thread's %fs base, which glibc keeps in its first word, too: it tells threads apart. */
 static inline uint64_t cpu_thread(void)
 {
 	uint64_t at;

@@ -7,7 +7,7 @@
 
 /*
  * The function that is called first, on any thread of the program, and the address of the real dlclose. Stored before
- * anybody is bound to dlclose_call(), and not changed.
+ * any code is bound to dlclose_call(), and not changed.
  */
 struct dlclose_call_ways {
 	void (*look)(void);
@@ -16,7 +16,7 @@ struct dlclose_call_ways {
 
 extern struct dlclose_call_ways dlclose_call_ways __attribute__((visibility("hidden")));
 
-/* As dlclose: calls look(), then jumps to the real one, so that ld.so sees who calls. */
+/* As dlclose: calls look(), then jumps to the real one, so that ld.so sees the caller's address. */
 int dlclose_call(void *handle) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of ELF depends on the machine: its number, and the relocations that are looked at. */
+/* The parts of ELF that depend on the machine: its number, and the relocations that we look at. */
 #ifndef XAUDIT_X86_64_ELF_H
 #define XAUDIT_X86_64_ELF_H
 

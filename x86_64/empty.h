@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A function that does nothing: for code that calls with registers of its own, which it wants to find as they were. */
+/* A function that does nothing: for callers that need all their registers kept. */
 #ifndef XAUDIT_X86_64_EMPTY_H
 #define XAUDIT_X86_64_EMPTY_H
 

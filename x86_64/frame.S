@@ -2,7 +2,7 @@
 /*
  * frame_restorer: what a handler of ours returns to.
  *
- *	in	rsp = address of the kernel's frame, behind its return address
+ *	in	rsp = address of the kernel's frame, after its return address
  *	out	does not return
  *	stack	as the kernel wants it
  *

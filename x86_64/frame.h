@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames of signal handlers: how a handler of ours returns, and how the frame of anybody's is known in memory.
+ * Frames of signal handlers: how a handler of ours returns, and how the frame of any handler is recognized in memory.
  */
 #ifndef XAUDIT_X86_64_FRAME_H
 #define XAUDIT_X86_64_FRAME_H
@@ -22,7 +22,7 @@ enum frame_word { FRAME_RETURN = 0, FRAME_SP = 21, FRAME_PC = 22, FRAME_SEGMENTS
 /* Bytes that frame_is_restorer() looks at. */
 #define FRAME_RESTORER_SIZE 9
 
-/* Is that code, anybody's, what a handler returns to? Any context. */
+/* Is that the code that a handler, ours or another, returns to? Any context. */
 static inline int frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
 {
 	/* mov $__NR_rt_sigreturn, %rax; syscall. Some libraries use the shorter mov, as we do. */
@@ -38,7 +38,8 @@ static inline int frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
 }
 
 /*
- * May these words be a frame, whose restorer is still to be looked at? By the code segment that 64-bit programs have.
+ * May these words be a frame? The code segment is compared with that of 64-bit programs; the caller looks at the
+ * restorer.
  */
 static inline int frame_may_be(const uint64_t word[FRAME_WORDS])
 {

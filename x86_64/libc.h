@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of glibc is this machine's alone: what it keeps where, and where no interface of its own tells. Offsets are from
- * a thread's %fs base (struct tcbhead_t, struct pthread of nptl). All functions: any context, async-signal-safe, no
- * libc, unless said otherwise.
+ * The parts of glibc that depend on this machine: where it keeps what no interface of its own tells. Offsets are from a
+ * thread's %fs base (struct tcbhead_t, struct pthread of nptl). All functions: any context, async-signal-safe, no libc,
+ * unless said otherwise.
  */
 #ifndef XAUDIT_X86_64_LIBC_H
 #define XAUDIT_X86_64_LIBC_H
@@ -12,10 +12,10 @@
 #include <sys/platform/x86.h> /* x86_cpu_present: glibc 2.33 */
 #endif
 
-/* With this word function pointers and addresses that lie in writable memory are mangled. All threads have the same. */
+/* The word that mangles function pointers and addresses in writable memory. All threads have the same value. */
 #define LIBC_GUARD 0x30
 
-/* The thread's number, as the kernel knows it. Not in every version: to be compared with the kernel's before use. */
+/* The thread's number, as the kernel knows it. Not in every version: compare it with the kernel's number before use. */
 #define LIBC_NUMBER 0x2d0
 
 /* What is at LIBC_NUMBER of the calling thread. */
@@ -27,7 +27,7 @@ static inline uint32_t libc_thread_number(void)
 	return number;
 }
 
-/* Do the processor's ticks come at one rate, as ld.so has read of it? 0: not known. Calls libc. */
+/* Do the processor's ticks come at one rate, as ld.so has found out? 0: not known. Calls libc. */
 static inline int libc_ticks_are_steady(void)
 {
 #if __has_include(<sys/platform/x86.h>)

@@ -20,7 +20,7 @@
 
 _Static_assert(FAR / 8 <= UINT32_MAX, "a link holds it");
 
-static void *(*more)(size_t size); /* NULL: nobody has come yet */
+static void *(*more)(size_t size); /* NULL: before mirror_init() */
 static int forbidden;
 static uint64_t main_address;
 
@@ -28,8 +28,10 @@ struct stack *mirror_find(uint64_t slot)
 {
 	struct stack *stack = stack_pages_owner(slot);
 
-	/* Acquire; pairs with the release in put_above(). A few share a page; more steps are those of somebody who was
-	 * overtaken. */
+	/*
+	 * Acquire; pairs with the release in put_above(). A few share a page; more steps come only when the list
+	 * changed under us.
+	 */
 	for (int steps = 0; stack && steps < 256; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
 		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED)) /* relaxed, both: trampolines look at hot */
 			return slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED) ? stack : NULL;
@@ -62,15 +64,17 @@ void mirror_each(void (*do_it)(struct stack *stack, void *context), void *contex
 			do_it(stack_at(n), context);
 }
 
-/* One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, the
- * fence has the compiler keep it. */
+/*
+ * One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, and
+ * the fence makes the compiler keep it.
+ */
 static void put(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELAXED); /* relaxed, as said */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);	 /* no partner */
 }
 
-/* Who has what lies above. Release; pairs with the acquire in mirror_find(): that one's range is set. */
+/* Sets the stack above. Release; pairs with the acquire in mirror_find(): the range of `above` is set. */
 static void put_above(struct stack *stack, struct stack *above)
 {
 	__atomic_store_n(&stack->above, above, __ATOMIC_RELEASE);
@@ -100,7 +104,7 @@ static void give_back(struct stack *stack, struct stack *heir)
 	stack->freed = round_now;
 }
 
-/* Whoever comes to the stack from here on has no calls there yet. */
+/* A thread that comes to the stack from here on has no calls there yet. */
 static void change_number(struct stack *stack)
 {
 	uint32_t number = (stack->number + (1u << TRACE_STACK_BITS)) & TRACE_ID_MASK;
@@ -139,7 +143,7 @@ static struct stack *new_stack(void)
 	return stack;
 }
 
-/* The first range of a struct that nobody knows yet: size first, then low. */
+/* The first range of a struct that no thread knows yet: size first, then low. */
 static void begin_range(struct stack *stack, uint64_t low, uint64_t high)
 {
 	put(&stack->hot.size, high - low);
@@ -150,13 +154,13 @@ static void begin_range(struct stack *stack, uint64_t low, uint64_t high)
 
 int mirror_is_readable(uint64_t address)
 {
-	/* The kernel reads the mask before it looks at the first argument, which is none that it knows. */
+	/* The kernel reads the mask before it looks at the first argument, which is no value that it knows. */
 	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
 int mirror_holds(uint64_t address, uint32_t value)
 {
-	/* Of nobody who waits there none is woken, and none moved. */
+	/* No thread waits there, so none is woken or moved. */
 	return !sys_call(__NR_futex, (long)address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)address, value);
 }
 
@@ -209,8 +213,10 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 	}
 	for (uint64_t page = low; page < high; page += PAGE)
 		leave_page(stack, page);
-	/* Pairs with the kernel's lock of the address space: who maps these pages after our question sees what was
-	 * stored before it. */
+	/*
+	 * Pairs with the kernel's lock of the address space: a thread that maps these pages after our question sees
+	 * what was stored before it.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint64_t page = low; page < high; page += PAGE) {
 		if (stack_pages_owner(page))
@@ -219,7 +225,7 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 			stack_pages_drop(page);
 			continue;
 		}
-		/* Somebody was quicker than we: it stays a stack, the same or another one. */
+		/* A thread mapped it meanwhile: it stays a stack, the same or another one. */
 		stack_pages_set(page, stack);
 		kept = 1;
 	}
@@ -286,7 +292,7 @@ static int is_contiguous(uint64_t low, uint64_t high)
 	return 1;
 }
 
-/* Has nobody a page from the slot's up to high? */
+/* Are all pages from the slot's up to high no stack's? */
 static int is_free(uint64_t slot, uint64_t high)
 {
 	for (uint64_t at = slot; at < high; at += PAGE)
@@ -295,8 +301,9 @@ static int is_free(uint64_t slot, uint64_t high)
 	return 1;
 }
 
-/* What struct stack.native is to be of a new one: the thread's own would have been extended, so nothing is known of
- * that yet. */
+/*
+ * The value of stack.native for a new stack: the thread's own stack would have been extended, so it is not known yet.
+ */
 static uint64_t native(uint64_t slot, uint64_t block)
 {
 	if (slot < block && block - slot <= GROWN_MAX && is_free(slot, block) && is_contiguous(slot, block))
@@ -315,7 +322,7 @@ static uint64_t reach(const struct stack *stack, const struct stack *last, uint6
 	return stack == last ? near_last : NEAR;
 }
 
-/* The lowest stack above the slot's page that may have the slot; the one below. So far away as any may be. */
+/* The lowest stack above the slot's page that may have the slot, within the largest distance; and the one below. */
 static struct stack *above(uint64_t slot, const struct stack *last, uint64_t block)
 {
 	uint64_t page = slot & ~(PAGE - 1), own = slot < block && block - slot <= GROWN_MAX ? block - slot : 0;
@@ -329,7 +336,7 @@ static struct stack *above(uint64_t slot, const struct stack *last, uint64_t blo
 		struct stack *stack = stack_pages_owner(at);
 		if (!stack)
 			continue;
-		/* Behind our own thread control block begins somebody else's. */
+		/* After our own thread control block begins another thread's memory. */
 		if (slot < block && block < stack->low)
 			return NULL;
 		return stack->low - slot <= reach(stack, last, block, NEAR_LAST) && is_contiguous(slot, stack->low)
@@ -360,7 +367,7 @@ static struct stack *below(uint64_t slot, const struct stack *last, uint64_t blo
 	return NULL;
 }
 
-/* Gives the stack all pages from low up to high, that are nobody's, and their mirror. */
+/* Gives the stack all pages from low up to high, which are no stack's yet, and their mirror. */
 static int take_pages(struct stack *stack, uint64_t low, uint64_t high)
 {
 	for (uint64_t page = low; page < high; page += PAGE)
@@ -383,7 +390,7 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 		return NULL;
 	stack = stack_pages_owner(page);
 	if (stack) {
-		/* Where two shared a page, and one's part was given back; or who forked us was about to. */
+		/* Two stacks shared a page, and one's part was given back; or our parent was doing that at the fork. */
 		if (!stack_pages_map(slot))
 			return NULL;
 		set_range(stack, stack->low < page ? stack->low : page,

@@ -36,7 +36,7 @@ static long write_run(const struct patch *patch, size_t count, uint64_t low, siz
 	return r && prot & PROT_EXEC ? pages_make_code(low, size) : r;
 }
 
-/* The same where that is refused. */
+/* Writes a run of pages where that is refused. */
 static long write_run_as_it_is(int memory, const struct patch *patch, size_t count, uint64_t low, size_t size, int prot)
 {
 	struct pages pages;
@@ -113,7 +113,7 @@ int patch_may_store(uint64_t head, size_t head_size)
 
 static void store(uint64_t address, uint8_t byte)
 {
-	/* Relaxed: nobody fetches it before the core-sync behind the step. */
+	/* Relaxed: no thread fetches it before the core-sync after the step. */
 	__atomic_store_n((uint8_t *)(uintptr_t)address, byte, __ATOMIC_RELAXED);
 }
 
@@ -124,8 +124,8 @@ static void store_head(uint64_t address, const uint8_t *bytes, uint8_t size)
 		return;
 	}
 	/*
-	 * One instruction, at an odd address too; pairs with the fetch of whoever runs this now, which finds both bytes
-	 * or neither.
+	 * One instruction, at an odd address too; pairs with the fetch of a thread that runs this now, which finds both
+	 * bytes or neither.
 	 */
 	__asm__ volatile("movw %w1, (%0)" : : "r"(address), "r"((uint16_t)(bytes[0] | bytes[1] << 8)) : "memory");
 }

@@ -3,7 +3,9 @@
 
 #include "x86_64/sys.h" /* sys_same */
 
-/* The NOPs that a sled's first two bytes jump over (entry, tail), or that nobody reaches (after the ret of an exit). */
+/*
+ * The NOPs that a sled's first two bytes jump over (entry, tail), or that no thread reaches (after the ret of an exit).
+ */
 static const uint8_t entry_nop[9] = {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
 static const uint8_t exit_nop[10] = {0x2e, 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00};
 static const uint8_t endbr64[SLED_ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -280,7 +282,7 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 {
 	const struct sled_row *row = sled_row(type);
 
-	/* A NOP that is long enough stays: it goes on behind what a patch covers. */
+	/* A NOP that is long enough stays: it goes on after the bytes that a patch covers. */
 	int stays = row->keeps && original[kept_head(row)] != 0x90;
 	sys_copy(out, stays ? original + kept_head(row) : row->off, row->off_size);
 	return row->off_size;
@@ -351,7 +353,7 @@ int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high,
 	const struct sled_row *row = sled_row(type);
 
 	if (row->as_is) {
-		/* Before the jump or call: who stands there goes on untraced. */
+		/* Before the jump or call: a thread there goes on untraced. */
 		*low = row->branch;
 		*high = row->branch + 1;
 		*resume = row->resume;
@@ -366,7 +368,7 @@ int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high,
 		*high = *low + 1;
 		return 1;
 	}
-	/* Behind the first of its NOPs of one byte. */
+	/* After the first of its NOPs of one byte. */
 	*low = 1;
 	*high = row->off_size;
 	return on;

@@ -13,17 +13,17 @@
  *	A	eb 0f / eb 14		jmp to their end	<->	66 90, a NOP
  *	A+2	push of each argument register, rdi, rsi (typed: rdx), or a 4-byte NOP where the value is in it already;
  *		mov of each pushed one; call; pops			<->	e9 rel32, jmp to the sled's own stub
- * What the compiler wrote behind the head never runs: its pushes overwrite the red zone of leaf functions (clang before
- * 17), its call may find the stack misaligned, and its movs are in an order that loses values. All that is taken of it
- * is which register each argument is in. What differs from that form is left alone: clang before 17 writes a third mov
- * at times, and the jmp leads into the call.
+ * The compiler's bytes after the head never run: its pushes overwrite the red zone of leaf functions (clang before
+ * 17), its call may find the stack misaligned, and its movs are in an order that loses values. They are read
+ * only for the registers of the arguments. Sleds of another form are left alone: clang before 17 writes a third mov at
+ * times, and the jmp leads into the call.
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
- * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which nobody executes.
+ * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which no thread executes.
  * Guards (xaudit.h): `jmp rel32` to the guarded code of the same function over one NOP of five bytes, 0f 1f 44 00 00.
  *
  * A patch covers whole instructions: five NOPs of one byte, or one NOP that may be longer than the patch (clang's
- * 8-byte NOP). The function's body goes on behind the last instruction that is covered (struct site, `length`), never
- * in its middle.
+ * 8-byte NOP). The function's body goes on after the last instruction that is covered (struct site, `length`), never in
+ * its middle.
  */
 #ifndef XAUDIT_SLED_H
 #define XAUDIT_SLED_H
@@ -41,7 +41,7 @@ enum sled_type {
 	SLED_XRAY_TYPED,   /* kind 5 */
 	SLED_PATCHABLE,	   /* jmp rel32 at the site's address */
 	SLED_PATCHABLE_HOT, /* jmp -7 at the site's address, jmp rel32 five bytes before it */
-	SLED_PATCHABLE_HOT_CET, /* the same around an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
+	SLED_PATCHABLE_HOT_CET, /* a hot site with an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
 	SLED_GUARD,	   /* jmp rel32 at the site's address */
 	SLED_TYPES
 };
@@ -60,11 +60,11 @@ enum sled_type {
 /*
  * Are these the bytes of an unpatched (or unpatched again) XRay sled? p: the sled; size: bytes readable from p, at
  * least up to the end of the instruction after it. Returns TRACE_REASON_TRACED, SLED_BYTES, CONDITIONAL_TAIL (a tail
- * sled before a conditional jump) or EVENT_SLED (an event sled that is to be left alone, whatever is wrong with it).
+ * sled before a conditional jump) or EVENT_SLED (an event sled that must be left alone, for any reason).
  */
 enum trace_reason sled_check_xray(enum sled_type type, uint64_t address, const uint8_t *p, size_t size);
 
-/* What an event sled passes on. */
+/* The arguments that an event sled passes on. */
 struct sled_event {
 	uint8_t arguments;		 /* 2: data, size; 3: type, data, size */
 	/* of each: number of the general register that holds it when the sled begins; never 4, rsp */
@@ -79,7 +79,7 @@ int sled_read_event(enum sled_type type, const uint8_t *p, size_t size, struct s
 struct sled_row {
 	const char *word; /* of tables for people */
 	uint8_t size;	  /* bytes that a patch changes; 0: there is no such type */
-	uint8_t before;	  /* so many of them lie before the site's address; the head is behind these */
+	uint8_t before;	  /* how many of them lie before the site's address; the head is after these */
 	uint8_t length;	  /* of the instructions that a patch covers; 0: each site's own */
 	uint8_t is_event; /* in the middle of a function, with a stub of its own */
 	uint8_t is_jump;  /* a jump of five bytes at its address when patched; by a short jump where threads run */
@@ -90,10 +90,10 @@ struct sled_row {
 	uint8_t on[2], on_size;
 	uint8_t off[SLED_JUMP_SIZE], off_size;
 	uint8_t opcode, branch; /* of the jump or call to the stub, and where it is in the patch */
-	const uint8_t *rest;	/* what the file has behind `off`; NULL: nothing, or what was kept */
+	const uint8_t *rest;	/* what the file has after `off`; NULL: nothing, or what was kept */
 };
 
-/* Never NULL: of what is no type, all is zero. */
+/* Never NULL: for a number that is no type, a row of zeros. */
 const struct sled_row *sled_row(enum sled_type type);
 
 static inline int sled_is_event(enum sled_type type)
@@ -158,8 +158,8 @@ enum sled_state {
 };
 
 /*
- * Keeps the own bytes of a patchable site: p points to it, unpatched. Those of XRay sleds and guards are always the
- * same, nothing is kept; but for events, whose sled_read_event() keeps.
+ * Keeps the own bytes of a patchable site: p points to it, unpatched. The bytes of XRay sleds and guards are always the
+ * same, so nothing is kept; those of event sleds are kept by sled_read_event().
  */
 void sled_keep(enum sled_type type, const uint8_t *p, uint8_t original[SLED_ORIGINAL_SIZE]);
 
@@ -179,7 +179,7 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 unsigned sled_look(
 	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
 
-/* Is a site with these two bytes at its address on? For who sees no more of it than that. */
+/* Is a site with these two bytes at its address on? For code that sees no more of it. */
 int sled_is_on(enum sled_type type, const uint8_t two[2]);
 
 /*

@@ -22,7 +22,7 @@ struct leaf {
 /* What is known beside of a leaf's 16 MiB. */
 struct leaf_state {
 	uint16_t mapped, refused; /* a bit per piece: its mirror is mapped; can't be */
-	uint16_t pages[PIECES];	  /* of each piece that are somebody's */
+	uint16_t pages[PIECES];	  /* of each piece: how many are a stack's */
 };
 
 struct middle {
@@ -73,7 +73,7 @@ int stack_pages_make(uint64_t slot)
 	return 1;
 }
 
-/* Of a slot whose entry there is. */
+/* For a slot whose entry exists. */
 static struct leaf_state *state_of(uint64_t slot)
 {
 	return &table[slot >> 36]->state[slot >> 24 & 4095];
@@ -107,7 +107,7 @@ void stack_pages_set(uint64_t slot, struct stack *stack)
 		--*pages;
 }
 
-/* Of the slot's piece, whose entry there is. Returns whether it is mapped. */
+/* For the slot's piece, whose entry exists. Returns whether it is mapped. */
 int stack_pages_map(uint64_t slot)
 {
 	struct leaf_state *state = state_of(slot);
@@ -145,7 +145,7 @@ int stack_pages_are_refused(uint64_t slot)
 	return middle && middle->state[slot >> 24 & 4095].refused >> piece_of(slot) & 1;
 }
 
-/* The page is nobody's any more: gives its mirror back, or that of the whole piece. */
+/* The page is no stack's any more: gives its mirror back, or that of the whole piece. */
 void stack_pages_drop(uint64_t slot)
 {
 	struct leaf_state *state = state_of(slot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose pages are: a table from pages to stacks, and the memory of their mirrors, for x86_64/mirror.c alone.
+ * A table from pages to their stacks, and the memory of their mirrors, for x86_64/mirror.c alone.
  *
  * Three levels of 2^11, 2^12 and 2^12 pages, mapped as they are needed. The mirror is mapped in aligned pieces of 1 MiB
  * of stack when a page there is first met. Each piece counts its pages: when the last one goes, so does the mirror.
@@ -20,10 +20,10 @@ struct stack;
 /* The lowest stack that has a part of the slot's page, or NULL. */
 struct stack *stack_pages_owner(uint64_t slot);
 
-/* Has the table reach the slot's page. Returns 0: no memory. */
+/* Extends the table to the slot's page. Returns 0 if there is no memory. */
 int stack_pages_make(uint64_t slot);
 
-/* NULL: nobody's. The table reaches the page. */
+/* Sets the stack of the slot's page; NULL: no stack's. The table must reach the page. */
 void stack_pages_set(uint64_t slot, struct stack *stack);
 
 /* Maps the mirror of the slot's piece, which the table reaches. Returns whether it is there. */
@@ -32,7 +32,7 @@ int stack_pages_map(uint64_t slot);
 /* Can there be no mirror for the slot? It was tried, or would lie below address 0. */
 int stack_pages_are_refused(uint64_t slot);
 
-/* The page is nobody's any more: gives its mirror back, or that of the whole piece. */
+/* The page is no stack's any more: gives its mirror back, or that of the whole piece. */
 void stack_pages_drop(uint64_t slot);
 
 #endif

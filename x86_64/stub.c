@@ -10,14 +10,14 @@
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
 #define PAGE	  4096ul
-#define STUB_REST 6  /* behind the jump through the target */
+#define STUB_REST 6  /* after the jump through the target */
 /*
  * XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates, and of those of
  * events.
  */
 #define XRAY_STUB_SIZE 16
 #define XRAY_SIZE      (3 * XRAY_STUB_SIZE + 5 * 8 + 8) /* padded to 96 */
-/* Of an event sled: up to 36 bytes of code, and at EVENT_RESUME the address behind the sled. */
+/* Of an event sled: up to 36 bytes of code, and at EVENT_RESUME the address after the sled. */
 #define EVENT_SIZE   48
 #define EVENT_RESUME 40
 #define REACH	     0x7fff0000ul /* of a rel32, less a margin for the instruction's own length */

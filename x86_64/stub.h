@@ -17,19 +17,18 @@
  *		jmp	*cell.gate(%rip)					16 return address A (slot S)
  *
  * Patchable sleds jump to the rest directly: they are switched in the text. A binding is switched by one aligned store
- * to its cell's target, while threads come through: each goes one way or the other. What lies on the way that is
- * switched on (word, gate) is in place before (release; pairs with the load by the jmp, and x86 keeps its order with
- * the loads behind it).
+ * to its cell's target, while threads come through: each goes one way or the other. The words that the way to `rest`
+ * needs (word, gate) are in place before (release; pairs with the load by the jmp, and x86 keeps its order with the
+ * loads after it).
  *
- * An event sled jumps to its stub, in the middle of a function, which goes on behind the sled with everything as it
- * was:
+ * An event sled jumps to its stub, in the middle of a function, which goes on after the sled with everything as it was:
  *
  *		lea	-128(%rsp),%rsp		the red zone			stack at the trampoline:	 0
  *														return
  *														into
  *														the
  *														stub
- *		push	resume(%rip)		behind the sled						 8 size
+ *		push	resume(%rip)		after the sled						 8 size
  *		push	data; push size		typed: type, data, size					16 data
  *		call	*gate(%rip)									24 type, if
  *													typed; then
@@ -38,12 +37,12 @@
  *													zone
  *		jmp	resume
  *
- * The arguments are pushed from the registers that the sled names. `resume` lies behind the stub's code; the trampoline
+ * The arguments are pushed from the registers that the sled names. `resume` lies after the stub's code; the trampoline
  * names it to unwinders.
  *
- * So code pages are written once, before anybody can reach them, and become read+execute, of a file in memory where the
- * system refuses that otherwise (pages.h); a cell is filled later by plain stores, before its stub's address is given
- * to anybody (release: by whoever publishes that address). No page is ever writable and executable.
+ * So code pages are written once, before any thread can reach them, and become read+execute (from a file in memory if
+ * the system refuses that otherwise: pages.h); a cell is filled later by plain stores, before its stub's address is
+ * published (release: by the code that publishes that address). No page is ever writable and executable.
  *
  * A thread that executes a stub is, seen from the program, inside the object: it has not left the call instruction or
  * the sled, and goes on in the object. So a stub may be freed when the object's text is gone (runtime keeps this
@@ -63,7 +62,7 @@
 
 /* What the stub of an event sled does. */
 struct stub_event {
-	uint64_t resume;   /* address behind the sled */
+	uint64_t resume;   /* address after the sled */
 	uint8_t arguments; /* 2: custom; 3: typed */
 	uint8_t source[3]; /* general registers that hold them, by number; not rsp */
 };
@@ -79,7 +78,7 @@ struct stub_cell {
 struct stub_pages {
 	uint8_t *start; /* NULL: none */
 	size_t size;	/* 0: stubs of the module itself, which stay */
-	size_t code_size;	/* the first part, read+execute; behind it cells, read+write */
+	size_t code_size;	/* the first part, read+execute; then cells, read+write */
 	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
 	uint32_t reserved;	/* how many there are to be */
 	uint32_t events;	/* stubs of event sleds */
@@ -152,7 +151,7 @@ static inline uint64_t stub_cell_of(uint64_t start, size_t code_size, uint64_t s
 	return stub_cell_at(start, code_size, (stub - start) / STUB_SIZE);
 }
 
-/* Gives the mapping back. Nobody may be able to reach a stub any more (see above). */
+/* Gives the mapping back. No thread may be able to reach a stub any more (see above). */
 void stub_unmap(struct stub_pages *pages);
 
 #endif

@@ -19,7 +19,7 @@
 #include <time.h>	 /* struct timespec */
 
 /*
- * Of a static array of several pages: it lies behind all that is small (libxaudit_la_LDFLAGS sort sections by name), so
+ * For a static array of several pages: puts it after all small data (libxaudit_la_LDFLAGS sort sections by name), so
  * that a start touches few pages of that.
  */
 #define SYS_LARGE __attribute__((section(".bss.large")))
@@ -87,7 +87,7 @@ static inline long sys_fstat(int fd, struct stat *st)
 	return sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
 }
 
-/* Whether the file takes a short write now: it would neither wait nor end in SIGPIPE. */
+/* Does the file take a short write now, without waiting, and without SIGPIPE? */
 static inline int sys_may_write(int fd)
 {
 	struct pollfd file = { .fd = fd, .events = POLLOUT };
@@ -114,7 +114,7 @@ static inline int sys_has_shadow_stack(void)
 	return sys_call(__NR_arch_prctl, shadow_stack_status, (long)&features, 0, 0, 0, 0) == 0 && (features & 1);
 }
 
-/* Sets the calling thread's mask of blocked signals, and tells the one before; before may be NULL. */
+/* Sets the calling thread's mask of blocked signals, and returns the old mask in *before, unless that is NULL. */
 static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
 {
 	sys_call(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)wanted, (long)before, 8, 0, 0);
@@ -165,7 +165,7 @@ static inline void sys_fill(void *to, int byte, size_t size)
 	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
 }
 
-/* So many words of 8 bytes. */
+/* Stores the word that many times. */
 static inline void sys_fill_words(void *to, uint64_t word, size_t words)
 {
 	__asm__ volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(word) : "memory");

@@ -5,8 +5,8 @@
 	.text
 
 /*
- * rax = C function's argument, r10 = its second one and rdx its third, for who wants them, rcx = function; result in
- * rax. Keeps everything but rax, rcx, rdx and flags. Aligns the stack.
+ * rax = C function's argument, r10 = its second one and rdx its third, if it has them, rcx = function; result in rax.
+ * Keeps everything but rax, rcx, rdx and flags. Aligns the stack.
  */
 	.p2align 4
 	.globl	slow_call

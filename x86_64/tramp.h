@@ -4,12 +4,11 @@
  *
  * A site jumps to its stub, the stub through a gate, the gate through the dispatch table (runtime/dispatch.h) to one of
  * the trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They
- * keep every register but the flags, use no vector register, take no lock and call C only off the fast path. What C
- * they call, and which words of its they look at, is in contract.h.
+ * keep every register but the flags, use no vector register, take no lock and call C only off the fast path. contract.h
+ * has the C functions that they call, and the words that they read.
  *
- * Who touches what: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is
- * one instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads read it
- * never.
+ * Owner: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is one
+ * instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads never read it.
  *
  * Return interception. The trampoline takes the return address A out of stack slot S, keeps it in the mirror
  * entry of S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from
@@ -29,23 +28,26 @@
 
 #include <stdint.h>
 
-/* What they read and write of a stack (mirror.h). Belongs to whoever runs on it. */
+/* The part of a stack (mirror.h) that trampolines read and write. It belongs to the thread that runs on the stack. */
 struct tramp_stack {
 	uint64_t low, size; /* the slots whose mirror is mapped: low ... low+size-1 */
 	uint64_t top;	    /* slot of the innermost open call; the stack's end when there is none */
 };
 
-/* What they read and write of a thread record. A record of zeros (a forked child's) sends every path to C. */
+/*
+ * The part of a thread record that trampolines read and write. A record of zeros (a forked child's) sends every path to
+ * C.
+ */
 struct tramp_state {
 	struct tramp_stack *stack; /* that the thread's events are on (runtime/recorder.h); NULL: none yet */
 	uint64_t cursor;     /* where the next event goes, or may go; see chunk_bit */
-	uint64_t chunk_bit;  /* set in every address of the chunk that takes events, clear behind it; 0: none does */
-	uint64_t token;	     /* what lies in the chunk where no event does */
+	uint64_t chunk_bit;  /* set in every address of the chunk that takes events, clear after it; 0: no chunk does */
+	uint64_t token;	     /* the value of the chunk's words that have no event */
 	uint32_t span;	     /* clock >> 31 of the last sync */
 	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
-	uint64_t read;	     /* clock = coarse: what was read of the clock last */
-	uint32_t reuse;	     /* so many more events take it */
+	uint64_t read;	     /* clock = coarse: the last reading of the clock */
+	uint32_t reuse;	     /* how many more events take it */
 	uint32_t unused;
 };
 
@@ -69,10 +71,10 @@ enum tramp_event {
 	TRAMP_XRAY_EXIT,
 	TRAMP_XRAY_TAIL,
 	TRAMP_CUSTOM, /* an event sled, of a custom event */
-	TRAMP_TYPED,  /* the same of a typed one */
+	TRAMP_TYPED,  /* an event sled, of a typed event */
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
 	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC, or system calls, from us */
-	TRAMP_SYSCALL, /* a call of syscall(): the same of system calls */
+	TRAMP_SYSCALL, /* a call of syscall(): no event, but it may take system calls from us */
 	TRAMP_LIMIT,  /* a call of setrlimit() or prlimit(): no event, but it may limit the addresses that there are */
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
@@ -98,7 +100,7 @@ void tramp_custom_pass(void), tramp_typed_pass(void);
  */
 void tramp_count(void), tramp_xray_count(void);
 
-/* Nothing is recorded: go on to the function. For the same events. */
+/* Nothing is recorded: go on to the function. For the events of tramp_count() and tramp_xray_count(). */
 void tramp_pass(void), tramp_xray_pass(void);
 
 /*

@@ -67,7 +67,7 @@ tramp_xray_pass:
 /*
  * Exit and tail sleds: r10d = word; see XRAY_LEAVE in tramp_xray.S.
  *
- *	stack	 0 rcx   8 rax  16 slot S (exit), or the return to the sled at X and S behind it (tail)
+ *	stack	 0 rcx   8 rax  16 slot S (exit), or the return to the sled at X and S after it (tail)
  */
 .macro	XRAY_IDLE name, x, clock
 	.p2align 4

@@ -2,11 +2,11 @@
 /*
  * Trampolines of event sleds. Called by the sled's stub (stub.h), in the middle of a function:
  *
- *	stack	 0 return into the stub   8 size   16 data   24 type, if typed   then the address behind the sled,
+ *	stack	 0 return into the stub   8 size   16 data   24 type, if typed   then the address after the sled,
  *		then the red zone, then the function's own stack, aligned to 8 and no more
  *	out	everything as on entry: all registers, and flags too, which may be live here
  *
- * To unwinders the caller is the function, at the address behind the sled, with its stack pointer above the red zone:
+ * To unwinders the caller is the function, at the address after the sled, with its stack pointer above the red zone:
  * that is the CFA, and the stub's frame does not exist.
  */
 #include "x86_64/tramp_pieces.h"

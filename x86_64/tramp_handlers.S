@@ -137,12 +137,12 @@
 /*
  * void tramp_call_saved(event, function, argument, &event->vectors)
  *
- * The quick way, where nobody uses but the general and vector registers, those of masks, and mxcsr. Moving them to and
- * fro takes 5 ns for AVX, 15 for AVX-512, where xsavec and xrstor, of no component at all, take 75 to 100. Whether
- * upper halves, zmm16 to zmm31 and masks are in use is told by looking at them: xgetbv takes 6 to 15 ns, and calls
- * zmm16 to zmm31 in use for good once a string function of libc was called. What was zeros comes back as unused, or is
- * left alone; upper halves, as code with SSE instructions likes it. The whole way otherwise: x87's stack is not empty
- * (long double results), an x87 exception is not masked, or a component of tramp_vectors.more is in use.
+ * The quick way, where only general, vector and mask registers and mxcsr are in use. Moving them to and fro takes 5 ns
+ * for AVX, 15 for AVX-512, where xsavec and xrstor, of no component at all, take 75 to 100. Whether upper halves, zmm16
+ * to zmm31 and masks are in use is told by looking at them: xgetbv takes 6 to 15 ns, and calls zmm16 to zmm31 in use
+ * for good once a string function of libc was called. What was zeros comes back as unused, or is left alone; upper
+ * halves, as code with SSE instructions likes it. The whole way otherwise: x87's stack is not empty (long double
+ * results), an x87 exception is not masked, or a component of tramp_vectors.more is in use.
  *
  * Is x87's stack empty? By fxam of the top register, which takes some ns on AMD, but on Intel 140 where it is empty.
  * There (.Lpush), by pushing a number with the exception of that not masked: where a register was not empty, it is as

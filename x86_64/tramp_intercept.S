@@ -32,7 +32,7 @@
 	test	$WANTED_ENTRY, %eax
 	jnz	.L\name\()_called_\clock
 .ifc	\name, enter
-	test	$WANTED_TAIL, %eax		/* who tail-jumped here ends */
+	test	$WANTED_TAIL, %eax		/* the call that tail-jumped here ends */
 	jz	.L\name\()_\clock
 	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\clock, \clock
 .endif
@@ -183,7 +183,7 @@ tramp_return_\clock:
 	SELF_AGAIN
 	WRITE	.Lleave_full_\clock
 .Lleave_top_\clock:
-	/* After the event: a handler that jumps away in between leaves no call that nobody ends. */
+	/* After the event: a handler that jumps away in between leaves no call without end. */
 	lea	40(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rcx
 	mov	ENTRY_LINK(%rcx,%rdx,2), %eax
@@ -233,7 +233,7 @@ tramp_return_\clock:
 	jne	.Lleave_end_\clock
 	jmp	.Lleave_off_\clock
 .Lleave_anew_\clock:
-	/* A handler raised events: this one comes behind them. As at .Lleave, but the handlers have had their turn. */
+	/* A handler raised events: this one comes after them. As at .Lleave, but the handlers have had their turn. */
 	CLOCK	\clock
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax
@@ -432,7 +432,9 @@ tramp_point_\clock:
 	je	.Ljump_\clock
 	cmp	$ANSWER_AGAIN, %eax
 	jne	.Ljump_cold_\clock
-	/* Its stack is the thread's now, or was. Of what is open there, who tail-jumped here stays. */
+	/*
+	 * Its stack is the thread's now, or was. Of the calls that are open there, the one that tail-jumped here stays.
+	 */
 	SELF	.Ljump_cold_\clock
 	STACK	%r11, .Ljump_cold_\clock
 	lea	56(%rsp), %rax

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assembler macros that the trampolines share (tramp.h tells what those are for, contract.h which C they call). What
- * holds of every trampoline:
+ * Assembler macros that the trampolines share (tramp.h tells what those are for, contract.h which C they call). For
+ * every trampoline:
  *
  *	in	stack as drawn at each; XRay: r10d = the event's word
  *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),
@@ -46,7 +46,7 @@
 	jz	\none
 .endm
 
-/* The same without a test, where there is one for certain. */
+/* SELF without a test, where a record is certain. */
 .macro	SELF_AGAIN
 	mov	tramp_self@gottpoff(%rip), %rcx
 	mov	%fs:(%rcx), %rcx
@@ -69,9 +69,9 @@
 .endm
 
 /*
- * The same of a coarse clock, by TSC: what was read last, for all events but one of TRAMP_COARSE_EVENTS. rcx = record.
- * A handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of
- * its own.
+ * CLOCK for a coarse clock, by TSC: the last reading, for all events but one of TRAMP_COARSE_EVENTS. rcx = record. A
+ * handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of its
+ * own.
  */
 .macro	CLOCK_COARSE
 	decl	STATE_REUSE(%rcx)
@@ -108,20 +108,21 @@
 /*
  * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx =
  * record, r11 = the stack that it is on. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, a
- * handler's event was on another stack, or somebody else's is where this one should go; nothing was written then,
- * unless rax == r10 (EVENT_SLOW).
+ * handler's event was on another stack, or another event is where this one should go; nothing was written then, unless
+ * rax == r10 (EVENT_SLOW).
  */
 .macro	WRITE	slow
 	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
 	adc	%edx, %edx			/* keeps signed 32-bit differences unambiguous */
-	mov	STATE_CURSOR(%rcx), %rax	/* before the span: who changes that, moves this */
+	mov	STATE_CURSOR(%rcx), %rax	/* before the span: code that changes that, moves this */
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
 	WRITE_AT \slow
 .endm
 
 /*
- * The same with the clock that handlers were told: whole, in r9, which is taken back from the stack here. r10d = word.
+ * WRITE with the clock that handlers were told: whole, in r9, whose own value is taken back from the stack here. r10d =
+ * word.
  */
 .macro	WRITE_TOLD slow
 	shl	$32, %r10
@@ -158,7 +159,7 @@
 	SLOW	tramp_slow_event
 .endm
 
-/* The same off the fast path, r10 = word << 32, whatever the clock and the thread's stack are. */
+/* EVENT_SLOW off the fast path, r10 = word << 32, whatever the clock and the thread's stack are. */
 .macro	EVENT_COLD slot
 	xor	%eax, %eax
 	EVENT_SLOW \slot
@@ -173,7 +174,7 @@
 /*
  * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx,
  * rdx. A handler that makes the counters more leaves those that we may have loaded where they are: they are the same
- * pages of the file. A child that is forked behind the last comparison counts this one call in its parent's.
+ * pages of the file. A child that is forked after the last comparison counts this one call in its parent's counters.
  */
 .macro	COUNT	done
 9:	SELF	8f
@@ -214,7 +215,7 @@
 	call	\way
 .endm
 
-/* The same with the clock read here, whole; in rdx afterwards. */
+/* HANDLERS with the clock read here, whole; in rdx afterwards. */
 .macro	HANDLERS_NOW event, way, clock
 	CLOCK	\clock
 	shl	$32, %rdx

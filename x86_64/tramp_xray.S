@@ -41,8 +41,8 @@
  * ABI-conforming call has its slot at X, since calls have their slots at 8 modulo 16; other code would only lose this
  * entry's end.
  *
- * Unwinders go from here to the function's caller: it has done nothing yet, and its own tables of what exceptions do
- * know no place in the sled, which would be the end of the program when a handler throws. The same goes for tail sleds.
+ * Unwinders go from here to the function's caller: the function has done nothing yet, and its own exception tables know
+ * no place in the sled, which would end the program when a handler throws. The same goes for tail sleds.
  */
 	.p2align 6
 	.globl	tramp_xray_entry_\clock
@@ -147,7 +147,7 @@ tramp_xray_entry_\clock:
  * Exit and tail sleds: r10d = word. The exit sled jumped to its stub (slot S = %rsp), the tail sled called it (S =
  * %rsp+8).
  *
- *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S behind it (tail)
+ *	stack	 0 r11   8 rdx  16 rcx  24 rax  32 slot S (exit), or the return to the sled at X and S after it (tail)
  */
 .macro	XRAY_LEAVE name, x, wanted, clock
 	.p2align 6
@@ -233,7 +233,7 @@ tramp_xray_\name\()_\clock:
 	SELF_AGAIN
 	jmp	.Lx\name\()_end_\clock
 .Lx\name\()_anew_\clock:
-	/* A handler raised events: this one comes behind them. As at .Lx, but the handlers have had their turn. */
+	/* A handler raised events: this one comes after them. As at .Lx, but the handlers have had their turn. */
 	shr	$32, %r10
 	shl	$32, %r10
 	CLOCK	\clock

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calling code that is not ours from the middle of somebody's call: it may use vector registers and x87, which hold
+ * Calling code that is not ours from the middle of the program's call: it may use vector registers and x87, which hold
  * arguments or results of the call that was interrupted.
  *
  * A function of the program's libc, off the fast path: vectors_keep() saves them by fxsave around it (libc's base code
  * uses no more; wider code is chosen by IFUNC in string functions only).
  *
  * A handler of the program's: tramp_call_saved() saves all that it may change, and vectors_read() tells it what they
- * held. vectors_find() comes before, once, while nobody calls either.
+ * held. vectors_find() comes before, once, while no thread calls either.
  */
 #ifndef XAUDIT_VECTORS_H
 #define XAUDIT_VECTORS_H
@@ -45,8 +45,8 @@ extern struct tramp_vectors tramp_vectors __attribute__((visibility("hidden")));
 #define TRAMP_USED_MASKS 4 /* k0 to k7 */
 
 /*
- * The area of the quick way: begins as this. 64 bytes behind 512 are the header of an area of xsave, which has zeros
- * where is_quick is.
+ * The area of the quick way: begins as this. The 64 bytes after the first 512 are the header of an area of xsave, which
+ * has zeros where is_quick is.
  */
 struct tramp_saved {
 	union {
@@ -68,7 +68,7 @@ _Static_assert(__builtin_offsetof(struct tramp_saved, zmm) % 64 == 0, "one line 
 struct handlers_event;
 
 /*
- * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and has them back, but for
+ * Calls function(event, argument) with all vector registers, x87, mxcsr and flags saved, and restores them, but for
  * those flags and those condition codes of x87 that no function keeps. *area is where on the stack: tramp_vectors.size
  * bytes, and 64 for alignment.
  */

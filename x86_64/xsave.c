@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the processor's state handlers might change, and where it is kept meanwhile. */
+/* The processor's state that handlers might change, and where it is kept meanwhile. */
 #include "x86_64/vectors.h"
 
 #include "x86_64/cpu.h"
