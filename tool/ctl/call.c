@@ -60,7 +60,7 @@ static bool has_own_mask(const struct user_regs_struct *r)
 
 #define FIT 7
 
-/* How well suited a thread is; 0: not at all, FIT: one need not look any further. */
+/* How well suited a thread is; 0: not at all, FIT: no other need be looked at. */
 static int fitness(const struct ctl_world *world, const struct ctl_thread *thread)
 {
 	const struct user_regs_struct *r = &thread->regs;
@@ -94,7 +94,7 @@ static struct ctl_thread *choose(const struct ctl_world *world)
 
 /* ---- there and back ---- */
 
-/* The registers as they are to be when nobody is there who could ask the kernel to restart the system call. */
+/* The registers as they must be if the tool is not there any more to let the kernel restart the system call. */
 static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t mask)
 {
 	struct control_frame f = remote_frame(r, mask);
@@ -201,7 +201,7 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 }
 
 /*
- * The thread's own registers again. It stops behind the system call that brings its mask back, before any signal is
+ * The thread's own registers again. It stops after the system call that brings its mask back, before any signal is
  * delivered: there, with its system call's number and result as they were, the kernel restarts that system call, or
  * lets a signal that came meanwhile interrupt it, as ever.
  */
@@ -223,7 +223,9 @@ static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
 		back = true;
 		if (event == EVENT_STOP)
 			break;
-		/* A signal after all: it finds the thread as it was, and the thread stops behind that. */
+		/*
+		 * A signal came nevertheless: it finds the thread as it was, and the thread stops after its delivery.
+		 */
 		if (ptrace(PTRACE_CONT, tid, 0, event == EVENT_SIGNAL ? (long)signal : 0))
 			return say_lost(world, EVENT_GONE);
 	}
@@ -269,7 +271,7 @@ int ctl_call(struct ctl_world *world, struct control_request *request)
 	remote_enter(&r, &thread->regs, (uint64_t)(uintptr_t)b->entry, (uint64_t)(uintptr_t)b->stack_top);
 	/*
 	 * Killed between the two, we leave a thread that runs control_entry with its signals open: they may come, and
-	 * it goes on behind them.
+	 * it goes on after them.
 	 */
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &r) || ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(all), &all))
 		return say_lost(world, EVENT_GONE);

@@ -68,7 +68,7 @@ static bool put_rules(struct control_request *request, int argc, char **argv)
 		size_t length = strlen(argv[i]) + 1;
 		if (!check_rule(argv[i]))
 			return false;
-		/* An empty one ends them. */
+		/* An empty rule ends the list. */
 		if (have + length + 1 > sizeof(request->text)) {
 			tool_error("ctl", "too many rules at once: %zu bytes are allowed", sizeof(request->text) - 1);
 			return false;

@@ -51,7 +51,7 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	if (r)
 		return -1;
 	r = ctl_call(world, &done);
-	/* Who can't be asked now need not be: the next request does the rest. */
+	/* If no thread can be asked now it does not matter: the next request does the rest. */
 	request->pages = r == 0 && done.error == 0 ? done.pages : 0;
 	return r < 0 && r != -EAGAIN ? -1 : 0;
 }
@@ -138,7 +138,7 @@ bool ctl_request(
 
 /* ---- the command line ---- */
 
-/* Each has one of the three functions. */
+/* Each command has one of the three functions. */
 static const struct command {
 	const char *name, *arguments, *what;
 	/* Changes living processes. */
@@ -158,7 +158,7 @@ static const struct command {
 	{ "top", "", "functions by calls and self time, again and again; PID may be a folder", .read = ctl_top },
 };
 
-#define COMMAND_COLUMN 24 /* of --help: where it says what one does */
+#define COMMAND_COLUMN 24 /* of --help: where the texts begin */
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const struct command *find_command(const char *name)
@@ -200,7 +200,10 @@ static bool has_meta(const char *folder)
 	return there;
 }
 
-/* The path of the process that is meant: itself, or of the only one in it. NULL after saying why there is none. */
+/*
+ * The path of the process that is meant: `path` itself, or that of the only process in the folder. NULL after saying
+ * why there is none.
+ */
 static char *process_in(const char *path)
 {
 	char *found = NULL;
@@ -224,7 +227,7 @@ static char *process_in(const char *path)
 	return found;
 }
 
-/* Of a living process. Returns false where it has none; said so, unless it is one of several. */
+/* Finds the trace of a living process. Returns false if it has none, after saying so unless it is one of several. */
 static bool trace_of(struct ctl_trace *trace, const struct ctl_targets *targets, pid_t *pid)
 {
 	struct ctl_process process;
@@ -370,7 +373,7 @@ static const struct options_row rows[] = {
 	{ 0, "tree", "PID", "the process and all that descend from it",
 		.take = take_tree, .allowed = "a process id" },
 	{ 0, "name", "PATTERN", "processes of that name, or whose program has it", .take = take_name },
-	/* Listed behind the commands, whose options are in the same list. */
+	/* Listed after the commands, whose options are in the same list. */
 	{ .word = "help" },
 	{ 0 },
 };
@@ -418,7 +421,7 @@ static const struct options_syntax syntax = {
 
 /* ---- the command ---- */
 
-/* Nobody of those trees and names. */
+/* Says that no process of those trees and names was found. */
 static int say_nobody(const struct ctl_targets *targets)
 {
 	for (size_t i = 0; i < targets->trees; i++)

@@ -2,15 +2,15 @@
 /*
  * xaudit ctl: looks into a running process, and changes what is traced there (runtime/control.h has the protocol).
  *
- * Whoever only looks needs no stop: ctl_open() finds the module's control block, ctl_read() reads memory; what the
- * process changes meanwhile may come torn, so addresses and counts in it are not believed before they are checked.
- * Whoever changes something: ctl_request(), which stops all threads (tool/ctl/stop.c), has one of them call the module
- * (tool/ctl/call.c), writes code bytes (tool/ctl/patch.c), and lets all go.
+ * Commands that only look need not stop the process: ctl_open() finds the module's control block, ctl_read() reads
+ * memory; data that the process changes meanwhile may be read half old, half new, so addresses and counts in it are
+ * checked before use. Commands that change something call ctl_request(), which stops all threads (tool/ctl/stop.c),
+ * lets one of them call the module (tool/ctl/call.c), writes code bytes (tool/ctl/patch.c), and lets all go.
  *
  * Killed at any moment, the tool leaves a process that runs on: the kernel lets the threads go, and between any two of
- * the tool's system calls the process is whole. What is not, is marked where it happens.
+ * the tool's system calls the process is whole. Exceptions are marked where they happen.
  *
- * One thread. Errors are said here, in one line ("xaudit ctl: ..."), unless told otherwise.
+ * One thread. Functions report errors themselves, in one line ("xaudit ctl: ..."), unless their comment says otherwise.
  */
 #ifndef XAUDIT_TOOL_CTL_CTL_H
 #define XAUDIT_TOOL_CTL_CTL_H
@@ -33,18 +33,22 @@ struct ctl_mapping {
 };
 
 struct ctl_process {
-	pid_t pid;  /* of the process, where the user named a thread, too */
+	pid_t pid;  /* of the process, also if the user named a thread */
 	int memory;	/* /proc/PID/mem */
-	/* through it; not where /proc is mounted read-only: then code is written by ptrace, a word at a time */
+	/*
+	 * `memory` can be written; not if /proc is mounted read-only: then code is written by ptrace, a word at a time
+	 */
 	bool writable;
 	uint64_t block_at;
-	struct control_block block; /* as it was when it was read; pointers are addresses over there */
+	struct control_block block; /* as it was when it was read; pointers are addresses in the process */
 	struct ctl_mapping *mapping; /* in order; when it was opened, or ctl_maps() was called */
 	size_t mappings, path_bytes;
 };
 
-/* Finds the process and the module in it; waits up to two seconds for one that is just starting. Returns whether it
- * did; said why not. */
+/*
+ * Finds the process and the module in it; waits up to two seconds for a process that is just starting. Returns whether
+ * it found them; if not, has said why.
+ */
 bool ctl_open(struct ctl_process *process, pid_t pid);
 void ctl_close(struct ctl_process *process);
 
@@ -54,30 +58,30 @@ void ctl_maps_free(struct ctl_process *process);
 const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_t address);
 
 /*
- * What a process shows of itself may be forged: lists without an end, counts of any size. So all that is read of it is
- * bounded, in reads, bytes and time, from ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request()
- * call; behind that, ctl_read() fails.
+ * The data of a process may be forged: lists without an end, counts of any size. So reading is bounded, in reads, bytes
+ * and time, from ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request() call; beyond the bounds
+ * ctl_read() fails.
  */
 void ctl_limit_begin(void);
 bool ctl_limit_reached(void);
 
 /*
- * Reads or writes memory of the process, in whole or not; silent. What is written must be writable for the process,
- * too.
+ * Reads or writes memory of the process, all of it or returns false; silent. Memory to be written must be writable for
+ * the process, too.
  */
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size);
 bool ctl_write(const struct ctl_process *process, uint64_t address, const void *from, size_t size);
 
-/* A string of the process, to be freed; NULL when there is none, or it is longer than 4095 bytes. Silent. */
+/* A string of the process, which the caller frees; NULL if there is none, or it is longer than 4095 bytes. Silent. */
 char *ctl_text(const struct ctl_process *process, uint64_t address);
 
 /*
- * Path of the folder that the process's trace is in (p<pid>), as this process finds it; to be freed. *place: of its
- * head there. NULL: it has none (yet). Silent.
+ * Path of the folder that the process's trace is in (p<pid>), as this process finds it; the caller frees it. *place: of
+ * its head there. NULL: it has none (yet). Silent.
  */
 char *ctl_folder(const struct ctl_process *process, uint32_t *place);
 
-/* What /proc tells: a number behind a key of PID's status ("TracerPid"), or -1; the state, 0 when it is gone. */
+/* From /proc: the number after a key of PID's status ("TracerPid"), or -1; the state, 0 if it is gone. */
 long ctl_status_number(pid_t pid, pid_t tid, const char *key);
 char ctl_state(pid_t pid, pid_t tid);
 uint64_t ctl_begin(pid_t pid); /* when it began: ns, CLOCK_BOOTTIME; 0: it is gone */
@@ -101,11 +105,11 @@ struct ctl_world {
 	uint64_t began; /* when the first thread was asked to stop, ns */
 	uint64_t pause; /* how long the longest stop took, ns */
 	pid_t stuck;	/* a thread that did not stop */
-	int pending_stop; /* SIGSTOP and such that came while a thread was ours; sent again afterwards */
+	int pending_stop; /* SIGSTOP and the like that came while we had the threads; sent again afterwards */
 };
 
 /*
- * What the kernel leaves as the result (negative) of a system call that it will restart: its include/linux/errno.h.
+ * The (negative) result that the kernel leaves of a system call that it will restart: its include/linux/errno.h.
  * NO_HAND: unless a handler runs.
  */
 enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_BLOCK = 516 };
@@ -113,24 +117,24 @@ enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_
 /* ns, CLOCK_MONOTONIC */
 uint64_t ctl_now(void);
 
-/* Sleeps, at most so long, until something happens to a thread. */
+/* Sleeps, at most that long, until something happens to a thread. */
 void ctl_wait(uint64_t ns);
 
 /*
- * Stops all threads. Returns 0; -EAGAIN when one did not stop, or our code is still at work in one: the others run
- * again; or -1: said why not, they run again.
+ * Stops all threads. Returns 0; -EAGAIN if a thread did not stop, or our code is still at work in one; or -1 after
+ * saying why. After an error all threads run again.
  */
 int ctl_stop(struct ctl_world *world);
 
 /* Lets all threads go, and takes the time. */
 void ctl_go(struct ctl_world *world);
 
-/* The end: whoever is still being waited for is let go when this process ends. */
+/* The end: threads that did not stop yet are let go when this process ends. */
 void ctl_world_free(struct ctl_world *world);
 
 /*
- * Has a stopped thread call control_run() with the request; its answer is read back into it. Returns 0, -EAGAIN (no
- * thread can be asked right now), or -1 after saying why. The thread is as before.
+ * Lets a stopped thread call control_run() with the request, and reads the answer back into it. Returns 0, -EAGAIN (no
+ * thread can be asked right now), or -1 after saying why. Afterwards the thread is as before.
  */
 int ctl_call(struct ctl_world *world, struct control_request *request);
 
@@ -144,7 +148,7 @@ struct ctl_written {
 };
 
 /*
- * Moves everybody out of the bytes that change, and changes them. All threads stopped. Returns 0, or -1 after saying
+ * Moves all threads out of the bytes that change, and changes them. All threads stopped. Returns 0, or -1 after saying
  * why.
  */
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written);
@@ -152,13 +156,13 @@ int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t
 /* ---- requests ---- */
 
 /*
- * All of it, tried again for at most two seconds when somebody is in the way: stop, call, write, let go. Returns
- * whether it was done; said why not. written may be NULL for requests without patches; pause: ns.
+ * Stops, calls, writes and lets go; repeats that for at most two seconds after -EAGAIN. Returns whether it was done; if
+ * not, has said why. written may be NULL for requests without patches; pause: ns.
  */
 bool ctl_request(
 	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause);
 
-/* ---- subcommands: argv[0] is the name. They take their own options and answer the exit status. ---- */
+/* ---- subcommands: argv[0] is the name. They take their own options and return the exit status. ---- */
 
 int ctl_status(const struct ctl_targets *targets, const char *where, int argc,
 	char **argv); /* where: a trace folder instead, or NULL */

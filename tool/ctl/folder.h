@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands of `xaudit ctl` that need nothing of the process but its folder: they read files, stop nobody, and work
- * as well when the process has ended.
+ * The commands of `xaudit ctl` that need only the folder of a process: they read files, stop no thread, and also work
+ * when the process has ended.
  *
  * pid: of the (first) process, 0 if a trace was named in its place. argv[0] is the command's own word. They return the
- * exit status: 0, 1 (said why), 2 for wrong usage.
+ * exit status: 0, 1 after saying why, 2 for wrong usage.
  */
 #ifndef XAUDIT_TOOL_CTL_FOLDER_H
 #define XAUDIT_TOOL_CTL_FOLDER_H
@@ -18,7 +18,7 @@ struct ctl_trace {
 	uint32_t place;
 };
 
-/* What they say of options, before what is said of their values. */
+/* Their messages about options, which begin those about values. */
 #define CTL_WORDING(word)                                                                                              \
 	{                                                                                                              \
 		.no_value = "a value is missing behind the option '%o'; `xaudit ctl PID " word                         \

@@ -87,7 +87,7 @@ static void free_usages(struct usages *all)
 	free(all->usage);
 }
 
-/* The first mapping that begins there or behind. */
+/* The first mapping that begins there or later. */
 static size_t first_from(const struct usages *all, uint64_t start)
 {
 	size_t low = 0, high = all->count;
@@ -111,7 +111,7 @@ static void add_pages(struct status_object *object, const struct usages *all, co
 		object->has_pages = true;
 		object->text += (u->end - u->start) / PAGE;
 		object->patched += u->anonymous / 4;
-		/* Pages of the file itself are not ours, though nobody may have written them to the disk yet. */
+		/* Pages of the file itself are not ours, though they may not have been written to the disk yet. */
 		object->private_kb += u->private_dirty < u->anonymous ? u->private_dirty : u->anonymous;
 	}
 }

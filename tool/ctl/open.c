@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the module in a process, which may just be starting, or be none of ours. */
+/* Finds the module in a process, which may just be starting, or may not be traced at all. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static uint64_t absolute(uint64_t base, uint64_t address)
 
 /*
  * Finds CONTROL_SYMBOL among the dynamic symbols of the object at base. 0: it has none. *mapped: there are such
- * symbols; ld.so maps what leads to them last, and something else is at its place before.
+ * symbols; ld.so maps the part that leads to them last, and other bytes are at its place before.
  */
 static uint64_t find_symbol(const struct ctl_process *process, uint64_t base, bool *mapped)
 {
@@ -190,8 +190,8 @@ static void say_no_module(const struct ctl_process *process, enum found found, e
 }
 
 /*
- * Opens the process's memory. Where /proc is mounted read-only, root gets a view of its own that nobody else sees
- * (Linux 5.2): by ptrace, code is written ten times slower. That much is left to the others. Returns 0 or errno.
+ * Opens the process's memory. Where /proc is mounted read-only, root gets a view of its own that no other process sees
+ * (Linux 5.2). Other users write code by ptrace, ten times slower. Returns 0 or errno.
  */
 static int open_memory(struct ctl_process *process)
 {
@@ -248,8 +248,8 @@ static enum found look(struct ctl_process *process)
 }
 
 /*
- * Finds the module. ld.so maps it piece by piece, and it takes a moment until it has filled in its block, so anything
- * but that it is another one is waited for where it has been asked for.
+ * Finds the module. ld.so maps it piece by piece, and it takes a moment until it has filled in its block, so if the
+ * process was told to load it, every failure is waited for, but not a module of another version.
  */
 static bool find_module(struct ctl_process *process)
 {

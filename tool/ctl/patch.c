@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes code of a stopped process. First whoever stands within bytes that change is moved out of them: threads, and
- * what signal handlers will return to. Where one stands, the move changes nothing (the bytes are NOPs, or do the same
- * as those at its new place), so it may be all that happens.
+ * Changes code of a stopped process. First everything that stands within bytes that change is moved out of them:
+ * threads, and the places that signal handlers will return to. Such a move changes nothing for the program (the bytes
+ * are NOPs, or do the same as those at the new place), so it does no harm if we are killed after it.
  *
  * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
  * of which leaves a site that works.
@@ -80,7 +80,7 @@ static void add_stack(struct search *s, uint64_t sp)
 			return;
 	}
 	uint64_t high = m->end - sp > STACK_MAX ? sp + STACK_MAX : m->end;
-	/* Stacks that lie in one mapping: only up to where somebody looked already. */
+	/* Of stacks that lie in one mapping: only up to the part that was looked at already. */
 	for (size_t i = 0; i < s->ranges; i++)
 		if (s->range[i].low > sp && s->range[i].low < high)
 			high = s->range[i].low;
@@ -201,7 +201,7 @@ static int move_out(
 
 #define WORD sizeof(long)
 
-/* One page, as it is and as it is to be. */
+/* One page, as it is and as it shall be. */
 struct page {
 	uint64_t at; /* ~0: none */
 	uint8_t bytes[PAGE];
@@ -210,8 +210,8 @@ struct page {
 };
 
 /*
- * Writes code within one page. Where it takes several steps (by ptrace), each leaves what was written so far, from the
- * low end on or from the high one: up to a word is one step.
+ * Writes code within one page. If it takes several steps (by ptrace), the bytes are written from the low end on, or
+ * from the high one; up to a word is one step.
  */
 static bool write_code(struct ctl_world *world, uint64_t address, const uint8_t *bytes, size_t size, bool low_first,
 	struct ctl_written *written)
@@ -267,7 +267,7 @@ static void turn_to(struct ctl_world *world, struct page *page, uint64_t at)
 	page->readable = ctl_read(world->process, at, page->bytes, PAGE);
 }
 
-/* Where the two bytes are that decide, in those of a patch: while a site is off, nobody comes beyond them. */
+/* Where in the bytes of a patch the two are that decide: while a site is off, no thread comes beyond them. */
 static size_t head_of(const struct control_patch *p)
 {
 	size_t head = sled_head((enum sled_type)p->type);

@@ -176,7 +176,7 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 
 /* ---- memory ---- */
 
-/* A process says itself how much there is to read of it. Real ones need a hundredth of this. */
+/* The process's own data says how much there is to read. Real ones need a hundredth of this. */
 #define MOST_READS (8u << 20)
 #define MOST_BYTES (4ull << 30)
 #define MOST_TIME  20000000000ull /* ns */
@@ -259,7 +259,7 @@ char *ctl_folder(const struct ctl_process *process, uint32_t *place)
 	uint64_t head = 0;
 	struct stat s;
 
-	/* A child that was forked a moment ago has none, but the path. */
+	/* A child that was forked a moment ago has no head, but it has the path. */
 	if (!ctl_read(process, (uint64_t)(uintptr_t)process->block.head, &head, sizeof(head)) || !head ||
 		!ctl_read(process, head + offsetof(struct trace_head, process), place, sizeof(*place)))
 		return NULL;

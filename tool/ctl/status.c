@@ -16,8 +16,8 @@
 #include "tool/tool.h"
 
 /*
- * Private memory that one more process pays for the same patches: that of its own copies. One that is forked off shares
- * ours.
+ * Private memory that one more process pays for the same patches: its own copies of the pages. A process that is forked
+ * later shares them.
  */
 static uint64_t further_kb(const struct status_object *object)
 {

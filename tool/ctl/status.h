@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit ctl PID status` tells, whether it was found in a process (tool/ctl/live.c) or in a trace
- * (tool/ctl/trace.c), which know different structures by the same names.
+ * What `xaudit ctl PID status` tells, found in a process (tool/ctl/live.c) or in a trace (tool/ctl/trace.c). These two
+ * are separate files since module and reader have different structures of the same names.
  */
 #ifndef XAUDIT_TOOL_CTL_STATUS_H
 #define XAUDIT_TOOL_CTL_STATUS_H
@@ -14,7 +14,7 @@
 #include "tool/ctl/ctl.h"
 
 struct status_kind {
-	uint64_t functions; /* that can be switched; of bindings: that were bound */
+	uint64_t functions; /* those that can be switched; of bindings: those that were bound */
 	uint64_t sites;	    /* in all loads */
 	uint64_t on;	    /* sites; in a trace: functions that were traced */
 };
@@ -31,10 +31,10 @@ struct status_object {
 struct status {
 	uint32_t pid;
 	bool alive;	  /* found in the process itself */
-	const char *end;  /* for people, what became of it: "has ended"; NULL: it runs */
+	const char *end;  /* for people, how it ended: "has ended"; NULL: it runs */
 	char *folder;	  /* path that names the trace; NULL: none yet */
 	uint32_t place;	  /* of the head, where that is a folder */
-	bool cut;	  /* there was no end of what the process shows: a part of it */
+	bool cut;	  /* the process's data had no end: only a part was read */
 	bool switched_off;
 	uint32_t mode;	  /* enum trace_mode */
 	bool recording;
@@ -51,13 +51,15 @@ struct status {
 	size_t objects;
 };
 
-/* From the process's memory, but for events. Returns whether it could be read; said why not. */
+/* Reads all but events from the process's memory. Returns whether that could be read; if not, has said why. */
 bool status_live(struct status *status, const struct ctl_process *process);
 
-/* Events, from the trace of a process; silent. */
+/* Reads the events from the trace of a process; silent. */
 void status_events(struct status *status);
 
-/* From a trace folder, or the folder of one of its processes: an array of *count. NULL after saying why not. */
+/*
+ * Reads a trace folder, or the folder of one of its processes. Returns an array of *count. NULL after saying why not.
+ */
 struct status *status_trace(const char *path, size_t *count, int *damage);
 
 #endif

@@ -56,9 +56,9 @@ static void drop(struct ctl_world *world, struct ctl_thread *thread)
 }
 
 /*
- * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): they wait
- * again, as those that restart by themselves; only their timeouts start afresh. If a handler is to run, they end as
- * ever. Nothing was transferred when they end so.
+ * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): these are
+ * made to wait again, as calls that restart by themselves; only their timeouts begin anew. If a handler will run, they
+ * end as usual. No data was transferred when they end so.
  */
 static bool ends_needlessly(const struct user_regs_struct *r)
 {
@@ -91,7 +91,7 @@ static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
 		return;
 	}
 	/*
-	 * A signal that was on its way when we came: it is delivered now, and the thread stops behind that, before the
+	 * A signal that was on its way when we came: it is delivered now, and the thread stops after that, before the
 	 * handler's first instruction.
 	 */
 	ptrace(PTRACE_CONT, thread->tid, 0, (long)WSTOPSIG(status));
@@ -155,7 +155,7 @@ static int seize_new(struct ctl_world *world)
 	closedir(folder);
 	if (found < 0)
 		return -1;
-	/* A thread that called execve() goes on as the first thread, and nobody tells. */
+	/* A thread that called execve() goes on as the first thread, without notice. */
 	for (size_t i = world->threads; i-- > 0;)
 		if (!world->thread[i].listed && !world->thread[i].stopped)
 			drop(world, &world->thread[i]);
@@ -179,7 +179,7 @@ static bool all_deaf(const struct ctl_world *world)
 	return true;
 }
 
-/* Waits for those that were asked to stop. */
+/* Waits for the threads that were asked to stop. */
 static bool await(struct ctl_world *world)
 {
 	uint64_t begin = ctl_now(), passed = 0;
@@ -223,7 +223,7 @@ int ctl_stop(struct ctl_world *world)
 
 	world->stuck = 0;
 	world->began = 0;
-	/* Until a whole round finds none that is new: a thread may make others until it stops. */
+	/* Until a whole round finds no new thread: a thread may make others until it stops. */
 	while ((found = seize_new(world)) > 0 || running(world)) {
 		if (found < 0)
 			break;

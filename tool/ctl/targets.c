@@ -106,7 +106,7 @@ static bool is_meant(const struct all *all, pid_t pid)
 	return false;
 }
 
-/* Rounds: until nobody's parent is found any more. */
+/* In rounds, until no process is added any more. */
 static void mark_tree(struct all *all, const struct ctl_targets *targets)
 {
 	bool more = true;

@@ -21,9 +21,9 @@
 struct top_thread {
 	struct read_chunks chunks;
 	bool begun;
-	struct read_chunk chunk; /* the one at hand */
+	struct read_chunk chunk; /* the present chunk */
 	uint64_t pos;	    /* of the next word, from where it begins */
-	uint64_t hole;	    /* position of a zero that words came behind; 0: none */
+	uint64_t hole;	    /* position of a zero that words came after; 0: none */
 	unsigned laps; /* in this look */
 	uint64_t lost; /* of the chunks that were left */
 	uint64_t last; /* up to where self time was given out */
@@ -74,7 +74,7 @@ struct taker {
 	struct read_call *innermost;
 };
 
-/* The time up to `time` is that of `call`, the innermost one. */
+/* Adds the time up to `time` to `call`, the innermost one. */
 static void run_to(struct top *top, struct top_thread *t, const struct read_call *call, uint64_t time)
 {
 	if (time <= t->last)
@@ -195,7 +195,7 @@ static bool take_other(void *user, enum read_decoded what)
 }
 
 /*
- * Takes the words; returns how many, with payloads behind them: not those of a control word whose payload is not there.
+ * Takes the words; returns how many, with their payloads: not a control word whose payload is not there.
  */
 static size_t take_words(struct top *top, struct top_thread *t, const uint64_t *words, size_t n)
 {
@@ -323,14 +323,17 @@ static bool is_there(struct top_thread *t)
 	       (read_chunks_find_copy(&t->chunks, &t->chunk) && read_chunk_again(&t->chunk));
 }
 
-/* Reads one block of the chunk at hand. Returns whether there may be more now. */
+/* Reads one block of the present chunk. Returns whether there may be more now. */
 static bool read_block(struct top *top, struct top_thread *t)
 {
 	static uint64_t words[BLOCK / 8];
 	uint64_t seq = t->chunk.head.seq, end;
 	struct read_chunk other;
 
-	/* Is there a newer one already? To be asked before the words are read: then what is not there will not come. */
+	/*
+	 * Is there a newer chunk already? Asked before the words are read: if so, words that are not there will not
+	 * come.
+	 */
 	bool newer = !t->chunk.head.used && read_chunks_find(&t->chunks, seq + 1, &other);
 	if (!is_there(t)) {
 		if (resume_in_ring(top, t))
@@ -357,7 +360,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 	while (good < have) {
 		size_t payload = read_decode_payload(words[good]);
 		/*
-		 * A zero with words behind it: a hole, if it still is one at the next look. In a payload, only the
+		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
 		 * first word tells.
 		 */
 		if ((read_decode_is_hole(words[good]) ||
@@ -380,7 +383,7 @@ static bool read_block(struct top *top, struct top_thread *t)
 			return true;
 		}
 		if (!go_to(t, seq + 1)) {
-			/* Not begun yet; or overwritten already, then a later one is there. */
+			/* The chunk is not begun yet; or it is overwritten already, and a later one is there. */
 			if (!read_chunks_find(&t->chunks, READ_CHUNKS_NEWEST, &other) || other.head.seq <= seq + 1)
 				return false;
 			if (resume_in_ring(top, t))
@@ -409,7 +412,7 @@ static void read_thread(struct top *top, struct top_thread *t, uint64_t until)
 		}
 	}
 	if (t->begun && top->live) {
-		if (t->laps) /* a sample ends with its last event: what is behind it must not be multiplied */
+		if (t->laps) /* a sample ends with its last event: the words after it must not be multiplied */
 			t->last = now_ticks(top);
 		else
 			run_to(top, t, t->stack->calls.top, now_ticks(top));

@@ -2,9 +2,9 @@
 /*
  * Reading a process's thread files as they grow: what was called since the last look, for `xaudit ctl PID top`.
  *
- * The first look goes to the end of what is there, so numbers are of the time that is watched. Each look reads on from
- * there, in all three kinds of files. Who writes faster than we read gets ahead: then what we see is a sample, of the
- * newest, and `scale` says of how much.
+ * The first look goes to the end of the files, so numbers are those of the time that is watched. Each look reads on
+ * from there, in all three kinds of files. If a thread writes faster than we read, we see only a sample of the newest
+ * events, and `scale` tells how much more there was.
  *
  * Self time is taken from the time line: between two events of a thread, the innermost open call runs. So it is right
  * for calls that last for many looks, too.
@@ -40,15 +40,15 @@ struct top {
 	uint64_t events, counted;
 	uint64_t skipped; /* chunks that were not read */
 	uint64_t words, words_skipped;
-	double scale; /* what to multiply events, calls and self times with, since only so much was read; 1: all was */
+	double scale; /* factor for events, calls and self times, since only a part was read; 1: all was */
 	uint64_t lost;	  /* events, since the first look */
 	uint64_t lost_before;
 };
 
-/* Begins at the end of what is there. live: the process runs on this machine. */
+/* Begins at the end of the files. live: the process runs on this machine. */
 void top_open(struct top *top, struct read_folder *folder, bool live);
 
-/* Clears the rows and reads what came since the last look, for at most so many ns. */
+/* Clears the rows and reads what came since the last look, for at most that many ns. */
 void top_look(struct top *top, uint64_t ns);
 
 void top_close(struct top *top);

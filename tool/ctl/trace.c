@@ -56,7 +56,7 @@ static void take_object(struct status *status, const struct read_object *object)
 		if (site->kind >= TRACE_KIND_COUNT)
 			continue;
 		bool on = site->reason == TRACE_REASON_TRACED || site->reason == TRACE_REASON_ENTRY_ONLY;
-		/* Those that were merely not asked for could be. */
+		/* Functions that were just not asked for could be switched. */
 		if (on || site->reason == TRACE_REASON_NOT_SELECTED || site->reason == TRACE_REASON_DISABLED)
 			to->kind[site->kind].functions += site->count;
 		if (on)
