@@ -2,9 +2,9 @@
 /*
  * One thread of a traced process and another process that stops it by ptrace.
  *
- * The thread speaks (audit/check/ to tool/check/) by one breakpoint instruction in code of ours, with a number in rax
- * that says whose it is, and the address of what it has to say in rdi. The other side takes the SIGTRAP away and lets
- * it go on.
+ * The thread sends a message (audit/check/ to tool/check/) by one breakpoint instruction in code of ours, with a number
+ * in rax that tells it from other breakpoints, and the address of the message in rdi. The other side takes the SIGTRAP
+ * away and lets the thread go on.
  *
  * The thread is made to call control_run() (runtime/control.h has the protocol): it is sent to control_entry.
  */
@@ -17,7 +17,7 @@
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
 #include <sys/user.h>    /* struct user_regs_struct */
 
-/* In the traced process. SIGTRAP may be neither blocked nor ignored, and somebody has to take it. */
+/* In the traced process. SIGTRAP may be neither blocked nor ignored, and a tracer must take it. */
 static inline void remote_tell(uint64_t magic, const void *message)
 {
 	__asm__ volatile("int3" : : "a"(magic), "D"(message) : "memory", "cc");
@@ -40,7 +40,7 @@ static inline int remote_told(
 /* In r9 at the system call by which control_entry ends: "xcontrol". */
 #define CONTROL_MAGIC 0x6c6f72746e6f6378ull
 
-/* How control_entry gets a thread back to where it was. In the order in which it pops them. */
+/* The words by which control_entry brings a thread back, in the order in which it pops them. */
 struct control_frame {
 	uint64_t mask; /* of blocked signals */
 	uint64_t flags, r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;

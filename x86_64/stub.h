@@ -96,9 +96,9 @@ int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint6
 	uint32_t functions);
 
 /*
- * Keeps the place alone: a mapping that nobody can access, for XRay stubs (xray not 0), stubs of `events` event sleds
- * (then xray is not 0) and `functions` cell stubs. So what is written into the text later depends on the file alone, in
- * every process. Returns 0 or -ENOMEM.
+ * Reserves the addresses alone: a mapping that no thread can access, for XRay stubs (xray not 0), stubs of `events`
+ * event sleds (then xray is not 0) and `functions` cell stubs. So what is written into the text later depends on the
+ * file alone, in every process. Returns 0 or -ENOMEM.
  */
 int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
 	uint32_t events, uint32_t functions);
@@ -120,8 +120,8 @@ size_t stub_size(int xray, uint32_t events, uint32_t functions);
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 
 /*
- * The same with stubs of the module itself, which nobody takes again: no system call. Returns 0, or -ENOMEM when fewer
- * are left. Process lock held.
+ * stub_map_block() with stubs of the module itself, which are never taken twice: no system call. Returns 0, or -ENOMEM
+ * when fewer are left. Process lock held.
  */
 int stub_take_block(struct stub_pages *pages, uint32_t count);
 
