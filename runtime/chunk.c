@@ -179,8 +179,8 @@ static void hand_over(struct thread *thread, uint32_t place)
 }
 
 /*
- * The same of all that a flight recorder had, the one at hand with it: the oldest first, as t<n> is to have them. Else
- * a thread that writes none itself would never get their places back.
+ * Hands over all chunks that a flight recorder had, the present one too: the oldest first, in the order of t<n>. Else a
+ * thread that writes none itself would never get their places back.
  */
 static void hand_over_ring(struct thread *thread)
 {
@@ -393,8 +393,8 @@ static long next_in_ring(const struct thread *thread, uint32_t places)
 }
 
 /*
- * The same in mode stream: one where nothing must be kept, or a new one, up to `places`. -EBUSY: none. *oldest: the
- * place of the oldest chunk that must be kept, or -EBUSY.
+ * The place for the next chunk in mode stream: one where nothing must be kept, or a new one, up to `places`. -EBUSY:
+ * none. *oldest: the place of the oldest chunk that must be kept, or -EBUSY.
  */
 static long next_in_stream(const struct thread *thread, uint32_t places, long *oldest)
 {
@@ -431,7 +431,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	if (chunk->size) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay after it; pairs with the same */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay after it; pairs with that look, too */
 		token = chunk_token(thread->next_chunk);
 		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
 		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);

@@ -41,8 +41,8 @@ int pool_is_open(void);
 long pool_take(uint32_t places);
 
 /*
- * Is little left of what the file may have? Then places are for whoever can't do without. A system call, but under a
- * filter.
+ * Is little left of the size that the file may have? Then places are for threads that can't do without. Makes a system
+ * call, unless under a filter.
  */
 int pool_is_scarce(void);
 

@@ -19,7 +19,7 @@
  * struct. When the lower part has no calls, and the upper one no new calls, mirror_join() joins them again: signal
  * handlers on a stack inside a frame come and go.
  *
- * Who writes what:
+ * Which thread writes what:
  *	hot.top, depth, below	the thread on the stack, and its handlers; each change is one instruction. In
  *				mirror_leave(), and while stacks are parted and given back, a thread that holds the lock
  *	runner			a thread of the process that runs there. Relaxed: it is compared only

@@ -42,7 +42,7 @@
  * entry's end.
  *
  * Unwinders go from here to the function's caller: the function has done nothing yet, and its own exception tables know
- * no place in the sled, which would end the program when a handler throws. The same goes for tail sleds.
+ * no place in the sled, which would end the program when a handler throws. Tail sleds are treated alike.
  */
 	.p2align 6
 	.globl	tramp_xray_entry_\clock

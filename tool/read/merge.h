@@ -33,7 +33,7 @@ enum read_merge_type {
 	/* the events of this source that follow are on stack id; after READ_MERGE_THREAD on 0 */
 	READ_MERGE_STACK,
 	READ_MERGE_PART,	   /* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too */
-	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: nobody knows how many)
+	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: not known how many)
 			    * are not in the flight recorder any more; what was open may have ended in them */
 };
 
