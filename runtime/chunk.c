@@ -431,7 +431,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	if (chunk->size) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the stores that follow stay after it; pairs with that look, too */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* later stores stay after it; pairs with that look, too */
 		token = chunk_token(thread->next_chunk);
 		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
 		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);
