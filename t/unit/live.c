@@ -450,20 +450,24 @@ static void test_refused(void)
 		"is refused as a whole, with that reason");
 }
 
-/* Adjacent loads: right below each one except the first there is another one. */
+/*
+ * Adjacent loads: right below each one except the first there is another one. Below the first there are free
+ * addresses.
+ */
 static void test_places(void)
 {
-	enum { LOADS = 4, SPAN = 32768, FUNCTIONS = 200 };
+	enum { LOADS = 4, SPAN = 32768, FUNCTIONS = 200, FREE = 64 << 20 };
 	struct object many = {
 		.sites = { .functions = FUNCTIONS, .of[TRACE_KIND_PATCHABLE].functions = FUNCTIONS }
 	};
 	struct load side[LOADS] = { 0 };
 	struct process_held held;
-	uint8_t *room = mmap(NULL, LOADS * SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *room = mmap(NULL, FREE + LOADS * SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int wrong = 0;
 
-	if (room == MAP_FAILED)
+	if (room == MAP_FAILED || munmap(room, FREE))
 		bail("no room for loads");
+	room += FREE;
 	for (int i = 0; i < LOADS; i++) {
 		side[i].object = &many;
 		side[i].start = (uint64_t)(uintptr_t)room + (uint64_t)i * SPAN;

@@ -359,8 +359,11 @@ static void test_each(const struct plan *plan, const struct places *places, int 
 		}
 	step_shared->cross = 0;
 	status = finish(&tracer, running, status);
-	/* A call that is interrupted once executes fewer instructions than a call that is interrupted everywhere. */
-	ok(injected >= times / 10, "%s: %u signals in %u calls", what, injected, times);
+	/*
+	 * A call that is interrupted once executes fewer instructions than a call that is interrupted everywhere. With
+	 * a longer slow path there are fewer signals for the other instructions.
+	 */
+	ok(injected * stride >= times / 10, "%s: %u signals in %u calls", what, injected, times);
 	check_end(plan, what, status);
 }
 
