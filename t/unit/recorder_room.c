@@ -85,6 +85,10 @@ static void limit_files(uint64_t size)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+/* More than there is room for. */
+#define MANY_EVENTS 400000
+#define MANY_CALLS  (MANY_EVENTS / CALLER_EVENTS)
+
 /* Of meta's 8 places 6 are left for chunks; 16 more go to the thread's file. */
 #define FILE_LIMIT (16 * TRACE_CHUNK_MIN + 100)
 
@@ -98,7 +102,7 @@ static int file_limit(void *argument)
 	outcome->pid = getpid();
 	caller_prepare(caller);
 	limit_files(FILE_LIMIT);
-	calls_with_signals(caller, 200000);
+	calls_with_signals(caller, MANY_CALLS);
 	limit_files(RLIM_INFINITY);
 	sum_up(core_folder(), size);
 	outcome->figure[6] = outcome->figure[4];
@@ -172,7 +176,7 @@ static int full_disk(void *argument)
 	core_start(folder, TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
 	outcome->pid = getpid();
 	caller_prepare(caller);
-	calls_with_signals(caller, 200000);
+	calls_with_signals(caller, MANY_CALLS);
 	sum_up(folder, TRACE_CHUNK_MIN);
 	outcome->figure[6] = outcome->figure[4];
 	unlink(filler);
@@ -182,6 +186,7 @@ static int full_disk(void *argument)
 	return 0;
 }
 
+/* This event at the latest finds no room. */
 static void check_lost(const char *name, uint32_t first_left_out)
 {
 	const struct caller *caller = &outcome->caller[0];
@@ -190,7 +195,7 @@ static void check_lost(const char *name, uint32_t first_left_out)
 	is_int(caller->wrong, 0, "%s: the program's calls return what they should", name);
 	is_int((long long)outcome->figure[2], 0, "%s: the file keeps to the format", name);
 	is_int((long long)outcome->figure[3], 0, "%s: what is there is in order", name);
-	ok(outcome->figure[6] < first_left_out, "%s: room ended after call %llu", name,
+	ok(CALLER_EVENTS * outcome->figure[6] < first_left_out, "%s: room ended after call %llu", name,
 		(unsigned long long)outcome->figure[6]);
 	ok(outcome->figure[7], "%s: events are recorded again when there is room", name);
 	is_int((long long)outcome->figure[4], caller->made, "%s: up to the last call", name);
@@ -208,7 +213,7 @@ static void test_no_room(void)
 	outcome = core_shared(sizeof(*outcome));
 	outcome->cause = TRACE_LOST_FILE_SIZE;
 	is_int(core_child(file_limit, NULL, 20), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
-	check_lost("file size limit", 120000);
+	check_lost("file size limit", 240000);
 	check_no_files(0);
 	check_no_files(1);
 	memset(outcome, 0, sizeof(*outcome));
@@ -219,7 +224,7 @@ static void test_no_room(void)
 		return;
 	}
 	is_int(status, 0, "a program runs on when the disk is full (no SIGBUS)");
-	check_lost("disk full", 200000);
+	check_lost("disk full", MANY_EVENTS);
 }
 
 /* ---- no folder ---- */
