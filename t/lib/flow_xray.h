@@ -4,6 +4,7 @@
 #define XAUDIT_T_LIB_FLOW_XRAY_H
 
 #include "t/lib/flow.h"
+#include "t/lib/sanitizers.h"
 
 /* They act as patched sleds do, but jump to the stub through memory. */
 extern long xray_function(long), xray_tail_function(long);
@@ -43,9 +44,11 @@ static void start_xray(void)
 /* With ASan, preparing a thread's first event uses vector registers: prepares everything before. */
 __attribute__((unused)) static void without_asan(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-	tramp_slow_enter((uint64_t)(uintptr_t)__builtin_frame_address(0) & ~7ull);
-	tramp_slow_event();
+#if WITH_ASAN
+	uint64_t slot = (uint64_t)(uintptr_t)__builtin_frame_address(0) & ~7ull;
+
+	tramp_slow_enter(slot);
+	tramp_slow_event(1, 0, slot);
 #endif
 }
 
