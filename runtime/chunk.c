@@ -474,7 +474,8 @@ static void show(const struct thread *thread, uint32_t place)
  */
 static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now, int drained, int *fresh)
 {
-	int drops = drained && process_head()->overflow == TRACE_OVERFLOW_DROP;
+	/* Relaxed; pairs with the store in recorder_describe(). */
+	int drops = drained && __atomic_load_n(&process_head()->overflow, __ATOMIC_RELAXED) == TRACE_OVERFLOW_DROP;
 	uint32_t places = mode == TRACE_MODE_RING || drained ? (uint32_t)ring_places : STREAM_PLACES;
 	long oldest = -EBUSY, r;
 

@@ -483,7 +483,8 @@ void recorder_describe(void)
 		return;
 	head->mode = options.mode;
 	head->recording = (uint32_t)recording;
-	head->overflow = options.overflow;
+	/* Relaxed; pairs with the load in find_place() of chunk.c, which takes no lock: it is always the same value. */
+	__atomic_store_n(&head->overflow, (uint32_t)options.overflow, __ATOMIC_RELAXED);
 	head->ring_chunk = chunk_size();
 	head->coarse = options.coarse && clock_kind() == TRACE_CLOCK_TSC ? TRAMP_COARSE_EVENTS : 0;
 	if (options.mode == TRACE_MODE_RING)
