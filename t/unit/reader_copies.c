@@ -82,6 +82,17 @@ static void make_copies(void)
 	close(fd);
 }
 
+static void put_newest_copy(uint64_t seq)
+{
+	char file[128];
+	struct trace_chunk head = chunk_of(seq);
+
+	snprintf(file, sizeof(file), "%s/t0", folder_path);
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	put(fd, &head, sizeof(head), 2ul * PLACES * CHUNK);
+	close(fd);
+}
+
 int main(void)
 {
 	struct read_chunks chunks;
@@ -109,6 +120,12 @@ int main(void)
 	}
 	is_int(found, 2 * PLACES, "each that was in a place is found in t0 when it is there no more");
 	is_int(right, 2 * PLACES, "where it lies");
+	read_chunks_close(&chunks);
+	/* The thread was killed as it began the next one, and what it had handed over came into t0 in another order. */
+	put_newest_copy(2 * PLACES + 1);
+	if (!read_chunks_open(&chunks, folder->family[0]->process[0], 0))
+		bail("the trace can't be read");
+	is_int(chunks.places, 2 * PLACES + 2, "one in t0 that is newer than all in meta is listed, too");
 	read_chunks_close(&chunks);
 	read_folder_close(folder);
 	char file[128];

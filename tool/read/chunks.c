@@ -499,7 +499,7 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 
 #define COPIES_LATE 64 /* and one for each place: by so many numbers a chunk may be older than one before it in t<n> */
 
-/* Looks in t<n> of version 2, from its end on. */
+/* Looks in t<n> of version 2, from its end on. Of a killed thread that may have newer ones than meta, too. */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	uint64_t size = place_size(chunks, 't'),
@@ -508,12 +508,12 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 	uint32_t places;
 
 	ring_places(chunks, &places);
-	while (n-- > 0 && !best->file) {
+	while (n-- > 0 && (!best->file || seq == READ_CHUNKS_NEWEST)) {
 		if (!read_head(chunks, 't', n * size, &head))
 			continue;
-		if (seq == READ_CHUNKS_NEWEST || head.seq == seq)
+		if (seq == READ_CHUNKS_NEWEST ? !best->file || head.seq > best->head.seq : head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, n * size);
-		else if (head.seq + places + COPIES_LATE < seq)
+		else if (head.seq + places + COPIES_LATE < (best->file ? best->head.seq : seq))
 			break;
 	}
 }
