@@ -9,7 +9,7 @@
 #define BLOCK_RANGES 511 /* and a copy of the next block's first range after the last: a page */
 #define MAX_BLOCKS   1024
 
-static struct handlers_range first_block[BLOCK_RANGES + 1];
+static struct handlers_range first_block[BLOCK_RANGES + 1] SYS_LARGE;
 static struct handlers_range *blocks[MAX_BLOCKS] = { first_block };
 static uint32_t range_count; /* ascending; only grows. Process lock; read without it */
 
