@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 #
-# The format of a trace: what module, reader and command agree on. It stands on nothing.
-EXTRA_DIST += format/trace.h
+# The formats of a trace and of an index: what module, reader and command agree on. They stand on nothing.
+EXTRA_DIST += format/index.h format/trace.h

@@ -48,7 +48,7 @@ threads() {
 	/_la_CFLAGS *=/ {
 		folder = FILENAME
 		sub(/[/]local[.]mk$/, "", folder)
-		wants = folder ~ /(^|[/])(x86_64|runtime|runtime[/]handlers|audit[/]live)$/
+		wants = folder ~ /(^|[/])(x86_64|runtime|runtime[/]handlers|audit[/]live|audit[/]index)$/
 		if (wants != /MODULE_THREAD_CFLAGS/)
 			print FILENAME ":" FNR ": " $1
 	}' "$@"

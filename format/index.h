@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of an index: what the analysis of one ELF file found, for whoever writes into its code. `xaudit index`
+ * makes it; it is mapped read-only and shared, and never written again: a new one takes its name.
+ *
+ * An index is one flat file, of the machine that made it (little endian, no alignment beyond 8):
+ *
+ *	struct index_head	who it is about; where the parts lie
+ *	parts			each an array of entries, at an offset that is a multiple of 8
+ *
+ * Parts that a reader does not know are none of its business. Parts whose numbers have a meaning to come are empty.
+ * Addresses are link-time addresses (add the load address). Names end in a zero byte; offset 0 of the names is an empty
+ * one, "no name".
+ *
+ * Damage is found by checksums: that of the head covers the head, those of the parts their bytes. Against somebody who
+ * wants to do harm they are no help: templates become code, so an index is trusted as code is (audit/index/index.h says
+ * whose is).
+ *
+ * It has a name that is derived from the file's identity: HEX.index, of the build-id; without one
+ * DEVICE-INODE-SIZE-SECONDS.NANOSECONDS.index, all hexadecimal.
+ */
+#ifndef XAUDIT_FORMAT_INDEX_H
+#define XAUDIT_FORMAT_INDEX_H
+
+#include <stdint.h>
+
+#define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
+#define INDEX_VERSION 1			   /* of format and analysis: what another one made is made again */
+#define INDEX_SUFFIX  ".index"
+
+#define INDEX_BUILD_ID_MAX 32
+
+/* Parts, by number: a reader relies on these. */
+#define INDEX_PARTS(X)                                                                                       \
+	X(0, FUNCTIONS)	 /* struct index_function, by address, each address once */                          \
+	X(1, TEMPLATES)	 /* struct index_template with what follows it, each at a multiple of 4 */            \
+	X(2, NAMES)	 /* bytes */                                                                         \
+	X(3, CALLS)	 /* later: calls of __fentry__, mcount and __cyg_profile_func_enter in the text */    \
+	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
+	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
+	X(6, FRAMES)	 /* later: how to go up from an address to its caller */
+
+enum index_part_number {
+#define X(number, NAME) INDEX_##NAME = number,
+	INDEX_PARTS(X)
+#undef X
+	INDEX_PART_COUNT
+};
+
+struct index_part {
+	uint64_t offset; /* in the file */
+	uint64_t size;	 /* bytes: a multiple of `entry` */
+	uint32_t entry;	 /* bytes of an entry; 1: of any length */
+	uint32_t zero;
+	uint64_t checksum; /* index_sum() of its bytes */
+};
+
+/* Who a file is. Of one with a build-id, copies are the same; the rest counts without one. */
+struct index_identity {
+	uint32_t build_id_len; /* 0: none, or longer than we keep */
+	uint32_t zero;
+	uint8_t build_id[INDEX_BUILD_ID_MAX];
+	uint64_t device, inode, size, seconds, nanoseconds;
+};
+
+struct index_head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t head_size;
+	uint64_t file_size;
+	uint64_t checksum; /* index_sum() of the head, with 0 here */
+	struct index_identity identity;
+	/* The segments of code: address of the first byte and behind the last, of memory as of the file. */
+	uint64_t code_low, code_high;
+	uint32_t flags; /* enum index_flags */
+	uint32_t parts; /* INDEX_PART_COUNT of who wrote it, at most as many as fit into head_size */
+	struct index_part part[INDEX_PART_COUNT];
+};
+
+enum index_flags {
+	INDEX_NO_SYMBOLS = 1,	/* neither .symtab nor a debug file: names of exported functions alone */
+	INDEX_NO_FRAMES = 2,	/* no unwind information: functions without a name are not known */
+	INDEX_ALL_REFUSED = 4,	/* the dynamic linker: nothing of it may be written to */
+};
+
+/*
+ * Why a function's entry is not to be written to; the order is that in which reasons are looked for, so a function has
+ * the first that applies. Numbers are part of the format.
+ */
+#define INDEX_REASONS(X)                                                                                     \
+	X(0, USABLE, "usable")                                                                               \
+	X(1, LOADER, "the dynamic linker itself")                                                            \
+	X(2, RESOLVER, "an IFUNC resolver, or called by one: it runs before its object is relocated")        \
+	X(3, SIGNAL_FRAME, "the kernel's return from a signal")                                              \
+	X(4, START, "nobody calls it: there is no return address where functions have theirs")              \
+	X(5, STACK, "it goes to another stack")                                                              \
+	X(6, UNDECODABLE, "bytes that are no instructions we know")                                          \
+	X(7, LOOP, "it jumps to its own beginning, which would count as a call")                             \
+	X(8, BRANCH, "a branch or a pointer, or data that looks like one, leads into the bytes displaced")    \
+	X(9, OVERLAP, "another function begins in the bytes that would be displaced")                       \
+	X(10, SHORT, "too short, and no room before it")                                                     \
+	X(11, CALL, "a call among the first instructions that is not the last of those displaced")          \
+	X(12, INSTRUCTION, "an instruction at its beginning that can't run elsewhere")                       \
+	X(13, TARGET, "an instruction at its beginning reaches too far")
+
+enum index_reason {
+#define X(number, NAME, phrase) INDEX_REASON_##NAME = number,
+	INDEX_REASONS(X)
+#undef X
+	INDEX_REASON_COUNT
+};
+
+/* How the jump is written. */
+enum index_form {
+	INDEX_FORM_NONE,	/* refused */
+	INDEX_FORM_JUMP,	/* jmp rel32 at the site */
+	INDEX_FORM_PADDING,	/* jmp rel32 in the five bytes before the function, a jmp of two bytes at the site */
+};
+
+enum index_function_flags {
+	INDEX_EXPORTED = 1,	    /* other objects can bind to it */
+	INDEX_NAMELESS = 2,	    /* known by unwind information and a call or pointer to it alone */
+	INDEX_ENTRY_ALONE = 4,	    /* it reads or moves its own return address: its return can't be intercepted */
+	INDEX_DISPLACES_CALL = 8,   /* not where a shadow stack is on */
+	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
+	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/nointercept.h): as ENTRY_ALONE */
+};
+
+#define INDEX_JUMP	   5 /* bytes of jmp rel32 */
+#define INDEX_SHORT_JUMP   2 /* of jmp rel8 */
+#define INDEX_ORIGINAL_MAX 24
+
+/*
+ * One function. Its site lies at address + skip (behind an endbr64, which stays). What is written are the bytes
+ *	JUMP	[site, site + 5)
+ *	PADDING	[address - 5, address) and [site, site + 2)
+ * and what must be in memory before is original[0 ... originals), which begins at site (JUMP) or at address - 5
+ * (PADDING): the padding, an endbr64, the displaced instructions. A displaced copy runs the instructions of [site,
+ * site + length) and goes on at site + length.
+ */
+struct index_function {
+	uint64_t address;
+	uint32_t size;	   /* 0: unknown */
+	uint32_t name;	   /* offset in the names; 0: none */
+	uint32_t template; /* offset in the templates; of usable ones */
+	uint8_t reason;	   /* enum index_reason */
+	uint8_t form;	   /* enum index_form */
+	uint8_t flags;	   /* enum index_function_flags */
+	uint8_t skip;	   /* 0 or 4 */
+	uint8_t length;	   /* bytes of displaced instructions, whole ones */
+	uint8_t originals;
+	uint8_t zero[6];
+	uint8_t original[INDEX_ORIGINAL_MAX];
+};
+
+/* What stands at an offset of a template, to be filled in for a load and a place (x86_64/displace.h). */
+enum index_fix {
+	INDEX_FIX_NEAR = 1,	/* 32 bits: load + target less the address of byte `end` of the copy */
+	INDEX_FIX_ADDRESS = 2,	/* 64 bits: load + target */
+};
+
+struct index_fixup {
+	uint8_t at, end;
+	uint8_t fix; /* enum index_fix */
+	uint8_t zero;
+	int32_t target; /* a link-time address, less the function's */
+};
+
+#define INDEX_TEMPLATE_MAX 80 /* bytes of a copy */
+#define INDEX_FIXUPS_MAX   8
+
+/* A displaced copy: `fixups` of struct index_fixup follow, then `size` bytes, then zeros up to a multiple of 4. */
+struct index_template {
+	uint8_t size;
+	uint8_t fixups;
+	uint8_t zero[2];
+};
+
+/*
+ * Sum of bytes; size is a multiple of 8. Four lanes, since a multiplication takes three cycles to be done with and one
+ * to begin: memory is the limit. Inline, and without libc: the module checks by it what the command wrote.
+ */
+static inline uint64_t index_sum(const void *bytes, uint64_t size)
+{
+	typedef uint64_t word __attribute__((aligned(1), may_alias));
+	const word *p = bytes;
+	uint64_t a = 1, b = 2, c = 3, d = 4, n = size / sizeof(*p);
+
+	for (; n >= 4; n -= 4, p += 4) {
+		a = (a ^ p[0]) * 0x9e3779b97f4a7c15u;
+		b = (b ^ p[1]) * 0xc2b2ae3d27d4eb4fu;
+		c = (c ^ p[2]) * 0x165667b19e3779f9u;
+		d = (d ^ p[3]) * 0xd6e8feb86659fd93u;
+		/* A difference in the upper bits would stay there. */
+		a ^= a >> 29;
+		b ^= b >> 31;
+		c ^= c >> 30;
+		d ^= d >> 28;
+	}
+	for (; n; n--, p++) {
+		a = (a ^ *p) * 0x9e3779b97f4a7c15u;
+		a ^= a >> 29;
+	}
+	a ^= b * 3 ^ c * 5 ^ d * 7 ^ size;
+	return (a ^ a >> 32) * 0x9e3779b97f4a7c15u;
+}
+
+#endif
