@@ -25,6 +25,7 @@ static const struct {
 	{ "check", "run a command and find out whether its unloading of libraries is safe", check_main },
 	{ "env", "the variables that have a program traced which somebody else starts", env_main },
 	{ "list", "what could be traced in an ELF file, without running it", list_main },
+	{ "index", "find out, once for all, which functions' first instructions could run elsewhere", index_main },
 };
 
 #define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))

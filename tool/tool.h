@@ -22,6 +22,7 @@ int check_main(int argc, char **argv);
 int ctl_main(int argc, char **argv);
 int env_main(int argc, char **argv);
 int list_main(int argc, char **argv);
+int index_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
 int dump_main(int argc, char **argv);

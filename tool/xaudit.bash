@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info ctl check env list'
+	local commands='record report replay dump info ctl check env list index'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -146,10 +146,12 @@ _xaudit()
 		esac
 		;;
 	list) options='--format= --color= --help' ;;
+	index) options='--verbose --dry-run --cache= --help' ;;
 	*) return ;;
 	esac
 
 	case $prev in
+	--cache) compopt -o dirnames; return ;;
 	--sort) options='calls total self avg max' ;;
 	--by) options='function library thread' ;;
 	--format) [[ $command == dump || $command == info ]] && options='text json' || options='table json' ;;
@@ -157,8 +159,8 @@ _xaudit()
 	--tid | -D | --depth | --pid | --event-format) return ;;
 	*)
 		if [[ $cur != -* ]]; then
-			# A trace is a folder; list wants a file.
-			[[ $command == list ]] && compopt -o default || compopt -o dirnames
+			# A trace is a folder; list and index want files.
+			[[ $command == list || $command == index ]] && compopt -o default || compopt -o dirnames
 			return
 		fi
 		compopt -o nospace

@@ -2,7 +2,7 @@
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
-	t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
+	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
 	t/unit/histogram.t t/unit/index.t t/unit/live.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t \
 	t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/read_memory.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t \
@@ -24,6 +24,11 @@ t_unit_core_filter_t_LDADD = t/lib/libcore.la
 
 t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
 t_unit_core_modes_t_LDADD = t/lib/libcore.la
+
+t_unit_displace_t_SOURCES = t/unit/displace.c t/unit/displace_run.S tool/index/decode.c tool/index/decode.h \
+	tool/index/template.c tool/index/template.h
+t_unit_displace_t_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
+t_unit_displace_t_LDADD = x86_64/libsled.la $(ZYDIS_LIBS)
 
 t_unit_epoch_t_SOURCES = t/unit/epoch.c
 t_unit_epoch_t_LDADD = runtime/libruntime.la runtime/libbase.la

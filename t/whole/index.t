@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit index: what it finds in a library with a function of each form, where names come from, and where indexes are
+# kept.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+need objcopy strip
+[ -x "$XAUDIT" ] || bail "no $XAUDIT"
+cd "$tmp" || bail 'no temporary folder'
+
+index() {
+	bounded 60 "$XAUDIT" index "$@" 2>"$tmp/err"
+}
+# Functions of a file, without addresses and runs of blanks.
+functions() {
+	index -nv "$@" | sed -n 's/^[0-9a-f]\{16\} *//p' | sed 's/  */ /g'
+}
+
+# build NAME ID: the library, with this build-id.
+build() {
+	"$CC" -shared -nostdlib -Wl,-Bsymbolic "-Wl,--build-id=0x$2" -o "$1" \
+		"$top_srcdir/t/fixtures/index_functions.S" 2>err || bail "$CC: $(cat err)"
+}
+
+build forms.so 00112233
+branch='a branch or a pointer, or data that looks like one, leads into the bytes displaced'
+resolver='an IFUNC resolver, or called by one: it runs before its object is relocated'
+start='it jumps to its own beginning, which would count as a call'
+is "$(functions forms.so)" "6 jump 0+5 ?
+1 jump 0+1 first
+11 jump 0+9 plain
+12 jump 4+7 landed
+12 jump 0+6 branches
+2 jump 0+2 jumps
+3 jump 0+3 returns
+14 jump 0+9 calls (displaces a call)
+11 jump 0+6 calls_pointer (displaces a call)
+14 padding 0+4 spared
+7 padding 0+2 loop_behind
+5 padding 0+2 short_call (displaces a call)
+10 - - loops ($start)
+14 - - loops_behind_endbr ($start)
+10 - - entered ($branch)
+8 jump 0+5 enters
+19 - - by_table ($branch)
+7 - - by_pointer ($branch)
+7 - - by_call ($branch)
+7 - - by_abort ($branch)
+15 jump 0+5 begins
+21 jump 0+5 caller
+1 - - tiny (too short, and no room before it)
+5 - - double_call (a call among the first instructions that is not the last of those displaced)
+11 - - asks_kernel (an instruction at its beginning that can't run elsewhere)
+2 - - traps (an instruction at its beginning that can't run elsewhere)
+8 - - unknown (bytes that are no instructions we know)
+13 - - switches (it goes to another stack)
+10 - - switches_registers (it goes to another stack)
+7 - - adds_register (it goes to another stack)
+19 jump 0+6 array
+6 - - no_caller (nobody calls it: there is no return address where functions have theirs)
+6 jump 0+5 hidden
+7 - - from_signal (the kernel's return from a signal)
+13 - - chosen ($resolver)
+6 - - helps_to_choose ($resolver)
+7 - - outer (another function begins in the bytes that would be displaced)
+5 jump 0+5 inner
+13 jump 0+6 asks_caller (entry alone: it reads or moves its own return address)
+8 jump 0+6 moves_return (entry alone: it reads or moves its own return address)
+6 jump 0+5 reads_argument
+6 jump 0+5 setjmp (entry alone: by its name)
+6 jump 0+5 last" 'each form is found, and each reason to leave a function alone'
+counted='43 functions, 23 displaceable (53.4 %); of 38 with 5 bytes or more 52.6 %'
+is "$(index -n forms.so | head -n 2)" "forms.so: $counted
+  refused 2: $resolver" 'they are counted'
+
+"$CC" -static -nostdlib -no-pie -Wl,--build-id=none -o fixed "$top_srcdir/t/fixtures/index_fixed.S" 2>err ||
+	bail "$CC: $(cat err)"
+nobody='nobody calls it: there is no return address where functions have theirs'
+is "$(functions fixed)" "7 - - _start ($nobody)
+12 jump 0+5 chooses
+14 jump 0+5 ?
+15 jump 0+8 outer
+7 - - within ($nobody)" 'where there are no relocations, jump tables are told from pointers'
+
+# Names.
+strip -o stripped.so forms.so || bail 'strip'
+is "$(functions stripped.so | grep -c ' ?$')" 2 'without names, a call shows that there is a function'
+is "$(functions stripped.so | sed 's/ hidden$/ ?/')" "$(functions forms.so | sed 's/ hidden$/ ?/')" \
+	'which is judged as with a name'
+objcopy --only-keep-debug forms.so forms.debug && strip -o linked.so forms.so &&
+	objcopy --add-gnu-debuglink=forms.debug linked.so || bail 'objcopy'
+is "$(functions linked.so)" "$(functions forms.so)" 'names come from a debug file'
+build other.so 00112234 && objcopy --only-keep-debug other.so forms.debug || bail 'objcopy'
+is "$(functions linked.so)" "$(functions stripped.so)" 'but not from that of another build'
+if command -v xz >/dev/null; then
+	objcopy -S --remove-section .gnu_debuglink --keep-symbol=hidden forms.so mini.debug && xz mini.debug &&
+		objcopy --add-section .gnu_debugdata=mini.debug.xz stripped.so mini.so || bail 'objcopy'
+	is "$(functions mini.so)" "$(functions forms.so)" 'and from .gnu_debugdata'
+else
+	skip 1 'no xz here'
+fi
+
+# Where they are kept.
+mode() {
+	stat -c '%a %F' "$@"
+}
+is "$(index --cache=cache/of/mine forms.so | wc -l; cat err)" 12 'an index is kept'
+is "$(cd cache/of/mine && ls -A)" 00112233.index 'its name is the build-id'
+is "$(mode cache/of/mine cache/of/mine/00112233.index)" '700 directory
+600 regular file' 'nobody else may look at it'
+cp cache/of/mine/00112233.index once
+index --cache=cache/of/mine stripped.so >/dev/null
+is "$? $(ls -A cache/of/mine)" '0 00112233.index' 'another one takes its place'
+index --cache=cache/of/mine forms.so >/dev/null
+ok 'the same file makes the same index' cmp once cache/of/mine/00112233.index
+index -n --cache=none forms.so >/dev/null
+ok '-n keeps nothing' test ! -e none
+objcopy --remove-section .note.gnu.build-id forms.so anonymous.so || bail 'objcopy'
+index --cache=cache/of/mine anonymous.so >/dev/null
+is "$(cd cache/of/mine && ls | grep -c '^[0-9a-f]*-[0-9a-f]*-[0-9a-f]*-[0-9a-f]*\.[0-9a-f]*\.index$')" 1 \
+	'without a build-id its name is device, inode, size and time'
+mkdir open && chmod 777 open
+index --cache=open forms.so >out
+is "$? $(cat err)" "1 xaudit index: forms.so: can't be kept in open: it is not yours, or others may write to it" \
+	'no index is kept where others may write'
+is "$(ls -A open)" '' 'nothing is left there'
+ln -s cache/of/mine link
+index --cache=link forms.so >out
+is "$?" 1 'nor behind a symbolic link'
+: >file
+index --cache=file forms.so >out
+is "$?" 1 'nor in a file'
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$tmp" && mkdir home && chown 65534 home || bail 'no folder for a user'
+	as_user() {
+		bounded 60 setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CACHE_HOME "$@"
+	}
+	as_user HOME="$tmp/home" "$XAUDIT" index forms.so >out 2>err
+	is "$? $(cat err) $(mode home/.cache/xaudit home/.cache/xaudit/*)" '0  700 directory
+600 regular file' "a user's are in the cache at home"
+	as_user XDG_CACHE_HOME="$tmp/home/here" "$XAUDIT" index forms.so >out 2>err
+	is "$? $(cat err) $(ls home/here/xaudit)" '0  00112233.index' 'or where XDG_CACHE_HOME says'
+	as_user -u HOME "$XAUDIT" index forms.so >out 2>err
+	is "$? $(cat err)" '1 xaudit index: no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache' \
+		'or nowhere'
+	mkdir -m 755 home/others
+	as_user "$XAUDIT" index --cache=home/others forms.so >out 2>err
+	is "$?" 1 "but not in somebody else's folder"
+else
+	skip 4 'only root can be somebody else'
+fi
+
+# What is no library, and what is damaged.
+echo text >text
+index -n text forms.so >out
+is "$? $(cat err) $(grep -c '^forms.so: 43 functions' out)" '1 xaudit index: text: not an x86-64 ELF file 1' \
+	'a file that is none is told, and the next one is read'
+mkfifo fifo
+index -n fifo >out
+is "$? $(cat err)" '1 xaudit index: fifo: not an x86-64 ELF file' 'a FIFO is not waited for'
+index -n missing >out
+is "$? $(cat err)" '1 xaudit index: missing: No such file or directory' 'nor is what is missing'
+is "$(index >out; echo $?) $(cat err)" '2 xaudit index: no file is named; see xaudit index --help' 'a file is needed'
+index -nv /lib64/ld-linux-x86-64.so.2 >out
+is "$? $(grep -c '(the dynamic linker itself)$' out) $(grep -c ' jump \| padding ' out)" \
+	"0 $(sed -n 's/.*: \([0-9]*\) functions, 0 displaceable.*/\1/p' out) 0" \
+	'nothing of the dynamic linker is displaceable'
+size=$(stat -c %s forms.so)
+i=0
+bad=
+while [ $i -lt 300 ]; do
+	i=$((i + 1))
+	cp forms.so damaged.so
+	# Bytes in the headers, in unwind information, anywhere; some files cut short.
+	at=$(((i * 7919) % size))
+	[ $((i % 3)) -ne 0 ] || at=$(((i * 31) % 1024))
+	printf '\377\200\1' | dd of=damaged.so bs=1 seek=$at conv=notrunc 2>/dev/null
+	[ $((i % 10)) -ne 0 ] || dd if=forms.so of=damaged.so bs=1 count=$at 2>/dev/null
+	index -n damaged.so >out
+	status=$?
+	[ $status -le 1 ] || bad="$bad $at:$status"
+done
+is "$bad" '' 'damaged files are read, or refused'
+done_testing

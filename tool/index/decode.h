@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One instruction, as the index needs it: where it goes on, what it addresses. All that knows the decoder (Zydis).
+ * Pure; any thread.
+ */
+#ifndef XAUDIT_TOOL_INDEX_DECODE_H
+#define XAUDIT_TOOL_INDEX_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum insn_flow {
+	INSN_NEXT,	     /* goes on behind itself */
+	INSN_JUMP,	     /* direct, as the next three: `target` */
+	INSN_JCC,
+	INSN_LOOP,	     /* loop, loope, loopne, jrcxz, jecxz: eight bits of distance, no longer form */
+	INSN_CALL,
+	INSN_JUMP_INDIRECT,
+	INSN_CALL_INDIRECT,
+	INSN_RET,
+	INSN_STOP,	     /* ud2, hlt: nothing goes on behind it */
+	INSN_OTHER,	     /* cares where it stands, or who is told: system calls, traps, far ones, transactions */
+};
+
+enum { INSN_RSP = 4, INSN_RBP = 5, INSN_RIP = 16, INSN_NO_REG = -1 };
+
+struct insn {
+	uint64_t address;
+	uint64_t target; /* of direct ones, and of an aborted transaction; of an operand relative to rip: its address */
+	int64_t immediate;
+	int32_t displacement;
+	uint8_t length;
+	uint8_t flow; /* enum insn_flow */
+	uint8_t opcode, map; /* map: 0, 1 (0f), 2, 3; VEX and EVEX: 16 and more */
+	uint8_t displacement_at; /* offset of 32 bits; of operands relative to rip */
+	uint8_t modrm_at;	 /* offset; the opcode is the byte before it */
+	int8_t base, index; /* of the operand in memory; INSN_NO_REG */
+	int8_t reg;	     /* register field of ModRM, 0 to 15 */
+	int8_t rm;	     /* the other register; INSN_NO_REG where that is memory */
+	bool relative;	     /* a branch to `target` of any sort */
+	bool modrm, memory;  /* memory: addressed by ModRM; lea and nop address nothing but look so */
+	bool wide, rex_b;    /* REX.W, REX.B */
+	bool narrow;	     /* a prefix 66, of a branch: processors differ */
+	bool short_address;  /* a prefix 67 */
+	bool segment;	     /* fs: or gs: */
+	bool has_immediate;
+	bool repeated;	     /* a prefix f2 or f3 */
+	bool nop;	     /* one that fills, or int3 */
+};
+
+/* Returns 1; or 0: no instruction that we know, or not whole within `room`. */
+int insn_decode(const uint8_t *bytes, size_t room, uint64_t address, struct insn *insn);
+
+static inline int insn_has_target(const struct insn *insn)
+{
+	return insn->flow >= INSN_JUMP && insn->flow <= INSN_CALL;
+}
+
+/* Is what stands behind it not reached from it, as far as it tells itself? */
+static inline int insn_ends(const struct insn *insn)
+{
+	return insn->flow == INSN_JUMP || insn->flow == INSN_JUMP_INDIRECT || insn->flow == INSN_RET ||
+	       insn->flow == INSN_STOP;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * May a function's entry be written to, and how? Of two ways (enum index_form) the jump of five bytes is taken, but
+ * that of two where it alone is possible, or where it spares a displaced call: its callee's return would not be the one
+ * that the processor predicts. One thread; functions in order of their addresses, since two may want the same padding.
+ */
+#ifndef XAUDIT_TOOL_INDEX_ENTRY_H
+#define XAUDIT_TOOL_INDEX_ENTRY_H
+
+#include "tool/index/facts.h"
+#include "tool/index/template.h"
+
+struct entry {
+	struct index_function function; /* but for name and template */
+	struct template template;	/* of usable ones */
+};
+
+struct entries {
+	const struct image *image;
+	const struct facts *facts;
+	uint64_t taken; /* up to here the functions before have bytes that are written to */
+};
+
+/* Function i of the image, which is no piece. */
+void entry_judge(struct entries *entries, size_t i, struct entry *to);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/index/image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/index/frames.h"
+#include "tool/memory.h"
+
+static int by_address(const void *a, const void *b)
+{
+	const struct image_code *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void add_code(struct image *image, uint64_t address, uint64_t size, const uint8_t *bytes, bool plt)
+{
+	if (!bytes || !size || address + size < address)
+		return;
+	if (!(image->codes & (image->codes - 1)))
+		image->code = memory_resize(image->code, image->codes ? 2 * image->codes : 1, sizeof(*image->code));
+	image->code[image->codes++] = (struct image_code){ address, size, bytes, plt };
+}
+
+static void read_code(struct image *image)
+{
+	struct site_file *file = &image->file;
+	Elf64_Shdr section;
+	size_t kept = 0;
+
+	for (size_t s = 1; site_section(file, s, &section); s++)
+		if (section.sh_flags & SHF_EXECINSTR && section.sh_flags & SHF_ALLOC)
+			add_code(image, section.sh_addr, section.sh_size, site_section_bytes(file, &section),
+				site_section_named(file, &section, ".plt", 1) ||
+					site_section_named(file, &section, ".iplt", 1));
+	for (size_t s = 0; s < file->segments; s++) {
+		const Elf64_Phdr *segment = &file->segment[s];
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		if (!image->high || segment->p_vaddr < image->low)
+			image->low = segment->p_vaddr;
+		if (segment->p_vaddr + segment->p_filesz > image->high)
+			image->high = segment->p_vaddr + segment->p_filesz;
+		if (!file->sections)
+			add_code(image, segment->p_vaddr, segment->p_filesz,
+				site_file_bytes(file, segment->p_offset, segment->p_filesz), false);
+	}
+	if (image->codes)
+		qsort(image->code, image->codes, sizeof(*image->code), by_address);
+	/* What is mapped is what segments say; sections that say something else, or overlap, are damaged. */
+	for (size_t i = 0; i < image->codes; i++) {
+		const struct image_code *code = &image->code[i];
+		size_t size;
+		const uint8_t *p = site_file_code(file, code->address, &size);
+		if (p == code->bytes && size >= code->size &&
+			(!kept || image->code[kept - 1].address + image->code[kept - 1].size <= code->address))
+			image->code[kept++] = *code;
+	}
+	image->codes = kept;
+}
+
+static int read_identity(struct image *image, int fd)
+{
+	struct index_identity *identity = &image->identity;
+	struct site_file *file = &image->file;
+	struct site_note note;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	identity->device = st.st_dev;
+	identity->inode = st.st_ino;
+	identity->size = (uint64_t)st.st_size;
+	identity->seconds = (uint64_t)st.st_mtim.tv_sec;
+	identity->nanoseconds = (uint64_t)st.st_mtim.tv_nsec;
+	for (size_t s = 0; s < file->segments && !identity->build_id_len; s++)
+		for (int more = site_notes(file, &file->segment[s], &note); more && site_next_note(&note);)
+			if (note.head.n_type == NT_GNU_BUILD_ID && note.head.n_namesz == 4 &&
+				!memcmp(note.name, "GNU", 4) && note.head.n_descsz &&
+				note.head.n_descsz <= INDEX_BUILD_ID_MAX) {
+				identity->build_id_len = note.head.n_descsz;
+				memcpy(identity->build_id, note.description, note.head.n_descsz);
+				break;
+			}
+	return 0;
+}
+
+/* The dynamic linker says so by its name. */
+static bool is_loader(struct image *image)
+{
+	struct site_file *file = &image->file;
+
+	for (size_t s = 0; s < file->segments; s++) {
+		const Elf64_Phdr *segment = &file->segment[s];
+		const uint8_t *p = segment->p_type == PT_DYNAMIC
+					   ? site_file_bytes(file, segment->p_offset, segment->p_filesz)
+					   : NULL;
+		for (uint64_t i = 0; p && i + sizeof(Elf64_Dyn) <= segment->p_filesz; i += sizeof(Elf64_Dyn)) {
+			Elf64_Dyn entry;
+			size_t size;
+			site_read(&entry, p + i);
+			if (entry.d_tag == DT_NULL)
+				break;
+			if (entry.d_tag != DT_SONAME || entry.d_un.d_val >= file->dynamic.strtab_size)
+				continue;
+			const uint8_t *name = site_file_at(file, file->dynamic.strtab + entry.d_un.d_val, &size);
+			return name && size > 8 && (!memcmp(name, "ld-linux", 8) || !memcmp(name, "ld64.so", 7));
+		}
+	}
+	return false;
+}
+
+const struct image_code *image_section(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->codes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct image_code *code = &image->code[middle];
+		if (address < code->address)
+			high = middle;
+		else if (address - code->address >= code->size)
+			low = middle + 1;
+		else
+			return code;
+	}
+	return NULL;
+}
+
+const uint8_t *image_code_at(const struct image *image, uint64_t address, size_t *size)
+{
+	const struct image_code *code = image_section(image, address);
+
+	if (!code)
+		return NULL;
+	*size = code->size - (address - code->address);
+	return code->bytes + (address - code->address);
+}
+
+size_t image_before(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->functions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (image->function[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : image->functions;
+}
+
+struct image_function *image_at(const struct image *image, uint64_t address)
+{
+	size_t i = image_before(image, address);
+
+	return i < image->functions && image->function[i].address == address ? &image->function[i] : NULL;
+}
+
+/* By address; of one address the best name first. Those that know a size come before those that don't. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct image_function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address > y->address ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return !x->name || !y->name ? !x->name - !y->name : strcmp(x->name, y->name);
+}
+
+/* Is this the name of a part that a compiler moved away? */
+static bool is_cold(const char *name)
+{
+	const char *dot = name ? strstr(name, ".cold") : NULL;
+
+	return dot && (!dot[5] || dot[5] == '.');
+}
+
+static void merge(struct image *image)
+{
+	size_t kept = 0;
+
+	if (image->functions)
+		qsort(image->function, image->functions, sizeof(*image->function), by_rank);
+	for (size_t i = 0; i < image->functions; i++) {
+		struct image_function *function = &image->function[i];
+		const struct image_code *code = image_section(image, function->address);
+		if (!code || code->plt) {
+			free((char *)(uintptr_t)function->name);
+			continue;
+		}
+		struct image_function *last = kept ? &image->function[kept - 1] : NULL;
+		if (last && last->address == function->address) {
+			last->exported |= function->exported;
+			last->never |= function->never;
+			last->resolver |= function->resolver;
+			if (!last->size)
+				last->size = function->size;
+			free((char *)(uintptr_t)function->name);
+			continue;
+		}
+		image->function[kept] = *function;
+		image->function[kept].piece = is_cold(function->name);
+		kept++;
+	}
+	image->functions = kept;
+	for (size_t i = 0; i < kept; i++) {
+		struct image_function *function = &image->function[i];
+		const struct image_code *code = image_section(image, function->address);
+		uint64_t end = code->address + code->size;
+		if (i + 1 < kept && image->function[i + 1].address < end)
+			end = image->function[i + 1].address;
+		if (function->size && function->size < end - function->address)
+			end = function->address + function->size;
+		function->end = end;
+		uint64_t first = function->address - code->address;
+		function->skip = code->size - first >= SLED_ENDBR64_SIZE &&
+						 sled_is_endbr64(code->bytes + first, SLED_ENDBR64_SIZE)
+					 ? SLED_ENDBR64_SIZE
+					 : 0;
+		function->frame = frames_of(image->frames, function->address);
+		/* Beyond 32 bits it is none. */
+		if (function->size > UINT32_MAX)
+			function->size = 0;
+	}
+}
+
+int image_open(struct image *image, int fd, const char *path)
+{
+	int r;
+
+	*image = (struct image){ 0 };
+	r = site_file_open(&image->file, fd);
+	if (!r)
+		r = read_identity(image, fd);
+	if (r)
+		goto out;
+	read_code(image);
+	/* Near jumps reach 2 GiB, so no code is larger, unless its tables are damaged. */
+	r = image->high - image->low > UINT32_MAX ? -ENOEXEC : 0;
+	if (r)
+		goto out;
+	image->fixed = image->file.header->e_type == ET_EXEC;
+	image->loader = is_loader(image);
+	image->frames = frames_read(&image->file);
+	image_names(image, fd, path);
+	for (size_t i = 0; i < image->frames->count; i++)
+		image_add(image, image->frames->frame[i].start, image->frames->frame[i].size, NULL, -1);
+	merge(image);
+	return 0;
+out:
+	image_close(image);
+	return r;
+}
+
+void image_close(struct image *image)
+{
+	for (size_t i = 0; i < image->functions; i++)
+		free((char *)(uintptr_t)image->function[i].name);
+	free(image->function);
+	free(image->label);
+	free(image->code);
+	frames_free(image->frames);
+	site_file_close(&image->file);
+	*image = (struct image){ 0 };
+}

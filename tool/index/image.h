@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file that is analysed: its code, its identity, and its functions by name. One thread.
+ *
+ * It may be damaged in any way: all its bytes are asked for by way of audit/site/file.h, which checks bounds.
+ */
+#ifndef XAUDIT_TOOL_INDEX_IMAGE_H
+#define XAUDIT_TOOL_INDEX_IMAGE_H
+
+#include <stdbool.h>
+
+#include "audit/site/file.h"
+#include "format/index.h"
+
+/* A section of code, or where there are no sections, a segment. */
+struct image_code {
+	uint64_t address, size;
+	const uint8_t *bytes;
+	bool plt; /* stubs of the linker's: no functions */
+};
+
+struct image_function {
+	uint64_t address;
+	uint64_t end;	  /* of its size; or where the next one begins, or the code ends */
+	uint64_t size;	  /* as the file says; 0: unknown */
+	const char *name; /* NULL: only unwind information knows it, so far */
+	const struct frame *frame; /* the FDE that it begins in; NULL: none */
+	uint32_t owner;	  /* of a piece: 1 + index of the function that jumps to it; 0: not known */
+	uint8_t rank;	  /* of its name, internal */
+	uint8_t skip;	  /* 4: it begins with an endbr64; else 0 */
+	bool exported;
+	bool never;	  /* one of its names is on the list of those that are never intercepted */
+	bool resolver;
+	bool piece;	  /* part of another function */
+	/* What decoding tells (facts.h). */
+	bool loops, undecodable, stack, reads_return;
+	bool start;	  /* nobody calls it */
+	bool conditional; /* somebody else's conditional branch leads to its beginning */
+	bool closed; /* its last instruction does not go on behind it */
+};
+
+struct image {
+	struct site_file file;
+	struct index_identity identity;
+	struct image_code *code; /* by address; they don't overlap */
+	size_t codes;
+	uint64_t low, high; /* of segments of code, in memory */
+	bool fixed;	    /* a program at addresses of its own choice: no relocations */
+	bool loader;
+	bool symbols;	    /* .symtab of its own or of a debug file */
+	struct image_function *function; /* by address, each once */
+	size_t functions;
+	uint64_t *label; /* what symbols that are no functions name in the code; unsorted */
+	size_t labels;
+	struct frames *frames;
+};
+
+/* Returns 0, or -errno; -ENOEXEC: no x86-64 program or library. path: for debug files beside it. */
+int image_open(struct image *image, int fd, const char *path);
+void image_close(struct image *image);
+
+/* The code at an address, from it to the end of its section: NULL: none. */
+const uint8_t *image_code_at(const struct image *image, uint64_t address, size_t *size);
+const struct image_code *image_section(const struct image *image, uint64_t address);
+
+/* Index of the last function that begins at or before the address; image->functions: none. */
+size_t image_before(const struct image *image, uint64_t address);
+
+/* The function that begins there, or NULL. */
+struct image_function *image_at(const struct image *image, uint64_t address);
+
+/* ---- tool/index/names.c ---- */
+
+/*
+ * Reads all names of functions into image->function, unsorted, with those of the file's debug file (by build-id or
+ * debuglink) and of .gnu_debugdata. None is looked for on the network.
+ */
+void image_names(struct image *image, int fd, const char *path);
+
+/* Adds what the caller knows; name may be NULL. The name is copied. */
+void image_add(struct image *image, uint64_t address, uint64_t size, const char *name, int rank);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/index/index.h"
+#include "tool/index/write.h"
+#include "tool/options.h"
+#include "tool/tool.h"
+
+#define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
+
+struct options {
+	bool verbose, dry;
+	const char *folder; /* of --cache, or NULL */
+};
+
+static const struct options_row rows[] = {
+	{ 'v', "verbose", NULL, "list each function, and why one can't be displaced", .take = options_flag,
+		.at = offsetof(struct options, verbose) },
+	{ 'n', "dry-run", NULL, "keep nothing", .take = options_flag, .at = offsetof(struct options, dry) },
+	{ 0, "cache", "FOLDER", "keep it there", .take = options_text, .at = offsetof(struct options, folder) },
+	OPTIONS_HELP,
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "this option needs a value: %o; see xaudit index --help",
+	.unknown = "unknown option %o; see xaudit index --help",
+};
+
+static const struct options_syntax syntax = {
+	.command = "index",
+	.rows = rows,
+	.column = 19,
+	.wording = &wording,
+	.head = "Usage: xaudit index [OPTION]... FILE...\n"
+		"Analyses programs and libraries: which functions' first instructions could run elsewhere, so that a\n"
+		"jump may stand in their place. Keeps the result for later; nothing of the files runs.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"It is kept in $XDG_CACHE_HOME/xaudit or ~/.cache/xaudit; root's in /var/cache/xaudit, for all\n"
+		"users.\n",
+};
+
+/* Tenths of percent, never more than there are: 100.0 is all. */
+static size_t permille(size_t part, size_t whole)
+{
+	return whole ? 1000 * part / whole : 0;
+}
+
+static void print_function(const struct index *index, const struct index_function *function)
+{
+	const char *name = index_name(index, function);
+	uint64_t site, from;
+
+	printf("%016" PRIx64 "  %8" PRIu32 "  ", function->address, function->size);
+	if (index_site(index, function, &site, &from) && index_template(index, function))
+		printf("%-7s  %2u+%-2u  ", function->form == INDEX_FORM_JUMP ? "jump" : "padding", function->skip,
+			function->length);
+	else
+		printf("%-7s  %-5s  ", "-", "-");
+	if (name)
+		tool_text(stdout, name);
+	else
+		putchar('?');
+	if (function->flags & INDEX_ENTRY_ALONE)
+		fputs("  (entry alone: it reads or moves its own return address)", stdout);
+	if (function->flags & INDEX_NEVER_INTERCEPT)
+		fputs("  (entry alone: by its name)", stdout);
+	if (function->flags & INDEX_DISPLACES_CALL)
+		fputs("  (displaces a call)", stdout);
+	if (function->reason)
+		printf("  (%s)", index_reason_phrase(function->reason));
+	putchar('\n');
+}
+
+static void print(const struct index *index, const char *file, bool verbose)
+{
+	size_t usable = 0, large = 0, large_usable = 0, refused[INDEX_REASON_COUNT] = { 0 };
+
+	for (size_t i = 0; i < index->functions; i++) {
+		const struct index_function *function = &index->function[i];
+		bool is_large = function->size >= SHORT_FUNCTION;
+		usable += !function->reason;
+		large += is_large;
+		large_usable += is_large && !function->reason;
+		refused[function->reason]++;
+	}
+	tool_text(stdout, file);
+	size_t all = permille(usable, index->functions), of_large = permille(large_usable, large);
+	printf(": %zu functions, %zu displaceable (%zu.%zu %%); of %zu with %d bytes or more %zu.%zu %%\n",
+		index->functions, usable, all / 10, all % 10, large, SHORT_FUNCTION, of_large / 10, of_large % 10);
+	if (index->head->flags & INDEX_NO_FRAMES)
+		puts("  no unwind information: functions without a name are not known");
+	for (unsigned reason = 1; reason < INDEX_REASON_COUNT; reason++)
+		if (refused[reason])
+			printf("  refused %zu: %s\n", refused[reason], index_reason_phrase(reason));
+	if (!verbose || !index->functions)
+		return;
+	printf("\n%-16s  %8s  %-7s  %-5s  %s\n", "address", "size", "form", "bytes", "function");
+	for (size_t i = 0; i < index->functions; i++)
+		print_function(index, &index->function[i]);
+}
+
+/* Where it belongs; 0 when there is no such place. */
+static int find_folder(const struct options *options, char *to, size_t room)
+{
+	if (options->folder)
+		return snprintf(to, room, "%s", options->folder) < (int)room;
+	return index_folder(geteuid() ? 0 : 1, getenv("XDG_CACHE_HOME"), getenv("HOME"), to, room);
+}
+
+static const char *why_not_kept(int r)
+{
+	return r == -EPERM ? "it is not yours, or others may write to it" : strerror(-r);
+}
+
+static int do_file(const struct options *options, const char *file)
+{
+	struct index_made made;
+	struct index index;
+	char folder[PATH_MAX];
+	int status = TOOL_OK;
+
+	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : index_make(&made, fd, file);
+
+	if (fd >= 0)
+		close(fd);
+	if (r) {
+		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
+		return TOOL_FAILED;
+	}
+	r = index_attach(&index, made.bytes, made.size);
+	if (r) {
+		tool_error("index", "%s: what was made of it can't be read", file);
+		status = TOOL_FAILED;
+	} else {
+		print(&index, file, options->verbose);
+	}
+	if (!r && !options->dry) {
+		if (!find_folder(options, folder, sizeof(folder))) {
+			tool_error("index", "no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache");
+			status = TOOL_FAILED;
+		} else if ((r = index_put(&made, folder, !options->folder && !geteuid()))) {
+			tool_error("index", "%s: can't be kept in %s: %s", file, folder, why_not_kept(r));
+			status = TOOL_FAILED;
+		}
+	}
+	free(made.bytes);
+	return status;
+}
+
+int index_main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	int status = TOOL_OK, first = options_take(&syntax, &options, argc, argv);
+
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (first == argc) {
+		tool_error("index", "no file is named; see xaudit index --help");
+		return TOOL_USAGE;
+	}
+	/* libdwfl would ask a server for debug files, and wait for it. */
+	unsetenv("DEBUGINFOD_URLS");
+	for (; first < argc; first++)
+		if (do_file(&options, argv[first]))
+			status = TOOL_FAILED;
+	return status;
+}
