@@ -228,6 +228,17 @@ static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 	return SLED_JUMP_SIZE;
 }
 
+/*
+ * At most the 16 bytes of a sled. gcc -O3 can't see that in sys_copy(), which also copies four words at once, and warns.
+ */
+static void copy_some(uint8_t *to, const uint8_t *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" : : : "memory"); /* or the compiler calls memcpy */
+	}
+}
+
 size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t out[16], int *from)
 {
 	const struct sled_row *row = sled_row(type);
@@ -237,7 +248,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 		return 0;
 	if (row->before > SLED_JUMP_SIZE)
 		sys_copy(out + SLED_JUMP_SIZE, endbr64, sizeof(endbr64));
-	sys_copy(out + row->before, row->on, row->on_size);
+	copy_some(out + row->before, row->on, row->on_size);
 	if (row->rest)
 		sys_put32(out + row->on_size, index);
 	return row->size;
@@ -284,7 +295,7 @@ size_t sled_ready(enum sled_type type, const uint8_t *original, uint8_t out[16])
 
 	/* A NOP that is long enough stays: it goes on after the bytes that a patch covers. */
 	int stays = row->keeps && original[kept_head(row)] != 0x90;
-	sys_copy(out, stays ? original + kept_head(row) : row->off, row->off_size);
+	copy_some(out, stays ? original + kept_head(row) : row->off, row->off_size);
 	return row->off_size;
 }
 
@@ -301,9 +312,9 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 			sys_copy(out + row->before, original + SLED_JUMP_SIZE, SLED_HOT_JUMP_SIZE);
 		return row->size;
 	}
-	sys_copy(out, row->off, row->off_size);
+	copy_some(out, row->off, row->off_size);
 	if (row->off_size < row->size)
-		sys_copy(out + row->off_size, row->rest ? row->rest : original, row->size - row->off_size);
+		copy_some(out + row->off_size, row->rest ? row->rest : original, row->size - row->off_size);
 	return row->size;
 }
 
