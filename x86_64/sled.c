@@ -229,7 +229,7 @@ static size_t put_branch(uint8_t *out, uint8_t opcode, int64_t rel, int place)
 }
 
 /*
- * At most the 16 bytes of a sled. gcc -O3 can't see that in sys_copy(), which also copies four words at once, and warns.
+ * At most the 16 bytes of a sled. gcc -O3 does not know that in sys_copy() with its four words at once, and warns.
  */
 static void copy_some(uint8_t *to, const uint8_t *from, size_t size)
 {
