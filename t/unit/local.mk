@@ -73,7 +73,7 @@ t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 
 t_unit_pool_t_SOURCES = t/unit/pool.c
 
-t_unit_read_memory_t_SOURCES = t/unit/read_memory.c
+t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h
 t_unit_read_memory_t_LDADD = tool/read/libread.la
 
 t_unit_reader_copies_t_SOURCES = t/unit/reader_copies.c
@@ -134,5 +134,5 @@ t_unit_text_t_LDADD = runtime/libruntime.la
 t_unit_ticks_t_SOURCES = t/unit/ticks.c
 t_unit_ticks_t_LDADD = t/lib/libcore.la
 
-t_unit_trace_file_t_SOURCES = t/unit/trace_file.c
+t_unit_trace_file_t_SOURCES = t/unit/trace_file.c t/lib/descriptors.h
 t_unit_trace_file_t_LDADD = tool/read/libread.la

@@ -5,7 +5,6 @@
  * are defined below, and serve libc's own allocations, too.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "t/lib/sanitizers.h"
+#include "t/lib/descriptors.h"
 #include "t/lib/tap.h"
 #include "tool/read/counts.h"
 #include "tool/read/folder.h"
@@ -264,18 +264,6 @@ static enum outcome read_all(const char *path, bool process, struct sums *sums)
 }
 
 /* ---- the test ---- */
-
-static int descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (list && readdir(list))
-		n++;
-	if (list)
-		closedir(list);
-	return n;
-}
 
 /* Lets each allocation fail once, alone or with all that follow. Returns how often something was wrong. */
 static int fail_each(const char *path, bool process, bool on, const struct sums *whole, unsigned long *times)

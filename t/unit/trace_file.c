@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "t/lib/descriptors.h"
 #include "t/lib/tap.h"
 
 #define MANY (3 * READ_FILES_OPEN)
@@ -32,18 +33,6 @@ static void write_number(const char *name, int n)
 	if (fd < 0 || write(fd, &n, sizeof(n)) != sizeof(n))
 		exit(1);
 	close(fd);
-}
-
-static int descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (list && readdir(list))
-		n++;
-	if (list)
-		closedir(list);
-	return n;
 }
 
 /* Reads them in an order unrelated to their age. Returns how many hold what was written. */
