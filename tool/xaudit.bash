@@ -146,7 +146,7 @@ _xaudit()
 		esac
 		;;
 	list) options='--format= --color= --help' ;;
-	index) options='--verbose --dry-run --cache= --help' ;;
+	index) options='--verbose --dry-run --quiet --cache= --fd= --help' ;;
 	*) return ;;
 	esac
 
@@ -156,7 +156,7 @@ _xaudit()
 	--by) options='function library thread' ;;
 	--format) [[ $command == dump || $command == info ]] && options='text json' || options='table json' ;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth | --pid | --event-format) return ;;
+	--tid | -D | --depth | --pid | --event-format | --fd) return ;;
 	*)
 		if [[ $cur != -* ]]; then
 			# A trace is a folder; list and index want files.

@@ -131,6 +131,33 @@ is "$?" 1 'nor behind a symbolic link'
 : >file
 index --cache=file forms.so >out
 is "$?" 1 'nor in a file'
+echo text >text
+# To a descriptor, where a folder does not take it.
+rm -r cache
+index --quiet --fd=3 --cache=cache forms.so 3>fd.index >out
+is "$? $(cat err out) $(stat -c %s fd.index)" '0  0' 'what is kept in a folder is not written to a descriptor'
+ok 'it is kept' cmp once cache/00112233.index
+index --quiet --fd=3 --cache=open forms.so 3>fd.index >out
+is "$? $(cat err out)" '0 ' 'with a descriptor, no folder to keep it in is no failure'
+ok 'the index is written there' cmp once fd.index
+index -nq --fd=3 --cache=none forms.so 3>fd.index >out
+is "$? $(cat err out)" '0 ' 'nor is a dry run'
+ok 'whose index is written there, too' cmp once fd.index
+ok 'and nowhere else' test ! -e none
+index -nq --fd=1 forms.so >fd.index
+ok 'the descriptor may be standard output' cmp once fd.index
+index -nq --fd=3 forms.so 3</dev/null >out
+is "$? $(cat err out)" "1 xaudit index: forms.so: can't be written to descriptor 3: Bad file descriptor" \
+	'one that is not open for writing is told'
+index -nq --fd=3 forms.so other.so >out
+is "$? $(cat err out)" '2 xaudit index: --fd takes one file, not also other.so; see xaudit index --help' \
+	'two indexes would become one text'
+index -nq --fd=x forms.so >out
+is "$? $(cat err out)" '2 xaudit index: --fd is the number of a descriptor, not x; see xaudit index --help' \
+	'a descriptor is a number'
+index -q text forms.so --cache=cache >out
+is "$? $(cat err out)" '1 xaudit index: text: not an x86-64 ELF file' '-q says errors alone'
+
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$tmp" && mkdir home && chown 65534 home || bail 'no folder for a user'
 	as_user() {
@@ -152,7 +179,6 @@ else
 fi
 
 # What is no library, and what is damaged.
-echo text >text
 index -n text forms.so >out
 is "$? $(cat err) $(grep -c '^forms.so: 43 functions' out)" '1 xaudit index: text: not an x86-64 ELF file 1' \
 	'a file that is none is told, and the next one is read'

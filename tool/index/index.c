@@ -17,15 +17,20 @@
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 
 struct options {
-	bool verbose, dry;
+	bool verbose, dry, quiet;
 	const char *folder; /* of --cache, or NULL */
+	uint32_t fd;	    /* of --fd; 0: none */
 };
 
 static const struct options_row rows[] = {
 	{ 'v', "verbose", NULL, "list each function, and why one can't be displaced", .take = options_flag,
 		.at = offsetof(struct options, verbose) },
 	{ 'n', "dry-run", NULL, "keep nothing", .take = options_flag, .at = offsetof(struct options, dry) },
+	{ 'q', "quiet", NULL, "say nothing but errors", .take = options_flag, .at = offsetof(struct options, quiet) },
 	{ 0, "cache", "FOLDER", "keep it there", .take = options_text, .at = offsetof(struct options, folder) },
+	{ 0, "fd", "N", "what is not kept is written to this open descriptor; of one FILE",
+		.take = options_number, .at = offsetof(struct options, fd), .allowed = "the number of a descriptor",
+		.most = INT_MAX },
 	OPTIONS_HELP,
 	{ 0 },
 };
@@ -33,6 +38,7 @@ static const struct options_row rows[] = {
 static const struct options_wording wording = {
 	.no_value = "this option needs a value: %o; see xaudit index --help",
 	.unknown = "unknown option %o; see xaudit index --help",
+	.wrong = "%o is %a, not %v; see xaudit index --help",
 };
 
 static const struct options_syntax syntax = {
@@ -123,11 +129,35 @@ static const char *why_not_kept(int r)
 	return r == -EPERM ? "it is not yours, or others may write to it" : strerror(-r);
 }
 
+/* Puts it into a folder, or as the last resort writes it to the descriptor. */
+static int keep(const struct options *options, const struct index_made *made, const char *file)
+{
+	char folder[PATH_MAX];
+	bool found = !options->dry && find_folder(options, folder, sizeof(folder));
+	int r = found ? index_put(made, folder, !options->folder && !geteuid()) : 0;
+
+	if (found && !r)
+		return TOOL_OK;
+	if (options->fd) {
+		r = index_write((int)options->fd, made);
+		if (r)
+			tool_error("index", "%s: can't be written to descriptor %" PRIu32 ": %s", file, options->fd,
+				strerror(-r));
+	} else if (options->dry) {
+		r = 0;
+	} else if (found) {
+		tool_error("index", "%s: can't be kept in %s: %s", file, folder, why_not_kept(r));
+	} else {
+		tool_error("index", "no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache");
+		r = -ENOENT;
+	}
+	return r ? TOOL_FAILED : TOOL_OK;
+}
+
 static int do_file(const struct options *options, const char *file)
 {
 	struct index_made made;
 	struct index index;
-	char folder[PATH_MAX];
 	int status = TOOL_OK;
 
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
@@ -144,16 +174,9 @@ static int do_file(const struct options *options, const char *file)
 		tool_error("index", "%s: what was made of it can't be read", file);
 		status = TOOL_FAILED;
 	} else {
-		print(&index, file, options->verbose);
-	}
-	if (!r && !options->dry) {
-		if (!find_folder(options, folder, sizeof(folder))) {
-			tool_error("index", "no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache");
-			status = TOOL_FAILED;
-		} else if ((r = index_put(&made, folder, !options->folder && !geteuid()))) {
-			tool_error("index", "%s: can't be kept in %s: %s", file, folder, why_not_kept(r));
-			status = TOOL_FAILED;
-		}
+		if (!options->quiet)
+			print(&index, file, options->verbose);
+		status = keep(options, &made, file);
 	}
 	free(made.bytes);
 	return status;
@@ -168,6 +191,10 @@ int index_main(int argc, char **argv)
 		return first ? TOOL_USAGE : TOOL_OK;
 	if (first == argc) {
 		tool_error("index", "no file is named; see xaudit index --help");
+		return TOOL_USAGE;
+	}
+	if (options.fd && first + 1 != argc) {
+		tool_error("index", "--fd takes one file, not also %s; see xaudit index --help", argv[first + 1]);
 		return TOOL_USAGE;
 	}
 	/* libdwfl would ask a server for debug files, and wait for it. */

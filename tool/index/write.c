@@ -134,8 +134,11 @@ static int make_folder(const char *folder, mode_t mode)
 	return errno == EEXIST ? 0 : -errno;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size)
+int index_write(int fd, const struct index_made *made)
 {
+	const uint8_t *bytes = made->bytes;
+	size_t size = made->size;
+
 	while (size) {
 		ssize_t n = write(fd, bytes, size);
 		if (n < 0 && errno == EINTR)
@@ -175,7 +178,7 @@ int index_put(const struct index_made *made, const char *folder, int shared)
 		r = -errno;
 		goto out;
 	}
-	r = write_all(fd, made->bytes, made->size);
+	r = index_write(fd, made);
 	/* Whatever the umask is: what others can't read is no use to them. */
 	if (!r && fchmod(fd, mode))
 		r = -errno;

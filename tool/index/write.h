@@ -24,4 +24,7 @@ int index_make(struct index_made *made, int fd, const char *path);
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 
+/* Writes it to a file or pipe, from its position on. Returns 0 or -errno. */
+int index_write(int fd, const struct index_made *made);
+
 #endif
