@@ -85,7 +85,11 @@ same sort sort 'LC_ALL=C.UTF-8 sort -k 2 -n -r table.sql library.py'
 same ls ls 'ls -lR /usr/include/linux'
 cat >pieces.c <<'END'
 struct tree { struct tree *left, *right; int key; };
-int depth(const struct tree *t) { int l, r; return !t ? 0 : (l = depth(t->left), r = depth(t->right), 1 + (l > r ? l : r)); }
+int depth(const struct tree *t)
+{
+	int l = t ? depth(t->left) : -1, r = t ? depth(t->right) : -1;
+	return 1 + (l > r ? l : r);
+}
 END
 same gcc "${CC%% *}" "$CC -O2 -c -o pieces.o pieces.c && cksum <pieces.o"
 
