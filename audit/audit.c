@@ -20,6 +20,7 @@
 #include "audit/children.h"
 #include "audit/image.h"
 #include "audit/imports.h"
+#include "audit/index/find.h"
 #include "audit/iterate.h"
 #include "audit/live/announce.h"
 #include "audit/live/api.h"
@@ -113,6 +114,7 @@ EXPORT unsigned la_version(unsigned version)
 		return 0; /* the reason was printed; ld.so unloads us */
 	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the other kinds need no bindings */
 	check_init(getenv);
+	index_find_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	if (recorded)
 		broker_init(getenv(BROKER_VARIABLE));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# audit/index/libindex.la: reading indexes, for the command, and for the module as program threads may run it.
+# audit/index/libindex.la: reading indexes, for the command, and for the module as program threads may run it. Whoever
+# links it links x86_64/libsled.la.
 noinst_LTLIBRARIES += audit/index/libindex.la
-audit_index_libindex_la_SOURCES = audit/index/index.c audit/index/index.h audit/index/open.c
+audit_index_libindex_la_SOURCES = audit/index/find.c audit/index/find.h audit/index/index.c audit/index/index.h \
+	audit/index/open.c
 audit_index_libindex_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
-audit_index_libindex_la_LIBADD = x86_64/libsled.la

@@ -6,4 +6,4 @@ xaudit_SOURCES += tool/index/body.c tool/index/body.h tool/index/decode.c tool/i
 	tool/index/image.c tool/index/image.h tool/index/index.c tool/index/names.c tool/index/template.c \
 	tool/index/template.h tool/index/write.c tool/index/write.h audit/nointercept.c audit/nointercept.h
 xaudit_CFLAGS += $(ZYDIS_CFLAGS)
-xaudit_LDADD += audit/index/libindex.la $(ZYDIS_LIBS)
+xaudit_LDADD += audit/index/libindex.la x86_64/libsled.la $(ZYDIS_LIBS)
