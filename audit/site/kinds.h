@@ -28,6 +28,8 @@ enum kind_flags {
 	/* When they are on without being named. */
 	KIND_DEFAULT = 32, /* where a section of the rules names no kinds */
 	KIND_UNASKED = 64, /* also in objects that no section of the rules names */
+	/* Where its sites come from, besides. */
+	KIND_BY_INDEX = 128, /* from the file's index (format/index.h): of wanted functions alone */
 };
 
 /* What sites jump to. In all kinds, each event sled has a stub of its own in addition. */
@@ -62,7 +64,9 @@ enum kind_listed {
 	X(CALLS, KIND_BOUND | KIND_EVENTS | KIND_RETURNS, NULL, 0, 0, BINDING, IMPORTS,                                \
 		"functions of other objects that the file calls through its PLT")                                      \
 	X(GUARD, KIND_BY_NOTE | KIND_DEFAULT | KIND_UNASKED, NULL, GUARD_NOTE, KINDS_SLED(GUARD), NONE, SITES,         \
-		"functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)")
+		"functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)")                                           \
+	X(ENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0, 0, CELL, SITES,                                  \
+		"functions whose first instructions can run elsewhere")
 #define KINDS_SLED(TYPE) (1u << SLED_##TYPE)
 
 struct kind_row {

@@ -66,14 +66,15 @@ static const struct {
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
 	{ "[program]\nkinds = xray foo plt\n",
-		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none" },
+		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, none" },
 	{ "[program]\nkinds = xray\n\n  fentry\n",
-		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, none" },
+		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, entry, none" },
 	{ "[program]\nkinds = none plt\n", "2: kind 'none' beside other kinds; allowed: none alone, or any of xray, "
-					   "patchable, plt, calls, guard" },
+					   "patchable, plt, calls, guard, entry" },
 	{ "[program]\nkinds = plt\nkinds = none\n", "3: kind 'none' beside other kinds; allowed: none alone, or any of "
-						    "xray, patchable, plt, calls, guard" },
-	{ "[program]\nkinds =\n", "2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, none" },
+						    "xray, patchable, plt, calls, guard, entry" },
+	{ "[program]\nkinds =\n",
+		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, none" },
 	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
 	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic, coarse" },
@@ -220,7 +221,8 @@ static void errors(void)
 
 	env_rules = "[trace]\noutput = x\n\n[library *]\nkinds = foo\n";
 	is_int(read_rules(&rules, NULL), -1, "bad rules of the command line are refused");
-	is_str(said, "xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, none\n",
+	is_str(said,
+		"xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, none\n",
 		"and no line number confuses anybody");
 	env_rules = "[library *]\nkinds foo\n";
 	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");

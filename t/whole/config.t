@@ -267,7 +267,7 @@ output = d
 [library *]
 kind = plt
 END
-refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, \
+refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, entry, \
 none" <<'END'
 [library *]
 kinds = xray ptl
