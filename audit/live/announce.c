@@ -34,7 +34,7 @@ void announce_object(const struct object *object)
 	record.ino = object->ino;
 	record.size = object->size;
 	record.mtime_ns = object->mtime_ns;
-	record.kinds = object->section ? object->section->kinds : 0;
+	record.kinds = object->section ? object->section->kinds | object->section->fallback : 0;
 	record.build_id_len = object->build_id_len;
 	sys_copy(record.build_id, object->build_id, sizeof(record.build_id));
 	record.path_len = (uint32_t)path;

@@ -138,10 +138,20 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 	return selected;
 }
 
+int rules_name_functions(const struct rules_pattern *patterns)
+{
+	for (const struct rules_pattern *p = patterns; p; p = p->next)
+		if (p->function[0] == '*' && !p->function[1])
+			return 0;
+	return patterns != NULL;
+}
+
 void rules_refuse(struct rules *rules, unsigned kinds)
 {
-	for (struct rules_section *section = rules->sections; section; section = section->next)
+	for (struct rules_section *section = rules->sections; section; section = section->next) {
 		section->kinds &= ~kinds;
+		section->fallback &= ~kinds;
+	}
 }
 
 unsigned rules_kinds(const struct rules *rules)
@@ -149,7 +159,7 @@ unsigned rules_kinds(const struct rules *rules)
 	unsigned kinds = 0;
 
 	for (const struct rules_section *section = rules->sections; section; section = section->next)
-		kinds |= section->kinds;
+		kinds |= section->kinds | section->fallback;
 	return kinds;
 }
 

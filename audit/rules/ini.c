@@ -35,7 +35,7 @@ struct parser {
 	int has_key; /* a key precedes that a line may continue */
 	struct rules_section *section, **last_section;
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
-	int kinds_given, none_given;
+	int kinds_given, none_given, fallback_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
 
 	/* The first error that we found ourselves, and its line. */
@@ -145,11 +145,22 @@ static const char *trim(const char *p, size_t *length)
 
 /* ---- sections ---- */
 
+/* A section has ended: what follows from all of its keys. */
+static void end_section(struct parser *parser)
+{
+	struct rules_section *section = parser->section;
+
+	if (section && !parser->kinds_given && !parser->fallback_given && rules_name_functions(section->functions))
+		section->fallback = 1u << TRACE_KIND_ENTRY;
+	parser->section = NULL;
+}
+
 static int begin_section(struct parser *parser, const char *p, size_t length)
 {
 	const char *glob = NULL;
 	size_t glob_length = 0, word = 0;
 
+	end_section(parser);
 	p = trim(p, &length);
 	parser->has_key = 0;
 	if (p[length - 1] != ']')
@@ -195,6 +206,7 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 	parser->last_exclude = &section->exclude;
 	parser->kinds_given = 0;
 	parser->none_given = 0;
+	parser->fallback_given = 0;
 	parser->where = IN_SECTION;
 	return 0;
 }
@@ -221,6 +233,19 @@ static int add_kind(struct parser *parser, const char *word, size_t length)
 		parser->section->kinds |= 1u << kind;
 	}
 	parser->kinds_given = 1;
+	return 0;
+}
+
+static int set_fallback(struct parser *parser, const char *word, size_t length)
+{
+	int entry = is_word(word, length, kind_rows[TRACE_KIND_ENTRY].word);
+
+	if (!entry && !is_word(word, length, "none"))
+		return fail_value(parser, RULES_KEY_FALLBACK, word, length);
+	if (parser->fallback_given && entry != !!parser->section->fallback)
+		return fail(parser, "fallback is both entry and none; allowed: one of them", NULL, 0, NULL);
+	parser->section->fallback = entry ? 1u << TRACE_KIND_ENTRY : 0;
+	parser->fallback_given = 1;
 	return 0;
 }
 
@@ -281,6 +306,8 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 	switch (key) {
 	case RULES_KEY_KINDS:
 		return add_kind(parser, word, length);
+	case RULES_KEY_FALLBACK:
+		return set_fallback(parser, word, length);
 	case RULES_KEY_FUNCTIONS:
 		return add_pattern(parser, &parser->last_function, word, length);
 	case RULES_KEY_EXCLUDE:
@@ -299,7 +326,7 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 
 static int add_words(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
 {
-	int commas = key == RULES_KEY_KINDS || key == RULES_KEY_SNAPSHOT;
+	int commas = key == RULES_KEY_KINDS || key == RULES_KEY_FALLBACK || key == RULES_KEY_SNAPSHOT;
 
 	for (size_t i = 0, end; i < length; i = end) {
 		if (is_blank(value[i]) || (commas && value[i] == ',')) {
@@ -410,7 +437,8 @@ static int take(void *user, const char *section, const char *name, const char *v
 	if (key == RULES_KEYS)
 		return !fail(parser, "unknown key ", name, sys_length(name),
 			parser->where == IN_TRACE ? " in [trace]; allowed: " KEYS_OF_TRACE
-						  : "; allowed in [library] and [program]: kinds, functions, exclude");
+						  : "; allowed in [library] and [program]: kinds, fallback, functions, "
+						    "exclude");
 	if (!length)
 		return parser->continues ? 1 : !fail_value(parser, key, NULL, 0);
 	return (parser->where == IN_TRACE ? set_trace(parser, key, value, length)
@@ -430,6 +458,7 @@ int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t 
 	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))
 		parser.next += 3;
 	line = ini_parse_stream(read_line, &parser, take, &parser);
+	end_section(&parser);
 	if (!line && !parser.failed)
 		return 0;
 	/* inih reports the number of its first bad line; our own error may be in a later line or in the same one. */

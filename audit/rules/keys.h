@@ -14,6 +14,7 @@
 
 #define RULES_PATTERN_ALLOWED		    "FUNCGLOB or FUNCGLOB@LIBGLOB"
 #define RULES_KINDS_ALLOWED		    TRACE_KIND_WORDS ", none"
+#define RULES_FALLBACK_ALLOWED		    "entry, none"
 
 /*
  * The keys: name, word, type of the value, its member of struct rules or rules_section, least and greatest number, and
@@ -47,6 +48,7 @@
 	X(MERGE, "merge", YES, merge, 0, 0, "yes, no")
 #define RULES_KEYS_OF_SECTION(X)                                                                                       \
 	X(KINDS, "kinds", KINDS, kinds, 0, 0, RULES_KINDS_ALLOWED)                                                     \
+	X(FALLBACK, "fallback", KINDS, fallback, 0, 0, RULES_FALLBACK_ALLOWED)                                         \
 	X(FUNCTIONS, "functions", PATTERNS, functions, 0, 0, RULES_PATTERN_ALLOWED)                                    \
 	X(EXCLUDE, "exclude", PATTERNS, exclude, 0, 0, RULES_PATTERN_ALLOWED)
 

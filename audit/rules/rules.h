@@ -39,6 +39,12 @@ struct rules_section {
 	struct rules_section *next;
 	const char *library; /* glob; NULL for [program] */
 	unsigned kinds;	     /* mask of 1 << enum trace_kind */
+	/*
+	 * Kinds, of which there is one so far, entry, for those of the functions selected that have no site of their
+	 * own in the code that `kinds` would trace. Bindings (plt, calls) are none. The key of this name says it; where
+	 * a section names functions and neither kinds nor fallback, it is entry.
+	 */
+	unsigned fallback;
 	struct rules_pattern *functions; /* in order; NULL: all */
 	struct rules_pattern *exclude;
 };
@@ -106,10 +112,15 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 /* Does the pattern match this function of this object? As in rules_select(). */
 int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
+/*
+ * Do the patterns name functions: are there any, and none that all functions match? `*` and `*@LIBGLOB` name none.
+ */
+int rules_name_functions(const struct rules_pattern *patterns);
+
 /* Takes these kinds out of all sections. In la_objopen of the program, or of a library that it is started with. */
 void rules_refuse(struct rules *rules, unsigned kinds);
 
-/* All kinds that any section asks for. */
+/* All kinds that any section asks for, or falls back to. */
 unsigned rules_kinds(const struct rules *rules);
 
 /*

@@ -7,8 +7,9 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_fi
 	t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/read_memory.t \
 	t/unit/reader_copies.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
 	t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
-	t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t \
-	t/unit/stacks.t t/unit/step.t t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
+	t/unit/rules_fallback.t t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t \
+	t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t t/unit/stub.t \
+	t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
 t_unit_altstack_t_LDADD = x86_64/libx86_64.la
@@ -106,6 +107,9 @@ t_unit_recorder_vfork_t_LDADD = t/lib/libcore.la
 
 t_unit_rules_t_SOURCES = t/unit/rules.c t/lib/rules_said.h
 t_unit_rules_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+
+t_unit_rules_fallback_t_SOURCES = t/unit/rules_fallback.c t/lib/rules_said.h
+t_unit_rules_fallback_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
 
 t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
 t_unit_rules_lines_t_LDADD = audit/rules/librules.la $(INIH_LIBS)

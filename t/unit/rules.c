@@ -62,9 +62,9 @@ static const struct {
 	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: [trace], [library GLOB], [program]" },
 	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: " KEYS },
 	{ "[program]\noutput = x\n",
-		"2: unknown key 'output'; allowed in [library] and [program]: kinds, functions, exclude" },
+		"2: unknown key 'output'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
 	{ "[program]\nfunction = x\n",
-		"2: unknown key 'function'; allowed in [library] and [program]: kinds, functions, exclude" },
+		"2: unknown key 'function'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
 	{ "[program]\nkinds = xray foo plt\n",
 		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, none" },
 	{ "[program]\nkinds = xray\n\n  fentry\n",
@@ -75,6 +75,10 @@ static const struct {
 						    "xray, patchable, plt, calls, guard, entry" },
 	{ "[program]\nkinds =\n",
 		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, none" },
+	{ "[program]\nfallback = plt\n", "2: bad value 'plt' for key 'fallback'; allowed: entry, none" },
+	{ "[program]\nfallback = entry\nfallback = none\n",
+		"3: fallback is both entry and none; allowed: one of them" },
+	{ "[program]\nfallback =\n", "2: no value for key 'fallback'; allowed: entry, none" },
 	{ "[trace]\noutput = ; nothing\n", "2: no value for key 'output'; allowed: the path of a folder" },
 	{ "[trace]\nbuffer =\n", "2: no value for key 'buffer'; allowed: a power of two from 64k to 1G, as in 4M" },
 	{ "[trace]\nclock =\n", "2: no value for key 'clock'; allowed: auto, tsc, monotonic, coarse" },
@@ -201,7 +205,7 @@ static const struct {
 	{ "[trace]\ndepth = 3\n 4\n", "3: this line begins with a blank and so continues 'depth', which takes one "
 				      "line; start keys in column 1" },
 	{ "[program]\nki\033nds = plt\n",
-		"2: unknown key 'ki?nds'; allowed in [library] and [program]: kinds, functions, exclude" },
+		"2: unknown key 'ki?nds'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
 };
 
 static void errors(void)

@@ -261,7 +261,8 @@ output = d
 [librery *]
 END
 refused 'an unknown key' \
-	"xaudit: bad.conf:4: unknown key 'kind'; allowed in [library] and [program]: kinds, functions, exclude" <<'END'
+	"xaudit: bad.conf:4: unknown key 'kind'; allowed in [library] and [program]: kinds, \
+fallback, functions, exclude" <<'END'
 [trace]
 output = d
 [library *]

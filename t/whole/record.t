@@ -180,10 +180,29 @@ exclude = d' '-l, -k, -F and -N together'
 environment -F malloc
 is "$(rules)" '[library *]
 kinds = xray patchable guard
+fallback = entry
 functions = malloc
 [program]
 kinds = xray patchable calls guard
-functions = malloc' '-F alone: these functions, of the default kinds and calls'
+fallback = entry
+functions = malloc' '-F alone: these functions, of the default kinds and calls, or by entry'
+environment -l libx.so -F 'a*@libx*'
+is "$(rules)" '[library libx.so]
+kinds = xray patchable plt guard
+fallback = entry
+functions = a*@libx*' '-l and -F: these functions by entry, where they have no site'
+environment -l libx.so -F 'a*' -F '*@libx*'
+is "$(rules)" '[library libx.so]
+kinds = xray patchable plt guard
+functions = a*
+functions = *@libx*' 'but not where -F takes all'
+environment -N malloc
+is "$(rules)" '[library *]
+kinds = xray patchable guard
+exclude = malloc
+[program]
+kinds = xray patchable calls guard
+exclude = malloc' '-N alone names no function to trace'
 environment -b 64k -o 'out %p'
 like "$environment" '^buffer = 65536$' '-b sets the buffer'
 like "$environment" "^output = $here/out [0-9]+\$" '%p in the output is replaced, one folder for all'

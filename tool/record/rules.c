@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,16 @@ static int check_words(const char *what, const struct record_words *words)
 	return 0;
 }
 
+/* Do the patterns of -F name functions, as rules_name_functions() has it? */
+static bool names_functions(const struct record_words *patterns)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (patterns->word[i][0] == '*' && (!patterns->word[i][1] || patterns->word[i][1] == '@'))
+			return false;
+	return patterns->count != 0;
+}
+
+/* kinds: those to name; where no option did, the section has the fallback of one that names none. */
 static void put_section(FILE *to, const struct record_options *options, const char *library, unsigned kinds)
 {
 	if (library)
@@ -95,6 +106,8 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 		if (kinds & 1u << i)
 			fprintf(to, " %s", kind_rows[i].word);
 	putc('\n', to);
+	if (!options->kinds && names_functions(&options->functions))
+		fprintf(to, "fallback = %s\n", kind_rows[TRACE_KIND_ENTRY].word);
 	for (size_t i = 0; i < options->functions.count; i++)
 		fprintf(to, "functions = %s\n", options->functions.word[i]);
 	for (size_t i = 0; i < options->exclude.count; i++)
