@@ -6,15 +6,17 @@
  * An index is one flat file, of the machine that made it (little endian, no alignment beyond 8):
  *
  *	struct index_head	who it is about; where the parts lie
+ *	sums			of blocks: 64 bits each
  *	parts			each an array of entries, at an offset that is a multiple of 8
  *
  * Parts that a reader does not know are none of its business. Parts whose numbers have a meaning to come are empty.
  * Addresses are link-time addresses (add the load address). Names end in a zero byte; offset 0 of the names is an empty
  * one, "no name".
  *
- * Damage is found by checksums: that of the head covers the head, those of the parts their bytes. Against somebody who
- * wants to do harm they are no help: templates become code, so an index is trusted as code is (audit/index/index.h says
- * whose is).
+ * Damage is found by checksums. That of the head covers the head, and by way of it the sums; what follows is divided
+ * into blocks of INDEX_BLOCK bytes, from a multiple of that on, and the sums have one for each, so that a reader who
+ * needs little of a large index looks at little of it. Against somebody who wants to do harm they are no help:
+ * templates become code, so an index is trusted as code is (audit/index/index.h says whose is).
  *
  * It has a name that is derived from the file's identity: HEX.index, of the build-id; without one
  * DEVICE-INODE-SIZE-SECONDS.NANOSECONDS.index, all hexadecimal.
@@ -25,20 +27,22 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 1			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 2			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
+#define INDEX_BLOCK	   4096 /* bytes that have a sum; the last block may be shorter */
 
 /* Parts, by number: a reader relies on these. */
 #define INDEX_PARTS(X)                                                                                       \
 	X(0, FUNCTIONS)	 /* struct index_function, by address, each address once */                          \
 	X(1, TEMPLATES)	 /* struct index_template with what follows it, each at a multiple of 4 */            \
-	X(2, NAMES)	 /* bytes */                                                                         \
+	X(2, NAMES)	 /* bytes; but for the empty one, by name as strcmp() has it, each name once */       \
 	X(3, CALLS)	 /* later: calls of __fentry__, mcount and __cyg_profile_func_enter in the text */    \
 	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
 	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
-	X(6, FRAMES)	 /* later: how to go up from an address to its caller */
+	X(6, FRAMES)	 /* later: how to go up from an address to its caller */                             \
+	X(7, ORDER)	 /* struct index_order: each name of each function, by name, then by address */
 
 enum index_part_number {
 #define X(number, NAME) INDEX_##NAME = number,
@@ -52,7 +56,6 @@ struct index_part {
 	uint64_t size;	 /* bytes: a multiple of `entry` */
 	uint32_t entry;	 /* bytes of an entry; 1: of any length */
 	uint32_t zero;
-	uint64_t checksum; /* index_sum() of its bytes */
 };
 
 /* Who a file is. Of one with a build-id, copies are the same; the rest counts without one. */
@@ -74,6 +77,8 @@ struct index_head {
 	uint64_t code_low, code_high;
 	uint32_t flags; /* enum index_flags */
 	uint32_t parts; /* INDEX_PART_COUNT of who wrote it, at most as many as fit into head_size */
+	uint64_t blocks; /* offset of the first one, a multiple of INDEX_BLOCK: parts lie from here on */
+	uint64_t sums;	 /* index_sum() of the sums, which lie behind the head */
 	struct index_part part[INDEX_PART_COUNT];
 };
 
@@ -141,7 +146,7 @@ enum index_function_flags {
 struct index_function {
 	uint64_t address;
 	uint32_t size;	   /* 0: unknown */
-	uint32_t name;	   /* offset in the names; 0: none */
+	uint32_t name;	   /* the best of its names, as offset; 0: none */
 	uint32_t template; /* offset in the templates; of usable ones */
 	uint8_t reason;	   /* enum index_reason */
 	uint8_t form;	   /* enum index_form */
@@ -151,6 +156,12 @@ struct index_function {
 	uint8_t originals;
 	uint8_t zero[6];
 	uint8_t original[INDEX_ORIGINAL_MAX];
+};
+
+/* A function has an entry for each of its names (aliases): it is found by any of them. */
+struct index_order {
+	uint32_t name;	   /* offset in the names */
+	uint32_t function; /* by number */
 };
 
 /* What stands at an offset of a template, to be filled in for a load and a place (x86_64/displace.h). */
@@ -175,6 +186,12 @@ struct index_template {
 	uint8_t fixups;
 	uint8_t zero[2];
 };
+
+/* How many blocks, and so how many sums, follow. */
+static inline uint64_t index_blocks(const struct index_head *head)
+{
+	return (head->file_size - head->blocks + INDEX_BLOCK - 1) / INDEX_BLOCK;
+}
 
 /*
  * Sum of bytes; size is a multiple of 8. Four lanes, since a multiplication takes three cycles to be done with and one

@@ -44,7 +44,7 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 
 	(void)path;
 	for (unsigned i = 0; i < folders; i++) {
-		int r = index_open(to, folder[i], identity, 0);
+		int r = index_open(to, folder[i], identity);
 		if (!r)
 			return 0;
 		if (why == -ENOENT && tells_of_one(r))

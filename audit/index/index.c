@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/index/index.h"
 
+#include <errno.h>
+
 #include "x86_64/displace.h"
 #include "x86_64/sys.h" /* sys_same */
 
 #define LENGTH_MAX 20 /* of displaced instructions: four bytes and one of fifteen, and one more */
+#define LONGEST	   (sizeof(struct index_template) + INDEX_FIXUPS_MAX * sizeof(struct index_fixup) + INDEX_TEMPLATE_MAX)
 
-/* Bytes and entries of a part; 0 when there is none. */
-static const void *part_of(const struct index_head *head, enum index_part_number number, size_t entry, size_t *count)
+/* Where a part lies, and how many entries it has. */
+static size_t part_of(const struct index_head *head, enum index_part_number number, size_t entry, size_t *count)
 {
 	*count = 0;
 	if (number >= head->parts || head->part[number].entry != entry)
-		return NULL;
+		return 0;
 	*count = head->part[number].size / entry;
-	return *count ? (const uint8_t *)head + head->part[number].offset : NULL;
+	return head->part[number].offset;
 }
 
-/* The parts lie in the file, and don't overlap the head. */
+/* The parts lie in blocks. */
 static int parts_fit(const struct index_head *head)
 {
 	for (unsigned i = 0; i < head->parts; i++) {
@@ -24,13 +27,71 @@ static int parts_fit(const struct index_head *head)
 		if (part->offset % 8 || part->size % 8 || part->offset > head->file_size ||
 			part->size > head->file_size - part->offset)
 			return 0;
-		if (part->size && (part->offset < head->head_size || !part->entry || part->size % part->entry))
+		if (part->size && (part->offset < head->blocks || !part->entry || part->size % part->entry))
 			return 0;
 	}
 	return 1;
 }
 
-int index_attach(struct index *index, const void *bytes, size_t size)
+/* The sums lie between the head and the blocks. */
+static int sums_fit(const struct index_head *head)
+{
+	uint64_t from = head->blocks;
+
+	return from % INDEX_BLOCK == 0 && from <= head->file_size && from >= head->head_size &&
+	       head->file_size % 8 == 0 && index_blocks(head) <= (from - head->head_size) / 8;
+}
+
+/* Word 0 of `seen` is for damage, bits from word 1 on are for blocks that are sound. */
+static uint64_t *word_of(const struct index *index, size_t block)
+{
+	return &index->seen[1 + block / 64];
+}
+
+void index_spoil(const struct index *index)
+{
+	/* relaxed: a note; it orders nothing */
+	if (index->seen)
+		__atomic_store_n(index->seen, 1, __ATOMIC_RELAXED);
+}
+
+int index_damaged(const struct index *index)
+{
+	/* relaxed: asked by the thread that got no answer, or about nothing in particular */
+	return index->seen && __atomic_load_n(index->seen, __ATOMIC_RELAXED);
+}
+
+static int block_has_sum(const struct index *index, size_t block)
+{
+	const uint8_t *bytes = (const uint8_t *)index->head;
+	const uint64_t *sums = (const void *)(bytes + index->head->head_size);
+	size_t at = index->head->blocks + block * INDEX_BLOCK, left = index->size - at;
+
+	return index_sum(bytes + at, left < INDEX_BLOCK ? left : INDEX_BLOCK) == sums[block];
+}
+
+const void *index_bytes(const struct index *index, size_t at, size_t size)
+{
+	size_t first = index->head->blocks;
+
+	if (!index->seen)
+		return (const uint8_t *)index->head + at;
+	for (size_t block = (at - first) / INDEX_BLOCK; first + block * INDEX_BLOCK < at + size; block++) {
+		uint64_t bit = (uint64_t)1 << block % 64;
+		/* relaxed: the bytes that a bit speaks of never change (index.h) */
+		if (__atomic_load_n(word_of(index, block), __ATOMIC_RELAXED) & bit)
+			continue;
+		if (!block_has_sum(index, block)) {
+			index_spoil(index);
+			return NULL;
+		}
+		/* relaxed: as above */
+		__atomic_fetch_or(word_of(index, block), bit, __ATOMIC_RELAXED);
+	}
+	return (const uint8_t *)index->head + at;
+}
+
+int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *seen)
 {
 	const struct index_head *head = bytes;
 	struct index_head copy;
@@ -45,63 +106,101 @@ int index_attach(struct index *index, const void *bytes, size_t size)
 		return -EBADMSG;
 	sys_copy(&copy, head, sizeof(copy));
 	copy.checksum = 0;
-	if (index_sum(&copy, sizeof(copy)) != head->checksum || !parts_fit(head))
+	if (index_sum(&copy, sizeof(copy)) != head->checksum || !sums_fit(head) || !parts_fit(head) ||
+		index_sum(head + 1, index_blocks(head) * 8) != head->sums)
 		return -EBADMSG;
-	index->head = head;
-	index->size = size;
-	index->function = part_of(head, INDEX_FUNCTIONS, sizeof(*index->function), &index->functions);
-	index->templates = part_of(head, INDEX_TEMPLATES, 1, &index->templates_size);
-	index->names = part_of(head, INDEX_NAMES, 1, &index->names_size);
-	if (index->names && index->names[index->names_size - 1])
-		index->names_size = 0;
+	struct index to = { .head = head, .size = size, .seen = seen };
+	for (size_t block = 0; !seen && block < index_blocks(head); block++)
+		if (!block_has_sum(&to, block))
+			return -EBADMSG;
+	to.function = part_of(head, INDEX_FUNCTIONS, sizeof(struct index_function), &to.functions);
+	to.template = part_of(head, INDEX_TEMPLATES, 1, &to.templates_size);
+	to.name = part_of(head, INDEX_NAMES, 1, &to.names_size);
+	to.order = part_of(head, INDEX_ORDER, sizeof(struct index_order), &to.ordered);
+	*index = to;
 	return 0;
 }
 
-int index_sound(const struct index *index, enum index_part_number number)
+const struct index_function *index_function(const struct index *index, size_t number)
 {
-	const struct index_part *part = &index->head->part[number];
-
-	if (number >= index->head->parts || !part->size)
-		return 1;
-	return index_sum((const uint8_t *)index->head + part->offset, part->size) == part->checksum;
+	if (number >= index->functions)
+		return NULL;
+	return index_bytes(
+		index, index->function + number * sizeof(struct index_function), sizeof(struct index_function));
 }
 
-const struct index_function *index_before(const struct index *index, uint64_t address)
+const struct index_function *index_before(const struct index *index, uint64_t address, size_t *number)
 {
+	const struct index_function *found = NULL, *function;
 	size_t low = 0, high = index->functions;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (index->function[middle].address <= address)
+		function = index_function(index, middle);
+		if (!function)
+			return NULL;
+		if (function->address <= address) {
+			found = function;
 			low = middle + 1;
-		else
+		} else {
 			high = middle;
+		}
 	}
-	return low ? &index->function[low - 1] : NULL;
+	if (found && number)
+		*number = low - 1;
+	return found;
 }
 
-const struct index_function *index_at(const struct index *index, uint64_t address)
+const struct index_function *index_at(const struct index *index, uint64_t address, size_t *number)
 {
-	const struct index_function *function = index_before(index, address);
+	const struct index_function *function = index_before(index, address, number);
 
 	return function && function->address == address ? function : NULL;
 }
 
+const char *index_text(const struct index *index, uint32_t offset)
+{
+	/* It ends where a block ends, or before, or goes on into the next one. */
+	for (size_t at = offset; at < index->names_size;) {
+		size_t from = index->name + at, size = INDEX_BLOCK - from % INDEX_BLOCK;
+		if (size > index->names_size - at)
+			size = index->names_size - at;
+		const char *p = index_bytes(index, from, size);
+		if (!p)
+			return NULL;
+		for (size_t i = 0; i < size; i++)
+			if (!p[i])
+				return (const char *)index->head + index->name + offset;
+		at += size;
+	}
+	index_spoil(index);
+	return NULL;
+}
+
 const char *index_name(const struct index *index, const struct index_function *function)
 {
-	/* The last byte is 0, so each name ends. */
-	return function->name && function->name < index->names_size ? index->names + function->name : NULL;
+	return function->name ? index_text(index, function->name) : NULL;
 }
 
 const struct index_template *index_template(const struct index *index, const struct index_function *function)
 {
-	const uint8_t *p = index->templates + function->template;
+	size_t left = index->templates_size, n;
 
-	if (function->reason != INDEX_REASON_USABLE || function->template % 4 ||
-		function->template >= index->templates_size ||
-		!displace_template_size(p, index->templates_size - function->template))
+	if (function->reason != INDEX_REASON_USABLE)
 		return NULL;
-	return (const void *)p;
+	if (function->template % 4 || function->template >= left)
+		goto damaged;
+	/* The longest one, so that its head may be believed. */
+	left -= function->template;
+	const void *p = index_bytes(index, index->template + function->template, left < LONGEST ? left : LONGEST);
+	if (!p)
+		return NULL;
+	n = displace_template_size(p, left < LONGEST ? left : LONGEST);
+	if (n)
+		return p;
+damaged:
+	index_spoil(index);
+	return NULL;
 }
 
 int index_site(const struct index *index, const struct index_function *function, uint64_t *site, uint64_t *from)

@@ -12,9 +12,25 @@
  * What is above those folders is not looked at: who can change that can take an index away, or put another one that we
  * believe in its place.
  *
- * What is damaged is refused: index_attach() checks head and bounds of parts, index_sound() the sums of parts, and what
- * entries point to is checked where they are looked at. A mapped index can't shrink: it is written under another name
- * and renamed.
+ * What is damaged is refused, and only what is looked at is read: 100 functions of 100 000 cost what those cost.
+ * index_attach() checks the head, the bounds of parts and the sums of blocks; each block's bytes are summed when
+ * something in it is asked for first, and what entries point to is checked where they are looked at. So an answer may
+ * be "none" where damage is the reason: index_damaged() tells. A mapped index can't shrink: it is written under another
+ * name and renamed.
+ *
+ * Which blocks were summed is a bit for each, beside the mapping. Threads set them by relaxed atomic operations: a
+ * block's bytes don't change, so what a bit says is true whoever reads it when, and two threads may sum one block.
+ *
+ * How functions are selected, by names or patterns of names:
+ *
+ *	struct index_walk walk;
+ *	index_match(index, pattern->function, &walk);
+ *	while ((r = index_next(index, &walk, &number, &name)) > 0)
+ *		if (rules_match(pattern, name, path, soname))
+ *			the function `number` is meant
+ *
+ * It is done for each pattern; a function comes once for each of its names that could match, so remember by number what
+ * is selected. Patterns that exclude are walked in the same way, after those that select.
  */
 #ifndef XAUDIT_AUDIT_INDEX_INDEX_H
 #define XAUDIT_AUDIT_INDEX_INDEX_H
@@ -30,12 +46,11 @@
 struct index {
 	const struct index_head *head; /* NULL: none */
 	size_t size;
-	const struct index_function *function;
-	size_t functions;
-	const uint8_t *templates;
-	size_t templates_size;
-	const char *names; /* the last byte is 0 */
-	size_t names_size;
+	size_t functions; /* by number, from 0 on */
+	uint64_t *seen;	  /* index_seen_size() bytes: what is known of blocks; NULL: all are sound */
+	size_t mapped;	  /* bytes of our mapping; 0: not ours */
+	/* Parts: offset and size; those of functions and of names in order are in entries of their size. */
+	size_t function, template, templates_size, name, names_size, order, ordered;
 };
 
 /* The file's name in a folder; to has INDEX_NAME_MAX bytes. */
@@ -52,27 +67,38 @@ int index_folder(unsigned number, const char *cache_home, const char *home, char
 int index_same_file(const struct index_identity *a, const struct index_identity *b);
 
 /*
- * Takes bytes that are mapped, at an address that is a multiple of 8. Returns 0; -EBADMSG: damaged or no index;
+ * Takes bytes that are mapped, at an address that is a multiple of 8. seen: index_seen_size(size) bytes, all 0, that
+ * stay as long as the index is used; NULL: all blocks are summed now. Returns 0; -EBADMSG: damaged or no index;
  * -EPROTO: of another version.
  */
-int index_attach(struct index *index, const void *bytes, size_t size);
+int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *seen);
 
-/* Do the bytes of this part have their sum? Reads all of it. Returns 1 or 0. */
-int index_sound(const struct index *index, enum index_part_number part);
+static inline size_t index_seen_size(size_t size)
+{
+	return 8 + (size / INDEX_BLOCK / 64 + 1) * 8;
+}
 
 /*
  * Opens the index of a file in a folder. Returns 0; -ENOENT; -EPERM: folder or index is somebody else's, or others may
- * write there; -ESTALE: of another file; -errno of a system call; or as index_attach(). sums: check the sums of all
- * parts, too (else index_sound() is the caller's, before he uses a part).
+ * write there; -ESTALE: of another file; -errno of a system call; or as index_attach().
  */
-int index_open(struct index *index, const char *folder, const struct index_identity *identity, int sums);
+int index_open(struct index *index, const char *folder, const struct index_identity *identity);
 void index_close(struct index *index);
 
-/* The function that begins at this link-time address, or NULL. The function that holds it, or begins before it. */
-const struct index_function *index_at(const struct index *index, uint64_t address);
-const struct index_function *index_before(const struct index *index, uint64_t address);
+/* Was anything found damaged that was asked for since it was opened? */
+int index_damaged(const struct index *index);
 
-/* Its name; NULL: none, or damaged. */
+/* A function by number; NULL: none, or damaged. */
+const struct index_function *index_function(const struct index *index, size_t number);
+
+/*
+ * The function that begins at this link-time address, or NULL: none, or damaged. The function that holds it, or begins
+ * before it. *number may be NULL.
+ */
+const struct index_function *index_at(const struct index *index, uint64_t address, size_t *number);
+const struct index_function *index_before(const struct index *index, uint64_t address, size_t *number);
+
+/* The best of its names; NULL: none, or damaged. */
 const char *index_name(const struct index *index, const struct index_function *function);
 
 /* Its template, whole; NULL: refused, or damaged. */
@@ -87,5 +113,37 @@ int index_site(const struct index *index, const struct index_function *function,
 
 /* What a reason means, for people. */
 const char *index_reason_phrase(unsigned reason);
+
+/* ---- audit/index/match.c: functions by name ---- */
+
+/* The caller's; what it holds is match.c's business. */
+struct index_walk {
+	const char *pattern;
+	size_t literal; /* bytes of it */
+	size_t at;	/* entry of the order; function, if `all`; SIZE_MAX: damaged */
+	int all, whole; /* whole: the pattern is a literal name */
+};
+
+/*
+ * Begins a walk over the functions that a pattern (rules_glob()) could mean: of a literal name those alone, of a
+ * literal prefix those that begin with it, both found by binary search; else all that have a name. "*" is each function
+ * once, by address, with the best of its names or none. Whether a name does match is for the caller to ask. The pattern
+ * stays the caller's, and must stay until the walk is over.
+ */
+void index_match(const struct index *index, const char *pattern, struct index_walk *walk);
+
+/* The next one: 1; 0: there are no more; -EBADMSG: damaged, and the walk is over. *name: NULL if it has none. */
+int index_next(const struct index *index, struct index_walk *walk, size_t *number, const char **name);
+
+/* ---- inside of audit/index/ ---- */
+
+/* Bytes of an index from an offset on, which lie in a part; NULL: damaged. */
+const void *index_bytes(const struct index *index, size_t at, size_t size);
+
+/* Notes damage that sums don't tell. */
+void index_spoil(const struct index *index);
+
+/* The name at an offset in the names, whole; NULL: damaged. */
+const char *index_text(const struct index *index, uint32_t offset);
 
 #endif

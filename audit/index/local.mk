@@ -4,5 +4,5 @@
 # links it links x86_64/libsled.la.
 noinst_LTLIBRARIES += audit/index/libindex.la
 audit_index_libindex_la_SOURCES = audit/index/find.c audit/index/find.h audit/index/index.c audit/index/index.h \
-	audit/index/open.c
+	audit/index/match.c audit/index/open.c
 audit_index_libindex_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

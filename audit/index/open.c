@@ -67,7 +67,13 @@ static int is_believed(const struct stat *st)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int map(struct index *index, int fd, const struct index_identity *identity, int sums)
+static size_t whole_pages(size_t size)
+{
+	return (size + 4095) & ~(size_t)4095;
+}
+
+/* The file, and behind it, of our own, what is known of its blocks. */
+static int map(struct index *index, int fd, const struct index_identity *identity)
 {
 	struct stat st;
 	int r = (int)sys_fstat(fd, &st);
@@ -78,23 +84,24 @@ static int map(struct index *index, int fd, const struct index_identity *identit
 		return -EPERM;
 	if (st.st_size <= 0)
 		return -EBADMSG;
-	void *p = sys_mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	size_t size = (size_t)st.st_size, file = whole_pages(size), all = file + whole_pages(index_seen_size(size));
+	uint8_t *p = sys_mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(p))
 		return (int)(intptr_t)p;
-	r = index_attach(index, p, (size_t)st.st_size);
+	void *at = sys_mmap(p, file, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
+	r = sys_is_error(at) ? (int)(intptr_t)at : index_attach(index, p, size, (uint64_t *)(void *)(p + file));
 	if (!r && !index_same_file(&index->head->identity, identity))
 		r = -ESTALE;
-	for (unsigned i = 0; !r && sums && i < INDEX_PART_COUNT; i++)
-		if (!index_sound(index, i))
-			r = -EBADMSG;
 	if (r) {
-		sys_munmap(p, (size_t)st.st_size);
+		sys_munmap(p, all);
 		*index = (struct index){ 0 };
+	} else {
+		index->mapped = all;
 	}
 	return r;
 }
 
-int index_open(struct index *index, const char *folder, const struct index_identity *identity, int sums)
+int index_open(struct index *index, const char *folder, const struct index_identity *identity)
 {
 	char name[INDEX_NAME_MAX];
 	struct stat st;
@@ -115,7 +122,7 @@ int index_open(struct index *index, const char *folder, const struct index_ident
 	r = fd == -ELOOP ? -EPERM : fd;
 	if (fd < 0)
 		goto out;
-	r = map(index, fd, identity, sums);
+	r = map(index, fd, identity);
 	sys_close(fd);
 out:
 	sys_close(at);
@@ -124,7 +131,7 @@ out:
 
 void index_close(struct index *index)
 {
-	if (index->head)
-		sys_munmap((void *)(uintptr_t)index->head, index->size);
+	if (index->mapped)
+		sys_munmap((void *)(uintptr_t)index->head, index->mapped);
 	*index = (struct index){ 0 };
 }

@@ -17,28 +17,35 @@
 #include "t/lib/tap.h"
 #include "x86_64/displace.h"
 
-#define FUNCTIONS 3
-#define ROOM	  8192 /* of the mapping; two pages */
+#define FUNCTIONS 4
+#define ORDERED	  6
+#define BLOCKS	  3	      /* the last one is short */
+#define ROOM	  (5 * 4096u) /* of the mapping */
+#define LONG	  5000	      /* of a name, which goes from the second block on into the third */
 
-/* An index of three functions: a jump, one by way of its padding, a refused one. */
+/* An index of four functions: a jump, one by way of its padding, a refused one without a name, one with a long name. */
 struct sample {
 	struct index_head head;
+	uint64_t sum[BLOCKS];
+	uint8_t unused[INDEX_BLOCK - sizeof(struct index_head) - BLOCKS * 8];
 	struct index_function function[FUNCTIONS];
+	struct index_order order[ORDERED];
 	struct {
 		struct index_template head;
 		struct index_fixup fixup[2];
 		uint8_t bytes[12];
 	} template[2];
-	char names[24];
+	uint8_t more_templates[3000];
+	char names[LONG + 56];
 };
 
 static void seal(struct sample *sample)
 {
-	for (int i = 0; i < INDEX_PART_COUNT; i++) {
-		struct index_part *part = &sample->head.part[i];
-		if (part->offset <= sizeof(*sample) && part->size <= sizeof(*sample) - part->offset)
-			part->checksum = index_sum((uint8_t *)sample + part->offset, part->size & ~7ul);
+	for (int i = 0; i < BLOCKS; i++) {
+		size_t at = (size_t)(i + 1) * INDEX_BLOCK, left = sizeof(*sample) - at;
+		sample->sum[i] = index_sum((uint8_t *)sample + at, left < INDEX_BLOCK ? left : INDEX_BLOCK);
 	}
+	sample->head.sums = index_sum(sample->sum, sizeof(sample->sum));
 	sample->head.checksum = 0;
 	sample->head.checksum = index_sum(&sample->head, sizeof(sample->head));
 }
@@ -50,6 +57,9 @@ static void set_part(struct sample *sample, int number, void *at, size_t size, u
 	};
 }
 
+/* alias, first, first (of another function), firstly, long..., second */
+enum { ALIAS = 1, FIRST = 7, FIRSTLY = 13, LONG_NAME = 21, SECOND = LONG_NAME + LONG + 1 };
+
 static void make(struct sample *sample)
 {
 	*sample = (struct sample){
@@ -60,10 +70,11 @@ static void make(struct sample *sample)
 			.code_low = 0x1000,
 			.code_high = 0x2000,
 			.parts = INDEX_PART_COUNT,
+			.blocks = INDEX_BLOCK,
 			.identity = { .build_id_len = 4, .build_id = { 0xab, 1, 2, 0xef }, .inode = 7 } },
 		.function = { { .address = 0x1000,
 				      .size = 40,
-				      .name = 1,
+				      .name = FIRST,
 				      .template = 0,
 				      .form = INDEX_FORM_JUMP,
 				      .skip = 4,
@@ -72,12 +83,14 @@ static void make(struct sample *sample)
 				      .original = { 0x48 } },
 			{ .address = 0x1100,
 				.size = 3,
-				.name = 7,
+				.name = SECOND,
 				.template = 32,
 				.form = INDEX_FORM_PADDING,
 				.length = 3,
 				.originals = 8 },
-			{ .address = 0x1200, .size = 0, .reason = INDEX_REASON_SHORT, .flags = INDEX_NAMELESS } },
+			{ .address = 0x1200, .size = 0, .reason = INDEX_REASON_SHORT, .flags = INDEX_NAMELESS },
+			{ .address = 0x1300, .size = 1, .name = LONG_NAME, .reason = INDEX_REASON_SHORT } },
+		.order = { { ALIAS, 1 }, { FIRST, 0 }, { FIRST, 3 }, { FIRSTLY, 3 }, { LONG_NAME, 3 }, { SECOND, 1 } },
 		/* 48 8d 05 rel32; e9 rel32 */
 		.template = { { { .size = 12, .fixups = 2 },
 				      { { .at = 3, .end = 7, .fix = INDEX_FIX_NEAR, .target = 0x500 },
@@ -85,36 +98,89 @@ static void make(struct sample *sample)
 				      { 0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xe9 } },
 			{ { .size = 10, .fixups = 1 },
 				{ { .at = 2, .end = 10, .fix = INDEX_FIX_ADDRESS, .target = 3 } }, { 0 } } },
-		.names = "\0first\0second",
+		.names = "\0alias\0first\0firstly",
 	};
+	memset(sample->names + LONG_NAME, 'l', LONG);
+	strcpy(sample->names + SECOND, "second");
 	set_part(sample, INDEX_FUNCTIONS, sample->function, sizeof(sample->function), sizeof(*sample->function));
-	set_part(sample, INDEX_TEMPLATES, sample->template, sizeof(sample->template), 1);
+	set_part(sample, INDEX_ORDER, sample->order, sizeof(sample->order), sizeof(*sample->order));
+	set_part(sample, INDEX_TEMPLATES, sample->template, sizeof(sample->template) + sizeof(sample->more_templates),
+		1);
 	set_part(sample, INDEX_NAMES, sample->names, sizeof(sample->names), 1);
 	seal(sample);
 }
 
-/* Asks everything of an index that was taken. Returns how many functions can be used. */
+/* Of damage, the bytes that are not damaged. */
+static const struct sample *sound;
+
+/* Is what was answered from *from on what it would be without damage? */
+static int as_made(const struct index *index, const void *from, size_t size)
+{
+	size_t at = (size_t)((const uint8_t *)from - (const uint8_t *)index->head);
+
+	return !sound || (at + size <= sizeof(*sound) && !memcmp((const uint8_t *)sound + at, from, size));
+}
+
+/* Walks over what a pattern could mean; returns how many, -1: damaged, less: wrong. */
+static int walk_over(const struct index *index, const char *pattern)
+{
+	struct index_walk walk;
+	size_t number;
+	const char *name;
+	int r, n = 0;
+
+	index_match(index, pattern, &walk);
+	while ((r = index_next(index, &walk, &number, &name)) > 0) {
+		if (number >= index->functions || (name && !as_made(index, name, strlen(name) + 1)) ||
+			n > 2 * ORDERED)
+			return -1000;
+		n++;
+	}
+	return r ? -1 : n;
+}
+
+static const char *const patterns[] = { "*", "first", "first*", "f?rst", "secon[d]", "alias", "l*", "", "none",
+	"zzz*", "?*" };
+static const int meant[] = { 4, 2, 3, 3, 1, 1, 1, 0, 0, 0, 6 };
+#define PATTERNS (sizeof(patterns) / sizeof(*patterns))
+
+/* Asks everything of an index that was taken. Returns how many functions can be used, less than 0: what is wrong. */
 static int use(const struct index *index)
 {
 	uint8_t copy[INDEX_TEMPLATE_MAX];
 	uint64_t site, from;
-	int usable = 0;
+	int usable = 0, lost = 0;
 
-	for (int i = 0; i < INDEX_PART_COUNT; i++)
-		index_sound(index, i);
 	for (size_t i = 0; i < index->functions; i++) {
-		const struct index_function *function = &index->function[i];
+		const struct index_function *function = index_function(index, i);
+		if (!function) {
+			lost++;
+			continue;
+		}
 		const char *name = index_name(index, function);
 		const struct index_template *template = index_template(index, function);
-		if (name && strlen(name) > index->names_size)
+		lost += (function->name && !name) || (!function->reason && !template);
+		if (name && (strlen(name) > index->names_size || !as_made(index, name, strlen(name) + 1)))
 			usable = -1000;
 		if (template && displace_copy(template, 0x10000, function->address, 0x20000, copy, sizeof(copy)) >
 					INDEX_TEMPLATE_MAX)
 			usable = -1000;
+		if (!as_made(index, function, sizeof(*function)) ||
+			(template && !as_made(index, template, displace_template_size(template, 4096))))
+			usable = -1000;
 		usable += index_site(index, function, &site, &from) && template;
-		index_at(index, function->address);
+		index_at(index, function->address, NULL);
 		index_reason_phrase(function->reason);
 	}
+	for (size_t i = 0; i < PATTERNS; i++) {
+		int n = walk_over(index, patterns[i]);
+		lost += n == -1;
+		if (n < -1 || (sound && n >= 0 && n != meant[i]))
+			usable = -1000;
+	}
+	/* What is lost is said to be damaged. */
+	if (lost && index->seen && !index_damaged(index))
+		usable = -1000;
 	return usable;
 }
 
@@ -128,27 +194,73 @@ static uint64_t draw(void)
 	return state;
 }
 
+static uint64_t seen[1 + ROOM / INDEX_BLOCK];
+
+/* Takes it; lazy: blocks are summed when they are looked at. */
+static int attach(struct index *index, const void *bytes, size_t size, int lazy)
+{
+	memset(seen, 0, sizeof(seen));
+	return index_attach(index, bytes, size, lazy ? seen : NULL);
+}
+
+static void found(const struct index *index)
+{
+	static const char *const names[][4] = { { "first", "first" }, { "first", "first", "firstly" } };
+	static const size_t numbers[] = { 0, 3, 3 };
+	struct index_walk walk;
+	const char *name;
+	size_t number, at, bad = 0;
+
+	for (size_t i = 0; i < PATTERNS; i++)
+		is_int(walk_over(index, patterns[i]), meant[i], patterns[i]);
+	for (at = 0, index_match(index, "first", &walk); index_next(index, &walk, &number, &name) > 0; at++)
+		bad += number != numbers[at] || strcmp(name, names[0][at]);
+	for (at = 0, index_match(index, "first*", &walk); index_next(index, &walk, &number, &name) > 0; at++)
+		bad += number != numbers[at] || strcmp(name, names[1][at]);
+	is_int((long long)bad, 0, "by name, then by address");
+	index_match(index, "alias", &walk);
+	is_int(index_next(index, &walk, &number, &name), 1, "another name finds the function, too");
+	is_int((long long)number, 1, "which is the second");
+	is_str(index_name(index, index_function(index, number)), "second", "and whose best name is another");
+	for (at = bad = 0, index_match(index, "*", &walk); index_next(index, &walk, &number, &name) > 0; at++)
+		bad += number != at || (at == 2) != !name;
+	is_int((long long)bad, 0, "a star alone is all functions by address, those without a name, too");
+	index_match(index, "long", &walk);
+	is_int(index_next(index, &walk, &number, &name), 0, "the beginning of a name is no name");
+}
+
 static void whole(struct sample *sample)
 {
 	struct index index;
 	uint8_t copy[INDEX_TEMPLATE_MAX];
 	uint64_t site, from;
+	size_t number;
 
 	make(sample);
-	is_int(index_attach(&index, sample, sizeof(*sample)), 0, "a whole index is taken");
-	is_int((long long)index.functions, 3, "three functions");
+	is_int(attach(&index, sample, sizeof(*sample), 1), 0, "a whole index is taken");
+	is_int((long long)index.functions, FUNCTIONS, "four functions");
+	is_int((long long)seen[1], 0, "nothing but its head was looked at");
+	const struct index_function *first = index_function(&index, 0), *second = index_function(&index, 1);
+	ok(first == sample->function && second == first + 1, "functions by number");
+	is_int((long long)seen[1], 1, "the first block was");
+	is_str(index_name(&index, second), "second", "a name");
+	is_int((long long)seen[1], 5, "and the third");
+	ok(!index_function(&index, FUNCTIONS), "there is no fifth");
+	ok(!index_name(&index, index_function(&index, 2)), "no name");
+	is_int((long long)strlen(index_name(&index, index_function(&index, 3))), LONG, "a name in two blocks");
+	is_int((long long)seen[1], 7, "which were both looked at");
 	is_int(use(&index), 2, "two can be used");
-	is_str(index_name(&index, &index.function[1]), "second", "a name");
-	ok(!index_name(&index, &index.function[2]), "no name");
-	ok(index_at(&index, 0x1100) == &index.function[1], "found by its address");
-	ok(!index_at(&index, 0x1101), "no function begins there");
-	ok(index_before(&index, 0x1101) == &index.function[1], "but before it");
-	ok(!index_before(&index, 0xfff), "none is before the first");
-	index_site(&index, &index.function[0], &site, &from);
+	ok(!index_damaged(&index), "nothing is damaged");
+	ok(index_at(&index, 0x1100, &number) == second && number == 1, "found by its address");
+	ok(!index_at(&index, 0x1101, NULL), "no function begins there");
+	ok(index_before(&index, 0x1101, NULL) == second, "but before it");
+	ok(!index_before(&index, 0xfff, NULL), "none is before the first");
+	found(&index);
+	index_site(&index, first, &site, &from);
 	ok(site == 0x1004 && from == 0x1004, "the site is behind the endbr64");
-	index_site(&index, &index.function[1], &site, &from);
+	index_site(&index, second, &site, &from);
 	ok(site == 0x1100 && from == 0x10fb, "padding is before it");
-	const struct index_template *template = index_template(&index, &index.function[0]);
+	const struct index_template *template = index_template(&index, first);
 	is_int((long long)displace_copy(template, 0x400000, 0x1000, 0x500000, copy, sizeof(copy)), 12,
 		"a copy is made");
 	/* 0x400000 + 0x1000 + 0x500 - 0x500007 and + 10 - 0x50000c */
@@ -157,7 +269,7 @@ static void whole(struct sample *sample)
 	is_int((long long)displace_copy(template, 0x400000, 0x1000, 0x500000, copy, 11), 0, "or none where room lacks");
 	is_int((long long)displace_copy(template, 0x400000, 0x1000, 0x80401508, copy, sizeof(copy)), 0,
 		"or a target is 2 GiB and a byte away");
-	template = index_template(&index, &index.function[1]);
+	template = index_template(&index, second);
 	is_int((long long)displace_copy(template, 0x123400000000, 0x1100, 0x500000, copy, sizeof(copy)), 10,
 		"an address may be any");
 	uint64_t address;
@@ -165,26 +277,32 @@ static void whole(struct sample *sample)
 	is_int((long long)address, 0x123400001103, "and is whole");
 }
 
-/* Each bit of the head and of the parts. */
+/* Each bit of the head, the sums and the parts. */
 static void flipped(struct sample *sample)
 {
+	static struct sample before;
 	struct index index;
-	int taken = 0, sound = 0;
+	int taken = 0, eager = 0, wrong = 0, untold = 0;
 
+	make(&before);
+	sound = &before;
 	for (size_t bit = 0; bit < 8 * sizeof(*sample); bit++) {
-		make(sample);
-		((uint8_t *)sample)[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		if (index_attach(&index, sample, sizeof(*sample)))
+		if (bit / 8 >= offsetof(struct sample, unused) && bit / 8 < offsetof(struct sample, function))
 			continue;
-		taken += bit < 8 * sizeof(sample->head);
-		int all = 1;
-		for (int i = 0; i < INDEX_PART_COUNT; i++)
-			all &= index_sound(&index, i);
-		sound += all;
-		use(&index);
+		memcpy(sample, &before, sizeof(*sample));
+		((uint8_t *)sample)[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		eager += !attach(&index, sample, sizeof(*sample), 0);
+		if (attach(&index, sample, sizeof(*sample), 1))
+			continue;
+		taken += bit / 8 < offsetof(struct sample, unused);
+		wrong += use(&index) < 0;
+		untold += !index_damaged(&index);
 	}
+	sound = NULL;
 	is_int(taken, 0, "no bit of the head can change unnoticed");
-	is_int(sound, 0, "nor of a part");
+	is_int(eager, 0, "nor one of a part, where all is looked at");
+	is_int(wrong, 0, "nor one of what is used");
+	is_int(untold, 0, "and it is told");
 	int short_ones = 0;
 	for (size_t size = 0; size < sizeof(*sample); size++) {
 		make(sample);
@@ -193,12 +311,12 @@ static void flipped(struct sample *sample)
 		if ((uintptr_t)at % 8)
 			continue;
 		memmove(at, sample, size);
-		short_ones += !index_attach(&index, at, size);
+		short_ones += !attach(&index, at, size, 1);
 	}
 	is_int(short_ones, 0, "no part of an index is an index");
 	make(sample);
 	sample->head.version++;
-	is_int(index_attach(&index, sample, sizeof(*sample)), -EPROTO, "another version is told from damage");
+	is_int(attach(&index, sample, sizeof(*sample), 1), -EPROTO, "another version is told from damage");
 }
 
 /* Damage that has the right sums. */
@@ -206,17 +324,23 @@ static void forged(struct sample *sample)
 {
 	int taken = 0, bad = 0;
 
-	for (int round = 0; round < 200000; round++) {
+	for (int round = 0; round < 100000; round++) {
 		struct index index;
 		make(sample);
 		for (uint64_t n = draw() % 4 + 1; n; n--) {
 			size_t at = draw() % sizeof(*sample);
-			if (draw() % 2) /* where numbers are */
-				at = offsetof(struct sample, head.part) + draw() % sizeof(sample->head.part);
+			uint64_t where = draw() % 3;
+			if (where == 0) /* where numbers are */
+				at = offsetof(struct sample, head.blocks) +
+				     draw() % (sizeof(sample->head) - offsetof(struct index_head, blocks));
+			else if (where == 1)
+				at = offsetof(struct sample, function) +
+				     draw() % (offsetof(struct sample, more_templates) -
+						      offsetof(struct sample, function));
 			((uint8_t *)sample)[at] = (uint8_t)(draw() % 3 ? draw() : draw() % 2 ? 0xff : 0);
 		}
 		seal(sample);
-		if (index_attach(&index, sample, sizeof(*sample)))
+		if (attach(&index, sample, sizeof(*sample), (int)(draw() % 2)))
 			continue;
 		taken++;
 		bad += use(&index) < 0;
@@ -251,34 +375,34 @@ static void opened(struct sample *sample)
 		bail("no temporary folder");
 	index_file_name(&identity, name);
 	is_str(name, "ab0102ef.index", "its name is the build-id");
-	is_int(index_open(&index, folder, &identity, 1), -ENOENT, "there is none");
+	is_int(index_open(&index, folder, &identity), -ENOENT, "there is none");
 	ok(put(sample, name, 0600), "one is written");
-	is_int(index_open(&index, folder, &identity, 1), 0, "and believed");
+	is_int(index_open(&index, folder, &identity), 0, "and believed");
 	is_int(use(&index), 2, "and can be used");
 	index_close(&index);
 	ok(!index.head, "and closed");
 	put(sample, name, 0644);
-	is_int(index_open(&index, folder, &identity, 1), 0, "others may read it");
+	is_int(index_open(&index, folder, &identity), 0, "others may read it");
 	index_close(&index);
 	put(sample, name, 0620);
-	is_int(index_open(&index, folder, &identity, 1), -EPERM, "but not write: group");
+	is_int(index_open(&index, folder, &identity), -EPERM, "but not write: group");
 	put(sample, name, 0602);
-	is_int(index_open(&index, folder, &identity, 1), -EPERM, "nor others");
+	is_int(index_open(&index, folder, &identity), -EPERM, "nor others");
 	put(sample, name, 0600);
 	chmod(folder, 0777);
-	is_int(index_open(&index, folder, &identity, 1), -EPERM, "nor to the folder");
+	is_int(index_open(&index, folder, &identity), -EPERM, "nor to the folder");
 	chmod(folder, 0755);
-	is_int(index_open(&index, folder, &identity, 1), 0, "whose reading is free");
+	is_int(index_open(&index, folder, &identity), 0, "whose reading is free");
 	index_close(&index);
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (!geteuid()) {
 		if (chown(path, 1, 1))
 			bail("chown failed");
-		is_int(index_open(&index, folder, &identity, 1), -EPERM, "somebody else's file is not believed");
+		is_int(index_open(&index, folder, &identity), -EPERM, "somebody else's file is not believed");
 		put(sample, name, 0600);
 		if (chown(folder, 1, 1))
 			bail("chown failed");
-		is_int(index_open(&index, folder, &identity, 1), -EPERM, "nor somebody else's folder");
+		is_int(index_open(&index, folder, &identity), -EPERM, "nor somebody else's folder");
 		if (chown(folder, 0, 0))
 			bail("chown failed");
 	} else {
@@ -287,31 +411,32 @@ static void opened(struct sample *sample)
 	snprintf(target, sizeof(target), "%s.target", path);
 	if (rename(path, target) || symlink(target, path))
 		bail("symlink failed");
-	is_int(index_open(&index, folder, &identity, 1), -EPERM, "a symbolic link is not followed");
+	is_int(index_open(&index, folder, &identity), -EPERM, "a symbolic link is not followed");
 	unlink(path);
 	unlink(target);
 	if (mkfifo(path, 0600))
 		bail("mkfifo failed");
-	is_int(index_open(&index, folder, &identity, 1), -EPERM, "a FIFO is none, and is not waited for");
+	is_int(index_open(&index, folder, &identity), -EPERM, "a FIFO is none, and is not waited for");
 	put(sample, name, 0600);
 	snprintf(target, sizeof(target), "%s-link", folder);
 	if (symlink(folder, target))
 		bail("symlink failed");
-	is_int(index_open(&index, target, &identity, 1), -EPERM, "nor a link in place of the folder");
+	is_int(index_open(&index, target, &identity), -EPERM, "nor a link in place of the folder");
 	unlink(target);
-	sample->names[2] ^= 1;
+	sample->names[SECOND] ^= 1;
 	put(sample, name, 0600);
-	is_int(index_open(&index, folder, &identity, 1), -EBADMSG, "a part that changed is found");
-	is_int(index_open(&index, folder, &identity, 0), 0, "where it is asked for");
+	is_int(index_open(&index, folder, &identity), 0, "a part that changed does no harm");
+	ok(index_function(&index, 1) && !index_damaged(&index), "while it is not asked for");
+	ok(!index_name(&index, index_function(&index, 1)) && index_damaged(&index), "but then it is found");
 	index_close(&index);
 	make(sample);
 	sample->head.identity.build_id[3] = 0;
 	seal(sample);
 	put(sample, name, 0600);
-	is_int(index_open(&index, folder, &identity, 1), -ESTALE, "an index of another file is told");
+	is_int(index_open(&index, folder, &identity), -ESTALE, "an index of another file is told");
 	if (truncate(path, 0))
 		bail("truncate failed");
-	is_int(index_open(&index, folder, &identity, 1), -EBADMSG, "an empty file is none");
+	is_int(index_open(&index, folder, &identity), -EBADMSG, "an empty file is none");
 	unlink(path);
 
 	other = (struct index_identity){
@@ -354,6 +479,8 @@ int main(void)
 	if (p == MAP_FAILED || mprotect(p + ROOM, 4096, PROT_NONE))
 		bail("no memory");
 	_Static_assert(sizeof(struct sample) % 8 == 0 && sizeof(struct sample) <= ROOM, "it ends where the page ends");
+	_Static_assert(offsetof(struct sample, function) == INDEX_BLOCK, "blocks begin there");
+	_Static_assert((sizeof(struct sample) - 1) / INDEX_BLOCK == BLOCKS, "this many");
 	struct sample *sample = (void *)(p + ROOM - sizeof(struct sample));
 	whole(sample);
 	flipped(sample);

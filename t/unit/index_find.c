@@ -37,23 +37,28 @@ static char *environment(const char *name)
 /* An index that has no part; code_low tells which. */
 static void put(const char *where, uint64_t number, int damaged)
 {
-	struct index_head head = { .magic = INDEX_MAGIC,
-		.version = INDEX_VERSION,
-		.head_size = sizeof(head),
-		.file_size = sizeof(head),
-		.identity = identity,
-		.code_low = number,
-		.code_high = number,
-		.parts = INDEX_PART_COUNT };
+	union {
+		struct index_head head;
+		uint8_t bytes[INDEX_BLOCK];
+	} made = { .head = { .magic = INDEX_MAGIC,
+			   .version = INDEX_VERSION,
+			   .head_size = sizeof(made.head),
+			   .file_size = sizeof(made),
+			   .blocks = sizeof(made),
+			   .sums = index_sum(NULL, 0),
+			   .identity = identity,
+			   .code_low = number,
+			   .code_high = number,
+			   .parts = INDEX_PART_COUNT } };
 	char path[400], name[INDEX_NAME_MAX];
 
-	head.checksum = index_sum(&head, sizeof(head));
-	head.code_high += (uint64_t)damaged;
+	made.head.checksum = index_sum(&made.head, sizeof(made.head));
+	made.head.code_high += (uint64_t)damaged;
 	index_file_name(&identity, name);
 	snprintf(path, sizeof(path), "%s/%s", where, name);
 	unlink(path);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	if (fd < 0 || write(fd, &head, sizeof(head)) != sizeof(head) || close(fd))
+	if (fd < 0 || write(fd, &made, sizeof(made)) != sizeof(made) || close(fd))
 		bail("%s can't be written", path);
 }
 

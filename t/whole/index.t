@@ -178,6 +178,46 @@ else
 	skip 4 'only root can be somebody else'
 fi
 
+# By name: another name (alias), two functions of one name, the beginning of a name, and without one.
+cat >names.c <<'END'
+__attribute__((noinline)) static int twin(int *p) { return ++*p; }
+int weather(int *p) { return twin(p) + 1; }
+extern int whether(int *p) __attribute__((alias("weather")));
+extern int another(int *p) __attribute__((weak, alias("weather")));
+int NAME(int *p) { return twin(p) * 3; }
+END
+"$CC" -O2 -fPIC -c -DNAME=wet -o one.o names.c 2>err && sed -i '/weather/d' names.c &&
+	"$CC" -O2 -fPIC -c -DNAME=dry -o two.o names.c 2>err &&
+	"$CC" -shared -nostdlib -Wl,--build-id=0x44556677 -o names.so one.o two.o 2>err || bail "$CC: $(cat err)"
+"$CC" -O2 "-I$top_srcdir" -o index_find "$top_srcdir/t/fixtures/index_find.c" \
+	"$top_builddir/audit/index/.libs/libindex.a" "$top_builddir/x86_64/.libs/libsled.a" 2>err || bail "$(cat err)"
+index --cache=cache/of/mine names.so >/dev/null || bail "no index: $(cat err)"
+# found PATTERN...: names and best names; their addresses go to the file `at`
+found() {
+	./index_find cache/of/mine 44556677 "$@" >found.out || echo "failed: $?"
+	cut -d' ' -f1 found.out >at
+	cut -d' ' -f2- found.out
+}
+# at NAME: its addresses as nm has them
+at() {
+	nm names.so | sed -n "s/^0*\([0-9a-f]*\) [tTW] $1\$/\1/p"
+}
+is "$(found whether)" 'whether weather' 'a function is found by another of its names'
+is "$(cat at)" "$(at weather)" 'which is at its address'
+is "$(found another)" 'another weather' 'or by a weak one'
+is "$(found twin; at twin | sort)" "twin twin
+twin twin
+$(sort at)" 'two functions may have one name'
+is "$(found 'we*')" 'weather weather
+wet wet' 'by the beginning of a name'
+is "$(found 'w[e]t' | grep -c .)" 3 'what begins as a pattern does is left for the caller to ask'
+is "$(found 'wether' 'zz*' 'w')" '' 'or none'
+is "$(found '*' | sort)" 'dry dry
+twin twin
+twin twin
+weather weather
+wet wet' 'a star is each function once'
+
 # What is no library, and what is damaged.
 index -n text forms.so >out
 is "$? $(cat err) $(grep -c '^forms.so: 43 functions' out)" '1 xaudit index: text: not an x86-64 ELF file 1' \

@@ -182,6 +182,15 @@ static bool is_cold(const char *name)
 	return dot && (!dot[5] || dot[5] == '.');
 }
 
+/* Takes the name over. */
+static void add_alias(struct image *image, size_t function, const char *name)
+{
+	if (!(image->aliases & (image->aliases - 1)))
+		image->alias =
+			memory_resize(image->alias, image->aliases ? 2 * image->aliases : 1, sizeof(*image->alias));
+	image->alias[image->aliases++] = (struct image_alias){ name, (uint32_t)function };
+}
+
 static void merge(struct image *image)
 {
 	size_t kept = 0;
@@ -202,7 +211,10 @@ static void merge(struct image *image)
 			last->resolver |= function->resolver;
 			if (!last->size)
 				last->size = function->size;
-			free((char *)(uintptr_t)function->name);
+			if (function->name && strcmp(function->name, last->name))
+				add_alias(image, kept - 1, function->name);
+			else
+				free((char *)(uintptr_t)function->name);
 			continue;
 		}
 		image->function[kept] = *function;
@@ -263,7 +275,10 @@ void image_close(struct image *image)
 {
 	for (size_t i = 0; i < image->functions; i++)
 		free((char *)(uintptr_t)image->function[i].name);
+	for (size_t i = 0; i < image->aliases; i++)
+		free((char *)(uintptr_t)image->alias[i].name);
 	free(image->function);
+	free(image->alias);
 	free(image->label);
 	free(image->code);
 	frames_free(image->frames);

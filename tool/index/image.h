@@ -39,6 +39,12 @@ struct image_function {
 	bool closed; /* its last instruction does not go on behind it */
 };
 
+/* Another name of a function. */
+struct image_alias {
+	const char *name;
+	uint32_t function; /* index */
+};
+
 struct image {
 	struct site_file file;
 	struct index_identity identity;
@@ -50,6 +56,8 @@ struct image {
 	bool symbols;	    /* .symtab of its own or of a debug file */
 	struct image_function *function; /* by address, each once */
 	size_t functions;
+	struct image_alias *alias; /* unsorted; some say what is known already */
+	size_t aliases;
 	uint64_t *label; /* what symbols that are no functions name in the code; unsorted */
 	size_t labels;
 	struct frames *frames;

@@ -93,7 +93,7 @@ static void print(const struct index *index, const char *file, bool verbose)
 	size_t usable = 0, large = 0, large_usable = 0, refused[INDEX_REASON_COUNT] = { 0 };
 
 	for (size_t i = 0; i < index->functions; i++) {
-		const struct index_function *function = &index->function[i];
+		const struct index_function *function = index_function(index, i);
 		bool is_large = function->size >= SHORT_FUNCTION;
 		usable += !function->reason;
 		large += is_large;
@@ -113,7 +113,7 @@ static void print(const struct index *index, const char *file, bool verbose)
 		return;
 	printf("\n%-16s  %8s  %-7s  %-5s  %s\n", "address", "size", "form", "bytes", "function");
 	for (size_t i = 0; i < index->functions; i++)
-		print_function(index, &index->function[i]);
+		print_function(index, index_function(index, i));
 }
 
 /* Where it belongs; 0 when there is no such place. */
@@ -169,7 +169,7 @@ static int do_file(const struct options *options, const char *file)
 		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
 		return TOOL_FAILED;
 	}
-	r = index_attach(&index, made.bytes, made.size);
+	r = index_attach(&index, made.bytes, made.size, NULL);
 	if (r) {
 		tool_error("index", "%s: what was made of it can't be read", file);
 		status = TOOL_FAILED;

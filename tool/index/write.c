@@ -21,6 +21,7 @@ struct bytes {
 	size_t size, room;
 };
 
+/* bytes: NULL for zeros. */
 static size_t append(struct bytes *to, const void *bytes, size_t n, size_t align)
 {
 	size_t from = (to->size + align - 1) & ~(align - 1);
@@ -31,7 +32,7 @@ static size_t append(struct bytes *to, const void *bytes, size_t n, size_t align
 		memset(to->at + to->room, 0, room - to->room);
 		to->room = room;
 	}
-	if (n)
+	if (bytes && n)
 		memcpy(to->at + from, bytes, n);
 	to->size = from + n;
 	return from;
@@ -56,33 +57,111 @@ static void put_part(struct bytes *file, struct index_head *head, unsigned numbe
 	part->offset = append(file, from->at, from->size, 8);
 	part->size = from->size;
 	part->entry = entry;
-	part->checksum = index_sum(file->at + part->offset, part->size);
 	free(from->at);
 }
 
-static void judge(const struct image *image, const struct facts *facts, struct bytes *functions,
-	struct bytes *templates, struct bytes *names)
+/* The parts while they are made. */
+struct parts {
+	struct bytes functions, templates, names, order;
+};
+
+/* Returns the numbers that functions of the image have in the index; UINT32_MAX: none. */
+static uint32_t *judge(const struct image *image, const struct facts *facts, struct parts *to)
 {
 	struct entries entries = { .image = image, .facts = facts };
+	uint32_t *number = memory_zeroed(image->functions + 1, sizeof(*number)), count = 0;
 
-	append(names, "", 1, 1);
 	for (size_t i = 0; i < image->functions; i++) {
-		const struct image_function *function = &image->function[i];
 		struct entry entry;
-		if (function->piece)
+		number[i] = UINT32_MAX;
+		if (image->function[i].piece)
 			continue;
+		number[i] = count++;
 		entry_judge(&entries, i, &entry);
-		if (function->name)
-			entry.function.name = (uint32_t)append(names, function->name, strlen(function->name) + 1, 1);
 		if (entry.function.reason == INDEX_REASON_USABLE)
-			entry.function.template = put_template(templates, &entry.template);
-		append(functions, &entry.function, sizeof(entry.function), 8);
+			entry.function.template = put_template(&to->templates, &entry.template);
+		append(&to->functions, &entry.function, sizeof(entry.function), 8);
 	}
+	return number;
+}
+
+struct named {
+	const char *name;
+	uint32_t function;
+	bool best;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int names = strcmp(x->name, y->name);
+
+	return names ? names : (x->function > y->function) - (x->function < y->function);
+}
+
+/* Names, each once, and by them the functions that have them. */
+static void put_names(const struct image *image, const uint32_t *number, struct parts *to)
+{
+	struct named *named = memory_zeroed(image->functions + image->aliases + 1, sizeof(*named));
+	size_t count = 0;
+
+	for (size_t i = 0; i < image->functions; i++)
+		if (number[i] != UINT32_MAX && image->function[i].name)
+			named[count++] = (struct named){ image->function[i].name, number[i], true };
+	for (size_t i = 0; i < image->aliases; i++)
+		if (number[image->alias[i].function] != UINT32_MAX)
+			named[count++] =
+				(struct named){ image->alias[i].name, number[image->alias[i].function], false };
+	qsort(named, count, sizeof(*named), by_name);
+	append(&to->names, "", 1, 1);
+	for (size_t i = 0; i < count; i++) {
+		struct index_order order = { .function = named[i].function };
+		/* The same name again: of another function, or from another table. */
+		bool again = i && !strcmp(named[i - 1].name, named[i].name);
+		order.name = again ? ((struct index_order *)(void *)(to->order.at + to->order.size))[-1].name
+				   : (uint32_t)append(&to->names, named[i].name, strlen(named[i].name) + 1, 1);
+		if (named[i].best)
+			((struct index_function *)(void *)to->functions.at)[order.function].name = order.name;
+		if (!again || named[i - 1].function != order.function)
+			append(&to->order, &order, sizeof(order), 8);
+	}
+	free(named);
+}
+
+/* Room for the head and a sum of each block of so many bytes. */
+static size_t blocks_from(size_t bytes)
+{
+	size_t size = sizeof(struct index_head) + (bytes / INDEX_BLOCK + 1) * 8;
+
+	return (size + INDEX_BLOCK - 1) / INDEX_BLOCK * INDEX_BLOCK;
+}
+
+static void put_all(struct bytes *file, struct index_head *head, struct parts *from)
+{
+	/* Of five parts, whose ends are filled up. */
+	size_t bytes = from->functions.size + from->templates.size + from->names.size + from->order.size + 5 * 8;
+
+	head->blocks = blocks_from(bytes);
+	append(file, NULL, head->blocks, 8);
+	put_part(file, head, INDEX_FUNCTIONS, &from->functions, sizeof(struct index_function));
+	put_part(file, head, INDEX_ORDER, &from->order, sizeof(struct index_order));
+	put_part(file, head, INDEX_TEMPLATES, &from->templates, 1);
+	put_part(file, head, INDEX_NAMES, &from->names, 1);
+	head->file_size = file->size;
+	uint64_t *sums = (void *)(file->at + sizeof(*head));
+	for (uint64_t block = 0; block < index_blocks(head); block++) {
+		size_t at = head->blocks + block * INDEX_BLOCK, left = file->size - at;
+		sums[block] = index_sum(file->at + at, left < INDEX_BLOCK ? left : INDEX_BLOCK);
+	}
+	head->sums = index_sum(sums, index_blocks(head) * 8);
+	head->checksum = index_sum(head, sizeof(*head));
+	memcpy(file->at, head, sizeof(*head));
 }
 
 int index_make(struct index_made *made, int fd, const char *path)
 {
-	struct bytes functions = { 0 }, templates = { 0 }, names = { 0 }, file = { 0 };
+	struct bytes file = { 0 };
+	struct parts parts = { 0 };
 	struct image image;
 	struct facts facts;
 	struct index_head head = {
@@ -94,20 +173,15 @@ int index_make(struct index_made *made, int fd, const char *path)
 	if (r)
 		return r;
 	facts_read(&facts, &image);
-	judge(&image, &facts, &functions, &templates, &names);
+	uint32_t *number = judge(&image, &facts, &parts);
+	put_names(&image, number, &parts);
+	free(number);
 	head.identity = image.identity;
 	head.code_low = image.low;
 	head.code_high = image.high;
 	head.flags = (image.symbols ? 0 : INDEX_NO_SYMBOLS) | (image.frames->count ? 0 : INDEX_NO_FRAMES) |
 		     (image.loader ? INDEX_ALL_REFUSED : 0);
-	append(&file, &head, sizeof(head), 8);
-	put_part(&file, &head, INDEX_FUNCTIONS, &functions, sizeof(struct index_function));
-	put_part(&file, &head, INDEX_TEMPLATES, &templates, 1);
-	put_part(&file, &head, INDEX_NAMES, &names, 1);
-	append(&file, NULL, 0, 8);
-	head.file_size = file.size;
-	head.checksum = index_sum(&head, sizeof(head));
-	memcpy(file.at, &head, sizeof(head));
+	put_all(&file, &head, &parts);
 	*made = (struct index_made){
 		.bytes = file.at, .size = file.size, .instructions = facts.instructions, .decoded = facts.decoded
 	};
