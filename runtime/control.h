@@ -58,7 +58,11 @@ enum control_op {
 /* One place in the text that changes. The tool writes it; addresses ascend. */
 struct control_patch {
 	uint64_t address;
-	uint64_t inside_low, inside_high; /* a thread at inside_low <= rip < inside_high must go on at resume */
+	/*
+	 * A thread at inside_low <= rip < inside_high must go on at resume, before the bytes change. resume 0: nowhere;
+	 * it must come out by itself, and nothing may return there, or the bytes don't change (tool/ctl/position.h).
+	 */
+	uint64_t inside_low, inside_high;
 	uint64_t resume;
 	uint8_t size;	    /* of bytes and expected */
 	uint8_t expected[16]; /* what must be there now */

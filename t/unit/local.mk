@@ -4,8 +4,8 @@
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
 	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
 	t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/live.t t/unit/live_soak.t t/unit/mirror.t \
-	t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/read_memory.t \
-	t/unit/reader_copies.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
+	t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t \
+	t/unit/read_memory.t t/unit/reader_copies.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
 	t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
 	t/unit/rules_fallback.t t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t \
 	t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t t/unit/stub.t \
@@ -76,6 +76,10 @@ t_unit_patch_live_t_SOURCES = t/unit/patch_live.c
 t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 
 t_unit_pool_t_SOURCES = t/unit/pool.c
+
+t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/call.c tool/ctl/position.c \
+	tool/ctl/process.c tool/ctl/stop.c tool/memory.c
+t_unit_position_t_LDADD =
 
 t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h
 t_unit_read_memory_t_LDADD = tool/read/libread.la

@@ -116,29 +116,26 @@ static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t 
 	return f;
 }
 
-enum event { EVENT_SYSCALL, EVENT_STOP, EVENT_SIGNAL, EVENT_GONE, EVENT_NONE };
-
-/* Waits for the thread, for at most PATIENCE; never beyond `until`. signal: with EVENT_SIGNAL. */
-static enum event await(pid_t tid, int *signal, uint64_t until)
+enum ctl_event ctl_await(pid_t tid, int *signal, uint64_t until)
 {
 	uint64_t begin = ctl_now();
 	int status;
 
 	if (begin > until)
-		return EVENT_NONE;
+		return CTL_NONE;
 
 	for (;;) {
 		pid_t r = waitpid(tid, &status, __WALL | WNOHANG);
 		if (r < 0 || (r == tid && !WIFSTOPPED(status)))
-			return EVENT_GONE;
+			return CTL_GONE;
 		if (r == tid) {
 			*signal = WSTOPSIG(status);
 			if (status >> 16 == PTRACE_EVENT_STOP)
-				return EVENT_STOP;
-			return *signal == (SIGTRAP | 0x80) ? EVENT_SYSCALL : EVENT_SIGNAL;
+				return CTL_STOP;
+			return *signal == (SIGTRAP | 0x80) ? CTL_SYSCALL : CTL_SIGNAL;
 		}
 		if (ctl_now() - begin > PATIENCE)
-			return EVENT_NONE;
+			return CTL_NONE;
 		ctl_wait(1000000);
 	}
 }
@@ -153,9 +150,9 @@ static bool is_done(const struct ctl_world *world, pid_t tid)
 	       remote_is_done(&r, (uint64_t)(uintptr_t)b->entry, (uint64_t)(uintptr_t)b->entry_end);
 }
 
-static int say_lost(const struct ctl_world *world, enum event event)
+static int say_lost(const struct ctl_world *world, enum ctl_event event)
 {
-	if (event == EVENT_GONE)
+	if (event == CTL_GONE)
 		tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
 	else
 		tool_error("ctl",
@@ -174,16 +171,16 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 	for (;;) {
 		int signal;
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0))
-			return say_lost(world, EVENT_GONE);
-		enum event event = await(tid, &signal, until);
+			return say_lost(world, CTL_GONE);
+		enum ctl_event event = ctl_await(tid, &signal, until);
 		switch (event) {
-		case EVENT_SYSCALL:
+		case CTL_SYSCALL:
 			if (is_done(world, tid))
 				return 0;
 			break;
-		case EVENT_STOP:
+		case CTL_STOP:
 			break;
-		case EVENT_SIGNAL:
+		case CTL_SIGNAL:
 			/* SIGSTOP can't be blocked; it has its turn afterwards. */
 			if (signal == SIGSTOP) {
 				world->pending_stop = signal;
@@ -213,24 +210,24 @@ static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
 	uint64_t until = ctl_now() + LONGEST;
 
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || ptrace(PTRACE_CONT, tid, 0, 0))
-		return say_lost(world, EVENT_GONE);
+		return say_lost(world, CTL_GONE);
 	for (;;) {
-		enum event event = await(tid, &signal, until);
-		if (event == EVENT_GONE || event == EVENT_NONE)
+		enum ctl_event event = ctl_await(tid, &signal, until);
+		if (event == CTL_GONE || event == CTL_NONE)
 			return say_lost(world, event);
 		if (!back && ptrace(PTRACE_SETREGS, tid, 0, &thread->regs))
-			return say_lost(world, EVENT_GONE);
+			return say_lost(world, CTL_GONE);
 		back = true;
-		if (event == EVENT_STOP)
+		if (event == CTL_STOP)
 			break;
 		/*
 		 * A signal came nevertheless: it finds the thread as it was, and the thread stops after its delivery.
 		 */
-		if (ptrace(PTRACE_CONT, tid, 0, event == EVENT_SIGNAL ? (long)signal : 0))
-			return say_lost(world, EVENT_GONE);
+		if (ptrace(PTRACE_CONT, tid, 0, event == CTL_SIGNAL ? (long)signal : 0))
+			return say_lost(world, CTL_GONE);
 	}
 	if (ptrace(PTRACE_GETREGS, tid, 0, &thread->regs))
-		return say_lost(world, EVENT_GONE);
+		return say_lost(world, CTL_GONE);
 	return 0;
 }
 
@@ -274,13 +271,13 @@ int ctl_call(struct ctl_world *world, struct control_request *request)
 	 * it goes on after them.
 	 */
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &r) || ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(all), &all))
-		return say_lost(world, EVENT_GONE);
+		return say_lost(world, CTL_GONE);
 	if (run(world, thread, mask) || bring_back(world, thread)) {
 		/* Let go as it is: it finds its way itself. */
 		ptrace(PTRACE_DETACH, thread->tid, 0, 0);
 		return -1;
 	}
 	if (!ctl_read(world->process, at, request, offsetof(struct control_request, text)))
-		return say_lost(world, EVENT_GONE);
+		return say_lost(world, CTL_GONE);
 	return 0;
 }

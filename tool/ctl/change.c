@@ -89,7 +89,7 @@ static void print_result(
 	const char *done, const struct control_request *request, const struct ctl_written *written, uint64_t pause)
 {
 	const struct control_result *r = &request->result;
-	uint64_t failed = written->refused_bytes + written->refused_straddle;
+	uint64_t failed = written->refused_bytes + written->refused_straddle + written->refused_position;
 	uint64_t changed = r->changed > failed ? r->changed - failed : 0;
 
 	printf("%" PRIu32 " %s: %" PRIu64 " %s switched %s, %" PRIu32 " %s already, ", r->functions,
@@ -101,6 +101,8 @@ static void print_result(
 			read_reason_phrase(i) ? read_reason_phrase(i) : "the module does not say why");
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
+	print_line(written->refused_position, "site", "sites",
+		"a thread stands in the bytes that would change, or an interrupted one will return there; try again");
 }
 
 /* What the rules have named in all processes. */

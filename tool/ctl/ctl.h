@@ -5,7 +5,8 @@
  * Commands that only look need not stop the process: ctl_open() finds the module's control block, ctl_read() reads
  * memory; data that the process changes meanwhile may be read half old, half new, so addresses and counts in it are
  * checked before use. Commands that change something call ctl_request(), which stops all threads (tool/ctl/stop.c),
- * lets one of them call the module (tool/ctl/call.c), writes code bytes (tool/ctl/patch.c), and lets all go.
+ * lets one of them call the module (tool/ctl/call.c), brings them out of bytes that change (tool/ctl/position.h),
+ * writes those (tool/ctl/patch.c), and lets all go.
  *
  * Killed at any moment, the tool leaves a process that runs on: the kernel lets the threads go, and between any two of
  * the tool's system calls the process is whole. Exceptions are marked where they happen.
@@ -132,6 +133,15 @@ void ctl_go(struct ctl_world *world);
 /* The end: threads that did not stop yet are let go when this process ends. */
 void ctl_world_free(struct ctl_world *world);
 
+/* What becomes of one thread that was let run. */
+enum ctl_event { CTL_SYSCALL, CTL_STOP, CTL_SIGNAL, CTL_GONE, CTL_NONE };
+
+/*
+ * Waits for the thread, for two seconds at most; never beyond `until` (CTL_NONE). signal: with CTL_SIGNAL, that it has
+ * stopped for.
+ */
+enum ctl_event ctl_await(pid_t tid, int *signal, uint64_t until);
+
 /*
  * Lets a stopped thread call control_run() with the request, and reads the answer back into it. Returns 0, -EAGAIN (no
  * thread can be asked right now), or -1 after saying why. Afterwards the thread is as before.
@@ -143,13 +153,14 @@ struct ctl_written {
 	size_t sites;
 	size_t refused_bytes;	 /* sites whose bytes are not what the module said */
 	size_t refused_straddle; /* sites that can't be written safely: across two pages */
+	size_t refused_position; /* sites whose bytes something stands in, and can't leave now */
 	size_t moved;		 /* threads and interrupted frames that stood within sites */
 	size_t writes;
 };
 
 /*
- * Moves all threads out of the bytes that change, and changes them. All threads stopped. Returns 0, or -1 after saying
- * why.
+ * Moves all threads out of the bytes that change (tool/ctl/position.h), and changes them. All threads stopped. Returns
+ * 0, or -1 after saying why.
  */
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written);
 

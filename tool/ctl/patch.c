@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes code of a stopped process. First everything that stands within bytes that change is moved out of them:
- * threads, and the places that signal handlers will return to. Such a move changes nothing for the program (the bytes
- * are NOPs, or do the same as those at the new place), so it does no harm if we are killed after it.
+ * Changes code of a stopped process. First everything that stands within bytes that change comes out of them
+ * (tool/ctl/position.h); where that can't be, the patch is left out.
  *
  * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
  * of which leaves a site that works.
@@ -13,190 +12,12 @@
 #include <sys/ptrace.h>
 
 #include "tool/ctl/ctl.h"
+#include "tool/ctl/position.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
-#include "x86_64/frame.h"
-#include "x86_64/remote.h"
 #include "x86_64/sled.h"
 
-#define PAGE	  4096ull
-#define MOST_RANGES (1u << 14)
-#define STACK_MAX (64ull << 20) /* a coroutine's stack may lie in a mapping of any size */
-
-/* ---- positions ---- */
-
-struct inside {
-	uint64_t low, high, resume;
-};
-
-/* What is looked for, and where. */
-struct search {
-	struct ctl_world *world;
-	struct inside *inside;
-	size_t count;
-	uint64_t known_restorer; /* what the last signal frame returned to */
-	struct range {
-		uint64_t low, high;
-	} *range; /* of stacks: from a stack pointer to the end of its mapping */
-	size_t ranges, room;
-	size_t moved;
-	bool endless;
-};
-
-static int by_low(const void *a, const void *b)
-{
-	const struct inside *x = a, *y = b;
-
-	return (x->low > y->low) - (x->low < y->low);
-}
-
-static const struct inside *find_inside(const struct search *s, uint64_t pc)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->inside[middle].high <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->count && s->inside[low].low <= pc ? &s->inside[low] : NULL;
-}
-
-/* A stack is used from here on: notes what of it has not been looked at. */
-static void add_stack(struct search *s, uint64_t sp)
-{
-	/* A thread on its way back from a handler has popped the first word of the frame. */
-	sp = (sp - 8) & ~7ull;
-	const struct ctl_mapping *m = ctl_mapping(s->world->process, sp);
-
-	if (!m || !m->readable)
-		return;
-	for (size_t i = 0; i < s->ranges; i++) {
-		if (sp >= s->range[i].high || s->range[i].high > m->end || s->range[i].low < m->start)
-			continue;
-		if (sp >= s->range[i].low)
-			return;
-	}
-	uint64_t high = m->end - sp > STACK_MAX ? sp + STACK_MAX : m->end;
-	/* Of stacks that lie in one mapping: only up to the part that was looked at already. */
-	for (size_t i = 0; i < s->ranges; i++)
-		if (s->range[i].low > sp && s->range[i].low < high)
-			high = s->range[i].low;
-	if (s->ranges == MOST_RANGES) {
-		s->endless = true;
-		return;
-	}
-	if (s->ranges == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->range = memory_resize(s->range, s->room, sizeof(*s->range));
-	}
-	s->range[s->ranges++] = (struct range){ sp, high };
-}
-
-static bool is_restorer(struct search *s, uint64_t address)
-{
-	uint8_t code[FRAME_RESTORER_SIZE];
-
-	if (address && address == s->known_restorer)
-		return true;
-	const struct ctl_mapping *m = ctl_mapping(s->world->process, address);
-	if (!m || !m->executable || !ctl_read(s->world->process, address, code, sizeof(code)))
-		return false;
-	if (!frame_is_restorer(code))
-		return false;
-	s->known_restorer = address;
-	return true;
-}
-
-/* Looks at the words from at on for signal frames. */
-static void scan_words(struct search *s, const uint64_t *word, size_t words, uint64_t at)
-{
-	for (size_t i = 0; i + FRAME_WORDS <= words; i++) {
-		const uint64_t *w = word + i;
-		if (!frame_may_be(w) || !is_restorer(s, w[FRAME_RETURN]))
-			continue;
-		const struct inside *inside = find_inside(s, w[FRAME_PC]);
-		if (inside && ctl_write(s->world->process, at + 8 * (i + FRAME_PC), &inside->resume, 8))
-			s->moved++;
-		/* The handler ran on a stack of its own, perhaps. */
-		add_stack(s, w[FRAME_SP]);
-	}
-}
-
-static void scan_stack(struct search *s, struct range range)
-{
-	enum { WORDS = 8192 };
-	static uint64_t word[WORDS];
-	uint64_t at = range.low;
-
-	while (at + 8 * FRAME_WORDS <= range.high) {
-		size_t words = (range.high - at) / 8 < WORDS ? (range.high - at) / 8 : WORDS;
-		if (!ctl_read(s->world->process, at, word, 8 * words))
-			return;
-		scan_words(s, word, words, at);
-		at += 8 * (words - FRAME_WORDS + 1);
-	}
-}
-
-static int by_sp(const void *a, const void *b)
-{
-	uint64_t x = remote_sp(&((const struct ctl_thread *)a)->regs);
-	uint64_t y = remote_sp(&((const struct ctl_thread *)b)->regs);
-
-	return (x < y) - (x > y);
-}
-
-static int move_all(struct search *s)
-{
-	struct ctl_world *world = s->world;
-
-	/* Highest stack pointers first, so that stacks in one mapping are looked at once. */
-	qsort(world->thread, world->threads, sizeof(*world->thread), by_sp);
-	for (size_t i = 0; i < world->threads; i++) {
-		struct ctl_thread *t = &world->thread[i];
-		const struct inside *inside = find_inside(s, remote_pc(&t->regs));
-		if (inside) {
-			remote_set_pc(&t->regs, inside->resume);
-			if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs)) {
-				tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
-				return -1;
-			}
-			s->moved++;
-		}
-		add_stack(s, remote_sp(&t->regs));
-	}
-	/* The list grows while frames on other stacks are found. */
-	for (size_t i = 0; i < s->ranges; i++)
-		scan_stack(s, s->range[i]);
-	if (s->endless || ctl_limit_reached()) {
-		tool_error("ctl", "process %d: its stacks have no end; nothing was changed", (int)world->process->pid);
-		return -1;
-	}
-	return 0;
-}
-
-static int move_out(
-	struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
-{
-	struct search s = { .world = world };
-	int r = 0;
-
-	s.inside = memory_zeroed(count ? count : 1, sizeof(*s.inside));
-	for (size_t i = 0; i < count; i++)
-		if (patch[i].inside_low < patch[i].inside_high)
-			s.inside[s.count++] =
-				(struct inside){ patch[i].inside_low, patch[i].inside_high, patch[i].resume };
-	qsort(s.inside, s.count, sizeof(*s.inside), by_low);
-	if (s.count)
-		r = move_all(&s);
-	written->moved = s.moved;
-	free(s.inside);
-	free(s.range);
-	return r;
-}
-
+#define PAGE 4096ull
 /* ---- writing ---- */
 
 #define WORD sizeof(long)
@@ -332,8 +153,9 @@ static int write_in_parts(
 	return 1;
 }
 
-static int write_all(
-	struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
+/* left_out: of each patch. */
+static int write_all(struct ctl_world *world, const struct control_patch *patch, size_t count, const bool *left_out,
+	struct ctl_written *written)
 {
 	static struct page page;
 
@@ -342,6 +164,10 @@ static int write_all(
 		const struct control_patch *p = &patch[i];
 		uint64_t at = p->address & ~(PAGE - 1);
 		size_t offset = p->address - at;
+		if (left_out[i]) {
+			written->refused_position++;
+			continue;
+		}
 		if (!p->size || p->size > sizeof(p->bytes)) {
 			written->refused_bytes++;
 			continue;
@@ -378,11 +204,12 @@ static int write_all(
 
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
 {
-	if (move_out(world, patch, count, written))
-		return -1;
-	if (write_all(world, patch, count, written) == 0)
-		return 0;
-	tool_error("ctl", "process %d: its code can't be written: some sites may have changed, others not",
-		(int)world->process->pid);
-	return -1;
+	bool *left_out = memory_zeroed(count ? count : 1, sizeof(*left_out));
+	int r = position_clear(world, patch, count, left_out, &written->moved);
+
+	if (r == 0 && (r = write_all(world, patch, count, left_out, written)))
+		tool_error("ctl", "process %d: its code can't be written: some sites may have changed, others not",
+			(int)world->process->pid);
+	free(left_out);
+	return r ? -1 : 0;
 }

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions: threads of a child stand at known places, in handlers that interrupted known places, in calls and system
+ * calls from them. Each is brought out of five bytes as it should be, or these are left alone; and the child notices
+ * nothing.
+ */
+#define _GNU_SOURCE
+#include "tool/ctl/position.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "t/lib/tap.h"
+#include "tool/tool.h"
+#include "x86_64/remote.h"
+
+#define MANY 64 /* further threads, and a thousand places that nobody is at */
+#define FAR  1000
+
+void place_steps(void);
+void place_spin(void);
+uint64_t place_flags(void);
+int place_trap(void);
+extern char place_trap_end[];
+void place_call(void (*function)(void));
+void place_behind(void (*function)(void));
+long place_read(int fd, void *to, size_t size);
+
+/* ---- the child ---- */
+
+enum who { STEPS, SPIN, FLAGS, TRAP, ALTERNATE, CALL, BEHIND, READ, WHO };
+
+static struct shared {
+	_Atomic pid_t tid[WHO];
+	_Atomic int there[WHO]; /* it waits, or is about to reach its place */
+	_Atomic int result[WHO];
+	_Atomic int handled[2]; /* SIGUSR1 */
+	_Atomic int wrong;	/* a call of place_steps() or place_flags() went wrong */
+	_Atomic int many;
+	_Atomic int end;
+} *shared;
+
+static int wake[WHO][2];
+static uint64_t magic = CONTROL_MAGIC; /* the child has it at the same address */
+static __thread enum who me;
+
+/* Waits, in a thread of the child, until the test says so. place_call() can't align the stack. */
+static __attribute__((force_align_arg_pointer)) void wait_here(void)
+{
+	char byte;
+
+	shared->there[me] = 1;
+	while (read(wake[me][0], &byte, 1) != 1)
+		;
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+
+	(void)signal;
+	(void)info;
+	wait_here();
+	if (c->uc_mcontext.gregs[REG_RIP] == (greg_t)(uintptr_t)place_trap + 1)
+		c->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+static void on_usr1(int signal)
+{
+	(void)signal;
+	shared->handled[0]++;
+}
+
+static void do_steps(void)
+{
+	while (!shared->end) {
+		uint32_t a = 0, c = 0, d = 0;
+		__asm__ volatile("call place_steps" : "+a"(a), "+c"(c), "+d"(d) : : "cc", "memory");
+		if (a != 1 || c != 1 || d != 1)
+			shared->wrong++;
+	}
+}
+
+static void do_flags(void)
+{
+	while (!shared->end)
+		if (place_flags() & 0x100)
+			shared->wrong++;
+}
+
+static void *run(void *arg)
+{
+	static char other[1 << 16];
+	stack_t alternate = { .ss_sp = other, .ss_size = sizeof(other) };
+	char byte = 0;
+
+	me = (enum who)(intptr_t)arg;
+	shared->tid[me] = (pid_t)syscall(SYS_gettid);
+	switch (me) {
+	case STEPS:
+		do_steps();
+		break;
+	case SPIN:
+		place_spin();
+		break;
+	case FLAGS:
+		do_flags();
+		break;
+	case ALTERNATE:
+		sigaltstack(&alternate, NULL);
+		/* fall through */
+	case TRAP:
+		shared->result[me] = place_trap() + 1;
+		break;
+	case CALL:
+		place_call(wait_here);
+		shared->result[me] = 1;
+		break;
+	case BEHIND:
+		place_behind(wait_here);
+		shared->result[me] = 1;
+		break;
+	case READ:
+		shared->result[me] = (int)place_read(wake[READ][0], &byte, 1);
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+static void *stand_by(void *arg)
+{
+	(void)arg;
+	shared->many++;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void child(void)
+{
+	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction count = { .sa_handler = on_usr1 };
+	pthread_attr_t small;
+	pthread_t thread;
+
+	sigaction(SIGILL, &trap, NULL);
+	sigaction(SIGUSR1, &count, NULL);
+	signal(SIGUSR2, SIG_IGN);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 16);
+	for (intptr_t i = 0; i < WHO; i++)
+		pthread_create(&thread, NULL, run, (void *)i);
+	for (int i = 0; i < MANY; i++)
+		pthread_create(&thread, &small, stand_by, NULL);
+	for (;;)
+		pause();
+}
+
+/* ---- the test ---- */
+
+static struct ctl_process process = { .memory = -1 };
+static struct ctl_world world = { .process = &process };
+static char said[256];
+
+void tool_error(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	(void)command;
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
+}
+
+static __attribute__((noreturn)) void give_up(const char *why)
+{
+	if (process.pid > 0)
+		kill(process.pid, SIGKILL);
+	bail("%s %s", why, said);
+}
+
+/* Looks until it is so, for ten seconds at most. */
+#define UNTIL(condition)                               \
+	do {                                           \
+		int tries = 0;                         \
+		while (!(condition)) {                 \
+			if (++tries > 10000)           \
+				give_up("never: " #condition); \
+			usleep(1000);                  \
+		}                                      \
+	} while (0)
+
+static void stop(void)
+{
+	int r = -EAGAIN;
+
+	ctl_limit_begin();
+	for (int i = 0; i < 100 && r == -EAGAIN; i++)
+		r = ctl_stop(&world);
+	if (r || !ctl_maps(&process))
+		give_up("the child does not stop");
+}
+
+static struct ctl_thread *thread_of(enum who who)
+{
+	for (size_t i = 0; i < world.threads; i++)
+		if (world.thread[i].tid == shared->tid[who])
+			return &world.thread[i];
+	give_up("a thread is missing");
+}
+
+/* Stops all, with this thread at an address: it comes there again and again. */
+static void stop_at(enum who who, uint64_t address)
+{
+	stop();
+	struct ctl_thread *t = thread_of(who);
+	for (int i = 0; i < 100000 && t->regs.rip != address; i++) {
+		int signal;
+		if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0) || ctl_await(t->tid, &signal, ~0ull) != CTL_SIGNAL ||
+			ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+			give_up("a thread makes no step");
+	}
+	if (t->regs.rip != address)
+		give_up("a thread does not come to its place");
+}
+
+static uint64_t at(void (*place)(void))
+{
+	return (uint64_t)(uintptr_t)place;
+}
+#define AT(place) at((void (*)(void))(place))
+
+/* A jump of five bytes. */
+static struct control_patch jump(uint64_t address)
+{
+	return (struct control_patch){ .address = address, .size = 5, .inside_low = address + 1,
+		.inside_high = address + 5 };
+}
+
+/* Is the patch to be left out? -1: none may be made. */
+static int clear_one(struct control_patch patch, size_t *moved)
+{
+	bool left_out = false;
+
+	return position_clear(&world, &patch, 1, &left_out, moved) ? -1 : left_out;
+}
+
+static int clear_jump(uint64_t address)
+{
+	size_t moved = 0;
+	int r = clear_one(jump(address), &moved);
+
+	return moved ? -2 : r;
+}
+
+/* A thread between instructions does the others. */
+static void test_steps(void)
+{
+	uint64_t site = AT(place_steps);
+
+	for (unsigned at = 2; at <= 4; at += 2) {
+		stop_at(STEPS, site + at);
+		struct user_regs_struct before = thread_of(STEPS)->regs;
+		is_int(clear_jump(site), 0, "a thread at byte %u: its function can be changed", at);
+		struct user_regs_struct after = thread_of(STEPS)->regs;
+		is_int(after.rip - site, 6, "it stands behind the bytes then");
+		is_int(after.rcx - before.rcx, at == 2, "and has done the second instruction once");
+		is_int(after.rdx - before.rdx, 1, "and the third once");
+		ctl_go(&world);
+	}
+	for (unsigned at = 0; at <= 6; at += 6) {
+		stop_at(STEPS, site + at);
+		is_int(clear_jump(site), 0, "a thread at byte %u: its function can be changed", at);
+		is_int(thread_of(STEPS)->regs.rip - site, at, "and it stays there");
+		ctl_go(&world);
+	}
+}
+
+/* A signal that comes meanwhile is neither lost nor delivered twice. */
+static void test_signals(void)
+{
+	uint64_t site = AT(place_steps);
+	int status;
+
+	stop_at(STEPS, site + 2);
+	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGUSR1);
+	is_int(clear_jump(site), 1, "a signal comes while a thread is brought out: its handler will return there");
+	is_int(thread_of(STEPS)->regs.rip, (long)AT(on_usr1), "the thread is in the handler");
+	is_int(shared->handled[0], 0, "which has not run yet");
+	ctl_go(&world);
+	UNTIL(shared->handled[0] == 1);
+	stop_at(STEPS, site + 2);
+	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGUSR2);
+	is_int(clear_jump(site), 0, "a signal that is ignored: the function can be changed");
+	is_int(thread_of(STEPS)->regs.rip - site, 6, "and the thread is behind the bytes");
+	ctl_go(&world);
+	is_int(shared->handled[0], 1, "the signal before was delivered once");
+	stop_at(STEPS, site + 2);
+	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGSTOP);
+	is_int(clear_jump(site), 0, "a stop: the function can be changed");
+	is_int(world.pending_stop, SIGSTOP, "and it is remembered");
+	ctl_go(&world);
+	UNTIL(waitpid(process.pid, &status, WUNTRACED | WNOHANG) == process.pid && WIFSTOPPED(status));
+	ok(WSTOPSIG(status) == SIGSTOP, "so the child stops afterwards");
+	kill(process.pid, SIGCONT);
+}
+
+/* What can't take steps. */
+static void test_left_out(void)
+{
+	static const struct {
+		enum who who;
+		void (*place)(void);
+		int left_out;
+		const char *what;
+	} rows[] = {
+		{ SPIN, place_spin, 1, "a loop within the bytes" },
+		{ TRAP, (void (*)(void))place_trap, 1, "a place that handlers interrupted" },
+		{ CALL, (void (*)(void))place_call, 1, "a return address within the bytes" },
+		{ BEHIND, (void (*)(void))place_behind, 0, "a return address behind them" },
+		{ READ, (void (*)(void))place_read, 1, "a system call within the bytes" },
+	};
+	char byte = 0;
+
+	stop();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		is_int(clear_jump(at(rows[i].place)), rows[i].left_out, "%s: %s", rows[i].what,
+			rows[i].left_out ? "left alone" : "can be changed");
+	is_int(thread_of(SPIN)->regs.rip - AT(place_spin), 1, "the loop is where it was");
+	ctl_go(&world);
+	stop_at(FLAGS, AT(place_flags) + 1);
+	is_int(clear_jump(AT(place_flags)), 1, "an instruction that would push the flag of single steps: left alone");
+	ctl_go(&world);
+	/* A handler on one stack gone, the other one is still seen. */
+	if (write(wake[TRAP][1], &byte, 1) != 1)
+		give_up("no pipe");
+	UNTIL(shared->result[TRAP]);
+	is_int(shared->result[TRAP], 1, "the handler returns to where it was");
+	stop();
+	is_int(clear_jump(AT(place_trap)), 1, "a place that a handler on another stack interrupted: left alone");
+	ctl_go(&world);
+	if (write(wake[CALL][1], &byte, 1) != 1 || write(wake[BEHIND][1], &byte, 1) != 1 ||
+		write(wake[READ][1], &byte, 1) != 1)
+		give_up("no pipe");
+	UNTIL(shared->result[CALL] && shared->result[BEHIND] && shared->result[READ]);
+	is_int(shared->result[READ], 1, "the system call had its result");
+	stop();
+	is_int(clear_jump(AT(place_read)), 0, "after it the function can be changed");
+	ctl_go(&world);
+}
+
+/* Where the bytes at another place do the same: contexts go there. */
+static void test_moved(void)
+{
+	struct control_patch patch = jump(AT(place_trap));
+	size_t moved = 0;
+	char byte = 0;
+
+	patch.resume = AT(place_trap_end);
+	stop();
+	is_int(clear_one(patch, &moved), 0, "what a handler interrupted can go on elsewhere");
+	is_int(moved, 1, "so it will");
+	ctl_go(&world);
+	if (write(wake[ALTERNATE][1], &byte, 1) != 1)
+		give_up("no pipe");
+	UNTIL(shared->result[ALTERNATE]);
+	is_int(shared->result[ALTERNATE], 2, "and does");
+	patch = jump(AT(place_steps));
+	patch.resume = AT(place_steps) + 6;
+	stop_at(STEPS, AT(place_steps) + 4);
+	is_int(clear_one(patch, &moved), 0, "likewise a thread");
+	is_int(thread_of(STEPS)->regs.rip - AT(place_steps), 6, "which is there at once");
+	/* It has not done the third instruction, which is no NOP: else it would count as wrong. */
+	thread_of(STEPS)->regs.rdx++;
+	ptrace(PTRACE_SETREGS, thread_of(STEPS)->tid, 0, &thread_of(STEPS)->regs);
+	ctl_go(&world);
+}
+
+/* Many of both: each function for itself. */
+static void test_many(void)
+{
+	static struct control_patch patch[FAR + 2];
+	static bool left_out[FAR + 2];
+	size_t moved = 0, n = 0, others = 0;
+
+	UNTIL(shared->many == MANY);
+	stop_at(STEPS, AT(place_steps) + 2);
+	is_int(world.threads >= MANY, 1, "%zu threads", world.threads);
+	for (size_t i = 0; i < FAR; i++)
+		patch[n++] = jump(0x10000 + 64 * i);
+	patch[n++] = jump(AT(place_spin));
+	patch[n++] = jump(AT(place_steps));
+	uint64_t begin = ctl_now();
+	is_int(position_clear(&world, patch, n, left_out, &moved), 0, "a thousand functions at once");
+	diag("%zu functions, %zu threads: %.2f ms", n, world.threads, (double)(ctl_now() - begin) / 1e6);
+	for (size_t i = 0; i < FAR; i++)
+		others += left_out[i];
+	is_int(others, 0, "those that nobody is in can be changed");
+	is_int(left_out[FAR], 1, "that with the loop can't");
+	is_int(left_out[FAR + 1], 0, "that whose thread came out can");
+	ctl_go(&world);
+}
+
+int main(void)
+{
+	sigset_t set;
+	int status = 0;
+	char path[64];
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		give_up("no memory");
+	for (int i = 0; i < WHO; i++)
+		if (pipe(wake[i]))
+			give_up("no pipe");
+	/* As ctl_request(), for ctl_wait(). */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	process.pid = fork();
+	if (process.pid == 0) {
+		child();
+		_exit(0);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	process.block_at = (uint64_t)(uintptr_t)&magic;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)process.pid);
+	process.memory = open(path, O_RDWR | O_CLOEXEC);
+	process.writable = process.memory >= 0;
+	if (!process.writable)
+		process.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (process.memory < 0)
+		give_up("no memory of the child");
+	UNTIL(shared->there[TRAP] && shared->there[ALTERNATE] && shared->there[CALL] && shared->there[BEHIND]);
+	UNTIL(shared->tid[READ] && ctl_state(process.pid, shared->tid[READ]) == 'S');
+	UNTIL(shared->tid[STEPS] && shared->tid[FLAGS]);
+	/* Threads that turn round may not have come to it yet. */
+	for (int tries = 0, there = 0; !there && tries < 1000; tries++) {
+		stop();
+		there = shared->tid[SPIN] && thread_of(SPIN)->regs.rip == AT(place_spin) + 1;
+		ctl_go(&world);
+	}
+	test_steps();
+	test_signals();
+	test_left_out();
+	test_moved();
+	test_many();
+	is_int(shared->wrong, 0, "the child noticed nothing");
+	is_int(waitpid(process.pid, &status, WNOHANG), 0, "and lives");
+	kill(process.pid, SIGKILL);
+	waitpid(process.pid, &status, 0);
+	ctl_maps_free(&process);
+	ctl_world_free(&world);
+	return done_testing();
+}
