@@ -147,16 +147,18 @@ static int run(const struct record_options *options)
 {
 	struct record_folder folder;
 	const struct record_watcher watcher = {.begun = begun, .context = &folder};
+	struct record_objects objects;
+	struct rules rules = { 0 };
 	char *path, *output, *searched = NULL;
 	int status;
-	bool off;
 
 	/* Things that may fail are tried before anything is made. */
 	path = record_find(options->command[0], &status);
 	if (!path)
 		return status;
 	status = RECORD_FAILED;
-	output = record_prepare(options, path, &off, &searched);
+	record_objects_find(&objects, path);
+	output = record_prepare(options, &objects, &rules, &searched);
 	if (!output || record_folder_make(&folder, output) < 0)
 		goto out;
 	if (record_folder_begin(&folder, options->command) < 0) {
@@ -178,7 +180,7 @@ static int run(const struct record_options *options)
 	}
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
-	record_after(&folder, options->command[0], path, off);
+	record_after(&folder, options->command[0], path, rules.disabled || rules.prepare == RULES_PREPARE_NONE);
 	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();
 	record_broker_say(&folder);
@@ -189,6 +191,8 @@ static int run(const struct record_options *options)
 	record_folder_close(&folder);
 	status = record_pass_on(wait_status);
 out:
+	arena_free(&rules.arena);
+	record_objects_free(&objects);
 	free(searched);
 	free(output);
 	free(path);

@@ -35,35 +35,52 @@ struct record_options {
 	char **command;
 };
 
+/* ---- tool/record/objects.c: what the dynamic linker will load ---- */
+
+struct record_objects {
+	char *program;	/* what the kernel loads in the end: of a script, its interpreter; NULL: none is known */
+	char **library; /* paths, as ld.so has them, itself among them; preloaded ones, too */
+	size_t libraries;
+	bool listed; /* ld.so told them all */
+};
+
+/*
+ * Finds them for the command at path. The program's dynamic linker is asked in a child, with this process's
+ * environment but for LD_AUDIT, LD_DEBUG and LD_WARN, for 2 s at most. Changes SIGCHLD's action while it waits.
+ */
+void record_objects_find(struct record_objects *objects, const char *path);
+void record_objects_free(struct record_objects *objects);
+
 /* ---- tool/record/rules.c: what the module shall do, as environment ---- */
 
 /*
  * Turns the options into the rules and the environment of the traced command (LD_AUDIT, GLIBC_TUNABLES, XAUDIT_RULES,
- * XAUDIT_CONFIG), and sets them in this process's environment. path: of the command, from record_find(). Returns the
- * path of the trace folder, absolute, %p replaced (the caller frees it), and whether everything is off at first; or
- * NULL after one line on stderr. *searched becomes the path of a configuration that is used though no option names it,
- * or NULL; the caller frees it.
+ * XAUDIT_CONFIG), and sets them in this process's environment. objects: of the command. Returns the path of the trace
+ * folder, absolute, %p replaced (the caller frees it), and the rules as the module will read them (arena_free() is the
+ * caller's, in any case); or NULL after one line on stderr. *searched becomes the path of a configuration that is used
+ * though no option names it, or NULL; the caller frees it.
  */
-char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched);
+char *record_prepare(const struct record_options *options, const struct record_objects *objects, struct rules *rules,
+	char **searched);
 
 /* A path from the root, which the caller frees; NULL after one line on stderr. */
 char *record_absolute(const char *path);
 
-/* The part of record_prepare() that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path NULL: any command. Returns 0, or
- * -1 after one line on stderr. */
+/*
+ * The part of record_prepare() that needs no rules: LD_AUDIT and GLIBC_TUNABLES. path: of the command, or NULL: any
+ * command. Returns 0, or -1 after one line on stderr.
+ */
 int record_environment(const char *path);
 
 /* ---- tool/record/tls.c: what the command's libraries need ---- */
 
 /*
- * How many bytes of optional static TLS the program at path needs to be loaded, with its start-up libraries, under an
- * auditor. Of a script, its interpreter is looked at. Asks the program's dynamic linker in a child, with this process's
- * environment but for LD_AUDIT and LD_DEBUG, for 2 s at most. Returns at least RECORD_TLS, also when the need can't be
- * found out. Changes SIGCHLD's action while it waits.
+ * How many bytes of optional static TLS the program needs to be loaded, with its start-up libraries, under an auditor:
+ * at least RECORD_TLS, also when the need can't be found out.
  */
 #define RECORD_TLS                                                                                                     \
 	1024 /* room for libraries that are loaded later, as much as untraced; each thread's stack pays for it */
-size_t record_tls(const char *path);
+size_t record_tls(const struct record_objects *objects);
 
 /* ---- tool/record/folder.c, tool/record/file.c: the trace folder ---- */
 

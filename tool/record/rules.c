@@ -339,10 +339,10 @@ static int set_module(void)
 }
 
 /*
- * path: of the command, or NULL. A size that the user has set is kept. What is set beyond RECORD_TLS is for this
+ * objects: of the command, or NULL. A size that the user has set is kept. What is set beyond RECORD_TLS is for this
  * command alone.
  */
-static void set_tunables(const char *path)
+static void set_tunables(const struct record_objects *objects)
 {
 	const char *before = getenv("GLIBC_TUNABLES");
 	char *value, *more;
@@ -356,7 +356,7 @@ static void set_tunables(const char *path)
 		p += *p == ':';
 	}
 	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_TLS);
-	size_t need = path ? record_tls(path) : 0;
+	size_t need = objects ? record_tls(objects) : 0;
 	if (need > RECORD_TLS) {
 		more = memory_format("%s:" STATIC_TLS_ONCE "=2:" STATIC_TLS_TUNABLE "=%zu", value, need);
 		free(value);
@@ -365,17 +365,30 @@ static void set_tunables(const char *path)
 	set("GLIBC_TUNABLES", value);
 }
 
-int record_environment(const char *path)
+static int set_environment(const struct record_objects *objects)
 {
 	if (set_module() < 0)
 		return -1;
-	set_tunables(path);
+	set_tunables(objects);
 	return 0;
 }
 
-char *record_prepare(const struct record_options *options, const char *path, bool *off, char **searched)
+int record_environment(const char *path)
 {
-	struct rules found = { 0 }, rules = { 0 };
+	struct record_objects objects;
+
+	if (!path)
+		return set_environment(NULL);
+	record_objects_find(&objects, path);
+	int r = set_environment(&objects);
+	record_objects_free(&objects);
+	return r;
+}
+
+char *record_prepare(const struct record_options *options, const struct record_objects *objects, struct rules *rules,
+	char **searched)
+{
+	struct rules found = { 0 };
 	const char *named = options->config ? options->config : getenv("XAUDIT_CONFIG");
 	char *config = NULL, *given = NULL, *text = NULL, *sections = NULL, *output = NULL;
 	size_t size;
@@ -398,7 +411,6 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	fclose(to);
 	if (read_rules(&found, given, config) < 0)
 		goto out;
-	*off = found.disabled || found.prepare == RULES_PREPARE_NONE;
 	*searched = !config && found.file ? record_absolute(found.file) : NULL;
 
 	to = open_memstream(&sections, &size);
@@ -425,7 +437,7 @@ char *record_prepare(const struct record_options *options, const char *path, boo
 	 */
 	if (!config && found.file && !*sections)
 		config = record_absolute(found.file);
-	if (read_rules(&rules, text, config) < 0 || record_environment(path) < 0)
+	if (read_rules(rules, text, config) < 0 || set_environment(objects) < 0)
 		goto bad;
 	set("XAUDIT_RULES", text);
 	text = NULL;
@@ -439,7 +451,6 @@ bad:
 	output = NULL;
 out:
 	arena_free(&found.arena);
-	arena_free(&rules.arena);
 	free(given);
 	free(sections);
 	free(config);
