@@ -2,7 +2,8 @@
 /*
  * The module's way to the index of a file that is loaded. Looked into, in this order, until one holds an index that is
  * believed (audit/index/index.h: whose), whole at its head, of our version and of this file:
- *	$XAUDIT_INDEX, an absolute path: `xaudit record` names a folder so where it can write to neither of the others
+ *	$XAUDIT_INDEX, an absolute path: of a user who wants them there, and of `xaudit record` where it can write to
+ *	neither of the others
  *	the user's folder and the system's, as index_folder() has them
  * The environment counts as it is when the process starts: what the program changes there later is not seen.
  *

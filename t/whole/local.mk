@@ -18,7 +18,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/list.t t/whole/lost.t t/whole/man-examples.t t/whole/man-lint.t t/whole/modes.t \
 	t/whole/module-exports.t t/whole/new_kind.t t/whole/objects.t t/whole/overflow.t t/whole/programs.t \
 	t/whole/read-running.t t/whole/reader-events.t t/whole/reader-memory.t t/whole/record-options.t \
-	t/whole/record-signals.t t/whole/registers.t t/whole/reload.t t/whole/replay.t t/whole/report.t \
+	t/whole/record-signals.t t/whole/record_index.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
+	t/whole/report.t \
 	t/whole/resolve.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
 	t/whole/sanitized.t t/whole/signal-steps.t t/whole/slow_disk.t t/whole/source-rules.t t/whole/starts.t \
 	t/whole/static_tls.t t/whole/threads.t t/whole/tool-order.t t/whole/transparent.t t/whole/tree.t \

@@ -89,11 +89,9 @@ static int read_identity(struct image *image, int fd)
 	return 0;
 }
 
-/* The dynamic linker says so by its name. */
-static bool is_loader(struct image *image)
+/* NULL: it has none. */
+static const char *read_soname(struct site_file *file)
 {
-	struct site_file *file = &image->file;
-
 	for (size_t s = 0; s < file->segments; s++) {
 		const Elf64_Phdr *segment = &file->segment[s];
 		const uint8_t *p = segment->p_type == PT_DYNAMIC
@@ -108,10 +106,33 @@ static bool is_loader(struct image *image)
 			if (entry.d_tag != DT_SONAME || entry.d_un.d_val >= file->dynamic.strtab_size)
 				continue;
 			const uint8_t *name = site_file_at(file, file->dynamic.strtab + entry.d_un.d_val, &size);
-			return name && size > 8 && (!memcmp(name, "ld-linux", 8) || !memcmp(name, "ld64.so", 7));
+			return name && memchr(name, 0, size) ? (const char *)name : NULL;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/* The dynamic linker says so by its name. */
+static bool is_loader(struct image *image)
+{
+	const char *name = read_soname(&image->file);
+
+	return name && (!strncmp(name, "ld-linux", 8) || !strncmp(name, "ld64.so", 7));
+}
+
+int image_identify(int fd, struct index_identity *identity, char **soname)
+{
+	struct image image = { 0 };
+	int r = site_file_open(&image.file, fd);
+
+	if (r)
+		return r;
+	r = read_identity(&image, fd);
+	*identity = image.identity;
+	const char *name = read_soname(&image.file);
+	*soname = name ? memory_text(name, strlen(name)) : NULL;
+	site_file_close(&image.file);
+	return r;
 }
 
 const struct image_code *image_section(const struct image *image, uint64_t address)

@@ -52,8 +52,8 @@ static const struct options_syntax syntax = {
 		"\n"
 		"Options:\n",
 	.tail = "\n"
-		"It is kept in $XDG_CACHE_HOME/xaudit or ~/.cache/xaudit; root's in /var/cache/xaudit, for all\n"
-		"users.\n",
+		"It is kept in $XAUDIT_INDEX, else $XDG_CACHE_HOME/xaudit or ~/.cache/xaudit; root's in\n"
+		"/var/cache/xaudit, for all users.\n",
 };
 
 /* Tenths of percent, never more than there are: 100.0 is all. */
@@ -117,24 +117,21 @@ static void print(const struct index *index, const char *file, bool verbose)
 }
 
 /* Where it belongs; 0 when there is no such place. */
-static int find_folder(const struct options *options, char *to, size_t room)
+static int find_folder(const struct options *options, char *to, size_t room, int *shared)
 {
+	*shared = 0;
 	if (options->folder)
 		return snprintf(to, room, "%s", options->folder) < (int)room;
-	return index_folder(geteuid() ? 0 : 1, getenv("XDG_CACHE_HOME"), getenv("HOME"), to, room);
-}
-
-static const char *why_not_kept(int r)
-{
-	return r == -EPERM ? "it is not yours, or others may write to it" : strerror(-r);
+	return index_own_folder(to, room, shared);
 }
 
 /* Puts it into a folder, or as the last resort writes it to the descriptor. */
 static int keep(const struct options *options, const struct index_made *made, const char *file)
 {
 	char folder[PATH_MAX];
-	bool found = !options->dry && find_folder(options, folder, sizeof(folder));
-	int r = found ? index_put(made, folder, !options->folder && !geteuid()) : 0;
+	int shared;
+	bool found = !options->dry && find_folder(options, folder, sizeof(folder), &shared);
+	int r = found ? index_put(made, folder, shared) : 0;
 
 	if (found && !r)
 		return TOOL_OK;
@@ -146,7 +143,7 @@ static int keep(const struct options *options, const struct index_made *made, co
 	} else if (options->dry) {
 		r = 0;
 	} else if (found) {
-		tool_error("index", "%s: can't be kept in %s: %s", file, folder, why_not_kept(r));
+		tool_error("index", "%s: can't be kept in %s: %s", file, folder, index_why_not_put(r));
 	} else {
 		tool_error("index", "no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache");
 		r = -ENOENT;

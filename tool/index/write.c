@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit/index/index.h"
+#include "audit/index/find.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
 #include "tool/memory.h"
@@ -225,13 +225,22 @@ int index_write(int fd, const struct index_made *made)
 	return 0;
 }
 
-int index_put(const struct index_made *made, const char *folder, int shared)
+int index_own_folder(char *to, size_t room, int *shared)
 {
-	const struct index_head *head = made->bytes;
-	char name[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
-	mode_t mode = shared ? 0644 : 0600;
+	const char *named = getenv(INDEX_FOLDER_VARIABLE);
+
+	*shared = 0;
+	if (named && *named == '/')
+		return snprintf(to, room, "%s", named) < (int)room;
+	*shared = !geteuid();
+	return index_folder((unsigned)*shared, getenv("XDG_CACHE_HOME"), getenv("HOME"), to, room);
+}
+
+/* Returns a descriptor, or as index_put(). */
+static int open_folder(const char *folder, int shared)
+{
+	int r = make_folder(folder, shared ? 0755 : 0700);
 	struct stat st;
-	int fd, r = make_folder(folder, shared ? 0755 : 0700);
 
 	if (r)
 		return r;
@@ -241,8 +250,38 @@ int index_put(const struct index_made *made, const char *folder, int shared)
 	r = fstat(at, &st) ? -errno : 0;
 	if (!r && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
 		r = -EPERM;
-	if (r)
-		goto out;
+	if (!r)
+		return at;
+	close(at);
+	return r;
+}
+
+const char *index_why_not_put(int r)
+{
+	return r == -EPERM ? "it is not yours, or others may write to it" : strerror(-r);
+}
+
+int index_may_put(const char *folder, int shared)
+{
+	int at = open_folder(folder, shared), r = 0;
+
+	if (at < 0)
+		return at;
+	if (faccessat(at, ".", W_OK | X_OK, AT_EACCESS))
+		r = -errno;
+	close(at);
+	return r;
+}
+
+int index_put(const struct index_made *made, const char *folder, int shared)
+{
+	const struct index_head *head = made->bytes;
+	char name[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
+	mode_t mode = shared ? 0644 : 0600;
+	int fd, r, at = open_folder(folder, shared);
+
+	if (at < 0)
+		return at;
 	index_file_name(&head->identity, name);
 	snprintf(next, sizeof(next), ".%s.%ld", name, (long)getpid());
 	/* One that a killed process of our number left. */

@@ -24,6 +24,18 @@ int index_make(struct index_made *made, int fd, const char *path);
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 
+/*
+ * Where this user's indexes belong: $XAUDIT_INDEX, or as index_folder() has it. Returns 1, or 0 when there is no such
+ * folder, or no room in `to`. *shared: as index_put() takes it.
+ */
+int index_own_folder(char *to, size_t room, int *shared);
+
+/* What it means that index_put() returned r < 0: why the folder takes none. */
+const char *index_why_not_put(int r);
+
+/* Could index_put() put anything there? Makes the folder. Returns as index_put(). */
+int index_may_put(const char *folder, int shared);
+
 /* Writes it to a file or pipe, from its position on. Returns 0 or -errno. */
 int index_write(int fd, const struct index_made *made);
 

@@ -148,6 +148,7 @@ static int run(const struct record_options *options)
 	struct record_folder folder;
 	const struct record_watcher watcher = {.begun = begun, .context = &folder};
 	struct record_objects objects;
+	struct record_indexes left = { 0 };
 	struct rules rules = { 0 };
 	char *path, *output, *searched = NULL;
 	int status;
@@ -159,8 +160,12 @@ static int run(const struct record_options *options)
 	status = RECORD_FAILED;
 	record_objects_find(&objects, path);
 	output = record_prepare(options, &objects, &rules, &searched);
-	if (!output || record_folder_make(&folder, output) < 0)
+	if (!output)
 		goto out;
+	record_indexes_make(&left, &rules, &objects);
+	if (record_folder_make(&folder, output) < 0)
+		goto out;
+	record_indexes_aside(&left, &folder);
 	if (record_folder_begin(&folder, options->command) < 0) {
 		record_folder_undo(&folder);
 		goto out;
@@ -191,6 +196,9 @@ static int run(const struct record_options *options)
 	record_folder_close(&folder);
 	status = record_pass_on(wait_status);
 out:
+	for (size_t i = 0; i < left.count; i++)
+		free(left.file[i]);
+	free(left.file);
 	arena_free(&rules.arena);
 	record_objects_free(&objects);
 	free(searched);

@@ -127,6 +127,31 @@ int record_folder_end(struct record_folder *folder, int status);
 bool record_is_process_name(const char *name);
 bool record_is_thread_name(const char *name);
 
+/* ---- tool/record/index.c: indexes of what the command will load ---- */
+
+#define RECORD_INDEXES "index" /* the folder of a trace that holds them where no other can */
+
+/* Files that need an index and have none. */
+struct record_indexes {
+	char **file;
+	size_t count;
+};
+
+/*
+ * Makes the indexes (format/index.h) that the rules will ask for when the command starts, in this user's folder; the
+ * analysis runs in children. Says in a line each what can't be analysed, and, on a terminal, that it takes long. Those
+ * that belong into a folder that does not take them are left, and said so: for record_indexes_aside(). Changes
+ * SIGCHLD's action while it waits.
+ */
+void record_indexes_make(
+	struct record_indexes *left, const struct rules *rules, const struct record_objects *objects);
+
+/*
+ * Makes those that are left in DIR/index, and names that folder in the environment. To be called before
+ * record_folder_begin(). Frees them.
+ */
+void record_indexes_aside(struct record_indexes *left, const struct record_folder *folder);
+
 /* ---- tool/record/broker.c: files for processes that can't open their own ---- */
 
 /*

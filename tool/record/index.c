@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Indexes of what the command will load (format/index.h). A traced process would have to wait for them, or go without;
+ * and analysis takes as long as starting some programs does. So they are made before the command starts, if the rules
+ * ask for a kind whose sites come from them.
+ *
+ * A child of this process analyses each file, a few at a time: so no file, however damaged, can end this process, and
+ * what the analysis needs of memory is gone when it ends.
+ */
+#define _GNU_SOURCE
+#include "tool/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/index/find.h"
+#include "audit/rules/rules.h"
+#include "tool/index/image.h"
+#include "tool/index/write.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+#define MOST_NAMED 1000 /* files that one pattern names */
+#define MOST_JOBS  8
+#define LONG	   1000 /* ms until the user is told what is going on */
+
+/* ---- which ---- */
+
+struct search {
+	const struct rules *rules;
+	struct record_indexes *missing;
+	struct index_identity *seen;
+	size_t count;
+};
+
+/* Will the module want an index of such an object? */
+static bool is_wanted(const struct rules_section *section, const char *path, const char *soname)
+{
+	if (!section || !((section->kinds | section->fallback) & kinds_with(KIND_BY_INDEX)))
+		return false;
+	for (const struct rules_pattern *p = section->functions; p; p = p->next) {
+		struct rules_pattern any = { .function = "*", .library = p->library };
+
+		if (rules_match(&any, NULL, path, soname))
+			return true;
+	}
+	return !section->functions;
+}
+
+static bool is_whole(const char *folder, const struct index_identity *identity)
+{
+	struct index index, copy;
+	bool whole;
+
+	if (index_open(&index, folder, identity))
+		return false;
+	whole = !index_attach(&copy, index.head, index.size, NULL);
+	index_close(&index);
+	return whole;
+}
+
+/* In a folder in which the module looks. */
+static bool is_there(const struct index_identity *identity)
+{
+	const char *named = getenv(INDEX_FOLDER_VARIABLE);
+	char folder[PATH_MAX];
+
+	if (named && *named == '/' && is_whole(named, identity))
+		return true;
+	for (unsigned i = 0; i < 2; i++)
+		if (index_folder(i, getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder)) &&
+			is_whole(folder, identity))
+			return true;
+	return false;
+}
+
+static bool was_seen(struct search *search, const struct index_identity *identity)
+{
+	for (size_t i = 0; i < search->count; i++)
+		if (index_same_file(&search->seen[i], identity))
+			return true;
+	search->seen = memory_resize(search->seen, search->count + 1, sizeof(*search->seen));
+	search->seen[search->count++] = *identity;
+	return false;
+}
+
+/* Adds the file if its index is wanted and missing. What can't be read is left to the program's own messages. */
+static void look_at(struct search *search, const char *path, bool program)
+{
+	struct index_identity identity;
+	char *soname;
+	const char *base = strrchr(path, '/');
+	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int r = fd < 0 ? -errno : image_identify(fd, &identity, &soname);
+
+	if (fd >= 0)
+		close(fd);
+	if (r)
+		return;
+	/* Nothing of the dynamic linker can be displaced. */
+	if (strcmp(base ? base + 1 : path, RECORD_LOADER) &&
+		is_wanted(rules_for(search->rules, path, soname, program), path, soname) &&
+		!was_seen(search, &identity) && !is_there(&identity)) {
+		struct record_indexes *missing = search->missing;
+
+		missing->file = memory_resize(missing->file, missing->count + 1, sizeof(*missing->file));
+		missing->file[missing->count++] = memory_text(path, strlen(path));
+	}
+	free(soname);
+}
+
+/* Files that a pattern for libraries names by absolute paths: of libraries that the program loads later. */
+static void look_at_named(struct search *search, const char *pattern)
+{
+	glob_t found;
+
+	if (!pattern || *pattern != '/' || glob(pattern, GLOB_NOSORT, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc && i < MOST_NAMED; i++)
+		look_at(search, found.gl_pathv[i], false);
+	globfree(&found);
+}
+
+static void find_missing(struct search *search, const struct record_objects *objects)
+{
+	char *program = objects->program ? realpath(objects->program, NULL) : NULL;
+
+	if (program)
+		look_at(search, program, true);
+	free(program);
+	for (size_t i = 0; i < objects->libraries; i++)
+		look_at(search, objects->library[i], false);
+	for (const struct rules_section *section = search->rules->sections; section; section = section->next) {
+		look_at_named(search, section->library);
+		for (const struct rules_pattern *p = section->functions; p; p = p->next)
+			look_at_named(search, p->library);
+	}
+	free(search->seen);
+}
+
+/* ---- making them ---- */
+
+struct job {
+	pid_t pid;
+	const char *file;
+};
+
+/* In a child: returns its exit status. */
+static int make(const char *file, const char *folder, int shared)
+{
+	struct index_made made;
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	/* libdwfl would ask a server for debug files, and wait for it. */
+	unsetenv("DEBUGINFOD_URLS");
+	int r = fd < 0 ? -errno : index_make(&made, fd, file);
+	if (r) {
+		tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s", file,
+			r == -ENOEXEC ? "it is no x86-64 program or library" : strerror(-r));
+		return RECORD_FAILED;
+	}
+	r = index_put(&made, folder, shared);
+	if (r)
+		tool_error("record", "the index of %s can't be kept in %s, so its functions have no kind entry: %s",
+			file, folder, index_why_not_put(r));
+	return r ? RECORD_FAILED : 0;
+}
+
+/* end: closed when the child ends. */
+static void start(struct job *job, int *end, const char *file, const char *folder, int shared)
+{
+	int ends[2];
+	pid_t parent = getpid();
+
+	*job = (struct job){ .pid = -1, .file = file };
+	*end = -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	job->pid = fork();
+	if (!job->pid) {
+		/* If the user gives up, so do we. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(RECORD_FAILED);
+		_exit(make(file, folder, shared));
+	}
+	close(ends[1]);
+	if (job->pid < 0)
+		close(ends[0]);
+	else
+		*end = ends[0];
+}
+
+static void finish(const struct job *job)
+{
+	int status = 0;
+
+	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		tool_error("record", "%s can't be analysed, so its functions have no kind entry: signal %d (%s)",
+			job->file, WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+static void say_long(size_t count)
+{
+	if (isatty(STDERR_FILENO))
+		tool_error("record", "analysing %zu file%s, once for all: which functions could be traced by entry",
+			count, count == 1 ? "" : "s");
+}
+
+static void make_all(const struct record_indexes *missing, const char *folder, int shared)
+{
+	struct job job[MOST_JOBS];
+	struct pollfd end[MOST_JOBS];
+	struct sigaction before, action = { .sa_handler = SIG_DFL };
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t most = processors < 1 ? 1 : processors > MOST_JOBS ? MOST_JOBS : (size_t)processors, jobs = 0, next = 0;
+	long long begin = now();
+	bool said = false;
+
+	/* If it were ignored, children would vanish with their status. */
+	sigaction(SIGCHLD, &action, &before);
+	while (jobs || next < missing->count) {
+		if (jobs < most && next < missing->count) {
+			start(&job[jobs], &end[jobs].fd, missing->file[next], folder, shared);
+			end[jobs].events = POLLIN;
+			if (job[jobs].pid < 0)
+				tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s",
+					missing->file[next], strerror(errno));
+			else
+				jobs++;
+			next++;
+			continue;
+		}
+		long long left = begin + LONG - now();
+		int ready = poll(end, jobs, said ? -1 : left > 0 ? (int)left : 0);
+		if (!ready && !said) {
+			say_long(missing->count);
+			said = true;
+		}
+		for (size_t i = jobs; ready > 0 && i--;) {
+			if (!end[i].revents)
+				continue;
+			close(end[i].fd);
+			finish(&job[i]);
+			job[i] = job[--jobs];
+			end[i] = end[jobs];
+		}
+	}
+	sigaction(SIGCHLD, &before, NULL);
+}
+
+static void forget(struct record_indexes *indexes)
+{
+	for (size_t i = 0; i < indexes->count; i++)
+		free(indexes->file[i]);
+	free(indexes->file);
+	*indexes = (struct record_indexes){ 0 };
+}
+
+void record_indexes_make(struct record_indexes *left, const struct rules *rules, const struct record_objects *objects)
+{
+	struct search search = { .rules = rules, .missing = left };
+	char folder[PATH_MAX];
+	int shared, r = 0;
+
+	*left = (struct record_indexes){ 0 };
+	if (!(rules_kinds(rules) & kinds_with(KIND_BY_INDEX)))
+		return;
+	find_missing(&search, objects);
+	if (!left->count)
+		return;
+	if (!index_own_folder(folder, sizeof(folder), &shared)) {
+		tool_error("record",
+			"indexes are made for this trace alone: no folder is theirs; set XDG_CACHE_HOME or HOME");
+	} else if ((r = index_may_put(folder, shared))) {
+		tool_error("record", "indexes are made for this trace alone: they can't be kept in %s: %s", folder,
+			index_why_not_put(r));
+	} else {
+		make_all(left, folder, shared);
+		forget(left);
+	}
+}
+
+void record_indexes_aside(struct record_indexes *left, const struct record_folder *folder)
+{
+	if (!left->count)
+		return;
+	char *path = memory_format("%s/" RECORD_INDEXES, folder->path);
+	make_all(left, path, 0);
+	if (setenv(INDEX_FOLDER_VARIABLE, path, 1))
+		memory_failed();
+	free(path);
+	forget(left);
+}
