@@ -22,7 +22,7 @@ test_environment = \
 	CC='$(CC)'; export CC; CXX='$(CXX)'; export CXX; CLANG='$(CLANG)'; export CLANG; \
 	XAUDIT_ASAN='$(XAUDIT_ASAN)'; export XAUDIT_ASAN; XAUDIT_TSAN='$(XAUDIT_TSAN)'; export XAUDIT_TSAN; \
 	LC_ALL=C; export LC_ALL; \
-	unset LD_AUDIT LD_BIND_NOW XAUDIT_CONFIG XAUDIT_RULES XAUDIT_MODULE NO_COLOR;
+	unset LD_AUDIT LD_BIND_NOW XAUDIT_CONFIG XAUDIT_RULES XAUDIT_MODULE XAUDIT_INDEX XAUDIT_COMMAND NO_COLOR;
 AM_TESTS_ENVIRONMENT = $(test_environment)
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.

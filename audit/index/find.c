@@ -2,35 +2,96 @@
 #include "audit/index/find.h"
 
 #include <limits.h> /* PATH_MAX */
+#include <unistd.h> /* X_OK */
 
+#include "audit/index/helper.h"
+#include "runtime/maps.h"
+#include "runtime/process.h"
+#include "runtime/text.h"
 #include "x86_64/sys.h"
 
-#define FOLDERS 3 /* one that `xaudit record` names, the user's, the system's */
+#define FOLDERS	    3 /* the one that is named, the user's, the system's */
+#define VARIABLES   3 /* what the command needs of the environment */
+#define ATTEMPTS    256
+#define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
-/* Paths, one behind the other, as a rule in one page. */
-static char paths[FOLDERS * PATH_MAX] SYS_LARGE;
+static const char *const variable_name[VARIABLES] = { "XDG_CACHE_HOME", "HOME", INDEX_FOLDER_VARIABLE };
+
+/* Strings, one behind the other, as a rule in one page: the program may overwrite its environment. */
+static struct {
+	char bytes[2 * FOLDERS * PATH_MAX];
+	size_t used;
+} strings SYS_LARGE;
+
 static const char *folder[FOLDERS];
 static unsigned folders;
+static const char *environ_of_command[VARIABLES + 1];
+static const char *named_command; /* or NULL */
+static int gave_up;		  /* the command is not run again. Under ld.so's lock */
+
+/* An attempt to make an index that put none into a folder. Each file is attempted once. */
+static struct attempt {
+	struct index_identity identity;
+	const void *bytes; /* an index that lies in memory alone, whole; NULL: it failed */
+	size_t size;
+} attempts[ATTEMPTS] SYS_LARGE;
+/* Those before never change. Written under ld.so's lock. */
+static unsigned attempted;
+
+/* ---- the environment ---- */
+
+/* Keeps "first" + "second"; NULL: none, or too long. */
+static const char *keep(const char *first, const char *second)
+{
+	char *to = strings.bytes + strings.used;
+	size_t n = sys_length(first), m = second ? sys_length(second) + 1 : 0;
+
+	if (!m || n + m > sizeof(strings.bytes) - strings.used)
+		return NULL;
+	sys_copy(to, first, n);
+	sys_copy(to + n, second, m);
+	strings.used += n + m;
+	return to;
+}
+
+static void add_folder(const char *path)
+{
+	folder[folders] = keep("", path);
+	folders += folder[folders] != NULL;
+}
+
+static const char *absolute(const char *path)
+{
+	return path && path[0] == '/' && sys_length(path) < PATH_MAX ? path : NULL;
+}
 
 void index_find_init(char *(*environment)(const char *name))
 {
-	const char *cache_home = environment("XDG_CACHE_HOME"), *home = environment("HOME");
-	const char *named = environment(INDEX_FOLDER_VARIABLE);
-	char *to = paths;
+	const char *value[VARIABLES], *command = environment(INDEX_COMMAND_VARIABLE);
+	char path[PATH_MAX];
+	unsigned kept = 0;
 
+	strings.used = 0;
 	folders = 0;
-	if (named && named[0] == '/' && sys_length(named) < PATH_MAX) {
-		sys_copy(to, named, sys_length(named) + 1);
-		folder[folders++] = to;
-		to += sys_length(to) + 1;
+	for (unsigned i = 0; i < VARIABLES; i++) {
+		char name[32];
+		value[i] = absolute(environment(variable_name[i]));
+		struct text text = { name, sizeof(name), 0 };
+		text_string(&text, variable_name[i]);
+		text_char(&text, '=');
+		environ_of_command[kept] = keep(name, value[i]);
+		kept += environ_of_command[kept] != NULL;
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		if (!index_folder(i, cache_home, home, to, PATH_MAX))
-			continue;
-		folder[folders++] = to;
-		to += sys_length(to) + 1;
-	}
+	environ_of_command[kept] = NULL;
+	add_folder(value[2]);
+	for (unsigned i = 0; i < 2; i++)
+		if (index_folder(i, value[0], value[1], path, sizeof(path)))
+			add_folder(path);
+	/* What is no path is none that could be run. */
+	named_command = command ? keep("", absolute(command) ? command : "") : NULL;
 }
+
+/* ---- looking ---- */
 
 /* Is there an index, though one that is refused? Otherwise the folder is not there, or out of reach. */
 static int tells_of_one(int r)
@@ -38,11 +99,10 @@ static int tells_of_one(int r)
 	return r == -EPERM || r == -EBADMSG || r == -EPROTO || r == -ESTALE;
 }
 
-int index_find(struct index *to, const struct index_identity *identity, const char *path)
+static int look(struct index *to, const struct index_identity *identity)
 {
 	int why = -ENOENT;
 
-	(void)path;
 	for (unsigned i = 0; i < folders; i++) {
 		int r = index_open(to, folder[i], identity);
 		if (!r)
@@ -51,4 +111,175 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 			why = r;
 	}
 	return why;
+}
+
+static const struct attempt *attempt_at(const struct index_identity *identity)
+{
+	/* Acquire: pairs with the release in note(). */
+	for (unsigned n = __atomic_load_n(&attempted, __ATOMIC_ACQUIRE); n; n--)
+		if (index_same_file(&attempts[n - 1].identity, identity))
+			return &attempts[n - 1];
+	return NULL;
+}
+
+/* ---- making one ---- */
+
+static void note(const struct index_identity *identity, const void *bytes, size_t size)
+{
+	struct attempt *attempt = &attempts[attempted];
+
+	sys_copy(&attempt->identity, identity, sizeof(*identity));
+	attempt->bytes = bytes;
+	attempt->size = size;
+	/* Release: pairs with the acquire in attempt_at(). */
+	__atomic_store_n(&attempted, attempted + 1, __ATOMIC_RELEASE);
+}
+
+/* "DIR/xaudit" where the module is DIR/.libs/libxaudit.so; 0: it lies elsewhere, or nothing of that name is there. */
+static int find_beside(char *to, size_t room)
+{
+	static const char libs[] = "/.libs/";
+	struct text text = { to, room, 0 };
+	struct process_held held;
+	struct mapping mapping;
+	size_t slash = 0;
+
+	process_lock(&held);
+	if (maps_find((uintptr_t)&find_beside, &mapping) == 1)
+		text_string(&text, mapping.name);
+	process_unlock(&held);
+	for (size_t i = 0; i < text.length; i++)
+		if (to[i] == '/')
+			slash = i;
+	if (to[0] != '/' || slash < sizeof(libs) - 2 ||
+		!sys_same(to + slash - (sizeof(libs) - 2), libs, sizeof(libs) - 1))
+		return 0;
+	text.length = slash - (sizeof(libs) - 2);
+	text_string(&text, "/xaudit");
+	return text.length + 1 < room && !sys_call(__NR_faccessat, AT_FDCWD, (long)to, X_OK, 0, 0, 0);
+}
+
+static void say(const struct helper *helper)
+{
+	static const char own[] = "xaudit index: ";
+	struct process_held held;
+	char line[2 * HELPER_SAID + 200];
+	struct text text = { line, sizeof(line), 0 };
+
+	text_string(&text, helper->file);
+	text_string(&text, ": no index of it could be made: ");
+	switch (helper->end) {
+	case HELPER_NO_COMMAND:
+		text_string(&text, helper->command);
+		text_string(&text, " can't be executed: ");
+		text_error(&text, helper->value);
+		break;
+	case HELPER_NOT_STARTED:
+		text_string(&text, "no process could be started: ");
+		text_error(&text, helper->value);
+		break;
+	case HELPER_WRITABLE:
+		text_string(&text, "others could write to it: ");
+		text_error(&text, helper->value);
+		break;
+	case HELPER_LATE:
+		text_string(&text, "it took longer than ");
+		text_number(&text, (uint64_t)helper->value);
+		text_string(&text, " seconds");
+		break;
+	case HELPER_KILLED:
+		text_string(&text, "`xaudit index` was killed by signal ");
+		text_number(&text, (uint64_t)helper->value);
+		break;
+	case HELPER_LOST:
+		text_string(&text, "the process that waited for it was killed");
+		break;
+	case HELPER_EXITED:
+		/* Its first line, as a rule its only one; control characters, of which line ends are, are "?" there. */
+		if (helper->said[0]) {
+			int known = sys_same(helper->said, own, sizeof(own) - 1);
+			text_string(&text, helper->said + (known ? sizeof(own) - 1 : 0));
+			text.length -= text.length && line[text.length - 1] == '?';
+			line[text.length] = '\0';
+		} else {
+			text_string(&text, helper->value ? "`xaudit index` failed"
+							 : "what was made is of another file");
+		}
+		break;
+	}
+	process_lock(&held);
+	process_say(line);
+	process_unlock(&held);
+}
+
+static int may_make(void)
+{
+	if (gave_up || attempted >= ATTEMPTS || (named_command && !*named_command))
+		return 0;
+	return helper_allowed();
+}
+
+/*
+ * To the command, /proc/self/exe is the command. What the link says serves it better than the link of our process, for
+ * debug files are found by it; but it may be gone, or not in this root.
+ */
+static const char *name_for_others(const char *path, char *to, size_t room)
+{
+	static const char own[] = "/proc/self/exe";
+	struct text text = { to, room, 0 };
+	struct stat st, at;
+
+	if (sys_length(path) != sizeof(own) - 1 || !sys_same(path, own, sizeof(own)))
+		return path;
+	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)own, (long)to, (long)room - 1, 0, 0);
+	to[n > 0 ? n : 0] = '\0';
+	if (!sys_call(__NR_newfstatat, AT_FDCWD, (long)own, (long)&st, 0, 0, 0) &&
+		!sys_call(__NR_newfstatat, AT_FDCWD, (long)to, (long)&at, 0, 0, 0) && st.st_dev == at.st_dev &&
+		st.st_ino == at.st_ino)
+		return to;
+	text_string(&text, "/proc/");
+	text_number(&text, (uint64_t)sys_getpid());
+	text_string(&text, "/exe");
+	return to;
+}
+
+/* Returns 0 when it made one. */
+static int make(const struct index_identity *identity, const char *path, struct index *to)
+{
+	char beside[PATH_MAX], file[PATH_MAX];
+	struct helper helper = { .command = named_command,
+		.file = name_for_others(path, file, sizeof(file)),
+		.environment = environ_of_command,
+		.seconds = INDEX_SECONDS };
+
+	if (!helper.command)
+		helper.command = find_beside(beside, sizeof(beside)) ? beside : XAUDIT_COMMAND;
+	helper_run(&helper);
+	int good = helper.end == HELPER_EXITED && !helper.value;
+	if (good && helper.bytes && !index_attach(to, helper.bytes, helper.size, NULL) &&
+		index_same_file(&to->head->identity, identity)) {
+		note(identity, helper.bytes, helper.size);
+		return 0;
+	}
+	if (good && !helper.bytes && !look(to, identity))
+		return 0;
+	if (helper.bytes)
+		sys_munmap((void *)(uintptr_t)helper.bytes, helper.size);
+	*to = (struct index){ 0 };
+	note(identity, NULL, 0);
+	gave_up = helper.end != HELPER_EXITED && helper.end != HELPER_KILLED;
+	say(&helper);
+	return -1;
+}
+
+int index_find(struct index *to, const struct index_identity *identity, const char *path)
+{
+	int why = look(to, identity);
+
+	if (!why || why == -EPERM)
+		return why;
+	const struct attempt *attempt = attempt_at(identity);
+	if (attempt && attempt->bytes)
+		return index_attach(to, attempt->bytes, attempt->size, NULL);
+	return !attempt && path && may_make() && !make(identity, path, to) ? 0 : why;
 }

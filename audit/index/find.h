@@ -5,26 +5,38 @@
  *	$XAUDIT_INDEX, an absolute path: of a user who wants them there, and of `xaudit record` where it can write to
  *	neither of the others
  *	the user's folder and the system's, as index_folder() has them
+ *
+ * Where none has one, or only one that is out of date or damaged, the command makes it (helper.h), once per file: it
+ * keeps it in the folder, or else gives it to this process alone, for as long as that lives. Not where a folder or an
+ * index is somebody else's: whose it is must be told, not covered. What fails is said on stderr, once; when the command
+ * can't be run, or takes longer than INDEX_SECONDS, it is not run again.
+ * The command is $XAUDIT_COMMAND, an absolute path; empty: none is run. Else xaudit beside the folder .libs that the
+ * module lies in (a build folder), else the installed one.
+ *
  * The environment counts as it is when the process starts: what the program changes there later is not seen.
  *
- * index_find_init() comes once, in la_version, before any thread; from then on all is constant. Then any thread, with
- * or without locks, async-signal-safe, no libc.
+ * index_find_init() comes once, in la_version, before any thread. index_find() with a path comes in la_objopen, where
+ * ld.so's lock keeps other threads out; no process lock held. Without one: any thread, with or without locks,
+ * async-signal-safe.
  */
 #ifndef XAUDIT_AUDIT_INDEX_FIND_H
 #define XAUDIT_AUDIT_INDEX_FIND_H
 
 #include "audit/index/index.h"
 
-#define INDEX_FOLDER_VARIABLE "XAUDIT_INDEX"
+#define INDEX_FOLDER_VARIABLE  "XAUDIT_INDEX"
+#define INDEX_COMMAND_VARIABLE "XAUDIT_COMMAND"
+#define INDEX_SECONDS	       10 /* that the making of one may take */
 
 /* environment: asks for a variable, as getenv() does. Copies what it needs. */
 void index_find_init(char *(*environment)(const char *name));
 
 /*
- * Finds and maps the index of the file with this identity, at this path. Returns 0, and the index is the caller's
- * (index_close()), whose blocks are checked when they are used. Else why none was found, of the first folder that has
- * one: -EPERM: somebody else's, or others may write to it; -EBADMSG: damaged; -EPROTO: of another version; -ESTALE: of
- * another file; -ENOENT when there is none in any folder, or none that this process can reach.
+ * Finds and maps the index of the file with this identity. path: what to open to read the file, to make an index if
+ * need be; NULL: only look. Returns 0, and the index is the caller's (index_close()), whose blocks are checked when
+ * they are used. Else why none was found, of the first folder that has one: -EPERM: somebody else's, or others may
+ * write to it; -EBADMSG: damaged; -EPROTO: of another version; -ESTALE: of another file; -ENOENT when there is none in
+ * any folder, or none that this process can reach.
  */
 int index_find(struct index *to, const struct index_identity *identity, const char *path);
 

@@ -2,13 +2,13 @@
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
-	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t t/unit/handlers_safe.t \
-	t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/live.t t/unit/live_soak.t t/unit/mirror.t \
-	t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t \
-	t/unit/read_memory.t t/unit/reader_copies.t t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t \
-	t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t \
-	t/unit/rules_fallback.t t/unit/rules_lines.t t/unit/site.t t/unit/site_damage.t \
-	t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t t/unit/stub.t \
+	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
+	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
+	t/unit/live.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t \
+	t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t t/unit/reader_live.t \
+	t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t \
+	t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t t/unit/site.t \
+	t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t t/unit/stub.t \
 	t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
@@ -53,7 +53,10 @@ t_unit_index_t_SOURCES = t/unit/index.c
 t_unit_index_t_LDADD = audit/index/libindex.la x86_64/libsled.la
 
 t_unit_index_find_t_SOURCES = t/unit/index_find.c
-t_unit_index_find_t_LDADD = audit/index/libindex.la x86_64/libsled.la
+t_unit_index_find_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
+
+t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/index_files.h
+t_unit_index_helper_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
 
 t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
 t_unit_live_t_LDADD = audit/live/liblive.la t/lib/libcore.la audit/live/libmatch.la x86_64/libsled.la \

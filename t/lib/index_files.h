@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two files for tests that look for indexes: the program itself, and a copy of libc with another build-id, so that no
+ * folder of this machine holds its index. Include it after defining _GNU_SOURCE, in the one file that holds main().
+ */
+#ifndef XAUDIT_T_LIB_INDEX_FILES_H
+#define XAUDIT_T_LIB_INDEX_FILES_H
+
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/index.h"
+#include "t/lib/tap.h"
+
+static struct index_identity libc, own;
+static char libc_path[4096];
+
+/* Who a loaded object is, as `xaudit index` would tell. */
+static inline int index_files_take(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct index_identity *to = strstr(info->dlpi_name, "libc.so") ? &libc : !*info->dlpi_name ? &own : NULL;
+	const char *path = to == &libc ? info->dlpi_name : "/proc/self/exe";
+	struct stat st;
+
+	(void)size, (void)data;
+	if (!to || to->size || stat(path, &st))
+		return 0;
+	if (to == &libc)
+		snprintf(libc_path, sizeof(libc_path), "%s", path);
+	*to = (struct index_identity){ .device = st.st_dev,
+		.inode = st.st_ino,
+		.size = (uint64_t)st.st_size,
+		.seconds = (uint64_t)st.st_mtim.tv_sec,
+		.nanoseconds = (uint64_t)st.st_mtim.tv_nsec };
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type != PT_NOTE || segment->p_align > 4)
+			continue;
+		const uint8_t *p = (const uint8_t *)(info->dlpi_addr + segment->p_vaddr), *end = p + segment->p_memsz;
+		while (p + sizeof(ElfW(Nhdr)) < end) {
+			const ElfW(Nhdr) *note = (const void *)p;
+			const uint8_t *name = p + sizeof(*note), *bytes = name + ((note->n_namesz + 3) & ~3u);
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+				note->n_descsz <= INDEX_BUILD_ID_MAX) {
+				to->build_id_len = note->n_descsz;
+				memcpy(to->build_id, bytes, note->n_descsz);
+			}
+			p = bytes + ((note->n_descsz + 3) & ~3u);
+		}
+	}
+	return 0;
+}
+
+/* Looks at both; the copy is FOLDER/libc.so.6. */
+static inline void index_files(const char *folder)
+{
+	char path[200];
+	struct stat st;
+
+	dl_iterate_phdr(index_files_take, NULL);
+	int from = open(libc_path, O_RDONLY);
+
+	snprintf(path, sizeof(path), "%s/libc.so.6", folder);
+	int to = open(path, O_RDWR | O_CREAT | O_EXCL, 0755);
+	if (from < 0 || to < 0 || fstat(from, &st) || ftruncate(to, st.st_size))
+		bail("libc can't be copied");
+	uint8_t *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, to, 0);
+	if (bytes == MAP_FAILED || read(from, bytes, (size_t)st.st_size) != st.st_size)
+		bail("libc can't be copied");
+	uint8_t *id = libc.build_id_len ? memmem(bytes, (size_t)st.st_size, libc.build_id, libc.build_id_len) : NULL;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (int i = 0; id && i < 8; i++)
+		libc.build_id[i] = id[i] = (uint8_t)(now.tv_nsec >> 4 * i);
+	munmap(bytes, (size_t)st.st_size);
+	close(from);
+	close(to);
+	if (stat(path, &st))
+		bail("libc can't be copied");
+	libc.device = st.st_dev;
+	libc.inode = st.st_ino;
+	libc.size = (uint64_t)st.st_size;
+	libc.seconds = (uint64_t)st.st_mtim.tv_sec;
+	libc.nanoseconds = (uint64_t)st.st_mtim.tv_nsec;
+	strcpy(libc_path, path);
+}
+
+#endif
