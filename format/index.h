@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 2			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 3			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -38,7 +38,7 @@
 	X(0, FUNCTIONS)	 /* struct index_function, by address, each address once */                          \
 	X(1, TEMPLATES)	 /* struct index_template with what follows it, each at a multiple of 4 */            \
 	X(2, NAMES)	 /* bytes; but for the empty one, by name as strcmp() has it, each name once */       \
-	X(3, CALLS)	 /* later: calls of __fentry__, mcount and __cyg_profile_func_enter in the text */    \
+	X(3, CALLS)	 /* struct index_call, by function, then by address; those of no function are last */ \
 	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
 	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
 	X(6, FRAMES)	 /* later: how to go up from an address to its caller */                             \
@@ -156,6 +156,42 @@ struct index_function {
 	uint8_t originals;
 	uint8_t zero[6];
 	uint8_t original[INDEX_ORIGINAL_MAX];
+};
+
+/* Whom a compiler lets functions call at their beginning (-pg). */
+#define INDEX_CALLEES(X)          \
+	X(1, FENTRY, "__fentry__") \
+	X(2, MCOUNT, "mcount")
+
+enum index_callee {
+#define X(number, NAME, word) INDEX_##NAME = number,
+	INDEX_CALLEES(X)
+#undef X
+	INDEX_CALLEE_COUNT
+};
+
+enum index_call_flags {
+	INDEX_CALL_NOP = 1,  /* there is a NOP in its place already */
+	INDEX_CALL_ALONE = 2, /* the beginning of no function, or not the first call of one: its `site` says nothing */
+};
+
+#define INDEX_NO_FUNCTION UINT32_MAX
+
+/*
+ * A call of __fentry__ or mcount, or the NOP of its length in its place. `site` is how the entry of its function is
+ * seen by way of it: as if the function was another one whose first instructions are the same without that call. So the
+ * displaced copy of a call of __fentry__, which is the first instruction, is a jump to what follows it; that of a
+ * function that calls mcount later has no call, or leads to it.
+ */
+struct index_call {
+	struct index_function site;
+	uint64_t address;
+	uint32_t function; /* by number; INDEX_NO_FUNCTION */
+	uint8_t callee;	   /* enum index_callee */
+	uint8_t length;	   /* 5 or 6 */
+	uint8_t flags;	   /* enum index_call_flags */
+	uint8_t zero;
+	uint8_t bytes[8]; /* which stand there, `length` of them */
 };
 
 /* A function has an entry for each of its names (aliases): it is found by any of them. */

@@ -116,6 +116,7 @@ int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *
 	to.function = part_of(head, INDEX_FUNCTIONS, sizeof(struct index_function), &to.functions);
 	to.template = part_of(head, INDEX_TEMPLATES, 1, &to.templates_size);
 	to.name = part_of(head, INDEX_NAMES, 1, &to.names_size);
+	to.call = part_of(head, INDEX_CALLS, sizeof(struct index_call), &to.calls);
 	to.order = part_of(head, INDEX_ORDER, sizeof(struct index_order), &to.ordered);
 	*index = to;
 	return 0;
@@ -223,6 +224,47 @@ int index_site(const struct index *index, const struct index_function *function,
 	*site = function->address + function->skip;
 	*from = before ? function->address - before : *site;
 	return 1;
+}
+
+const struct index_call *index_call(const struct index *index, size_t number)
+{
+	uint64_t low = index->head->code_low, high = index->head->code_high;
+
+	if (number >= index->calls)
+		return NULL;
+	const struct index_call *call =
+		index_bytes(index, index->call + number * sizeof(struct index_call), sizeof(struct index_call));
+	if (!call)
+		return NULL;
+	if (call->length >= 5 && call->length <= 6 && call->callee && call->callee < INDEX_CALLEE_COUNT &&
+		low <= call->address && call->address <= high && high - call->address >= call->length)
+		return call;
+	index_spoil(index);
+	return NULL;
+}
+
+const struct index_call *index_call_of(const struct index *index, size_t function, size_t *number)
+{
+	const struct index_call *found = NULL, *call;
+	size_t low = 0, high = index->calls;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		call = index_call(index, middle);
+		if (!call)
+			return NULL;
+		if (call->function >= function) {
+			found = call;
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	if (!found || found->function != function)
+		return NULL;
+	if (number)
+		*number = low;
+	return found;
 }
 
 int index_same_file(const struct index_identity *a, const struct index_identity *b)

@@ -50,7 +50,8 @@ struct index {
 	uint64_t *seen;	  /* index_seen_size() bytes: what is known of blocks; NULL: all are sound */
 	size_t mapped;	  /* bytes of our mapping; 0: not ours */
 	/* Parts: offset and size; those of functions and of names in order are in entries of their size. */
-	size_t function, template, templates_size, name, names_size, order, ordered;
+	size_t function, template, templates_size, name, names_size, order, ordered, call;
+	size_t calls; /* by number, as functions */
 };
 
 /* The file's name in a folder; to has INDEX_NAME_MAX bytes. */
@@ -110,6 +111,13 @@ const struct index_template *index_template(const struct index *index, const str
  * contradict each other, code outside of the object's).
  */
 int index_site(const struct index *index, const struct index_function *function, uint64_t *site, uint64_t *from);
+
+/*
+ * A call of __fentry__ or mcount by number; the first one of a function, whose number goes to *number, which may be
+ * NULL. NULL: none, or damaged. index_template() and index_site() take its `site`.
+ */
+const struct index_call *index_call(const struct index *index, size_t number);
+const struct index_call *index_call_of(const struct index *index, size_t function, size_t *number);
 
 /* What a reason means, for people. */
 const char *index_reason_phrase(unsigned reason);

@@ -228,7 +228,7 @@ static int try(const uint8_t *bytes, unsigned need)
 	int runs, far = draw() % 2;
 	uint8_t *page = far ? far_page : near_page, *write = far ? far_write : near_write, copy[INDEX_TEMPLATE_MAX];
 
-	if (template_make(&template, bytes, 20, FUNCTION, FUNCTION, need) != INDEX_REASON_USABLE ||
+	if (template_make(&template, bytes, 20, FUNCTION, FUNCTION, need, 0) != INDEX_REASON_USABLE ||
 		!may_displace(bytes, &template, need, &runs)) {
 		seen.refused++;
 		return 0;

@@ -19,6 +19,7 @@
 
 #define FUNCTIONS 4
 #define ORDERED	  6
+#define CALLS	  4
 #define BLOCKS	  3	      /* the last one is short */
 #define ROOM	  (5 * 4096u) /* of the mapping */
 #define LONG	  5000	      /* of a name, which goes from the second block on into the third */
@@ -30,12 +31,13 @@ struct sample {
 	uint8_t unused[INDEX_BLOCK - sizeof(struct index_head) - BLOCKS * 8];
 	struct index_function function[FUNCTIONS];
 	struct index_order order[ORDERED];
+	struct index_call call[CALLS];
 	struct {
 		struct index_template head;
 		struct index_fixup fixup[2];
 		uint8_t bytes[12];
 	} template[2];
-	uint8_t more_templates[3000];
+	uint8_t more_templates[2800];
 	char names[LONG + 56];
 };
 
@@ -91,6 +93,23 @@ static void make(struct sample *sample)
 			{ .address = 0x1200, .size = 0, .reason = INDEX_REASON_SHORT, .flags = INDEX_NAMELESS },
 			{ .address = 0x1300, .size = 1, .name = LONG_NAME, .reason = INDEX_REASON_SHORT } },
 		.order = { { ALIAS, 1 }, { FIRST, 0 }, { FIRST, 3 }, { FIRSTLY, 3 }, { LONG_NAME, 3 }, { SECOND, 1 } },
+		/* Two of function 0, one of function 3, one of none. */
+		.call = { { .site = { .address = 0x1000,
+				    .template = 32,
+				    .form = INDEX_FORM_JUMP,
+				    .skip = 4,
+				    .length = 6,
+				    .originals = 6 },
+				  .address = 0x1004,
+				  .callee = INDEX_FENTRY,
+				  .length = 6 },
+			{ .address = 0x1010, .callee = INDEX_FENTRY, .length = 6, .flags = INDEX_CALL_ALONE },
+			{ .address = 0x1304, .function = 3, .callee = INDEX_MCOUNT, .length = 5 },
+			{ .address = 0x1ffb,
+				.function = INDEX_NO_FUNCTION,
+				.callee = INDEX_MCOUNT,
+				.length = 5,
+				.flags = INDEX_CALL_ALONE | INDEX_CALL_NOP } },
 		/* 48 8d 05 rel32; e9 rel32 */
 		.template = { { { .size = 12, .fixups = 2 },
 				      { { .at = 3, .end = 7, .fix = INDEX_FIX_NEAR, .target = 0x500 },
@@ -104,6 +123,7 @@ static void make(struct sample *sample)
 	strcpy(sample->names + SECOND, "second");
 	set_part(sample, INDEX_FUNCTIONS, sample->function, sizeof(sample->function), sizeof(*sample->function));
 	set_part(sample, INDEX_ORDER, sample->order, sizeof(sample->order), sizeof(*sample->order));
+	set_part(sample, INDEX_CALLS, sample->call, sizeof(sample->call), sizeof(*sample->call));
 	set_part(sample, INDEX_TEMPLATES, sample->template, sizeof(sample->template) + sizeof(sample->more_templates),
 		1);
 	set_part(sample, INDEX_NAMES, sample->names, sizeof(sample->names), 1);
@@ -171,6 +191,17 @@ static int use(const struct index *index)
 		usable += index_site(index, function, &site, &from) && template;
 		index_at(index, function->address, NULL);
 		index_reason_phrase(function->reason);
+	}
+	for (size_t i = 0; i < index->calls; i++) {
+		const struct index_call *call = index_call(index, i);
+		lost += !call;
+		if (call && (!as_made(index, call, sizeof(*call)) || call->length > sizeof(call->bytes)))
+			usable = -1000;
+		if (call && index_site(index, &call->site, &site, &from))
+			index_template(index, &call->site);
+		const struct index_call *first = call ? index_call_of(index, call->function, NULL) : NULL;
+		if (first && first->function != call->function)
+			usable = -1000;
 	}
 	for (size_t i = 0; i < PATTERNS; i++) {
 		int n = walk_over(index, patterns[i]);
@@ -256,6 +287,12 @@ static void whole(struct sample *sample)
 	ok(index_before(&index, 0x1101, NULL) == second, "but before it");
 	ok(!index_before(&index, 0xfff, NULL), "none is before the first");
 	found(&index);
+	const struct index_call *call = index_call_of(&index, 0, &number);
+	ok(call == sample->call && number == 0 && index_call(&index, 1) == call + 1, "calls of a function");
+	ok(index_template(&index, &call->site) && index_site(&index, &call->site, &site, &from) && site == 0x1004,
+		"and how it is seen by them");
+	ok(index_call_of(&index, 3, &number) == call + 2 && number == 2, "another's");
+	ok(!index_call_of(&index, 1, NULL) && !index_call(&index, CALLS), "one has none");
 	index_site(&index, first, &site, &from);
 	ok(site == 0x1004 && from == 0x1004, "the site is behind the endbr64");
 	index_site(&index, second, &site, &from);

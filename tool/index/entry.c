@@ -11,6 +11,7 @@ struct way {
 	enum index_form form;
 	enum index_reason reason;
 	unsigned need, covered;
+	uint64_t without; /* what the copy leaves out, or 0 */
 	struct template template;
 };
 
@@ -71,7 +72,7 @@ static void try(const struct entries *entries, size_t i, struct way *way)
 	if (!p || site >= function->end || (way->form == INDEX_FORM_PADDING && !has_padding(entries, i)))
 		return;
 	size = function->end - site;
-	way->reason = template_make(&way->template, p, size, site, function->address, way->need);
+	way->reason = template_make(&way->template, p, size, site, function->address, way->need, way->without);
 	way->covered = way->template.length > way->need ? way->template.length : way->need;
 	if (way->reason == INDEX_REASON_SHORT && function->size > function->end - function->address)
 		way->reason = INDEX_REASON_OVERLAP;
@@ -118,14 +119,12 @@ static void take(
 		entry->flags |= INDEX_DISPLACES_CALL;
 	if (way->template.closed)
 		entry->flags |= INDEX_CLOSED;
-	entries->taken = site + way->covered;
+	if (site + way->covered > entries->next)
+		entries->next = site + way->covered;
 }
 
-void entry_judge(struct entries *entries, size_t i, struct entry *to)
+static void begin(const struct image_function *function, struct entry *to)
 {
-	const struct image_function *function = &entries->image->function[i];
-	struct way jump = { .form = INDEX_FORM_JUMP, .need = INDEX_JUMP };
-	struct way padding = { .form = INDEX_FORM_PADDING, .need = INDEX_SHORT_JUMP };
 	struct index_function *entry = &to->function;
 
 	*to = (struct entry){ 0 };
@@ -135,8 +134,15 @@ void entry_judge(struct entries *entries, size_t i, struct entry *to)
 	entry->flags = (uint8_t)((function->exported ? INDEX_EXPORTED : 0) | (function->name ? 0 : INDEX_NAMELESS) |
 				 (function->reads_return ? INDEX_ENTRY_ALONE : 0) |
 				 (function->never ? INDEX_NEVER_INTERCEPT : 0));
-	entry->reason = (uint8_t)whole(entries->image, function);
-	if (entry->reason != INDEX_REASON_USABLE)
+}
+
+static void judge(struct entries *entries, size_t i, uint64_t without, struct entry *to)
+{
+	const struct image_function *function = &entries->image->function[i];
+	struct way jump = { .form = INDEX_FORM_JUMP, .need = INDEX_JUMP, .without = without };
+	struct way padding = { .form = INDEX_FORM_PADDING, .need = INDEX_SHORT_JUMP, .without = without };
+
+	if (to->function.reason != INDEX_REASON_USABLE)
 		return;
 	try(entries, i, &jump);
 	if (jump.reason == INDEX_REASON_USABLE && !jump.template.calls) {
@@ -149,5 +155,31 @@ void entry_judge(struct entries *entries, size_t i, struct entry *to)
 	else if (jump.reason == INDEX_REASON_USABLE)
 		take(entries, function, &jump, to);
 	else
-		entry->reason = (uint8_t)jump.reason;
+		to->function.reason = (uint8_t)jump.reason;
+}
+
+void entry_judge(struct entries *entries, size_t i, struct entry *to)
+{
+	begin(&entries->image->function[i], to);
+	to->function.reason = (uint8_t)whole(entries->image, &entries->image->function[i]);
+	judge(entries, i, 0, to);
+}
+
+void entry_judge_call(struct entries *entries, size_t i, const struct call *call, struct entry *to)
+{
+	const struct image_function *function = &entries->image->function[i];
+	enum index_reason reason = whole(entries->image, function);
+
+	begin(function, to);
+	/* Who jumps to its own beginning calls again, as its compiler has it. Nothing branches into a single call. */
+	if (reason == INDEX_REASON_LOOP ||
+		(reason == INDEX_REASON_UNDECODABLE && call->address == function->address + function->skip))
+		reason = INDEX_REASON_USABLE;
+	to->function.reason = (uint8_t)reason;
+	judge(entries, i, call->address, to);
+}
+
+void entry_done(struct entries *entries)
+{
+	entries->taken = entries->next;
 }

@@ -19,9 +19,16 @@ struct entries {
 	const struct image *image;
 	const struct facts *facts;
 	uint64_t taken; /* up to here the functions before have bytes that are written to */
+	uint64_t next;	/* as `taken`, with this function's */
 };
 
 /* Function i of the image, which is no piece. */
 void entry_judge(struct entries *entries, size_t i, struct entry *to);
+
+/* The same, where its entry is seen by way of a call (struct index_call). */
+void entry_judge_call(struct entries *entries, size_t i, const struct call *call, struct entry *to);
+
+/* No more about function i. */
+void entry_done(struct entries *entries);
 
 #endif

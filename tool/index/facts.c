@@ -33,6 +33,7 @@ struct reading {
 	struct leap *leap;
 	size_t leaps;
 	bool *indirect; /* of function i: it jumps through a register */
+	uint64_t told, told_end; /* addresses of calls (CALLS_SECTION), which nobody jumps to */
 	struct body body;
 };
 
@@ -82,6 +83,8 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 	struct facts *facts = reading->facts;
 	struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
 
+	if (insn->flow == INSN_CALL || insn->flow == INSN_CALL_INDIRECT)
+		calls_see(&facts->calls, reading->image, i, insn);
 	if (insn->relative) {
 		mark(facts, insn->flow == INSN_CALL ? facts->called : facts->jumped, insn->target);
 		if (!function || insn->flow == INSN_CALL)
@@ -221,6 +224,11 @@ static void pad(void *arg, uint64_t address)
 	mark(facts, facts->jumped, address);
 }
 
+static bool is_told(const struct reading *reading, uint64_t address)
+{
+	return address - reading->told < reading->told_end - reading->told;
+}
+
 static void read_relocations(struct reading *reading, uint64_t address, uint64_t length)
 {
 	struct image *image = reading->image;
@@ -231,6 +239,8 @@ static void read_relocations(struct reading *reading, uint64_t address, uint64_t
 		p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
 		site_read(&rela, p);
+		if (is_told(reading, rela.r_offset))
+			continue;
 		uint64_t target = (uint64_t)rela.r_addend;
 		struct image_function *function;
 		switch (ELF64_R_TYPE(rela.r_info)) {
@@ -260,7 +270,7 @@ static void read_relocations(struct reading *reading, uint64_t address, uint64_t
 static void point_word(struct reading *reading, uint64_t address)
 {
 	size_t size;
-	const uint8_t *p = site_file_at(&reading->image->file, address, &size);
+	const uint8_t *p = is_told(reading, address) ? NULL : site_file_at(&reading->image->file, address, &size);
 	uint64_t word;
 
 	if (!p || size < sizeof(word))
@@ -340,7 +350,8 @@ static void read_words(struct reading *reading)
 			uint64_t word, address = segment->p_vaddr + i;
 			while (t < reading->word_tables && reading->words[t].end <= address)
 				t++;
-			if (t < reading->word_tables && reading->words[t].address <= address)
+			if ((t < reading->word_tables && reading->words[t].address <= address) ||
+				is_told(reading, address))
 				continue;
 			memcpy(&word, p + i, sizeof(word));
 			mark(reading->facts, reading->facts->pointed, word);
@@ -422,6 +433,12 @@ void facts_read(struct facts *facts, struct image *image)
 	reading->facts = facts;
 	reading->image = image;
 	reading->indirect = memory_zeroed(image->functions + 1, sizeof(*reading->indirect));
+	Elf64_Shdr section;
+	if (calls_section(image, CALLS_SECTION, &section) && section.sh_addr + section.sh_size >= section.sh_addr) {
+		reading->told = section.sh_addr;
+		reading->told_end = section.sh_addr + section.sh_size;
+	}
+	calls_begin(&facts->calls, image);
 	decode_all(reading);
 	for (size_t i = 0; i < image->frames->count; i++)
 		frame_pads(&image->frames->frame[i], &image->file, pad, facts);
@@ -435,6 +452,7 @@ void facts_read(struct facts *facts, struct image *image)
 	find_pieces(reading);
 	read_tables(reading);
 	follow_resolvers(image);
+	calls_end(&facts->calls, image);
 	free(reading->table);
 	free(reading->words);
 	free(reading->leap);
@@ -447,5 +465,6 @@ void facts_free(struct facts *facts)
 	free(facts->jumped);
 	free(facts->called);
 	free(facts->pointed);
+	calls_free(&facts->calls);
 	*facts = (struct facts){ 0 };
 }

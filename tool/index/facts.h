@@ -19,6 +19,7 @@
 #ifndef XAUDIT_TOOL_INDEX_FACTS_H
 #define XAUDIT_TOOL_INDEX_FACTS_H
 
+#include "tool/index/calls.h"
 #include "tool/index/image.h"
 
 struct facts {
@@ -26,6 +27,7 @@ struct facts {
 	uint64_t *jumped, *called, *pointed; /* a bit per byte */
 	size_t instructions;
 	uint64_t decoded; /* bytes */
+	struct calls calls;
 };
 
 void facts_read(struct facts *facts, struct image *image);

@@ -88,6 +88,65 @@ static void print_function(const struct index *index, const struct index_functio
 	putchar('\n');
 }
 
+static const char *callee_word(unsigned callee)
+{
+	static const char *const word[] = {
+#define X(number, NAME, word) [number] = word,
+		INDEX_CALLEES(X)
+#undef X
+	};
+
+	return word[callee];
+}
+
+static bool is_usable(const struct index *index, const struct index_call *call)
+{
+	uint64_t site, from;
+
+	return !(call->flags & INDEX_CALL_ALONE) && index_site(index, &call->site, &site, &from);
+}
+
+static void print_calls(const struct index *index)
+{
+	size_t calls[INDEX_CALLEE_COUNT] = { 0 }, nops[INDEX_CALLEE_COUNT] = { 0 }, usable[INDEX_CALLEE_COUNT] = { 0 };
+
+	for (size_t i = 0; i < index->calls; i++) {
+		const struct index_call *call = index_call(index, i);
+		calls[call->callee]++;
+		nops[call->callee] += !!(call->flags & INDEX_CALL_NOP);
+		usable[call->callee] += is_usable(index, call);
+	}
+	for (unsigned callee = 1; callee < INDEX_CALLEE_COUNT; callee++)
+		if (calls[callee])
+			printf("  calls of %s: %zu, %zu of them NOPs; functions traceable by them: %zu\n",
+				callee_word(callee), calls[callee], nops[callee], usable[callee]);
+}
+
+static void list_calls(const struct index *index)
+{
+	if (index->calls)
+		printf("\n%-16s  %-6s  %-10s  %-7s  %-5s  %s\n", "address", "call", "of", "form", "bytes", "function");
+	for (size_t i = 0; i < index->calls; i++) {
+		const struct index_call *call = index_call(index, i);
+		const char *name = call->function == INDEX_NO_FUNCTION ? NULL : index_name(index, &call->site);
+		bool usable = is_usable(index, call), jump = call->site.form == INDEX_FORM_JUMP;
+		printf("%016" PRIx64 "  %-4s %u  %-10s  %-7s  ", call->address,
+			call->flags & INDEX_CALL_NOP ? "nop" : "call", call->length, callee_word(call->callee),
+			!usable ? "-" : jump ? "jump" : "padding");
+		if (usable)
+			printf("%2u+%-2u  ", call->site.skip, call->site.length);
+		else
+			printf("%-5s  ", "-");
+		if (name)
+			tool_text(stdout, name);
+		else
+			putchar('?');
+		if (!(call->flags & INDEX_CALL_ALONE) && call->site.reason)
+			printf("  (%s)", index_reason_phrase(call->site.reason));
+		putchar('\n');
+	}
+}
+
 static void print(const struct index *index, const char *file, bool verbose)
 {
 	size_t usable = 0, large = 0, large_usable = 0, refused[INDEX_REASON_COUNT] = { 0 };
@@ -109,11 +168,13 @@ static void print(const struct index *index, const char *file, bool verbose)
 	for (unsigned reason = 1; reason < INDEX_REASON_COUNT; reason++)
 		if (refused[reason])
 			printf("  refused %zu: %s\n", refused[reason], index_reason_phrase(reason));
+	print_calls(index);
 	if (!verbose || !index->functions)
 		return;
 	printf("\n%-16s  %8s  %-7s  %-5s  %s\n", "address", "size", "form", "bytes", "function");
 	for (size_t i = 0; i < index->functions; i++)
 		print_function(index, index_function(index, i));
+	list_calls(index);
 }
 
 /* Where it belongs; 0 when there is no such place. */

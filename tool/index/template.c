@@ -149,8 +149,8 @@ static void put_instruction(struct making *making, const struct insn *insn, cons
 	making->to->closed = insn_ends(insn);
 }
 
-enum index_reason template_make(
-	struct template *to, const uint8_t *bytes, size_t room, uint64_t site, uint64_t function, unsigned need)
+enum index_reason template_make(struct template *to, const uint8_t *bytes, size_t room, uint64_t site,
+	uint64_t function, unsigned need, uint64_t without)
 {
 	struct making making = { .to = to, .function = function, .reason = INDEX_REASON_USABLE };
 
@@ -164,7 +164,8 @@ enum index_reason template_make(
 			return INDEX_REASON_SHORT;
 		if (!insn_decode(bytes + to->length, room - to->length, site + to->length, &insn))
 			return INDEX_REASON_UNDECODABLE;
-		put_instruction(&making, &insn, bytes + to->length);
+		if (!without || insn.address != without)
+			put_instruction(&making, &insn, bytes + to->length);
 		if (making.reason != INDEX_REASON_USABLE)
 			return making.reason;
 		to->length = (uint8_t)(to->length + insn.length);

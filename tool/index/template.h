@@ -42,10 +42,11 @@ struct template {
 
 /*
  * Takes instructions from `bytes` on, `room` of which are code of this function, until they are `need` bytes long, or
- * one does not go on (then `length` may be less). site: their address; function: the function's. Returns
- * INDEX_REASON_USABLE, UNDECODABLE, SHORT (the room ends before), CALL (a call within), INSTRUCTION or TARGET.
+ * one does not go on (then `length` may be less). site: their address; function: the function's; without: address of an
+ * instruction that is to do nothing, or 0. Returns INDEX_REASON_USABLE, UNDECODABLE, SHORT (the room ends before), CALL
+ * (a call within), INSTRUCTION or TARGET.
  */
-enum index_reason template_make(
-	struct template *to, const uint8_t *bytes, size_t room, uint64_t site, uint64_t function, unsigned need);
+enum index_reason template_make(struct template *to, const uint8_t *bytes, size_t room, uint64_t site,
+	uint64_t function, unsigned need, uint64_t without);
 
 #endif

@@ -62,18 +62,46 @@ static void put_part(struct bytes *file, struct index_head *head, unsigned numbe
 
 /* The parts while they are made. */
 struct parts {
-	struct bytes functions, templates, names, order;
+	struct bytes functions, templates, names, order, calls;
 };
 
-/* Returns the numbers that functions of the image have in the index; UINT32_MAX: none. */
+/* Calls from *c on that belong to function i of the image, which has this number in the index. */
+static void judge_calls(struct entries *entries, size_t i, uint32_t number, size_t *c, struct parts *to)
+{
+	const struct calls *calls = &entries->facts->calls;
+
+	for (bool first = true; *c < calls->count && calls->call[*c].function == i; ++*c, first = false) {
+		const struct call *from = &calls->call[*c];
+		struct index_call call = { .address = from->address,
+			.function = number,
+			.callee = from->callee,
+			.length = from->length,
+			.flags = (uint8_t)((from->nop ? INDEX_CALL_NOP : 0) | (first ? 0 : INDEX_CALL_ALONE)) };
+		size_t size;
+		memcpy(call.bytes, image_code_at(entries->image, from->address, &size), from->length);
+		if (first && number != INDEX_NO_FUNCTION) {
+			struct entry entry;
+			entry_judge_call(entries, i, from, &entry);
+			if (entry.function.reason == INDEX_REASON_USABLE)
+				entry.function.template = put_template(&to->templates, &entry.template);
+			call.site = entry.function;
+		} else {
+			call.flags |= INDEX_CALL_ALONE;
+		}
+		append(&to->calls, &call, sizeof(call), 8);
+	}
+}
+
+/* Returns the numbers that functions of the image have in the index; INDEX_NO_FUNCTION: none. */
 static uint32_t *judge(const struct image *image, const struct facts *facts, struct parts *to)
 {
 	struct entries entries = { .image = image, .facts = facts };
 	uint32_t *number = memory_zeroed(image->functions + 1, sizeof(*number)), count = 0;
+	size_t c = 0;
 
 	for (size_t i = 0; i < image->functions; i++) {
 		struct entry entry;
-		number[i] = UINT32_MAX;
+		number[i] = INDEX_NO_FUNCTION;
 		if (image->function[i].piece)
 			continue;
 		number[i] = count++;
@@ -81,7 +109,10 @@ static uint32_t *judge(const struct image *image, const struct facts *facts, str
 		if (entry.function.reason == INDEX_REASON_USABLE)
 			entry.function.template = put_template(&to->templates, &entry.template);
 		append(&to->functions, &entry.function, sizeof(entry.function), 8);
+		judge_calls(&entries, i, number[i], &c, to);
+		entry_done(&entries);
 	}
+	judge_calls(&entries, CALLS_NO_FUNCTION, INDEX_NO_FUNCTION, &c, to);
 	return number;
 }
 
@@ -106,10 +137,10 @@ static void put_names(const struct image *image, const uint32_t *number, struct 
 	size_t count = 0;
 
 	for (size_t i = 0; i < image->functions; i++)
-		if (number[i] != UINT32_MAX && image->function[i].name)
+		if (number[i] != INDEX_NO_FUNCTION && image->function[i].name)
 			named[count++] = (struct named){ image->function[i].name, number[i], true };
 	for (size_t i = 0; i < image->aliases; i++)
-		if (number[image->alias[i].function] != UINT32_MAX)
+		if (number[image->alias[i].function] != INDEX_NO_FUNCTION)
 			named[count++] =
 				(struct named){ image->alias[i].name, number[image->alias[i].function], false };
 	qsort(named, count, sizeof(*named), by_name);
@@ -126,6 +157,11 @@ static void put_names(const struct image *image, const uint32_t *number, struct 
 			append(&to->order, &order, sizeof(order), 8);
 	}
 	free(named);
+	const struct index_function *functions = (void *)to->functions.at;
+	struct index_call *calls = (void *)to->calls.at;
+	for (size_t i = 0; i < to->calls.size / sizeof(*calls); i++)
+		if (calls[i].function != INDEX_NO_FUNCTION)
+			calls[i].site.name = functions[calls[i].function].name;
 }
 
 /* Room for the head and a sum of each block of so many bytes. */
@@ -138,13 +174,15 @@ static size_t blocks_from(size_t bytes)
 
 static void put_all(struct bytes *file, struct index_head *head, struct parts *from)
 {
-	/* Of five parts, whose ends are filled up. */
-	size_t bytes = from->functions.size + from->templates.size + from->names.size + from->order.size + 5 * 8;
+	/* The ends of parts are filled up. */
+	size_t bytes = from->functions.size + from->templates.size + from->names.size + from->order.size +
+		       from->calls.size + INDEX_PART_COUNT * 8;
 
 	head->blocks = blocks_from(bytes);
 	append(file, NULL, head->blocks, 8);
 	put_part(file, head, INDEX_FUNCTIONS, &from->functions, sizeof(struct index_function));
 	put_part(file, head, INDEX_ORDER, &from->order, sizeof(struct index_order));
+	put_part(file, head, INDEX_CALLS, &from->calls, sizeof(struct index_call));
 	put_part(file, head, INDEX_TEMPLATES, &from->templates, 1);
 	put_part(file, head, INDEX_NAMES, &from->names, 1);
 	head->file_size = file->size;
