@@ -4,11 +4,11 @@
 # libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
 noinst_LTLIBRARIES += audit/libaudit.la
 audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.c audit/audit.c audit/bind.c \
-	audit/bind.h audit/children.c audit/children.h audit/dladdr_bind.c audit/image.c audit/image.h audit/imports.c \
-	audit/imports.h audit/iterate.c audit/iterate.h audit/nointercept.c audit/nointercept.h audit/object.c \
-	audit/object.h audit/prepare.c audit/prepare.h audit/runtime_symbols.c audit/runtime_symbols.h \
-	audit/sanitizer.c audit/sanitizer.h audit/static_tls.c audit/static_tls.h audit/symbol.c audit/symbol.h \
-	audit/tunables.h audit/unwinder.c audit/unwinder.h
+	audit/bind.h audit/children.c audit/children.h audit/dladdr_bind.c audit/entry.c audit/entry.h audit/image.c \
+	audit/image.h audit/imports.c audit/imports.h audit/iterate.c audit/iterate.h audit/nointercept.c \
+	audit/nointercept.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h audit/runtime_symbols.c \
+	audit/runtime_symbols.h audit/sanitizer.c audit/sanitizer.h audit/static_tls.c audit/static_tls.h \
+	audit/symbol.c audit/symbol.h audit/tunables.h audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "audit/image.h"
+#include "audit/index/index.h"
 #include "audit/rules/rules.h"
 #include "audit/site/site.h"
 #include "runtime/epoch.h"
@@ -61,6 +62,12 @@ enum function_marks {
 	FUNCTION_XRAY = 32, /* the XRay interface has switched it, in some load; this does not count for later loads */
 };
 
+/* More about a function of kind entry. */
+struct entry_function {
+	const struct index_function *index; /* in object.index */
+	uint32_t id;			    /* 0: none yet */
+};
+
 struct object {
 	struct object *next;
 	uint32_t number;
@@ -82,7 +89,12 @@ struct object {
 	uint32_t usable_functions;
 	/* per kind: the original bytes of its sites; NULL: equal in all sites of a type, or in sites.event */
 	uint8_t (*original[TRACE_KIND_COUNT])[SLED_ORIGINAL_SIZE];
-	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of its first function; 0: no ids yet */
+	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of its first function; 0: no ids yet, or in `entries` */
+	/* Functions of kind entry (audit/live/entry.h). */
+	struct index index; /* stays mapped; head NULL: none was looked for, or there is none */
+	struct entry_function *entries; /* one for each */
+	uint32_t *spare_by_address, *spare_functions; /* where by_address and functions are merged anew */
+	uint32_t room_functions, room_sites; /* what all these arrays have room for; 0: for what they hold */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
@@ -109,6 +121,13 @@ struct binding {
 /* A block of binding stubs. */
 struct stub_block {
 	struct stub_block *next;
+	struct stub_pages pages;
+};
+
+/* A block of stubs of displaced entries: of `count` functions of kind entry, from `first` on among them. */
+struct entry_block {
+	struct entry_block *next;
+	uint32_t first, count;
 	struct stub_pages pages;
 };
 
@@ -145,6 +164,7 @@ struct load {
 	/* one bit per page from start on: pages of text that were written to and not given back since; NULL: none */
 	uint8_t *touched;
 	struct stub_block *blocks; /* of the bindings, newest first */
+	struct entry_block *entries; /* newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };

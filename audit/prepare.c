@@ -5,6 +5,8 @@
 #include <fcntl.h>  /* O_RDONLY */
 #include <string.h> /* memcmp */
 
+#include "audit/entry.h"
+#include "audit/live/entry.h"
 #include "audit/live/requests.h"
 #include "audit/live/load_code.h"
 #include "audit/live/announce.h"
@@ -201,15 +203,25 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 {
 	struct process_held held;
 	struct site_set *set = &object->sites;
+	struct index index;
+	unsigned in_file = kinds & ~kinds_with(KIND_BY_INDEX);
+	enum trace_reason reason = TRACE_REASON_TRACED, indexed = TRACE_REASON_TRACED;
 
 	forget_half(object);
-	enum trace_reason reason = image->textrel ? TRACE_REASON_TEXTREL : scan_file(object, image, kinds);
+	if (image->textrel)
+		reason = TRACE_REASON_TEXTREL;
+	else if (in_file)
+		reason = scan_file(object, image, in_file);
+	if (kinds != in_file)
+		indexed = entry_find(&index, object, image);
 
 	/* Ids and counts are shared with bindings, which other threads may make now. */
 	process_lock(&held);
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		enum trace_reason why = reason != TRACE_REASON_TRACED ? reason : set->kind_reason[kind];
+		enum trace_reason why = kind_has(kind, KIND_BY_INDEX)	 ? indexed
+					: reason != TRACE_REASON_TRACED ? reason
+									 : set->kind_reason[kind];
 		/* That a kind has no sites is recorded only if the kind was asked for. */
 		int asked = kind_has(kind, KIND_BY_SECTION) ? is_asked(object, kind)
 							    : kinds >> kind & 1 && why != TRACE_REASON_NO_SITES;
@@ -218,6 +230,8 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	}
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
+	if (kinds != in_file && indexed == TRACE_REASON_TRACED)
+		entry_plan(object, &index);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
 	if (!object->usable) {
 		/* No site could ever be patched: keep none. */
@@ -273,6 +287,20 @@ static int build_one(struct load *load, uint32_t n, struct patch *patch)
 	return 1;
 }
 
+/* The jump of a displaced entry. Returns 1, or 0: none. */
+static int build_entry(struct load *load, uint32_t n, struct patch *patch)
+{
+	const struct site *site = &load->object->sites.site[n];
+	int from = 0, on = load->object->marks[site->function] & FUNCTION_ON;
+
+	if (on)
+		load_code_fill_cell(load, site->function);
+	entry_turn(load, site->function, on);
+	patch->size = (uint8_t)load_code_patched(load, n, patch->bytes, &from);
+	patch->address = load->base + site->address + (uint64_t)(int64_t)from;
+	return patch->size != 0;
+}
+
 /*
  * Builds the patches of one segment from by_address[*next] on. Returns their number, or -1 when the bytes of a site are
  * not as expected.
@@ -290,6 +318,12 @@ static int64_t build(struct load *load, struct patch *patch, uint32_t *next, uin
 		/* A site that stays as it is may need no check now: if it can be patched later, it is checked then. */
 		if (!(object->marks[s->function] & FUNCTION_ON) && sled_row(s->type)->as_is)
 			continue;
+		/* Others were compared when their copies were made; one that differs is left out alone. */
+		if (sled_row(s->type)->displaces) {
+			if (entry_is_wanted(load, s->function))
+				n += build_entry(load, site, &patch[n]);
+			continue;
+		}
 		if (!is_as_expected(load, site, segment_end) || !build_one(load, site, &patch[n]))
 			return -1;
 		if (patch[n].size)
@@ -319,11 +353,12 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 	return TRACE_REASON_TRACED;
 }
 
-/* Is there a function that needs stubs and is to be on or ready? */
+/* Is there a function that needs stubs other than those of displaced entries, and is to be on or ready? */
 static int is_wanted(const struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.functions; i++)
 		if (kind_rows[object->sites.function[i].kind].stub != KIND_STUB_NONE &&
+			kind_rows[object->sites.function[i].kind].stub != KIND_STUB_COPY &&
 			object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
 			return 1;
 	return 0;
@@ -340,6 +375,7 @@ static enum trace_reason patch_load(struct load *load)
 	/* If no function is wanted now and there is no room for stubs, we look for room again when one is. */
 	int wanted = is_wanted(object);
 	reason = wanted ? load_code_stubs(load) : load_code_reserve(load);
+	entry_prepare(load);
 	if (reason == TRACE_REASON_TRACED)
 		announce_new_sleds(object);
 	process_unlock(&held);
@@ -396,7 +432,8 @@ void prepare(struct load *load, const struct image *image)
 	static int intercepting; /* some object has functions whose returns are intercepted, now or later */
 	struct process_held held;
 	const struct site_set *set = &load->object->sites;
-	unsigned kinds = load->object->section ? load->object->section->kinds : kinds_with(KIND_UNASKED);
+	const struct rules_section *section = load->object->section;
+	unsigned kinds = section ? section->kinds | section->fallback : kinds_with(KIND_UNASKED);
 
 	kinds &= ~IN_NOTES | image->noted;
 	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;

@@ -502,7 +502,29 @@ enum trace_kind {
 	/* The one that counts sleds, not functions. */                                       \
 	X(24, EVENT_LEFT, "event sleds left alone: not the bytes that compilers should write (clang before 17)") \
 	/* Of functions again. */                                                             \
-	X(25, NO_ENTRY_SLED, "has exit sleds without an entry sled, as beside patchable_function_entry")
+	X(25, NO_ENTRY_SLED, "has exit sleds without an entry sled, as beside patchable_function_entry") \
+	/* Of kinds that an index tells of; these as in INDEX_REASONS (format/index.h), in that order. */ \
+	X(26, INDEX_LOADER, "the dynamic linker itself")                                      \
+	X(27, INDEX_RESOLVER, "an IFUNC resolver, or called by one: it runs before its object is relocated") \
+	X(28, INDEX_SIGNAL_FRAME, "the kernel's return from a signal")                        \
+	X(29, INDEX_START, "nobody calls it: there is no return address where functions have theirs") \
+	X(30, INDEX_STACK, "it goes to another stack")                                        \
+	X(31, INDEX_UNDECODABLE, "bytes that are no instructions we know")                    \
+	X(32, INDEX_LOOP, "it jumps to its own beginning, which would count as a call")       \
+	X(33, INDEX_BRANCH, "a branch or a pointer, or data that looks like one, leads into the bytes displaced") \
+	X(34, INDEX_OVERLAP, "another function begins in the bytes that would be displaced")  \
+	X(35, INDEX_SHORT, "too short, and no room before it")                                \
+	X(36, INDEX_CALL, "a call among the first instructions that is not the last of those displaced") \
+	X(37, INDEX_INSTRUCTION, "an instruction at its beginning that can't run elsewhere")  \
+	X(38, INDEX_TARGET, "an instruction at its beginning reaches too far")                \
+	X(39, NO_INDEX, "no index of the file: `xaudit index FILE` makes one")                \
+	X(40, INDEX_REFUSED, "its index is somebody else's, or others may write to it")       \
+	X(41, INDEX_DAMAGED, "its index is damaged, or another file's")                       \
+	X(42, INDEX_VERSION, "its index was made by another version: `xaudit index FILE` makes it again") \
+	X(43, SHADOW_STACK, "a call would be displaced, and the processor checks returns (shadow stack)") \
+	X(44, OTHER_BYTES, "the bytes in memory are not those that the index has")            \
+	X(45, OTHER_SITE, "another kind's site lies in the bytes that would be displaced")    \
+	X(46, NOT_DISPLACED, "not displaced at load: only `xaudit ctl` can switch it on")
 
 enum trace_reason {
 #define X(number, NAME, phrase) TRACE_REASON_##NAME = number,

@@ -75,14 +75,14 @@ struct control_patch {
 struct control_result {
 	uint32_t functions; /* that the rules match */
 	uint32_t changed, already; /* sites */
-	uint32_t refused[32]; /* functions, by enum trace_reason */
+	uint32_t refused[64]; /* functions, by enum trace_reason */
 	uint32_t unused;
 	/* One bit for each of the first 64 rules. */
 	uint64_t rule_library;	/* an object that is loaded is of the library that it names */
 	uint64_t rule_sites;	/* and has functions of the rule's kinds that can be switched */
 	uint64_t rule_function; /* and one has that name; or an object that was loaded before has one */
 };
-_Static_assert(TRACE_REASON_COUNT <= 32, "one place per reason");
+_Static_assert(TRACE_REASON_COUNT <= 64, "one place per reason");
 
 struct control_request {
 	uint32_t op;

@@ -38,6 +38,15 @@ static const struct sled_row rows[SLED_TYPES + 1] = {
 		.off = NOP2, .opcode = 0xe9},
 	[SLED_GUARD] = {.word = "guard", .size = SLED_JUMP_SIZE, .length = SLED_JUMP_SIZE, .is_jump = 1,
 		.on = {0xe9}, .on_size = 1, .off = NOP5, .opcode = 0xe9},
+	[SLED_ENTRY] = {.word = "displaced", .size = SLED_JUMP_SIZE, .keeps = 1, .displaces = 1,
+		.on = {0xe9}, .on_size = 1, .off_size = SLED_JUMP_SIZE, .opcode = 0xe9},
+	[SLED_ENTRY_PADDING] = {.word = "displaced", .size = SLED_JUMP_SIZE + SLED_HOT_JUMP_SIZE,
+		.before = SLED_JUMP_SIZE, .keeps = 1, .displaces = 1, .on = {0xeb, (uint8_t)-7}, .on_size = 2,
+		.off_size = SLED_HOT_JUMP_SIZE, .opcode = 0xe9},
+	[SLED_ENTRY_PADDING_CET] = {.word = "displaced",
+		.size = SLED_JUMP_SIZE + SLED_ENDBR64_SIZE + SLED_HOT_JUMP_SIZE,
+		.before = SLED_JUMP_SIZE + SLED_ENDBR64_SIZE, .keeps = 1, .displaces = 1, .on = {0xeb, (uint8_t)-11},
+		.on_size = 2, .off_size = SLED_HOT_JUMP_SIZE, .opcode = 0xe9},
 };
 
 const struct sled_row *sled_row(enum sled_type type)
@@ -267,6 +276,8 @@ int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t 
 
 	if (row->as_is)
 		return sled_check_xray(type, address, p, size) == TRACE_REASON_TRACED;
+	if (row->displaces) /* that is for the index to say */
+		return 0;
 	if (!row->keeps)
 		return row->size && size >= row->size && sys_same(p, row->off, row->size);
 	if (row->before && !sled_nops(p - row->before, SLED_JUMP_SIZE))
@@ -342,6 +353,12 @@ unsigned sled_look(
 		return SLED_IS_ON;
 	if (sys_same(now, file, size))
 		state = SLED_IS_OFF | SLED_IS_FILE;
+	if (row->displaces) {
+		/* Where a batch from outside was cut off, the jump before the entry may be there without the other. */
+		if (row->before && sys_same(p, original + kept_head(row), row->off_size))
+			state |= SLED_IS_OFF;
+		return state;
+	}
 	head = sled_ready(type, original, ready);
 	if (row->is_jump) {
 		/* The short jump of a batch that a fork cut off is one whole instruction, too. */
@@ -372,7 +389,8 @@ int sled_inside(enum sled_type type, size_t length, int on, int *low, int *high,
 	}
 	if (!row->keeps)
 		return 0;
-	*resume = (int)length;
+	/* A displaced entry goes on with the instructions that are there again. */
+	*resume = row->displaces ? 0 : (int)length;
 	if (row->before && !on) {
 		/* At the jump before the entry. */
 		*low = -row->before;

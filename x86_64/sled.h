@@ -19,6 +19,8 @@
  * times, and the jmp leads into the call.
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
  * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which no thread executes.
+ * Displaced entries (format/index.h): the same two forms over the function's own first instructions, which run
+ * elsewhere. The jump leads to a stub whose cell says whether the function is on (x86_64/stub.h).
  * Guards (xaudit.h): `jmp rel32` to the guarded code of the same function over one NOP of five bytes, 0f 1f 44 00 00.
  *
  * A patch covers whole instructions: five NOPs of one byte, or one NOP that may be longer than the patch (clang's
@@ -43,6 +45,9 @@ enum sled_type {
 	SLED_PATCHABLE_HOT, /* jmp -7 at the site's address, jmp rel32 five bytes before it */
 	SLED_PATCHABLE_HOT_CET, /* a hot site with an endbr64: jmp -11 at the site, jmp rel32 nine bytes before it */
 	SLED_GUARD,	   /* jmp rel32 at the site's address */
+	SLED_ENTRY,	   /* over instructions that were displaced: jmp rel32 at the site's address */
+	SLED_ENTRY_PADDING, /* the same, as SLED_PATCHABLE_HOT */
+	SLED_ENTRY_PADDING_CET, /* the same, as SLED_PATCHABLE_HOT_CET */
 	SLED_TYPES
 };
 
@@ -84,6 +89,7 @@ struct sled_row {
 	uint8_t is_event; /* in the middle of a function, with a stub of its own */
 	uint8_t is_jump;  /* a jump of five bytes at its address when patched; by a short jump where threads run */
 	uint8_t keeps;	  /* its own bytes differ from site to site and are kept (sled_keep) */
+	uint8_t displaces; /* over any instructions, which are kept; the jump's stub tells whether it is on */
 	uint8_t as_is;	  /* ready as the file has it, at an even address: needs no look before it is switched on */
 	uint8_t resume;	  /* of these: where a thread in the middle goes on when the site is switched off */
 	/* Bytes: first ones of the head when it is on, and when it is ready (keeps: NOPs of one byte joined). */
@@ -146,6 +152,7 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
  *	off	calls go past us; this and nothing more where a batch from outside was cut off
  *	ready	off, and one whole instruction where a patch begins: it can be switched on while threads run
  *	file	the file's own
+ * Of a displaced entry the bytes alone tell only whether the jump is there (on, here) or not (file).
  * The file's own bytes are ready, too, but for NOPs of one byte, which are joined at load (`prepare`): five of them to
  * one of five bytes, two (hot sites) to one of two. An XRay sled that was on and is off keeps its other bytes: ready,
  * not file.

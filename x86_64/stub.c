@@ -10,7 +10,6 @@
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
 #define PAGE	  4096ul
-#define STUB_REST 6  /* after the jump through the target */
 /*
  * XRay stubs lie in the first bytes: three stubs of 16 bytes, then the addresses of their gates, and of those of
  * events.
@@ -113,6 +112,27 @@ static uint8_t *stubs_start(const struct stub_pages *pages)
 	return pages->start + before_cells(pages->xray, pages->events);
 }
 
+/* Makes the code part executable, when all of it is written. */
+static int seal(struct stub_pages *pages)
+{
+	/* Where memory that was written to may not become executable, it is taken from a file. */
+	int r = pages_may_ask() ? (int)sys_mprotect(pages->start, pages->code_size, PROT_READ | PROT_EXEC) : -EACCES;
+
+	if (r)
+		r = (int)pages_make_code((uint64_t)(uintptr_t)pages->start, pages->code_size);
+	if (r == 0) {
+		pages->stubs = pages->reserved;
+		pages->written = 1;
+	}
+	return r;
+}
+
+static void write_cell_stubs(struct stub_pages *pages)
+{
+	for (uint32_t i = 0; i < pages->reserved; i++)
+		write_cell_stub(stubs_start(pages) + (size_t)i * STUB_SIZE, stub_cell(pages, i));
+}
+
 /* Fills a fresh read+write mapping and makes its code part executable. */
 static int write_pages(struct stub_pages *pages, uint32_t xray_base,
 	void (*event)(const void *, uint32_t, struct stub_event *), const void *arg)
@@ -137,17 +157,8 @@ static int write_pages(struct stub_pages *pages, uint32_t xray_base,
 				p + XRAY_SIZE + (size_t)i * EVENT_SIZE, &what, gate + 8 * (what.arguments + 1));
 		}
 	}
-	for (uint32_t i = 0; i < pages->reserved; i++)
-		write_cell_stub(stubs_start(pages) + (size_t)i * STUB_SIZE, stub_cell(pages, i));
-	/* Where memory that was written to may not become executable, it is taken from a file. */
-	int r = pages_may_ask() ? (int)sys_mprotect(p, pages->code_size, PROT_READ | PROT_EXEC) : -EACCES;
-	if (r)
-		r = (int)pages_make_code((uint64_t)(uintptr_t)p, pages->code_size);
-	if (r == 0) {
-		pages->stubs = pages->reserved;
-		pages->written = 1;
-	}
-	return r;
+	write_cell_stubs(pages);
+	return seal(pages);
 }
 
 static uint8_t *try_map(uint64_t at, size_t size, int prot)
@@ -188,17 +199,21 @@ static uint8_t *map_near(uint64_t low, uint64_t high, size_t size, int prot)
 	return NULL;
 }
 
+/* At `wanted`, or elsewhere within reach; NULL: nowhere. */
+static uint8_t *map_within_reach(uint64_t wanted, uint64_t low, uint64_t high, size_t size, int prot)
+{
+	uint8_t *p = within_reach(wanted, size, low, high) ? try_map(wanted, size, prot) : NULL;
+
+	return p ? p : map_near(low, high, size, prot);
+}
+
 static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events,
 	uint32_t functions, int prot)
 {
 	size_t size = stub_size(xray, events, functions);
-	uint8_t *p = NULL;
+	uint8_t *p = map_within_reach(wanted, low, high, size, prot);
 
 	*pages = (struct stub_pages){ 0 };
-	if (within_reach(wanted, size, low, high))
-		p = try_map(wanted, size, prot);
-	if (!p)
-		p = map_near(low, high, size, prot);
 	if (!p)
 		return -ENOMEM;
 	pages->size = size;
@@ -263,6 +278,33 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 	return 0;
 }
 
+uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
+	uint32_t count, size_t room)
+{
+	size_t stubs = (size_t)count * STUB_SIZE, code = round_up(stubs + room, PAGE);
+	size_t size = code + round_up(count * sizeof(struct stub_cell), PAGE);
+	uint8_t *p = map_within_reach(wanted, text_low, text_high, size, PROT_READ | PROT_WRITE);
+
+	*pages = (struct stub_pages){ 0 };
+	if (!p)
+		return NULL;
+	pages->start = p;
+	pages->size = size;
+	pages->code_size = code;
+	pages->reserved = count;
+	sys_fill(p, 0xcc, code);
+	write_cell_stubs(pages);
+	return p + stubs;
+}
+
+int stub_finish_copies(struct stub_pages *pages)
+{
+	if (seal(pages) == 0)
+		return 0;
+	stub_unmap(pages);
+	return -EACCES;
+}
+
 /* stub_fixed.S */
 extern uint8_t stub_fixed[];
 extern struct stub_cell stub_fixed_cells[];
@@ -307,7 +349,7 @@ uint64_t stub_address(const struct stub_pages *pages, uint32_t n)
 
 uint64_t stub_rest(const struct stub_pages *pages, uint32_t n)
 {
-	return stub_address(pages, n) + STUB_REST;
+	return stub_rest_of(stub_address(pages, n));
 }
 
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n)

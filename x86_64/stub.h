@@ -6,12 +6,16 @@
  * where that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub
  * per patchable function; then the cells of these. Event sleds have a stub each, between the XRay stubs and those of
  * patchable functions.
+ * Stubs of displaced entries: blocks within reach of the text, too. The cell stubs come first, then room for displaced
+ * copies (displace.h), then the cells. A site jumps to its stub's first jump, so the cell's target tells whether it is
+ * on, as with bindings; the body is the copy.
  * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module
  * itself.
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
  *
- *		jmp	*cell.target(%rip)	where bindings come in: to `rest` (on) or to the body (off)
+ *		jmp	*cell.target(%rip)	where bindings and displaced entries come in: to `rest` (on) or to the
+ *						body (off)
  *	rest:	push	cell.word(%rip)		stack at the trampoline:	 0 body
  *		push	cell.body(%rip)						 8 word
  *		jmp	*cell.gate(%rip)					16 return address A (slot S)
@@ -56,6 +60,8 @@
 
 #define STUB_SIZE 32 /* of a cell stub: 24 bytes of code; two to a cache line */
 
+#define STUB_REST 6 /* its `rest` is behind the jump through the target */
+
 #define STUB_FIXED 1024 /* stubs of the module itself */
 
 #define STUB_RED_ZONE 128
@@ -71,7 +77,7 @@ struct stub_cell {
 	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
 	uint64_t body; /* where the function goes on */
 	uint64_t gate; /* address of a gate (tramp.h) */
-	uint64_t target; /* of bindings: stub_rest() or body */
+	uint64_t target; /* of bindings and displaced entries: stub_rest() or body */
 };
 
 /* Stubs and cells of one mapping. */
@@ -125,6 +131,17 @@ int stub_map_block(struct stub_pages *pages, uint32_t count);
  */
 int stub_take_block(struct stub_pages *pages, uint32_t count);
 
+/*
+ * Maps a block of `count` cell stubs and `room` bytes for displaced copies behind them, within reach of
+ * text_low..text_high: tries `wanted` first (an address, page aligned), then anywhere. Returns where the copies go,
+ * which the caller writes, with the cells; or NULL: no room. Process lock held, until stub_finish_copies().
+ */
+uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
+	uint32_t count, size_t room);
+
+/* Makes stubs and copies executable. Returns 0, or -EACCES: then they are unmapped. */
+int stub_finish_copies(struct stub_pages *pages);
+
 /* Does the address lie in a stub of the module itself? Any context. */
 int stub_is_fixed(uint64_t address);
 
@@ -138,6 +155,12 @@ uint64_t stub_event(const struct stub_pages *pages, uint32_t n);
 uint64_t stub_address(const struct stub_pages *pages, uint32_t n);
 uint64_t stub_rest(const struct stub_pages *pages, uint32_t n);
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n);
+
+/* The rest of the stub at this address. */
+static inline uint64_t stub_rest_of(uint64_t stub)
+{
+	return stub + STUB_REST;
+}
 
 /* The cell of stub n, of pages that begin at `start`, maybe another process's. */
 static inline uint64_t stub_cell_at(uint64_t start, size_t code_size, uint64_t n)

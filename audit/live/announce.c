@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/announce.h"
 
+#include "audit/live/entry.h"
 #include "runtime/custom.h"
 #include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
@@ -103,6 +104,8 @@ uint32_t announce_id(const struct object *object, uint32_t function)
 {
 	unsigned kind = object->sites.function[function].kind;
 
+	if (kind_rows[kind].stub == KIND_STUB_COPY)
+		return entry_of(object, function)->id;
 	return object->base[kind] ? object->base[kind] + function - object->sites.of[kind].function : 0;
 }
 
@@ -111,7 +114,7 @@ static int is_listed(const struct object *object, uint32_t i, int fresh)
 {
 	unsigned marks = object->marks[i];
 
-	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED)
+	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED) && announce_id(object, i)
 		     : (marks & FUNCTION_NAMED) != 0;
 }
 

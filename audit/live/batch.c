@@ -4,6 +4,7 @@
 #include <errno.h> /* EAGAIN */
 
 #include "audit/live/announce.h"
+#include "audit/live/entry.h"
 #include "audit/live/load_code.h"
 #include "audit/live/switch.h"
 #include "audit/live/xray.h"
@@ -107,14 +108,37 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 	if (batch->outside)
 		return TRACE_REASON_TRACED;
 	if (batch->on && !(state & SLED_IS_READY))
-		return sled_row(site->type)->keeps ? TRACE_REASON_ONE_BYTE_NOPS : TRACE_REASON_SLED_BYTES;
-	if (!patch_may_store(load->base + site->address, 2))
+		return sled_row(site->type)->displaces ? TRACE_REASON_NOT_DISPLACED
+		       : sled_row(site->type)->keeps   ? TRACE_REASON_ONE_BYTE_NOPS
+						       : TRACE_REASON_SLED_BYTES;
+	if (!sled_row(site->type)->displaces && !patch_may_store(load->base + site->address, 2))
 		return TRACE_REASON_STRADDLES;
 	return TRACE_REASON_TRACED;
 }
 
-/* Judges a function that a rule names. Returns how many of its sites have to be written; 0 if one of them can't be. */
-static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t i, int rule)
+/* The stubs that the function's sites jump to are there, or are made. */
+static enum trace_reason have_stubs(struct load *load, uint32_t function)
+{
+	unsigned stub = kind_rows[load->object->sites.function[function].kind].stub;
+	enum trace_reason reason = TRACE_REASON_TRACED;
+
+	if (stub == KIND_STUB_COPY)
+		return (reason = entry_stubs(load)) ? reason : entry_refused(load, function);
+	return stub != KIND_STUB_NONE ? load_code_stubs(load) : reason;
+}
+
+/* Is the site switched by its cell alone, as a displaced entry where the jump stands and stays? */
+static int is_by_cell(const struct batch *batch, const struct load *load, uint32_t n)
+{
+	return sled_row(load->object->sites.site[n].type)->displaces && (batch->on || !batch->outside) &&
+	       load_code_look(load, n) & (SLED_IS_ON | SLED_IS_READY);
+}
+
+/*
+ * Judges a function that a rule names. Returns how many of its sites have to be written; 0 if one of them can't be.
+ * *turn: its cell has to be.
+ */
+static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t i, int rule, int *turn)
 {
 	struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[i];
@@ -124,12 +148,12 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (!batch->on && reason)
 		return 0;
 	batch->result->functions++;
-	if (!reason && batch->on && kind_rows[f->kind].stub != KIND_STUB_NONE)
-		reason = load_code_stubs(load);
+	if (!reason && batch->on)
+		reason = have_stubs(load, i);
 	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {
 		int needed, was_on;
 		reason = judge_site(batch, load, n, &needed, &was_on);
-		write += needed != 0;
+		write += needed && !is_by_cell(batch, load, n);
 		on += was_on != 0;
 	}
 	if (f->reason == TRACE_REASON_TRACED && !object->refused && batch->rule)
@@ -150,6 +174,7 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		batch_recount(object, i, outcome(batch, object, i));
 	if (batch->on)
 		load_code_fill_cell(load, i);
+	*turn = changed && kind_rows[f->kind].stub == KIND_STUB_COPY;
 	batch->functions += write != 0;
 	batch->selected |= changed && kind_has(f->kind, KIND_EVENTS);
 	return write;
@@ -161,6 +186,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	struct object *object = load->object;
 	const struct site_set *set = &object->sites;
 	struct arena memory = { 0 };
+	enum { WRITE = 1, TURN = 2 };
 	uint32_t sites = 0;
 
 	if (!object->marks)
@@ -172,13 +198,17 @@ static int judge_sleds(struct batch *batch, struct load *load)
 		batch->kinds |= set->function[i].reason == TRACE_REASON_TRACED ? 1u << set->function[i].kind : 0;
 		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name)
 				       : find_xray(batch, object, i);
-		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule);
-		wanted[i] = write != 0;
+		int turn = 0;
+		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule, &turn);
+		wanted[i] = (uint8_t)((write ? WRITE : 0) | (turn ? TURN : 0));
 		sites += write;
 	}
 	/* Before any of them raises its first event. */
-	if (batch->on && load->stubs.written)
+	if (batch->on && (load->stubs.written || load->entries))
 		announce_new_sleds(object);
+	for (uint32_t i = 0; i < set->functions; i++)
+		if (wanted[i] & TURN)
+			entry_turn(load, i, batch->on);
 	struct batch_change *change =
 		sites ? arena_alloc(batch->arena, (batch->count + sites) * sizeof(*change)) : NULL;
 	if (change) {
@@ -186,8 +216,8 @@ static int judge_sleds(struct batch *batch, struct load *load)
 		batch->change = change;
 		for (uint32_t i = 0; i < object->usable; i++) {
 			uint32_t n = object->by_address[i];
-			int needed, was_on;
-			if (wanted[set->site[n].function] && !judge_site(batch, load, n, &needed, &was_on) && needed)
+			int needed, was_on, write = wanted[set->site[n].function] & WRITE;
+			if (write && !judge_site(batch, load, n, &needed, &was_on) && needed)
 				change[batch->count++] = (struct batch_change){ load, n };
 		}
 	}

@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
+#include "audit/live/entry.h"
 #include "audit/unwinder.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
@@ -55,6 +56,21 @@ static uint32_t cell_of(const struct object *object, uint32_t function)
  */
 #define STUBS_BELOW (1536ul << 20)
 
+static uint64_t place(const struct load *load, size_t size)
+{
+	/* A program at fixed addresses lies at the bottom of the address space. */
+	return load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
+}
+
+uint64_t load_code_place(const struct load *load)
+{
+	uint64_t at = place(load, 1ul << 20) + ((load->stubs.size + PAGE - 1) & ~(PAGE - 1));
+
+	for (const struct entry_block *block = load->entries; block; block = block->next)
+		at += block->pages.size;
+	return at;
+}
+
 enum trace_reason load_code_reserve(struct load *load)
 {
 	const struct object *object = load->object;
@@ -65,9 +81,7 @@ enum trace_reason load_code_reserve(struct load *load)
 	/* Guards need no stubs. */
 	if (load->stubs.start || (!xray && !cells))
 		return TRACE_REASON_TRACED;
-	/* A program at fixed addresses lies at the bottom of the address space. */
-	uint64_t wanted = load->start - (load->start > 2 * STUBS_BELOW ? STUBS_BELOW : size);
-	if (stub_reserve(&load->stubs, wanted, load->start, load->end, xray, object->sites.events, cells))
+	if (stub_reserve(&load->stubs, place(load, size), load->start, load->end, xray, object->sites.events, cells))
 		return TRACE_REASON_NO_ROOM;
 	return TRACE_REASON_TRACED;
 }
@@ -110,7 +124,8 @@ enum trace_reason load_code_stubs(struct load *load)
 	 * rules.
 	 */
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		uint32_t functions = kind_has(kind, KIND_EVENTS) ? object->sites.of[kind].functions : 0;
+		int based = kind_has(kind, KIND_EVENTS) && kind_rows[kind].stub != KIND_STUB_COPY;
+		uint32_t functions = based ? object->sites.of[kind].functions : 0;
 		if (functions && !object->base[kind] && !(object->base[kind] = announce_take_ids(object, functions)))
 			return TRACE_REASON_IDS_USED_UP;
 	}
@@ -130,7 +145,10 @@ size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], i
 
 	if (range->target)
 		return sled_patched(site->type, 0, range->target[n - range->site], out, from);
-	if (sled_is_event(site->type))
+	if (sled_row(site->type)->displaces) {
+		if (!entry_cell(load, site->function, &stub))
+			return 0;
+	} else if (sled_is_event(site->type))
 		stub = stub_event(&load->stubs, event_of(object, n));
 	else if (kind_rows[object->sites.function[site->function].kind].stub == KIND_STUB_XRAY)
 		stub = stub_xray(&load->stubs, site->type);
@@ -153,7 +171,8 @@ uint8_t *load_code_original(const struct object *object, uint32_t n)
 /* Is the target known that the site's patch jumps to? */
 static int has_target(const struct load *load, uint32_t n)
 {
-	return load->stubs.written || site_range_of(&load->object->sites, n)->target;
+	return load->stubs.written || site_range_of(&load->object->sites, n)->target ||
+	       sled_row(load->object->sites.site[n].type)->displaces;
 }
 
 unsigned load_code_look(const struct load *load, uint32_t n)
@@ -163,7 +182,13 @@ unsigned load_code_look(const struct load *load, uint32_t n)
 	uint8_t patched[16];
 	int from, known = has_target(load, n) && load_code_patched(load, n, patched, &from);
 
-	return sled_look(site->type, p, site->length, load_code_original(load->object, n), known ? patched : NULL);
+	unsigned state =
+		sled_look(site->type, p, site->length, load_code_original(load->object, n), known ? patched : NULL);
+
+	/* Where the jump stands, the stub's cell tells. */
+	if (state == SLED_IS_ON && sled_row(site->type)->displaces && !entry_is_on(load, site->function))
+		state = SLED_IS_OFF | SLED_IS_READY;
+	return state;
 }
 
 int load_code_is_on(const struct load *load, uint32_t function)
@@ -213,14 +238,17 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	int intercept = kind_has(f->kind, KIND_RETURNS) && unwinder_allows() &&
 			!(object->marks[function] & FUNCTION_ENTRY);
 
-	if (kind_rows[f->kind].stub != KIND_STUB_CELL)
-		return;
-	struct stub_cell *cell = stub_cell(&load->stubs, cell_of(object, function));
+	uint64_t stub;
+	struct stub_cell *cell = kind_rows[f->kind].stub == KIND_STUB_CELL ?
+					 stub_cell(&load->stubs, cell_of(object, function)) :
+				 kind_rows[f->kind].stub == KIND_STUB_COPY ? entry_cell(load, function, &stub) :
+									     NULL;
 	/* A cell is filled once and not changed again: a thread may be in the stub of a site that was on before. */
-	if (cell->gate)
+	if (!cell || cell->gate)
 		return;
 	cell->word = TRACE_WORD(TRACE_ENTRY, announce_id(object, function));
-	cell->body = load->base + site->address + site->length;
+	if (kind_rows[f->kind].stub == KIND_STUB_CELL)
+		cell->body = load->base + site->address + site->length;
 	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
 }
 

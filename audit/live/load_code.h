@@ -2,9 +2,10 @@
 /*
  * The text of a load: what its sites are now, what they can become, and which of its pages are private because of that.
  *
- * A site's state is always read from its bytes. For loads that are open (object.h), with the process lock held; for
- * load_code_look() and other functions that only read, ld.so's lock is enough in la_objopen. A stopped thread comes
- * here (runtime/control.h): general registers only, no libc (compiled as runtime/ is).
+ * A site's state is always read from its bytes (and, of displaced entries, the cell that its jump leads to). For loads
+ * that are open (object.h), with the process lock held; for load_code_look() and other functions that only read,
+ * ld.so's lock is enough in la_objopen. A stopped thread comes here (runtime/control.h): general registers only, no
+ * libc (compiled as runtime/ is).
  */
 #ifndef XAUDIT_AUDIT_LIVE_LOAD_CODE_H
 #define XAUDIT_AUDIT_LIVE_LOAD_CODE_H
@@ -19,6 +20,9 @@ int load_code_segment(const struct load *load, uint64_t address, uint64_t *end);
 
 /* Reserves addresses for the load's stubs, below the load. Returns TRACED, or NO_ROOM. */
 enum trace_reason load_code_reserve(struct load *load);
+
+/* Where the load's next block of displaced entries goes, if that is free: behind its stubs. */
+uint64_t load_code_place(const struct load *load);
 
 /*
  * Writes the stubs of the load and takes the ids of the object's functions, unless that was done before. Returns

@@ -6,7 +6,7 @@
 noinst_LTLIBRARIES += audit/live/liblive.la
 audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audit/live/api.c audit/live/api.h \
 	audit/live/batch.c audit/live/batch.h audit/live/dladdr.c audit/live/dladdr.h audit/live/dlclose.c \
-	audit/live/dlclose.h audit/live/lists.c \
+	audit/live/dlclose.h audit/live/entry.c audit/live/entry.h audit/live/lists.c \
 	audit/live/load_code.c audit/live/load_code.h audit/live/requests.c audit/live/requests.h audit/live/retired.c \
 	audit/live/retired.h audit/live/runtime_symbols.c audit/live/switch.c audit/live/switch.h audit/live/xray.c \
 	audit/live/xray.h

@@ -129,6 +129,17 @@ int requests_remember(int on, const struct requests_rule *rule)
 	return 0;
 }
 
+const struct requests_rule *requests_each(const void **at, int *on)
+{
+	const struct asked *next = *at ? ((const struct asked *)*at)->next : asked;
+
+	*at = next;
+	if (!next)
+		return NULL;
+	*on = next->on;
+	return &next->rule;
+}
+
 int requests_selects(const struct object *object, int kind, const char *function, int by_rules)
 {
 	int on = by_rules;

@@ -37,6 +37,9 @@ int requests_concerns(const struct requests_rule *rule, const struct object *obj
  */
 int requests_remember(int on, const struct requests_rule *rule);
 
+/* Goes through the list, oldest first: *at is NULL at first. Returns NULL at the end; else *on: what was asked. */
+const struct requests_rule *requests_each(const void **at, int *on);
+
 /*
  * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was
  * asked.

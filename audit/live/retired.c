@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/retired.h"
 
+#include "audit/live/entry.h"
 #include "audit/object.h"
 #include "audit/live/xray.h"
 #include "runtime/arena.h"
@@ -14,6 +15,7 @@ void retired_free(struct epoch_item *item)
 
 	for (struct stub_block *block = load->blocks; block; block = block->next)
 		stub_unmap(&block->pages);
+	entry_free(load);
 	stub_unmap(&load->stubs);
 	arena_free(&load->arena);
 	load->blocks = NULL;

@@ -36,6 +36,9 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 			patch->inside_low = address + (uint64_t)(int64_t)low;
 			patch->inside_high = address + (uint64_t)(int64_t)high;
 			patch->resume = address + (uint64_t)(int64_t)resume;
+			/* Between instructions that will be displaced: it comes out by itself. */
+			if (batch->on && sled_row(site->type)->displaces)
+				patch->resume = 0;
 		}
 		load_code_touch(load, patch->address, patch->size);
 	}

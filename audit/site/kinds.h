@@ -38,6 +38,7 @@ enum kind_stub {
 	KIND_STUB_XRAY,	   /* of the load, one per type of sled: the sled tells the function's index */
 	KIND_STUB_CELL,	   /* of the load, one per function, with a cell (x86_64/stub.h) */
 	KIND_STUB_BINDING, /* as KIND_STUB_CELL, made when the function is bound first */
+	KIND_STUB_COPY,	   /* as KIND_STUB_CELL, in blocks of their own, with displaced copies (audit/live/entry.h) */
 };
 
 /* What `xaudit list` counts as its sites. */
@@ -65,7 +66,8 @@ enum kind_listed {
 		"functions of other objects that the file calls through its PLT")                                      \
 	X(GUARD, KIND_BY_NOTE | KIND_DEFAULT | KIND_UNASKED, NULL, GUARD_NOTE, KINDS_SLED(GUARD), NONE, SITES,         \
 		"functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)")                                           \
-	X(ENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0, 0, CELL, SITES,                                  \
+	X(ENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0,                                                  \
+		KINDS_SLED(ENTRY) | KINDS_SLED(ENTRY_PADDING) | KINDS_SLED(ENTRY_PADDING_CET), COPY, SITES,            \
 		"functions whose first instructions can run elsewhere")
 #define KINDS_SLED(TYPE) (1u << SLED_##TYPE)
 

@@ -59,11 +59,13 @@ t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/index_files.h
 t_unit_index_helper_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
 
 t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
-t_unit_live_t_LDADD = audit/live/liblive.la t/lib/libcore.la audit/live/libmatch.la x86_64/libsled.la \
+t_unit_live_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
+	x86_64/libsled.la \
 	runtime/libbase.la
 
 t_unit_live_soak_t_SOURCES = t/unit/live_soak.c t/lib/live_load.h
-t_unit_live_soak_t_LDADD = audit/live/liblive.la t/lib/libcore.la audit/live/libmatch.la x86_64/libsled.la \
+t_unit_live_soak_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
+	x86_64/libsled.la \
 	runtime/libbase.la -lrt
 
 t_unit_mirror_t_SOURCES = t/unit/mirror.c t/lib/flow.h t/lib/flow_xray.h

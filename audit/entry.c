@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/entry.h"
+
+#include <errno.h> /* EPERM */
+#include <fcntl.h> /* O_RDONLY */
+#include <string.h> /* memcpy */
+
+#include "audit/index/find.h"
+#include "audit/live/batch.h"
+#include "audit/live/entry.h"
+#include "audit/live/load_code.h"
+#include "audit/live/requests.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+
+/* ---- which functions there are, and which are wanted: once per object ---- */
+
+static enum trace_reason reason_of(int error)
+{
+	switch (error) {
+	case 0:
+		return TRACE_REASON_TRACED;
+	case -EPERM:
+		return TRACE_REASON_INDEX_REFUSED;
+	case -EPROTO:
+		return TRACE_REASON_INDEX_VERSION;
+	case -EBADMSG:
+	case -ESTALE:
+		return TRACE_REASON_INDEX_DAMAGED;
+	default:
+		return TRACE_REASON_NO_INDEX;
+	}
+}
+
+/* Is the object's file still what is mapped? A build-id tells; without one its numbers must be those of now. */
+static int is_mapped_file(const struct object *object, const struct image *image)
+{
+	struct process_held held;
+	long fd = sys_open(object_file(object), O_RDONLY, 0);
+
+	if (fd < 0)
+		return 0;
+	process_lock(&held);
+	int is = load_code_is_mapped_file((int)fd, image->start);
+	process_unlock(&held);
+	sys_close((int)fd);
+	return is;
+}
+
+enum trace_reason entry_find(struct index *index, const struct object *object, const struct image *image)
+{
+	struct index_identity identity = {
+		.device = object->dev, .inode = object->ino, .size = object->size,
+		.seconds = object->mtime_ns / 1000000000u, .nanoseconds = object->mtime_ns % 1000000000u,
+	};
+
+	*index = (struct index){ 0 };
+	if (image->textrel)
+		return TRACE_REASON_TEXTREL;
+	if (object->build_id_len && object->build_id_len <= sizeof(identity.build_id)) {
+		identity.build_id_len = object->build_id_len;
+		sys_copy(identity.build_id, object->build_id, object->build_id_len);
+	} else if (!is_mapped_file(object, image)) {
+		return TRACE_REASON_FILE_CHANGED;
+	}
+	return reason_of(index_find(index, &identity, object->path));
+}
+
+static void set_all(uint64_t *bits, size_t functions)
+{
+	for (size_t n = 0; n < functions; n++)
+		bits[n / 64] |= 1ull << n % 64;
+}
+
+/* What the rules, and requests since, want of the index's functions. */
+static void ask(const struct object *object, struct entry_wish *wish)
+{
+	const struct rules *rules = object_rules;
+	const struct rules_section *section = object->section;
+	const unsigned entry = 1u << TRACE_KIND_ENTRY;
+	const struct requests_rule *asked;
+	const void *at = NULL;
+	int selects = section && (section->kinds | section->fallback) & entry, on;
+
+	if (selects && !section->functions)
+		set_all(wish->selected, object->index.functions);
+	for (const struct rules_pattern *p = selects ? section->functions : NULL; p; p = p->next)
+		entry_wish_mark(object, p, 1, wish->selected);
+	for (const struct rules_pattern *p = selects ? section->exclude : NULL; p; p = p->next)
+		entry_wish_mark(object, p, 0, wish->selected);
+	if (!rules->disabled && rules->prepare != RULES_PREPARE_NONE)
+		memcpy(wish->on, wish->selected, wish->words * sizeof(*wish->on));
+	while ((asked = requests_each(&at, &on))) {
+		const struct rules_pattern pattern = { .function = asked->function, .library = asked->library };
+		if (asked->kinds & entry)
+			entry_wish_mark(object, &pattern, on, wish->on);
+	}
+	if (rules->prepare == RULES_PREPARE_ALL && selects && section->kinds & entry)
+		set_all(wish->ready, object->index.functions);
+	else if (rules->prepare != RULES_PREPARE_NONE)
+		memcpy(wish->ready, wish->selected, wish->words * sizeof(*wish->ready));
+	for (const struct rules_pattern *p = rules->below; p; p = p->next)
+		entry_wish_mark(object, p, 1, wish->below);
+}
+
+/* As it is counted where it can be used and is on. */
+static enum trace_reason traced(const struct object *object, uint32_t function)
+{
+	return object->marks[function] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
+}
+
+/* Adds what is wanted, and counts it. Returns 0 or -ENOMEM. */
+static int add_wanted(struct object *object)
+{
+	uint32_t *counts = object->counts[TRACE_KIND_ENTRY], all = 0;
+	struct arena memory = { 0 };
+	struct entry_wish wish;
+	int r = entry_wish_begin(&wish, object, &memory);
+
+	if (!r) {
+		ask(object, &wish);
+		r = entry_add(object, &wish, counts) < 0 ? -ENOMEM : 0;
+	}
+	arena_free(&memory);
+	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
+		all += counts[i];
+	if (counts[TRACE_REASON_TRACED] + counts[TRACE_REASON_DISABLED])
+		object_selected = 1;
+	if (!r && all < object->index.functions)
+		counts[TRACE_REASON_NOT_SELECTED] += (uint32_t)object->index.functions - all;
+	return r;
+}
+
+void entry_plan(struct object *object, const struct index *index)
+{
+	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
+
+	object->index = *index;
+	if (add_wanted(object))
+		object->counts[TRACE_KIND_ENTRY][TRACE_REASON_NO_ROOM]++;
+	/* What is damaged can't be looked at, so it isn't known what the rules say of it. */
+	if (index_damaged(index))
+		object->counts[TRACE_KIND_ENTRY][TRACE_REASON_INDEX_DAMAGED]++;
+	for (uint32_t n = range->function; n < range->function + range->functions; n++)
+		if (object->counted[n] == TRACE_REASON_TRACED)
+			batch_recount(object, n, traced(object, n));
+}
+
+/* ---- once per load ---- */
+
+static int is_asked(const struct object *object, uint32_t function)
+{
+	return object->marks[function] & (FUNCTION_ON | FUNCTION_READY);
+}
+
+void entry_prepare(struct load *load)
+{
+	struct object *object = load->object;
+	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
+	uint32_t asked = 0, end = range->function + range->functions;
+
+	for (uint32_t n = range->function; n < end; n++)
+		asked += is_asked(object, n) != 0;
+	if (!asked)
+		return;
+	enum trace_reason reason = entry_stubs(load);
+	for (uint32_t n = range->function; n < end; n++) {
+		enum trace_reason why = reason ? reason : entry_refused(load, n);
+		if (!is_asked(object, n))
+			continue;
+		if (why)
+			batch_recount(object, n, why);
+		else if (object->marks[n] & FUNCTION_ON)
+			batch_recount(object, n, traced(object, n));
+		else if (object->counted[n] != TRACE_REASON_NOT_SELECTED)
+			batch_recount(object, n, TRACE_REASON_DISABLED);
+	}
+}
+
+int entry_is_wanted(const struct load *load, uint32_t function)
+{
+	return is_asked(load->object, function) && entry_refused(load, function) == TRACE_REASON_TRACED;
+}

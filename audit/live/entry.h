@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of kind entry: nothing in the file was prepared for them. An index (format/index.h) tells what their first
+ * instructions are and how these run elsewhere; a jump stands in their place.
+ *
+ * Which functions. An index may have a hundred thousand, so those alone become functions and sites of the object's set
+ * that somebody wants: rules at load, requests while the process runs. They are the set's last range, which grows, once
+ * or often: entry_add(). Numbers of functions and sites stay; arrays move, and what they held stays readable at the old
+ * place; counts grow after what they count is there. So a child that is forked in the middle finds the range as it was,
+ * or longer by functions that nobody has switched on. The index stays mapped as long as the object, since names and
+ * templates lie there.
+ *
+ * A load has a block of stubs and copies (x86_64/stub.h) for each time that the range had grown when functions were
+ * wanted there: entry_stubs(). A cell's body is the copy; 0: the function can't be used in this load, and `target` is
+ * the reason.
+ *
+ * What is on is told by the text and the cell alone:
+ *	the file's bytes			off; nothing of it is private memory
+ *	the jump, cell.target = the copy	off, ready: from inside it is switched by one store (entry_turn())
+ *	the jump, cell.target = the rest	on
+ * The jump is written at load, when nothing runs there, or by `xaudit ctl`, which stops all threads; never from inside,
+ * since threads may stand between the instructions that it covers.
+ *
+ * All functions: process lock held, unless they say otherwise. Threads of the program and stopped ones come here:
+ * general registers only, no libc (compiled as runtime/ is).
+ */
+#ifndef XAUDIT_AUDIT_LIVE_ENTRY_H
+#define XAUDIT_AUDIT_LIVE_ENTRY_H
+
+#include "audit/object.h"
+
+/* What is wanted of the functions of object.index: a bit for each, by number. One with none of them stays out. */
+struct entry_wish {
+	uint64_t *selected; /* by the rules, or to be added for other reasons */
+	uint64_t *on;
+	uint64_t *ready;
+	uint64_t *below;    /* the rules' filter names it; says nothing about wanting */
+	size_t words;	    /* of each */
+};
+
+/* Bits of 0, in the arena. Returns 0 or -ENOMEM. */
+int entry_wish_begin(struct entry_wish *wish, const struct object *object, struct arena *arena);
+
+/*
+ * Sets the bits of functions of which the pattern means one of the names, or clears them (value 0). Damage of the index
+ * cuts it short (index_damaged()).
+ */
+void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits);
+
+/*
+ * Adds those functions to the object's set that are wanted and can be used, unless they are in it. counts, an element
+ * for each reason: adds up those that are wanted, under TRACED (on), DISABLED (selected), NOT_SELECTED, or why they
+ * can't be used. Functions that have sites of another kind stay with these and are not counted. Returns the number of
+ * functions added, or -ENOMEM: then none was, and nothing was counted. No load of the object may be in la_objopen on
+ * another thread.
+ */
+int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t counts[TRACE_REASON_COUNT]);
+
+/*
+ * Makes stubs and copies, and takes ids, for the functions of kind entry of this load that have none. Returns TRACED,
+ * or NO_ROOM, PROTECTION or IDS_USED_UP.
+ */
+enum trace_reason entry_stubs(struct load *load);
+
+/* Why the function can't be used in this load; TRACED: it can. Its stub must have been made. */
+enum trace_reason entry_refused(const struct load *load, uint32_t function);
+
+/* The cell of the function, by its number in the set; NULL: no stubs yet. *stub: its stub's address. */
+struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub);
+
+/* Is it on, if its jump stands? */
+int entry_is_on(const struct load *load, uint32_t function);
+
+/* Switches it, if its jump stands, by one store: threads may be running it. Its cell must be full. */
+void entry_turn(struct load *load, uint32_t function, int on);
+
+/*
+ * Are the bytes of the function's first instructions in memory those that the index has, and in one segment? Then its
+ * jump may be written.
+ */
+int entry_is_as_expected(const struct load *load, const struct index_function *function);
+
+/* Frees a load's stubs and copies: its text is gone (x86_64/stub.h). */
+void entry_free(struct load *load);
+
+/* Is it of this kind? */
+static inline int entry_is(const struct object *object, uint32_t function)
+{
+	return object->sites.function[function].kind == TRACE_KIND_ENTRY;
+}
+
+/* What is known of it besides. */
+static inline struct entry_function *entry_of(const struct object *object, uint32_t function)
+{
+	return &object->entries[function - object->sites.of[TRACE_KIND_ENTRY].function];
+}
+
+#endif
