@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 3			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 4			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -86,6 +86,7 @@ enum index_flags {
 	INDEX_NO_SYMBOLS = 1,	/* neither .symtab nor a debug file: names of exported functions alone */
 	INDEX_NO_FRAMES = 2,	/* no unwind information: functions without a name are not known */
 	INDEX_ALL_REFUSED = 4,	/* the dynamic linker: nothing of it may be written to */
+	INDEX_RELOCATED = 8,	/* the loader changes bytes of its code, so that what is here is not what runs */
 };
 
 /*

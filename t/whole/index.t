@@ -5,7 +5,7 @@
 # kept.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
-need objcopy strip
+need objcopy strip readelf
 [ -x "$XAUDIT" ] || bail "no $XAUDIT"
 cd "$tmp" || bail 'no temporary folder'
 
@@ -177,6 +177,25 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 else
 	skip 4 'only root can be somebody else'
 fi
+
+# Text relocations, in the code and elsewhere.
+"$CC" -shared -nostdlib -Wl,-z,notext -o relocated.so -x assembler - 2>err <<'END'
+	.globl f; .type f, @function
+f:	movabs $g, %rax
+	ret
+	.globl g; .type g, @function
+g:	ret
+END
+relocated='  its code is relocated when it is loaded: none of it will be displaced'
+is "$? $(index -n relocated.so | grep "^  .*relocated")" "0 $relocated" 'relocations in the code are told'
+"$CC" -shared -nostdlib -Wl,-z,notext -o told.so -x assembler - 2>err <<'END'
+	.globl f; .type f, @function
+f:	ret
+	.section .rodata
+	.quad f
+END
+is "$? $(readelf -d told.so | grep -c '(TEXTREL)') $(index -n told.so | grep '^  .*relocated')" '0 1 ' \
+	'others that need DT_TEXTREL do no harm'
 
 # By name: another name (alias), two functions of one name, the beginning of a name, and without one.
 cat >names.c <<'END'

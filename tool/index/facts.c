@@ -239,6 +239,7 @@ static void read_relocations(struct reading *reading, uint64_t address, uint64_t
 		p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
 		site_read(&rela, p);
+		image->relocated |= image_section(image, rela.r_offset) != NULL;
 		if (is_told(reading, rela.r_offset))
 			continue;
 		uint64_t target = (uint64_t)rela.r_addend;
@@ -273,6 +274,7 @@ static void point_word(struct reading *reading, uint64_t address)
 	const uint8_t *p = is_told(reading, address) ? NULL : site_file_at(&reading->image->file, address, &size);
 	uint64_t word;
 
+	reading->image->relocated |= image_section(reading->image, address) != NULL;
 	if (!p || size < sizeof(word))
 		return;
 	memcpy(&word, p, sizeof(word));

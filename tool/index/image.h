@@ -53,6 +53,7 @@ struct image {
 	uint64_t low, high; /* of segments of code, in memory */
 	bool fixed;	    /* a program at addresses of its own choice: no relocations */
 	bool loader;
+	bool relocated;	    /* relocations lie in its code (facts.h) */
 	bool symbols;	    /* .symtab of its own or of a debug file */
 	struct image_function *function; /* by address, each once */
 	size_t functions;

@@ -165,6 +165,8 @@ static void print(const struct index *index, const char *file, bool verbose)
 		index->functions, usable, all / 10, all % 10, large, SHORT_FUNCTION, of_large / 10, of_large % 10);
 	if (index->head->flags & INDEX_NO_FRAMES)
 		puts("  no unwind information: functions without a name are not known");
+	if (index->head->flags & INDEX_RELOCATED)
+		puts("  its code is relocated when it is loaded: none of it will be displaced");
 	for (unsigned reason = 1; reason < INDEX_REASON_COUNT; reason++)
 		if (refused[reason])
 			printf("  refused %zu: %s\n", refused[reason], index_reason_phrase(reason));

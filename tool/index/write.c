@@ -218,7 +218,7 @@ int index_make(struct index_made *made, int fd, const char *path)
 	head.code_low = image.low;
 	head.code_high = image.high;
 	head.flags = (image.symbols ? 0 : INDEX_NO_SYMBOLS) | (image.frames->count ? 0 : INDEX_NO_FRAMES) |
-		     (image.loader ? INDEX_ALL_REFUSED : 0);
+		     (image.loader ? INDEX_ALL_REFUSED : 0) | (image.relocated ? INDEX_RELOCATED : 0);
 	put_all(&file, &head, &parts);
 	*made = (struct index_made){
 		.bytes = file.at, .size = file.size, .instructions = facts.instructions, .decoded = facts.decoded
