@@ -56,15 +56,19 @@ enum trace_reason entry_find(struct index *index, const struct object *object, c
 	};
 
 	*index = (struct index){ 0 };
-	if (image->textrel)
-		return TRACE_REASON_TEXTREL;
 	if (object->build_id_len && object->build_id_len <= sizeof(identity.build_id)) {
 		identity.build_id_len = object->build_id_len;
 		sys_copy(identity.build_id, object->build_id, object->build_id_len);
 	} else if (!is_mapped_file(object, image)) {
 		return TRACE_REASON_FILE_CHANGED;
 	}
-	return reason_of(index_find(index, &identity, object->path));
+	int r = index_find(index, &identity, object->path);
+	/* Text relocations may be of other read-only segments, as those of section __mcount_loc are (-mrecord-mcount). */
+	if (!r && index->head->flags & INDEX_RELOCATED) {
+		index_close(index);
+		return TRACE_REASON_TEXTREL;
+	}
+	return reason_of(r);
 }
 
 static void set_all(uint64_t *bits, size_t functions)
