@@ -13,7 +13,7 @@ audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES =
 libxaudit_la_LIBADD = audit/libaudit.la audit/live/liblive.la runtime/libruntime.la x86_64/libx86_64.la \
-	audit/rules/librules.la audit/index/libindex.la audit/site/libsites.la $(INIH_MODULE_LIBS)
+	audit/rules/librules.la audit/index/libindex.la audit/site/libsites.la
 
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call.
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \

@@ -7,8 +7,8 @@ bin_PROGRAMS += xaudit
 xaudit_SOURCES = tool/json.c tool/json.h tool/lost.c tool/lost.h tool/main.c tool/memory.c tool/memory.h \
 	tool/options.c tool/options.h tool/tool.h
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"' -DXAUDIT_DATA_DIR='"$(pkgdatadir)"'
-xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(INIH_CFLAGS)
-xaudit_LDADD = audit/site/libsites.la audit/rules/librules.la $(ELF_LIBS) $(INIH_LIBS)
+xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
+xaudit_LDADD = audit/site/libsites.la audit/rules/librules.la $(ELF_LIBS)
 bashcompletiondir = $(datadir)/bash-completion/completions
 EXTRA_DIST += tool/xaudit.bash
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inih has a buffer of 200 bytes for a line, and cuts section names after 50. Until release 55 it took the rest of a
- * longer line as the next line; since then it drops the rest and reports an error. So our reader, which gives inih the
- * lines, keeps each line whole: it parses section lines itself (inih sees "[s]" instead, since it would also end a glob
- * such as lib[ab].so* at its first ']'), and where inih gets only the start of a line, the value is taken from the
- * whole line. The reader never fills the buffer, since a full one tells inih that the line is too long.
+ * The parser of rules: no more than lines of the form "[SECTION]", "KEY = VALUE" and their continuations, so it is all
+ * here; the module needs no library for it, nor memory but the arena. A line is read where it lies in the text, however
+ * long it is.
  */
 #include "audit/rules/ini.h"
-
-#include <ini.h>
 
 #include "x86_64/sys.h" /* sys_write */
 #include "runtime/text.h"
@@ -23,22 +19,18 @@ struct parser {
 	struct rules *rules;
 	struct arena *arena; /* the arena of rules */
 	struct rules_text *out;
-	char *next, *end;
-	/* The line that inih is parsing. */
-	const char *line;
-	size_t line_length;
-	int number;
-	int cut;       /* inih got less than the whole line */
+	int number;    /* of the line that is being parsed */
 	int continues; /* it begins with a blank and belongs to the preceding key */
 
 	enum where where;
 	int has_key; /* a key precedes that a line may continue */
+	enum rules_key_number key; /* that key */
 	struct rules_section *section, **last_section;
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given, fallback_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
 
-	/* The first error that we found ourselves, and its line. */
+	/* The first error, and its line. */
 	int failed;
 	struct rules_error error;
 };
@@ -103,8 +95,6 @@ static int fail(struct parser *parser, const char *a, const char *b, size_t b_le
 {
 	if (!parser->failed) {
 		parser->failed = parser->number;
-		/* b may point into inih's buffer, which is gone when the message is printed. */
-		b = b ? arena_string(parser->arena, b, b_length) : NULL;
 		parser->error = (struct rules_error){ .a = a, .b = b, .b_length = b ? b_length : 0, .c = c };
 	}
 	return -1;
@@ -366,119 +356,78 @@ static int set_trace(struct parser *parser, enum rules_key_number key, const cha
 	return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, value, length) : 0;
 }
 
-/* ---- callbacks of inih ---- */
+/* ---- lines ---- */
 
-/* Gives inih the next line: whole, or the start of it, or "[s]" for a section. */
-static char *read_line(char *buffer, int size, void *stream)
+/* The value of parser->key: of its own line, or of one that continues it. */
+static int take(struct parser *parser, const char *value, size_t length)
 {
-	struct parser *parser = stream;
-	size_t room = (size_t)size - 2, n = 0, blanks = 0;
-	char *p = parser->next;
-
-	if (parser->failed || p >= parser->end)
-		return NULL;
-	while (p + n < parser->end && p[n] != '\n')
-		n++;
-	parser->next = p + n + 1;
-	parser->line = p;
-	parser->line_length = n;
-	parser->number++;
-	if (holds(p, n, '\0')) {
-		fail(parser, "a NUL byte; allowed: text", NULL, 0, NULL);
-		return NULL;
-	}
-	while (blanks < n && is_blank(p[blanks]))
-		blanks++;
-	parser->continues = blanks && blanks < n && parser->has_key;
-	if (blanks < n && p[blanks] == '[' && !parser->continues) {
-		if (begin_section(parser, p + blanks, n - blanks) < 0)
-			return NULL;
-		sys_copy(buffer, "[s]", 4);
-		return buffer;
-	}
-	parser->cut = n > room;
-	if (parser->cut) {
-		if (blanks >= room && blanks < n) {
-			fail(parser, "too many blanks before the text; allowed: a hundred", NULL, 0, NULL);
-			return NULL;
-		}
-		n = room;
-	}
-	sys_copy(buffer, p, n);
-	buffer[n] = '\0';
-	return buffer;
+	value = trim(value, &length);
+	if (!length)
+		return parser->continues ? 0 : fail_value(parser, parser->key, NULL, 0);
+	return parser->where == IN_TRACE ? set_trace(parser, parser->key, value, length)
+					 : add_words(parser, parser->key, value, length);
 }
 
-/* inih calls this for each "name = value" and for each continuation of one. Returns 1, or 0 on error. */
-static int take(void *user, const char *section, const char *name, const char *value)
+/* "KEY = VALUE" or "KEY: VALUE"; begins with no blank. A comment may be behind it. */
+static int take_key(struct parser *parser, const char *p, size_t length)
 {
-	struct parser *parser = user;
-	size_t length = sys_length(value);
-	enum rules_key_number key;
+	size_t name = 0, n = 0;
 
-	(void)section; /* begin_section() has the whole name */
-	if (parser->cut) {
-		/* As inih finds it: after the first '=' or ':'; a continuation is all value. */
-		value = parser->line;
-		length = parser->line_length;
-		while (!parser->continues && length) {
-			char c = *value++;
-			length--;
-			if (c == '=' || c == ':')
-				break;
-		}
-	}
-	value = trim(value, &length);
+	while (n < length && p[n] != '=' && p[n] != ':' && !(p[n] == ';' && n && is_blank(p[n - 1])))
+		name = is_blank(p[n++]) ? name : n;
+	if (n == length || p[n] == ';')
+		return fail(parser, "no '=' in ", p, length,
+			"; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'");
 	parser->has_key = 1;
 	if (parser->where == NOWHERE)
-		return !fail(parser, "key ", name, sys_length(name),
-			" before any section; allowed first: " SECTIONS_ALLOWED);
-	key = rules_key_find(parser->where == IN_TRACE, name);
-	if (key == RULES_KEYS)
-		return !fail(parser, "unknown key ", name, sys_length(name),
+		return fail(parser, "key ", p, name, " before any section; allowed first: " SECTIONS_ALLOWED);
+	parser->key = rules_key_find(parser->where == IN_TRACE, p, name);
+	if (parser->key == RULES_KEYS)
+		return fail(parser, "unknown key ", p, name,
 			parser->where == IN_TRACE ? " in [trace]; allowed: " KEYS_OF_TRACE
 						  : "; allowed in [library] and [program]: kinds, fallback, functions, "
 						    "exclude");
-	if (!length)
-		return parser->continues ? 1 : !fail_value(parser, key, NULL, 0);
-	return (parser->where == IN_TRACE ? set_trace(parser, key, value, length)
-					  : add_words(parser, key, value, length)) == 0;
+	return take(parser, p + n + 1, length - n - 1);
 }
 
-int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length)
+static int take_line(struct parser *parser, const char *line, size_t length)
 {
-	struct parser parser = {
-		.rules = rules, .arena = &rules->arena, .out = out, .next = text, .end = text + length
-	};
-	int line;
+	size_t blanks = 0;
+
+	if (holds(line, length, '\0'))
+		return fail(parser, "a NUL byte; allowed: text", NULL, 0, NULL);
+	while (blanks < length && is_blank(line[blanks]))
+		blanks++;
+	if (blanks == length || line[blanks] == ';' || line[blanks] == '#')
+		return 0;
+	parser->continues = blanks && parser->has_key;
+	if (parser->continues)
+		return take(parser, line, length);
+	if (line[blanks] == '[')
+		return begin_section(parser, line + blanks, length - blanks);
+	return take_key(parser, line + blanks, length - blanks);
+}
+
+int rules_parse(struct rules *rules, struct rules_text *out, const char *text, size_t length)
+{
+	struct parser parser = { .rules = rules, .arena = &rules->arena, .out = out };
+	const char *next = text, *end = text + length;
 
 	parser.last_section = &out->sections;
 	parser.last_below = &rules->below;
 	parser.last_copying = &rules->stack_copying;
 	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))
-		parser.next += 3;
-	line = ini_parse_stream(read_line, &parser, take, &parser);
-	end_section(&parser);
-	if (!line && !parser.failed)
-		return 0;
-	/* inih reports the number of its first bad line; our own error may be in a later line or in the same one. */
-	if (line < 0) {
-		rules_complain(out->name, 0, &(struct rules_error){ .a = "no memory for the rules" });
-	} else if (line && (!parser.failed || line < parser.failed)) {
-		const char *p = text;
-		size_t n = 0;
-
-		for (int i = 1; i < line; p++)
-			i += *p == '\n';
-		while (p + n < text + length && p[n] != '\n')
-			n++;
-		rules_complain(out->name, out->numbered ? line : 0,
-			&(struct rules_error){ .a = "no '=' in ",
-				.b = p,
-				.b_length = n,
-				.c = "; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" });
-	} else {
-		rules_complain(out->name, out->numbered ? parser.failed : 0, &parser.error);
+		next += 3;
+	while (next < end) {
+		const char *line = next;
+		while (next < end && *next != '\n')
+			next++;
+		parser.number++;
+		if (take_line(&parser, line, (size_t)(next++ - line)) < 0) {
+			rules_complain(out->name, out->numbered ? parser.failed : 0, &parser.error);
+			return -1;
+		}
 	}
-	return -1;
+	end_section(&parser);
+	return 0;
 }

@@ -15,11 +15,11 @@ struct rules_text {
 };
 
 /*
- * Parses length bytes at text, which must be writable and followed by a NUL. Sections go to *out; keys of [trace]
+ * Parses length bytes at text. Sections go to *out; keys of [trace]
  * overwrite those in *rules (output is stored as written, not made absolute). All results lie in the arena of rules.
  * Returns 0, or -1 after one line on fd 2.
  */
-int rules_parse(struct rules *rules, struct rules_text *out, char *text, size_t length);
+int rules_parse(struct rules *rules, struct rules_text *out, const char *text, size_t length);
 
 /* What is wrong: A'B'C, followed by " for key 'KEY'; allowed: ..." if there is a key. B and C may be NULL. */
 struct rules_error {

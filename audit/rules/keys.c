@@ -27,12 +27,13 @@ static int same(const char *a, const char *b)
 	return n == sys_length(b) && sys_same(a, b, n);
 }
 
-enum rules_key_number rules_key_find(int of_trace, const char *word)
+enum rules_key_number rules_key_find(int of_trace, const char *word, size_t length)
 {
 	int key = of_trace ? 0 : RULES_KEY_KINDS, end = of_trace ? RULES_KEY_KINDS : RULES_KEYS;
 
 	for (; key < end; key++)
-		if (same(word, rules_keys[key].word))
+		if (length == sys_length(rules_keys[key].word) &&
+			sys_same(word, rules_keys[key].word, length))
 			return (enum rules_key_number)key;
 	return RULES_KEYS;
 }
@@ -237,7 +238,7 @@ int rules_key_set(struct rules *rules, enum rules_key_number which, const char *
 
 const char *rules_wrong(const char *word, const char *value)
 {
-	enum rules_key_number key = rules_key_find(1, word);
+	enum rules_key_number key = rules_key_find(1, word, sys_length(word));
 	struct rules scratch = { 0 };
 	const char *allowed = key == RULES_KEYS ? "" : rules_keys[key].allowed;
 

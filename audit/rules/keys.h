@@ -86,7 +86,7 @@ struct rules_key {
 extern const struct rules_key rules_keys[RULES_KEYS];
 
 /* The key of this word, of [trace] or of the other sections. RULES_KEYS: there is none. */
-enum rules_key_number rules_key_find(int of_trace, const char *word);
+enum rules_key_number rules_key_find(int of_trace, const char *word, size_t length);
 
 /* Keys that are no lists take one value, once. */
 int rules_key_is_list(enum rules_key_number key);

@@ -115,13 +115,13 @@ t_unit_recorder_vfork_t_SOURCES = t/unit/recorder_vfork.c
 t_unit_recorder_vfork_t_LDADD = t/lib/libcore.la
 
 t_unit_rules_t_SOURCES = t/unit/rules.c t/lib/rules_said.h
-t_unit_rules_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+t_unit_rules_t_LDADD = audit/rules/librules.la
 
 t_unit_rules_fallback_t_SOURCES = t/unit/rules_fallback.c t/lib/rules_said.h
 t_unit_rules_fallback_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
 
 t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
-t_unit_rules_lines_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+t_unit_rules_lines_t_LDADD = audit/rules/librules.la
 
 t_unit_site_t_SOURCES = t/unit/site.c t/lib/site_fixture.h
 t_unit_site_t_LDADD = audit/site/libsites.la audit/rules/librules.la

@@ -50,7 +50,8 @@ static bool check_key(const struct options_given *given)
 	if (!allowed)
 		return true;
 	char *wrong = memory_format(
-		"%s'%%v' for %%l; allowed: %%a", rules_key_bad(rules_key_find(1, given->row->word)));
+		"%s'%%v' for %%l; allowed: %%a",
+		rules_key_bad(rules_key_find(1, given->row->word, strlen(given->row->word))));
 	options_wrong_as(given, wrong, allowed);
 	free(wrong);
 	return false;
@@ -60,7 +61,7 @@ static bool take_key(const struct options_given *given)
 {
 	struct record_options *options = given->context;
 
-	options->value[rules_key_find(1, given->row->word)] = given->value;
+	options->value[rules_key_find(1, given->row->word, strlen(given->row->word))] = given->value;
 	return check_key(given);
 }
 
