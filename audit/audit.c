@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The callbacks that ld.so calls: routing only. doc/design.md ("The loader's callbacks") tells which callback comes
- * when, under which lock, and what is true then. True for all of them: they run on a thread of the program, in the
- * audit namespace; malloc of our own libc leaks per thread and may deadlock after fork, ctype tables are NULL on
- * threads that the program made, pthread keys collide.
+ * when, under which lock, and what is true then. True for all of them: they run on a thread of the program, without a
+ * libc of their own (audit/freestanding.h).
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>    /* dladdr */
 #include <elf.h>      /* AT_BASE */
 #include <link.h>     /* la_objopen */
 #include <stdlib.h>   /* getenv */
@@ -18,6 +16,7 @@
 #include "audit/bind.h"
 #include "audit/check/check.h"
 #include "audit/children.h"
+#include "audit/freestanding.h"
 #include "audit/image.h"
 #include "audit/imports.h"
 #include "audit/index/find.h"
@@ -81,16 +80,15 @@ static void find_loader(void)
 {
 	struct mapping mapping;
 	struct process_held held;
-	Dl_info info;
 
 	loader_base = getauxval(AT_BASE);
 	if (loader_base)
 		return;
-	/* By name: to be linked to ld.so for that would add a library to those that we need. */
-	void *own = dlsym(RTLD_DEFAULT, "_r_debug");
-	if (own && dladdr(own, &info))
-		loader_base = (uintptr_t)info.dli_fbase;
 	process_lock(&held);
+	/* Its segments lie as in the file. */
+	if (maps_find(freestanding_loader(), &mapping) == 1 &&
+		maps_find(mapping.low - mapping.offset, &mapping) == 1 && !mapping.offset)
+		loader_base = mapping.low;
 	/* ld.so has put the program's own entry there. */
 	if (maps_find(getauxval(AT_ENTRY), &mapping) == 1 && *mapping.name == '/' &&
 		strlen(mapping.name) < sizeof(program)) {
@@ -129,7 +127,7 @@ EXPORT unsigned la_version(unsigned version)
 	 * Otherwise the clock would ask a file of the kernel, or the processor by an instruction that a virtual machine
 	 * traps.
 	 */
-	if (!wanted && libc_ticks_are_steady())
+	if (!wanted && libc_ticks_are_steady(freestanding_of_loader(LIBC_CPU)))
 		wanted = TRACE_CLOCK_TSC;
 	clock_init(wanted, clock_gettime);
 	unwinder_init();
@@ -280,22 +278,16 @@ static void watch_thread_ends(void)
 	/* Relaxed: once is enough, and no thread waits for it. */
 	if (__atomic_load_n(&done, __ATOMIC_RELAXED) || __atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
 		return;
-	for (const struct load *load = loads; load; load = load->next) {
-		if (load->state != LOAD_OPEN || load->namespace != LM_ID_BASE || !load->object->soname ||
-			strcmp(load->object->soname, "libc.so.6"))
-			continue;
-		int (*create)(unsigned *, void (*)(void *)) =
-			(int (*)(unsigned *, void (*)(void *)))symbol_find(load, "pthread_key_create");
-		int (*remove)(unsigned) = (int (*)(unsigned))symbol_find(load, "pthread_key_delete");
-		uintptr_t set = symbol_find(load, "pthread_setspecific");
-		if (!create || !remove || !set || create(&key, thread_ended))
-			return;
-		if (key < 32)
-			thread_watch_ends(set, key);
-		else
-			remove(key);
+	int (*create)(unsigned *, void (*)(void *)) =
+		(int (*)(unsigned *, void (*)(void *)))symbol_of_libc("pthread_key_create");
+	int (*remove)(unsigned) = (int (*)(unsigned))symbol_of_libc("pthread_key_delete");
+	uintptr_t set = symbol_of_libc("pthread_setspecific");
+	if (!create || !remove || !set || create(&key, thread_ended))
 		return;
-	}
+	if (key < 32)
+		thread_watch_ends(set, key);
+	else
+		remove(key);
 }
 
 /* At start-up ld.so itself looks these names up, as if the program called dlsym. */

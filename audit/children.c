@@ -2,9 +2,10 @@
 #define _GNU_SOURCE
 #include "audit/children.h"
 
-#include <dlfcn.h>  /* dladdr */
-#include <string.h> /* strchr */
+#include <string.h> /* strcspn */
 #include <unistd.h> /* environ */
+
+#include "audit/symbol.h"
 
 static const char *base(const char *path, size_t length)
 {
@@ -17,12 +18,12 @@ static const char *base(const char *path, size_t length)
 void children_untraced(void)
 {
 	static const char variable[] = "LD_AUDIT=";
-	Dl_info us;
+	const struct link_map *us;
 
-	if (!dladdr((void *)children_untraced, &us) || !us.dli_fname)
+	if (!symbol_owner((void *)children_untraced, &us) || !us)
 		return;
-	const char *own = base(us.dli_fname, strlen(us.dli_fname));
-	/* Our libc's environ and the program's both point to the strings that the kernel laid out. */
+	const char *own = base(us->l_name, strlen(us->l_name));
+	/* Our environ and the program's both point to the strings that the kernel laid out. */
 	for (char **e = environ; e && *e; e++) {
 		if (strncmp(*e, variable, sizeof(variable) - 1))
 			continue;

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "audit/image.h"
 
-#include <dlfcn.h>	/* dlinfo */
 #include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
@@ -13,7 +12,8 @@
 
 #define PAGE 4096ul
 
-#define IMAGE_DI_PHDR 11 /* RTLD_DI_PHDR: an enumerator, in newer headers only */
+/* Bytes of ld.so's struct link_map, at least. It has 1100 to 1200 from glibc 2.31 on. */
+#define LINK_MAP_SIZE 1024
 
 static int is_mapped(uint64_t address)
 {
@@ -147,24 +147,34 @@ static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)
 }
 
 /*
+ * Where ld.so's struct link_map has address and number of the program headers: bytes from its start, 0: not known. It
+ * is no public member, but behind the address lies that of the program's first instruction; of the program the kernel
+ * tells all three. Written for the program, which comes before all other objects.
+ */
+static uint32_t headers_at;
+
+static void look_for_headers(const struct link_map *map)
+{
+	const uint64_t *word = (const uint64_t *)map;
+
+	for (unsigned i = sizeof(*map) / 8; i + 2 < LINK_MAP_SIZE / 8 && !headers_at; i++)
+		if (word[i] == getauxval(AT_PHDR) && word[i + 1] == getauxval(AT_ENTRY) &&
+			(uint16_t)word[i + 2] == getauxval(AT_PHNUM))
+			headers_at = i * 8;
+}
+
+/*
  * Program headers as ld.so knows them; it has a copy of those that no segment holds (patchelf moves them to the end of
- * the file). It can be asked from glibc 2.36 on: an older one would allocate an error message for each such request.
+ * the file).
  */
 static void ask_headers(struct image *image, const struct link_map *map)
 {
-	static int never;
-	const Elf64_Phdr *headers = NULL;
+	const uint64_t *word = (const uint64_t *)((const char *)map + headers_at);
 
-	/* Relaxed: only a hint, equal for all threads. */
-	if (__atomic_load_n(&never, __ATOMIC_RELAXED))
+	if (!headers_at)
 		return;
-	int n = dlinfo((void *)map, IMAGE_DI_PHDR, &headers);
-	if (n > 0 && headers) {
-		image->phdr = headers;
-		image->phnum = (unsigned)n;
-	} else if (n < 0) {
-		__atomic_store_n(&never, 1, __ATOMIC_RELAXED); /* relaxed, as above */
-	}
+	image->phdr = (const Elf64_Phdr *)word[0];
+	image->phnum = (uint16_t)word[2];
 }
 
 /* Program headers at the place where most files have them. */
@@ -182,6 +192,8 @@ static void find_headers(struct image *image, const struct link_map *map)
 int image_read(struct image *image, const struct link_map *map, int main)
 {
 	*image = (struct image){ .base = map->l_addr };
+	if (main)
+		look_for_headers(map);
 	ask_headers(image, map);
 	if (!image->phdr && main) {
 		image->phdr = (const Elf64_Phdr *)getauxval(AT_PHDR);

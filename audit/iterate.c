@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/iterate.h"
 
-#include <link.h>   /* dl_iterate_phdr */
+#include <link.h>   /* struct dl_phdr_info */
 #include <string.h> /* strcmp */
 
 #include "audit/symbol.h"
@@ -57,8 +57,9 @@ static int iterate(const struct libc *libc, callback *call, void *data)
 
 	/* Key and element are the real one's two arguments, both pointers. */
 	libc->search((const void *)(uintptr_t)visit, &v, 1, sizeof(v), libc->iterate);
+	/* Called from here, it lists our namespace. */
 	if (!v.result)
-		dl_iterate_phdr(visit_us, &v);
+		libc->iterate(visit_us, &v);
 	return v.result;
 }
 

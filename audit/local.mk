@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # audit/libaudit.la: what ld.so calls, and what runs then, on the thread that loads or closes.
-# libxaudit.la: the audit module, .libs/libxaudit.so in the build folder. It has no source of its own.
+# libxaudit.la: the audit module, .libs/libxaudit.so in the build folder; and what it has in place of a libc.
 noinst_LTLIBRARIES += audit/libaudit.la
 audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.c audit/audit.c audit/bind.c \
 	audit/bind.h audit/children.c audit/children.h audit/dladdr_bind.c audit/entry.c audit/entry.h audit/image.c \
@@ -11,7 +11,8 @@ audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.
 	audit/symbol.c audit/symbol.h audit/tunables.h audit/unwinder.c audit/unwinder.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la
-libxaudit_la_SOURCES =
+libxaudit_la_SOURCES = audit/freestanding.c audit/freestanding.h
+libxaudit_la_CFLAGS = $(MODULE_CFLAGS) $(FREESTANDING_CFLAGS)
 libxaudit_la_LIBADD = audit/libaudit.la audit/live/liblive.la runtime/libruntime.la x86_64/libx86_64.la \
 	audit/rules/librules.la audit/index/libindex.la audit/site/libsites.la
 
@@ -19,7 +20,8 @@ libxaudit_la_LIBADD = audit/libaudit.la audit/live/liblive.la runtime/libruntime
 libxaudit_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,now -Wl,-z,relro \
 	-Wl,--sort-section=name -Wl,--version-script=$(srcdir)/audit/audit.map
 if !SANITIZE
-libxaudit_la_LDFLAGS += -Wl,-z,defs
+libxaudit_la_LDFLAGS += -Wl,-z,defs -XCClinker -nostdlib
+libxaudit_la_LIBADD += -lgcc
 endif
 EXTRA_libxaudit_la_DEPENDENCIES = audit/audit.map
 EXTRA_DIST += audit/audit.map

@@ -2,14 +2,13 @@
 #define _GNU_SOURCE
 #include "audit/object.h"
 
-#include <dlfcn.h>    /* dladdr1 */
 #include <string.h>   /* strlen */
 #include <sys/stat.h> /* struct stat */
-#include <unistd.h>   /* getcwd */
 
 #include "audit/live/announce.h"
 #include "audit/live/retired.h"
 #include "audit/live/xray.h"
+#include "audit/symbol.h"
 #include "runtime/clock.h"
 #include "runtime/process.h"
 #include "x86_64/sys.h"
@@ -40,13 +39,14 @@ static const char *absolute(const char *name, uint32_t flags)
 	if (flags & TRACE_OBJECT_PROGRAM && object_program)
 		return object_program;
 	if (flags & TRACE_OBJECT_PROGRAM) {
-		ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
+		long n = sys_call(__NR_readlink, (long)"/proc/self/exe", (long)buffer, sizeof(buffer), 0, 0, 0);
 		if (n > 0)
 			return arena_string(&memory, buffer, (size_t)n);
 	}
 	if (*name == '/' || flags & TRACE_OBJECT_VDSO || !strchr(name, '/'))
 		return arena_string(&memory, name, strlen(name));
-	if (getcwd(buffer, sizeof(buffer)))
+	/* The kernel counts the NUL; what is not below the root does not begin with a slash. */
+	if (sys_call(__NR_getcwd, (long)buffer, sizeof(buffer), 0, 0, 0, 0) > 0 && *buffer == '/')
 		length = strlen(buffer);
 	if (length + 1 + strlen(name) + 1 > sizeof(buffer))
 		return arena_string(&memory, name, strlen(name));
@@ -59,7 +59,7 @@ static int stat_file(struct object *object)
 {
 	struct stat st;
 
-	if (stat(object->path, &st))
+	if (sys_stat(object->path, &st))
 		return 0;
 	object->dev = st.st_dev;
 	object->ino = st.st_ino;
@@ -289,16 +289,13 @@ static int is_open_again(const struct load *load)
 
 /*
  * Does ld.so still know the load? When the process exits, ld.so closes one namespace after another, with the same
- * callbacks as for dlclose, and unmaps nothing: threads go on running there. Takes ld.so's lock, so never call it under
- * the process lock.
+ * callbacks as for dlclose, and unmaps nothing: threads go on running there. ld.so's lock is held.
  */
 static int is_loaded(const struct load *load)
 {
-	struct link_map *map = NULL;
-	Dl_info info;
+	const struct link_map *map;
 
-	return dladdr1((const void *)(uintptr_t)load->start, &info, (void **)&map, RTLD_DL_LINKMAP) &&
-	       map == load->map && !is_open_again(load);
+	return !symbol_owner((const void *)(uintptr_t)load->start, &map) || (map == load->map && !is_open_again(load));
 }
 
 void object_retire(void)

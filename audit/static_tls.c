@@ -70,6 +70,22 @@ static void take_off(char **entry, char *suffix)
 		entry[0] = entry[1];
 }
 
+/* As the kernel has it. */
+struct kernel_action {
+	void (*handler)(int);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+/* SIG_DFL or SIG_IGN. */
+static void set_trap(void (*handler)(int))
+{
+	const struct kernel_action action = { .handler = handler };
+
+	sys_call(__NR_rt_sigaction, SIGTRAP, (long)&action, 0, 8, 0, 0);
+}
+
 void static_tls_start(void)
 {
 	char **entry = find_tunables();
@@ -89,7 +105,7 @@ void static_tls_start(void)
 			continue;
 		if (once) {
 			if (once[strlen(STATIC_TLS_ONCE "=") + 1] == *STATIC_TLS_TRAP)
-				signal(SIGTRAP, SIG_DFL);
+				set_trap(SIG_DFL);
 			never |= once[strlen(STATIC_TLS_ONCE "=")] != '2';
 			take_off(entry, once);
 		}
@@ -140,7 +156,7 @@ static int is_same_file(const char *path, const struct stat *file)
 {
 	struct stat st;
 
-	return path && !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+	return path && !sys_stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
 /*
@@ -160,7 +176,7 @@ static int is_link(const struct link_map *first, const char *name)
 		memcpy(path, map->l_name, (size_t)(base - map->l_name));
 		text.length = (size_t)(base - map->l_name);
 		text_string(&text, base_of(name));
-		if (stat(path, &file))
+		if (sys_stat(path, &file))
 			continue;
 		for (map = first; map; map = map->l_next)
 			if (is_same_file(map->l_name, &file))
@@ -282,7 +298,7 @@ static void execute(char **argument, size_t count, char **variables)
 	struct stat program;
 	size_t n = 0;
 
-	if (stat("/proc/self/exe", &program))
+	if (sys_stat("/proc/self/exe", &program))
 		return;
 	if (!is_same_file(name, &program) && is_script(name)) {
 		for (n = 1; n < count && strcmp(argument[n], name); n++)
@@ -295,7 +311,8 @@ static void execute(char **argument, size_t count, char **variables)
 	if (!is_same_file(name, &program) || object_program)
 		name = strchr(argument[0], '/') ? argument[0] : NULL;
 	if (!is_same_file(name, &program)) {
-		ssize_t length = readlink("/proc/self/exe", target, sizeof(target) - 1);
+		long length = sys_call(
+			__NR_readlink, (long)"/proc/self/exe", (long)target, sizeof(target) - 1, 0, 0, 0);
 		target[length > 0 ? length : 0] = '\0';
 		name = target;
 	}
@@ -312,17 +329,17 @@ static void execute(char **argument, size_t count, char **variables)
 static void start_again(uint64_t wanted)
 {
 	size_t count = 0;
-	struct sigaction trap;
-	int is_default = !sigaction(SIGTRAP, NULL, &trap) && trap.sa_handler == SIG_DFL;
+	struct kernel_action trap;
+	int is_default = !sys_call(__NR_rt_sigaction, SIGTRAP, 0, (long)&trap, 8, 0, 0) && trap.handler == SIG_DFL;
 	char **argument = arguments(&count), **variables = environment(wanted, is_default ? STATIC_TLS_TRAP : "");
 
 	never = 1;
 	if (is_default)
-		signal(SIGTRAP, SIG_IGN);
+		set_trap(SIG_IGN);
 	if (argument && variables)
 		execute(argument, count, variables);
 	if (is_default)
-		signal(SIGTRAP, SIG_DFL);
+		set_trap(SIG_DFL);
 	/* There was no second start. The memory that is left is little, and the process will end soon. */
 }
 

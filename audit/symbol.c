@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/symbol.h"
 
+#include <dlfcn.h>  /* Dl_info */
 #include <string.h> /* strcmp */
 
 int symbol_is_inside(const struct load *load, const void *p, uint64_t size)
@@ -134,4 +135,41 @@ uintptr_t symbol_find(const struct load *load, const char *name)
 	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC
 		       ? load->base + symbol->st_value
 		       : 0;
+}
+
+/* The base namespace's libc, or libdl. */
+static int is_libc(const struct load *load)
+{
+	const char *soname = load->object->soname;
+
+	return soname && (!strcmp(soname, "libc.so.6") || !strcmp(soname, "libdl.so.2"));
+}
+
+uintptr_t symbol_of_libc(const char *name)
+{
+	uintptr_t found = 0;
+
+	for (const struct load *load = loads; load && !found; load = load->next)
+		if (load->state == LOAD_OPEN && load->namespace == LM_ID_BASE && is_libc(load))
+			found = symbol_find(load, name);
+	return found;
+}
+
+int symbol_owner(const void *address, const struct link_map **map)
+{
+	Dl_info info;
+
+	*map = NULL;
+	for (const struct load *load = loads; load; load = load->next) {
+		uintptr_t find = load->object->flags & TRACE_OBJECT_LOADER
+					 ? symbol_find(load, "_dl_find_dso_for_object")
+					 : 0;
+		if (!find)
+			continue;
+		*map = ((const struct link_map *(*)(const void *))find)(address);
+		return 1;
+	}
+	int (*ask)(const void *, Dl_info *, void **, int) =
+		(int (*)(const void *, Dl_info *, void **, int))symbol_of_libc("dladdr1");
+	return ask && (ask(address, &info, (void **)map, RTLD_DL_LINKMAP) || !*map);
 }

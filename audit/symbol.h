@@ -37,4 +37,18 @@ const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 /* Address of the defined function `name` (any version; no IFUNC), or 0. */
 uintptr_t symbol_find(const struct load *load, const char *name);
 
+/*
+ * Address of that function in the base namespace's libc, or, up to glibc 2.33, in its libdl; 0: there is none, or it is
+ * not loaded yet. A call may bind slots of that libc for the first time, and other auditors hear of it.
+ */
+uintptr_t symbol_of_libc(const char *name);
+
+/*
+ * ld.so's link_map of the object that holds the address, in any namespace; *map = NULL: none does. Returns 0 when there
+ * is nobody to ask. ld.so's lock is held, or the process has one thread. It asks the function of ld.so that dladdr1()
+ * and dlopen() ask. (Should there be none, dladdr1(). _dl_find_object() does not find the second auditor: seen in
+ * 2.36.)
+ */
+int symbol_owner(const void *address, const struct link_map **map);
+
 #endif

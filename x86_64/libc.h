@@ -7,9 +7,10 @@
 #ifndef XAUDIT_X86_64_LIBC_H
 #define XAUDIT_X86_64_LIBC_H
 
+#include <stddef.h> /* NULL */
 #include <stdint.h>
 #if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h> /* x86_cpu_present: glibc 2.33 */
+#include <sys/platform/x86.h> /* struct cpuid_feature: glibc 2.33 */
 #endif
 
 /* The word that mangles function pointers and addresses in writable memory. All threads have the same value. */
@@ -27,12 +28,21 @@ static inline uint32_t libc_thread_number(void)
 	return number;
 }
 
-/* Do the processor's ticks come at one rate, as ld.so has found out? 0: not known. Calls libc. */
-static inline int libc_ticks_are_steady(void)
+/*
+ * Do the processor's ticks come at one rate, as ld.so has found out? 0: not known. ask: address of ld.so's LIBC_CPU, or
+ * 0. Calls it.
+ */
+#define LIBC_CPU "__x86_get_cpuid_feature_leaf"
+static inline int libc_ticks_are_steady(uintptr_t ask)
 {
 #if __has_include(<sys/platform/x86.h>)
-	return x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
+	const unsigned bit = x86_cpu_INVARIANT_TSC;
+	const struct cpuid_feature *leaf =
+		ask ? ((const struct cpuid_feature *(*)(unsigned))ask)(bit / 128) : NULL;
+
+	return leaf && leaf->cpuid_array[bit % 128 / 32] >> bit % 32 & 1;
 #else
+	(void)ask;
 	return 0;
 #endif
 }

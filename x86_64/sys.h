@@ -87,6 +87,11 @@ static inline long sys_fstat(int fd, struct stat *st)
 	return sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
 }
 
+static inline long sys_stat(const char *path, struct stat *st)
+{
+	return sys_call(__NR_newfstatat, AT_FDCWD, (long)path, (long)st, 0, 0, 0);
+}
+
 /* Does the file take a short write now, without waiting, and without SIGPIPE? */
 static inline int sys_may_write(int fd)
 {

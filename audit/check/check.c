@@ -3,7 +3,6 @@
 #include "audit/check/check.h"
 
 #include <signal.h>   /* SIGTRAP */
-#include <stdlib.h>   /* strtol */
 #include <errno.h>    /* EEXIST */
 #include <string.h>   /* strcmp */
 #include <sys/mman.h> /* PROT_NONE */
@@ -107,7 +106,9 @@ void check_init(char *(*environment)(const char *))
 {
 	const char *text = environment(CHECK_VARIABLE);
 
-	tracer = text ? strtol(text, NULL, 10) : 0;
+	tracer = 0;
+	for (; text && *text >= '0' && *text <= '9' && tracer < 1 << 30; text++)
+		tracer = tracer * 10 + (*text - '0');
 	if (tracer && !is_watched())
 		tracer = 0;
 }

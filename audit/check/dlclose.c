@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "audit/check/dlclose.h"
 
-#include <dlfcn.h>
 #include <errno.h>    /* EFAULT */
 #include <string.h>   /* strcmp */
 #include <sys/mman.h> /* PROT_READ */
@@ -11,6 +10,7 @@
 
 #include "audit/check/link_map.h"
 #include "audit/image.h"
+#include "audit/symbol.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
 #include "x86_64/elf.h"
@@ -189,23 +189,14 @@ int check_dlclose_active(void)
 
 /* ---- binding programs to it ---- */
 
-/* The program's libc: it is the same file as ours, so dlclose lies at the same place in it. Lock held. */
-static const struct link_map *find_real(void)
+/* The program's libc. Lock held. */
+static const struct link_map *find_libc(void)
 {
-	const struct link_map *libc = NULL;
-	Dl_info info;
-
-	if (!dladdr((void *)dlclose, &info))
-		return NULL;
-	for (const struct load *load = loads; load; load = load->next) {
-		if (load->namespace != LM_ID_BASE || load->number > last_at_start ||
-			strcmp(load->map->l_name, info.dli_fname) != 0)
-			continue;
-		libc = load->map;
-		if (!real_dlclose)
-			real_dlclose = (int (*)(void *))(load->base + ((uintptr_t)dlclose - (uintptr_t)info.dli_fbase));
-	}
-	return libc;
+	for (const struct load *load = loads; load; load = load->next)
+		if (load->namespace == LM_ID_BASE && load->number <= last_at_start && load->object->soname &&
+			!strcmp(load->object->soname, "libc.so.6"))
+			return load->map;
+	return NULL;
 }
 
 int check_dlclose_start(int64_t *thread_list)
@@ -217,8 +208,10 @@ int check_dlclose_start(int64_t *thread_list)
 	for (const struct load *load = loads; load; load = load->next)
 		if (load->number > last_at_start)
 			last_at_start = load->number;
-	libc = find_real();
+	libc = find_libc();
 	process_unlock(&held);
+	if (!real_dlclose)
+		real_dlclose = (int (*)(void *))symbol_of_libc("dlclose");
 	*thread_list = check_map_thread_list(libc);
 	return check_map_find(&offsets);
 }

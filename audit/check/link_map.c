@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "audit/image.h"
+#include "audit/symbol.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
@@ -64,8 +65,24 @@ static uint32_t only_mark(const struct snapshot *before, const struct snapshot *
 	return found;
 }
 
-extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+/* Functions of the program's libc. Called from here, they work in our namespace. */
+static struct {
+	void *(*open)(const char *name, int mode);
+	int (*close)(void *handle);
+	int (*ask)(void *handle, int request, void *to);
+	int (*at_end)(void (*call)(void *), void *object, void *of); /* of the thread */
+} libc;
 
+static int find_libc(void)
+{
+	libc.open = (void *(*)(const char *, int))symbol_of_libc("dlopen");
+	libc.close = (int (*)(void *))symbol_of_libc("dlclose");
+	libc.ask = (int (*)(void *, int, void *))symbol_of_libc("dlinfo");
+	libc.at_end = (int (*)(void (*)(void *), void *, void *))symbol_of_libc("__cxa_thread_atexit_impl");
+	return libc.open && libc.close && libc.ask && libc.at_end;
+}
+
+/* The program's first thread calls it at its end, if that has one. */
 static void nothing(void *p)
 {
 	(void)p;
@@ -74,32 +91,30 @@ static void nothing(void *p)
 int check_map_find(struct check_offsets *found)
 {
 	struct snapshot before, more, after;
-	struct link_map *map;
-	Dl_info info;
+	const struct link_map *map;
 	void *first, *second;
 
 	*found = (struct check_offsets){0};
-	if (!dladdr1((void *)check_map_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+	if (!find_libc() || !symbol_owner((void *)check_map_find, &map) || !map)
 		return -1;
 	/* For an object that was not loaded by dlopen, the first dlopen changes more than the count. */
-	first = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	first = libc.open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 	if (first != map)
 		return -1;
 	take(&before, map);
-	second = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	second = libc.open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 	take(&more, map);
 	if (second)
-		dlclose(second);
+		libc.close(second);
 	take(&after, map);
 	found->opens = second ? only_change(&before, &more, &after) : 0;
 	take(&before, map);
-	if (dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
+	if (libc.open(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
 		take(&after, map);
 		found->nodelete = only_mark(&before, &after, found->opens);
 	}
 	take(&before, map);
-	/* Our libc never runs these on threads of the program. */
-	if (!__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing)) {
+	if (!libc.at_end(nothing, NULL, (void *)&nothing)) {
 		take(&more, map);
 		found->destructors = only_change(&before, &more, NULL);
 	}
@@ -147,36 +162,32 @@ static size_t tls_words(const struct link_map *map)
 	return size / 8 < TLS_WORDS ? size / 8 : TLS_WORDS;
 }
 
-int64_t check_map_thread_list(const struct link_map *libc)
+int64_t check_map_thread_list(const struct link_map *of)
 {
-	uint64_t before[TLS_WORDS], *ours = NULL;
-	char *theirs = NULL;
-	struct link_map *map;
+	uint64_t before[TLS_WORDS], *data = NULL;
 	size_t words, found = 0, changed = 0;
-	Dl_info info;
+	int here; /* an object that no other entry has */
 
-	if (!libc || !dladdr1((void *)dlclose, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+	if (!of || !find_libc() || libc.ask((void *)of, RTLD_DI_TLS_DATA, &data) || !data)
 		return 0;
-	if (dlinfo(map, RTLD_DI_TLS_DATA, &ours) || dlinfo((void *)libc, RTLD_DI_TLS_DATA, &theirs) || !ours || !theirs)
-		return 0;
-	words = tls_words(map);
+	words = tls_words(of);
 	/* The first call may also set up malloc; the second changes only the list. */
-	if (__cxa_thread_atexit_impl(nothing, NULL, (void *)&nothing))
+	if (libc.at_end(nothing, NULL, (void *)&nothing))
 		return 0;
-	memcpy(before, ours, words * 8);
-	if (__cxa_thread_atexit_impl(nothing, &info, (void *)&nothing))
+	memcpy(before, data, words * 8);
+	if (libc.at_end(nothing, &here, (void *)&nothing))
 		return 0;
 	for (size_t i = 0; i < words; i++) {
-		if (ours[i] == before[i])
+		if (data[i] == before[i])
 			continue;
 		found = i;
 		changed++;
 	}
 	/* An entry is: function, object, link_map, next. */
-	if (changed != 1 || !before[found] || (before[found] | ours[found]) & 7)
+	if (changed != 1 || !before[found] || (before[found] | data[found]) & 7)
 		return 0;
-	const uint64_t *entry = (const uint64_t *)ours[found];
-	if (entry[1] != (uint64_t)(uintptr_t)&info || entry[3] != before[found])
+	const uint64_t *entry = (const uint64_t *)data[found];
+	if (entry[1] != (uint64_t)(uintptr_t)&here || entry[3] != before[found])
 		return 0;
-	return theirs + found * 8 - (char *)cpu_thread();
+	return (char *)(data + found) - (char *)cpu_thread();
 }

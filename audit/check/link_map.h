@@ -27,10 +27,10 @@ uint64_t check_map_destructors(const struct check_offsets *at, const struct link
 int check_map_nodelete(const struct check_offsets *at, const struct link_map *map);
 
 /*
- * Where the program's libc, which is mapped from the same file as ours, keeps a thread's list of functions to run at
- * its end: bytes from the thread's fs base to the list's first pointer. 0: not found. To be called when
- * check_map_find() is.
+ * Where the program's libc keeps a thread's list of functions to run at its end: bytes from the thread's fs base to the
+ * list's first pointer. 0: not found. To be called when check_map_find() is. Both add functions that do nothing to the
+ * calling thread's list.
  */
-int64_t check_map_thread_list(const struct link_map *libc);
+int64_t check_map_thread_list(const struct link_map *of);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>    /* ENOEXEC */
 #include <string.h>   /* memcmp, strlen */
 #include <sys/mman.h> /* PROT_READ */
-#include <sys/stat.h> /* fstat */
+#include <sys/stat.h> /* S_ISREG */
 
 #include "x86_64/elf.h"
 #include "x86_64/sys.h" /* sys_mmap */
@@ -123,11 +123,12 @@ static int is_known(const Elf64_Ehdr *header)
 int site_file_open(struct site_file *file, int fd)
 {
 	struct stat stat;
-	int r = -ENOEXEC;
+	int r = (int)sys_fstat(fd, &stat);
 
 	*file = (struct site_file){0};
-	if (fstat(fd, &stat))
-		return -errno;
+	if (r)
+		return r;
+	r = -ENOEXEC;
 	if (!S_ISREG(stat.st_mode) || (uint64_t)stat.st_size < sizeof(*file->header))
 		return -ENOEXEC;
 	const void *p = sys_mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

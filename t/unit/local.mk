@@ -118,7 +118,7 @@ t_unit_rules_t_SOURCES = t/unit/rules.c t/lib/rules_said.h
 t_unit_rules_t_LDADD = audit/rules/librules.la
 
 t_unit_rules_fallback_t_SOURCES = t/unit/rules_fallback.c t/lib/rules_said.h
-t_unit_rules_fallback_t_LDADD = audit/rules/librules.la $(INIH_LIBS)
+t_unit_rules_fallback_t_LDADD = audit/rules/librules.la
 
 t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
 t_unit_rules_lines_t_LDADD = audit/rules/librules.la

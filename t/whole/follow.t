@@ -34,6 +34,11 @@ $CC -shared -fPIC -o other.so other.c || bail 'no compiler'
 run others '' "$tmp/other.so:"
 is "$(cat others.out)" "$(printf '%s:\n7' "$tmp/other.so")" 'other auditors stay'
 
+ln -s "$MODULE" link.so || bail 'no link'
+MODULE=$tmp/link.so
+run link ''
+is "$(cat link.out)" "$(printf '\n7')" 'nor has it where the module is loaded by another name'
+
 bounded 20 "$XAUDIT" record -o recorded -k calls -- sh -c 'sh -c "exit 7"; :' 2>record.err
 is "$(folders recorded)" 2 'xaudit record: both are traced'
 done_testing

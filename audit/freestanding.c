@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/freestanding.h"
+
+#include <link.h>     /* Elf64_auxv_t */
+#include <stdlib.h>   /* getenv */
+#include <string.h>
+#include <sys/auxv.h> /* getauxval */
+#include <time.h>     /* clock_gettime */
+#include <unistd.h>   /* environ */
+
+#include "audit/symbol.h"
+#include "x86_64/sys.h"
+
+typedef int time_function(clockid_t, struct timespec *);
+
+char **environ;
+static const Elf64_auxv_t *facts;
+static time_function *fast_time; /* the vDSO's; NULL: there is none */
+static uint64_t loader;
+
+/* ---- memory and strings ---- */
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+	sys_copy(to, from, size);
+	return to;
+}
+
+void *memmove(void *to, const void *from, size_t size)
+{
+	unsigned char *p = to;
+	const unsigned char *q = from;
+
+	if ((uintptr_t)to - (uintptr_t)from >= size) {
+		sys_copy(to, from, size);
+		return to;
+	}
+	while (size--)
+		p[size] = q[size];
+	return to;
+}
+
+void *memset(void *to, int byte, size_t size)
+{
+	sys_fill(to, byte, size);
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+	const unsigned char *p = a, *q = b;
+
+	for (size_t i = 0; i < size; i++)
+		if (p[i] != q[i])
+			return p[i] - q[i];
+	return 0;
+}
+
+void *memchr(const void *memory, int byte, size_t size)
+{
+	const unsigned char *p = memory;
+
+	for (size_t i = 0; i < size; i++)
+		if (p[i] == (unsigned char)byte)
+			return (void *)(uintptr_t)(p + i);
+	return NULL;
+}
+
+size_t strlen(const char *s)
+{
+	return sys_length(s);
+}
+
+int strcmp(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+int strncmp(const char *a, const char *b, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (a[i] != b[i] || !a[i])
+			return (unsigned char)a[i] - (unsigned char)b[i];
+	return 0;
+}
+
+char *strcpy(char *restrict to, const char *restrict from)
+{
+	sys_copy(to, from, sys_length(from) + 1);
+	return to;
+}
+
+char *strchr(const char *s, int c)
+{
+	for (;; s++) {
+		if (*s == (char)c)
+			return (char *)(uintptr_t)s;
+		if (!*s)
+			return NULL;
+	}
+}
+
+char *strrchr(const char *s, int c)
+{
+	const char *found = NULL;
+
+	for (;; s++) {
+		if (*s == (char)c)
+			found = s;
+		if (!*s)
+			return (char *)(uintptr_t)found;
+	}
+}
+
+size_t strcspn(const char *s, const char *any)
+{
+	size_t n = 0;
+
+	while (s[n] && !strchr(any, s[n]))
+		n++;
+	return n;
+}
+
+char *strstr(const char *s, const char *part)
+{
+	size_t length = sys_length(part);
+
+	for (;; s++) {
+		if (!strncmp(s, part, length))
+			return (char *)(uintptr_t)s;
+		if (!*s)
+			return NULL;
+	}
+}
+
+/* ---- what the process was given ---- */
+
+char *getenv(const char *name)
+{
+	size_t length = sys_length(name);
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, length) && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
+unsigned long getauxval(unsigned long type)
+{
+	for (const Elf64_auxv_t *fact = facts; fact && fact->a_type != AT_NULL; fact++)
+		if (fact->a_type == type)
+			return fact->a_un.a_val;
+	return 0;
+}
+
+uint64_t freestanding_loader(void)
+{
+	return loader;
+}
+
+/* ---- functions of objects that are there before all others: ld.so, and the kernel's ---- */
+
+/* Address of the function in the object whose file is mapped from `base` on, or 0. */
+static uintptr_t function_in(uint64_t base, const char *name)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
+	struct link_map map = { .l_addr = base };
+	struct load load = { .base = base, .start = base, .end = base, .map = &map };
+
+	if (!base || !sys_same(header->e_ident, ELFMAG, SELFMAG))
+		return 0;
+	const Elf64_Phdr *segment = (const Elf64_Phdr *)(base + header->e_phoff);
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		if (segment[i].p_type == PT_DYNAMIC)
+			map.l_ld = (Elf64_Dyn *)(base + segment[i].p_vaddr);
+		if (segment[i].p_type == PT_LOAD && base + segment[i].p_vaddr + segment[i].p_memsz > load.end)
+			load.end = base + segment[i].p_vaddr + segment[i].p_memsz;
+	}
+	return symbol_find(&load, name);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *to)
+{
+	if (fast_time)
+		return fast_time(clock, to);
+	return (int)sys_call(__NR_clock_gettime, clock, (long)to, 0, 0, 0, 0);
+}
+
+uintptr_t freestanding_of_loader(const char *name)
+{
+	return function_in(getauxval(AT_BASE), name);
+}
+
+/* Where the compiler's flags ask for it, functions look at their end whether their frame was written over. */
+void __stack_chk_fail(void);
+void __stack_chk_fail(void)
+{
+	static const char line[] = "xaudit: stack smashing detected in libxaudit.so\n";
+
+	sys_write(2, line, sizeof(line) - 1);
+	for (;;)
+		__builtin_trap();
+}
+
+__attribute__((constructor)) static void start(int count, char **argument, char **environment)
+{
+	(void)count;
+	(void)argument;
+	environ = environment;
+	loader = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	while (*environment)
+		environment++;
+	facts = (const Elf64_auxv_t *)(environment + 1);
+	fast_time = (time_function *)function_in(getauxval(AT_SYSINFO_EHDR), "__vdso_clock_gettime");
+}
