@@ -145,7 +145,7 @@ _xaudit()
 		*) return ;;
 		esac
 		;;
-	list) options='--format= --color= --help' ;;
+	list) options='--verbose --format= --color= --help' ;;
 	index) options='--verbose --dry-run --quiet --cache= --fd= --help' ;;
 	*) return ;;
 	esac

@@ -36,15 +36,15 @@ is "$(query "$tmp/five" '[sort keys %$j]')" '["build_id","coverage","event_sleds
 	'the object has the documented members'
 is "$(query "$tmp/five" '$j->{file}')" "$tmp/five.so" 'the file is named as it was given'
 is "$(query "$tmp/five" '$j->{build_id}')" 00112233445566778899 'the build-id is in hexadecimal'
-is "$(query "$tmp/five" '$j->{sites}')" '{"calls":1,"entry":0,"guard":0,"patchable":5,"plt":4,"xray":0}' \
+is "$(query "$tmp/five" '$j->{sites}')" '{"calls":1,"entry":5,"guard":0,"patchable":5,"plt":4,"xray":0}' \
 	'sites are counted per kind'
-is "$(query "$tmp/five" '$j->{coverage}')" '{"entry":0,"guard":0,"patchable":100,"plt":80,"xray":0}' \
+is "$(query "$tmp/five" '$j->{coverage}')" '{"entry":100,"guard":0,"patchable":100,"plt":80,"xray":0}' \
 	'coverage is in percent of 5 functions'
 is "$(query "$tmp/five" 'scalar @{$j->{functions}}')" 5 'there are 5 functions'
 is "$(query "$tmp/five" '[sort keys %f]')" '["hidden","site_branch","site_leaf","site_loop","site_tail"]' \
 	'they have their names'
-is "$(query "$tmp/five" '$f{site_leaf}{kinds}')" '["patchable","plt"]' 'an exported function has two kinds'
-is "$(query "$tmp/five" '$f{hidden}{kinds}')" '["patchable"]' 'a local function has one'
+is "$(query "$tmp/five" '$f{site_leaf}{kinds}')" '["patchable","plt","entry"]' 'an exported function has three kinds'
+is "$(query "$tmp/five" '$f{hidden}{kinds}')" '["patchable","entry"]' 'a local function has two'
 is "$(query "$tmp/five" '[sort keys %{$f{hidden}}]')" '["address","kinds","name","refused","size"]' \
 	'a function has the documented members'
 is "$(query "$tmp/five" '$f{hidden}{refused}')" '{}' 'nothing is refused'
@@ -61,14 +61,14 @@ build short.so gcc -fpatchable-function-entry=5,2 || bail 'gcc'
 list --format=json "$tmp/short.so" >"$tmp/short"
 is "$(query "$tmp/short" '[$j->{sites}{patchable}, $j->{coverage}{patchable}]')" '[0,0]' 'too few NOPs make no site'
 is "$(query "$tmp/short" '$f{site_leaf}{refused}')" '{"patchable":"fewer than 5 bytes of NOPs"}' 'the reason is told'
-is "$(query "$tmp/short" '$f{site_leaf}{kinds}')" '["plt"]' 'the function can be traced in another way'
+is "$(query "$tmp/short" '$f{site_leaf}{kinds}')" '["plt","entry"]' 'the function can be traced in other ways'
 
 build stripped.so gcc -s -fpatchable-function-entry=5 -Wl,--build-id=none || bail 'gcc'
 list --format=json "$tmp/stripped.so" >"$tmp/stripped"
 is "$(query "$tmp/stripped" 'scalar grep { !defined $_->{name} } @{$j->{functions}}')" 1 \
 	'the local function of a stripped file has the name null'
 is "$(query "$tmp/stripped" '[$j->{sites}, exists $j->{build_id} ? 1 : 0, defined $j->{build_id} ? 1 : 0]')" \
-	'[{"calls":1,"entry":0,"guard":0,"patchable":5,"plt":4,"xray":0},1,0]' \
+	'[{"calls":1,"entry":5,"guard":0,"patchable":5,"plt":4,"xray":0},1,0]' \
 	'the sites of a stripped file are found; without build-id, null'
 
 if [ -n "$CLANG" ] && build xray.so "$CLANG" -Os -fxray-instrument -fxray-instruction-threshold=1; then
@@ -119,22 +119,23 @@ def elf(path, data, sections):
 sled = pack("<QQBBB", 0, 0, 0, 1, 2).ljust(32, b"\0")
 elf(sys.argv[1], sled * 32768, [(b"xray_instr_map", 1, 2, 0, 1 << 20, 0, 0)] * 400)
 count, length = 20000, 500000
-symbols = b"".join(pack("<IBBHQQ", 1 + i, 0x12, 0, 1, 4096 + i * 16, 16) for i in range(count))
+symbols = b"".join(pack("<IBBHQQ", 1 + i, 0x12, 0, 3, 4096 + i * 16, 16) for i in range(count))
 elf(sys.argv[2], symbols + b"\0" + b"x" * length + b"\0",
-    [(b".symtab", 2, 0, 0, len(symbols), 2, 24), (b".strtab", 3, 0, len(symbols), length + 2, 0, 0)])
+    [(b".symtab", 2, 0, 0, len(symbols), 2, 24), (b".strtab", 3, 0, len(symbols), length + 2, 0, 0),
+     (b".text", 1, 6, 0, len(symbols), 0, 0)])
 END
 bounded 60 sh -c 'ulimit -v 300000; exec "$0" "$@"' "$XAUDIT" list "$tmp/same.so" >"$tmp/table" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(sed -n 's/.*: \([0-9]*\) functions, .*/\1/p' "$tmp/table")" '0  32768' \
 	'sections that are all the same bytes are read as often as the file has bytes for them'
 bounded 60 sh -c 'ulimit -v 300000; exec "$0" "$@"' "$XAUDIT" list "$tmp/ends.so" >"$tmp/table" 2>"$tmp/err"
-is "$? $(cat "$tmp/err") $(grep -c '^0' "$tmp/table") $(grep -c ' x*$' "$tmp/table")" '0  20000 16' \
-	'names that are all the ends of one text take memory for as many bytes as 16 such texts have'
+is "$? $(cat "$tmp/err") $(grep -c '^0' "$tmp/table") $(grep -c ' x*$' "$tmp/table")" '0  19999 31' \
+	'names that are all the ends of one text take memory for as many bytes as 16 such files have'
 
 list "$tmp/five.so" >"$tmp/table"
 is "$? $(cat "$tmp/err")" '0 ' 'a library is listed as a table'
 like "$(cat "$tmp/table")" '^patchable +5 +5 +100\.0 %$' 'the table has a line per kind'
 like "$(cat "$tmp/table")" '^xray +0 +0 +0\.0 %  no compile-time sites in the file$' 'a kind without functions says why'
-like "$(cat "$tmp/table")" '^[0-9a-f]{16} +[0-9]+  patchable,plt +site_leaf$' 'the table has a line per function'
+like "$(cat "$tmp/table")" '^[0-9a-f]{16} +[0-9]+  patchable,plt,entry +site_leaf$' 'the table has a line per function'
 is "$(grep -c '^[0-9a-f]\{16\} ' "$tmp/table")" 5 'there are 5 of these'
 list "$tmp/short.so" >"$tmp/table"
 like "$(cat "$tmp/table")" '^ +refused 5: fewer than 5 bytes of NOPs$' 'reasons are counted'
@@ -153,7 +154,7 @@ done
 list "$tmp/absent" >"$tmp/out"
 is "$? $(cat "$tmp/err" "$tmp/out")" "1 xaudit list: $tmp/absent: No such file or directory" \
 	'a missing file is told, in one line'
-for arguments in '' "$tmp/five.so $tmp/short.so" "--format=xml $tmp/five.so" \
+for arguments in '' "--format=xml $tmp/five.so" \
 	 "--color=blue $tmp/five.so" '--format' "--nothing $tmp/five.so"; do
 	list $arguments >"$tmp/out"
 	is "$? $(wc -l <"$tmp/err") $(cat "$tmp/out")" '2 1 ' \
@@ -164,12 +165,12 @@ done
 mkdir "$tmp/examples"
 sed -n '/^\.Bd -literal/,/^\.Ed/p' "$top_srcdir/doc/xaudit-list.1" |
 	sed -e '/^\./d' -e 's/\\e/\\/g' >"$tmp/examples/run"
-is "$(grep -c 'xaudit list' "$tmp/examples/run")" 3 'the man page has 3 examples'
+is "$(grep -c 'xaudit list' "$tmp/examples/run")" 4 'the man page has 4 examples'
 libc=$(ldconfig -p 2>/dev/null | sed -n 's/.*x86-64.* => \(.*\/libc\.so\.6\)$/\1/p' | head -n 1)
 sed -i "s|/lib/x86_64-linux-gnu/libc.so.6|${libc:-/lib/x86_64-linux-gnu/libc.so.6}|" "$tmp/examples/run"
 mkdir "$tmp/bin" && ln -s "$XAUDIT" "$tmp/bin/xaudit"
 (cd "$tmp/examples" && PATH=$tmp/bin:$PATH bounded 60 sh -e ./run >out 2>err)
 is "$? $(cat "$tmp/examples/err")" '0 ' 'they run'
-is "$(query "$tmp/examples/libtwice.json" '$f{twice}{kinds}')" '["patchable","plt"]' \
+is "$(query "$tmp/examples/libtwice.json" '$f{twice}{kinds}')" '["patchable","plt","entry"]' \
 	'the function of the example can be traced'
 done_testing

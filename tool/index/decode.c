@@ -140,3 +140,26 @@ int insn_decode(const uint8_t *bytes, size_t room, uint64_t address, struct insn
 	}
 	return 1;
 }
+
+unsigned insn_text(const uint8_t *bytes, size_t room, uint64_t address, char *to, size_t size)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisFormatter formatter;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), bytes, room, &in, operand)) ||
+		!ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
+		!ZYAN_SUCCESS(ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE)) ||
+		!ZYAN_SUCCESS(ZydisFormatterSetProperty(
+			&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED)) ||
+		!ZYAN_SUCCESS(ZydisFormatterSetProperty(
+			&formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE)) ||
+		!ZYAN_SUCCESS(ZydisFormatterSetProperty(
+			&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED)) ||
+		!ZYAN_SUCCESS(ZydisFormatterSetProperty(
+			&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED)) ||
+		!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+			&formatter, &in, operand, in.operand_count_visible, to, size, address, NULL)))
+		return 0;
+	return in.length;
+}

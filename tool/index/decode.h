@@ -52,6 +52,12 @@ struct insn {
 /* Returns 1; or 0: no instruction that we know, or not whole within `room`. */
 int insn_decode(const uint8_t *bytes, size_t room, uint64_t address, struct insn *insn);
 
+/*
+ * Writes it as text, in Intel's syntax (Zydis leaves out the stars of AT&T's). Returns its length in bytes; 0: as
+ * insn_decode().
+ */
+unsigned insn_text(const uint8_t *bytes, size_t room, uint64_t address, char *to, size_t size);
+
 static inline int insn_has_target(const struct insn *insn)
 {
 	return insn->flow >= INSN_JUMP && insn->flow <= INSN_CALL;

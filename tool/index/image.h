@@ -55,6 +55,7 @@ struct image {
 	bool loader;
 	bool relocated;	    /* relocations lie in its code (facts.h) */
 	bool symbols;	    /* .symtab of its own or of a debug file */
+	uint64_t name_bytes; /* of the names copied so far */
 	struct image_function *function; /* by address, each once */
 	size_t functions;
 	struct image_alias *alias; /* unsorted; some say what is known already */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/index/index.h"
+#include "tool/index/have.h"
 #include "tool/index/write.h"
 #include "tool/options.h"
 #include "tool/tool.h"
@@ -77,12 +78,8 @@ static void print_function(const struct index *index, const struct index_functio
 		tool_text(stdout, name);
 	else
 		putchar('?');
-	if (function->flags & INDEX_ENTRY_ALONE)
-		fputs("  (entry alone: it reads or moves its own return address)", stdout);
-	if (function->flags & INDEX_NEVER_INTERCEPT)
-		fputs("  (entry alone: by its name)", stdout);
-	if (function->flags & INDEX_DISPLACES_CALL)
-		fputs("  (displaces a call)", stdout);
+	for (unsigned i = 0; index_remark(function, i); i++)
+		printf("  (%s)", index_remark(function, i));
 	if (function->reason)
 		printf("  (%s)", index_reason_phrase(function->reason));
 	putchar('\n');

@@ -11,6 +11,8 @@
 #include "audit/nointercept.h"
 #include "tool/memory.h"
 
+#define NAMES_PER_BYTE 16 /* of the file */
+
 static int grow(size_t count)
 {
 	return !(count & (count - 1));
@@ -18,13 +20,22 @@ static int grow(size_t count)
 
 void image_add(struct image *image, uint64_t address, uint64_t size, const char *name, int rank)
 {
+	size_t length = name ? strlen(name) : 0;
+
+	/*
+	 * Names may share their bytes in a file, but in no file that a linker wrote do they share that many. A function
+	 * whose name would be too much keeps "": it is one that a symbol tells of.
+	 */
+	if (image->name_bytes + length > NAMES_PER_BYTE * (uint64_t)image->file.size)
+		length = 0;
+	image->name_bytes += length;
 	/* One room more each time that the count is a power of two. */
 	if (grow(image->functions))
 		image->function = memory_resize(
 			image->function, image->functions ? 2 * image->functions : 1, sizeof(*image->function));
 	image->function[image->functions++] = (struct image_function){ .address = address,
 		.size = size,
-		.name = name && *name ? memory_text(name, strlen(name)) : NULL,
+		.name = name && *name ? memory_text(name, length) : NULL,
 		.rank = (uint8_t)(rank + 1),
 		.never = name && nointercept_name(name) };
 }

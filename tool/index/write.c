@@ -137,10 +137,10 @@ static void put_names(const struct image *image, const uint32_t *number, struct 
 	size_t count = 0;
 
 	for (size_t i = 0; i < image->functions; i++)
-		if (number[i] != INDEX_NO_FUNCTION && image->function[i].name)
+		if (number[i] != INDEX_NO_FUNCTION && image->function[i].name && *image->function[i].name)
 			named[count++] = (struct named){ image->function[i].name, number[i], true };
 	for (size_t i = 0; i < image->aliases; i++)
-		if (number[image->alias[i].function] != INDEX_NO_FUNCTION)
+		if (number[image->alias[i].function] != INDEX_NO_FUNCTION && *image->alias[i].name)
 			named[count++] =
 				(struct named){ image->alias[i].name, number[image->alias[i].function], false };
 	qsort(named, count, sizeof(*named), by_name);

@@ -26,6 +26,7 @@
 
 #include "audit/index/find.h"
 #include "audit/rules/rules.h"
+#include "tool/index/have.h"
 #include "tool/index/image.h"
 #include "tool/index/write.h"
 #include "tool/memory.h"
@@ -58,31 +59,14 @@ static bool is_wanted(const struct rules_section *section, const char *path, con
 	return !section->functions;
 }
 
-static bool is_whole(const char *folder, const struct index_identity *identity)
-{
-	struct index index, copy;
-	bool whole;
-
-	if (index_open(&index, folder, identity))
-		return false;
-	whole = !index_attach(&copy, index.head, index.size, NULL);
-	index_close(&index);
-	return whole;
-}
-
-/* In a folder in which the module looks. */
 static bool is_there(const struct index_identity *identity)
 {
-	const char *named = getenv(INDEX_FOLDER_VARIABLE);
-	char folder[PATH_MAX];
+	struct index index;
 
-	if (named && *named == '/' && is_whole(named, identity))
-		return true;
-	for (unsigned i = 0; i < 2; i++)
-		if (index_folder(i, getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder)) &&
-			is_whole(folder, identity))
-			return true;
-	return false;
+	if (!index_is_kept(&index, identity))
+		return false;
+	index_close(&index);
+	return true;
 }
 
 static bool was_seen(struct search *search, const struct index_identity *identity)

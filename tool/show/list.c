@@ -8,35 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/rules/rules.h"
-#include "audit/site/site.h"
 #include "tool/json.h"
+#include "tool/memory.h"
 #include "tool/options.h"
 #include "tool/read/names.h"
+#include "tool/show/list.h"
 #include "tool/tool.h"
-
-/* One function of the file. */
-struct row {
-	uint64_t address, size;
-	const char *name;		   /* NULL: unknown */
-	unsigned kinds;			   /* mask of 1 << enum trace_kind that can trace it */
-	uint8_t refused[TRACE_KIND_COUNT]; /* enum trace_reason; 0: no site, or usable */
-};
-
-struct list {
-	const char *file;
-	int colour; /* in the table */
-	int json;   /* not the table */
-	struct site_set set;
-	struct row *row;
-	size_t rows;
-	size_t sites[TRACE_KIND_COUNT];	    /* that can be used */
-	size_t functions[TRACE_KIND_COUNT]; /* that they trace */
-};
 
 static int by_address(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct list_row *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
@@ -48,7 +29,7 @@ static void merge(struct list *list)
 
 	qsort(list->row, list->rows, sizeof(*list->row), by_address);
 	for (size_t i = 0; i < list->rows; i++) {
-		struct row *row = &list->row[i], *to = n ? &list->row[n - 1] : NULL;
+		struct list_row *row = &list->row[i], *to = n ? &list->row[n - 1] : NULL;
 		if (!to || to->address != row->address) {
 			list->row[n++] = *row;
 			continue;
@@ -72,48 +53,90 @@ static void merge(struct list *list)
 		}
 }
 
-/* Returns 0 or -errno. */
-static int gather(struct list *list, int fd)
+static unsigned kinds_of_exports(void)
 {
-	const struct site_set *set = &list->set;
-	struct site_symbols symbols;
 	unsigned exports = 0;
-	int r = site_scan(&list->set, fd, (1u << TRACE_KIND_COUNT) - 1);
 
-	if (!r)
-		r = site_symbols(&list->set, fd, &symbols);
-	if (r)
-		return r;
-	list->row = calloc(symbols.count + set->functions + 1, sizeof(*list->row));
-	if (!list->row)
-		return -ENOMEM;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		exports |= kind_rows[kind].listed == KIND_LISTS_EXPORTS ? 1u << kind : 0;
-	for (size_t i = 0; i < symbols.count; i++) {
-		const struct site_symbol *symbol = &symbols.symbol[i];
-		list->row[list->rows++] = (struct row){
+	return exports;
+}
+
+/* The index knows best what is a function. */
+static void add_indexed(struct list *list)
+{
+	const struct index *index = &list->had.index;
+
+	for (size_t i = 0; i < index->functions; i++) {
+		const struct index_function *function = index_function(index, i);
+		struct list_row *row = &list->row[list->rows++];
+		*row = (struct list_row){
+			.address = function->address,
+			.size = function->size,
+			.name = index_name(index, function),
+			.kinds = function->flags & INDEX_EXPORTED ? kinds_of_exports() : 0,
+		};
+		row->refused[TRACE_KIND_ENTRY] = function->reason;
+		if (!function->reason)
+			row->kinds |= 1u << TRACE_KIND_ENTRY;
+	}
+}
+
+static void add_symbols(struct list *list, const struct site_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct site_symbol *symbol = &symbols->symbol[i];
+		list->row[list->rows++] = (struct list_row){
 			.address = symbol->address,
 			.size = symbol->size,
 			.name = symbol->name,
-			.kinds = symbol->exported ? exports : 0,
+			.kinds = symbol->exported ? kinds_of_exports() : 0,
 		};
 	}
+}
+
+static void add_sites(struct list *list)
+{
+	const struct site_set *set = &list->set;
+
 	for (size_t i = 0; i < set->functions; i++) {
 		const struct site_function *function = &set->function[i];
-		struct row *row = &list->row[list->rows++];
-		*row = (struct row){.address = function->address, .size = function->size, .name = function->name};
+		struct list_row *row = &list->row[list->rows++];
+		*row = (struct list_row){
+			.address = function->address, .size = function->size, .name = function->name
+		};
 		if (function->reason)
 			row->refused[function->kind] = function->reason;
 		else
 			row->kinds = 1u << function->kind;
 		list->sites[function->kind] += function->count;
 	}
+}
+
+/* Returns 0 or -errno. */
+static int gather(struct list *list, int fd)
+{
+	struct site_symbols symbols;
+	int r = site_scan(&list->set, fd, (1u << TRACE_KIND_COUNT) - 1);
+
+	if (!r)
+		r = site_symbols(&list->set, fd, &symbols);
+	if (r)
+		return r;
+	bool indexed = !index_have(&list->had, fd, list->file);
+	size_t rows = (indexed ? list->had.index.functions : symbols.count) + list->set.functions;
+	list->row = memory_zeroed(rows + 1, sizeof(*list->row));
+	if (indexed)
+		add_indexed(list);
+	else
+		add_symbols(list, &symbols);
+	add_sites(list);
 	merge(list);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		if (kind_rows[kind].listed == KIND_LISTS_EXPORTS)
-			list->sites[kind] = list->functions[kind];
-		else if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
+		if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
 			list->sites[kind] = symbols.calls;
+		else if (kind_rows[kind].listed == KIND_LISTS_EXPORTS || kind_has((unsigned)kind, KIND_BY_INDEX))
+			list->sites[kind] = list->functions[kind];
 	return 0;
 }
 
@@ -157,7 +180,7 @@ static void print_json(const struct list *list)
 		list->set.events_left);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < list->rows; i++) {
-		const struct row *row = &list->row[i];
+		const struct list_row *row = &list->row[i];
 		const char *comma = "";
 		printf("%s\n{\"name\":", i ? "," : "");
 		json_string(stdout, row->name);
@@ -172,7 +195,7 @@ static void print_json(const struct list *list)
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->refused[kind]) {
 				printf("%s\"%s\":", comma, kind_rows[kind].word);
-				json_string(stdout, read_reason_phrase(row->refused[kind]));
+				json_string(stdout, list_reason(kind, row->refused[kind]));
 				comma = ",";
 			}
 		fputs("}}", stdout);
@@ -182,45 +205,67 @@ static void print_json(const struct list *list)
 
 static void print_refused(const struct list *list, int kind)
 {
-	for (int reason = 1; reason < TRACE_REASON_COUNT; reason++) {
+	for (unsigned reason = 1; reason <= UINT8_MAX; reason++) {
 		size_t n = 0;
 		for (size_t i = 0; i < list->rows; i++)
 			n += list->row[i].refused[kind] == reason;
 		if (n)
-			printf("           refused %zu: %s\n", n, read_reason_phrase(reason));
+			printf("           refused %zu: %s\n", n, list_reason(kind, reason));
 	}
 }
 
-/* Escape sequences, or nothing. */
-static const char *bold(const struct list *list)
+const char *list_reason(int kind, unsigned reason)
+{
+	return kind_has((unsigned)kind, KIND_BY_INDEX) ? index_reason_phrase(reason) : read_reason_phrase(reason);
+}
+
+const char *list_bold(const struct list *list)
 {
 	return list->colour ? "\033[1m" : "";
 }
 
-static const char *yellow(const struct list *list)
+const char *list_yellow(const struct list *list)
 {
 	return list->colour ? "\033[33m" : "";
 }
 
-static const char *plain(const struct list *list)
+const char *list_plain(const struct list *list)
 {
 	return list->colour ? "\033[0m" : "";
 }
 
-static void print_row(const struct list *list, const struct row *row)
+void list_kinds(const struct list_row *row, char *to)
 {
-	char kinds[64] = "";
+	char *end = to;
 
+	*end = '\0';
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->kinds >> kind & 1)
-			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", *kinds ? "," : "",
-				kind_rows[kind].word);
-	printf("%016" PRIx64 "  %8" PRIu64 "  %-18s  ", row->address, row->size, *kinds ? kinds : "-");
+			end += sprintf(end, "%s%s", end > to ? "," : "", kind_rows[kind].word);
+}
+
+static void print_remarks(const struct list *list, const struct list_row *row)
+{
+	const struct index_function *function = index_at(&list->had.index, row->address, NULL);
+
+	for (unsigned i = 0; function && index_remark(function, i); i++)
+		printf("  (%s)", index_remark(function, i));
+}
+
+/* Why a kind that needs nothing of the compiler can't trace it is told to those who ask. */
+static void print_row(const struct list *list, const struct list_row *row)
+{
+	char kinds[LIST_KINDS_ROOM];
+
+	list_kinds(row, kinds);
+	printf("%016" PRIx64 "  %8" PRIu64 "  %-20s  ", row->address, row->size, *kinds ? kinds : "-");
 	tool_text(stdout, row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		if (row->refused[kind])
-			printf("  %s(%s: %s)%s", yellow(list), kind_rows[kind].word,
-				read_reason_phrase(row->refused[kind]), plain(list));
+		if (row->refused[kind] && (list->verbose || !kind_has((unsigned)kind, KIND_BY_INDEX)))
+			printf("  %s(%s: %s)%s", list_yellow(list), kind_rows[kind].word,
+				list_reason(kind, row->refused[kind]), list_plain(list));
+	if (list->verbose && list->had.index.head)
+		print_remarks(list, row);
 	putchar('\n');
 }
 
@@ -232,12 +277,15 @@ static void print_table(const struct list *list)
 		print_build_id(list);
 	else
 		fputs("none", stdout);
-	printf("\n\n%s%-9s  %8s  %9s  %8s%s\n", bold(list), "kind", "sites", "functions", "coverage", plain(list));
+	printf("\n\n%s%-9s  %8s  %9s  %8s%s\n", list_bold(list), "kind", "sites", "functions", "coverage",
+		list_plain(list));
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		printf("%-9s  %8zu", kind_rows[kind].word, list->sites[kind]);
 		if (has_coverage(kind))
 			printf("  %9zu  %6.1f %%", list->functions[kind], percent(list, kind));
-		if (list->set.kind_reason[kind])
+		if (kind == TRACE_KIND_ENTRY && !list->had.index.head)
+			fputs("  the file can't be analysed", stdout);
+		else if (list->set.kind_reason[kind] && !kind_has((unsigned)kind, KIND_BY_INDEX))
 			printf("  %s", read_reason_phrase(list->set.kind_reason[kind]));
 		putchar('\n');
 		print_refused(list, kind);
@@ -250,8 +298,8 @@ static void print_table(const struct list *list)
 				read_reason_phrase(TRACE_REASON_EVENT_LEFT));
 	}
 	if (list->rows)
-		printf("\n%s%-16s  %8s  %-18s  %s%s\n", bold(list), "address", "size", "kinds", "function",
-			plain(list));
+		printf("\n%s%-16s  %8s  %-20s  %s%s\n", list_bold(list), "address", "size", "kinds", "function",
+			list_plain(list));
 	for (size_t i = 0; i < list->rows; i++)
 		print_row(list, &list->row[i]);
 }
@@ -259,6 +307,8 @@ static void print_table(const struct list *list)
 /* ---- the command ---- */
 
 static const struct options_row rows[] = {
+	{ 'v', "verbose", NULL, "say of each function why kind entry can't trace it",
+		.take = options_flag, .at = offsetof(struct list, verbose) },
 	{ 0, "format", "FORMAT", "table (default) or json",
 		.take = options_word, .at = offsetof(struct list, json), .allowed = "table or json" },
 	OPTIONS_COLOR(offsetof(struct list, colour)),
@@ -277,8 +327,10 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = 19,
 	.wording = &wording,
-	.head = "Usage: xaudit list [OPTION]... FILE\n"
+	.head = "Usage: xaudit list [OPTION]... FILE [SYMBOL]...\n"
 		"Shows what could be traced in an ELF file, per kind, and why not, without running it.\n"
+		"Of functions that are named, by patterns or 0xADDRESS, shows the instructions, and which of them\n"
+		"kind entry displaces.\n"
 		"\n"
 		"Options:\n",
 };
@@ -303,6 +355,25 @@ static int usage(const char *what, const char *word)
 	return TOOL_USAGE;
 }
 
+/* words: up to NULL. Returns 0, or 1 after a line on stderr for each that names nothing. */
+static int print_symbols(const struct list *list, int fd, char **words)
+{
+	int r = 0;
+
+	if (list->json)
+		putchar('[');
+	for (size_t shown = 0, n; *words; words++, shown += n) {
+		n = list_symbol(list, fd, *words, shown);
+		if (n)
+			continue;
+		tool_error("list", "%s: no function is named %s", list->file, *words);
+		r = 1;
+	}
+	if (list->json)
+		puts("]");
+	return r;
+}
+
 int list_main(int argc, char **argv)
 {
 	struct list list = { .colour = tool_colour(NULL, STDOUT_FILENO) };
@@ -313,9 +384,8 @@ int list_main(int argc, char **argv)
 	int first = options_take(&with_kinds, &list, argc, argv);
 	if (first <= 0)
 		return first ? TOOL_USAGE : TOOL_OK;
-	if (first + 1 != argc)
-		return usage(first == argc ? "no file is named" : "one file at a time, not also ",
-			first == argc ? "" : argv[first + 1]);
+	if (first == argc)
+		return usage("no file is named", "");
 	list.file = argv[first];
 
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
@@ -329,12 +399,15 @@ int list_main(int argc, char **argv)
 		tool_error("list", "%s: not an x86-64 ELF file", list.file);
 	else if (r)
 		tool_error("list", "%s: %s", list.file, strerror(-r));
+	else if (first + 1 < argc)
+		r = print_symbols(&list, fd, argv + first + 1);
 	else if (list.json)
 		print_json(&list);
 	else
 		print_table(&list);
 	close(fd);
 	free(list.row);
+	index_drop(&list.had);
 	site_free(&list.set);
 	return r ? TOOL_FAILED : TOOL_OK;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/index/have.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "audit/index/find.h"
+#include "tool/index/image.h"
+#include "tool/index/write.h"
+
+static int is_whole(struct index *index, const char *folder, const struct index_identity *identity)
+{
+	struct index copy;
+
+	if (index_open(index, folder, identity))
+		return 0;
+	if (!index_attach(&copy, index->head, index->size, NULL))
+		return 1;
+	index_close(index);
+	return 0;
+}
+
+int index_is_kept(struct index *index, const struct index_identity *identity)
+{
+	const char *named = getenv(INDEX_FOLDER_VARIABLE);
+	char folder[PATH_MAX];
+
+	if (named && *named == '/' && is_whole(index, named, identity))
+		return 1;
+	for (unsigned i = 0; i < 2; i++)
+		if (index_folder(i, getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder)) &&
+			is_whole(index, folder, identity))
+			return 1;
+	return 0;
+}
+
+int index_have(struct index_had *had, int fd, const char *path)
+{
+	struct index_identity identity;
+	struct index_made made;
+	char *soname;
+	int r = image_identify(fd, &identity, &soname);
+
+	*had = (struct index_had){ 0 };
+	if (r)
+		return r;
+	free(soname);
+	if (index_is_kept(&had->index, &identity))
+		return 0;
+	/* libdwfl would ask a server for debug files, and wait for it. */
+	unsetenv("DEBUGINFOD_URLS");
+	r = index_make(&made, fd, path);
+	if (r)
+		return r;
+	r = index_attach(&had->index, made.bytes, made.size, NULL);
+	had->made = made.bytes;
+	if (r)
+		index_drop(had);
+	return r;
+}
+
+void index_drop(struct index_had *had)
+{
+	index_close(&had->index);
+	free(had->made);
+	*had = (struct index_had){ 0 };
+}
+
+const char *index_remark(const struct index_function *function, unsigned number)
+{
+	static const struct {
+		unsigned flag;
+		const char *phrase;
+	} remarks[] = {
+		{ INDEX_ENTRY_ALONE, "entry alone: it reads or moves its own return address" },
+		{ INDEX_NEVER_INTERCEPT, "entry alone: by its name" },
+		{ INDEX_DISPLACES_CALL, "displaces a call" },
+	};
+
+	for (unsigned i = 0; i < sizeof(remarks) / sizeof(*remarks); i++)
+		if (function->flags & remarks[i].flag && !number--)
+			return remarks[i].phrase;
+	return NULL;
+}

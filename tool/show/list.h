@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What `xaudit list` found out about a file. Between tool/show/list*.c; one thread. */
+#ifndef XAUDIT_TOOL_SHOW_LIST_H
+#define XAUDIT_TOOL_SHOW_LIST_H
+
+#include <stdbool.h>
+
+#include "audit/site/kinds.h"
+#include "audit/site/site.h"
+#include "tool/index/have.h"
+
+/* One function of the file. */
+struct list_row {
+	uint64_t address, size;
+	const char *name; /* NULL: unknown */
+	unsigned kinds;	  /* mask of 1 << enum trace_kind that can trace it */
+	/* Why a kind can't: enum trace_reason, of entry enum index_reason; 0: no site, or usable. */
+	uint8_t refused[TRACE_KIND_COUNT];
+};
+
+struct list {
+	const char *file;
+	int colour; /* in the table */
+	int json;   /* not the table */
+	bool verbose;
+	struct site_set set;
+	struct index_had had; /* index.head NULL: the file can't be analysed */
+	struct list_row *row; /* by address */
+	size_t rows;
+	size_t sites[TRACE_KIND_COUNT];	    /* that can be used */
+	size_t functions[TRACE_KIND_COUNT]; /* that they trace */
+};
+
+/* The words of its kinds, separated by commas; to has LIST_KINDS_ROOM bytes. */
+#define LIST_KINDS_ROOM (sizeof(TRACE_KIND_WORDS))
+void list_kinds(const struct list_row *row, char *to);
+
+/* Why a kind can't trace it. */
+const char *list_reason(int kind, unsigned reason);
+
+/* Escape sequences, or nothing. */
+const char *list_bold(const struct list *list);
+const char *list_yellow(const struct list *list);
+const char *list_plain(const struct list *list);
+
+/* ---- tool/show/list_symbol.c ---- */
+
+/*
+ * Shows the functions that a word names, and their instructions: a name, a pattern of names, 0xADDRESS in the function,
+ * or FILE+0xADDRESS. fd: of the file. before: how many were shown before. Returns how many they are.
+ */
+size_t list_symbol(const struct list *list, int fd, const char *word, size_t before);
+
+#endif
