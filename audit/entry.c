@@ -63,7 +63,7 @@ enum trace_reason entry_find(struct index *index, const struct object *object, c
 		return TRACE_REASON_FILE_CHANGED;
 	}
 	int r = index_find(index, &identity, object->path);
-	/* Text relocations may be of other read-only segments, as those of section __mcount_loc are (-mrecord-mcount). */
+	/* Text relocations may be of other read-only segments: those of __mcount_loc are (-mrecord-mcount). */
 	if (!r && index->head->flags & INDEX_RELOCATED) {
 		index_close(index);
 		return TRACE_REASON_TEXTREL;

@@ -435,6 +435,9 @@ void prepare(struct load *load, const struct image *image)
 	const struct rules_section *section = load->object->section;
 	unsigned kinds = section ? section->kinds | section->fallback : kinds_with(KIND_UNASKED);
 
+	/* To find an index may mean to make one. */
+	if (section && !rules_may_select(section, load->object->path, load->object->soname))
+		kinds &= ~kinds_with(KIND_BY_INDEX);
 	kinds &= ~IN_NOTES | image->noted;
 	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;
 	if (scanned && !load->object->scanned)

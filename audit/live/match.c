@@ -138,6 +138,14 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 	return selected;
 }
 
+int rules_may_select(const struct rules_section *section, const char *path, const char *soname)
+{
+	for (const struct rules_pattern *p = section->functions; p; p = p->next)
+		if (!p->library || library_matches(p->library, path, soname))
+			return 1;
+	return !section->functions;
+}
+
 int rules_name_functions(const struct rules_pattern *patterns)
 {
 	for (const struct rules_pattern *p = patterns; p; p = p->next)

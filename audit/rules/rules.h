@@ -109,6 +109,9 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
  */
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
+/* Could the section select any function of this object? Not if all its patterns are for other libraries. */
+int rules_may_select(const struct rules_section *section, const char *path, const char *soname);
+
 /* Does the pattern match this function of this object? As in rules_select(). */
 int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 

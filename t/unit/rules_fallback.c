@@ -55,8 +55,34 @@ static void fallbacks(void)
 	arena_free(&rules.arena);
 }
 
+/* Could a section select any function of libx.so? */
+static void libraries(void)
+{
+	static const struct {
+		const char *lines;
+		int may;
+	} sections[] = {
+		{ "", 1 }, { "functions = foo\n", 1 }, { "functions = foo@liby*\n", 0 },
+		{ "functions = foo@lib*\n", 1 },
+		{ "functions = foo@liby* bar@soname*\n", 1 }, { "functions = foo@/opt/libx.so\n", 1 },
+		{ "functions = foo@/usr/libx.so\n", 0 }, { "functions = a@b b\n", 1 },
+	};
+	struct rules rules;
+	char text[256];
+
+	env_rules = text;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		snprintf(text, sizeof(text), "[program]\n%s", sections[i].lines);
+		is_int(read_rules(&rules, NULL), 0, "section %zu is read", i);
+		is_int(rules_may_select(rules.sections, "/opt/libx.so", "soname.so"), sections[i].may,
+			"section %zu, for what its patterns say of libraries", i);
+		arena_free(&rules.arena);
+	}
+}
+
 int main(void)
 {
+	libraries();
 	fallbacks();
 	return done_testing();
 }

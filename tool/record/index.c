@@ -48,17 +48,11 @@ struct search {
 /* Will the module want an index of such an object? */
 static bool is_wanted(const struct rules_section *section, const char *path, const char *soname)
 {
-	if (!section || !((section->kinds | section->fallback) & kinds_with(KIND_BY_INDEX)))
-		return false;
-	for (const struct rules_pattern *p = section->functions; p; p = p->next) {
-		struct rules_pattern any = { .function = "*", .library = p->library };
-
-		if (rules_match(&any, NULL, path, soname))
-			return true;
-	}
-	return !section->functions;
+	return section && (section->kinds | section->fallback) & kinds_with(KIND_BY_INDEX) &&
+	       rules_may_select(section, path, soname);
 }
 
+/* In a folder in which the module looks. */
 static bool is_there(const struct index_identity *identity)
 {
 	struct index index;
