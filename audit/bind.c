@@ -167,6 +167,17 @@ static int has_sled_on(const struct load *to, uint64_t offset)
 }
 
 /*
+ * Does a jump stand at the function's entry, on or off? Then it needs no stub that could be switched on later, and its
+ * address stays its own: dlsym("f") == &f.
+ */
+static int is_displaced(const struct load *to, uint64_t offset)
+{
+	int64_t function = load_code_function_at(to->object, offset);
+
+	return function >= 0 && load_code_is_displaced(to, (uint32_t)function);
+}
+
+/*
  * The first binding into a new load of an object, after bindings into earlier loads: makes the stubs of all functions
  * that these bindings called, in one go. Usually the same functions are bound again, and find_ready() finds their
  * stubs.
@@ -178,7 +189,7 @@ static void make_known(struct load *to)
 	for (const struct bound_function *f = to->object->bound; f; f = f->all)
 		n += f->on && f->id;
 	for (struct bound_function *f = to->object->bound; f; f = f->all)
-		if (f->on && f->id && !has_sled_on(to, f->offset) &&
+		if (f->on && f->id && !has_sled_on(to, f->offset) && !is_displaced(to, f->offset) &&
 			!make_stub(to, f, to->base + f->offset, gate_for(f), n--))
 			return;
 }
@@ -246,7 +257,7 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 	int blind = !unwinder_allows();
 	int sled = has_sled_on(to, body - to->base);
 
-	if (sled && object_rules->prepare != RULES_PREPARE_ALL) {
+	if ((sled && object_rules->prepare != RULES_PREPARE_ALL) || is_displaced(to, body - to->base)) {
 		*reason = TRACE_REASON_SLED_TRACED;
 		return body;
 	}

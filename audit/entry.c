@@ -7,6 +7,7 @@
 #include <string.h> /* memcpy */
 
 #include "audit/index/find.h"
+#include "audit/live/announce.h"
 #include "audit/live/batch.h"
 #include "audit/live/entry.h"
 #include "audit/live/load_code.h"
@@ -62,8 +63,8 @@ enum trace_reason entry_find(struct index *index, const struct object *object, c
 	} else if (!is_mapped_file(object, image)) {
 		return TRACE_REASON_FILE_CHANGED;
 	}
-	int r = index_find(index, &identity, object->path);
-	/* Text relocations may be of other read-only segments: those of __mcount_loc are (-mrecord-mcount). */
+	int r = index_find(index, &identity, object_file(object));
+	/* Text relocations may be of other read-only segments, as those of section __mcount_loc (-mrecord-mcount). */
 	if (!r && index->head->flags & INDEX_RELOCATED) {
 		index_close(index);
 		return TRACE_REASON_TEXTREL;
@@ -158,11 +159,25 @@ static int is_asked(const struct object *object, uint32_t function)
 	return object->marks[function] & (FUNCTION_ON | FUNCTION_READY);
 }
 
+/* As which the function is counted in this load. */
+static enum trace_reason count_as(const struct load *load, uint32_t function)
+{
+	const struct object *object = load->object;
+	enum trace_reason why = entry_refused(load, function);
+
+	if (why)
+		return why;
+	if (object->marks[function] & FUNCTION_ON)
+		return traced(object, function);
+	return object->counted[function] == TRACE_REASON_NOT_SELECTED ? TRACE_REASON_NOT_SELECTED :
+									TRACE_REASON_DISABLED;
+}
+
 void entry_prepare(struct load *load)
 {
 	struct object *object = load->object;
 	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
-	uint32_t asked = 0, end = range->function + range->functions;
+	uint32_t asked = 0, changed = 0, end = range->function + range->functions;
 
 	for (uint32_t n = range->function; n < end; n++)
 		asked += is_asked(object, n) != 0;
@@ -170,16 +185,15 @@ void entry_prepare(struct load *load)
 		return;
 	enum trace_reason reason = entry_stubs(load);
 	for (uint32_t n = range->function; n < end; n++) {
-		enum trace_reason why = reason ? reason : entry_refused(load, n);
-		if (!is_asked(object, n))
+		enum trace_reason why = reason ? reason : count_as(load, n);
+		if (!is_asked(object, n) || why == object->counted[n])
 			continue;
-		if (why)
-			batch_recount(object, n, why);
-		else if (object->marks[n] & FUNCTION_ON)
-			batch_recount(object, n, traced(object, n));
-		else if (object->counted[n] != TRACE_REASON_NOT_SELECTED)
-			batch_recount(object, n, TRACE_REASON_DISABLED);
+		batch_recount(object, n, why);
+		changed++;
 	}
+	/* Of an object that was loaded before they were told already. */
+	if (changed && object->counts_told)
+		announce_counts(object);
 }
 
 int entry_is_wanted(const struct load *load, uint32_t function)

@@ -5,6 +5,9 @@
 #include <dlfcn.h>  /* Dl_info */
 #include <string.h> /* strcmp */
 
+#include "audit/live/entry.h"
+#include "runtime/process.h"
+
 int symbol_is_inside(const struct load *load, const void *p, uint64_t size)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
@@ -145,13 +148,27 @@ static int is_libc(const struct load *load)
 	return soname && (!strcmp(soname, "libc.so.6") || !strcmp(soname, "libdl.so.2"));
 }
 
+/* As it is called without an event. */
+static uintptr_t untraced(const struct load *load, uintptr_t function)
+{
+	struct process_held held;
+
+	/* Nearly always; and threads that begin while we look for pthread_setspecific can't be watched. */
+	if (!load->entries)
+		return function;
+	process_lock(&held);
+	function = entry_past(function);
+	process_unlock(&held);
+	return function;
+}
+
 uintptr_t symbol_of_libc(const char *name)
 {
 	uintptr_t found = 0;
 
 	for (const struct load *load = loads; load && !found; load = load->next)
 		if (load->state == LOAD_OPEN && load->namespace == LM_ID_BASE && is_libc(load))
-			found = symbol_find(load, name);
+			found = untraced(load, symbol_find(load, name));
 	return found;
 }
 

@@ -38,8 +38,9 @@ const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 uintptr_t symbol_find(const struct load *load, const char *name);
 
 /*
- * Address of that function in the base namespace's libc, or, up to glibc 2.33, in its libdl; 0: there is none, or it is
- * not loaded yet. A call may bind slots of that libc for the first time, and other auditors hear of it.
+ * Address by which to call that function in the base namespace's libc, or, up to glibc 2.33, in its libdl, without
+ * raising an event (entry_past()); 0: there is none, or it is not loaded yet. No process lock held. A call may bind
+ * slots of that libc for the first time, and other auditors hear of it.
  */
 uintptr_t symbol_of_libc(const char *name);
 

@@ -123,6 +123,7 @@ void thread_each(void (*do_it)(struct thread *thread))
 static struct thread_hooks hooks;
 static uintptr_t set_specific;
 static unsigned end_key;
+static int goes_on; /* a thread makes events after libc said that it ends */
 
 void thread_init(const struct thread_hooks *given)
 {
@@ -134,6 +135,12 @@ void thread_watch_ends(uintptr_t setspecific, unsigned key)
 	end_key = key;
 	/* Release; pairs with the acquire in watch_end(): a thread that sees the function sees the key. */
 	__atomic_store_n(&set_specific, setspecific, __ATOMIC_RELEASE);
+}
+
+void thread_goes_on(void)
+{
+	/* Relaxed: a thread that ends just now and does not see it leaves a record more. */
+	__atomic_store_n(&goes_on, 1, __ATOMIC_RELAXED);
 }
 
 static void watch_end(struct thread *thread)
@@ -163,8 +170,13 @@ void thread_ended(void *record)
 		mirror_leave(stack);
 	hooks.ended(thread);
 	thread->hot.stack = NULL;
-	tramp_self = NULL;
-	thread->tid = *thread_owner(thread) = 0;
+	/* Relaxed, as in thread_goes_on() and watch_end(). */
+	if (__atomic_load_n(&goes_on, __ATOMIC_RELAXED)) {
+		__atomic_store_n(is_watched(thread), 0, __ATOMIC_RELAXED);
+	} else {
+		tramp_self = NULL;
+		thread->tid = *thread_owner(thread) = 0;
+	}
 	process_unlock(&held);
 	sys_set_signals(&before, NULL);
 }

@@ -143,8 +143,14 @@ void thread_each(void (*do_it)(struct thread *thread));
 void thread_watch_ends(uintptr_t setspecific, unsigned key);
 
 /*
+ * Functions of libc are traced themselves, so threads make events after libc's last word: from now on they keep their
+ * record until the kernel says that they are gone. Any thread, lock held.
+ */
+void thread_goes_on(void);
+
+/*
  * The destructor: ends the thread's open calls as unwound and gives its record back. On the thread itself, by libc; if
- * another destructor makes traced calls they take a record again, and libc calls this once more.
+ * another destructor makes traced calls they take a record again, and libc calls this once more (but thread_goes_on()).
  */
 void thread_ended(void *record);
 

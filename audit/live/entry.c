@@ -5,6 +5,7 @@
 
 #include "audit/live/announce.h"
 #include "audit/live/load_code.h"
+#include "runtime/thread.h"
 #include "x86_64/displace.h"
 #include "x86_64/sys.h"
 
@@ -414,6 +415,7 @@ static int take_ids(struct object *object)
 
 enum trace_reason entry_stubs(struct load *load)
 {
+	static const char libc[] = "libc.so.6";
 	struct object *object = load->object;
 	uint32_t functions = range_of(object)->functions;
 	uint32_t first = load->entries ? load->entries->first + load->entries->count : 0;
@@ -438,6 +440,9 @@ enum trace_reason entry_stubs(struct load *load)
 		return TRACE_REASON_PROTECTION;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
 	load->entries = block;
+	if (object->soname && sys_length(object->soname) == sizeof(libc) - 1 &&
+		sys_same(object->soname, libc, sizeof(libc)))
+		thread_goes_on();
 	return TRACE_REASON_TRACED;
 }
 
@@ -482,6 +487,21 @@ void entry_turn(struct load *load, uint32_t function, int on)
 		return;
 	/* Release; pairs with the load by the stub's first jump (stub.h), as in switch_switch(). */
 	__atomic_store_n(&cell->target, on ? stub_rest_of(stub) : cell->body, __ATOMIC_RELEASE);
+}
+
+uint64_t entry_past(uint64_t address)
+{
+	for (const struct load *load = loads; load; load = load->next) {
+		if (load->state != LOAD_OPEN || address < load->start || address >= load->end)
+			continue;
+		int64_t function = load_code_function_at(load->object, address - load->base);
+		uint64_t stub;
+		const struct stub_cell *cell = function >= 0 && entry_is(load->object, (uint32_t)function)
+						       ? entry_cell(load, (uint32_t)function, &stub)
+						       : NULL;
+		return cell && cell->body ? cell->body : address;
+	}
+	return address;
 }
 
 void entry_free(struct load *load)

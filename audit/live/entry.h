@@ -80,6 +80,12 @@ void entry_turn(struct load *load, uint32_t function, int on);
  */
 int entry_is_as_expected(const struct load *load, const struct index_function *function);
 
+/*
+ * The function at this address, as it is called without an event, whether it is on or not: its copy, where it has one
+ * in an open load; else itself.
+ */
+uint64_t entry_past(uint64_t address);
+
 /* Frees a load's stubs and copies: its text is gone (x86_64/stub.h). */
 void entry_free(struct load *load);
 

@@ -201,6 +201,13 @@ int load_code_is_on(const struct load *load, uint32_t function)
 	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
 }
 
+int load_code_is_displaced(const struct load *load, uint32_t function)
+{
+	const struct site_function *f = &load->object->sites.function[function];
+
+	return entry_is(load->object, function) && load_code_look(load, f->first) & (SLED_IS_ON | SLED_IS_READY);
+}
+
 /* A function with event sleds alone raises no event when it is called. */
 static int has_calls(const struct object *object, uint32_t function)
 {

@@ -42,6 +42,9 @@ unsigned load_code_look(const struct load *load, uint32_t n);
 /* Are all sites of the function on? */
 int load_code_is_on(const struct load *load, uint32_t function);
 
+/* Does the jump of a displaced entry stand at the function's beginning, on or off? */
+int load_code_is_displaced(const struct load *load, uint32_t function);
+
 /*
  * The usable function that begins at this link-time address and whose sleds record calls; -1: none. Reads only the
  * object's tables.
