@@ -186,6 +186,12 @@ static long list_place(struct copy *c, uint32_t place, uint32_t number)
 	return 0;
 }
 
+static long list_places(struct copy *c, uint32_t number)
+{
+	c->places = 0;
+	return each_place(c, TRACE_PLACE_CHUNK, number, list_place);
+}
+
 /* Notes which chunks lie in the places. Returns the newest number, NO_SEQ if there is none. */
 static uint64_t look_at_places(struct copy *c)
 {
@@ -202,63 +208,6 @@ static uint64_t look_at_places(struct copy *c)
 	return newest;
 }
 
-/*
- * Lists the chunks so that none is missing from the newest back to the first that is gone. It looks twice: while the
- * places are looked at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the
- * newer. All chunks up to the newest of the first look were there when the second look began. A place that is taken
- * meanwhile has a newer chunk.
- */
-static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
-{
-	c->places = 0;
-	long r = each_place(c, TRACE_PLACE_CHUNK, number, list_place);
-	*newest = look_at_places(c);
-	look_at_places(c);
-	return r;
-}
-
-/*
- * Copies from the newest chunk backwards, until one is gone; counts those that are gone. *oldest: the oldest that was
- * copied, NO_SEQ if none was. They lie after that many chunks of the copy, in the order of their numbers.
- */
-static long copy_places(
-	struct copy *c, struct way *way, uint64_t behind, uint64_t newest, uint64_t *oldest, unsigned *gone)
-{
-	way->slot = behind + c->places;
-	*oldest = NO_SEQ;
-	*gone = 0;
-	for (uint64_t seq = newest, below; seq != NO_SEQ; seq = below) {
-		unsigned at = c->places;
-		below = NO_SEQ;
-		way->slot--;
-		for (unsigned i = 0; i < c->places; i++) {
-			if (c->seq[i] == seq)
-				at = i;
-			else if (c->seq[i] != NO_SEQ && c->seq[i] < seq && (below == NO_SEQ || c->seq[i] > below))
-				below = c->seq[i];
-		}
-		long r = at < c->places ? copy_chunk(c, way, chunk_at(c, at), seq, seq == newest) : 0;
-		if (r < 0)
-			return r;
-		if (r == 0) {
-			for (unsigned i = 0; i < c->places; i++)
-				*gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
-			return 0;
-		}
-		c->taken[at] = 1;
-		*oldest = seq;
-	}
-	return 0;
-}
-
-static int is_taken(const struct copy *c, uint64_t seq)
-{
-	for (unsigned i = 0; i < c->places; i++)
-		if (c->taken[i] && c->seq[i] == seq)
-			return 1;
-	return 0;
-}
-
 /* "t<n>", or "t<n>.<p>" of a process that is not the first. */
 static void put_name(char name[32], uint32_t number, uint32_t process)
 {
@@ -272,6 +221,110 @@ static void put_name(char name[32], uint32_t number, uint32_t process)
 	}
 }
 
+/* Opens t<n>; what takes the place of the file can't make us wait. *size: its length. A descriptor, or -errno. */
+static long open_stream(const struct copy *c, uint32_t number, uint64_t *size)
+{
+	char name[32];
+
+	put_name(name, number, c->process);
+	long fd = output_open_file(c->from, name, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	long end = sys_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0);
+	if (end < 0)
+		sys_close((int)fd);
+	*size = end < 0 ? 0 : (uint64_t)end;
+	return end < 0 ? end : fd;
+}
+
+/*
+ * The newest number in t<n>, NO_SEQ if there is none. It may be newer than all in the thread's places, which keep
+ * chunks that nobody has taken yet: the thread writes the newer ones itself, and may be about to begin the next where
+ * the last one was.
+ */
+static uint64_t newest_in_stream(struct copy *c, uint32_t number)
+{
+	uint64_t size = 0, newest = NO_SEQ;
+	int fd = (int)open_stream(c, number, &size);
+
+	if (fd < 0)
+		return NO_SEQ;
+	for (uint64_t at = 0; at < size; at += c->chunk_size)
+		if (read_chunk(fd, at, c->chunk_size, &c->chunk) > 0 && (newest == NO_SEQ || c->chunk.seq > newest))
+			newest = c->chunk.seq;
+	sys_close(fd);
+	return newest;
+}
+
+/*
+ * Lists the chunks in the thread's places so that none is missing from the newest back to the first that is gone.
+ * *newest: that number, of one in t<n> perhaps; NO_SEQ if there is none. It looks twice: while the places are looked
+ * at, the thread may overwrite one that was looked at and then one that was not, whose chunk is the newer. All chunks
+ * up to the newest of the first look were there when the second look began, in places that the thread had by then, or
+ * will be in t<n> when that is copied.
+ */
+static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
+{
+	uint64_t written = NO_SEQ;
+	long r = list_places(c, number);
+
+	*newest = look_at_places(c);
+	/* What is not in a place any more is there by now. */
+	if (c->head.mode == TRACE_MODE_STREAM || *newest == NO_SEQ)
+		written = newest_in_stream(c, number);
+	if (*newest == NO_SEQ || (written != NO_SEQ && written > *newest))
+		*newest = written;
+	r = r ? r : list_places(c, number);
+	look_at_places(c);
+	return r;
+}
+
+/*
+ * Copies from the newest chunk backwards, in mode ring until one is gone; counts those that are gone. In mode stream
+ * such a chunk is in t<n> by then, and older ones may not be. *oldest: the oldest that was copied, NO_SEQ if none was.
+ * They lie after that many chunks of the copy, in the order of their numbers.
+ */
+static long copy_places(
+	struct copy *c, struct way *way, uint64_t behind, uint64_t newest, uint64_t *oldest, unsigned *gone)
+{
+	way->slot = behind + c->places;
+	*oldest = NO_SEQ;
+	*gone = 0;
+	for (uint64_t seq = newest, below; seq != NO_SEQ; seq = below) {
+		unsigned at = c->places;
+		below = NO_SEQ;
+		for (unsigned i = 0; i < c->places; i++) {
+			if (c->seq[i] == seq)
+				at = i;
+			else if (c->seq[i] != NO_SEQ && c->seq[i] < seq && (below == NO_SEQ || c->seq[i] > below))
+				below = c->seq[i];
+		}
+		way->slot--;
+		long r = at < c->places ? copy_chunk(c, way, chunk_at(c, at), seq, seq == newest) : 0;
+		if (r < 0)
+			return r;
+		if (r) {
+			c->taken[at] = 1;
+			*oldest = seq;
+		} else if (c->head.mode == TRACE_MODE_STREAM) {
+			way->slot++;
+		} else {
+			for (unsigned i = 0; i < c->places; i++)
+				*gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static int is_taken(const struct copy *c, uint64_t seq)
+{
+	for (unsigned i = 0; i < c->places; i++)
+		if (c->taken[i] && c->seq[i] == seq)
+			return 1;
+	return 0;
+}
+
 /*
  * Copies from t<n> the chunks up to the newest that were not copied from the thread's places. It comes after those: a
  * chunk that is gone there is in t<n> by then, in mode stream. before: how many t<n> had at first; these keep their
@@ -279,17 +332,13 @@ static void put_name(char name[32], uint32_t number, uint32_t process)
  */
 static long copy_stream(struct copy *c, const struct way *way, uint32_t number, uint64_t before, uint64_t newest)
 {
-	uint64_t more = before;
-	char name[32];
+	uint64_t more = before, size = 0;
+	struct way file = { (int)open_stream(c, number, &size), way->to, 0 };
 	long r = 0;
 
-	put_name(name, number, c->process);
-	/* What takes the place of a file can't make us wait. */
-	struct way file = { (int)output_open_file(c->from, name, O_RDONLY | O_NONBLOCK), way->to, 0 };
 	if (file.from < 0)
 		return file.from == -ENOENT ? 0 : file.from;
-	long size = sys_call(__NR_lseek, file.from, 0, SEEK_END, 0, 0, 0);
-	for (uint64_t at = 0; size > 0 && at < (uint64_t)size && r >= 0; at += c->chunk_size) {
+	for (uint64_t at = 0; at < size && r >= 0; at += c->chunk_size) {
 		if (read_chunk(file.from, at, c->chunk_size, &c->chunk) <= 0 || c->chunk.seq > newest ||
 			is_taken(c, c->chunk.seq))
 			continue;
@@ -300,33 +349,31 @@ static long copy_stream(struct copy *c, const struct way *way, uint32_t number, 
 		r = copy_chunk(c, &file, at, c->chunk.seq, 0);
 	}
 	sys_close(file.from);
-	return size < 0 ? size : r < 0 ? r : 0;
+	return r < 0 ? r : 0;
 }
 
 /* How many chunks t<n> has room for; there may be none yet. */
 static uint64_t stream_chunks(struct copy *c, uint32_t number)
 {
-	char name[32];
+	uint64_t size = 0;
+	int fd = (int)open_stream(c, number, &size);
 
-	put_name(name, number, c->process);
-	int fd = (int)output_open_file(c->from, name, O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
-	long size = sys_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0);
 	sys_close(fd);
-	return size < 0 ? 0 : ((uint64_t)size + c->chunk_size - 1) / c->chunk_size;
+	return (size + c->chunk_size - 1) / c->chunk_size;
 }
 
 /*
- * Copies the chunks of a thread record to a file that is open, in the order of their numbers, with holes for chunks
- * that might have come.
+ * Copies the chunks of a thread record to a file that is open, in the order of their numbers but for those that only
+ * its places have, with holes for chunks that might have come.
  */
 static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64_t newest)
 {
-	uint64_t chunks = c->copied->chunks, oldest = NO_SEQ, before = stream_chunks(c, number);
-	int has_file = before || c->head.mode == TRACE_MODE_STREAM;
+	uint64_t chunks = c->copied->chunks, oldest = NO_SEQ, before;
 	unsigned gone = 0;
 	long r = 0;
+	int has_file;
 
 	/*
 	 * A thread at full speed may overwrite all while we wait for a processor: then all begins anew. A few times,
@@ -340,12 +387,14 @@ static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64
 				(r = list_chunks(c, number, &newest)))
 				return r;
 		}
+		before = stream_chunks(c, number);
+		has_file = before || c->head.mode == TRACE_MODE_STREAM;
 		/* Chunks that are begun after these looks are not copied: so nothing is missing in between. */
 		r = copy_places(c, way, has_file ? before + c->places : 0, newest, &oldest, &gone);
 		if (r)
 			return r;
 		int nothing = oldest == NO_SEQ;
-		if (again == (nothing ? LOOKS : FEW) || (c->head.mode == TRACE_MODE_STREAM && !nothing) ||
+		if (c->head.mode == TRACE_MODE_STREAM || again == (nothing ? LOOKS : FEW) ||
 			(!nothing && gone * 2 <= c->places))
 			break;
 	}

@@ -7,9 +7,9 @@
  *
  * Of a thread's chunks the newest is copied first, twice: the copy ends at the first word that changed in between. The
  * others are finished, but may be overwritten in their places: from the newest back, each is copied and then its head
- * is read again; the first whose head has changed ends the copy, since all older chunks are gone too, or will be soon.
- * In mode stream they are in t<n> by then, which is copied next. `meta` is completed last, so it names all that occurs
- * in the events.
+ * is read again. In mode ring the first whose head has changed ends the copy, since all older chunks are gone too, or
+ * will be soon. In mode stream those that are gone are in t<n> by then, which is copied next; the newest may be there
+ * alone, and older ones still in places. `meta` is completed last, so it names all that occurs in the events.
  *
  * No libc; async-signal-safe; a mapping of a MiB for the time of the call, touched as far as it is needed. The command
  * uses it too.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Snapshots of a flight recorder whose thread goes on writing: at each read of the copier in turn it finishes some
- * chunks, as many as fill the recorder once or less. The copier's source files are compiled in here, and their system
- * calls go through the hook.
+ * chunks, as many as fill the recorder once or less. And of a stream: whose thread writes its chunks itself, from
+ * one place, since nobody takes those in the others; and whose every other chunk stays in a new place. The copier's
+ * source files are compiled in here, and their system calls go through the hook.
  */
 #define _GNU_SOURCE
 #include "x86_64/sys.h"
@@ -20,47 +21,112 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 #define CHUNK  TRACE_CHUNK_MIN
 #define PLACES 8u
+#define MOST   64u
 #define FIRST  2u /* place of the first chunk: after the head and the directory */
 
 static int ring = -1; /* meta, which holds the recorder's chunks */
+static int written = -1; /* t0 */
+static enum trace_mode mode;
+static int spreads;
 static uint64_t next_seq; /* of the thread's next chunk */
+static int stop_between;
+static int between; /* the chunk at hand is ended, and the next one not begun */
 static unsigned reads, strike_at, strike_with;
+
+/* Which place the chunk goes to. */
+static uint64_t number_of(uint64_t seq)
+{
+	if (mode == TRACE_MODE_RING)
+		return seq % PLACES;
+	if (spreads)
+		return seq % 2 ? 1 + seq / 2 : 0;
+	return seq < PLACES ? seq : PLACES - 1;
+}
 
 static off_t place_of(uint64_t seq)
 {
-	return (off_t)((2 * (FIRST + seq % PLACES) + 1) * CHUNK);
+	return (off_t)((2 * (FIRST + number_of(seq)) + 1) * CHUNK);
 }
 
-/* Begins a chunk with its head, as the recorder does; finishes the chunk before it first. */
-static void begin_next(void)
+/* Is it written to t0 as soon as it is full? */
+static int is_written(uint64_t seq)
 {
+	return spreads ? seq % 2 == 0 : seq >= PLACES - 1;
+}
+
+static void name_place(uint64_t number)
+{
+	uint64_t word = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
+
+	pwrite(ring, &word, 8, (off_t)(2 * CHUNK + 8 * (FIRST + number)));
+}
+
+/* Begins a chunk with its head, and names its place, as the recorder does. */
+static void begin(void)
+{
+	off_t at = place_of(next_seq);
 	struct trace_chunk chunk = { .magic = TRACE_CHUNK_MAGIC, .version = TRACE_VERSION, .head_size = sizeof(chunk) };
-	uint64_t used = CHUNK, word = TRACE_EVENT(TRACE_POINT, next_seq + 1, next_seq + 1);
+	uint64_t word = TRACE_EVENT(TRACE_POINT, next_seq + 1, next_seq + 1);
 	static const uint8_t nothing[CHUNK];
 
-	if (next_seq)
-		pwrite(ring, &used, 8, place_of(next_seq - 1) + (off_t)offsetof(struct trace_chunk, used));
-	off_t at = place_of(next_seq);
 	pwrite(ring, nothing, CHUNK, at);
 	pwrite(ring, &word, 8, at + (off_t)sizeof(chunk));
 	chunk.seq = next_seq++;
 	chunk.size = CHUNK;
+	chunk.mode = mode;
 	pwrite(ring, &chunk, sizeof(chunk), at);
+	name_place(number_of(chunk.seq));
+}
+
+static void begin_next(void)
+{
+	uint64_t used = CHUNK;
+
+	if (next_seq)
+		pwrite(ring, &used, 8, place_of(next_seq - 1) + (off_t)offsetof(struct trace_chunk, used));
+	begin();
+}
+
+/* Ends the chunk at hand, and hands it over, or writes it and makes room for the next. */
+static void end_in_stream(void)
+{
+	static uint8_t whole[CHUNK];
+	struct trace_chunk *chunk = (struct trace_chunk *)(void *)whole;
+	uint64_t used = CHUNK, copied = next_seq, nothing = 0;
+	off_t at = place_of(next_seq - 1);
+
+	pwrite(ring, &copied, 8, at + (off_t)offsetof(struct trace_chunk, copied));
+	pwrite(ring, &used, 8, at + (off_t)offsetof(struct trace_chunk, used));
+	if (!is_written(next_seq - 1))
+		return;
+	pread(ring, whole, CHUNK, at);
+	chunk->copied = 0;
+	pwrite(written, whole, CHUNK, (off_t)((copied - 1) * CHUNK));
+	pwrite(ring, &nothing, 8, at + (off_t)offsetof(struct trace_chunk, magic));
+}
+
+/* Half of what it takes to go from one chunk to the next. */
+static void step_in_stream(void)
+{
+	int ends = next_seq && !between;
+
+	ends ? end_in_stream() : begin();
+	between = ends;
 }
 
 /* The copier has a descriptor of its own for meta; other files differ by inode. */
-static int is_ring(int fd)
+static int is_same(int fd, int as)
 {
 	struct stat one, other;
 
-	return !fstat(fd, &one) && !fstat(ring, &other) && one.st_ino == other.st_ino;
+	return !fstat(fd, &one) && !fstat(as, &other) && one.st_ino == other.st_ino;
 }
 
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 {
-	if (nr == __NR_pread64 && is_ring((int)a) && reads++ == strike_at)
+	if (nr == __NR_pread64 && (is_same((int)a, ring) || is_same((int)a, written)) && reads++ == strike_at)
 		for (unsigned i = 0; i < strike_with; i++)
-			begin_next();
+			mode == TRACE_MODE_RING ? begin_next() : step_in_stream();
 	return sys_call(nr, a, b, c, d, e, f);
 }
 
@@ -84,7 +150,7 @@ static const char *judge(int fd, uint64_t newest_before)
 			return "a chunk has the event of another one";
 		if (!chunk.used || chunk.copied)
 			return "a chunk is not as chunks of files are";
-		if (chunks && chunk.seq <= most)
+		if (mode == TRACE_MODE_RING && chunks && chunk.seq <= most)
 			return "chunks are not in the order of their numbers";
 		chunks++;
 		least = chunk.seq < least ? chunk.seq : least;
@@ -92,6 +158,8 @@ static const char *judge(int fd, uint64_t newest_before)
 	}
 	if (!chunks || most < newest_before)
 		return "the newest chunk of the beginning is missing";
+	if (mode == TRACE_MODE_STREAM && least)
+		return "the first chunks are missing";
 	return most - least + 1 == chunks ? NULL : "chunks are missing in the middle, or there twice";
 }
 
@@ -99,19 +167,17 @@ static const char *judge(int fd, uint64_t newest_before)
 static void write_meta(void)
 {
 	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .threads = 1 };
-	uint64_t word[FIRST + PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1),
+	uint64_t word[FIRST + MOST] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1),
 		TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0) };
 
-	for (unsigned i = 0; i < PLACES; i++)
-		word[FIRST + i] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
 	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
 	head.used = TRACE_HEAD_SIZE;
 	head.chunk_size = head.ring_chunk = CHUNK;
-	head.mode = TRACE_MODE_RING;
-	head.ring_size = PLACES * CHUNK;
+	head.mode = mode;
+	head.ring_size = mode == TRACE_MODE_RING ? PLACES * CHUNK : 0;
 	head.place_size = 2 * CHUNK;
 	head.directory = 2 * CHUNK;
-	head.places = head.places_end = FIRST + PLACES;
+	head.places = head.places_end = FIRST + MOST;
 	head.places_max = 2 * CHUNK / 8;
 	pwrite(ring, &head, sizeof(head), 0);
 	pwrite(ring, word, sizeof(word), 2 * CHUNK);
@@ -123,11 +189,17 @@ static const char *one(int from, int to)
 	struct snapshot_copied copied;
 
 	ring = open_in(from, "meta");
+	written = open_in(from, "t0");
 	write_meta();
 	next_seq = 0;
-	/* So that the newest chunk lies in the middle. */
-	for (unsigned i = 0; i < 2 * PLACES + PLACES / 2; i++)
-		begin_next();
+	between = 0;
+	if (mode == TRACE_MODE_RING)
+		/* So that the newest chunk lies in the middle. */
+		for (unsigned i = 0; i < 2 * PLACES + PLACES / 2; i++)
+			begin_next();
+	else
+		while (next_seq < PLACES + 4 || between != stop_between)
+			step_in_stream();
 	uint64_t newest = next_seq - 1;
 	unlinkat(to, "meta", 0);
 	unlinkat(to, "t0", 0);
@@ -139,14 +211,70 @@ static const char *one(int from, int to)
 		wrong = judge(fd, newest);
 	close(fd);
 	close(ring);
+	close(written);
 	return wrong;
+}
+
+/* A snapshot for each read: there the thread goes so many steps on. Returns how many were wrong. */
+static unsigned strike_each(int from, int to, unsigned all, unsigned with, const char **last)
+{
+	unsigned bad = 0;
+
+	*last = "";
+	for (strike_at = 0, strike_with = with; strike_at < all; strike_at++) {
+		const char *wrong = one(from, to);
+		if (wrong) {
+			bad++;
+			*last = wrong;
+		}
+	}
+	return bad;
+}
+
+static void test_ring(int from, int to)
+{
+	const char *last;
+
+	mode = TRACE_MODE_RING;
+	strike_at = UINT32_MAX;
+	ok(!one(from, to), "a recorder that stands still is copied whole");
+	unsigned all = reads;
+	ok(all > 2 * PLACES, "its file is read %u times", all);
+	for (unsigned with = 1; with <= PLACES; with++) {
+		unsigned bad = strike_each(from, to, all, with, &last);
+		is_int(bad, 0, "whole, whenever the thread finishes %u chunks at once %s", with, last);
+	}
+}
+
+static void test_stream(int from, int to)
+{
+	const char *last;
+
+	mode = TRACE_MODE_STREAM;
+	for (unsigned i = 0; i < 4; i++) {
+		static const char *const which[] = { "in a chunk", "between two chunks", "in a chunk, with more places",
+			"between two chunks, with more places" };
+		const char *where = which[i];
+		stop_between = i % 2;
+		spreads = i / 2;
+		strike_at = UINT32_MAX;
+		const char *wrong = one(from, to);
+		ok(!wrong, "a stream that stands still %s is copied whole %s", where, wrong ? wrong : "");
+		unsigned all = reads;
+		ok(all > 2 * PLACES, "its files are read %u times", all);
+		for (unsigned with = 1; with <= 2 * PLACES; with += with < 5 ? 1 : 11) {
+			unsigned bad = strike_each(from, to, all, with, &last);
+			is_int(bad, 0, "whole, whenever its thread, %s, goes %u half chunks on %s", where, with, last);
+		}
+	}
 }
 
 int main(void)
 {
-	char path[] = "/tmp/xaudit-snapshot-XXXXXX", from_path[64], to_path[64];
+	char shm[] = "/dev/shm/xaudit-snapshot-XXXXXX", tmp[] = "/tmp/xaudit-snapshot-XXXXXX";
+	char *path = mkdtemp(shm), from_path[64], to_path[64]; /* where it is quick, if there is such a place */
 
-	if (!mkdtemp(path))
+	if (!path && !(path = mkdtemp(tmp)))
 		return 1;
 	snprintf(from_path, sizeof(from_path), "%s/from", path);
 	snprintf(to_path, sizeof(to_path), "%s/to", path);
@@ -154,23 +282,10 @@ int main(void)
 	mkdir(to_path, 0700);
 	int from = open(from_path, O_PATH | O_DIRECTORY), to = open(to_path, O_PATH | O_DIRECTORY);
 
-	strike_at = UINT32_MAX;
-	ok(!one(from, to), "a recorder that stands still is copied whole");
-	unsigned all = reads;
-	ok(all > 2 * PLACES, "its file is read %u times", all);
-	for (unsigned with = 1; with <= PLACES; with++) {
-		unsigned bad = 0;
-		const char *last = "";
-		for (strike_at = 0, strike_with = with; strike_at < all; strike_at++) {
-			const char *wrong = one(from, to);
-			if (wrong) {
-				bad++;
-				last = wrong;
-			}
-		}
-		is_int(bad, 0, "whole, whenever the thread finishes %u chunks at once %s", with, last);
-	}
+	test_ring(from, to);
+	test_stream(from, to);
 	unlinkat(from, "meta", 0);
+	unlinkat(from, "t0", 0);
 	unlinkat(to, "meta", 0);
 	unlinkat(to, "t0", 0);
 	rmdir(from_path);
