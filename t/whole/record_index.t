@@ -82,6 +82,14 @@ ok 'and a damaged one' test "$(stat -c '%i %y' cache/bbbbbbbb.index)" != "$befor
 bounded 60 "$XAUDIT" index -q --cache=whole libtop.so
 ok 'which is whole then' cmp whole/bbbbbbbb.index cache/bbbbbbbb.index
 cp prog anonymous && objcopy --remove-section .note.gnu.build-id anonymous || bail objcopy
+strip -o stripped prog || bail strip
+is "$(made -c program.conf ./stripped; cp cache/dddddddd.index bare; again -c program.conf ./prog; cmp -s bare \
+	cache/dddddddd.index; echo $?)" '0 dd 
+0 dd 
+1' 'and one without names, if the file has some'
+cp cache/dddddddd.index named
+is "$(again -c program.conf ./stripped; cmp named cache/dddddddd.index)" '0 dd ' \
+	'one with names is good for a stripped copy'
 is "$(made -c program.conf ./anonymous; ls cache | wc -l)" '0 
 1' 'a file without a build-id has one, too'
 touch -d '2001-01-01' anonymous

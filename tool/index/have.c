@@ -8,44 +8,44 @@
 #include "tool/index/image.h"
 #include "tool/index/write.h"
 
-static int is_whole(struct index *index, const char *folder, const struct index_identity *identity)
+static int is_good(struct index *index, const char *folder, const struct image_name *name)
 {
 	struct index copy;
 
-	if (index_open(index, folder, identity))
+	if (index_open(index, folder, &name->identity))
 		return 0;
-	if (!index_attach(&copy, index->head, index->size, NULL))
+	if (!(name->symbols && index->head->flags & INDEX_NO_SYMBOLS) &&
+		!index_attach(&copy, index->head, index->size, NULL))
 		return 1;
 	index_close(index);
 	return 0;
 }
 
-int index_is_kept(struct index *index, const struct index_identity *identity)
+int index_is_kept(struct index *index, const struct image_name *name)
 {
 	const char *named = getenv(INDEX_FOLDER_VARIABLE);
 	char folder[PATH_MAX];
 
-	if (named && *named == '/' && is_whole(index, named, identity))
+	if (named && *named == '/' && is_good(index, named, name))
 		return 1;
 	for (unsigned i = 0; i < 2; i++)
 		if (index_folder(i, getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder)) &&
-			is_whole(index, folder, identity))
+			is_good(index, folder, name))
 			return 1;
 	return 0;
 }
 
 int index_have(struct index_had *had, int fd, const char *path)
 {
-	struct index_identity identity;
+	struct image_name name;
 	struct index_made made;
-	char *soname;
-	int r = image_identify(fd, &identity, &soname);
+	int r = image_identify(fd, &name);
 
 	*had = (struct index_had){ 0 };
 	if (r)
 		return r;
-	free(soname);
-	if (index_is_kept(&had->index, &identity))
+	free(name.soname);
+	if (index_is_kept(&had->index, &name))
 		return 0;
 	/* libdwfl would ask a server for debug files, and wait for it. */
 	unsetenv("DEBUGINFOD_URLS");

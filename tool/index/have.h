@@ -18,8 +18,13 @@ struct index_had {
 int index_have(struct index_had *had, int fd, const char *path);
 void index_drop(struct index_had *had);
 
-/* The part that makes none: opens it, and returns 1, or 0. */
-int index_is_kept(struct index *index, const struct index_identity *identity);
+struct image_name;
+
+/*
+ * The part that makes none: opens it, and returns 1, or 0. One that was made of a stripped copy is not good enough for
+ * a file with symbols.
+ */
+int index_is_kept(struct index *index, const struct image_name *name);
 
 /* What else is to be known of a usable function, by number from 0 on: a phrase; NULL: no more. */
 const char *index_remark(const struct index_function *function, unsigned number);

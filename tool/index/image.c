@@ -120,17 +120,31 @@ static bool is_loader(struct image *image)
 	return name && (!strncmp(name, "ld-linux", 8) || !strncmp(name, "ld64.so", 7));
 }
 
-int image_identify(int fd, struct index_identity *identity, char **soname)
+static bool has_symbols(const struct site_file *file)
+{
+	Elf64_Shdr section;
+
+	for (size_t i = 1; site_section(file, i, &section); i++)
+		if (section.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
+}
+
+int image_identify(int fd, struct image_name *name)
 {
 	struct image image = { 0 };
 	int r = site_file_open(&image.file, fd);
 
+	*name = (struct image_name){ 0 };
 	if (r)
 		return r;
 	r = read_identity(&image, fd);
-	*identity = image.identity;
-	const char *name = read_soname(&image.file);
-	*soname = name ? memory_text(name, strlen(name)) : NULL;
+	if (!r) {
+		const char *soname = read_soname(&image.file);
+		*name = (struct image_name){ .identity = image.identity,
+			.soname = soname ? memory_text(soname, strlen(soname)) : NULL,
+			.symbols = has_symbols(&image.file) };
+	}
 	site_file_close(&image.file);
 	return r;
 }
@@ -281,6 +295,7 @@ int image_open(struct image *image, int fd, const char *path)
 		goto out;
 	image->fixed = image->file.header->e_type == ET_EXEC;
 	image->loader = is_loader(image);
+	image->symbols = has_symbols(&image->file);
 	image->frames = frames_read(&image->file);
 	image_names(image, fd, path);
 	for (size_t i = 0; i < image->frames->count; i++)

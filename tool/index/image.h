@@ -69,8 +69,15 @@ struct image {
 int image_open(struct image *image, int fd, const char *path);
 void image_close(struct image *image);
 
-/* Who the file is, and nothing else. Returns as image_open(). *soname: the caller frees it; NULL: it has none. */
-int image_identify(int fd, struct index_identity *identity, char **soname);
+/* Who a file is. */
+struct image_name {
+	struct index_identity identity;
+	char *soname; /* the caller frees it; NULL: none */
+	bool symbols; /* it has a .symtab */
+};
+
+/* That, and nothing else. Returns as image_open(). */
+int image_identify(int fd, struct image_name *name);
 
 /* The code at an address, from it to the end of its section: NULL: none. */
 const uint8_t *image_code_at(const struct image *image, uint64_t address, size_t *size);

@@ -33,7 +33,9 @@
 	((reason) == TRACE_REASON_NO_SITES || (reason) == TRACE_REASON_NO_SECTIONS ||                                  \
 		(reason) == TRACE_REASON_FILE_CHANGED || (reason) == TRACE_REASON_UNREADABLE ||                        \
 		(reason) == TRACE_REASON_MAP_VERSION || (reason) == TRACE_REASON_TEXTREL ||                            \
-		(reason) == TRACE_REASON_LOADER)
+		(reason) == TRACE_REASON_LOADER || (reason) == TRACE_REASON_NO_INDEX ||                                \
+		(reason) == TRACE_REASON_INDEX_REFUSED || (reason) == TRACE_REASON_INDEX_DAMAGED ||                    \
+		(reason) == TRACE_REASON_INDEX_VERSION)
 
 struct reasons {
 	uint64_t functions[TRACE_REASON_COUNT];
@@ -267,6 +269,23 @@ static void put_count(FILE *to, uint64_t count, const char *what, const char *ph
 	fprintf(to, ", %" PRIu64 " %s%s: %s", count, what, count == 1 ? "" : "s", phrase);
 }
 
+/* What to try, where the rules ask for entry: that traces nearly all functions, so names are what is wrong. */
+static void put_advice_on_names(FILE *to, const struct found *found)
+{
+	const uint64_t *functions = found->reasons.functions;
+	uint64_t refused = 0;
+
+	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
+		if (!OF_OBJECT(i) && i != TRACE_REASON_NOT_SELECTED)
+			refused += functions[i];
+	if (refused)
+		fputs("; `xaudit list FILE FUNCTION` shows why, and its code", to);
+	else if (functions[TRACE_REASON_NOT_SELECTED])
+		fputs("; is it the name of a function? `xaudit list FILE PATTERN` shows those that match", to);
+	else
+		fputs("; `xaudit info` lists what was loaded", to);
+}
+
 /* One line: what happened, the counts, and what to try. */
 static void say_empty(const struct found *found)
 {
@@ -297,6 +316,8 @@ static void say_empty(const struct found *found)
 		}
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
+		else if (found->kinds & kinds_with(KIND_BY_INDEX))
+			put_advice_on_names(to, found);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
 			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
 			      "makes)",

@@ -53,11 +53,11 @@ static bool is_wanted(const struct rules_section *section, const char *path, con
 }
 
 /* In a folder in which the module looks. */
-static bool is_there(const struct index_identity *identity)
+static bool is_there(const struct image_name *name)
 {
 	struct index index;
 
-	if (!index_is_kept(&index, identity))
+	if (!index_is_kept(&index, name))
 		return false;
 	index_close(&index);
 	return true;
@@ -76,12 +76,11 @@ static bool was_seen(struct search *search, const struct index_identity *identit
 /* Adds the file if its index is wanted and missing. What can't be read is left to the program's own messages. */
 static void look_at(struct search *search, const char *path, bool program)
 {
-	struct index_identity identity;
-	char *soname;
+	struct image_name name;
 	const char *base = strrchr(path, '/');
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int r = fd < 0 ? -errno : image_identify(fd, &identity, &soname);
+	int r = fd < 0 ? -errno : image_identify(fd, &name);
 
 	if (fd >= 0)
 		close(fd);
@@ -89,14 +88,14 @@ static void look_at(struct search *search, const char *path, bool program)
 		return;
 	/* Nothing of the dynamic linker can be displaced. */
 	if (strcmp(base ? base + 1 : path, RECORD_LOADER) &&
-		is_wanted(rules_for(search->rules, path, soname, program), path, soname) &&
-		!was_seen(search, &identity) && !is_there(&identity)) {
+		is_wanted(rules_for(search->rules, path, name.soname, program), path, name.soname) &&
+		!was_seen(search, &name.identity) && !is_there(&name)) {
 		struct record_indexes *missing = search->missing;
 
 		missing->file = memory_resize(missing->file, missing->count + 1, sizeof(*missing->file));
 		missing->file[missing->count++] = memory_text(path, strlen(path));
 	}
-	free(soname);
+	free(name.soname);
 }
 
 /* Files that a pattern for libraries names by absolute paths: of libraries that the program loads later. */
