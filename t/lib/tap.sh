@@ -22,6 +22,9 @@ export top_srcdir top_builddir XAUDIT MODULE FIXTURES CC CXX CLANG CLANGXX
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-t.XXXXXX") || { echo 'Bail out! no temporary folder'; exit 255; }
 trap 'tap_status=$?; trap - EXIT; cd /; chmod -R u+rwX "$tmp" 2>/dev/null; rm -rf "$tmp"; exit $tap_status' EXIT
+# Nothing is kept for later: neither in the user's folder, nor, as root, for all users.
+XAUDIT_INDEX=$tmp/.index
+export XAUDIT_INDEX
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM

@@ -8,6 +8,7 @@
 need objcopy strip readelf
 [ -x "$XAUDIT" ] || bail "no $XAUDIT"
 cd "$tmp" || bail 'no temporary folder'
+unset XAUDIT_INDEX
 
 index() {
 	bounded 60 "$XAUDIT" index "$@" 2>"$tmp/err"
