@@ -131,7 +131,8 @@ static const struct options_syntax syntax = {
 		"library and of the\n"
 		"program. With neither: the configuration decides; where there is none, xray, patchable and guard of "
 		"everything, and the\n"
-		"calls of the program into its libraries.\n"
+		"calls of the program into its libraries. With -F and without -k: entry for functions that have no "
+		"site in their code.\n"
 		"\n"
 		"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it "
 		"was not found.\n",
