@@ -47,12 +47,14 @@ compile gcc gcc g++
 compile gcc-patchable gcc g++ -fpatchable-function-entry=5
 library 'libstdc++ shared' plt gcc g++
 library 'libstdc++ -static-libstdc++ -static-libgcc' patchable gcc-patchable g++ -static-libstdc++ -static-libgcc
+library 'libstdc++ shared' entry gcc g++
 more_of_gcc() {
 	for options in -static-libgcc -static-libstdc++; do
 		library "libstdc++ $options" plt gcc g++ $options
 		library "libstdc++ $options" patchable gcc-patchable g++ $options
 	done
 	library 'libstdc++ shared' patchable gcc-patchable g++
+	library 'libstdc++ -static-libstdc++ -static-libgcc' entry gcc g++ -static-libstdc++ -static-libgcc
 	library 'libstdc++ -static-libstdc++ -static-libgcc' plt gcc g++ -static-libstdc++ -static-libgcc
 	library 'libstdc++ shared' calls gcc g++
 }

@@ -20,6 +20,11 @@ objects() {
 # same NAME PROGRAM COMMAND: with the program's objects displaced it does what it did, and almost all of them were.
 same() {
 	name=$1
+	# t/whole/entry_programs.t runs all of them, and traces them.
+	case $name$XAUDIT_ALL$XAUDIT_SOAK in
+	python | openssl | *1) ;;
+	*) return ;;
+	esac
 	if ! command -v "$2" >/dev/null; then
 		skip 2 "no $2 here"
 		return
