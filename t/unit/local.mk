@@ -99,7 +99,7 @@ t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/r
 	tool/record/drain_beat.h tool/record/own.h
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
-t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/memory.c tool/record/trim.c
+t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c
 t_unit_record_trim_t_LDADD = tool/read/libread.la
 
 t_unit_recorder_t_SOURCES = t/unit/recorder.c

@@ -106,7 +106,9 @@ int main(void)
 		bail("no temporary folder");
 	make_meta();
 	make_copies();
-	struct read_folder *folder = read_folder_open_family(folder_path, &error);
+	int trace = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int family = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct read_folder *folder = read_folder_open_family(trace, family, folder_path, &error);
 	read_error_free(&error);
 	if (!folder || !read_chunks_open(&chunks, folder->family[0]->process[0], 0))
 		bail("the trace can't be read");
@@ -128,6 +130,8 @@ int main(void)
 	is_int(chunks.places, 2 * PLACES + 2, "one in t0 that is newer than all in meta is listed, too");
 	read_chunks_close(&chunks);
 	read_folder_close(folder);
+	close(family);
+	close(trace);
 	char file[128];
 	snprintf(file, sizeof(file), "%s/meta", folder_path);
 	unlink(file);

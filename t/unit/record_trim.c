@@ -29,7 +29,7 @@
 #define NOBODY	  (6 * PLACE)
 
 static char path[] = "/tmp/xaudit-trim.XXXXXX", folder_path[64];
-static int folder;
+static int trace_folder, folder;
 
 static void put(int fd, const void *from, size_t size, uint64_t at)
 {
@@ -127,7 +127,7 @@ static bool trim(int fd)
 
 	if (fd >= 0)
 		close(fd);
-	trace = read_folder_open_family(folder_path, &error);
+	trace = read_folder_open_family(trace_folder, folder, folder_path, &error);
 	read_error_free(&error);
 	if (!trace)
 		return false;
@@ -245,6 +245,44 @@ static void check_users(void)
 	ok(!trim(-1), "a link is not followed");
 }
 
+/*
+ * Others may put another folder in the place of the one that is being looked at, and another file into it: what was
+ * opened is read, and nothing else is cut.
+ */
+static void check_replaced(void)
+{
+	struct read_folder *trace;
+	struct read_error error;
+	char aside[80];
+	int fd = make();
+
+	put_chunk(fd, FIRST, chunk(0, 8192));
+	close(fd);
+	snprintf(aside, sizeof(aside), "%s.aside", folder_path);
+	if (rename(folder_path, aside) || mkdir(folder_path, 0700))
+		bail("the folder can't be replaced");
+	trace = read_folder_open_family(trace_folder, folder, folder_path, &error);
+	read_error_free(&error);
+	ok(trace && trace->processes == 1 && trace->process[0]->head.used == USED,
+		"what is read is the folder that was opened, not what lies at its path");
+	if (!trace)
+		bail("and nothing else can be tested");
+	ok(!strcmp(trace->process[0]->name, "p1"), "it has the name that it had");
+	/* A file of the same form, in the same folder. */
+	if (renameat(folder, "meta", folder, "meta.old"))
+		bail("the file can't be replaced");
+	close(make());
+	is_int(record_trim(folder, trace->family[0]), -1, "a file that was not read is not trimmed");
+	is_int(size_now(), PLACES * PLACE, "and stays as it is");
+	if (renameat(folder, "meta.old", folder, "meta"))
+		bail("the file can't be brought back");
+	ok(record_trim(folder, trace->family[0]) > 0, "the one that was read is");
+	is_int(size_now(), RECORDS + USED - PLACE, "by its descriptor");
+	read_folder_close(trace);
+	if (rmdir(folder_path) || rename(aside, folder_path))
+		bail("the folder can't be brought back");
+}
+
 #define LOOKS 100000
 
 /* Somebody opens the file again and again, as readers do: the kernel tells who has the lease just then, by a signal. */
@@ -278,11 +316,13 @@ int main(void)
 	if (!mkdtemp(path))
 		bail("no temporary folder");
 	snprintf(folder_path, sizeof(folder_path), "%s/p1", path);
+	trace_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (mkdir(folder_path, 0700) || (folder = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		bail("no temporary folder");
 	check_layout();
 	check_copies();
 	check_refused();
+	check_replaced();
 	check_opened();
 	check_users();
 	unlinkat(folder, "meta", 0);

@@ -242,7 +242,7 @@ static void note_file(struct read_family *family, const char *name)
 struct read_file *read_family_open_file(
 	const struct read_family *family, const char *name, struct stat *st, const char **why)
 {
-	struct read_file *file = read_file_open(family->at, family->name, name, st, why);
+	struct read_file *file = read_file_open(family->at, family->under, name, st, why);
 
 	if (!file && errno == ENOMEM) {
 		family->damage->no_memory = true;
@@ -253,7 +253,7 @@ struct read_file *read_family_open_file(
 
 bool read_family_list_files(struct read_family *family)
 {
-	DIR *dir = read_files_list(family->at, family->name);
+	DIR *dir = read_files_list(family->at, family->under);
 	struct dirent *entry;
 
 	if (!dir) {
@@ -279,7 +279,7 @@ static bool is_begun(const struct trace_head *head)
 }
 
 struct read_family *read_family_open(
-	struct read_files *at, struct read_damage *damage, const char *dir, const char *name)
+	struct read_files *at, struct read_damage *damage, const char *dir, const char *name, bool itself)
 {
 	struct read_family *family = read_memory_zeroed(damage, 1, sizeof(*family));
 	const char *wrong;
@@ -289,6 +289,7 @@ struct read_family *read_family_open(
 	family->at = at;
 	family->damage = damage;
 	family->name = read_memory_text(damage, name, strlen(name));
+	family->under = itself ? "." : family->name;
 	family->path = read_memory_format(damage, "%s/%s", dir, name);
 	if (damage->no_memory)
 		goto bad;

@@ -37,10 +37,11 @@ struct read_family_list {
 };
 
 struct read_family {
-	struct read_files *at;	    /* the trace folder's */
+	struct read_files *at;	    /* the trace folder's, or the folder's own */
 	struct read_damage *damage; /* the trace folder's */
 	struct read_folder *folder; /* for the code that opened it */
 	char *name, *path;     /* p<pid>[.<n>], DIR/name */
+	const char *under;     /* where its files lie in `at`: name, or "." if `at` has the folder itself */
 	struct read_file *meta;
 	struct trace_head head; /* of place 0, as it was when the folder was opened */
 	uint64_t place_size;   /* 0: version 1 */
@@ -56,11 +57,11 @@ struct read_family {
 };
 
 /*
- * Opens the folder dir/name and reads the directory. NULL: nothing can be read; damage, if that is the reason, is
- * noted. Processes are opened one by one: read_process_at().
+ * Opens the folder dir/name and reads the directory. itself: `at` has that folder, not the trace folder. NULL: nothing
+ * can be read; damage, if that is the reason, is noted. Processes are opened one by one: read_process_at().
  */
 struct read_family *read_family_open(
-	struct read_files *at, struct read_damage *damage, const char *dir, const char *name);
+	struct read_files *at, struct read_damage *damage, const char *dir, const char *name, bool itself);
 
 /* Frees the family. Its files must be closed before, but for `meta`. */
 void read_family_close(struct read_family *family);

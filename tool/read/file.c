@@ -160,6 +160,11 @@ void read_file_close(struct read_file *file)
 	free(file);
 }
 
+bool read_file_is(const struct read_file *file, const struct stat *st)
+{
+	return st->st_dev == file->dev && st->st_ino == file->ino;
+}
+
 int read_file_descriptor(struct read_file *file)
 {
 	struct stat st;
@@ -174,7 +179,7 @@ int read_file_descriptor(struct read_file *file)
 	}
 	if (!open_now(file, &st, &why))
 		return -1;
-	if (st.st_dev == file->dev && st.st_ino == file->ino)
+	if (read_file_is(file, &st))
 		return file->fd;
 	close_now(file);
 	errno = ESTALE;

@@ -51,6 +51,9 @@ void read_file_rest(struct read_file *file);
  */
 DIR *read_files_list(struct read_files *files, const char *folder);
 
+/* Is it the file that st describes? */
+bool read_file_is(const struct read_file *file, const struct stat *st);
+
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
 int read_file_descriptor(struct read_file *file);
 

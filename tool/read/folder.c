@@ -296,7 +296,7 @@ static char *name_child(struct read_folder *folder, const struct read_family *fa
 	bool only = (own == pid || own[-1] != *own) && (own + 1 == pid + count || own[1] != *own);
 
 	snprintf(name, sizeof(name), "p%" PRIu32, child->number);
-	if (only && fstatat(folder->files.at, name, &s, AT_SYMLINK_NOFOLLOW))
+	if (only && fstatat(folder->names, name, &s, AT_SYMLINK_NOFOLLOW))
 		return read_memory_text(&folder->damage, name, strlen(name));
 	return read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, child->place);
 }
@@ -362,9 +362,10 @@ static void close_family(struct read_family *family)
 	read_family_close(family);
 }
 
-static void add_family(struct read_folder *folder, const char *name)
+/* itself: as of read_family_open(). */
+static void add_family(struct read_folder *folder, const char *name, bool itself)
 {
-	struct read_family *family = read_family_open(&folder->files, &folder->damage, folder->path, name);
+	struct read_family *family = read_family_open(&folder->files, &folder->damage, folder->path, name, itself);
 
 	if (!family)
 		return;
@@ -390,7 +391,7 @@ static bool open_families(struct read_folder *folder, const struct wanted *wante
 		if (!is_process(entry->d_name, 0) || (wanted->folder && strcmp(entry->d_name, wanted->folder)))
 			continue;
 		any = true;
-		add_family(folder, entry->d_name);
+		add_family(folder, entry->d_name, false);
 	}
 	if (dir)
 		closedir(dir);
@@ -448,7 +449,7 @@ static struct read_folder *new_folder(struct read_error *error)
 
 	*error = (struct read_error){ .why = folder ? READ_NOTHING_WRONG : READ_NO_MEMORY };
 	if (folder)
-		folder->files.at = -1;
+		folder->files.at = folder->names = -1;
 	return folder;
 }
 
@@ -480,7 +481,7 @@ struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read
 	find_wanted(&wanted, &folder->damage, path);
 	folder->path = wanted.path ? wanted.path : read_memory_text(&folder->damage, path, strlen(path));
 	if (!folder->damage.no_memory)
-		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		folder->names = folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->files.at < 0) {
 		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
 		folder = give_up(folder, error);
@@ -523,9 +524,7 @@ static void take_one(struct read_folder *folder, struct read_family *family, uin
 			read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, place));
 }
 
-/*
- * Opens the folder of one process, or of a family; without processes if it is no such folder. NULL: there is no memory.
- */
+/* Opens the folder of one process; without processes if it is no such folder. NULL: there is no memory. */
 static struct read_folder *open_one(const char *path, struct read_error *error)
 {
 	struct read_folder *folder = new_folder(error);
@@ -535,9 +534,9 @@ static struct read_folder *open_one(const char *path, struct read_error *error)
 		return NULL;
 	folder->path = take_apart(&folder->damage, path, &name);
 	if (folder->path)
-		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		folder->names = folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->files.at >= 0)
-		add_family(folder, name);
+		add_family(folder, name, false);
 	return folder;
 }
 
@@ -561,12 +560,19 @@ struct read_folder *read_folder_open_process(const char *path, uint32_t place, s
 	return give_up(folder, error);
 }
 
-struct read_folder *read_folder_open_family(const char *path, struct read_error *error)
+struct read_folder *read_folder_open_family(int trace, int family, const char *path, struct read_error *error)
 {
-	struct read_folder *folder = open_one(path, error);
+	struct read_folder *folder = new_folder(error);
+	const char *name;
 
 	if (!folder)
 		return NULL;
+	folder->names = trace;
+	folder->path = take_apart(&folder->damage, path, &name);
+	if (folder->path)
+		folder->files.at = fcntl(family, F_DUPFD_CLOEXEC, 0);
+	if (folder->files.at >= 0)
+		add_family(folder, name, true);
 	if (folder->families) {
 		take_one(folder, folder->family[0], 0);
 		take_children(folder, &(struct wanted){ 0 });

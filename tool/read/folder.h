@@ -26,6 +26,7 @@
 struct read_folder {
 	char *path;
 	struct read_files files;
+	int names; /* the trace folder; not ours if it is not files.at */
 	struct read_family **family; /* the families that have processes in it */
 	unsigned families;
 	struct read_process **process; /* in the order of their start */
@@ -58,7 +59,11 @@ struct read_folder *read_folder_open_process(const char *path, uint32_t place, s
  */
 bool read_folder_may_be_process(const char *path);
 
-/* As read_folder_open_process(), for all processes of a folder DIR/p<pid>. */
-struct read_folder *read_folder_open_family(const char *path, struct read_error *error);
+/*
+ * As read_folder_open_process(), for all processes of a folder DIR/p<pid>, by descriptors of DIR (`trace`, which must
+ * stay open) and of that folder: nothing is opened by path, so it does not matter what lies there meanwhile. The path
+ * is for messages, and ends with the folder's name.
+ */
+struct read_folder *read_folder_open_family(int trace, int family, const char *path, struct read_error *error);
 
 #endif

@@ -4,6 +4,8 @@
  * the user got what was asked for. It reads the few records that it needs one folder at a time, and keeps nothing open:
  * thousands of processes (a build) cost a few descriptors. Folders whose processes end before the command does are
  * looked at when they end (tool/record/early.c).
+ *
+ * The command runs, or has run: where memory runs out, that is said, and its status counts all the same.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +23,6 @@
 
 #include "audit/site/kinds.h"
 #include "format/trace.h"
-#include "tool/memory.h"
 #include "tool/tool.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
@@ -46,6 +48,7 @@ struct reasons {
 struct found {
 	struct record_lost lost;
 	unsigned processes, alive, empty; /* empty: it has ended, and nothing was selected */
+	unsigned unread;	   /* families, for want of memory */
 	bool recorded;		   /* a thread made its file */
 	/* Of the first empty one. */
 	char *exe;
@@ -62,13 +65,15 @@ struct summary {
 	unsigned objects, chosen, kinds;
 	struct trace_sites **sites; /* by object: the newest record; NULL: none */
 	uint32_t room;
+	bool no_memory;
 };
 
-static char *read_exe(const struct trace_text *text)
+static void take_exe(struct summary *summary, const struct trace_text *text)
 {
 	if (text->what != TRACE_TEXT_EXE || text->length > text->head.size - sizeof(*text))
-		return NULL;
-	return memory_text(text->text, text->length);
+		return;
+	summary->exe = strndup(text->text, text->length);
+	summary->no_memory |= !summary->exe;
 }
 
 static void take_object(struct summary *summary, const struct trace_object *object)
@@ -86,12 +91,19 @@ static void take_sites(struct summary *summary, const struct trace_sites *sites)
 		return;
 	if (sites->object >= summary->room) {
 		uint32_t room = sites->object + 64;
+		struct trace_sites **more = reallocarray(summary->sites, room, sizeof(*more));
 
-		summary->sites = memory_resize(summary->sites, room, sizeof(*summary->sites));
-		memset(summary->sites + summary->room, 0, (room - summary->room) * sizeof(*summary->sites));
+		summary->no_memory |= !more;
+		if (!more)
+			return;
+		memset(more + summary->room, 0, (room - summary->room) * sizeof(*more));
+		summary->sites = more;
 		summary->room = room;
 	}
-	struct trace_sites *copy = memory_resize(summary->sites[sites->object], sites->head.size, 1);
+	struct trace_sites *copy = realloc(summary->sites[sites->object], sites->head.size);
+	summary->no_memory |= !copy;
+	if (!copy)
+		return;
 	memcpy(copy, sites, sites->head.size);
 	summary->sites[sites->object] = copy;
 }
@@ -101,11 +113,11 @@ static void read_records(struct summary *summary, struct read_meta *meta)
 {
 	const struct trace_record *record;
 
-	while (!summary->selected && (record = read_meta_next(meta, false))) {
+	while (!summary->selected && !summary->no_memory && (record = read_meta_next(meta, false))) {
 		switch (record->type) {
 		case TRACE_REC_TEXT:
 			if (!summary->exe && record->size >= sizeof(struct trace_text))
-				summary->exe = read_exe((const void *)record);
+				take_exe(summary, (const void *)record);
 			break;
 		case TRACE_REC_OBJECT:
 			if (record->size >= sizeof(struct trace_object))
@@ -170,8 +182,11 @@ static void add_reasons(struct reasons *reasons, const struct summary *summary)
 	}
 }
 
-/* of: its parent had selected something, and so the process has, too. Returns whether it is alive. */
-static bool take_process(struct found *found, struct read_process *process, bool of)
+/*
+ * of: its parent had selected something, and so the process has, too. Returns whether it is alive; -ENOMEM: there is no
+ * memory.
+ */
+static int take_process(struct found *found, struct read_process *process, bool of)
 {
 	struct summary summary = { .selected = of };
 
@@ -202,7 +217,7 @@ static bool take_process(struct found *found, struct read_process *process, bool
 		free(summary.sites[i]);
 	free(summary.exe);
 	free(summary.sites);
-	return alive;
+	return summary.no_memory ? -ENOMEM : alive;
 }
 
 static struct found found; /* used by one thread after another: tool/record/early.c's, then the main thread */
@@ -215,50 +230,76 @@ static bool is_alive(const struct read_family *family)
 	return false;
 }
 
-static void take_family(struct found *found, int fd, struct read_folder *folder)
+/* Returns 0, or -ENOMEM: not all was taken. */
+static int take_family(struct found *found, int fd, struct read_folder *folder)
 {
 	struct read_family *family = folder->family[0];
 	bool alive = false;
 	struct stat st;
+	int r;
 
 	for (uint32_t i = 0; i < family->processes; i++) {
 		struct read_process *process = family->process[i];
 		struct read_process *parent = process->bad ? NULL : read_process_parent(process);
 
-		if (process->name)
-			alive |= take_process(found, process, parent && parent->selected);
+		if (!process->name)
+			continue;
+		r = take_process(found, process, parent && parent->selected);
+		if (r < 0)
+			return r;
+		alive |= r;
 	}
 	if (folder->damage.no_memory)
-		memory_failed();
+		return -ENOMEM;
 	/* Nothing is cut in a folder that another user made. */
-	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid())
-		record_trim(fd, family);
+	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid() && record_trim(fd, family) == RECORD_TRIM_NO_MEMORY)
+		return -ENOMEM;
+	return 0;
+}
+
+/* As take_family(), but where that is not done all is as it was before. */
+static int take_whole_family(int fd, struct read_folder *folder)
+{
+	struct found next = found;
+	int r = take_family(&next, fd, folder);
+
+	if (!r)
+		found = next;
+	else if (next.exe != found.exe)
+		free(next.exe);
+	return r;
 }
 
 bool record_after_family(const struct record_folder *of, const char *name, bool over)
 {
 	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct read_folder *folder = NULL;
+	char path[PATH_MAX];
 	bool taken = false;
+	int r = -ENAMETOOLONG;
 
 	if (fd < 0)
 		return false;
 	if (!over || record_drain_leave(name, fd)) {
-		char *path = memory_format("%s/%s", of->path, name);
-		struct read_error error;
-		struct read_folder *folder = read_folder_open_family(path, &error);
+		struct read_error error = { 0 };
 
-		if (error.why == READ_NO_MEMORY)
-			memory_failed();
-		read_error_free(&error);
-		taken = folder && !(over && is_alive(folder->family[0]));
-		if (taken)
-			take_family(&found, fd, folder);
-		else if (!over)
+		/* The path is for messages alone: another user may have put another folder there. */
+		if (snprintf(path, sizeof(path), "%s/%s", of->path, name) < (int)sizeof(path)) {
+			folder = read_folder_open_family(of->fd, fd, path, &error);
+			r = error.why == READ_NO_MEMORY ? -ENOMEM : 0;
+			read_error_free(&error);
+		}
+		if (folder && !(over && is_alive(folder->family[0]))) {
+			r = take_whole_family(fd, folder);
+			taken = !r;
+		}
+		if (!over && !taken) {
 			/* The module came up, at least; readers will say what is wrong with the file. */
 			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+			found.unread += r == -ENOMEM;
+		}
 		if (folder)
 			read_folder_close(folder);
-		free(path);
 	}
 	close(fd);
 	return taken;
@@ -289,10 +330,12 @@ static void put_advice_on_names(FILE *to, const struct found *found)
 /* One line: what happened, the counts, and what to try. */
 static void say_empty(const struct found *found)
 {
-	char *text;
+	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
+	if (!to)
+		return;
 	fprintf(to, "nothing was selected in %s (process %" PRIu32 ")", found->exe ? found->exe : "the program",
 		found->pid);
 	if (found->empty > 1)
@@ -329,8 +372,8 @@ static void say_empty(const struct found *found)
 		else
 			fputs("; do -l, -F and -N leave anything? `xaudit info` lists what was loaded", to);
 	}
-	fclose(to);
-	tool_error("record", "%s", text);
+	if (fclose(to) == 0 && text)
+		tool_error("record", "%s", text);
 	free(text);
 }
 
@@ -375,6 +418,10 @@ void record_after(const struct record_folder *folder, const char *command, const
 			folder->path);
 	else if (!found.processes && !folder->robbed)
 		record_why(command, path);
+	if (found.unread)
+		tool_error("record", "what %u process%s and %s children recorded was not looked at: out of memory; "
+			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",
+			found.unread == 1 ? "its" : "their");
 	record_lost_say(&found.lost, found.processes);
 	free(found.exe);
 }

@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -462,10 +463,13 @@ void record_folder_close(struct record_folder *folder)
 
 void record_folder_begun(struct record_folder *folder)
 {
-	char *aside = aside_name(folder);
-	int fd = folder->aside ? open_folder(folder->parent, aside) : -1, error = 0;
+	/* The command runs: running out of memory must not end us. */
+	char aside[NAME_MAX + 32];
+	int fd = -1, error = 0;
 
 	if (folder->aside) {
+		snprintf(aside, sizeof(aside), "%s.old.%d", folder->name, (int)getpid());
+		fd = open_folder(folder->parent, aside);
 		error = fd < 0 ? errno : clear_trace(fd, true);
 		if (!error && unlinkat(folder->parent, aside, AT_REMOVEDIR) < 0)
 			error = errno;
@@ -476,7 +480,6 @@ void record_folder_begun(struct record_folder *folder)
 	if (fd >= 0)
 		close(fd);
 	folder->aside = false;
-	free(aside);
 }
 
 void record_folder_undo(struct record_folder *folder)

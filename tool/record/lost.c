@@ -7,7 +7,6 @@
 
 #include "tool/show/info.h"
 #include "tool/lost.h"
-#include "tool/memory.h"
 #include "tool/record/record.h"
 #include "tool/tool.h"
 #include "tool/read/folder.h"
@@ -58,12 +57,12 @@ void record_lost_say(const struct record_lost *lost, unsigned processes)
 		return;
 	struct lost_cause cause[TRACE_LOST_ROOM];
 	char *why = lost_words(lost->by);
-	char *of = processes > 1 ? memory_format(" in %u of %u processes (%s)", lost->processes, processes, lost->which)
-				 : memory_format("%s", "");
+	char of[sizeof(lost->which) + 64] = "";
+	if (processes > 1)
+		snprintf(of, sizeof(of), " in %u of %u processes (%s)", lost->processes, processes, lost->which);
 	const char *record = info_record_reason(lost->record_error);
 	tool_error("record", "%" PRIu64 " of %s%" PRIu64 " events were lost%s%s %s%s%s", lost->lost,
 		lost->about ? "about " : "", lost->events, of, lost_causes(cause, lost->by) > 1 ? ":" : "",
 		why ? why : "", record ? ", and " : "", record ? record : "");
-	free(of);
 	free(why);
 }

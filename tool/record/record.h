@@ -271,7 +271,7 @@ void record_after(const struct record_folder *folder, const char *command, const
 
 /*
  * The part of record_after() for one family. over: do it only if it is certain that no process writes to the family any
- * more. Returns whether it was done. One thread at a time.
+ * more. Returns whether it was done; if not, or where memory runs out, as if it had never begun. One thread at a time.
  */
 bool record_after_family(const struct record_folder *folder, const char *name, bool over);
 
@@ -299,8 +299,10 @@ struct read_family;
 
 /*
  * Gives back to the disk what the places of a family did not use. fd: of its folder. Returns how many bytes that were,
- * or -1 when meta is in use, damaged or can't be written: then it stays as it is.
+ * or -1 when meta is in use, damaged, not the file that was read or can't be written: then it stays as it is;
+ * RECORD_TRIM_NO_MEMORY: there is no memory to find out.
  */
+#define RECORD_TRIM_NO_MEMORY (-2)
 long long record_trim(int fd, struct read_family *family);
 
 /*

@@ -15,7 +15,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 
@@ -33,6 +32,7 @@ struct trim {
 	uint64_t size;	/* of meta */
 	struct range *range;
 	size_t ranges;
+	bool no_memory; /* not all that shall be kept is in `range` */
 	/* The thread's own file that was used last. */
 	int file;
 	uint32_t file_process, file_number;
@@ -83,9 +83,13 @@ static void keep(struct trim *trim, uint64_t begin, uint64_t end)
 	end = end < trim->size ? end : trim->size;
 	if (begin >= end)
 		return;
-	if (!(trim->ranges & (trim->ranges + 1)))
-		trim->range = memory_resize(trim->range, 2 * trim->ranges + 2, sizeof(*trim->range));
-	trim->range[trim->ranges++] = (struct range){ begin, end };
+	if (!(trim->ranges & (trim->ranges + 1))) {
+		struct range *range = reallocarray(trim->range, 2 * trim->ranges + 2, sizeof(*range));
+		trim->no_memory |= !range;
+		trim->range = range ? range : trim->range;
+	}
+	if (!trim->no_memory)
+		trim->range[trim->ranges++] = (struct range){ begin, end };
 }
 
 /* The end of the last data in from...to, a multiple of 8; `to` if holes can't be seen, `from` if there is no data. */
@@ -216,7 +220,7 @@ static bool keep_all(struct trim *trim)
 			return false;
 	}
 	/* Place 0 may have no word yet. */
-	return keep_records(trim, &(struct read_family_place){ 0 });
+	return keep_records(trim, &(struct read_family_place){ 0 }) && !trim->no_memory;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -263,7 +267,9 @@ long long record_trim(int folder, struct read_family *family)
 		return -1;
 	/* Our own descriptor would count. */
 	read_file_rest(family->meta);
-	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && find_use(trim.fd) != USE_SOME) {
+	/* What was read and what is cut are one file, whatever was put in its place. */
+	if (!fstat(trim.fd, &before) && S_ISREG(before.st_mode) && read_file_is(family->meta, &before) &&
+		find_use(trim.fd) != USE_SOME) {
 		trim.size = (uint64_t)before.st_size;
 		if (keep_all(&trim) && !give_all_back(&trim) && !fstat(trim.fd, &after))
 			given = (before.st_blocks - after.st_blocks) * 512ll;
@@ -272,5 +278,7 @@ long long record_trim(int folder, struct read_family *family)
 		close(trim.file);
 	close(trim.fd);
 	free(trim.range);
+	if (trim.no_memory || family->damage->no_memory)
+		return RECORD_TRIM_NO_MEMORY;
 	return given < 0 ? -1 : given;
 }
