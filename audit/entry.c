@@ -51,18 +51,12 @@ static int is_mapped_file(const struct object *object, const struct image *image
 
 enum trace_reason entry_find(struct index *index, const struct object *object, const struct image *image)
 {
-	struct index_identity identity = {
-		.device = object->dev, .inode = object->ino, .size = object->size,
-		.seconds = object->mtime_ns / 1000000000u, .nanoseconds = object->mtime_ns % 1000000000u,
-	};
+	struct index_identity identity;
 
 	*index = (struct index){ 0 };
-	if (object->build_id_len && object->build_id_len <= sizeof(identity.build_id)) {
-		identity.build_id_len = object->build_id_len;
-		sys_copy(identity.build_id, object->build_id, object->build_id_len);
-	} else if (!is_mapped_file(object, image)) {
+	object_identity(object, &identity);
+	if (!identity.build_id_len && !is_mapped_file(object, image))
 		return TRACE_REASON_FILE_CHANGED;
-	}
 	int r = index_find(index, &identity, object_file(object));
 	/* Text relocations may be of other read-only segments, as those of section __mcount_loc (-mrecord-mcount). */
 	if (!r && index->head->flags & INDEX_RELOCATED) {
@@ -91,22 +85,24 @@ static void ask(const struct object *object, struct entry_wish *wish)
 	if (selects && !section->functions)
 		set_all(wish->selected, object->index.functions);
 	for (const struct rules_pattern *p = selects ? section->functions : NULL; p; p = p->next)
-		entry_wish_mark(object, p, 1, wish->selected);
+		entry_wish_mark(object, p, 1, wish->selected, NULL);
 	for (const struct rules_pattern *p = selects ? section->exclude : NULL; p; p = p->next)
-		entry_wish_mark(object, p, 0, wish->selected);
+		entry_wish_mark(object, p, 0, wish->selected, NULL);
 	if (!rules->disabled && rules->prepare != RULES_PREPARE_NONE)
 		memcpy(wish->on, wish->selected, wish->words * sizeof(*wish->on));
 	while ((asked = requests_each(&at, &on))) {
 		const struct rules_pattern pattern = { .function = asked->function, .library = asked->library };
+		/* A request without kinds concerns what is displaced, and displaces nothing. */
+		const uint64_t *only = on && asked->kinds == ASKED_ALL_KINDS ? wish->selected : NULL;
 		if (asked->kinds & entry)
-			entry_wish_mark(object, &pattern, on, wish->on);
+			entry_wish_mark(object, &pattern, on, wish->on, only);
 	}
 	if (rules->prepare == RULES_PREPARE_ALL && selects && section->kinds & entry)
 		set_all(wish->ready, object->index.functions);
 	else if (rules->prepare != RULES_PREPARE_NONE)
 		memcpy(wish->ready, wish->selected, wish->words * sizeof(*wish->ready));
 	for (const struct rules_pattern *p = rules->below; p; p = p->next)
-		entry_wish_mark(object, p, 1, wish->below);
+		entry_wish_mark(object, p, 1, wish->below, NULL);
 }
 
 /* As it is counted where it can be used and is on. */

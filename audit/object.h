@@ -218,6 +218,20 @@ static inline const char *object_file(const struct object *object)
 	return object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader ? "/proc/self/exe" : object->path;
 }
 
+/* What an index of its file must say of itself (format/index.h). */
+static inline void object_identity(const struct object *object, struct index_identity *to)
+{
+	*to = (struct index_identity){
+		.device = object->dev, .inode = object->ino, .size = object->size,
+		.seconds = object->mtime_ns / 1000000000u, .nanoseconds = object->mtime_ns % 1000000000u,
+	};
+	if (object->build_id_len > sizeof(to->build_id))
+		return;
+	to->build_id_len = object->build_id_len;
+	for (uint32_t i = 0; i < object->build_id_len; i++)
+		to->build_id[i] = object->build_id[i];
+}
+
 /* Hash of a function name. */
 uint32_t object_hash(const char *name);
 

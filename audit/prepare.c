@@ -439,6 +439,11 @@ void prepare(struct load *load, const struct image *image)
 	if (section && !rules_may_select(section, load->object->path, load->object->soname))
 		kinds &= ~kinds_with(KIND_BY_INDEX);
 	kinds &= ~IN_NOTES | image->noted;
+	process_lock(&held);
+	/* Asked for since the start, of what has no section, or one of other kinds. */
+	if (requests_ask_for(load->object, TRACE_KIND_ENTRY))
+		kinds |= 1u << TRACE_KIND_ENTRY;
+	process_unlock(&held);
 	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;
 	if (scanned && !load->object->scanned)
 		scan(load->object, image, scanned);
@@ -446,7 +451,7 @@ void prepare(struct load *load, const struct image *image)
 		intercepting |= kind_has(kind, KIND_RETURNS) && set->of[kind].functions;
 	if (intercepting)
 		unwinder_look();
-	if (scanned)
+	if (scanned || set->of[TRACE_KIND_ENTRY].functions)
 		prepare_sleds(load);
 	process_lock(&held);
 	if (kinds)

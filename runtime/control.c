@@ -61,6 +61,7 @@ static int obey(void)
 	case CONTROL_ENABLE:
 	case CONTROL_DISABLE:
 	case CONTROL_WRITTEN:
+	case CONTROL_ROOM:
 		return change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:

@@ -44,8 +44,12 @@
 #define CONTROL_STACK  65536
 
 enum control_op {
-	CONTROL_ENABLE = 1, /* text: rules, each ended by a NUL, and an empty one; answers a list of patches */
-	CONTROL_DISABLE,    /* as CONTROL_ENABLE */
+	/*
+	 * text: rules, each ended by a NUL, and an empty one; argument: number of indexes in the room; answers a list
+	 * of patches
+	 */
+	CONTROL_ENABLE = 1,
+	CONTROL_DISABLE, /* as CONTROL_ENABLE, without indexes */
 	/*
 	 * the patches were written: frees the list; argument 1: gives back pages that are the file's own again
 	 */
@@ -53,6 +57,21 @@ enum control_op {
 	CONTROL_START,
 	CONTROL_STOP,
 	CONTROL_MODE, /* argument: enum trace_mode */
+	/*
+	 * Room for what the tool brings along with the request that is called next, while all threads are still
+	 * stopped. argument: bytes; answers `room`. That of a tool that died is freed then.
+	 */
+	CONTROL_ROOM,
+};
+
+/*
+ * At the beginning of the room, as many as the argument of CONTROL_ENABLE says: indexes of objects (format/index.h),
+ * for functions of kind entry. Whoever can write here is believed: he may write code as well.
+ */
+struct control_index {
+	uint32_t object; /* its number */
+	uint32_t zero;
+	uint64_t offset, size; /* of the index, in the room; offset: a multiple of 8 */
 };
 
 /* One place in the text that changes. The tool writes it; addresses ascend. */
@@ -92,6 +111,7 @@ struct control_request {
 	uint64_t patches;     /* answer: address of struct control_patch[patch_count] */
 	uint64_t patch_count;
 	uint64_t pages;	      /* answer of CONTROL_WRITTEN: pages given back */
+	uint64_t room;	      /* answer of CONTROL_ROOM: its address */
 	char text[CONTROL_TEXT];
 };
 

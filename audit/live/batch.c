@@ -6,6 +6,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/entry.h"
 #include "audit/live/load_code.h"
+#include "audit/live/named.h"
 #include "audit/live/switch.h"
 #include "audit/live/xray.h"
 #include "runtime/process.h"
@@ -33,6 +34,11 @@ static int find_rule(const struct batch *batch, const struct object *object, int
 		found = found < 0 ? (int)i : found;
 	}
 	return found;
+}
+
+void batch_note_rule(const struct batch *batch, size_t rule)
+{
+	batch->result->rule_function |= rule_bit(rule);
 }
 
 /* Notes which rules concern the load, so that the result tells why a rule named nothing. */
@@ -180,24 +186,36 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	return write;
 }
 
+/* The rule that names a function of the set, or -1. named: for the XRay interface NULL. */
+static int rule_of(const struct batch *batch, const struct named *named, const struct object *object, uint32_t i)
+{
+	const struct site_function *f = &object->sites.function[i];
+
+	if (!named)
+		return find_xray(batch, object, i);
+	return entry_is(object, i) ? named_rule(named, object, i) : find_rule(batch, object, f->kind, f->name);
+}
+
 /* Judges the sleds of one load. Returns 0 or -ENOMEM. */
 static int judge_sleds(struct batch *batch, struct load *load)
 {
 	struct object *object = load->object;
 	const struct site_set *set = &object->sites;
 	struct arena memory = { 0 };
+	struct named named;
 	enum { WRITE = 1, TURN = 2 };
 	uint32_t sites = 0;
+	int r = batch->rule ? named_find(&named, batch, object, &memory) : 0;
 
-	if (!object->marks)
-		return 0;
-	uint8_t *wanted = arena_alloc(&memory, set->functions);
-	if (!wanted)
-		return -ENOMEM;
+	batch->kinds |= object->index.head ? 1u << TRACE_KIND_ENTRY : 0;
+	uint8_t *wanted = r == 0 && object->marks ? arena_alloc(&memory, set->functions) : NULL;
+	if (!wanted) {
+		arena_free(&memory);
+		return r == 0 && object->marks ? -ENOMEM : r;
+	}
 	for (uint32_t i = 0; i < set->functions; i++) {
 		batch->kinds |= set->function[i].reason == TRACE_REASON_TRACED ? 1u << set->function[i].kind : 0;
-		int rule = batch->rule ? find_rule(batch, object, set->function[i].kind, set->function[i].name)
-				       : find_xray(batch, object, i);
+		int rule = rule_of(batch, batch->rule ? &named : NULL, object, i);
 		int turn = 0;
 		uint32_t write = rule < 0 ? 0 : judge_function(batch, load, i, rule, &turn);
 		wanted[i] = (uint8_t)((write ? WRITE : 0) | (turn ? TURN : 0));
@@ -298,20 +316,27 @@ static int is_loaded(const struct object *object)
 
 /*
  * Sets the marks of an object that is not loaded now, for its next load: the rules are not asked again for a known
- * object.
+ * object. Returns 0 or -ENOMEM.
  */
-static void judge_absent(const struct batch *batch, struct object *object)
+static int judge_absent(struct batch *batch, struct object *object)
 {
-	for (uint32_t i = 0; object->scanned && object->marks && !object->refused && i < object->sites.functions; i++) {
-		const struct site_function *f = &object->sites.function[i];
-		if (f->reason != TRACE_REASON_TRACED || find_rule(batch, object, f->kind, f->name) < 0)
+	struct arena memory = { 0 };
+	struct named named;
+	int r = object->refused ? 0 : named_find(&named, batch, object, &memory);
+
+	for (uint32_t i = 0; r == 0 && object->scanned && object->marks && !object->refused &&
+			     i < object->sites.functions;
+		i++) {
+		if (object->sites.function[i].reason != TRACE_REASON_TRACED || rule_of(batch, &named, object, i) < 0)
 			continue;
 		mark(batch, object, i);
 		batch_recount(object, i, outcome(batch, object, i));
 	}
+	arena_free(&memory);
 	for (struct bound_function *f = object->bound; f; f = f->all)
 		if (find_rule(batch, object, (int)f->kind, f->name) >= 0)
 			f->on = batch->on != 0;
+	return r;
 }
 
 int batch_make(struct batch *batch)
@@ -334,7 +359,7 @@ int batch_make(struct batch *batch)
 	/* The XRay interface concerns only present loads, and is called often. */
 	for (struct object *object = batch->rule ? objects : NULL; object && r == 0; object = object->next)
 		if (!is_loaded(object))
-			judge_absent(batch, object);
+			r = judge_absent(batch, object);
 	if (batch->on && batch->selected)
 		object_selected = 1;
 	return r;

@@ -39,6 +39,9 @@ struct batch {
 /* Of the loads whose sites can be switched, the first one after this address; NULL: there is none. */
 struct load *batch_next_load(uint64_t start);
 
+/* A rule of the batch names something. */
+void batch_note_rule(const struct batch *batch, size_t rule);
+
 /* From now on the function is counted under this reason. */
 void batch_recount(struct object *object, uint32_t function, enum trace_reason reason);
 

@@ -103,6 +103,25 @@ static int has(const struct object *object, uint64_t address)
 	return load_code_function_at(object, address) >= 0;
 }
 
+int entry_take(struct object *object, const struct index *index)
+{
+	if (object->index.head || (!object->scanned && (object->marks || object->sites.functions)))
+		return 0;
+	object->index = *index;
+	object->counts[TRACE_KIND_ENTRY][TRACE_REASON_NOT_SELECTED] += (uint32_t)index->functions;
+	/* In later loads, too, these functions are all that is looked for. */
+	object->scanned = 1;
+	return 1;
+}
+
+size_t entry_number(const struct object *object, uint32_t function)
+{
+	const uint8_t *head = (const uint8_t *)object->index.head;
+	const uint8_t *at = (const uint8_t *)entry_of(object, function)->index;
+
+	return ((size_t)(at - head) - object->index.function) / sizeof(struct index_function);
+}
+
 int entry_wish_begin(struct entry_wish *wish, const struct object *object, struct arena *arena)
 {
 	wish->words = object->index.functions / 64 + 1;
@@ -116,7 +135,8 @@ int entry_wish_begin(struct entry_wish *wish, const struct object *object, struc
 	return 0;
 }
 
-void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits)
+void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits,
+	const uint64_t *only)
 {
 	const struct rules_pattern any = { .function = "*", .library = pattern->library };
 	const struct rules_pattern named = { .function = pattern->function };
@@ -128,7 +148,7 @@ void entry_wish_mark(const struct object *object, const struct rules_pattern *pa
 		return;
 	index_match(&object->index, pattern->function, &walk);
 	while (index_next(&object->index, &walk, &n, &name) > 0) {
-		if (!rules_match(&named, name, NULL, NULL))
+		if (!rules_match(&named, name, NULL, NULL) || (only && !(only[n / 64] >> n % 64 & 1)))
 			continue;
 		if (value)
 			bits[n / 64] |= 1ull << n % 64;

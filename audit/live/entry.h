@@ -38,14 +38,21 @@ struct entry_wish {
 	size_t words;	    /* of each */
 };
 
+/*
+ * Gives an index to an object that has none, and has not been scanned by halves: none of its functions is in the set.
+ * Returns 1, or 0 when it can't take it.
+ */
+int entry_take(struct object *object, const struct index *index);
+
 /* Bits of 0, in the arena. Returns 0 or -ENOMEM. */
 int entry_wish_begin(struct entry_wish *wish, const struct object *object, struct arena *arena);
 
 /*
- * Sets the bits of functions of which the pattern means one of the names, or clears them (value 0). Damage of the index
- * cuts it short (index_damaged()).
+ * Sets the bits of functions of which the pattern means one of the names, or clears them (value 0); only: where not
+ * NULL, only those that have a bit there. Damage of the index cuts it short (index_damaged()).
  */
-void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits);
+void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits,
+	const uint64_t *only);
 
 /*
  * Adds those functions to the object's set that are wanted and can be used, unless they are in it. counts, an element
@@ -94,6 +101,9 @@ static inline int entry_is(const struct object *object, uint32_t function)
 {
 	return object->sites.function[function].kind == TRACE_KIND_ENTRY;
 }
+
+/* Its number in the index. */
+size_t entry_number(const struct object *object, uint32_t function);
 
 /* What is known of it besides. */
 static inline struct entry_function *entry_of(const struct object *object, uint32_t function)

@@ -140,6 +140,15 @@ const struct requests_rule *requests_each(const void **at, int *on)
 	return &next->rule;
 }
 
+int requests_ask_for(const struct object *object, unsigned kind)
+{
+	for (const struct asked *a = asked; a; a = a->next)
+		if (a->on && a->rule.kinds != ASKED_ALL_KINDS && a->rule.kinds >> kind & 1 &&
+			requests_concerns(&a->rule, object))
+			return 1;
+	return 0;
+}
+
 int requests_selects(const struct object *object, int kind, const char *function, int by_rules)
 {
 	int on = by_rules;

@@ -40,6 +40,9 @@ int requests_remember(int on, const struct requests_rule *rule);
 /* Goes through the list, oldest first: *at is NULL at first. Returns NULL at the end; else *on: what was asked. */
 const struct requests_rule *requests_each(const void **at, int *on);
 
+/* Was a kind asked for by its name, of functions of this object, and not taken back by `*`? For objects to come. */
+int requests_ask_for(const struct object *object, unsigned kind);
+
 /*
  * Is the function of this object to be on, by what was asked since the start? by_rules: the answer where nothing was
  * asked.

@@ -5,6 +5,7 @@
 
 #include "audit/live/batch.h"
 #include "audit/live/load_code.h"
+#include "audit/live/room.h"
 #include "x86_64/patch.h"
 #include "x86_64/sys.h"
 
@@ -191,6 +192,8 @@ static int change(struct control_request *request)
 	}
 	if (!rules)
 		return -EINVAL;
+	if (request->op == CONTROL_ENABLE)
+		room_take(request->argument);
 	int r = plan(request->op == CONTROL_ENABLE, rule, rules, &outside, &patch, &count, &request->result);
 	request->patches = (uint64_t)(uintptr_t)patch;
 	request->patch_count = count;
@@ -205,6 +208,8 @@ int switch_obey(struct control_request *request)
 		sys_fill(&request->result, 0, sizeof(request->result));
 		request->patches = request->patch_count = 0;
 		return change(request);
+	case CONTROL_ROOM:
+		return room_make(request->argument, &request->room);
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
 		if (request->argument)

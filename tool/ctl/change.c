@@ -7,6 +7,7 @@
 
 #include "audit/rules/keys.h"
 #include "tool/ctl/ctl.h"
+#include "tool/ctl/indexes.h"
 #include "tool/options.h"
 #include "tool/read/names.h"
 #include "tool/tool.h"
@@ -152,10 +153,12 @@ static size_t say_unnamed(const struct named *named, bool on, int argc, char **a
 	return unnamed;
 }
 
-static void change_rules(
-	const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted, struct named *named)
+/* rule: `rules` of them, which `wanted` holds, too. */
+static void change_rules(const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted,
+	char *const *rule, size_t rules, struct named *named)
 {
 	static struct control_request request;
+	struct ctl_indexes indexes = { 0 };
 	struct ctl_written written = { 0 };
 	struct ctl_process process;
 	uint64_t pause;
@@ -165,13 +168,17 @@ static void change_rules(
 		return;
 	}
 	request = *wanted;
-	if (ctl_request(&process, &request, &written, &pause)) {
+	/* What takes long comes before the process is stopped. */
+	if (request.op == CONTROL_ENABLE)
+		ctl_indexes_find(&indexes, &process, rule, rules);
+	if (ctl_request(&process, &request, &indexes, &written, &pause)) {
 		ctl_targets_print(targets, process.pid);
 		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
 		add(named, process.pid, &request.result);
 	} else {
 		named->failed = true;
 	}
+	ctl_indexes_free(&indexes);
 	ctl_close(&process);
 }
 
@@ -194,7 +201,7 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 		return TOOL_USAGE;
 	do {
 		while (i < targets->count)
-			change_rules(targets, targets->pid[i++], &wanted, &named);
+			change_rules(targets, targets->pid[i++], &wanted, argv + 1, (size_t)argc - 1, &named);
 	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
 	size_t unnamed = named.processes ? say_unnamed(&named, on, argc, argv) : 0;
 	return named.failed || (unnamed && !named.sum.functions) ? TOOL_FAILED : TOOL_OK;
@@ -236,7 +243,7 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 				failed = true;
 				continue;
 			}
-			if (ctl_request(&process, &request, NULL, &pause)) {
+			if (ctl_request(&process, &request, NULL, NULL, &pause)) {
 				ctl_targets_print(targets, process.pid);
 				print_pause(pause);
 			} else {

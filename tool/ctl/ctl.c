@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "tool/ctl/folder.h"
+#include "tool/ctl/indexes.h"
 #include "tool/memory.h"
 #include "tool/options.h"
 #include "tool/show/open.h"
@@ -23,6 +24,9 @@
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)
 #define MOST_PATCHES (1u << 22)
+/* How often it is tried anew to write where something stood in the bytes, and when. */
+#define MOST_TRIES   5
+#define LET_ON	     (2 * MS)
 
 /* ---- a request ---- */
 
@@ -57,20 +61,50 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 }
 
 /* One attempt: as ctl_call(). */
-static int attempt(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+static int attempt(struct ctl_world *world, struct control_request *request, const struct ctl_indexes *indexes,
+	struct ctl_written *written)
 {
 	int r = ctl_stop(world);
 
 	if (r)
 		return r;
 	ctl_limit_begin();
-	r = ctl_call(world, request);
+	if (indexes)
+		r = ctl_indexes_give(indexes, world, request);
+	if (r == 0)
+		r = ctl_call(world, request);
 	if (r == 0 && request->error == -EAGAIN)
 		r = -EAGAIN;
 	if (r == 0 && request->error == 0 && written)
 		r = apply(world, request, written);
 	ctl_go(world);
 	return r;
+}
+
+/*
+ * Once more for the sites whose bytes something stood in (tool/ctl/position.h): when the program went on for a moment,
+ * it is elsewhere as a rule. The request's answer stays that of the first time.
+ */
+static int try_again(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	struct control_request *again = memory_zeroed(1, sizeof(*again));
+	int r = 0;
+
+	for (int tries = 0; r == 0 && written->refused_position && tries < MOST_TRIES; tries++) {
+		struct ctl_written more = { 0 };
+		ctl_wait(LET_ON);
+		*again = *request;
+		again->argument = 0;
+		r = attempt(world, again, NULL, &more);
+		if (r == 0 && again->error == 0) {
+			written->refused_position = more.refused_position;
+			written->sites += more.sites;
+			written->moved += more.moved;
+		}
+	}
+	free(again);
+	/* What was done is done. */
+	return r == -EAGAIN ? 0 : r;
 }
 
 static bool say_error(const struct ctl_process *process, int error)
@@ -110,8 +144,8 @@ static void say_in_the_way(const struct ctl_world *world, pid_t stuck)
 			pid);
 }
 
-bool ctl_request(
-	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause)
+bool ctl_request(struct ctl_process *process, struct control_request *request, const struct ctl_indexes *indexes,
+	struct ctl_written *written, uint64_t *pause)
 {
 	struct ctl_world world = { .process = process };
 	uint64_t begin = ctl_now();
@@ -124,11 +158,13 @@ bool ctl_request(
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	while ((r = attempt(&world, request, written)) == -EAGAIN && ctl_now() - begin < PATIENCE) {
+	while ((r = attempt(&world, request, indexes, written)) == -EAGAIN && ctl_now() - begin < PATIENCE) {
 		stuck = world.stuck;
 		/* The program shall get on meanwhile. */
 		ctl_wait(stuck ? 20 * MS : MS);
 	}
+	if (r == 0 && request->error == 0 && written)
+		r = try_again(&world, request, written);
 	*pause = world.pause;
 	if (r == -EAGAIN)
 		say_in_the_way(&world, stuck);

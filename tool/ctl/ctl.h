@@ -5,8 +5,8 @@
  * Commands that only look need not stop the process: ctl_open() finds the module's control block, ctl_read() reads
  * memory; data that the process changes meanwhile may be read half old, half new, so addresses and counts in it are
  * checked before use. Commands that change something call ctl_request(), which stops all threads (tool/ctl/stop.c),
- * lets one of them call the module (tool/ctl/call.c), brings them out of bytes that change (tool/ctl/position.h),
- * writes those (tool/ctl/patch.c), and lets all go.
+ * lets one of them call the module (tool/ctl/call.c), after it has been given what it lacks (tool/ctl/indexes.h),
+ * brings them out of bytes that change (tool/ctl/position.h), writes those (tool/ctl/patch.c), and lets all go.
  *
  * Killed at any moment, the tool leaves a process that runs on: the kernel lets the threads go, and between any two of
  * the tool's system calls the process is whole. Exceptions are marked where they happen.
@@ -168,10 +168,12 @@ int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t
 
 /*
  * Stops, calls, writes and lets go; repeats that for at most two seconds after -EAGAIN. Returns whether it was done; if
- * not, has said why. written may be NULL for requests without patches; pause: ns.
+ * not, has said why. indexes: what the request brings along (tool/ctl/indexes.h), or NULL; written may be NULL for
+ * requests without patches; pause: ns.
  */
-bool ctl_request(
-	struct ctl_process *process, struct control_request *request, struct ctl_written *written, uint64_t *pause);
+struct ctl_indexes;
+bool ctl_request(struct ctl_process *process, struct control_request *request, const struct ctl_indexes *indexes,
+	struct ctl_written *written, uint64_t *pause);
 
 /* ---- subcommands: argv[0] is the name. They take their own options and return the exit status. ---- */
 

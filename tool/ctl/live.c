@@ -174,13 +174,15 @@ struct tables {
 	struct site *site;
 	struct site_function *function;
 	uint32_t sites, functions;
+	uint32_t first_entry; /* function of kind entry */
 };
 
 static bool read_tables(const struct ctl_process *process, const struct object *object, struct tables *t)
 {
 	const struct site_set *set = &object->sites;
 
-	*t = (struct tables){ .sites = set->sites, .functions = set->functions };
+	*t = (struct tables){ .sites = set->sites, .functions = set->functions,
+		.first_entry = set->of[TRACE_KIND_ENTRY].function };
 	if (!object->scanned || !t->sites || t->sites > MOST_SITES || t->functions > MOST_SITES)
 		return false;
 	t->site = memory_zeroed(t->sites, sizeof(*t->site));
@@ -193,8 +195,44 @@ static bool read_tables(const struct ctl_process *process, const struct object *
 	return false;
 }
 
+/* The blocks of a load's displaced entries, newest first. */
+struct blocks {
+	struct entry_block block[64]; /* in older ones nothing counts as on */
+	size_t count;
+};
+
+static void read_blocks(const struct ctl_process *process, struct status *status, const struct usages *all,
+	const struct load *load, struct blocks *blocks)
+{
+	uint64_t next = at(load->entries);
+
+	blocks->count = 0;
+	while (next && blocks->count < sizeof(blocks->block) / sizeof(*blocks->block)) {
+		struct entry_block *block = &blocks->block[blocks->count];
+		if (!ctl_read(process, next, block, sizeof(*block)))
+			break;
+		blocks->count++;
+		status->stubs_kb += rss_within(all, at(block->pages.start), block->pages.size);
+		next = at(block->next);
+	}
+}
+
+/* Where the jump of a displaced entry stands, its stub's cell tells whether it is on. n: its number among them. */
+static bool is_entry_on(const struct ctl_process *process, const struct blocks *blocks, uint32_t n)
+{
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct entry_block *block = &blocks->block[i];
+		struct stub_cell cell;
+		if (n < block->first || n - block->first >= block->count)
+			continue;
+		uint64_t where = stub_cell_at(at(block->pages.start), block->pages.code_size, n - block->first);
+		return ctl_read(process, where, &cell, sizeof(cell)) && cell.target != cell.body;
+	}
+	return false;
+}
+
 static void add_sites(const struct ctl_process *process, struct status_object *object, const struct tables *t,
-	const struct load *load)
+	const struct load *load, const struct blocks *blocks)
 {
 	static struct text text;
 
@@ -209,7 +247,9 @@ static void add_sites(const struct ctl_process *process, struct status_object *o
 			continue;
 		struct status_kind *kind = &object->kind[t->function[site->function].kind];
 		kind->sites++;
-		kind->on += read_two(process, &text, address, two) && sled_is_on((enum sled_type)site->type, two);
+		kind->on += read_two(process, &text, address, two) && sled_is_on((enum sled_type)site->type, two) &&
+			    (!sled_row(site->type)->displaces ||
+				    is_entry_on(process, blocks, site->function - t->first_entry));
 	}
 }
 
@@ -325,6 +365,7 @@ static void read_loads(const struct ctl_process *process, struct loads *loads, s
 static void add_object(const struct ctl_process *process, struct status *status, const struct usages *all,
 	const struct loads *loads, uint64_t address, const struct object *object)
 {
+	static struct blocks blocks;
 	struct status_object *to;
 	struct tables tables;
 	bool has_tables = read_tables(process, object, &tables);
@@ -338,8 +379,9 @@ static void add_object(const struct ctl_process *process, struct status *status,
 		if (load->state != LOAD_OPEN || at(load->object) != address)
 			continue;
 		to->loads++;
+		read_blocks(process, status, all, load, &blocks);
 		if (has_tables)
-			add_sites(process, to, &tables, load);
+			add_sites(process, to, &tables, load, &blocks);
 		status->stubs_kb += rss_within(all, at(load->stubs.start), load->stubs.size);
 		add_bindings(process, status, all, to, load);
 		add_pages(to, all, load);

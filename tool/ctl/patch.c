@@ -136,6 +136,11 @@ static int write_in_parts(
 		written->refused_bytes++;
 		return 0;
 	}
+	/* Between the two, a function's first instructions would be neither those of before nor a jump. */
+	if (sled_row(p->type)->displaces && !head && part[0] && part[1]) {
+		written->refused_straddle++;
+		return 0;
+	}
 	if (sled_is_jump(p->type) && part[0] && part[1])
 		return write_guarded(world, p, first, now, written);
 	if (!sled_is_jump(p->type) && head < first && head + SLED_HEAD_SIZE > first) {

@@ -169,12 +169,15 @@ static int move_threads(struct search *s)
 /* A stack is used from here on: notes what of it has not been looked at. */
 static void add_stack(struct search *s, uint64_t sp)
 {
-	/* A thread on its way back from a handler has popped the first word of the frame. */
-	sp = (sp - 8) & ~7ull;
-	const struct ctl_mapping *m = ctl_mapping(s->world->process, sp);
+	sp &= ~7ull;
+	const struct ctl_mapping *m = ctl_mapping(s->world->process, sp - 8);
 
 	if (!m || !m->readable)
 		return;
+	/*
+	 * Below are the first word of a frame, which a thread on its way back from a handler has popped, and the red
+	 * zone; but below that what we wrote there ourselves (struct control_frame), with the thread's own position.
+	 */
 	sp = sp - m->start > REMOTE_RED_ZONE ? sp - REMOTE_RED_ZONE : m->start;
 	for (size_t i = 0; i < s->ranges; i++) {
 		if (sp >= s->range[i].high || s->range[i].high > m->end || s->range[i].low < m->start)

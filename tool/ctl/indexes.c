@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/ctl/indexes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/index/index.h"
+#include "audit/object.h"
+#include "tool/index/write.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+#define MOST_LISTED (1u << 16) /* objects: more means that we follow garbage */
+#define ALIGNMENT   4096u
+
+static uint64_t at(const void *pointer)
+{
+	return (uint64_t)(uintptr_t)pointer;
+}
+
+/* ---- rules ---- */
+
+unsigned ctl_rule_kinds(const char *rule, const char **library)
+{
+	const char *colon = strchr(rule, ':'), *where = strchr(rule, '@');
+	unsigned kinds = 0;
+
+	*library = where ? where + 1 : NULL;
+	/* Two colons belong to a name of C++. */
+	if (!colon || colon[1] == ':' || (where && where < colon))
+		return 0;
+	for (const char *word = rule; word <= colon;) {
+		size_t length = strcspn(word, ",:");
+		int kind = rules_kind(word, length);
+		kinds |= kind < 0 ? 0 : 1u << kind;
+		word += length + 1;
+	}
+	return kinds;
+}
+
+static bool is_named(char *const *rule, size_t rules, const char *path, const char *soname)
+{
+	for (size_t i = 0; i < rules; i++) {
+		struct rules_pattern any = { .function = "*" };
+		if (ctl_rule_kinds(rule[i], &any.library) & kinds_with(KIND_BY_INDEX) &&
+			rules_match(&any, "", path, soname))
+			return true;
+	}
+	return false;
+}
+
+/* ---- indexes, kept ---- */
+
+static struct kept {
+	struct kept *next;
+	struct index_identity identity;
+	const void *bytes; /* NULL: there is none */
+	size_t size;
+} *all;
+
+/* What `xaudit index` has kept. */
+static bool look(struct kept *kept)
+{
+	char folder[PATH_MAX];
+	struct index index;
+	int shared, there = index_own_folder(folder, sizeof(folder), &shared);
+
+	if ((!there || index_open(&index, folder, &kept->identity)) &&
+		index_open(&index, INDEX_SYSTEM_FOLDER, &kept->identity))
+		return false;
+	/* It stays mapped. */
+	kept->bytes = index.head;
+	kept->size = index.size;
+	return true;
+}
+
+/* Looks through the file. Returns 0 or -errno; -ESTALE: it is another one now. */
+static int make(struct kept *kept, const char *path)
+{
+	char folder[PATH_MAX];
+	struct index_made made;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r, shared;
+
+	if (fd < 0)
+		return -errno;
+	/* libdwfl would ask a server for debug files, and wait for it. */
+	unsetenv("DEBUGINFOD_URLS");
+	r = index_make(&made, fd, path);
+	close(fd);
+	if (r)
+		return r;
+	if (!index_same_file(&((const struct index_head *)made.bytes)->identity, &kept->identity)) {
+		free(made.bytes);
+		return -ESTALE;
+	}
+	/* For the next time; where it can't be kept, it is made again. */
+	if (index_own_folder(folder, sizeof(folder), &shared))
+		index_put(&made, folder, shared);
+	kept->bytes = made.bytes;
+	kept->size = made.size;
+	return 0;
+}
+
+/* The file as we can open it: the process may have another root. */
+static char *file_of(const struct ctl_process *process, const struct object *object, const char *path)
+{
+	if (object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader)
+		return memory_format("/proc/%d/exe", (int)process->pid);
+	return memory_format("/proc/%d/root%s%s", (int)process->pid, *path == '/' ? "" : "/", path);
+}
+
+static const struct kept *find(const struct ctl_process *process, const struct object *object, const char *path)
+{
+	struct index_identity identity;
+	struct kept *kept;
+
+	object_identity(object, &identity);
+	for (kept = all; kept; kept = kept->next)
+		if (index_same_file(&kept->identity, &identity))
+			return kept->bytes ? kept : NULL;
+	kept = memory_zeroed(1, sizeof(*kept));
+	*kept = (struct kept){ .next = all, .identity = identity };
+	all = kept;
+	if (look(kept))
+		return kept;
+	char *file = file_of(process, object, path);
+	int r = make(kept, file);
+	free(file);
+	if (r)
+		tool_error("ctl", "%s: no index can be made of it: %s", path,
+			r == -ESTALE ? "the file is another one now than was loaded" :
+			r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
+	return r ? NULL : kept;
+}
+
+/* ---- those of a process ---- */
+
+static void add(struct ctl_indexes *indexes, const struct ctl_process *process, const struct object *object,
+	char *const *rule, size_t rules)
+{
+	char *path = ctl_text(process, at(object->path));
+	char *soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
+	const struct kept *kept;
+
+	/* The vDSO is no file, and nothing of ld.so may be written to. */
+	if (path && !object->index.head && !(object->flags & (TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER)) &&
+		is_named(rule, rules, path, soname) && (kept = find(process, object, path))) {
+		indexes->index = memory_resize(indexes->index, indexes->count + 1, sizeof(*indexes->index));
+		indexes->index[indexes->count++] =
+			(struct ctl_index){ .object = object->number, .bytes = kept->bytes, .size = kept->size };
+	}
+	free(path);
+	free(soname);
+}
+
+void ctl_indexes_find(
+	struct ctl_indexes *indexes, const struct ctl_process *process, char *const *rule, size_t rules)
+{
+	const char *library;
+	unsigned kinds = 0;
+	uint64_t next = 0;
+
+	*indexes = (struct ctl_indexes){ 0 };
+	for (size_t i = 0; i < rules; i++)
+		kinds |= ctl_rule_kinds(rule[i], &library);
+	if (!(kinds & kinds_with(KIND_BY_INDEX)) ||
+		!ctl_read(process, at(process->block.objects), &next, sizeof(next)))
+		return;
+	for (unsigned n = 0; next && n < MOST_LISTED; n++) {
+		struct object object;
+		if (!ctl_read(process, next, &object, sizeof(object)))
+			break;
+		add(indexes, process, &object, rule, rules);
+		next = at(object.next);
+	}
+}
+
+void ctl_indexes_free(struct ctl_indexes *indexes)
+{
+	free(indexes->index);
+	*indexes = (struct ctl_indexes){ 0 };
+}
+
+int ctl_indexes_give(const struct ctl_indexes *indexes, struct ctl_world *world, struct control_request *request)
+{
+	struct control_request room = { .op = CONTROL_ROOM };
+	struct control_index *list;
+	uint64_t end = indexes->count * sizeof(*list);
+	int r;
+
+	request->argument = 0;
+	if (!indexes->count)
+		return 0;
+	list = memory_zeroed(indexes->count, sizeof(*list));
+	for (size_t i = 0; i < indexes->count; i++) {
+		end = (end + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+		list[i] = (struct control_index){ .object = indexes->index[i].object, .offset = end,
+			.size = indexes->index[i].size };
+		end += indexes->index[i].size;
+	}
+	room.argument = end;
+	r = ctl_call(world, &room);
+	if (r == 0 && room.error == -EAGAIN)
+		r = -EAGAIN;
+	/* Without them the module says what it lacks. */
+	bool good = r == 0 && room.error == 0 &&
+		    ctl_write(world->process, room.room, list, indexes->count * sizeof(*list));
+	for (size_t i = 0; good && i < indexes->count; i++)
+		good = ctl_write(world->process, room.room + list[i].offset, indexes->index[i].bytes, list[i].size);
+	if (good)
+		request->argument = indexes->count;
+	free(list);
+	return r;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The indexes (format/index.h) that a running process needs for functions of kind entry. A process that was not told at
+ * its start to trace such functions has looked for none, and may find none where it is: it has other folders, another
+ * root, a filter. So the command brings them along: it takes what is kept, or looks through the file and keeps the
+ * result, as `xaudit index` does, all before the process is stopped; and writes them into memory that the module makes
+ * there (CONTROL_ROOM). Whose they are is no question then: who may trace a process may change its code.
+ *
+ * Only rules that name the kind get any, for libraries that they name, and only those that the module has none of yet.
+ *
+ * One thread. What was found is kept for further processes: workers of a server have the same libraries.
+ */
+#ifndef XAUDIT_TOOL_CTL_INDEXES_H
+#define XAUDIT_TOOL_CTL_INDEXES_H
+
+#include "tool/ctl/ctl.h"
+
+struct ctl_index {
+	uint32_t object; /* its number in the process */
+	const void *bytes; /* kept by indexes.c */
+	size_t size;
+};
+
+struct ctl_indexes {
+	struct ctl_index *index;
+	size_t count;
+};
+
+/*
+ * Finds those that the rules need in this process. Says in one line each for which library there is none, and why; the
+ * module counts its functions as refused then.
+ */
+void ctl_indexes_find(
+	struct ctl_indexes *indexes, const struct ctl_process *process, char *const *rule, size_t rules);
+void ctl_indexes_free(struct ctl_indexes *indexes);
+
+/*
+ * Writes them into the process, all threads stopped, and says so in the request (CONTROL_ENABLE), which is to be called
+ * next. As ctl_call().
+ */
+int ctl_indexes_give(const struct ctl_indexes *indexes, struct ctl_world *world, struct control_request *request);
+
+/*
+ * Takes a rule apart: [KIND[,KIND]...:]FUNCGLOB[@LIBGLOB]. Returns the mask of the kinds that it names, 0 for none;
+ * *library: the pattern, NULL for none. An unknown kind is left out. Pure.
+ */
+unsigned ctl_rule_kinds(const char *rule, const char **library);
+
+#endif
