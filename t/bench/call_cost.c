@@ -8,7 +8,7 @@
  * of their turns. The ways take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the
  * machine disturbs all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of
  * the time stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
- * there is one way, `local`, a function of the program itself.
+ * there is one way, `local`, a function of the program itself; with -DBENCH_ENTRY there are those of entry.sh.
  *
  * It binds itself to a CPU, since uftrace refuses to record taskset.
  */
@@ -29,6 +29,10 @@
 
 #ifdef BENCH_LOCAL
 #define FUNCTIONS(X) X(local)
+#elif defined(BENCH_ENTRY)
+#define FUNCTIONS(X) \
+	X(none) X(entry) X(entryoff) X(call) X(entrycall) X(entrycalloff) X(bare) X(entrybare) \
+	X(entrybareoff) X(limitentry) X(limitcall)
 #elif defined(BENCH_CLANG)
 #define FUNCTIONS(X) \
 	X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)

@@ -3,7 +3,9 @@
  * bench_limitplt, bench_limitpatchable and bench_limitxray: what sites like ours could cost at best. The way to the
  * hook is that of a traced call (a bound slot or a patched site, a stub, a gate, a table), the return is intercepted
  * likewise; but the hooks read the clock at entry and exit and keep nothing. One thread, no recursion.
- * bench_limitthreads is bench_limitplt for many threads: each has a line of its own.
+ * bench_limitthreads is bench_limitplt for many threads: each has a line of its own. bench_limitentry is a displaced
+ * entry; bench_limitcall one whose body is that of a function that calls another one at once, as if none of it had to
+ * be displaced.
  *
  * All are unsigned long f(unsigned long a), return a + 1, and change no other register than such a function may.
  */
@@ -37,6 +39,8 @@
 	STUB	plt
 
 	STUB	patchable
+	STUB	entry
+	STUB	call
 
 	.globl	bench_limitthreads
 	.type	bench_limitthreads, @function
@@ -60,6 +64,32 @@ bench_limitpatchable:
 	.byte	0xe9				/* jmp with 32 bits, in the place of five NOPs */
 	.long	.Lrest_patchable - .Lfunction_patchable
 .Lfunction_patchable:
+	lea	1(%rdi), %rax
+	ret
+
+	.p2align 4
+	.globl	bench_limitentry
+	.type	bench_limitentry, @function
+bench_limitentry:
+	jmp	.Lstub_entry
+	.p2align 4
+.Lfunction_entry:
+	lea	1(%rdi), %rax
+	ret
+
+	.p2align 4
+	.globl	bench_limitcall
+	.type	bench_limitcall, @function
+bench_limitcall:
+	jmp	.Lstub_call
+	.p2align 4
+.Lfunction_call:
+	sub	$8, %rsp
+	call	.Linner
+	add	$8, %rsp
+	ret
+	.p2align 4
+.Linner:
 	lea	1(%rdi), %rax
 	ret
 

@@ -28,7 +28,7 @@ row 'traces on' "$(stat -f -c %T "$tmp")"
 row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 # modes.sh and limit.sh continue calls.sh, pairs.sh starts.sh.
-for table in ${PARTS:-calls modes limit handlers starts pairs pause reading}; do
+for table in ${PARTS:-calls modes limit entry handlers starts pairs pause reading}; do
 	. "$top_srcdir/t/bench/$table.sh"
 done
 

@@ -32,7 +32,7 @@ kind() {
 	name=$1 kind=$2 expected=$3
 	shift 3
 	"$@" libone.so plugin.c -DNAME=one
-	record d -k "$kind" -l libone.so ./reload 200 5 ./libone.so:one
+	record d -k "$kind" -l libone.so -F 'one_*' ./reload 200 5 ./libone.so:one
 	measured
 	is "$status/$result/$err" '0/=4000/' "$name: the program does what it does"
 	report d
@@ -57,6 +57,12 @@ sleds='one_begin 200, one_end 200, one_inner 1000, one_work 1000'
 kind patchable patchable "$sleds" patchable_library
 # Calls within a library are no calls from outside, and constructors are called without a binding.
 kind plt plt 'one_work 1000' library "$CC"
+# The functions that nothing was prepared for.
+XAUDIT_INDEX=$tmp/indexes
+export XAUDIT_INDEX
+library "$CC" libone.so plugin.c -DNAME=one
+bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" libone.so || bail 'no index'
+kind entry entry "$sleds" library "$CC"
 kind 'both at once' plt,patchable "$sleds" patchable_library
 if [ -n "$CLANG" ]; then
 	kind xray xray "$sleds" xray_library

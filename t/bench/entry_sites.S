@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that nothing was prepared for, as bench_<NAME> (unsigned long f(unsigned long a), return a + 1), for
+ * entry.sh. With -DCALLS they begin with `sub; call`. What precedes them is no padding with -DBARE, so that the call is
+ * displaced, too.
+ */
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define FUNCTION    JOIN(bench_, NAME)
+
+	.text
+	.p2align 6
+#ifdef CALLS
+	.type	inner, @function
+inner:
+	lea	1(%rdi), %rax
+	ret
+	.size	inner, . - inner
+	.p2align 4
+#ifdef BARE
+	.fill	16, 1, 0xc3
+#else
+	.fill	16, 1, 0x90
+#endif
+#endif
+	.globl	FUNCTION
+	.type	FUNCTION, @function
+FUNCTION:
+#ifdef CALLS
+	sub	$8, %rsp
+	call	inner
+	add	$8, %rsp
+	ret
+#else
+	lea	1(%rdi), %rax
+	ret
+#endif
+	.size	FUNCTION, . - FUNCTION
+
+	.section .note.GNU-stack, "", @progbits
