@@ -399,7 +399,6 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
 		return;
 	int first = !started;
-	process_quiet(0);
 	if (first && !rules.follow)
 		children_untraced();
 	started = 1;
@@ -420,6 +419,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	process_clock();
 	if (object_selected)
 		watch_thread_ends();
+	process_quiet(0);
 	if (first && !check_mode())
 		snapshot_start();
 }

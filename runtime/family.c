@@ -12,8 +12,9 @@ static struct {
 	const char *output;
 	struct trace_head *const *head;
 	struct output_place place; /* of folder */
-	char folder[FAMILY_PATH];
-} family SYS_LARGE;
+} family;
+
+static char own_folder[FAMILY_PATH] SYS_LARGE;
 
 void family_init(const char *output, struct trace_head *const *head)
 {
@@ -23,14 +24,14 @@ void family_init(const char *output, struct trace_head *const *head)
 
 const char *family_folder(void)
 {
-	return family.folder;
+	return own_folder;
 }
 
 /* ---- opening ---- */
 
 int family_open_folder(void)
 {
-	return (int)output_open_again(family.folder, &family.place);
+	return (int)output_open_again(own_folder, &family.place);
 }
 
 static int open_own(const char *name, int make)
@@ -68,7 +69,7 @@ int family_open(const char *name, int make)
 	struct trace_head *head = *family.head;
 	if (!head)
 		return fd;
-	long given = broker_open(last_of(family.folder), &family.place, name);
+	long given = broker_open(last_of(own_folder), &family.place, name);
 	if (given < 0 && given != -EALREADY)
 		head->record_error = (uint32_t)-given;
 	return given < 0 ? fd : (int)given;
@@ -104,7 +105,7 @@ static long open_output(const char *path, const struct output_place *place)
 /* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
 static long make_folder(uint32_t pid, const struct output_place *place)
 {
-	struct text text = { family.folder, sizeof(family.folder), 0 };
+	struct text text = { own_folder, sizeof(own_folder), 0 };
 	put_output(&text, pid);
 	long at = open_output(text.start, place), fd = -EEXIST;
 	size_t output = text.length;
@@ -119,7 +120,7 @@ static long make_folder(uint32_t pid, const struct output_place *place)
 			text_string(&text, ".");
 			text_number(&text, n);
 		}
-		fd = output_make((int)at, family.folder + output + 1, &family.place);
+		fd = output_make((int)at, own_folder + output + 1, &family.place);
 	}
 	sys_close((int)at);
 	return fd;
@@ -140,7 +141,7 @@ static long make_own(uint32_t pid, const struct output_place *place)
 /* Has `xaudit record` make folder and meta. */
 static long make_given(uint32_t pid)
 {
-	struct text text = { family.folder, sizeof(family.folder), 0 };
+	struct text text = { own_folder, sizeof(own_folder), 0 };
 	char name[BROKER_FOLDER];
 	long fd = broker_new(name, &family.place);
 

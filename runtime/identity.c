@@ -44,6 +44,8 @@ struct identity {
 	uint32_t is_sure; /* that is our number, not that of a child that shares the memory */
 };
 
+_Static_assert(sizeof(struct identity) <= IDENTITY_SIZE, "callers have that much for it");
+
 static struct identity *wiped;
 static uint32_t generations; /* given so far, in this process and those that it was forked from */
 
@@ -90,11 +92,13 @@ static struct identity *look(void)
 	return self;
 }
 
-int identity_init(void)
+int identity_init(void *zeros)
 {
-	/* Relaxed, both: there is one thread. */
+	/* Relaxed, all: there is one thread. */
+	if (zeros && !__atomic_load_n(&wiped, __ATOMIC_RELAXED)) /* relaxed, as above */
+		__atomic_store_n(&wiped, zeros, __ATOMIC_RELAXED);
 	__atomic_store_n(&look()->is_sure, 1, __ATOMIC_RELAXED);
-	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL;
+	return __atomic_load_n(&wiped, __ATOMIC_RELAXED) ? 0 : -EINVAL; /* relaxed, as above */
 }
 
 /* After look() a handler may have forked: then this is the child, and the memory is wiped. */

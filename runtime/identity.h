@@ -14,8 +14,13 @@
 
 #include <stdint.h>
 
-/* Maps that memory. Returns 0, or -errno: then identities are those of getpid(). While there is one thread. */
-int identity_init(void);
+#define IDENTITY_SIZE 16
+
+/*
+ * zeros: that memory, IDENTITY_SIZE bytes; NULL: maps some. Returns 0, or -errno: then identities are those of
+ * getpid(). While there is one thread.
+ */
+int identity_init(void *zeros);
 
 /* A number of the process, different in each forked child. Never 0. */
 uint32_t identity_generation(void);

@@ -51,7 +51,7 @@ static int parse_line(const char *line, uint64_t low, uint64_t high, struct mapp
 
 long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room)
 {
-	static char buffer[4096];
+	static char buffer[4096] SYS_LARGE;
 	static char line[4096 + 160] SYS_LARGE; /* a path, and every field before it */
 	size_t length = 0, found = 0;
 	long n, fd = sys_open("/proc/self/maps", O_RDONLY, 0);

@@ -27,6 +27,7 @@ struct process {
 	int torn;		/* a thread was describing things when this process was forked */
 	struct trace_head *head;
 	struct records records;
+	uint8_t identity[IDENTITY_SIZE] __attribute__((aligned(8)));
 	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
 	char folder[FAMILY_PATH];
 };
@@ -84,9 +85,10 @@ int process_init(const struct process_options *wanted)
 	}
 	options = *wanted;
 	process = p;
+	process->clock_busy = 0; /* written before it is read: else its page would be made twice */
 	family_init(options.output, &process->head);
 	look_at_stderr();
-	return identity_init();
+	return identity_init(process->identity);
 }
 
 /* ---- lock ---- */

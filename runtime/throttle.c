@@ -20,7 +20,7 @@ static unsigned percent;
 /* Process lock. */
 static struct tally {
 	uint32_t id, words;
-} tally[TALLY];
+} tally[TALLY] SYS_LARGE;
 
 void throttle_init(unsigned wanted)
 {

@@ -30,17 +30,23 @@ static inline uint32_t libc_thread_number(void)
 
 /*
  * Do the processor's ticks come at one rate, as ld.so has found out? 0: not known. ask: address of ld.so's LIBC_CPU, or
- * 0. Calls it.
+ * 0. Calls it. What it returns begins with five words: kind, highest leaf, family, model, stepping; then come leaves.
+ * The first one has family and stepping as well: where they agree, this is how it is laid out (glibc 2.33 to 2.41).
  */
-#define LIBC_CPU "__x86_get_cpuid_feature_leaf"
+#define LIBC_CPU "_dl_x86_get_cpu_features"
 static inline int libc_ticks_are_steady(uintptr_t ask)
 {
 #if __has_include(<sys/platform/x86.h>)
 	const unsigned bit = x86_cpu_INVARIANT_TSC;
-	const struct cpuid_feature *leaf =
-		ask ? ((const struct cpuid_feature *(*)(unsigned))ask)(bit / 128) : NULL;
+	const uint32_t *features = ask ? ((const uint32_t *(*)(unsigned))ask)(0) : NULL;
 
-	return leaf && leaf->cpuid_array[bit % 128 / 32] >> bit % 32 & 1;
+	if (!features)
+		return 0;
+	const struct cpuid_feature *leaf = (const struct cpuid_feature *)(features + 5);
+	uint32_t signature = leaf[0].cpuid_array[0], family = signature >> 8 & 15;
+	family += family == 15 ? signature >> 20 & 255 : 0;
+	return signature && features[2] == family && features[4] == (signature & 15) &&
+	       leaf[bit / 128].cpuid_array[bit % 128 / 32] >> bit % 32 & 1;
 #else
 	(void)ask;
 	return 0;

@@ -32,7 +32,7 @@ static uint32_t bound_count;
 /* Loads that a nested dlclose (by a destructor) should close; known when the outermost one returns. Process lock. */
 static struct {
 	uint32_t tid, load;
-} nested[64];
+} nested[64] SYS_LARGE;
 
 static __thread int depth __attribute__((tls_model("initial-exec"))); /* nesting of dlclose on this thread */
 

@@ -18,10 +18,8 @@
 static const char *const variable_name[VARIABLES] = { "XDG_CACHE_HOME", "HOME", INDEX_FOLDER_VARIABLE };
 
 /* Strings, one behind the other, as a rule in one page: the program may overwrite its environment. */
-static struct {
-	char bytes[2 * FOLDERS * PATH_MAX];
-	size_t used;
-} strings SYS_LARGE;
+static char strings[2 * FOLDERS * PATH_MAX] SYS_LARGE;
+static size_t strings_used;
 
 static const char *folder[FOLDERS];
 static unsigned folders;
@@ -43,14 +41,14 @@ static unsigned attempted;
 /* Keeps "first" + "second"; NULL: none, or too long. */
 static const char *keep(const char *first, const char *second)
 {
-	char *to = strings.bytes + strings.used;
+	char *to = strings + strings_used;
 	size_t n = sys_length(first), m = second ? sys_length(second) + 1 : 0;
 
-	if (!m || n + m > sizeof(strings.bytes) - strings.used)
+	if (!m || n + m > sizeof(strings) - strings_used)
 		return NULL;
 	sys_copy(to, first, n);
 	sys_copy(to + n, second, m);
-	strings.used += n + m;
+	strings_used += n + m;
 	return to;
 }
 
@@ -71,7 +69,7 @@ void index_find_init(char *(*environment)(const char *name))
 	char path[PATH_MAX];
 	unsigned kept = 0;
 
-	strings.used = 0;
+	strings_used = 0;
 	folders = 0;
 	for (unsigned i = 0; i < VARIABLES; i++) {
 		char name[32];

@@ -29,6 +29,11 @@ void announce_object(const struct object *object)
 	};
 	size_t path = sys_length(object->path), soname = object->soname ? sys_length(object->soname) : 0;
 
+	/* No memory is touched for nothing: at the start nobody is told yet. */
+	if (!process_head()) {
+		process_append(&record.head, 0, NULL, 0);
+		return;
+	}
 	if (path + soname > sizeof(names))
 		soname = 0;
 	record.dev = object->dev;
@@ -179,7 +184,7 @@ static void describe_one(const struct object *object, const struct bound_functio
 	static struct {
 		struct trace_function function;
 		char name[1024];
-	} one; /* the lock guards it */
+	} one SYS_LARGE; /* the lock guards it */
 	struct trace_functions record = {
 		.head = { .type = TRACE_REC_FUNCTIONS }, .object = object->number, .kind = f->kind, .count = 1
 	};

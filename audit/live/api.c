@@ -275,7 +275,7 @@ static int api_dump_table(int fd)
 
 static int change(int on, const char *text, struct control_result *result)
 {
-	static char copy[RULE_SIZE]; /* the lock guards it */
+	static char copy[RULE_SIZE] SYS_LARGE; /* the lock guards it */
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct process_held held;
 	struct requests_rule rule;

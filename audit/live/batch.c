@@ -369,7 +369,7 @@ int batch_make(struct batch *batch)
 
 static void tell_rule(const struct batch *batch, size_t i)
 {
-	static char buffer[1024]; /* the lock guards it */
+	static char buffer[1024] SYS_LARGE; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
 	const struct requests_rule *rule = &batch->rule[i];
 
@@ -394,7 +394,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 /* Written in the form of a rule: xray:FUNCTION@LIBRARY. */
 static void tell_xray(const struct batch *batch)
 {
-	static char buffer[1024]; /* the lock guards it */
+	static char buffer[1024] SYS_LARGE; /* the lock guards it */
 	struct text text = { buffer, sizeof(buffer), 0 };
 	const struct object *object = batch->load ? batch->load->object : NULL;
 	const char *name = object && batch->function >= 0 ? xray_function(object, batch->function)->name : "*";

@@ -358,7 +358,7 @@ static struct {
 	struct mapping file; /* the file that was opened */
 	struct mapping mapping[64]; /* the first of them: pages after these are not given back */
 	long mappings;
-} view;
+} view SYS_LARGE;
 
 static int look_at_mappings(const struct load *load, int fd)
 {

@@ -9,7 +9,7 @@
 #include "runtime/process.h"
 #include "x86_64/sys.h"
 
-static struct load *numbered[XRAY_OBJECTS];
+static struct load *numbered[XRAY_OBJECTS] SYS_LARGE;
 
 /*
  * Objects that have had a number here, by their number in the trace. Only grows. Written with the lock, read without.
@@ -18,7 +18,7 @@ static struct load *numbered[XRAY_OBJECTS];
 #define MAX_BLOCKS    2048
 
 static struct object *first_block[BLOCK_OBJECTS] SYS_LARGE;
-static struct object **blocks[MAX_BLOCKS] = { first_block };
+static struct object **blocks[MAX_BLOCKS] SYS_LARGE;
 
 /* ---- loads ---- */
 
@@ -40,8 +40,10 @@ static int note(struct object *object)
 	if (n >= MAX_BLOCKS)
 		return 0;
 	if (!blocks[n]) {
-		void *p = sys_mmap(NULL, BLOCK_OBJECTS * sizeof(*blocks[n]), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *p = first_block;
+		if (n)
+			p = sys_mmap(NULL, BLOCK_OBJECTS * sizeof(*blocks[n]), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sys_is_error(p))
 			return 0;
 		/* Release; pairs with the acquire in find(). */

@@ -108,15 +108,16 @@ static long open_searched(const char *path, int flags)
 /*
  * A file that was searched for may be another user's: any user who may write to the current folder could choose what is
  * traced, and to which folder. A file that the user named is accepted if it can't make us wait for ever. 0, or an
- * error.
+ * error; *size: how much there is to read, as a rule.
  */
-static long look(int fd, int searched)
+static long look(int fd, int searched, size_t *size)
 {
 	struct stat st;
 	long r = sys_fstat(fd, &st);
 
 	if (r < 0)
 		return r;
+	*size = (size_t)st.st_size;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
@@ -137,19 +138,22 @@ static long look(int fd, int searched)
 static long read_file(struct rules *rules, struct rules_text *out, const char *path, int searched)
 {
 	struct arena *arena = &rules->arena;
-	size_t length = 0, room = 4096;
-	char *text = arena_alloc(arena, room + 1);
+	size_t length = 0, room;
+	char *text;
 	/* Not blocking: else opening a FIFO would wait for a writer. */
 	const int flags = O_RDONLY | O_NOCTTY | O_NONBLOCK;
 	long fd = searched ? open_searched(path, flags) : sys_open(path, flags, 0), n = 0;
 
 	if (fd < 0)
 		return fd;
-	long wrong = look((int)fd, searched);
+	long wrong = look((int)fd, searched, &room);
 	if (wrong) {
 		sys_close((int)fd);
 		return wrong;
 	}
+	/* Room to see the end: each page of memory costs a start more than a system call. */
+	room = room < FILE_MAX ? room + 64 : 4096;
+	text = arena_alloc(arena, room);
 	while (text && (n = sys_read((int)fd, text + length, room - length)) != 0) {
 		if (n == -EINTR)
 			continue;
@@ -161,7 +165,7 @@ static long read_file(struct rules *rules, struct rules_text *out, const char *p
 			break;
 		}
 		if (length == room) {
-			char *larger = arena_alloc(arena, room * 2 + 1);
+			char *larger = arena_alloc(arena, room * 2);
 			if (larger)
 				sys_copy(larger, text, length);
 			text = larger;

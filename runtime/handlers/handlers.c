@@ -17,7 +17,7 @@ _Static_assert(TRAMP_WANTED_ENTRY == 1 << HANDLERS_ENTRY && TRAMP_WANTED_EXIT ==
 		       TRAMP_WANTED_TAIL == 1 << HANDLERS_TAIL && TRAMP_WANTED_ARGUMENTS == 1 << HANDLERS_ARGUMENTS,
 	"a bit for each type");
 
-static struct handlers_entry pool[64]; /* one per type, and removed ones that threads have not left yet */
+static struct handlers_entry pool[64] SYS_LARGE; /* one per type, and removed ones that threads have not left yet */
 static struct handlers_entry *unused;
 static unsigned taken; /* of pool */
 static unsigned leaving; /* entries out of the table that threads may be in. Process lock */

@@ -10,7 +10,7 @@
 #define MAX_BLOCKS   1024
 
 static struct handlers_range first_block[BLOCK_RANGES + 1] SYS_LARGE;
-static struct handlers_range *blocks[MAX_BLOCKS] = { first_block };
+static struct handlers_range *blocks[MAX_BLOCKS] SYS_LARGE;
 static uint32_t range_count; /* ascending; only grows. Process lock; read without it */
 
 static struct handlers_range *range(uint32_t n)
@@ -29,7 +29,9 @@ void handlers_name_ids(uint32_t first, uint32_t object)
 		 */
 		return;
 	struct handlers_range **block = &blocks[range_count / BLOCK_RANGES];
-	if (!*block) {
+	if (!range_count) {
+		*block = first_block;
+	} else if (!*block) {
 		void *p = sys_mmap(NULL, (BLOCK_RANGES + 1) * sizeof(**block), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sys_is_error(p))

@@ -307,7 +307,7 @@ static int who(void *argument)
 	int status = 0;
 
 	(void)argument;
-	if (identity_init() || identity_pid() != (uint32_t)getpid() || !identity_is_ours())
+	if (identity_init(NULL) || identity_pid() != (uint32_t)getpid() || !identity_is_ours())
 		return 1;
 	pid_t pid = vfork();
 	if (!pid)
@@ -357,7 +357,7 @@ static int far_away(void *is_forked)
 {
 	int status = 0;
 
-	if (identity_init())
+	if (identity_init(NULL))
 		return 3;
 	if (!is_forked)
 		return shared_far_away();
