@@ -215,6 +215,12 @@ __attribute__((constructor)) static void start(int count, char **argument, char 
 	loader = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	while (*environment)
 		environment++;
-	facts = (const Elf64_auxv_t *)(environment + 1);
+	/*
+	 * Where the program has more rights than its caller, ld.so has taken variables away by moving the others down:
+	 * then there are several ends, and the kernel's facts come behind the last one. The first of them is no zero.
+	 */
+	while (!*environment)
+		environment++;
+	facts = (const Elf64_auxv_t *)environment;
 	fast_time = (time_function *)function_in(getauxval(AT_SYSINFO_EHDR), "__vdso_clock_gettime");
 }
