@@ -319,7 +319,10 @@ static long grow(uint32_t end)
 	wanted = wanted < most ? wanted : most;
 	if (confined())
 		return -EPERM;
-	if (wanted <= end || !pool_may_reach(wanted * pool.place_size))
+	/* It is mapped no further: what memory the process may have was little when it started, or is used up. */
+	if (wanted <= end)
+		return -ENOMEM;
+	if (!pool_may_reach(wanted * pool.place_size))
 		return -EFBIG;
 	int fd = open_meta();
 	if (fd < 0)
