@@ -33,7 +33,7 @@
 #include "audit/sanitizer.h"
 #include "audit/static_tls.h"
 #include "audit/symbol.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "config.h"
 #include "runtime/broker.h"
 #include "runtime/calls.h"
@@ -189,6 +189,13 @@ static void say_unread(const struct link_map *map)
 	process_unlock(&held);
 }
 
+/* May calls be open, now or later? */
+static int binds(void)
+{
+	/* Relaxed, as in unwinder_begin(). */
+	return kinds || __atomic_load_n(&unwinder_begun, __ATOMIC_RELAXED);
+}
+
 /* The arguments of la_objopen, and the load that it makes. */
 struct opening {
 	struct link_map *map;
@@ -225,6 +232,7 @@ static void open_object(void *argument)
 	/* Under `xaudit check` a process makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
+	load->unbound = !binds();
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
@@ -262,7 +270,7 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	 * While calls are open, dl_iterate_phdr, longjmp and the like must be bound to ours in every object that calls
 	 * them.
 	 */
-	load->asked = kinds || check_mode() || (load->closes && dlclose_is_watched());
+	load->asked = binds() || check_mode() || (load->closes && dlclose_is_watched());
 	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
 }
 
@@ -319,7 +327,7 @@ EXPORT uintptr_t la_symbind64(
 	(void)index;
 	if (!started && *flags & LA_SYMB_DLSYM && !strcmp(name, "calloc"))
 		return sanitizer_calloc(symbol->st_value);
-	if (!kinds && !check_mode())
+	if (!binds() && !check_mode())
 		return watched(symbol->st_value, *flags); /* the auditors after us find the flags unchanged */
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
 	if (to && !strcmp(name, "dl_iterate_phdr"))

@@ -12,7 +12,7 @@
 #include "audit/live/dladdr.h"
 #include "audit/live/switch.h"
 #include "audit/nointercept.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "runtime/process.h"
 #include "x86_64/confined.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */

@@ -51,12 +51,4 @@ int image_note_is(const struct image_note *note, const char *owner, uint32_t typ
 /* Is address ... address+size within a writable segment? */
 int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
 
-/*
- * Does the object contain an unwinder that fetches the address of dl_iterate_phdr without a PLT? Other code fetches it
- * too: garbage collectors that look for data (libgc), symbolizers. But an unwinder's code compares p_type to
- * PT_GNU_EH_FRAME: so where an object fetches the address and imports no unwinder, its code is searched for this
- * constant.
- */
-int image_has_blind_unwinder(const struct image *image, const struct link_map *map);
-
 #endif

@@ -206,7 +206,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->textrel = image->textrel;
 		load->pinned = 0;
 		load->closes = 0;
-		load->asked = 0;
+		load->asked = load->unbound = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */

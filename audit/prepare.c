@@ -13,7 +13,7 @@
 #include "audit/site/hint.h"
 #include "audit/live/switch.h"
 #include "audit/nointercept.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "audit/live/xray.h"
 #include "runtime/process.h"
 #include "x86_64/sys.h"
@@ -449,7 +449,8 @@ void prepare(struct load *load, const struct image *image)
 		scan(load->object, image, scanned);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		intercepting |= kind_has(kind, KIND_RETURNS) && set->of[kind].functions;
-	if (intercepting)
+	/* Relaxed, as in unwinder_begin(). */
+	if (intercepting || __atomic_load_n(&unwinder_begun, __ATOMIC_RELAXED))
 		unwinder_look();
 	if (scanned || set->of[TRACE_KIND_ENTRY].functions)
 		prepare_sleds(load);

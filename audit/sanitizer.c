@@ -2,7 +2,7 @@
 #include "audit/sanitizer.h"
 
 #include "audit/imports.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "runtime/process.h"
 #include "runtime/text.h"
 #include "x86_64/mirror.h"

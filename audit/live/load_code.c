@@ -6,7 +6,7 @@
 
 #include "audit/live/announce.h"
 #include "audit/live/entry.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
 #include "x86_64/sys.h"

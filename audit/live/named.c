@@ -4,6 +4,7 @@
 #include <errno.h> /* ENOMEM */
 
 #include "audit/live/entry.h"
+#include "audit/live/unwinder.h"
 #include "runtime/arena.h"
 
 #define IN_SET (1u << 31) /* the function is in the object's set already */
@@ -55,6 +56,9 @@ static int add(const struct named *named, struct batch *batch, struct object *ob
 	uint32_t *unselected = &all[TRACE_REASON_NOT_SELECTED];
 	struct entry_wish wish;
 
+	/* Perhaps the first ones of the process. */
+	if (!unwinder_begun)
+		unwinder_begin();
 	if (entry_wish_begin(&wish, object, arena))
 		return -ENOMEM;
 	for (size_t i = 0; i < object->index.functions; i++)

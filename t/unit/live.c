@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "audit/live/announce.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "runtime/process.h"
 #include "t/lib/core.h"
 #include "t/lib/live_load.h"

@@ -168,6 +168,25 @@ is "$status $(cat err)" '5 ' 'the program noticed nothing'
 report d
 is "$(calls counted), $(sums)" "$((5 + 3 + 3)) 3, 0 lost 0 unfinished" 'exactly those calls are in the trace'
 
+# ---- unwinders that would not see our frames ----
+
+for how in GOT PLT; do
+	library "$CC" libpart.so unwinder_part.c -DUNWINDER -D$how
+	rules
+	export LD_PRELOAD="$tmp/libpart.so"
+	begin displaced/controlled counters 0 0
+	unset LD_PRELOAD
+	ctl "$pid" enable entry:counted@libcontrolled*
+	like "$status $out" '^0 1 function: 1 site switched on, ' "$how: a function of a process with such an unwinder"
+	tell 'call 10'
+	finish
+	like "$(cat err)" '/libpart.so: its unwinder would not see intercepted calls; only entries are recorded' \
+		"$how: a line says that only entries are recorded"
+	dump d
+	is "$(events d '.function == "counted" and .event == "exit"') $(events d '.function == "counted"')" '0 10' \
+		"$how: and so it is"
+done
+
 # ---- two at once ----
 
 rules
@@ -189,10 +208,10 @@ is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' 'the program
 
 # ---- programs that we did not write ----
 
-# traced NAME LIBRARY ROUNDS COMMAND: the command, under the module with nothing selected, does what it does without,
-# while functions of the library are switched on and off; its input, the file `feed`, comes by a pipe.
+# traced NAME LIBRARY FUNCTIONS ROUNDS COMMAND: the command, under the module with nothing selected, does what it does
+# without, while those functions of the library are switched on and off; its input, the file `feed`, comes by a pipe.
 traced() {
-	name=$1 library=$2 rounds=$3 command=$4
+	name=$1 library=$2 functions=$3 rounds=$4 command=$5
 	printf '[trace]\noutput = %s/d\nmode = ring\nring = 256k\n' "$tmp" >conf
 	printf '[library *]\nkinds = none\n[program]\nkinds = none\n' >>conf
 	rm -rf d fifo done go
@@ -217,10 +236,10 @@ traced() {
 	n=0 wrong=''
 	while [ $n -lt "$rounds" ]; do
 		n=$((n + 1))
-		ctl "$pid" enable "entry:*@$library*"
+		ctl "$pid" enable "entry:$functions@$library*"
 		[ "$status" -eq 0 ] || wrong="$wrong; $out$err"
 		[ $n -ne 2 ] || on_out=$out
-		ctl "$pid" disable "entry:*@$library*"
+		ctl "$pid" disable "entry:$functions@$library*"
 		[ "$status" -eq 0 ] || wrong="$wrong; $out$err"
 	done
 	touch go
@@ -235,8 +254,36 @@ traced() {
 }
 dd if=/dev/urandom of=feed bs=1M count=40 2>/dev/null
 if command -v openssl >/dev/null; then
-	traced openssl libcrypto 20 'openssl dgst -sha256'
+	traced openssl libcrypto '*' 20 'openssl dgst -sha256'
 else
 	skip 3 'no openssl'
+fi
+cat >sums.py <<'END'
+import hashlib, sys, zlib
+h, c, n = hashlib.md5(), 0, 0
+for d in iter(lambda: sys.stdin.buffer.read(50000), b""):
+    h.update(zlib.decompress(zlib.compress(d[:5000])))
+    c = zlib.crc32(d, c)
+    n += sum(d[:1000]) + len([x for x in d[:500] if x > 7])
+print(h.hexdigest(), c, n)
+END
+if command -v python3 >/dev/null; then
+	python=$(readlink -f "$(python3 -c 'import sys; print(sys.executable)')")
+	inside=$(ldd "$python" | grep -o 'libpython[^ ]*' | head -n 1)
+	traced python "${inside:-$(basename "$python")}" '*' 6 "$python -S sums.py"
+else
+	skip 3 'no python3'
+fi
+cat >sums.js <<'END'
+const h = require('crypto').createHash('sha1');
+let n = 0;
+process.stdin.on('data', d => { h.update(d); for (const x of d.subarray(0, 1000)) n += x; });
+process.stdin.on('end', () => console.log(h.digest('hex'), n > 0));
+END
+# Of a file of 100 MB the index takes some seconds.
+if command -v node >/dev/null; then
+	more traced node node 'uv_*' 10 'node sums.js'
+else
+	skip 3 'no node'
 fi
 done_testing

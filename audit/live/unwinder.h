@@ -4,16 +4,17 @@
  *
  * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that call dl_iterate_phdr see
  * only their own namespace: where they bind libc's dl_iterate_phdr through the PLT (or dlsym), la_symbind64 binds them
- * to ours, which lists this module too (iterate.h). For an unwinder that fetches the address without PLT nothing can be
- * done: the process stops intercepting returns, and goes on recording entries.
+ * to ours, which lists this module too (audit/iterate.h). For an unwinder that fetches the address without PLT nothing
+ * can be done: the process stops intercepting returns, and goes on recording entries. The same holds for one whose
+ * binding was made when nobody asked for any, in a process that was started with nothing selected (load.unbound).
  *
  * Code that copies parts of a stack away and other parts in also stops intercepting, since real return addresses are
  * kept by their place on the stack. Such code is recognized by the names of libraries. It copies only what lies below
  * the point where its first coroutine began, so calls that are open when the library is loaded stay where they are, and
  * end as usual.
  */
-#ifndef XAUDIT_UNWINDER_H
-#define XAUDIT_UNWINDER_H
+#ifndef XAUDIT_AUDIT_LIVE_UNWINDER_H
+#define XAUDIT_AUDIT_LIVE_UNWINDER_H
 
 #include <stdint.h>
 
@@ -36,6 +37,15 @@ static inline int unwinder_allows(void)
  * the first return is intercepted, and for each later load.
  */
 void unwinder_look(void);
+
+/*
+ * The same on any thread, with the process lock held: the first functions whose returns will be intercepted are
+ * switched on in a process where none were to be at its start. From here on it is done for each later load.
+ */
+void unwinder_begin(void);
+
+/* Has unwinder_begin() been called? Then objects that are loaded are bound as open calls need it. Any context. */
+extern int unwinder_begun;
 
 /* Ends intercepting as if a blind unwinder had come, without a word. In la_objopen; takes the process lock. */
 void unwinder_stop(void);
