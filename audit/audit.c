@@ -48,6 +48,7 @@
 #include "runtime/recorder.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
+#include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "x86_64/libc.h"
@@ -417,12 +418,16 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (check_mode())
 		check_consistent();
 	object_retire();
+	size_t length = 0;
+	const char *command = first ? freestanding_command(&length) : NULL;
 	process_lock(&held);
+	surroundings_command(command, length);
 	if (recorded || object_selected) {
 		process_start();
 		recorder_describe();
 		announce_changed_counts(0);
 	}
+	surroundings_command(NULL, 0);
 	process_unlock(&held);
 	process_clock();
 	if (object_selected)

@@ -18,6 +18,7 @@ char **environ;
 static const Elf64_auxv_t *facts;
 static time_function *fast_time; /* the vDSO's; NULL: there is none */
 static uint64_t loader;
+static char **arguments;
 
 /* ---- memory and strings ---- */
 
@@ -163,6 +164,16 @@ uint64_t freestanding_loader(void)
 	return loader;
 }
 
+const char *freestanding_command(size_t *length)
+{
+	const char *next = *arguments;
+
+	for (char **argument = arguments; *argument && next; argument++)
+		next = *argument == next ? next + sys_length(next) + 1 : NULL;
+	*length = next ? (size_t)(next - *arguments) : 0;
+	return getauxval(AT_BASE) && *length ? *arguments : NULL;
+}
+
 /* ---- functions of objects that are there before all others: ld.so, and the kernel's ---- */
 
 /* Address of the function in the object whose file is mapped from `base` on, or 0. */
@@ -210,7 +221,7 @@ void __stack_chk_fail(void)
 __attribute__((constructor)) static void start(int count, char **argument, char **environment)
 {
 	(void)count;
-	(void)argument;
+	arguments = argument;
 	environ = environment;
 	loader = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	while (*environment)

@@ -18,7 +18,14 @@
 #ifndef XAUDIT_AUDIT_FREESTANDING_H
 #define XAUDIT_AUDIT_FREESTANDING_H
 
+#include <stddef.h> /* size_t */
 #include <stdint.h>
+
+/*
+ * The arguments, one behind the other as the kernel laid them out, and their length in bytes; NULL: they don't lie so,
+ * or there are others before them, which were ld.so's.
+ */
+const char *freestanding_command(size_t *length);
 
 /* An address in ld.so's code. */
 uint64_t freestanding_loader(void);

@@ -7,6 +7,8 @@
 #include "x86_64/sys.h"
 
 static struct surroundings known SYS_LARGE;
+static const char *command; /* or NULL */
+static size_t command_length;
 
 /* Reads a small file; returns its length, without a newline at its end, or 0: then the buffer is as before. */
 static size_t read_file(const char *path, char *buffer, size_t size)
@@ -37,6 +39,12 @@ static void look_at_host(void)
 		text_string(&text, parts[i]);
 }
 
+void surroundings_command(const char *text, size_t length)
+{
+	command = length && length < sizeof(known.command) ? text : NULL;
+	command_length = length;
+}
+
 const struct surroundings *surroundings_look(void)
 {
 	if (!*known.boot_id)
@@ -46,7 +54,11 @@ const struct surroundings *surroundings_look(void)
 			__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)known.exe, sizeof(known.exe), 0, 0);
 		known.exe_length = n > 0 ? (size_t)n : 0;
 	}
-	size_t length = read_file("/proc/self/cmdline", known.command, sizeof(known.command));
+	size_t length = command_length;
+	if (command)
+		sys_copy(known.command, command, length);
+	else
+		length = read_file("/proc/self/cmdline", known.command, sizeof(known.command));
 	if (length)
 		known.command_length = length;
 	look_at_host();
