@@ -137,6 +137,17 @@ void thread_watch_ends(uintptr_t setspecific, unsigned key)
 	__atomic_store_n(&set_specific, setspecific, __ATOMIC_RELEASE);
 }
 
+uintptr_t thread_setspecific(void)
+{
+	return __atomic_load_n(&set_specific, __ATOMIC_RELAXED); /* relaxed: it is stored with the lock held */
+}
+
+void thread_use_setspecific(uintptr_t function)
+{
+	/* Release, as in thread_watch_ends(). */
+	__atomic_store_n(&set_specific, function, __ATOMIC_RELEASE);
+}
+
 void thread_goes_on(void)
 {
 	/* Relaxed: a thread that ends just now and does not see it leaves a record more. */

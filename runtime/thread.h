@@ -142,6 +142,10 @@ void thread_each(void (*do_it)(struct thread *thread));
  */
 void thread_watch_ends(uintptr_t setspecific, unsigned key);
 
+/* The pthread_setspecific in use, 0: none; another one takes its place, which does the same. Lock held. */
+uintptr_t thread_setspecific(void);
+void thread_use_setspecific(uintptr_t function);
+
 /*
  * Functions of libc are traced themselves, so threads make events after libc's last word: from now on they keep their
  * record until the kernel says that they are gone. Any thread, lock held.

@@ -344,13 +344,14 @@ static void put_functions(struct object *object, const struct pick *pick, uint32
 	object->spare_by_address = object->by_address;
 	object->spare_functions = object->functions;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
+	set->functions += n;
+	settle(object);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above: who finds a site in the lists finds its function */
 	object->by_address = by_address;
 	object->functions = functions;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
 	object->usable += n;
 	object->usable_functions += n;
-	set->functions += n;
-	settle(object);
 }
 
 int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t counts[TRACE_REASON_COUNT])
@@ -433,6 +434,16 @@ static int take_ids(struct object *object)
 	return id != 0;
 }
 
+/* Functions of libc are displaced: what we call in it goes past that, and threads make events to their very end. */
+static void goes_past(void)
+{
+	uintptr_t set = thread_setspecific();
+
+	thread_goes_on();
+	if (set)
+		thread_use_setspecific(entry_past(set));
+}
+
 enum trace_reason entry_stubs(struct load *load)
 {
 	static const char libc[] = "libc.so.6";
@@ -462,7 +473,7 @@ enum trace_reason entry_stubs(struct load *load)
 	load->entries = block;
 	if (object->soname && sys_length(object->soname) == sizeof(libc) - 1 &&
 		sys_same(object->soname, libc, sizeof(libc)))
-		thread_goes_on();
+		goes_past();
 	return TRACE_REASON_TRACED;
 }
 

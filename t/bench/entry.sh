@@ -86,10 +86,10 @@ for mode in ring count; do
 				}
 				mine = best[way[1]] - best[way[2]]
 				least = best[way[3]] - best[way[2]]
-				printf "  %-10s %-6s %7.2f %7.2f %7.2f %7.3f  off %6.2f   ", way[1], mode, middle(plain, rounds),
-					middle(ours, rounds), middle(limit, rounds), middle(ratio, rounds), middle(off, rounds)
-				printf "within %7.2f %7.2f %7.3f  off %6.2f\n", mine, least, (least > 0 ? mine / least : 0),
-					best[way[1] "off"] - best[way[2]]
+				printf "  %-10s %-6s %7.2f %7.2f %7.2f %7.3f", way[1], mode, middle(plain, rounds),
+					middle(ours, rounds), middle(limit, rounds), middle(ratio, rounds)
+				printf "  off %6.2f   within %7.2f %7.2f %7.3f  off %6.2f\n", middle(off, rounds), mine,
+					least, (least > 0 ? mine / least : 0), best[way[1] "off"] - best[way[2]]
 			}' "$tmp/entries"
 	done
 done

@@ -4,12 +4,12 @@
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/chunk.t t/unit/core_filter.t t/unit/core_modes.t \
 	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
-	t/unit/live.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t t/unit/patch_live.t \
-	t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t t/unit/reader_live.t \
-	t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t t/unit/recorder_room.t \
-	t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t t/unit/site.t \
-	t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t t/unit/stub.t \
-	t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
+	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t \
+	t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
+	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
+	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
+	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
+	t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
 t_unit_altstack_t_LDADD = x86_64/libx86_64.la
@@ -62,6 +62,10 @@ t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
 t_unit_live_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
 	x86_64/libsled.la \
 	runtime/libbase.la
+
+t_unit_live_entry_t_SOURCES = t/unit/live_entry.c t/lib/live_load.h
+t_unit_live_entry_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
+	x86_64/libsled.la runtime/libbase.la
 
 t_unit_live_soak_t_SOURCES = t/unit/live_soak.c t/lib/live_load.h
 t_unit_live_soak_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \

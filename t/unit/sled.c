@@ -408,6 +408,61 @@ static void test_states(void)
 		"switched off: whoever is at the jump before the entry goes on behind its NOPs");
 }
 
+/* Over a function's own instructions. */
+static void displaced(void)
+{
+	/* push %rbp; mov %rsp,%rbp; xor %eax,%eax behind five bytes of padding, or behind these and an endbr64 */
+	static const uint8_t plain[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0 };
+	static const uint8_t padded[] = { 0x66, 0x66, 0x66, 0x66, 0x90, 0x55, 0x48, 0x89, 0xe5 };
+	static const uint8_t landed[] = { 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, ENDBR64, 0x55, 0x48, 0x89, 0xe5 };
+	static const struct {
+		enum sled_type type;
+		const char *name;
+		const uint8_t *own;
+		size_t size, before, patch;
+	} forms[] = { { SLED_ENTRY, "jump", plain, sizeof(plain), 0, 5 },
+		{ SLED_ENTRY_PADDING, "padding", padded, sizeof(padded), 5, 7 },
+		{ SLED_ENTRY_PADDING_CET, "padding and endbr64", landed, sizeof(landed), 9, 11 } };
+	uint8_t original[SLED_ORIGINAL_SIZE], patched[16], out[16];
+	int from, low, high, resume;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		enum sled_type type = forms[i].type;
+		int before = (int)forms[i].before;
+		sled_keep(type, forms[i].own + before, original);
+		is_int((int)sled_patched(type, 0, 0x1000, patched, &from), (int)forms[i].patch, "%s: the patch's size",
+			forms[i].name);
+		is_int(from, -before, "%s: where it begins", forms[i].name);
+		ok(patched[0] == 0xe9 && (!before || (patched[before] == 0xeb &&
+							     before + 2 + (int8_t)patched[before + 1] == 0)),
+			"%s: it leads to the jump", forms[i].name);
+		is_int((int)sled_file(type, original, out, &from), (int)forms[i].patch, "%s: the file's bytes",
+			forms[i].name);
+		ok(!memcmp(out, forms[i].own, forms[i].patch), "%s: are those kept", forms[i].name);
+		is_int(look(type, 4, forms[i].own, forms[i].size, -before, original, patched),
+			SLED_IS_OFF | SLED_IS_FILE, "%s: they are off, and not ready", forms[i].name);
+		is_int(look(type, 4, patched, forms[i].patch, -before, original, patched), SLED_IS_ON,
+			"%s: the jump is there", forms[i].name);
+		memcpy(out, patched, forms[i].patch);
+		out[forms[i].patch - 1] ^= 1;
+		is_int(look(type, 4, out, forms[i].patch, -before, original, patched), 0, "%s: another one is unknown",
+			forms[i].name);
+		ok(sled_inside(type, 4, 1, &low, &high, &resume) && low == 1 && high == (before ? 2 : 5),
+			"%s: where a thread would be between instructions", forms[i].name);
+		ok(!sled_is_own(type, 0, forms[i].own + before, 16), "%s: any bytes may be a function's own",
+			forms[i].name);
+	}
+	/* Cut off in the middle. */
+	sled_keep(SLED_ENTRY_PADDING, padded + 5, original);
+	sled_patched(SLED_ENTRY_PADDING, 0, 0x1000, patched, &from);
+	memcpy(patched + 5, padded + 5, 2);
+	is_int(look(SLED_ENTRY_PADDING, 4, patched, 7, -5, original, NULL), SLED_IS_OFF,
+		"the jump before an entry alone: off, and not the file's");
+	ok(sled_inside(SLED_ENTRY_PADDING, 4, 0, &low, &high, &resume) && low == -5 && high == -4 && resume == 0,
+		"switched off: whoever is at the jump before the entry goes on at the entry");
+	ok(!sled_inside(SLED_ENTRY, 6, 0, &low, &high, &resume), "nobody is inside of a jump");
+}
+
 int main(void)
 {
 	test_xray();
@@ -416,5 +471,6 @@ int main(void)
 	test_nops();
 	test_patched();
 	test_states();
+	displaced();
 	return done_testing();
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -317,6 +318,38 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
+static void test_copies(void)
+{
+	uint64_t low = find_room(4 * REACH), text = (low + 2 * REACH) & ~0xfffffful;
+	struct stub_pages pages;
+	uint32_t right = 0;
+	uint8_t *copies = stub_map_copies(&pages, text - 0x100000, text, text + PAGE, 130, 5000);
+
+	is_int((long long)(uintptr_t)pages.start, (long long)(text - 0x100000),
+		"a block with copies is where it should be");
+	is_int(copies - pages.start, 130 * STUB_SIZE, "the copies follow the stubs");
+	copies[0] = copies[4999] = 0xc3;
+	is_int(stub_finish_copies(&pages), 0, "it can be finished");
+	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.code_size, "r-xp") &&
+			pages.code_size >= 130 * STUB_SIZE + 5000,
+		"stubs and copies are read+execute");
+	ok(all_pages_are((uint64_t)(uintptr_t)stub_cell(&pages, 0), 130 * sizeof(struct stub_cell), "rw-p"),
+		"the cells are read+write");
+	for (uint32_t i = 0; i < 130; i++)
+		right += is_cell_stub(stub_address(&pages, i), stub_cell(&pages, i));
+	is_int(right, 130, "each stub has its cell");
+	is_int((long long)stub_rest_of(stub_address(&pages, 7)), (long long)stub_rest(&pages, 7), "and its rest");
+	((void (*)(void))(uintptr_t)copies)();
+	((void (*)(void))(uintptr_t)(copies + 4999))();
+	stub_unmap(&pages);
+	occupy(text - 0x100000, PAGE);
+	copies = stub_map_copies(&pages, text - 0x100000, text, text + PAGE, 1, 16);
+	int64_t distance = (int64_t)((uintptr_t)copies - text);
+	ok(copies && llabs(distance) < (int64_t)REACH, "elsewhere within reach, where the place is taken");
+	stub_unmap(&pages);
+	munmap((void *)(uintptr_t)(text - 0x100000), PAGE);
+}
+
 /* The module's own stubs: 32 at a time, until all are taken. */
 static void test_fixed(void)
 {
@@ -396,6 +429,7 @@ int main(void)
 	test_reserved();
 	test_events();
 	test_block();
+	test_copies();
 	test_fixed();
 	test_refused();
 	return done_testing();
