@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "audit/live/entry.h"
-#include "audit/unwinder.h"
+#include "audit/live/unwinder.h"
 #include "t/lib/core.h"
 #include "t/lib/live_load.h"
 #include "x86_64/tramp.h"

@@ -55,9 +55,13 @@ kind() {
 	is "$(object d libother.so .sites)" '{}' "$name: nothing of the other library was touched"
 }
 
+# Of the kind entry.
+XAUDIT_INDEX=$tmp/indexes
+export XAUDIT_INDEX
 calls=2/1/1/
 kind patchable patchable 12 patchable_library
 kind plt plt 0 library "$CC"
+kind entry entry 12 library "$CC"
 if [ -n "$CLANG" ]; then
 	kind xray xray 12 xray_library
 else
@@ -83,10 +87,10 @@ for how in mdwe eperm kill; do
 	status=0
 	./deny "$how" true || status=$?
 	if [ "$status" -eq 77 ]; then
-		skip 4 "this kernel has no $how"
+		skip 5 "this kernel has no $how"
 		continue
 	fi
-	for kinds in patchable plt xray; do
+	for kinds in patchable plt entry xray; do
 		if [ "$kinds" = xray ] && [ -z "$CLANG" ]; then
 			skip 1 'no clang here'
 			continue
