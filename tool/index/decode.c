@@ -3,22 +3,16 @@
 
 #include <Zydis/Zydis.h>
 
+/* Made once; only the first thread of the command decodes. */
 static const ZydisDecoder *decoder(void)
 {
-	static const ZydisDecoder ready = {
-		.machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
-		.stack_width = ZYDIS_STACK_WIDTH_64,
-		/* As ZydisDecoderInit() has it: what processors do with prefixes that mean nothing elsewhere. */
-		.decoder_mode = {
-			[ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE,
-			[ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
-			[ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE,
-			[ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,
-			[ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE,
-		},
-	};
+	static ZydisDecoder made;
+	static bool is_made;
 
-	return &ready;
+	if (!is_made)
+		is_made = ZYAN_SUCCESS(
+			ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+	return &made;
 }
 
 static uint8_t flow_of(const ZydisDecodedInstruction *in)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One instruction, as the index needs it: where it goes on, what it addresses. All that knows the decoder (Zydis).
- * Pure; any thread.
+ * Pure; one thread.
  */
 #ifndef XAUDIT_TOOL_INDEX_DECODE_H
 #define XAUDIT_TOOL_INDEX_DECODE_H
