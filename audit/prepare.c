@@ -186,11 +186,14 @@ static void forget_half(struct object *object)
 {
 	struct process_held held;
 
-	if (!object->marks && !object->sites.functions && !object->sites.arena.blocks)
+	if (!object->marks && !object->sites.functions && !object->sites.arena.blocks && !object->index.head)
 		return;
 	process_lock(&held);
 	sys_fill(&object->sites, 0, sizeof(object->sites));
 	object->marks = NULL;
+	object->index = (struct index){ 0 };
+	object->entries = NULL;
+	object->room_functions = object->room_sites = 0;
 	object->usable = object->usable_functions = 0;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (!kind_has(kind, KIND_BOUND))

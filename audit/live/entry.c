@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/entry.h"
 
-#include <errno.h> /* ENOMEM */
+#include <errno.h>    /* ENOMEM */
+#include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
 #include "audit/live/load_code.h"
@@ -394,8 +395,10 @@ int entry_is_as_expected(const struct load *load, const struct index_function *f
 {
 	uint64_t site, from, end, site_end, from_end;
 
-	return bytes_of(load->object, f, &site, &from, &end) && load_code_segment(load, site, &site_end) &&
-	       load_code_segment(load, from, &from_end) && site_end == from_end && end <= site_end &&
+	/* Code that may be executed only can't be compared. */
+	return bytes_of(load->object, f, &site, &from, &end) &&
+	       load_code_segment(load, site, &site_end) & PROT_READ && load_code_segment(load, from, &from_end) &&
+	       site_end == from_end && end <= site_end &&
 	       sys_same((const void *)(uintptr_t)(load->base + from), f->original, f->originals);
 }
 
