@@ -16,6 +16,7 @@
 #include "audit/bind.h"
 #include "audit/check/check.h"
 #include "audit/children.h"
+#include "audit/cyg.h"
 #include "audit/freestanding.h"
 #include "audit/image.h"
 #include "audit/imports.h"
@@ -237,6 +238,7 @@ static void open_object(void *argument)
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
+	cyg_open(load, &imports);
 	opening->load = load;
 }
 
@@ -413,6 +415,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	started = 1;
 	sanitizer_settled();
 	runtime_symbols_settled();
+	cyg_settled();
 	for (const struct load *load = first ? loads : NULL; load; load = load->next)
 		look_for_close(load);
 	if (check_mode())

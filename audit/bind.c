@@ -358,3 +358,10 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	process_unlock(&held);
 	return body;
 }
+
+uint64_t bind_told(struct load *load, const void *side)
+{
+	struct binding *b = stub_for(load, NULL, (uint64_t)(uintptr_t)side, tramp_told);
+
+	return b ? b->stub : 0;
+}

@@ -17,4 +17,10 @@
 /* The address to bind instead of symbol->st_value, or symbol->st_value itself. flags: la_symbind64's. */
 uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name);
 
+/*
+ * A stub of the load's that leads to the function whose address is the first word of what `side` points to
+ * (x86_64/tramp_told.S); 0: no memory. Lock held.
+ */
+uint64_t bind_told(struct load *load, const void *side);
+
 #endif

@@ -16,6 +16,8 @@ static const char *const names[IMPORTS] = {
 	[IMPORT_CUSTOM_HANDLER] = "_ZN6__xray22XRayPatchedCustomEventE",
 	[IMPORT_TYPED_HANDLER] = "_ZN6__xray21XRayPatchedTypedEventE",
 	[IMPORT_DLCLOSE] = "dlclose",
+	[IMPORT_CYG_ENTER] = "__cyg_profile_func_enter",
+	[IMPORT_CYG_LEAVE] = "__cyg_profile_func_exit",
 	[IMPORT_TSAN] = "__tsan_init",
 	[IMPORT_MSAN] = "__msan_init",
 	[IMPORT_DFSAN] = "__dfsan_arg_tls",
@@ -25,7 +27,8 @@ static const char *const names[IMPORTS] = {
 static inline int may_concern(const char *name)
 {
 	if (name[0] == '_')
-		return (name[1] == '_' && (name[2] == 'x' || name[2] == 't' || name[2] == 'm' || name[2] == 'd')) ||
+		return (name[1] == '_' && (name[2] == 'x' || name[2] == 't' || name[2] == 'm' || name[2] == 'd' ||
+						      (name[2] == 'c' && name[3] == 'y'))) ||
 		       (name[1] == 'Z' && name[2] == 'N' && name[3] == '6' && name[4] == '_');
 	return name[0] == 'd' && name[1] == 'l' && name[2] == 'c';
 }
@@ -145,4 +148,12 @@ unsigned imports_defined(const struct load *load, unsigned mask)
 			defined |= 1u << i;
 	}
 	return defined;
+}
+
+uint64_t imports_definition(const struct load *load, enum import import)
+{
+	struct symbol_tables t;
+	const Elf64_Sym *symbol = symbol_tables(&t, load) ? symbol_look(&t, names[import]) : NULL;
+
+	return is_definition(symbol) && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC ? load->base + symbol->st_value : 0;
 }

@@ -26,6 +26,8 @@ enum import {
 	IMPORT_TYPED_HANDLER,
 	IMPORTS_XRAY, /* the ones before are XRay's */
 	IMPORT_DLCLOSE = IMPORTS_XRAY,
+	IMPORT_CYG_ENTER, /* what -finstrument-functions calls */
+	IMPORT_CYG_LEAVE,
 	IMPORT_TSAN, /* of sanitizers, defined in the program itself or in their library (sanitizer.h) */
 	IMPORT_MSAN,
 	IMPORT_DFSAN,
@@ -46,5 +48,8 @@ void imports_look(struct imports *imports, const struct load *load);
 
 /* Which of these (mask of 1 << enum import) does the object define for others? */
 unsigned imports_defined(const struct load *load, unsigned mask);
+
+/* The address of the function that it defines for others; 0: none. */
+uint64_t imports_definition(const struct load *load, enum import import);
 
 #endif

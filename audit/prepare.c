@@ -6,6 +6,7 @@
 #include <string.h> /* memcmp */
 
 #include "audit/entry.h"
+#include "audit/live/cyg.h"
 #include "audit/live/entry.h"
 #include "audit/live/requests.h"
 #include "audit/live/load_code.h"
@@ -29,7 +30,7 @@ static void refuse_all(struct object *object, enum trace_reason reason)
 {
 	object->refused = reason;
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
-		if (!(object->marks[i] & (FUNCTION_ON | FUNCTION_READY)))
+		if (!(object->marks[i] & (FUNCTION_ON | FUNCTION_READY)) || cyg_is(object, i))
 			continue;
 		object->marks[i] &= (uint8_t)~(FUNCTION_ON | FUNCTION_READY);
 		object->counts[object->sites.function[i].kind][object->counted[i]]--;
@@ -236,7 +237,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	if (kinds != in_file && indexed == TRACE_REASON_TRACED)
 		entry_plan(object, &index);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
-	if (!object->usable) {
+	if (!object->usable && !(object->marks && set->of[TRACE_KIND_CYG].functions)) {
 		/* No site could ever be patched: keep none. */
 		object->marks = NULL;
 		object->usable_functions = 0;
@@ -427,6 +428,23 @@ static void prepare_sleds(struct load *load)
 	process_unlock(&held);
 }
 
+/* Functions that tell of their calls themselves: if one is wanted, all have ids, and their calls come to us. */
+static void prepare_told(struct object *object)
+{
+	const struct site_range *range = &object->sites.of[TRACE_KIND_CYG];
+	struct process_held held;
+	int wanted = 0;
+
+	for (uint32_t i = range->function; object->marks && i < range->function + range->functions; i++)
+		wanted |= object->marks[i] & (FUNCTION_ON | FUNCTION_READY);
+	if (!wanted)
+		return;
+	process_lock(&held);
+	if (cyg_take_ids(object))
+		announce_new_sleds(object);
+	process_unlock(&held);
+}
+
 /* XRay's mask when its functions are looked for in all objects: the program can ask for them (xray.h). ld.so's lock. */
 static unsigned for_interface;
 
@@ -457,6 +475,7 @@ void prepare(struct load *load, const struct image *image)
 		unwinder_look();
 	if (scanned || set->of[TRACE_KIND_ENTRY].functions)
 		prepare_sleds(load);
+	prepare_told(load->object);
 	process_lock(&held);
 	if (kinds)
 		load_code_count_pages(load);

@@ -88,19 +88,25 @@ static void refused(const struct load *load)
 	process_say(buffer);
 }
 
+int runtime_symbols_set(const struct load *load, const Elf64_Sym *symbol, uint64_t address)
+{
+	Elf64_Sym after = *symbol;
+
+	after.st_other = (unsigned char)((after.st_other & ~3) | STV_HIDDEN);
+	after.st_shndx = SHN_ABS;
+	after.st_value = address;
+	return write_symbol(load, (uint64_t)(uintptr_t)symbol, &after);
+}
+
 /* Lock held. */
 static void supply(struct load *load, enum import import, const Elf64_Sym *symbol)
 {
 	struct supplied *s = arena_alloc(&load->arena, sizeof(*s));
-	Elf64_Sym after = *symbol;
 
 	if (!s)
 		return;
 	*s = (struct supplied){ recent, load, (uint64_t)(uintptr_t)symbol, *symbol, import };
-	after.st_other = (unsigned char)((after.st_other & ~3) | STV_HIDDEN);
-	after.st_shndx = SHN_ABS;
-	after.st_value = target(import);
-	if (write_symbol(load, s->address, &after))
+	if (runtime_symbols_set(load, symbol, target(import)))
 		refused(load);
 	else
 		recent = s;

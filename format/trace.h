@@ -460,9 +460,10 @@ struct trace_pages {
 	X(2, PLT, "plt")            \
 	X(3, CALLS, "calls")        \
 	X(4, GUARD, "guard")        \
-	X(5, ENTRY, "entry")
+	X(5, ENTRY, "entry")        \
+	X(6, CYG, "cyg")
 /* As messages list them. */
-#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard, entry"
+#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard, entry, cyg"
 #define TRACE_KIND_WORD(number, NAME, word) word ", "
 _Static_assert(sizeof(TRACE_KIND_WORDS ", ") == sizeof(TRACE_KINDS(TRACE_KIND_WORD)), "all of them");
 

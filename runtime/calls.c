@@ -8,6 +8,7 @@
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
+#include "runtime/told.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/libc.h"
@@ -53,11 +54,12 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 			return;
 		}
 		if (take_top(&stack->hot, top, outer)) {
+			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
 			filter_left(stack, entry.word & TRACE_ID_MASK);
-			if (!filter_take_back(thread, entry.word, (uint32_t)clock_now()))
+			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
 				recorder_write(thread, stack,
 					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
-			if (handled)
+			if (handled && !told)
 				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
@@ -73,6 +75,12 @@ static int holds_label(uint64_t slot)
 	       (clock_source() != TRACE_CLOCK_TSC && mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_mono));
 }
 
+/* Does the word hold the return address that the entry of an XRay call, or of one that was told, has? */
+static int is_kept(const struct mirror_entry *entry, uint64_t word)
+{
+	return entry->address & TOLD_MARK ? (entry->address & TOLD_ADDRESS) == word : entry->address == word;
+}
+
 /*
  * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
  * since, but for the page that the thread is seen to use.
@@ -84,8 +92,8 @@ static int is_held(uint64_t slot, uint64_t here)
 	if ((slot ^ here) >> 12)
 		return holds_label(slot) ||
 		       (!(slot & 8) && entry->address && mirror_holds(slot + 8, (uint32_t)entry->address));
-	return calls_is_intercepted(slot) || (!(slot & 8) && entry->address &&
-						     ((const uint64_t *)(uintptr_t)slot)[1] == entry->address);
+	return calls_is_intercepted(slot) ||
+	       (!(slot & 8) && entry->address && is_kept(entry, ((const uint64_t *)(uintptr_t)slot)[1]));
 }
 
 /* The outermost open call at or below the slot (the top is one); 0: the chain is damaged. */
@@ -503,7 +511,7 @@ static int is_genuine(const struct stack *stack, uint64_t slot)
 	 * outer call is not open any more.
 	 */
 	return calls_is_intercepted(slot) ||
-	       (((const uint64_t *)(uintptr_t)slot)[1] == entry->address && is_open(stack, slot + 8ull * entry->link));
+	       (is_kept(entry, ((const uint64_t *)(uintptr_t)slot)[1]) && is_open(stack, slot + 8ull * entry->link));
 }
 
 enum tramp_answer tramp_slow_leave(uint64_t slot)

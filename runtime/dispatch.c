@@ -5,6 +5,14 @@
 
 void (*dispatch_table[TRAMP_EVENTS])(void);
 
+static enum dispatch_set now = DISPATCH_IDLE;
+
+enum dispatch_set dispatch_now(void)
+{
+	/* Relaxed: as of the table. */
+	return __atomic_load_n(&now, __ATOMIC_RELAXED);
+}
+
 void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 {
 	int tsc = clock == TRACE_CLOCK_TSC;
@@ -34,4 +42,6 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 	for (int i = 0; i < TRAMP_EVENTS; i++)
 		/* C11: relaxed. Code that reads an entry needs no other data that we wrote; x86: plain mov. */
 		__atomic_store_n(&dispatch_table[i], use[i], __ATOMIC_RELAXED);
+	/* Relaxed, as above. */
+	__atomic_store_n(&now, set, __ATOMIC_RELAXED);
 }

@@ -22,4 +22,7 @@ enum dispatch_set {
 /* Points every event at one set of trampolines, for this clock. */
 void dispatch_use(enum dispatch_set set, enum trace_clock clock);
 
+/* The set that was chosen last, for events that no trampoline makes. Any context. */
+enum dispatch_set dispatch_now(void);
+
 #endif

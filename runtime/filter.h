@@ -59,6 +59,15 @@ int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 /* Counts the stack's open calls anew, after it was parted. Lock held. */
 void filter_count(struct stack *stack);
 
+/* May one more call of this function be recorded on the stack? By the thread that runs on the stack. */
+static inline int filter_admits(struct stack *stack, uint32_t id)
+{
+	if (!stack_has_calls(stack))
+		stack->depth = stack->below = 0;
+	return !(filter_options.below && !stack->below && !filter_opens(id)) &&
+	       !(filter_options.depth && stack->depth >= filter_options.depth);
+}
+
 /* A call of this function is not open any more on the stack. By the thread that runs on the stack. */
 static inline void filter_left(struct stack *stack, uint32_t id)
 {

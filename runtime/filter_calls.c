@@ -12,13 +12,7 @@
 static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t dead, uint32_t id)
 {
 	stack = calls_settle(thread, stack, dead);
-	if (!stack_has_calls(stack))
-		stack->depth = stack->below = 0;
-	if (filter_options.below && !stack->below && !filter_opens(id))
-		return NULL;
-	if (filter_options.depth && stack->depth >= filter_options.depth)
-		return NULL;
-	return stack;
+	return filter_admits(stack, id) ? stack : NULL;
 }
 
 /* A call whose time will not be known. */

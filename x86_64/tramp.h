@@ -120,6 +120,9 @@ void tramp_limit(void), tramp_lock(void);
  */
 extern const char tramp_return_tsc[], tramp_return_mono[];
 
+/* A gate of another kind: goes to a function in C (x86_64/tramp_told.S). */
+void tramp_told(void);
+
 /* Gates: `jmp *dispatch_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);

@@ -4,6 +4,7 @@
 #include <errno.h> /* EAGAIN */
 
 #include "audit/live/announce.h"
+#include "audit/live/cyg.h"
 #include "audit/live/entry.h"
 #include "audit/live/load_code.h"
 #include "audit/live/named.h"
@@ -128,6 +129,8 @@ static enum trace_reason have_stubs(struct load *load, uint32_t function)
 	unsigned stub = kind_rows[load->object->sites.function[function].kind].stub;
 	enum trace_reason reason = TRACE_REASON_TRACED;
 
+	if (cyg_is(load->object, function))
+		return load->cyg ? reason : TRACE_REASON_NOT_PREPARED;
 	if (stub == KIND_STUB_COPY)
 		return (reason = entry_stubs(load)) ? reason : entry_refused(load, function);
 	return stub != KIND_STUB_NONE ? load_code_stubs(load) : reason;
@@ -149,7 +152,8 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[i];
 	enum trace_reason reason = f->reason ? f->reason : object->refused;
-	uint32_t write = 0, on = 0;
+	/* What has no site is on by its mark. */
+	uint32_t write = 0, on = cyg_is(object, i) && load_code_is_on(load, i), all = f->count + cyg_is(object, i);
 
 	if (!batch->on && reason)
 		return 0;
@@ -170,9 +174,9 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 			batch_recount(object, i, reason);
 		return 0;
 	}
-	uint32_t changed = batch->on ? f->count - on : on;
+	uint32_t changed = batch->on ? all - on : on;
 	batch->result->changed += changed;
-	batch->result->already += f->count - changed;
+	batch->result->already += all - changed;
 	batch->changed[rule] += changed;
 	if (!batch->rule && (batch->on || changed))
 		object->marks[i] |= FUNCTION_XRAY;
@@ -222,7 +226,7 @@ static int judge_sleds(struct batch *batch, struct load *load)
 		sites += write;
 	}
 	/* Before any of them raises its first event. */
-	if (batch->on && (load->stubs.written || load->entries))
+	if (batch->on && (load->stubs.written || load->entries || load->cyg))
 		announce_new_sleds(object);
 	for (uint32_t i = 0; i < set->functions; i++)
 		if (wanted[i] & TURN)

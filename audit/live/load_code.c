@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
+#include "audit/live/cyg.h"
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
 #include "runtime/maps.h"
@@ -195,6 +196,8 @@ int load_code_is_on(const struct load *load, uint32_t function)
 {
 	const struct site_function *f = &load->object->sites.function[function];
 
+	if (cyg_is(load->object, function))
+		return load->cyg && load->object->marks && load->object->marks[function] & FUNCTION_ON;
 	for (uint32_t i = 0; i < f->count; i++)
 		if (load_code_look(load, f->first + i) != SLED_IS_ON)
 			return 0;
@@ -216,7 +219,7 @@ static int has_calls(const struct object *object, uint32_t function)
 	for (uint32_t i = f->first; i < f->first + f->count; i++)
 		if (!sled_is_event(object->sites.site[i].type))
 			return 1;
-	return 0;
+	return cyg_is(object, function);
 }
 
 int64_t load_code_function_at(const struct object *object, uint64_t address)

@@ -11,6 +11,7 @@ audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audi
 	audit/live/retired.c audit/live/retired.h audit/live/room.c audit/live/room.h audit/live/runtime_symbols.c \
 	audit/live/switch.c audit/live/switch.h audit/live/unwinder.c audit/live/unwinder.h audit/live/xray.c \
 	audit/live/xray.h
+audit_live_liblive_la_SOURCES += audit/live/cyg.c audit/live/cyg.h
 audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # What the rules answer on any thread, and the table of kinds.

@@ -212,6 +212,10 @@ int site_scan_guards(struct site_set *set, struct site_file *file, int kind, con
 /* Adds the tables that notes name; allocates nothing when there are none. Returns 0 or -ENOMEM. */
 int site_find_guards(struct site_file *file, struct site_maps *maps);
 
+/* The calls of the file that -finstrument-functions made; their functions, which have no sites. As above. */
+int site_find_cyg(struct site_file *file, struct site_maps *maps);
+int site_scan_cyg(struct site_set *set, struct site_file *file, int kind, const struct site_maps *maps);
+
 /* Fills set->event, once all sites are known. Returns 0 or -ENOMEM. */
 int site_read_events(struct site_set *set, struct site_file *file);
 

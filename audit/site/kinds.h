@@ -34,7 +34,7 @@ enum kind_flags {
 
 /* What sites jump to. In all kinds, each event sled has a stub of its own in addition. */
 enum kind_stub {
-	KIND_STUB_NONE,	   /* code of the same function (site_range.target) */
+	KIND_STUB_NONE,	   /* code of the same function (site_range.target); or none, where nothing is written */
 	KIND_STUB_XRAY,	   /* of the load, one per type of sled: the sled tells the function's index */
 	KIND_STUB_CELL,	   /* of the load, one per function, with a cell (x86_64/stub.h) */
 	KIND_STUB_BINDING, /* as KIND_STUB_CELL, made when the function is bound first */
@@ -68,7 +68,8 @@ enum kind_listed {
 		"functions that hold guards (XAUDIT_IF_TRACED of xaudit.h)")                                           \
 	X(ENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0,                                                  \
 		KINDS_SLED(ENTRY) | KINDS_SLED(ENTRY_PADDING) | KINDS_SLED(ENTRY_PADDING_CET), COPY, SITES,            \
-		"functions whose first instructions can run elsewhere")
+		"functions whose first instructions can run elsewhere")                                                \
+	X(CYG, KIND_EVENTS, NULL, 0, 0, NONE, SITES, "functions compiled with -finstrument-functions")
 #define KINDS_SLED(TYPE) (1u << SLED_##TYPE)
 
 struct kind_row {

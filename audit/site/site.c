@@ -83,6 +83,7 @@ static const struct scanner {
 	[TRACE_KIND_XRAY] = {SITE_XRAY_ENTRY_SIZE, NULL, site_scan_xray},
 	[TRACE_KIND_PATCHABLE] = {SITE_PATCHABLE_ENTRY_SIZE, NULL, site_scan_patchable},
 	[TRACE_KIND_GUARD] = {0, site_find_guards, site_scan_guards},
+	[TRACE_KIND_CYG] = {0, site_find_cyg, site_scan_cyg},
 };
 
 /* The bytes that a patch of the site writes or covers. */

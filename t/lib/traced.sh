@@ -25,13 +25,16 @@ program() {
 		bail "$out does not compile"
 }
 
-# xray_library and patchable_library OUT SOURCE [FLAG]...; no clang: status 1.
+# xray_library, patchable_library and cyg_library OUT SOURCE [FLAG]...; no clang: status 1.
 xray_library() {
 	[ -n "$CLANG" ] || return 1
 	library "$CLANG" "$@" -fxray-instrument -fxray-instruction-threshold=1
 }
 patchable_library() {
 	library "$CC" "$@" -fpatchable-function-entry=5
+}
+cyg_library() {
+	library "$CC" "$@" -finstrument-functions
 }
 
 # record DIR ARG...: xaudit record into $tmp/DIR, at most $seconds, a minute if not set. Sets $status, $out and $err.

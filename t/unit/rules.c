@@ -66,15 +66,15 @@ static const struct {
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
 	{ "[program]\nkinds = xray foo plt\n",
-		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, none" },
+		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
 	{ "[program]\nkinds = xray\n\n  fentry\n",
-		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, entry, none" },
+		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
 	{ "[program]\nkinds = none plt\n", "2: kind 'none' beside other kinds; allowed: none alone, or any of xray, "
-					   "patchable, plt, calls, guard, entry" },
+					   "patchable, plt, calls, guard, entry, cyg" },
 	{ "[program]\nkinds = plt\nkinds = none\n", "3: kind 'none' beside other kinds; allowed: none alone, or any of "
-						    "xray, patchable, plt, calls, guard, entry" },
+						    "xray, patchable, plt, calls, guard, entry, cyg" },
 	{ "[program]\nkinds =\n",
-		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, none" },
+		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
 	{ "[program]\nfallback = plt\n", "2: bad value 'plt' for key 'fallback'; allowed: entry, none" },
 	{ "[program]\nfallback = entry\nfallback = none\n",
 		"3: fallback is both entry and none; allowed: one of them" },
@@ -226,7 +226,8 @@ static void errors(void)
 	env_rules = "[trace]\noutput = x\n\n[library *]\nkinds = foo\n";
 	is_int(read_rules(&rules, NULL), -1, "bad rules of the command line are refused");
 	is_str(said,
-		"xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, none\n",
+		"xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, "
+		"none\n",
 		"and no line number confuses anybody");
 	env_rules = "[library *]\nkinds foo\n";
 	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");

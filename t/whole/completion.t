@@ -90,5 +90,5 @@ done
 
 # ---- lists ----
 
-is "$(offer xaudit record -k plt,c)" 'plt,calls' 'of a list, the last word is completed'
+is "$(offer xaudit record -k plt,ca)" 'plt,calls' 'of a list, the last word is completed'
 done_testing

@@ -269,7 +269,7 @@ output = d
 kind = plt
 END
 refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, entry, \
-none" <<'END'
+cyg, none" <<'END'
 [library *]
 kinds = xray ptl
 END

@@ -70,6 +70,10 @@ kind 'patchable, prepared' patchable patchable/controlled
 kind 'patchable, not prepared' patchable patchable/controlled 'prepare = none'
 kind plt plt plain/controlled
 kind 'plt, prepare = none' plt plain/controlled 'prepare = none'
+mkdir cyg
+cyg_library cyg/libcontrolled.so controlled_library.c -DDIGITS=2
+program "$CC" cyg/controlled controlled.c -Lcyg -lcontrolled
+kind cyg cyg cyg/controlled
 mkdir xray
 if xray_library xray/libcontrolled.so controlled_library.c -DDIGITS=2; then
 	program "$CC" xray/controlled controlled.c -Lxray -lcontrolled
@@ -305,7 +309,7 @@ fails 2 '^xaudit ctl: what is to be done there\? usage: xaudit ctl PID COMMAND$'
 fails 2 '^xaudit ctl: which process\? usage: xaudit ctl PID COMMAND$' 'nobody to ask'
 fails 2 "^xaudit ctl: unknown mode 'fast'; allowed: stream, ring, count\$" 'no mode' 1 mode fast
 fails 2 '^xaudit ctl: enable what\? give rules: \[KIND:\]FUNCTION\[@LIBRARY\]$' 'no rule' 1 enable
-fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard, entry\$" \
+fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard, entry, cyg\$" \
 	'no kind' 1 enable usdt:f
 fails 2 "^xaudit ctl: 'plt:@libz' is no rule: \[KIND:\]FUNCTION\[@LIBRARY\], each a pattern\$" \
 	'no function' 1 enable plt:@libz

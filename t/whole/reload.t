@@ -63,6 +63,7 @@ export XAUDIT_INDEX
 library "$CC" libone.so plugin.c -DNAME=one
 bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" libone.so || bail 'no index'
 kind entry entry "$sleds" library "$CC"
+kind cyg cyg "$sleds" cyg_library
 kind 'both at once' plt,patchable "$sleds" patchable_library
 if [ -n "$CLANG" ]; then
 	kind xray xray "$sleds" xray_library

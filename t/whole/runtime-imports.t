@@ -49,7 +49,7 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 # Files of runtime/ (and runtime/handlers/), each after all files that it needs; runtime/start.c gives pointers to the
 # others.
 layers='identity text output arena maps surroundings clock dispatch broker epoch snapshot_file snapshot_meta
-	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls
+	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls told
 	objects handlers events custom snapshot control start'
 
 # Such an order for tool/read/.

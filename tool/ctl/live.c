@@ -173,9 +173,17 @@ static bool read_two(const struct ctl_process *process, struct text *text, uint6
 struct tables {
 	struct site *site;
 	struct site_function *function;
+	uint8_t *marks;
 	uint32_t sites, functions;
 	uint32_t first_entry; /* function of kind entry */
 };
+
+static void free_tables(const struct tables *t)
+{
+	free(t->site);
+	free(t->function);
+	free(t->marks);
+}
 
 static bool read_tables(const struct ctl_process *process, const struct object *object, struct tables *t)
 {
@@ -183,15 +191,16 @@ static bool read_tables(const struct ctl_process *process, const struct object *
 
 	*t = (struct tables){ .sites = set->sites, .functions = set->functions,
 		.first_entry = set->of[TRACE_KIND_ENTRY].function };
-	if (!object->scanned || !t->sites || t->sites > MOST_SITES || t->functions > MOST_SITES)
+	if (!object->scanned || !t->functions || !object->marks || t->sites > MOST_SITES || t->functions > MOST_SITES)
 		return false;
 	t->site = memory_zeroed(t->sites, sizeof(*t->site));
 	t->function = memory_zeroed(t->functions, sizeof(*t->function));
-	if (ctl_read(process, at(set->site), t->site, t->sites * sizeof(*t->site)) &&
-		ctl_read(process, at(set->function), t->function, t->functions * sizeof(*t->function)))
+	t->marks = memory_zeroed(t->functions, 1);
+	if ((!t->sites || ctl_read(process, at(set->site), t->site, t->sites * sizeof(*t->site))) &&
+		ctl_read(process, at(set->function), t->function, t->functions * sizeof(*t->function)) &&
+		ctl_read(process, at(object->marks), t->marks, t->functions))
 		return true;
-	free(t->site);
-	free(t->function);
+	free_tables(t);
 	return false;
 }
 
@@ -250,6 +259,19 @@ static void add_sites(const struct ctl_process *process, struct status_object *o
 		kind->on += read_two(process, &text, address, two) && sled_is_on((enum sled_type)site->type, two) &&
 			    (!sled_row(site->type)->displaces ||
 				    is_entry_on(process, blocks, site->function - t->first_entry));
+	}
+}
+
+/* Functions that have no sites: their calls come to us, where the load is bound so. */
+static void add_told(struct status_object *object, const struct tables *t, const struct load *load)
+{
+	struct status_kind *kind = &object->kind[TRACE_KIND_CYG];
+
+	for (uint32_t i = 0; load->cyg && i < t->functions; i++) {
+		if (t->function[i].kind != TRACE_KIND_CYG)
+			continue;
+		kind->sites++;
+		kind->on += (t->marks[i] & FUNCTION_ON) != 0;
 	}
 }
 
@@ -380,16 +402,16 @@ static void add_object(const struct ctl_process *process, struct status *status,
 			continue;
 		to->loads++;
 		read_blocks(process, status, all, load, &blocks);
-		if (has_tables)
+		if (has_tables) {
 			add_sites(process, to, &tables, load, &blocks);
+			add_told(to, &tables, load);
+		}
 		status->stubs_kb += rss_within(all, at(load->stubs.start), load->stubs.size);
 		add_bindings(process, status, all, to, load);
 		add_pages(to, all, load);
 	}
-	if (has_tables) {
-		free(tables.site);
-		free(tables.function);
-	}
+	if (has_tables)
+		free_tables(&tables);
 }
 
 bool status_live(struct status *status, const struct ctl_process *process)

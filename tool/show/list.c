@@ -135,7 +135,8 @@ static int gather(struct list *list, int fd)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
 			list->sites[kind] = symbols.calls;
-		else if (kind_rows[kind].listed == KIND_LISTS_EXPORTS || kind_has((unsigned)kind, KIND_BY_INDEX))
+		else if (kind_rows[kind].listed == KIND_LISTS_EXPORTS || kind_has((unsigned)kind, KIND_BY_INDEX) ||
+			kind == TRACE_KIND_CYG)
 			list->sites[kind] = list->functions[kind];
 	return 0;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that the program tells of: compiled with -finstrument-functions, a function calls one function of ours where it
+ * begins, and one where it ends, with its own address and the address that it returns to.
+ *
+ * An open call is an entry of the mirror's chain (runtime/calls.h), as an XRay function's, kept below the slot of the
+ * frame's return address; that slot is looked for, as the first word above the call to us that holds the address. In a
+ * large frame it is not; then the call is kept above the slot of that call, in a word that is the frame's, too.
+ * A function that was inlined shares the frame, and the return address, of the one that it became a part of. Such calls
+ * are not in the chain: the frame's entry counts them. The trace has each by its id; readers know which end is whose.
+ *
+ * The entry's address tells: TOLD_MARK and the number of calls of inlined functions beside the address (48 bits).
+ * TOLD_ENDED: the outermost function has ended, it seems, though inlined ones are open (clang's leave their ends out
+ * when an exception comes by); if its frame is found gone then, that is no end that the trace should have.
+ *
+ * Any thread, async-signal-safe, no libc. Handlers of the program (runtime/handlers/) are not told of these calls.
+ */
+#ifndef XAUDIT_RUNTIME_TOLD_H
+#define XAUDIT_RUNTIME_TOLD_H
+
+#include <stdint.h>
+
+#define TOLD_MARK	(1ull << 63)
+#define TOLD_ENDED	(1ull << 62)
+#define TOLD_INLINED	(1ull << 48) /* one call of an inlined function */
+#define TOLD_INLINED_ALL (TOLD_ENDED - TOLD_INLINED)
+#define TOLD_ADDRESS	(TOLD_INLINED - 1)
+
+/*
+ * The function of this id begins, or ends. returns: the address it returns to. slot: of the return address of the call
+ * that tells. is_on: switched off, only a call that is open still ends.
+ */
+void told_enter(uint32_t id, uint64_t returns, uint64_t slot);
+void told_leave(uint32_t id, uint64_t returns, uint64_t slot, int is_on);
+
+#endif
