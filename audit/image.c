@@ -8,19 +8,13 @@
 #include "audit/site/kinds.h"
 #include "runtime/api/table.h" /* API_OWNER */
 #include "x86_64/elf.h"
+#include "x86_64/mirror.h"
 #include "x86_64/sys.h"
 
 #define PAGE 4096ul
 
 /* Bytes of ld.so's struct link_map, at least. It has 1100 to 1200 from glibc 2.31 on. */
 #define LINK_MAP_SIZE 1024
-
-static int is_mapped(uint64_t address)
-{
-	unsigned char resident;
-
-	return sys_call(__NR_mincore, (long)(address & ~(PAGE - 1)), PAGE, (long)&resident, 0, 0, 0) == 0;
-}
 
 static void find_range(struct image *image)
 {
@@ -182,7 +176,7 @@ static void find_headers(struct image *image, const struct link_map *map)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)map->l_addr;
 
-	if (!map->l_addr || !is_mapped(map->l_addr) || !sys_same(header->e_ident, ELFMAG, SELFMAG) ||
+	if (!map->l_addr || !mirror_is_readable(map->l_addr) || !sys_same(header->e_ident, ELFMAG, SELFMAG) ||
 		header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > PAGE)
 		return;
 	image->phdr = (const Elf64_Phdr *)(map->l_addr + header->e_phoff);

@@ -49,6 +49,26 @@ for mode in stream ring count; do
 		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
+# Libraries that are opened and closed under a filter.
+program "$CC" confined_load confined_load.c -L. -lcounted
+library "$CC" plugin_plt.so confined_plugin.c -L. -lcounted
+patchable_library plugin_patchable.so confined_plugin.c -L. -lcounted
+xray_library plugin_xray.so confined_plugin.c -L. -lcounted || :
+for how in kill deny; do
+	for kind in plt patchable xray; do
+		[ -e plugin_$kind.so ] || {
+			skip 1 'no clang here'
+			continue
+		}
+		record d -b 64k -k plt -k $kind -l libcounted.so -l 'plugin_*' \
+			./confined_load $how 1000 ./plugin_$kind.so
+		report d
+		is "$status/$out/$err/$(calls counted) $(calls plugin) $(sums)" \
+			'0/done//5000 2000 0 lost 0 unfinished' \
+			"$how, $kind: libraries come and go, and each call is there"
+	done
+done
+
 # Threads don't sleep in every run.
 turns=
 for turn in 1 2 3 4 5 6; do
