@@ -5,9 +5,9 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
+#include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"
 #include "runtime/thread.h"
-#include "x86_64/displace.h"
 #include "x86_64/sys.h"
 
 /* The reasons of an index have numbers of their own in a trace, in the same order. */
@@ -382,15 +382,6 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 
 /* ---- stubs and copies ---- */
 
-#define COPY_ALIGNMENT 16
-
-static size_t copy_room(const struct object *object, const struct entry_function *entry)
-{
-	const struct index_template *template = index_template(&object->index, entry->index);
-
-	return template ? (template->size + COPY_ALIGNMENT - 1u) & ~(COPY_ALIGNMENT - 1u) : 0;
-}
-
 int entry_is_as_expected(const struct load *load, const struct index_function *f)
 {
 	uint64_t site, from, end, site_end, from_end;
@@ -400,26 +391,6 @@ int entry_is_as_expected(const struct load *load, const struct index_function *f
 	       load_code_segment(load, site, &site_end) & PROT_READ && load_code_segment(load, from, &from_end) &&
 	       site_end == from_end && end <= site_end &&
 	       sys_same((const void *)(uintptr_t)(load->base + from), f->original, f->originals);
-}
-
-/* Writes the block's copies and cells. */
-static void fill(const struct load *load, const struct entry_block *block, uint8_t *copies)
-{
-	const struct object *object = load->object;
-
-	for (uint32_t i = 0; i < block->count; i++) {
-		const struct entry_function *entry = &object->entries[block->first + i];
-		struct stub_cell *cell = stub_cell(&block->pages, i);
-		size_t room = copy_room(object, entry);
-		if (!entry_is_as_expected(load, entry->index))
-			cell->target = TRACE_REASON_OTHER_BYTES;
-		else if (!displace_copy(index_template(&object->index, entry->index), load->base,
-				 entry->index->address, (uint64_t)(uintptr_t)copies, copies, room))
-			cell->target = TRACE_REASON_NO_ROOM;
-		else
-			cell->body = cell->target = (uint64_t)(uintptr_t)copies;
-		copies += room;
-	}
 }
 
 /* Gives ids to those that have none. */
@@ -453,7 +424,6 @@ enum trace_reason entry_stubs(struct load *load)
 	struct object *object = load->object;
 	uint32_t functions = range_of(object)->functions;
 	uint32_t first = load->entries ? load->entries->first + load->entries->count : 0;
-	size_t room = 0;
 
 	if (first == functions)
 		return TRACE_REASON_TRACED;
@@ -463,13 +433,11 @@ enum trace_reason entry_stubs(struct load *load)
 	if (!block)
 		return TRACE_REASON_NO_ROOM;
 	*block = (struct entry_block){ .next = load->entries, .first = first, .count = functions - first };
-	for (uint32_t i = first; i < functions; i++)
-		room += copy_room(object, &object->entries[i]);
-	uint8_t *copies = stub_map_copies(
-		&block->pages, load_code_place(load), load->start, load->end, block->count, room);
+	uint8_t *copies = stub_map_copies(&block->pages, entry_copy_place(load, block), load->start, load->end,
+		block->count, entry_copy_room(object, block));
 	if (!copies)
 		return TRACE_REASON_NO_ROOM;
-	fill(load, block, copies);
+	entry_copy_fill(load, block, copies);
 	if (stub_finish_copies(&block->pages))
 		return TRACE_REASON_PROTECTION;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */

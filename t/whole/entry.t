@@ -39,7 +39,7 @@ reasons() {
 # all N [ALONE]: what the rows are after N rounds.
 all() {
 	echo "entry_all 1, entry_alone $1, entry_calls $1, entry_hidden $1, entry_landed $1, entry_plain $((2 * $1))," \
-		"entry_short $1, entry_short_landed $1"
+		"entry_pushes $1, entry_short $1, entry_short_landed $1"
 }
 
 config ''
@@ -57,14 +57,21 @@ is "$said" '1270;same;private' 'a traced library does what it does, and dlsym() 
 is "$(rows), $(sums)" "$(all 10), 0 lost 0 unfinished" 'each call counts, in each form'
 is "$(reasons libentry.so)" '1 it jumps to its own beginning, which would count as a call
 1 traced at the entry only: the return must not be intercepted
-7 traced' 'what is refused has its reason'
+8 traced' 'what is refused has its reason'
 dump d
 # By order of the calls within the one of entry_all; what looks at its return address has an entry alone.
-is "$(jq -rn '[inputs | select(.function) | "\(.event) \(.function)"] | .[1:17] | join(",")' d.json)" \
+is "$(jq -rn '[inputs | select(.function) | "\(.event) \(.function)"] | .[1:19] | join(",")' d.json)" \
 	"entry entry_plain,exit entry_plain,entry entry_landed,exit entry_landed,entry entry_short,exit entry_short,\
 entry entry_short_landed,exit entry_short_landed,entry entry_calls,entry entry_plain,exit entry_plain,\
-exit entry_calls,entry entry_alone,entry entry_hidden,exit entry_hidden,entry entry_plain" \
+exit entry_calls,entry entry_pushes,exit entry_pushes,entry entry_alone,entry entry_hidden,exit entry_hidden,entry entry_plain" \
 	'entries and returns come in their order, through a displaced call, too' || diag "$(head -n 20 d.json)"
+
+# Loaded at the start, when nothing lies below the libraries yet.
+record d -c conf env LD_PRELOAD="$tmp/libentry.so" ./entry ./libentry.so 10 call off:entry_calls 10 call
+is "$(printf '%s' "$out" | tr '\n' ';')" "1270;e9 e8;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;\
+1270;e9 e8" 'a call whose first byte is the last one of the jump stays'
+report d
+is "$(calls entry_calls) $(calls entry_plain) $(calls entry_pushes)" '10 40 20' 'and the function is traced as ever'
 
 # It has the same build-id.
 strip -o libstripped.so libentry.so
@@ -84,17 +91,17 @@ run libentry.so 5
 is "$(rows)" 'entry_hidden 5' 'rules choose functions by name'
 is "$(reasons libentry.so)" '1 it jumps to its own beginning, which would count as a call
 1 traced
-7 not selected by the rules' 'only what is selected is counted as refused'
+8 not selected by the rules' 'only what is selected is counted as refused'
 
 # ---- switching ----
 config ''
 run libentry.so 10 off:entry_plain 10 on:entry_plain 100 'off:entry:*' 10 text 'on:*' 10
 is "$said" "1270;off entry_plain: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;\
 on entry_plain: 0, 1 functions, 1 changed, 0 already, 0 refused;12700;\
-off entry:*: 0, 8 functions, 8 changed, 0 already, 0 refused;1270;private;\
-on *: 0, 8 functions, 8 changed, 0 already, 0 refused;1270" 'functions are switched off and on from inside'
+off entry:*: 0, 9 functions, 9 changed, 0 already, 0 refused;1270;private;\
+on *: 0, 9 functions, 9 changed, 0 already, 0 refused;1270" 'functions are switched off and on from inside'
 is "$(rows)" "entry_all 4, entry_alone 130, entry_calls 130, entry_hidden 130, entry_landed 130, entry_plain 240, \
-entry_short 130, entry_short_landed 130" 'and only what was on is counted'
+entry_pushes 130, entry_short 130, entry_short_landed 130" 'and only what was on is counted'
 run libentry.so spin:500
 is "$said" 'wrong 0' 'also while threads call them'
 config 'enabled = no'
@@ -119,11 +126,11 @@ run libentry.so 1 reload 1 off:entry_plain reload 1 on:entry_plain reload 1
 is "$said" "127;127;off entry_plain: 0, 1 functions, 1 changed, 0 already, 0 refused;127;\
 on entry_plain: 0, 1 functions, 1 changed, 0 already, 0 refused;127" 'a library that is loaded again'
 is "$(rows)" "entry_all 4, entry_alone 4, entry_calls 4, entry_hidden 4, entry_landed 4, entry_plain 6, \
-entry_short 4, entry_short_landed 4" 'counts go on, by what was asked'
+entry_pushes 4, entry_short 4, entry_short_landed 4" 'counts go on, by what was asked'
 run libentry.so fork:10 thread:20 many:50
 is "$said" 'child 1270;thread 2540;many 6350' 'a child and threads'
 is "$(rows)" "entry_all 52, entry_alone 80, entry_calls 80, entry_hidden 80, entry_landed 80, entry_plain 160, \
-entry_short 80, entry_short_landed 80" 'count as they should'
+entry_pushes 80, entry_short 80, entry_short_landed 80" 'count as they should'
 
 # What the module calls in the program's libc is no call of the program's; and a thread stays one to its very end.
 config '' libc.so.6

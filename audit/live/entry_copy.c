@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/entry_copy.h"
+
+#include "audit/live/entry.h"
+#include "audit/live/load_code.h"
+#include "x86_64/displace.h"
+#include "x86_64/sys.h"
+
+#define ALIGNMENT 16
+#define PAGE	  4096ul
+
+#define CALL 0xe8 /* the first byte of a call, and the last one of a jump that is FARTHEST to NEAREST bytes long */
+#define FARTHEST (-0x18000000ll)
+#define NEAREST	 (-0x17000001ll)
+_Static_assert((uint32_t)FARTHEST == (uint32_t)CALL << 24 && (uint32_t)NEAREST >> 24 == CALL, "by that byte");
+
+static size_t room_for(const struct object *object, const struct entry_function *entry)
+{
+	const struct index_template *template = index_template(&object->index, entry->index);
+
+	return template ? (template->size + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u) : 0;
+}
+
+size_t entry_copy_room(const struct object *object, const struct entry_block *block)
+{
+	size_t room = 0;
+
+	for (uint32_t i = 0; i < block->count; i++)
+		room += room_for(object, &object->entries[block->first + i]);
+	return room;
+}
+
+/* Are these n bytes whole instructions of the few that functions begin with, and that run anywhere? */
+static int is_prologue(const uint8_t *p, size_t n)
+{
+	static const uint8_t frame[3] = { 0x48, 0x89, 0xe5 }, room[3] = { 0x48, 0x83, 0xec };
+
+	for (size_t i = 0, length; i < n; i += length) {
+		size_t left = n - i;
+		if ((p[i] & 0xf8) == 0x50) /* push */
+			length = 1;
+		else if (left >= 2 && p[i] == 0x41 && (p[i + 1] & 0xf8) == 0x50) /* push of r8 to r15 */
+			length = 2;
+		else if (left >= 3 && sys_same(p + i, frame, 3)) /* mov %rsp,%rbp */
+			length = 3;
+		else if (left >= 4 && sys_same(p + i, room, 3)) /* sub $n,%rsp */
+			length = 4;
+		else
+			return 0;
+	}
+	return 1;
+}
+
+/* Is its call's first byte the last one under the jump? */
+static int ends_in_call(const struct index_function *f)
+{
+	return f->flags & INDEX_DISPLACES_CALL && f->form == INDEX_FORM_JUMP &&
+	       f->length == INDEX_JUMP - 1 + INDEX_JUMP && f->originals == f->length &&
+	       f->original[INDEX_JUMP - 1] == CALL && is_prologue(f->original, INDEX_JUMP - 1);
+}
+
+static uint64_t site_of(const struct load *load, const struct index_function *f)
+{
+	return load->base + f->address + f->skip;
+}
+
+int entry_copy_keeps_call(const struct load *load, const struct index_function *f, uint64_t stub)
+{
+	int64_t distance = (int64_t)(stub - (site_of(load, f) + INDEX_JUMP));
+
+	return ends_in_call(f) && distance >= FARTHEST && distance <= NEAREST;
+}
+
+uint64_t entry_copy_place(const struct load *load, const struct entry_block *block)
+{
+	int64_t low = INT64_MIN, high = INT64_MAX;
+	uint64_t earlier = 0;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		const struct index_function *f = load->object->entries[block->first + i].index;
+		if (!ends_in_call(f))
+			continue;
+		/* Of the block, so that this stub is within those distances. */
+		int64_t at = (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_SIZE);
+		low = at + FARTHEST > low ? at + FARTHEST : low;
+		high = at + NEAREST < high ? at + NEAREST : high;
+	}
+	if (low == INT64_MIN)
+		return load_code_place(load);
+	for (const struct entry_block *b = load->entries; b; b = b->next)
+		earlier += b->pages.size;
+	/* In the middle: right for most, where it can't be for all. A program at fixed addresses has nothing there. */
+	uint64_t place = (uint64_t)(low + (high - low) / 2) & ~(PAGE - 1);
+	return low <= 0 || high <= 0 ? load_code_place(load) : place + earlier;
+}
+
+/* Writes the copy that goes on at the call. */
+static size_t put_prologue(const struct load *load, const struct index_function *f, uint8_t *to)
+{
+	const size_t n = INDEX_JUMP - 1;
+
+	sys_copy(to, f->original, n);
+	to[n] = 0xe9;
+	sys_put32(to + n + 1, (uint32_t)(site_of(load, f) + n - ((uint64_t)(uintptr_t)to + n + INDEX_JUMP)));
+	return n + INDEX_JUMP;
+}
+
+static size_t put_copy(const struct load *load, const struct index_function *f, uint64_t stub, uint8_t *to, size_t room)
+{
+	if (entry_copy_keeps_call(load, f, stub) && room >= 2 * INDEX_JUMP - 1)
+		return put_prologue(load, f, to);
+	return displace_copy(index_template(&load->object->index, f), load->base, f->address, (uint64_t)(uintptr_t)to,
+		to, room);
+}
+
+void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies)
+{
+	for (uint32_t i = 0; i < block->count; i++) {
+		const struct entry_function *entry = &load->object->entries[block->first + i];
+		struct stub_cell *cell = stub_cell(&block->pages, i);
+		size_t room = room_for(load->object, entry);
+		if (!entry_is_as_expected(load, entry->index))
+			cell->target = TRACE_REASON_OTHER_BYTES;
+		else if (!put_copy(load, entry->index, stub_address(&block->pages, i), copies, room))
+			cell->target = TRACE_REASON_NO_ROOM;
+		else
+			cell->body = cell->target = (uint64_t)(uintptr_t)copies;
+		copies += room;
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stubs of displaced entries (audit/live/entry.h): where a block of them goes, and what the copies are.
+ *
+ * A copy is made of the index's template (x86_64/displace.h), but where the fifth byte under the jump, its last one, is
+ * the first of a call: e8, the last of the displaced instructions. A displaced call costs: its callee returns to the
+ * function's own text, where the processor has seen no call. So the block goes where the jump's distance ends in e8 by
+ * itself, 368 to 384 MiB below the site. There the call stays what it is and where it is: the copy has the four bytes
+ * before it, and goes on at the call.
+ *
+ *	in the file	48 83 ec 08	sub $8,%rsp		with the jump	e9 rr rr rr	jmp stub
+ *			e8 dd dd dd dd	call			(and from there)   e8 dd dd dd dd	call
+ *
+ * Where the place is taken, or the text is larger than those 16 MiB, the template does.
+ *
+ * Process lock held; before the block's stubs can be executed. General registers only, no libc.
+ */
+#ifndef XAUDIT_AUDIT_LIVE_ENTRY_COPY_H
+#define XAUDIT_AUDIT_LIVE_ENTRY_COPY_H
+
+#include "audit/object.h"
+
+/* Bytes that the copies of the block's functions need. */
+size_t entry_copy_room(const struct object *object, const struct entry_block *block);
+
+/* Where the block goes, if that is free. */
+uint64_t entry_copy_place(const struct load *load, const struct entry_block *block);
+
+/*
+ * Writes the copies, from `copies` on, and the cells: each off, its body 0 and its target a reason where the function
+ * can't be used in this load.
+ */
+void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies);
+
+/*
+ * Is the call that would be displaced left in its place, when the function's stub is here? stub: its address, in a
+ * block of the load.
+ */
+int entry_copy_keeps_call(const struct load *load, const struct index_function *function, uint64_t stub);
+
+#endif
