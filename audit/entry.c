@@ -58,7 +58,7 @@ enum trace_reason entry_find(struct index *index, const struct object *object, c
 	if (!identity.build_id_len && !is_mapped_file(object, image))
 		return TRACE_REASON_FILE_CHANGED;
 	int r = index_find(index, &identity, object_file(object));
-	/* Text relocations may be of other read-only segments, as those of section __mcount_loc (-mrecord-mcount). */
+	/* Text relocations may lie beside the code, as those of section __mcount_loc do (-mrecord-mcount). */
 	if (!r && index->head->flags & INDEX_RELOCATED) {
 		index_close(index);
 		return TRACE_REASON_TEXTREL;
