@@ -428,7 +428,10 @@ static void prepare_sleds(struct load *load)
 	process_unlock(&held);
 }
 
-/* Functions that tell of their calls themselves: if one is wanted, all have ids, and their calls come to us. */
+/*
+ * Functions that tell of their calls themselves: if one is wanted, all have ids, and their calls come to us. With
+ * `prepare = none`, too, as with bindings: they are bound now or never.
+ */
 static void prepare_told(struct object *object)
 {
 	const struct site_range *range = &object->sites.of[TRACE_KIND_CYG];
@@ -436,7 +439,8 @@ static void prepare_told(struct object *object)
 	int wanted = 0;
 
 	for (uint32_t i = range->function; object->marks && i < range->function + range->functions; i++)
-		wanted |= object->marks[i] & (FUNCTION_ON | FUNCTION_READY);
+		wanted |= object->marks[i] & (FUNCTION_ON | FUNCTION_READY) ||
+			  object->counted[i] == TRACE_REASON_DISABLED;
 	if (!wanted)
 		return;
 	process_lock(&held);

@@ -74,6 +74,7 @@ mkdir cyg
 cyg_library cyg/libcontrolled.so controlled_library.c -DDIGITS=2
 program "$CC" cyg/controlled controlled.c -Lcyg -lcontrolled
 kind cyg cyg cyg/controlled
+kind 'cyg, prepare = none' cyg cyg/controlled 'prepare = none'
 mkdir xray
 if xray_library xray/libcontrolled.so controlled_library.c -DDIGITS=2; then
 	program "$CC" xray/controlled controlled.c -Lxray -lcontrolled
