@@ -175,6 +175,18 @@ static inline int remote_is_done(const struct user_regs_struct *r, uint64_t entr
 }
 
 /* The registers in DWARF's order. */
+/*
+ * A thread is about to make a system call: it makes one instead that does nothing, and that filters of system calls
+ * let pass. *own becomes the registers to be set when it has been made: as if its own call had been denied.
+ */
+static inline void remote_deny_call(struct user_regs_struct *r, struct user_regs_struct *own)
+{
+	*own = *r;
+	remote_set_result(own, -EPERM);
+	r->orig_rax = __NR_rt_sigprocmask;
+	r->r10 = 0; /* no size of a mask */
+}
+
 enum remote_dwarf { REMOTE_DWARF_SP = 7, REMOTE_DWARF_PC = 16, REMOTE_DWARF_REGISTERS };
 
 static inline void remote_dwarf(const struct user_regs_struct *r, uint64_t to[REMOTE_DWARF_REGISTERS])

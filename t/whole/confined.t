@@ -81,6 +81,53 @@ done
 is "$turns" "$(printf ' 0/done//4000/0 lost 0 unfinished%.0s' 1 2 3 4 5 6)" \
 	'threads that slept for a lock at the filter go on'
 
+# xaudit ctl on a program under a filter. Who may suspend it has all done; else what the filter forbids is not done.
+. "$top_srcdir/t/lib/ctl.sh"
+mkdir control
+library "$CC" control/libcontrolled.so counted.c -fpatchable-function-entry=5
+program "$CC" control/confined_ctl confined_ctl.c -Lcontrol -lcontrolled
+# on_and_off: each command in turn, and ten calls after it. Prints status and how many sites are on.
+on_and_off() {
+	for command in 'disable counted' 'enable counted' 'mode count' 'mode stream' stop start; do
+		ctl "$pid" $command
+		printf '%s %s, ' "$status" "$(on)"
+		tell 'call 10'
+	done
+}
+for kinds in patchable plt; do
+	rules
+	begin control/confined_ctl
+	if bounded 20 "$XAUDIT" ctl "$pid" disable '*' >/dev/null 2>&1; then
+		is "$(on_and_off)" '0 0, 0 1, 0 1, 0 1, 0 1, 0 1, ' \
+			"ctl, $kinds: all is done where a filter can be suspended"
+		ctl "$pid" disable counted
+		tell 'call 10'
+		finish
+		report d
+		is "$status/$(cat err)/$(calls counted) $(sums)" '0//50 0 lost 0 unfinished' \
+			"ctl, $kinds: the program runs to its end, and what was on is there"
+	else
+		skip 2 'the filter can not be suspended here'
+		finish
+	fi
+	rules
+	begin control/confined_ctl
+	XAUDIT_OWN=$XAUDIT
+	XAUDIT="setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin $XAUDIT_OWN"
+	done=$(for command in 'mode ring' 'mode stream' 'disable counted' stop start; do
+		status=0
+		bounded 30 $XAUDIT ctl "$pid" $command >ctl.out 2>ctl.err || status=$?
+		printf '%s %s/' "$status" "$(cat ctl.err)"
+	done)
+	XAUDIT=$XAUDIT_OWN
+	way='its filter of system calls (seccomp) is in the way, and would end it; root has it suspended meanwhile'
+	is "$done" "0 /0 /1 xaudit ctl: process $pid: $way/0 /0 /" \
+		"ctl, $kinds: else only what needs no other system calls"
+	tell 'call 10'
+	finish
+	is "$status/$(cat err)" '0/' "ctl, $kinds: the program runs to its end"
+done
+
 # Programs that limit themselves in other ways while they are recorded.
 program "$CC" limited limited.c -L. -lcounted
 chmod 755 "$tmp"

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "tool/ctl/ctl.h"
 #include "tool/tool.h"
@@ -18,6 +19,10 @@
 #endif
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
+
+#ifndef PTRACE_O_SUSPEND_SECCOMP
+#define PTRACE_O_SUSPEND_SECCOMP (1 << 21)
 #endif
 
 #define ROOM	  (16 << 10) /* below the stack pointer, where we like it */
@@ -162,11 +167,56 @@ static int say_lost(const struct ctl_world *world, enum ctl_event event)
 	return -1;
 }
 
+/*
+ * A filter of system calls that is the process's own may kill it for those that our code makes. The kernel lets us
+ * suspend filters, if we may do everything; else we see each call begin, and answer in the kernel's place that it is
+ * denied. A filter that we are under, too, a container's as a rule, knows these calls.
+ */
+enum filter { FILTER_NONE, FILTER_SUSPENDED, FILTER_LEFT };
+
+static enum filter suspend_filter(const struct ctl_world *world, pid_t tid)
+{
+	pid_t pid = world->process->pid;
+
+	if (ctl_status_number(pid, tid, "Seccomp") <= 0)
+		return FILTER_NONE;
+	if (!ptrace(PTRACE_SETOPTIONS, tid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_SUSPEND_SECCOMP))
+		return FILTER_SUSPENDED;
+	if (ctl_status_number(pid, tid, "Seccomp_filters") <= ctl_status_number(getpid(), 0, "Seccomp_filters"))
+		return FILTER_NONE;
+	return FILTER_LEFT;
+}
+
+/*
+ * The thread begins or ends a system call, in turns. own: its registers after one that was denied; its pc is 0 where
+ * none was. Returns whether it goes on.
+ */
+static bool deny(const struct ctl_world *world, pid_t tid, bool *begun, struct user_regs_struct *own)
+{
+	struct user_regs_struct r;
+
+	*begun = !*begun;
+	if (!*begun) {
+		bool goes = !remote_pc(own) || !ptrace(PTRACE_SETREGS, tid, 0, own);
+		remote_set_pc(own, 0);
+		return goes;
+	}
+	if (ptrace(PTRACE_GETREGS, tid, 0, &r))
+		return false;
+	if (remote_call(&r) == __NR_rt_sigprocmask)
+		return true;
+	world->process->denied = true;
+	remote_deny_call(&r, own);
+	return !ptrace(PTRACE_SETREGS, tid, 0, &r);
+}
+
 /* Runs the thread until it has called control_run(). */
-static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_t mask)
+static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_t mask, enum filter filter)
 {
 	pid_t tid = thread->tid;
 	uint64_t until = ctl_now() + LONGEST;
+	struct user_regs_struct own = { 0 };
+	bool begun = false;
 
 	for (;;) {
 		int signal;
@@ -177,6 +227,8 @@ static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_
 		case CTL_SYSCALL:
 			if (is_done(world, tid))
 				return 0;
+			if (filter == FILTER_LEFT && !deny(world, tid, &begun, &own))
+				return say_lost(world, CTL_GONE);
 			break;
 		case CTL_STOP:
 			break;
@@ -272,11 +324,14 @@ int ctl_call(struct ctl_world *world, struct control_request *request)
 	 */
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &r) || ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(all), &all))
 		return say_lost(world, CTL_GONE);
-	if (run(world, thread, mask) || bring_back(world, thread)) {
+	enum filter filter = suspend_filter(world, thread->tid);
+	if (run(world, thread, mask, filter) || bring_back(world, thread)) {
 		/* Let go as it is: it finds its way itself. */
 		ptrace(PTRACE_DETACH, thread->tid, 0, 0);
 		return -1;
 	}
+	if (filter == FILTER_SUSPENDED)
+		ptrace(PTRACE_SETOPTIONS, thread->tid, 0, PTRACE_O_TRACESYSGOOD);
 	if (!ctl_read(world->process, at, request, offsetof(struct control_request, text)))
 		return say_lost(world, CTL_GONE);
 	return 0;

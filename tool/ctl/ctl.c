@@ -111,6 +111,13 @@ static bool say_error(const struct ctl_process *process, int error)
 {
 	int pid = (int)process->pid;
 
+	if (error && process->denied) {
+		tool_error("ctl",
+			"process %d: its filter of system calls (seccomp) is in the way, and would end it; root has it "
+			"suspended meanwhile",
+			pid);
+		return false;
+	}
 	switch (error) {
 	case 0:
 		return true;

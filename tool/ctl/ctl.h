@@ -40,6 +40,7 @@ struct ctl_process {
 	 * `memory` can be written; not if /proc is mounted read-only: then code is written by ptrace, a word at a time
 	 */
 	bool writable;
+	bool denied; /* its filter of system calls would have killed it for one that was needed */
 	uint64_t block_at;
 	struct control_block block; /* as it was when it was read; pointers are addresses in the process */
 	struct ctl_mapping *mapping; /* in order; when it was opened, or ctl_maps() was called */
