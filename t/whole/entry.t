@@ -63,13 +63,15 @@ dump d
 is "$(jq -rn '[inputs | select(.function) | "\(.event) \(.function)"] | .[1:19] | join(",")' d.json)" \
 	"entry entry_plain,exit entry_plain,entry entry_landed,exit entry_landed,entry entry_short,exit entry_short,\
 entry entry_short_landed,exit entry_short_landed,entry entry_calls,entry entry_plain,exit entry_plain,\
-exit entry_calls,entry entry_pushes,exit entry_pushes,entry entry_alone,entry entry_hidden,exit entry_hidden,entry entry_plain" \
+exit entry_calls,entry entry_pushes,exit entry_pushes,entry entry_alone,entry entry_hidden,exit entry_hidden,\
+entry entry_plain" \
 	'entries and returns come in their order, through a displaced call, too' || diag "$(head -n 20 d.json)"
 
 # Loaded at the start, when nothing lies below the libraries yet.
 record d -c conf env LD_PRELOAD="$tmp/libentry.so" ./entry ./libentry.so 10 call off:entry_calls 10 call
-is "$(printf '%s' "$out" | tr '\n' ';')" "1270;e9 e8;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;\
-1270;e9 e8" 'a call whose first byte is the last one of the jump stays'
+said=$(printf '%s' "$out" | tr '\n' ';')
+is "$said" "1270;e9 e8;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;e9 e8" \
+	'a call whose first byte is the last one of the jump stays'
 report d
 is "$(calls entry_calls) $(calls entry_plain) $(calls entry_pushes)" '10 40 20' 'and the function is traced as ever'
 
