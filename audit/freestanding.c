@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#undef _FORTIFY_SOURCE /* these are what it would check */
 #include "audit/freestanding.h"
 
 #include <link.h>     /* Elf64_auxv_t */
@@ -12,6 +13,9 @@
 #include "audit/symbol.h"
 #include "x86_64/sys.h"
 
+/* For the compiler itself may call it, after it has looked who does (-flto). */
+#define KEPT __attribute__((used))
+
 typedef int time_function(clockid_t, struct timespec *);
 
 char **environ;
@@ -22,13 +26,13 @@ static char **arguments;
 
 /* ---- memory and strings ---- */
 
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
+KEPT void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
 	sys_copy(to, from, size);
 	return to;
 }
 
-void *memmove(void *to, const void *from, size_t size)
+KEPT void *memmove(void *to, const void *from, size_t size)
 {
 	unsigned char *p = to;
 	const unsigned char *q = from;
@@ -42,13 +46,13 @@ void *memmove(void *to, const void *from, size_t size)
 	return to;
 }
 
-void *memset(void *to, int byte, size_t size)
+KEPT void *memset(void *to, int byte, size_t size)
 {
 	sys_fill(to, byte, size);
 	return to;
 }
 
-int memcmp(const void *a, const void *b, size_t size)
+KEPT int memcmp(const void *a, const void *b, size_t size)
 {
 	const unsigned char *p = a, *q = b;
 
@@ -58,7 +62,13 @@ int memcmp(const void *a, const void *b, size_t size)
 	return 0;
 }
 
-void *memchr(const void *memory, int byte, size_t size)
+/* What clang makes of a memcmp() whose sign does not matter. */
+KEPT int bcmp(const void *a, const void *b, size_t size)
+{
+	return memcmp(a, b, size);
+}
+
+KEPT void *memchr(const void *memory, int byte, size_t size)
 {
 	const unsigned char *p = memory;
 
@@ -68,12 +78,12 @@ void *memchr(const void *memory, int byte, size_t size)
 	return NULL;
 }
 
-size_t strlen(const char *s)
+KEPT size_t strlen(const char *s)
 {
 	return sys_length(s);
 }
 
-int strcmp(const char *a, const char *b)
+KEPT int strcmp(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
 		a++;
@@ -82,7 +92,7 @@ int strcmp(const char *a, const char *b)
 	return (unsigned char)*a - (unsigned char)*b;
 }
 
-int strncmp(const char *a, const char *b, size_t size)
+KEPT int strncmp(const char *a, const char *b, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (a[i] != b[i] || !a[i])
@@ -90,13 +100,13 @@ int strncmp(const char *a, const char *b, size_t size)
 	return 0;
 }
 
-char *strcpy(char *restrict to, const char *restrict from)
+KEPT char *strcpy(char *restrict to, const char *restrict from)
 {
 	sys_copy(to, from, sys_length(from) + 1);
 	return to;
 }
 
-char *strchr(const char *s, int c)
+KEPT char *strchr(const char *s, int c)
 {
 	for (;; s++) {
 		if (*s == (char)c)
@@ -106,7 +116,7 @@ char *strchr(const char *s, int c)
 	}
 }
 
-char *strrchr(const char *s, int c)
+KEPT char *strrchr(const char *s, int c)
 {
 	const char *found = NULL;
 
@@ -118,7 +128,7 @@ char *strrchr(const char *s, int c)
 	}
 }
 
-size_t strcspn(const char *s, const char *any)
+KEPT size_t strcspn(const char *s, const char *any)
 {
 	size_t n = 0;
 
@@ -127,7 +137,7 @@ size_t strcspn(const char *s, const char *any)
 	return n;
 }
 
-char *strstr(const char *s, const char *part)
+KEPT char *strstr(const char *s, const char *part)
 {
 	size_t length = sys_length(part);
 
@@ -207,15 +217,54 @@ uintptr_t freestanding_of_loader(const char *name)
 	return function_in(getauxval(AT_BASE), name);
 }
 
-/* Where the compiler's flags ask for it, functions look at their end whether their frame was written over. */
-void __stack_chk_fail(void);
-void __stack_chk_fail(void)
-{
-	static const char line[] = "xaudit: stack smashing detected in libxaudit.so\n";
+/* ---- where the compiler's flags ask for it: -fstack-protector, _FORTIFY_SOURCE ---- */
 
-	sys_write(2, line, sizeof(line) - 1);
+static void end(const char *line)
+{
+	sys_write(2, line, sys_length(line));
 	for (;;)
 		__builtin_trap();
+}
+
+/* A function's frame was written over. */
+KEPT void __stack_chk_fail(void);
+void __stack_chk_fail(void)
+{
+	end("xaudit: stack smashing detected in libxaudit.so\n");
+}
+
+static void check(size_t size, size_t room)
+{
+	if (size > room)
+		end("xaudit: buffer overflow detected in libxaudit.so\n");
+}
+
+KEPT void *__memcpy_chk(void *to, const void *from, size_t size, size_t room);
+void *__memcpy_chk(void *to, const void *from, size_t size, size_t room)
+{
+	check(size, room);
+	return memcpy(to, from, size);
+}
+
+KEPT void *__memmove_chk(void *to, const void *from, size_t size, size_t room);
+void *__memmove_chk(void *to, const void *from, size_t size, size_t room)
+{
+	check(size, room);
+	return memmove(to, from, size);
+}
+
+KEPT void *__memset_chk(void *to, int byte, size_t size, size_t room);
+void *__memset_chk(void *to, int byte, size_t size, size_t room)
+{
+	check(size, room);
+	return memset(to, byte, size);
+}
+
+KEPT char *__strcpy_chk(char *to, const char *from, size_t room);
+char *__strcpy_chk(char *to, const char *from, size_t room)
+{
+	check(sys_length(from) + 1, room);
+	return strcpy(to, from);
 }
 
 __attribute__((constructor)) static void start(int count, char **argument, char **environment)

@@ -7,6 +7,7 @@ build gcc start_cost start_cost.c
 build gcc load_cost load_cost.c
 build gcc call_none call_none.c "$tmp/libbench_none.so" "-Wl,-rpath,$tmp"
 build gcc empty.so -fPIC -shared empty_auditor.c
+build gcc bare.so -fPIC -shared -nostdlib -DBARE empty_auditor.c
 
 tunables=GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576 # as `xaudit record` sets it
 printf '[trace]\noutput = %s\n' "$tmp/starts" >"$tmp/default.conf"
@@ -23,12 +24,14 @@ start_row() {
 }
 
 # shellcheck disable=SC2086
-run $pin "$tmp/start_cost" 200 /bin/true -- without -- empty "$tunables" LD_AUDIT="$tmp/empty.so" \
+run $pin "$tmp/start_cost" 200 /bin/true -- without -- bare "$tunables" LD_AUDIT="$tmp/bare.so" \
+	-- empty "$tunables" LD_AUDIT="$tmp/empty.so" \
 	-- default "$tunables" LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/default.conf" \
 	-- plt "$tunables" LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/plt.conf"
 heading 'start to end of /bin/true, us, 200 runs each'
 printf '  %-44s %8s %6s   %8s %6s\n' '' best added median added
 start_row without 'no module'
+start_row bare 'an auditor that needs nothing'
 start_row empty 'an auditor that only needs libc'
 start_row default 'libxaudit.so, default rules'
 start_row plt "libxaudit.so, -k plt -l '*'"
@@ -36,13 +39,15 @@ rm -rf "$tmp/starts" "$tmp/starts.plt"
 
 # /bin/true calls nothing through a PLT, so no trace comes of it. This one makes one call into a library of its own.
 # shellcheck disable=SC2086
-run $pin "$tmp/start_cost" 200 "$tmp/call_none" -- without -- empty "$tunables" LD_AUDIT="$tmp/empty.so" \
+run $pin "$tmp/start_cost" 200 "$tmp/call_none" -- without -- bare "$tunables" LD_AUDIT="$tmp/bare.so" \
+	-- empty "$tunables" LD_AUDIT="$tmp/empty.so" \
 	-- plt "$tunables" LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/plt.conf"
 traced=$(find "$tmp/starts.plt" -name meta | wc -l)
 [ "$traced" -eq 201 ] || fail "201 processes ran with plt, $traced were traced"
 heading 'start to end of a program that makes one traced call, us, 200 runs each'
 printf '  %-44s %8s %6s   %8s %6s\n' '' best added median added
 start_row without 'no module'
+start_row bare 'an auditor that needs nothing'
 start_row empty 'an auditor that only needs libc'
 start_row plt "libxaudit.so, -k plt -l '*'"
 rm -rf "$tmp/starts.plt"
