@@ -9,9 +9,12 @@
 . "$top_srcdir/t/lib/ctl.sh"
 
 program "$CC" helper ctl_helper.c
-for kind in patchable plt; do
+XAUDIT_INDEX=$tmp/index
+export XAUDIT_INDEX
+for kind in patchable plt entry; do
 	mkdir $kind
 	case $kind in
+	entry) library "$CC" entry/libcontrolled.so controlled_library.c -DDIGITS=2 -DDISPLACED ;;
 	patchable) library "$CC" patchable/libcontrolled.so controlled_library.c -DDIGITS=2 \
 		-fpatchable-function-entry=5 ;;
 	plt) library "$CC" plt/libcontrolled.so controlled_library.c -DDIGITS=2 ;;
@@ -44,7 +47,7 @@ after() {
 	look
 	[ "$now" = between ] || [ -n "$on" ] || wrong="$wrong; $1: status says '$(cat ctl.err)'"
 	if [ "$now" = between ]; then
-		ctl "$pid" disable counted
+		ctl "$pid" disable "$off"
 		[ "$status" -eq 0 ] || wrong="$wrong; $1: $err"
 		now=off
 	fi
@@ -55,16 +58,18 @@ after() {
 
 # by_calls KIND SITES PREPARE COMMAND...: kills at system call after system call until the command survives.
 by_calls() {
-	kinds=$1 sites=$2 prepare=$3
+	kinds=$1 sites=$2 prepare=$3 program=$1/controlled function=counted off=counted
 	shift 3
+	# Of these, nothing is selected at the start; while nothing is displaced, a name to switch off names nothing.
+	[ "$kinds" != entry ] || kinds=none function='entry:counted@libcontrolled*' off='*'
 	rules 'enabled = no' "prepare = $prepare"
-	begin "$kinds/controlled" counters 2 4 signals
+	begin "$program" counters 2 4 signals
 	expected=0 wrong='' survived=0 n=0
 	for command; do
 		# Another sequence of times for each.
 		first=$((first + 1))
 		n=$((first % step)) status=99
-		case $command in mode*) rule='' ;; *) rule=counted ;; esac
+		case $command in mode*) rule='' ;; *) rule=$function ;; esac
 		while [ "$status" -eq 99 ] && [ $n -lt 3000 ]; do
 			n=$((n + step))
 			status=0
@@ -75,8 +80,8 @@ by_calls() {
 			after "$command, call $n"
 			# Again from the other state.
 			case $command in
-			enable) ctl "$pid" disable counted ;;
-			disable) ctl "$pid" enable counted ;;
+			enable) ctl "$pid" disable "$off" ;;
+			disable) ctl "$pid" enable "$function" ;;
 			*) ctl "$pid" mode count ;;
 			esac
 			[ "$status" -eq 0 ] || wrong="$wrong; after $command, call $n: $err"
@@ -86,11 +91,11 @@ by_calls() {
 		diag "$kinds, prepare = $prepare: $command makes $n calls of the system at most, with the stops behind \
 them"
 		ctl "$pid" mode stream
-		case $command in enable) ctl "$pid" enable counted ;; disable) ctl "$pid" disable counted ;; esac
+		case $command in enable) ctl "$pid" enable "$function" ;; disable) ctl "$pid" disable counted ;; esac
 	done
 	is "$survived$wrong" $# "$kinds, prepare = $prepare: killed at each of its system calls, ctl leaves the \
 program as it was or as asked"
-	ctl "$pid" enable counted
+	ctl "$pid" enable "$function"
 	is "$status $(on)" "0 $sites" "$kinds, prepare = $prepare: then it works"
 	tell 'call 7'
 	ctl "$pid" disable '*'
@@ -106,6 +111,7 @@ first=0 step=$(rounds 61 19 1)
 by_calls patchable 1 selected enable disable 'mode ring' 'mode stream'
 by_calls patchable 1 none enable disable
 by_calls plt 1 selected enable disable
+by_calls entry 1 none enable disable
 if [ -d xray ]; then
 	by_calls xray 2 none enable disable
 else
