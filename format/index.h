@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 4			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 5			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -222,6 +222,11 @@ struct index_template {
 	uint8_t size;
 	uint8_t fixups;
 	uint8_t zero[2];
+	/*
+	 * Where in the copy the instruction begins that in place begins 1 ... 4 bytes behind the site; 0: none does. A
+	 * thread that stands at the one can go on at the other.
+	 */
+	uint8_t inside[INDEX_JUMP - 1];
 };
 
 /* How many blocks, and so how many sums, follow. */

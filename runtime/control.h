@@ -78,17 +78,21 @@ struct control_index {
 struct control_patch {
 	uint64_t address;
 	/*
-	 * A thread at inside_low <= rip < inside_high must go on at resume, before the bytes change. resume 0: nowhere;
-	 * it must come out by itself, and nothing may return there, or the bytes don't change (tool/ctl/position.h).
+	 * A thread at inside_low <= rip < inside_high must go on at resume, before the bytes change. resume 0: it
+	 * stands between instructions that are displaced, and must go on in their copy, at inside[rip - inside_low]
+	 * from its beginning; where that is 0, and where anything else may return there, the bytes don't change
+	 * (tool/ctl/position.h).
 	 */
 	uint64_t inside_low, inside_high;
 	uint64_t resume;
+	uint64_t copy; /* resume 0: its address */
 	uint8_t size;	    /* of bytes and expected */
 	uint8_t expected[16]; /* what must be there now */
 	uint8_t bytes[16];
 	uint8_t type;	    /* enum sled_type */
 	uint8_t on;
-	uint8_t unused[5];
+	uint8_t inside[4];
+	uint8_t unused;
 };
 
 struct control_result {

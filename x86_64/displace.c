@@ -21,6 +21,9 @@ size_t displace_template_size(const void *p, size_t left)
 	if (left < sizeof(*head) || !head->size || head->size > INDEX_TEMPLATE_MAX || head->fixups > INDEX_FIXUPS_MAX ||
 		left < whole(head))
 		return 0;
+	for (size_t i = 0; i < sizeof(head->inside); i++)
+		if (head->inside[i] >= head->size)
+			return 0;
 	for (size_t i = 0; i < head->fixups; i++) {
 		size_t n = width(&fixup[i]);
 		if (!n || fixup[i].at + n > head->size || fixup[i].end > head->size)

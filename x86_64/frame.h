@@ -19,6 +19,9 @@ void frame_restorer(void) __attribute__((visibility("hidden")));
  */
 enum frame_word { FRAME_RETURN = 0, FRAME_SP = 21, FRAME_PC = 22, FRAME_SEGMENTS = 24, FRAME_WORDS = 25 };
 
+/* Behind it are the mask and the siginfo, of which this is si_addr: of a fault, as information. */
+#define FRAME_FAULT 41
+
 /* Bytes that frame_is_restorer() looks at. */
 #define FRAME_RESTORER_SIZE 9
 

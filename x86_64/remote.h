@@ -97,15 +97,6 @@ static inline int remote_is_native(const struct user_regs_struct *r)
 	return (r->cs & 0xffff) == 0x33;
 }
 
-/*
- * Is the instruction that begins with these bytes pushf? Where it is run as a single step, what it pushes has the trap
- * flag.
- */
-static inline int remote_pushes_flags(const uint8_t code[2])
-{
-	return code[0] == 0x9c || (code[1] == 0x9c && (code[0] == 0x66 || (code[0] & 0xf0) == 0x40));
-}
-
 /* System calls that <sys/syscall.h> of older systems does not name. */
 #ifndef __NR_io_pgetevents
 #define __NR_io_pgetevents 333

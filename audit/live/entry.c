@@ -471,6 +471,19 @@ enum trace_reason entry_refused(const struct load *load, uint32_t function)
 	return cell->body ? TRACE_REASON_TRACED : (enum trace_reason)cell->target;
 }
 
+uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1])
+{
+	const struct object *object = load->object;
+	const struct index_template *template = index_template(&object->index, entry_of(object, function)->index);
+	uint64_t stub;
+	const struct stub_cell *cell = entry_cell(load, function, &stub);
+
+	if (!template || !cell)
+		return 0;
+	sys_copy(inside, template->inside, sizeof(template->inside));
+	return cell->body;
+}
+
 int entry_is_on(const struct load *load, uint32_t function)
 {
 	uint64_t stub;

@@ -75,6 +75,12 @@ enum trace_reason entry_refused(const struct load *load, uint32_t function);
 /* The cell of the function, by its number in the set; NULL: no stubs yet. *stub: its stub's address. */
 struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub);
 
+/*
+ * Address of the function's displaced copy in this load, 0: none. inside: as struct index_template's: where in it a
+ * thread can go on that stands between the instructions in place.
+ */
+uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);
+
 /* Is it on, if its jump stands? */
 int entry_is_on(const struct load *load, uint32_t function);
 

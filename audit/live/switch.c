@@ -4,6 +4,7 @@
 #include <errno.h> /* EINVAL */
 
 #include "audit/live/batch.h"
+#include "audit/live/entry.h"
 #include "audit/live/load_code.h"
 #include "audit/live/room.h"
 #include "x86_64/patch.h"
@@ -37,9 +38,10 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 			patch->inside_low = address + (uint64_t)(int64_t)low;
 			patch->inside_high = address + (uint64_t)(int64_t)high;
 			patch->resume = address + (uint64_t)(int64_t)resume;
-			/* Between instructions that will be displaced: it comes out by itself. */
-			if (batch->on && sled_row(site->type)->displaces)
+			if (batch->on && sled_row(site->type)->displaces) {
 				patch->resume = 0;
+				patch->copy = entry_copy(load, site->function, patch->inside);
+			}
 		}
 		load_code_touch(load, patch->address, patch->size);
 	}

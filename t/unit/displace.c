@@ -499,11 +499,36 @@ static void prepare(void)
 	fill_memory(1);
 }
 
+/* Where a thread goes on that stands between the displaced instructions. */
+static void places(void)
+{
+	static const struct {
+		const char *what;
+		uint8_t bytes[16], need, inside[INDEX_JUMP - 1];
+	} rows[] = {
+		{ "of one byte each", { 0x55, 0x53, 0x50, 0x51, 0x52, 0x90 }, 5, { 1, 2, 3, 4 } },
+		{ "one of five bytes", { 0xb8, 1, 0, 0, 0 }, 5, { 0 } },
+		{ "behind a jcc, longer in the copy", { 0x31, 0xc0, 0x74, 0x10, 0xff, 0xc2 }, 5, { 0, 2, 0, 8 } },
+		{ "behind a loop", { 0xe2, 0x10, 0x31, 0xc0, 0x90 }, 5, { 0, 9, 0, 11 } },
+		{ "a push and a call", { 0x53, 0xe8, 0, 1, 0, 0 }, 5, { 1 } },
+		{ "where two bytes are needed", { 0x55, 0x53, 0x50 }, 2, { 1 } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct template template;
+		enum index_reason r = template_make(&template, rows[i].bytes, 16, FUNCTION, FUNCTION, rows[i].need, 0);
+		ok(r == INDEX_REASON_USABLE && !memcmp(template.inside, rows[i].inside, sizeof(template.inside)),
+			"places in the copy: %s (%u, %u, %u, %u)", rows[i].what, template.inside[0], template.inside[1],
+			template.inside[2], template.inside[3]);
+	}
+}
+
 int main(void)
 {
 	const char *soak = getenv("XAUDIT_SOAK");
 
 	prepare();
+	places();
 	relative();
 	branches();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

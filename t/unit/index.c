@@ -24,6 +24,8 @@
 #define ROOM	  (5 * 4096u) /* of the mapping */
 #define LONG	  5000	      /* of a name, which goes from the second block on into the third */
 
+#define TEMPLATE  36	      /* bytes of each of its templates */
+
 /* An index of four functions: a jump, one by way of its padding, a refused one without a name, one with a long name. */
 struct sample {
 	struct index_head head;
@@ -86,7 +88,7 @@ static void make(struct sample *sample)
 			{ .address = 0x1100,
 				.size = 3,
 				.name = SECOND,
-				.template = 32,
+				.template = TEMPLATE,
 				.form = INDEX_FORM_PADDING,
 				.length = 3,
 				.originals = 8 },
@@ -95,7 +97,7 @@ static void make(struct sample *sample)
 		.order = { { ALIAS, 1 }, { FIRST, 0 }, { FIRST, 3 }, { FIRSTLY, 3 }, { LONG_NAME, 3 }, { SECOND, 1 } },
 		/* Two of function 0, one of function 3, one of none. */
 		.call = { { .site = { .address = 0x1000,
-				    .template = 32,
+				    .template = TEMPLATE,
 				    .form = INDEX_FORM_JUMP,
 				    .skip = 4,
 				    .length = 6,

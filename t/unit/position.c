@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Positions: threads of a child stand at known places, in handlers that interrupted known places, in calls and system
- * calls from them. Each is brought out of five bytes as it should be, or these are left alone; and the child notices
+ * calls from them. Each is sent out of five bytes to where it should be, or these are left alone; and the child notices
  * nothing.
  */
 #define _GNU_SOURCE
@@ -28,7 +28,8 @@
 
 void place_steps(void);
 void place_spin(void);
-uint64_t place_flags(void);
+void place_copy(void);
+void place_trap_copy(void);
 int place_trap(void);
 extern char place_trap_end[];
 void place_call(void (*function)(void));
@@ -37,14 +38,13 @@ long place_read(int fd, void *to, size_t size);
 
 /* ---- the child ---- */
 
-enum who { STEPS, SPIN, FLAGS, TRAP, ALTERNATE, CALL, BEHIND, READ, WHO };
+enum who { STEPS, SPIN, TRAP, ALTERNATE, CALL, BEHIND, READ, WHO };
 
 static struct shared {
 	_Atomic pid_t tid[WHO];
 	_Atomic int there[WHO]; /* it waits, or is about to reach its place */
 	_Atomic int result[WHO];
-	_Atomic int handled[2]; /* SIGUSR1 */
-	_Atomic int wrong;	/* a call of place_steps() or place_flags() went wrong */
+	_Atomic int wrong;	/* a call of place_steps() went wrong */
 	_Atomic int many;
 	_Atomic int end;
 } *shared;
@@ -74,12 +74,6 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		c->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
-static void on_usr1(int signal)
-{
-	(void)signal;
-	shared->handled[0]++;
-}
-
 static void do_steps(void)
 {
 	while (!shared->end) {
@@ -88,13 +82,6 @@ static void do_steps(void)
 		if (a != 1 || c != 1 || d != 1)
 			shared->wrong++;
 	}
-}
-
-static void do_flags(void)
-{
-	while (!shared->end)
-		if (place_flags() & 0x100)
-			shared->wrong++;
 }
 
 static void *run(void *arg)
@@ -111,9 +98,6 @@ static void *run(void *arg)
 		break;
 	case SPIN:
 		place_spin();
-		break;
-	case FLAGS:
-		do_flags();
 		break;
 	case ALTERNATE:
 		sigaltstack(&alternate, NULL);
@@ -150,13 +134,10 @@ static void *stand_by(void *arg)
 static void child(void)
 {
 	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-	struct sigaction count = { .sa_handler = on_usr1 };
 	pthread_attr_t small;
 	pthread_t thread;
 
 	sigaction(SIGILL, &trap, NULL);
-	sigaction(SIGUSR1, &count, NULL);
-	signal(SIGUSR2, SIG_IGN);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 1 << 16);
 	for (intptr_t i = 0; i < WHO; i++)
@@ -253,70 +234,54 @@ static int clear_one(struct control_patch patch, size_t *moved)
 {
 	bool left_out = false;
 
+	*moved = 0;
 	return position_clear(&world, &patch, 1, &left_out, moved) ? -1 : left_out;
 }
 
+/* Without a copy to go on in. */
 static int clear_jump(uint64_t address)
 {
-	size_t moved = 0;
+	size_t moved;
 	int r = clear_one(jump(address), &moved);
 
 	return moved ? -2 : r;
 }
 
-/* A thread between instructions does the others. */
+static struct control_patch steps(void)
+{
+	struct control_patch patch = jump(AT(place_steps));
+
+	/* Its third instruction is one byte longer in the copy; the first four bytes are not. */
+	patch.copy = AT(place_copy);
+	patch.inside[1] = 2;
+	patch.inside[3] = 4;
+	return patch;
+}
+
+/* A thread between instructions goes on in the copy. */
 static void test_steps(void)
 {
 	uint64_t site = AT(place_steps);
+	size_t moved;
 
-	for (unsigned at = 2; at <= 4; at += 2) {
-		stop_at(STEPS, site + at);
+	for (unsigned n = 0; n <= 6; n += 2) {
+		stop_at(STEPS, site + n);
 		struct user_regs_struct before = thread_of(STEPS)->regs;
-		is_int(clear_jump(site), 0, "a thread at byte %u: its function can be changed", at);
+		bool inside = n == 2 || n == 4;
+		is_int(clear_one(steps(), &moved), 0, "a thread at byte %u: its function can be changed", n);
+		is_int(moved, inside, "it is %s", inside ? "sent elsewhere" : "left where it is");
 		struct user_regs_struct after = thread_of(STEPS)->regs;
-		is_int(after.rip - site, 6, "it stands behind the bytes then");
-		is_int(after.rcx - before.rcx, at == 2, "and has done the second instruction once");
-		is_int(after.rdx - before.rdx, 1, "and the third once");
+		is_int(after.rip, inside ? AT(place_copy) + n : site + n, "to the same place in the copy");
+		after.rip = before.rip;
+		ok(!memcmp(&before, &after, sizeof(before)), "and nothing else of it is changed");
 		ctl_go(&world);
 	}
-	for (unsigned at = 0; at <= 6; at += 6) {
-		stop_at(STEPS, site + at);
-		is_int(clear_jump(site), 0, "a thread at byte %u: its function can be changed", at);
-		is_int(thread_of(STEPS)->regs.rip - site, at, "and it stays there");
-		ctl_go(&world);
-	}
+	stop_at(STEPS, site + 2);
+	is_int(clear_jump(site), 1, "where there is no copy, the function is left alone");
+	ctl_go(&world);
 }
 
-/* A signal that comes meanwhile is neither lost nor delivered twice. */
-static void test_signals(void)
-{
-	uint64_t site = AT(place_steps);
-	int status;
-
-	stop_at(STEPS, site + 2);
-	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGUSR1);
-	is_int(clear_jump(site), 1, "a signal comes while a thread is brought out: its handler will return there");
-	is_int(thread_of(STEPS)->regs.rip, (long)AT(on_usr1), "the thread is in the handler");
-	is_int(shared->handled[0], 0, "which has not run yet");
-	ctl_go(&world);
-	UNTIL(shared->handled[0] == 1);
-	stop_at(STEPS, site + 2);
-	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGUSR2);
-	is_int(clear_jump(site), 0, "a signal that is ignored: the function can be changed");
-	is_int(thread_of(STEPS)->regs.rip - site, 6, "and the thread is behind the bytes");
-	ctl_go(&world);
-	is_int(shared->handled[0], 1, "the signal before was delivered once");
-	stop_at(STEPS, site + 2);
-	syscall(SYS_tgkill, process.pid, shared->tid[STEPS], SIGSTOP);
-	is_int(clear_jump(site), 0, "a stop: the function can be changed");
-	is_int(world.pending_stop, SIGSTOP, "and it is remembered");
-	ctl_go(&world);
-	UNTIL(waitpid(process.pid, &status, WUNTRACED | WNOHANG) == process.pid && WIFSTOPPED(status));
-	ok(WSTOPSIG(status) == SIGSTOP, "so the child stops afterwards");
-	kill(process.pid, SIGCONT);
-}
-
-/* What can't take steps. */
+/* What nobody can be sent away from. */
 static void test_left_out(void)
 {
 	static const struct {
@@ -339,17 +304,13 @@ static void test_left_out(void)
 			rows[i].left_out ? "left alone" : "can be changed");
 	is_int(thread_of(SPIN)->regs.rip - AT(place_spin), 1, "the loop is where it was");
 	ctl_go(&world);
-	stop_at(FLAGS, AT(place_flags) + 1);
-	is_int(clear_jump(AT(place_flags)), 1, "an instruction that would push the flag of single steps: left alone");
-	ctl_go(&world);
-	/* A handler on one stack gone, the other one is still seen. */
-	if (write(wake[TRAP][1], &byte, 1) != 1)
-		give_up("no pipe");
-	UNTIL(shared->result[TRAP]);
-	is_int(shared->result[TRAP], 1, "the handler returns to where it was");
-	stop();
-	is_int(clear_jump(AT(place_trap)), 1, "a place that a handler on another stack interrupted: left alone");
-	ctl_go(&world);
+}
+
+/* They come back, and nothing is in the way any more. */
+static void test_gone(void)
+{
+	char byte = 0;
+
 	if (write(wake[CALL][1], &byte, 1) != 1 || write(wake[BEHIND][1], &byte, 1) != 1 ||
 		write(wake[READ][1], &byte, 1) != 1)
 		give_up("no pipe");
@@ -360,27 +321,36 @@ static void test_left_out(void)
 	ctl_go(&world);
 }
 
-/* Where the bytes at another place do the same: contexts go there. */
+/* What a handler interrupted goes on in the copy, or where the bytes do the same. */
 static void test_moved(void)
 {
-	struct control_patch patch = jump(AT(place_trap));
-	size_t moved = 0;
+	struct control_patch patch = jump(AT(place_trap)), call = jump(AT(place_call)), wait = jump(AT(place_read));
+	size_t moved;
 	char byte = 0;
 
-	patch.resume = AT(place_trap_end);
+	patch.copy = AT(place_trap_copy);
+	patch.inside[0] = 1;
+	call.copy = wait.copy = AT(place_copy);
+	call.inside[1] = wait.inside[3] = 1;
 	stop();
-	is_int(clear_one(patch, &moved), 0, "what a handler interrupted can go on elsewhere");
-	is_int(moved, 1, "so it will");
+	is_int(clear_one(call, &moved), 1, "a return address stays, whatever the copy has");
+	is_int(clear_one(wait, &moved), 1, "and so does a thread in a system call");
+	is_int(clear_one(patch, &moved), 0, "what two handlers interrupted can go on in the copy");
+	is_int(moved, 2, "so both will, on whatever stack they are");
+	is_int(clear_one(patch, &moved), 0, "once more");
+	is_int(moved, 0, "there is nothing left to be done");
 	ctl_go(&world);
-	if (write(wake[ALTERNATE][1], &byte, 1) != 1)
-		give_up("no pipe");
-	UNTIL(shared->result[ALTERNATE]);
-	is_int(shared->result[ALTERNATE], 2, "and does");
+	for (enum who who = TRAP; who <= ALTERNATE; who++) {
+		if (write(wake[who][1], &byte, 1) != 1)
+			give_up("no pipe");
+		UNTIL(shared->result[who]);
+		is_int(shared->result[who], 2, "and does");
+	}
 	patch = jump(AT(place_steps));
 	patch.resume = AT(place_steps) + 6;
 	stop_at(STEPS, AT(place_steps) + 4);
-	is_int(clear_one(patch, &moved), 0, "likewise a thread");
-	is_int(thread_of(STEPS)->regs.rip - AT(place_steps), 6, "which is there at once");
+	is_int(clear_one(patch, &moved), 0, "where the bytes at another place do the same: a thread goes there");
+	is_int(thread_of(STEPS)->regs.rip - AT(place_steps), 6, "at once");
 	/* It has not done the third instruction, which is no NOP: else it would count as wrong. */
 	thread_of(STEPS)->regs.rdx++;
 	ptrace(PTRACE_SETREGS, thread_of(STEPS)->tid, 0, &thread_of(STEPS)->regs);
@@ -400,7 +370,7 @@ static void test_many(void)
 	for (size_t i = 0; i < FAR; i++)
 		patch[n++] = jump(0x10000 + 64 * i);
 	patch[n++] = jump(AT(place_spin));
-	patch[n++] = jump(AT(place_steps));
+	patch[n++] = steps();
 	uint64_t begin = ctl_now();
 	is_int(position_clear(&world, patch, n, left_out, &moved), 0, "a thousand functions at once");
 	diag("%zu functions, %zu threads: %.2f ms", n, world.threads, (double)(ctl_now() - begin) / 1e6);
@@ -408,7 +378,7 @@ static void test_many(void)
 		others += left_out[i];
 	is_int(others, 0, "those that nobody is in can be changed");
 	is_int(left_out[FAR], 1, "that with the loop can't");
-	is_int(left_out[FAR + 1], 0, "that whose thread came out can");
+	is_int(left_out[FAR + 1], 0, "that whose thread went elsewhere can");
 	ctl_go(&world);
 }
 
@@ -443,7 +413,7 @@ int main(void)
 		give_up("no memory of the child");
 	UNTIL(shared->there[TRAP] && shared->there[ALTERNATE] && shared->there[CALL] && shared->there[BEHIND]);
 	UNTIL(shared->tid[READ] && ctl_state(process.pid, shared->tid[READ]) == 'S');
-	UNTIL(shared->tid[STEPS] && shared->tid[FLAGS]);
+	UNTIL(shared->tid[STEPS]);
 	/* Threads that turn round may not have come to it yet. */
 	for (int tries = 0, there = 0; !there && tries < 1000; tries++) {
 		stop();
@@ -451,9 +421,9 @@ int main(void)
 		ctl_go(&world);
 	}
 	test_steps();
-	test_signals();
 	test_left_out();
 	test_moved();
+	test_gone();
 	test_many();
 	is_int(shared->wrong, 0, "the child noticed nothing");
 	is_int(waitpid(process.pid, &status, WNOHANG), 0, "and lives");

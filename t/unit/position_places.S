@@ -19,6 +19,14 @@
 	inc	%edx
 	ret
 
+/* The same elsewhere, as a displaced copy of it: the third instruction is longer here. */
+	place	place_copy
+	inc	%eax
+	inc	%ecx
+	.byte	0x3e
+	inc	%edx
+	jmp	place_steps + 6
+
 /* Never left. */
 	place	place_spin
 	nop
@@ -27,16 +35,7 @@
 	nop
 	ret
 
-/* Returns what the flags were. */
-	place	place_flags
-	nop
-	pushf
-	pop	%rax
-	nop
-	nop
-	ret
-
-/* Raises SIGILL; the handler goes on two bytes after it, or at place_trap_end. Returns 1 there, 0 otherwise. */
+/* Raises SIGILL; the handler goes on two bytes after it, or where it was sent. Returns 1 at place_trap_end, else 0. */
 	place	place_trap
 	nop
 	ud2
@@ -48,6 +47,12 @@
 place_trap_end:
 	mov	$1, %eax
 	ret
+
+/* place_trap elsewhere. */
+	place	place_trap_copy
+	nop
+	nop
+	jmp	place_trap_end
 
 /* Calls what rdi points to: it returns to the third byte. The stack is not aligned for C. */
 	place	place_call

@@ -103,7 +103,7 @@ static void print_result(
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 	print_line(written->refused_position, "site", "sites",
-		"a thread stands in the bytes that would change, or an interrupted one will return there; try again");
+		"a thread stands in the bytes that would change, or something will return there; try again");
 }
 
 /* What the rules have named in all processes. */

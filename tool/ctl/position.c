@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "tool/ctl/position.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
@@ -13,13 +12,11 @@
 
 #define MOST_RANGES (1u << 14)
 #define STACK_MAX   (64ull << 20) /* a coroutine's stack may lie in a mapping of any size */
-/* The few instructions of a function's beginning; a string instruction of many rounds takes more. */
-#define MOST_STEPS 64
-#define PATIENCE   200000000ull /* ns, for one thread to come out: it may have to read a page from a disk */
 
 struct inside {
-	uint64_t low, high, resume;
-	size_t patch;
+	uint64_t low, high;
+	const struct control_patch *patch;
+	size_t number; /* of the patch */
 };
 
 /* What is looked for, and where. */
@@ -59,106 +56,40 @@ static const struct inside *find_inside(const struct search *s, uint64_t pc)
 	return low < s->count && s->inside[low].low <= pc ? &s->inside[low] : NULL;
 }
 
+/* Where what stands at pc goes on; 0: nowhere. */
+static uint64_t resume_of(const struct inside *inside, uint64_t pc)
+{
+	const struct control_patch *p = inside->patch;
+	uint64_t n = pc - inside->low;
+
+	if (p->resume)
+		return p->resume;
+	return p->copy && n < sizeof(p->inside) && p->inside[n] ? p->copy + p->inside[n] : 0;
+}
+
 /* ---- threads ---- */
-
-static int say_ended(const struct search *s)
-{
-	tool_error("ctl", "process %d ended meanwhile", (int)s->world->process->pid);
-	return -1;
-}
-
-/* A step's end, in place of a signal; or the kernel has made the frame of a handler. */
-static bool is_step(pid_t tid, int signal)
-{
-	siginfo_t info;
-
-	return signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 &&
-	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == SIGTRAP);
-}
-
-/*
- * Lets a thread take one step, or deliver a signal: *signal, 0 for none; afterwards the signal that came instead of the
- * step. Returns 0, or -1 after saying why: the thread runs, or is gone.
- */
-static int step(struct search *s, struct ctl_thread *t, int *signal, uint64_t until)
-{
-	int came = 0;
-
-	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, (long)*signal))
-		return say_ended(s);
-	*signal = 0;
-	switch (ctl_await(t->tid, &came, until)) {
-	case CTL_SIGNAL:
-		if (came == SIGSTOP)
-			s->world->pending_stop = came;
-		else if (!is_step(t->tid, came))
-			*signal = came;
-		break;
-	case CTL_STOP:
-		break;
-	case CTL_NONE:
-		t->stopped = false;
-		tool_error("ctl", "process %d: thread %d does not come out of code that was to change; nothing was "
-				  "changed, try again",
-			(int)s->world->process->pid, (int)t->tid);
-		return -1;
-	default:
-		t->stopped = false;
-		return say_ended(s);
-	}
-	return ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ? say_ended(s) : 0;
-}
-
-/*
- * Does it stand at an instruction that can be stepped over? A system call waits; pushf would leave the flag of single
- * steps on the stack.
- */
-static bool may_step(const struct search *s, const struct ctl_thread *t)
-{
-	uint8_t code[2];
-
-	if (remote_call(&t->regs) >= 0 || !remote_is_native(&t->regs) ||
-		!ctl_read(s->world->process, remote_pc(&t->regs), code, sizeof(code)))
-		return false;
-	return !remote_pushes_flags(code);
-}
-
-/* Brings a thread out that stands between instructions which will be displaced. Returns 0 or -1, as step(). */
-static int step_out(struct search *s, struct ctl_thread *t)
-{
-	uint64_t until = ctl_now() + PATIENCE;
-	int signal = 0;
-
-	for (unsigned steps = 0;; steps++) {
-		const struct inside *inside = find_inside(s, remote_pc(&t->regs));
-		/* What was taken has to be delivered, in any case. */
-		if (!signal && (!inside || inside->resume))
-			return 0;
-		if (!signal && (steps >= MOST_STEPS || !may_step(s, t))) {
-			s->left_out[inside->patch] = true;
-			return 0;
-		}
-		if (step(s, t, &signal, until))
-			return -1;
-	}
-}
 
 static int move_threads(struct search *s)
 {
 	struct ctl_world *world = s->world;
 
-	/* Before anybody is moved: a signal that comes makes a frame, which has to be seen. */
-	for (size_t i = 0; s->strict_low < s->strict_high && i < world->threads; i++)
-		if (step_out(s, &world->thread[i]))
-			return -1;
 	for (size_t i = 0; i < world->threads; i++) {
 		struct ctl_thread *t = &world->thread[i];
 		const struct inside *inside = find_inside(s, remote_pc(&t->regs));
-		if (!inside || !inside->resume)
+		if (!inside)
 			continue;
-		remote_set_pc(&t->regs, inside->resume);
-		if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
-			return say_ended(s);
+		uint64_t resume = resume_of(inside, remote_pc(&t->regs));
+		/* To make a system call again, the kernel goes back by the length of that instruction. */
+		bool waits = !inside->patch->resume && remote_call(&t->regs) >= 0;
+		if (!resume || waits || !remote_is_native(&t->regs)) {
+			s->left_out[inside->number] = true;
+			continue;
+		}
+		remote_set_pc(&t->regs, resume);
+		if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs)) {
+			tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
+			return -1;
+		}
 		s->moved++;
 	}
 	return 0;
@@ -216,26 +147,40 @@ static bool is_restorer(struct search *s, uint64_t address)
 	return true;
 }
 
-/* Looks at the words from `at` on for signal frames, and for what may be the address of an instruction. */
-static void scan_words(struct search *s, const uint64_t *word, size_t words, uint64_t at)
+/* What a handler interrupted goes on elsewhere, if it can. w: its frame, which lies at `at`. */
+static void move_frame(struct search *s, uint64_t *w, uint64_t at)
+{
+	const struct inside *inside = find_inside(s, w[FRAME_PC]);
+	uint64_t resume = inside ? resume_of(inside, w[FRAME_PC]) : 0;
+
+	if (!resume || !ctl_write(s->world->process, at + 8 * FRAME_PC, &resume, 8))
+		return;
+	w[FRAME_PC] = resume;
+	s->moved++;
+}
+
+/*
+ * Looks at the words from `at` on for signal frames, and at the first `plain` of them for what else may be the address
+ * of an instruction.
+ */
+static void scan_words(struct search *s, uint64_t *word, size_t words, size_t plain, uint64_t at)
 {
 	const uint64_t low = s->strict_low, size = s->strict_high - s->strict_low;
 
-	for (size_t i = 0; size && i < words; i++) {
-		const struct inside *inside = word[i] - low < size ? find_inside(s, word[i]) : NULL;
-		if (inside && !inside->resume)
-			s->left_out[inside->patch] = true;
-	}
 	for (size_t i = 0; i + FRAME_WORDS <= words; i++) {
-		const uint64_t *w = word + i;
+		uint64_t *w = word + i;
 		if (!frame_may_be(w) || !is_restorer(s, w[FRAME_RETURN]))
 			continue;
-		const struct inside *inside = find_inside(s, w[FRAME_PC]);
-		if (inside && inside->resume &&
-			ctl_write(s->world->process, at + 8 * (i + FRAME_PC), &inside->resume, 8))
-			s->moved++;
+		move_frame(s, w, at + 8 * i);
+		if (i + FRAME_FAULT < words)
+			w[FRAME_FAULT] = 0;
 		/* The handler ran on a stack of its own, perhaps. */
 		add_stack(s, w[FRAME_SP]);
+	}
+	for (size_t i = 0; size && i < plain; i++) {
+		const struct inside *inside = word[i] - low < size ? find_inside(s, word[i]) : NULL;
+		if (inside && !inside->patch->resume)
+			s->left_out[inside->number] = true;
 	}
 }
 
@@ -249,11 +194,12 @@ static void scan_stack(struct search *s, struct range range)
 		size_t left = (range.high - at) / 8, words = left < WORDS ? left : WORDS;
 		if (!words || !ctl_read(s->world->process, at, word, 8 * words))
 			return;
-		scan_words(s, word, words, at);
+		/* A frame may go beyond; its words are looked at when it was seen as one. */
+		size_t step = words == left ? words : words - FRAME_WORDS + 1;
+		scan_words(s, word, words, step, at);
 		if (words == left)
 			return;
-		/* A frame may go beyond. */
-		at += 8 * (words - FRAME_WORDS + 1);
+		at += 8 * step;
 	}
 }
 
@@ -296,7 +242,7 @@ int position_clear(struct ctl_world *world, const struct control_patch *patch, s
 		const struct control_patch *p = &patch[i];
 		if (p->inside_low >= p->inside_high)
 			continue;
-		s.inside[s.count++] = (struct inside){ p->inside_low, p->inside_high, p->resume, i };
+		s.inside[s.count++] = (struct inside){ p->inside_low, p->inside_high, p, i };
 		if (p->resume)
 			continue;
 		s.strict_low = p->inside_low < s.strict_low ? p->inside_low : s.strict_low;

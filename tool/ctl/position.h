@@ -3,19 +3,20 @@
  * Where the threads of a stopped process stand, when bytes of its code are to change (struct control_patch).
  *
  * In the bytes stand: the instruction pointer of a thread; that of a context which a signal handler interrupted, in the
- * frame on a stack; a return address. There are two sorts of patches:
- *  - The bytes are NOPs, or those at `resume` do the same: threads and interrupted contexts are sent there. That
- *    changes nothing for the program, so it does no harm if we are killed after it.
- *  - Instructions of a function's beginning, of which a jump takes the place (resume 0). Between two of them a thread
- *    has done the first and not yet the second, so there is no other place for it: it does the others, one
- *    step after another. A signal that comes meanwhile is delivered; what it interrupts is a context like others
- *    then. For what can't take steps (a context, a thread in a system call) the patch is left out.
+ * frame on a stack; a return address. The first two are sent elsewhere, to where the same is done:
+ *  - The bytes are NOPs, or those at `resume` do the same.
+ *  - A jump takes the place of instructions of a function's beginning (resume 0). Between two of them the first is done
+ *    and the second is not yet; the same is so in their displaced copy, which has been made already: it goes on there.
+ * That changes nothing for the program, so it does no harm if we are killed after it. (To let a thread take single
+ * steps instead would: the kernel ends the program by SIGTRAP where the tracer dies before a step's end is taken.)
+ * Where the copy has no such place, and for a thread in a system call, the patch is left out.
  *
  * Contexts are looked for on stacks: from a thread's stack pointer up to the end of the mapping, and from that of each
- * frame of a signal found there, which may lie on another stack. For patches of the second sort any aligned word that
- * points between two of the displaced instructions counts, whatever it is: also a return address, and what a
- * scheduler or a JIT has put aside. A word that was left behind by chance leaves a patch out that could be made. Not
- * seen is a context on a stack that no thread stands on: a handler has to leave it by swapcontext() for that.
+ * frame of a signal found there, which may lie on another stack. For patches of the second sort any other aligned word
+ * that points between two of the displaced instructions counts, whatever it is, and the patch is left out: a return
+ * address, or what a scheduler or a JIT has put aside. A word that was left behind by chance leaves a patch out that
+ * could be made. Not seen is a context on a stack that no thread stands on: a handler has to leave it by swapcontext()
+ * for that.
  *
  * What is not counted: return addresses behind the changed bytes, of a displaced call, since what lies there stays; and
  * those in the padding before a function, of a call before it that does not return.

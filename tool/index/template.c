@@ -164,6 +164,8 @@ enum index_reason template_make(struct template *to, const uint8_t *bytes, size_
 			return INDEX_REASON_SHORT;
 		if (!insn_decode(bytes + to->length, room - to->length, site + to->length, &insn))
 			return INDEX_REASON_UNDECODABLE;
+		if (to->length && to->length < INDEX_JUMP)
+			to->inside[to->length - 1] = to->size;
 		if (!without || insn.address != without)
 			put_instruction(&making, &insn, bytes + to->length);
 		if (making.reason != INDEX_REASON_USABLE)

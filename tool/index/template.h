@@ -36,6 +36,7 @@ struct template {
 	struct index_fixup fixup[INDEX_FIXUPS_MAX];
 	uint8_t size, fixups;
 	uint8_t length; /* of the instructions in place */
+	uint8_t inside[INDEX_JUMP - 1]; /* struct index_template's */
 	bool calls;	/* the last of them is a call */
 	bool closed;	/* the last of them does not go on behind itself */
 };

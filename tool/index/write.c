@@ -41,6 +41,8 @@ static size_t append(struct bytes *to, const void *bytes, size_t n, size_t align
 static uint32_t put_template(struct bytes *templates, const struct template *from)
 {
 	struct index_template head = { .size = from->size, .fixups = from->fixups };
+
+	memcpy(head.inside, from->inside, sizeof(head.inside));
 	size_t at = append(templates, &head, sizeof(head), 4);
 
 	append(templates, from->fixup, from->fixups * sizeof(*from->fixup), 4);
