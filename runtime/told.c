@@ -53,13 +53,29 @@ static int is_of(uint64_t at, uint64_t returns)
 	return address & TOLD_MARK && (address & TOLD_ADDRESS) == (returns & TOLD_ADDRESS);
 }
 
+/* The bits of the place that tells, whose return address lies in the slot. */
+static uint64_t from(uint64_t slot)
+{
+	uint64_t place = *(const uint64_t *)(uintptr_t)slot;
+
+	return (place ^ place >> 8) << 47 & TOLD_FROM;
+}
+
+/* Is the call that tells in this frame a part of what is open there: one that was inlined? */
+static int is_inlined(uint64_t at, uint32_t id, uint64_t slot)
+{
+	const struct mirror_entry *entry = mirror_entry(at);
+
+	return (entry->word & TRACE_ID_MASK) != id || (entry->address & TOLD_FROM) != from(slot);
+}
+
 static uint64_t outer_of(uint64_t at)
 {
 	return at + 8ull * mirror_entry(at)->link;
 }
 
 /* The call's entry in the chain; or one more inlined call in that of its frame. */
-static void open_call(struct stack *stack, uint32_t id, uint64_t returns, uint64_t at, int inlined)
+static void open_call(struct stack *stack, uint32_t id, uint64_t returns, uint64_t at, uint64_t slot, int inlined)
 {
 	struct mirror_entry *entry = mirror_entry(at);
 
@@ -68,7 +84,7 @@ static void open_call(struct stack *stack, uint32_t id, uint64_t returns, uint64
 			entry->address += TOLD_INLINED;
 		return;
 	}
-	entry->address = (returns & TOLD_ADDRESS) | TOLD_MARK;
+	entry->address = (returns & TOLD_ADDRESS) | from(slot) | TOLD_MARK;
 	entry->word = TRACE_WORD(TRACE_ENTRY, id);
 	entry->link = (uint32_t)((stack->hot.top - at) / 8);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: a handler finds the entry whole */
@@ -112,7 +128,7 @@ void told_enter(uint32_t id, uint64_t returns, uint64_t slot)
 	if (stack->hot.top <= slot)
 		stack = calls_settle(thread, stack, slot);
 	uint64_t at = place_of(stack, returns, slot), top = stack->hot.top;
-	int inlined = top <= at && is_of(top, returns);
+	int inlined = top <= at && is_of(top, returns) && is_inlined(top, id, slot);
 	if (inlined) {
 		at = top;
 	} else {
@@ -132,7 +148,7 @@ void told_enter(uint32_t id, uint64_t returns, uint64_t slot)
 		stack->depth++;
 		stack->below += filter_opens(id);
 	}
-	open_call(stack, id, returns, at, inlined);
+	open_call(stack, id, returns, at, slot, inlined);
 	recorder_write(thread, stack, TRACE_WORD(TRACE_ENTRY, id));
 }
 

@@ -9,9 +9,12 @@
  * A function that was inlined shares the frame, and the return address, of the one that it became a part of. Such calls
  * are not in the chain: the frame's entry counts them. The trace has each by its id; readers know which end is whose.
  *
- * The entry's address tells: TOLD_MARK and the number of calls of inlined functions beside the address (48 bits).
- * TOLD_ENDED: the outermost function has ended, it seems, though inlined ones are open (clang's leave their ends out
- * when an exception comes by); if its frame is found gone then, that is no end that the trace should have.
+ * The entry's address tells: TOLD_MARK, the number of calls of inlined functions, and a few bits of where the frame's
+ * own function told, beside the address (47 bits). If that function tells from there again, the frame was left and is
+ * another one now, as after a jump out of a handler's stack: a function that was inlined into itself tells from
+ * elsewhere. TOLD_ENDED: the frame's own function has ended, it seems, though inlined ones are open (clang's leave
+ * their ends out when an exception comes by); if its frame is found gone then, that is no end that the trace should
+ * have.
  *
  * Any thread, async-signal-safe, no libc. Handlers of the program (runtime/handlers/) are not told of these calls.
  */
@@ -20,11 +23,12 @@
 
 #include <stdint.h>
 
-#define TOLD_MARK	(1ull << 63)
-#define TOLD_ENDED	(1ull << 62)
-#define TOLD_INLINED	(1ull << 48) /* one call of an inlined function */
+#define TOLD_MARK	 (1ull << 63)
+#define TOLD_ENDED	 (1ull << 62)
+#define TOLD_INLINED	 (1ull << 55) /* one call of an inlined function */
 #define TOLD_INLINED_ALL (TOLD_ENDED - TOLD_INLINED)
-#define TOLD_ADDRESS	(TOLD_INLINED - 1)
+#define TOLD_FROM	 (TOLD_INLINED - (1ull << 47))
+#define TOLD_ADDRESS	 ((1ull << 47) - 1)
 
 /*
  * The function of this id begins, or ends. returns: the address it returns to. slot: of the return address of the call

@@ -72,6 +72,7 @@ all() {
 
 all plt library "$CC"
 all patchable patchable_library
+all cyg cyg_library
 if [ -n "$CLANG" ]; then
 	all xray xray_library
 else

@@ -66,14 +66,15 @@ $(turn)
    leaf_call();
  } /* main_call */"
 
-# by NAME [FLAG]...
+# by NAME [FLAG]...: of $kind.
+kind=plt
 by() {
-	name=$1
+	name="$kind, $1"
 	shift
 	program g++ trees trees.cc -I"$sources" "$@" -L. -lco
 	for where in '' threads; do
 		# shellcheck disable=SC2086
-		record d -k plt -l libco.so -- ./trees $where
+		record d -k "$kind" -l libco.so -- ./trees $where
 		is "$status $out" '0 done' "$name, ${where:-one thread}: the program runs to its end"
 		is "$(tree)" "$nested" "$name, ${where:-one thread}: three stacks have a tree each"
 		judged "$name, ${where:-one thread}" '4 6 3 8'
@@ -160,4 +161,9 @@ END
 else
 	skip 2 'no greenlet here'
 fi
+
+# The same trees where the compiler's calls tell.
+library g++ libco.so coroutines.cc -I"$sources" -DPART -finstrument-functions
+kind=cyg
+by ucontext
 done_testing
