@@ -163,6 +163,40 @@ is "$status $(cat err)" '5 ' 'the program noticed nothing'
 report d
 is "$(calls counted), $(sums)" "$((5 + 3 + 3)) 3, 0 lost 0 unfinished" 'exactly those calls are in the trace'
 
+# ---- from inside ----
+
+program "$CC" from_inside from_inside.c "-I$top_srcdir/runtime/api" "-L$top_builddir/.libs" -lxaudit-api \
+	"-Wl,-rpath,$top_builddir/.libs" -Ldisplaced -lcontrolled "-Wl,-rpath,$tmp/displaced"
+answer() {
+	tail -n 1 out
+}
+rules
+begin ./from_inside entry:counted@libcontrolled*
+tell enable
+is "$(answer) $(dirty)" 'called 0 0 0 0 1 0' 'the program itself can displace nothing'
+tell 'call 3'
+ctl "$pid" enable entry:counted@libcontrolled*
+like "$out" '^1 function: 1 site switched on, ' 'the command can'
+tell 'call 5'
+tell disable
+is "$(answer) $(on)" 'called 0 1 1 0 0 0' 'what is displaced the program can switch off'
+ok 'its page stays as it is' [ "$(dirty)" -gt 0 ]
+tell 'call 7'
+tell enable
+is "$(answer) $(on)" 'called 0 1 1 0 0 1' 'and on again'
+tell 'call 11'
+tell disable
+ctl "$pid" enable counted
+like "$out" '^1 function: 1 site switched on, ' 'the command switches on what the program switched off'
+tell 'call 13'
+tell disable
+ctl "$pid" disable entry:counted
+is "$status $(on) $(dirty)" '0 0 0' 'and takes the jump away where it is off already'
+tell 'call 17'
+finish
+report d
+is "$status $(calls counted), $(sums)" "5 $((5 + 11 + 13)), 0 lost 0 unfinished" 'exactly those calls are in the trace'
+
 # ---- unwinders that would not see our frames ----
 
 for how in GOT PLT; do
