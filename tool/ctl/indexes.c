@@ -3,19 +3,16 @@
 #include "tool/ctl/indexes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/index/index.h"
 #include "audit/object.h"
-#include "tool/index/write.h"
+#include "tool/ctl/index_file.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 
-#define MOST_LISTED (1u << 16) /* objects: more means that we follow garbage */
+#define MOST_LISTED (1u << 16) /* loads: more means that we follow garbage */
 #define ALIGNMENT   4096u
 
 static uint64_t at(const void *pointer)
@@ -59,62 +56,38 @@ static bool is_named(char *const *rule, size_t rules, const char *path, const ch
 static struct kept {
 	struct kept *next;
 	struct index_identity identity;
-	const void *bytes; /* NULL: there is none */
-	size_t size;
+	struct index_made made; /* bytes NULL: there is none */
 } *all;
 
-/* What `xaudit index` has kept. */
-static bool look(struct kept *kept)
+/*
+ * Makes that of the file that is mapped there: as the kernel names it, since what the process names need not be a file
+ * that it may read. The name may be one below its root, or below ours.
+ */
+static int make_mapped(
+	struct kept *kept, const struct ctl_process *process, const struct object *object, uint64_t at)
 {
-	char folder[PATH_MAX];
-	struct index index;
-	int shared, there = index_own_folder(folder, sizeof(folder), &shared);
+	const struct ctl_mapping *mapping = ctl_mapping(process, at);
+	const char *path = mapping && *mapping->path == '/' ? mapping->path : "/";
+	char *name[] = {
+		memory_format("/proc/%d/root%s", (int)process->pid, path),
+		memory_format("%s", path),
+		memory_format("/proc/%d/exe", (int)process->pid),
+	};
+	int program = object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader, r = -ENOENT;
 
-	if ((!there || index_open(&index, folder, &kept->identity)) &&
-		index_open(&index, INDEX_SYSTEM_FOLDER, &kept->identity))
-		return false;
-	/* It stays mapped. */
-	kept->bytes = index.head;
-	kept->size = index.size;
-	return true;
-}
-
-/* Looks through the file. Returns 0 or -errno; -ESTALE: it is another one now. */
-static int make(struct kept *kept, const char *path)
-{
-	char folder[PATH_MAX];
-	struct index_made made;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r, shared;
-
-	if (fd < 0)
-		return -errno;
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
-	r = index_make(&made, fd, path);
-	close(fd);
-	if (r)
-		return r;
-	if (!index_same_file(&((const struct index_head *)made.bytes)->identity, &kept->identity)) {
-		free(made.bytes);
-		return -ESTALE;
+	for (int i = 0; i < 3; i++) {
+		if (r && (i < 2 || program)) {
+			int again = index_file_make(&kept->made, &kept->identity, name[i]);
+			/* The first that is not just missing tells why. */
+			r = !again || r == -ENOENT ? again : r;
+		}
+		free(name[i]);
 	}
-	/* For the next time; where it can't be kept, it is made again. */
-	if (index_own_folder(folder, sizeof(folder), &shared))
-		index_put(&made, folder, shared);
-	kept->bytes = made.bytes;
-	kept->size = made.size;
-	return 0;
+	return r;
 }
 
-/* The file as we can open it: the process may have another root. */
-static char *file_of(const struct ctl_process *process, const struct object *object, const char *path)
-{
-	if (object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader)
-		return memory_format("/proc/%d/exe", (int)process->pid);
-	return memory_format("/proc/%d/root%s%s", (int)process->pid, *path == '/' ? "" : "/", path);
-}
-
-static const struct kept *find(const struct ctl_process *process, const struct object *object, const char *path)
+static const struct kept *find(
+	const struct ctl_process *process, const struct object *object, uint64_t start, const char *path)
 {
 	struct index_identity identity;
 	struct kept *kept;
@@ -122,15 +95,15 @@ static const struct kept *find(const struct ctl_process *process, const struct o
 	object_identity(object, &identity);
 	for (kept = all; kept; kept = kept->next)
 		if (index_same_file(&kept->identity, &identity))
-			return kept->bytes ? kept : NULL;
+			return kept->made.bytes ? kept : NULL;
 	kept = memory_zeroed(1, sizeof(*kept));
 	*kept = (struct kept){ .next = all, .identity = identity };
 	all = kept;
-	if (look(kept))
+	if (index_file_look(&kept->made, &kept->identity))
 		return kept;
-	char *file = file_of(process, object, path);
-	int r = make(kept, file);
-	free(file);
+	int r = make_mapped(kept, process, object, start);
+	if (r)
+		kept->made.bytes = NULL;
 	if (r)
 		tool_error("ctl", "%s: no index can be made of it: %s", path,
 			r == -ESTALE ? "the file is another one now than was loaded" :
@@ -140,19 +113,27 @@ static const struct kept *find(const struct ctl_process *process, const struct o
 
 /* ---- those of a process ---- */
 
+/* start: where it is mapped. */
 static void add(struct ctl_indexes *indexes, const struct ctl_process *process, const struct object *object,
-	char *const *rule, size_t rules)
+	uint64_t start, char *const *rule, size_t rules)
 {
 	char *path = ctl_text(process, at(object->path));
 	char *soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
 	const struct kept *kept;
 
+	/* Of several loads, one is enough. */
+	for (size_t i = 0; path && i < indexes->count; i++) {
+		if (indexes->index[i].object == object->number) {
+			free(path);
+			path = NULL;
+		}
+	}
 	/* The vDSO is no file, and nothing of ld.so may be written to. */
 	if (path && !object->index.head && !(object->flags & (TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER)) &&
-		is_named(rule, rules, path, soname) && (kept = find(process, object, path))) {
+		is_named(rule, rules, path, soname) && (kept = find(process, object, start, path))) {
 		indexes->index = memory_resize(indexes->index, indexes->count + 1, sizeof(*indexes->index));
-		indexes->index[indexes->count++] =
-			(struct ctl_index){ .object = object->number, .bytes = kept->bytes, .size = kept->size };
+		indexes->index[indexes->count++] = (struct ctl_index){ .object = object->number,
+			.bytes = kept->made.bytes, .size = kept->made.size };
 	}
 	free(path);
 	free(soname);
@@ -169,14 +150,16 @@ void ctl_indexes_find(
 	for (size_t i = 0; i < rules; i++)
 		kinds |= ctl_rule_kinds(rule[i], &library);
 	if (!(kinds & kinds_with(KIND_BY_INDEX)) ||
-		!ctl_read(process, at(process->block.objects), &next, sizeof(next)))
+		!ctl_read(process, at(process->block.loads), &next, sizeof(next)))
 		return;
 	for (unsigned n = 0; next && n < MOST_LISTED; n++) {
+		struct load load;
 		struct object object;
-		if (!ctl_read(process, next, &object, sizeof(object)))
+		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
 			break;
-		add(indexes, process, &object, rule, rules);
-		next = at(object.next);
+		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)))
+			add(indexes, process, &object, load.start, rule, rules);
+		next = at(load.next);
 	}
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/ctl/index_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/index/index.h"
+#include "tool/index/image.h"
+
+bool index_file_look(struct index_made *to, const struct index_identity *identity)
+{
+	char folder[PATH_MAX];
+	struct index index;
+	int shared, there = index_own_folder(folder, sizeof(folder), &shared);
+
+	if ((!there || index_open(&index, folder, identity)) && index_open(&index, INDEX_SYSTEM_FOLDER, identity))
+		return false;
+	*to = (struct index_made){ .bytes = (void *)(uintptr_t)index.head, .size = index.size };
+	return true;
+}
+
+/* Is it that file? Looking through it takes long, and a process may tell anything. */
+static bool is_same(int fd, const struct index_identity *identity)
+{
+	struct image_name name;
+
+	if (image_identify(fd, &name))
+		return false;
+	bool same = index_same_file(&name.identity, identity);
+	free(name.soname);
+	return same;
+}
+
+int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+	int shared;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	/* libdwfl would ask a server for debug files, and wait for it. */
+	unsetenv("DEBUGINFOD_URLS");
+	int r = is_same(fd, identity) ? index_make(to, fd, path) : -ESTALE;
+	close(fd);
+	if (r == 0 && index_own_folder(folder, sizeof(folder), &shared))
+		index_put(to, folder, shared);
+	return r;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The index of one file, as kept or made anew. One thread. */
+#ifndef XAUDIT_TOOL_CTL_INDEX_FILE_H
+#define XAUDIT_TOOL_CTL_INDEX_FILE_H
+
+#include <stdbool.h>
+
+#include "tool/index/write.h"
+
+/* Finds what `xaudit index` has kept of a file, for this user or for all. It stays mapped. */
+bool index_file_look(struct index_made *to, const struct index_identity *identity);
+
+/*
+ * Looks through the file at path, and keeps the result where `xaudit index` would; where it can't be kept, the next one
+ * makes it again. Returns 0 or -errno; -ESTALE: it is another file, which is found out first.
+ */
+int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path);
+
+#endif
