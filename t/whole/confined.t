@@ -128,6 +128,21 @@ for kinds in patchable plt; do
 	is "$status/$(cat err)" '0/' "ctl, $kinds: the program runs to its end"
 done
 
+printf '%s\n' '#include <linux/seccomp.h>' '#include <stdio.h>' '#include <sys/prctl.h>' '#include <sys/syscall.h>' \
+	'#include <unistd.h>' 'void counted(void);' 'int main(void) { char line[64];' 'counted();' \
+	'int n = snprintf(line, sizeof(line), "ready %d\n", (int)getpid());' \
+	'if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) || write(1, line, (unsigned)n) != n) return 2;' \
+	'while (read(0, line, sizeof(line)) > 0) counted();' 'syscall(SYS_exit, 0); }' >strict.c
+$CC -o strict strict.c -Lcontrol -lcontrolled -Wl,-rpath,"$tmp/control" || bail 'strict.c does not compile'
+kinds=patchable
+rules
+begin ./strict
+ctl "$pid" mode ring
+said="process $pid: xaudit switched itself off there; the reason was said on its standard error"
+is "$status $err" "1 xaudit ctl: $said" 'ctl, a program that allows itself nothing: it is let alone'
+finish
+is "$status" 0 'ctl, a program that allows itself nothing: it runs to its end'
+
 # Programs that limit themselves in other ways while they are recorded.
 program "$CC" limited limited.c -L. -lcounted
 chmod 755 "$tmp"
