@@ -10,6 +10,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/batch.h"
 #include "audit/live/entry.h"
+#include "audit/live/entry_calls.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
 #include "runtime/process.h"
@@ -77,10 +78,10 @@ static void ask(const struct object *object, struct entry_wish *wish)
 {
 	const struct rules *rules = object_rules;
 	const struct rules_section *section = object->section;
-	const unsigned entry = 1u << TRACE_KIND_ENTRY;
+	const unsigned kind = 1u << wish->kind;
 	const struct requests_rule *asked;
 	const void *at = NULL;
-	int selects = section && (section->kinds | section->fallback) & entry, on;
+	int selects = section && (section->kinds | section->fallback) & kind, on;
 
 	if (selects && !section->functions)
 		set_all(wish->selected, object->index.functions);
@@ -94,10 +95,10 @@ static void ask(const struct object *object, struct entry_wish *wish)
 		const struct rules_pattern pattern = { .function = asked->function, .library = asked->library };
 		/* A request without kinds concerns what is displaced, and displaces nothing. */
 		const uint64_t *only = on && asked->kinds == ASKED_ALL_KINDS ? wish->selected : NULL;
-		if (asked->kinds & entry)
+		if (asked->kinds & kind)
 			entry_wish_mark(object, &pattern, on, wish->on, only);
 	}
-	if (rules->prepare == RULES_PREPARE_ALL && selects && section->kinds & entry)
+	if (rules->prepare == RULES_PREPARE_ALL && selects && section->kinds & kind)
 		set_all(wish->ready, object->index.functions);
 	else if (rules->prepare != RULES_PREPARE_NONE)
 		memcpy(wish->ready, wish->selected, wish->words * sizeof(*wish->ready));
@@ -112,12 +113,12 @@ static enum trace_reason traced(const struct object *object, uint32_t function)
 }
 
 /* Adds what is wanted, and counts it. Returns 0 or -ENOMEM. */
-static int add_wanted(struct object *object)
+static int add_wanted(struct object *object, unsigned kind)
 {
-	uint32_t *counts = object->counts[TRACE_KIND_ENTRY], all = 0;
+	uint32_t *counts = object->counts[kind], all = 0;
 	struct arena memory = { 0 };
 	struct entry_wish wish;
-	int r = entry_wish_begin(&wish, object, &memory);
+	int r = entry_wish_begin(&wish, object, kind, &memory);
 
 	if (!r) {
 		ask(object, &wish);
@@ -128,21 +129,30 @@ static int add_wanted(struct object *object)
 		all += counts[i];
 	if (counts[TRACE_REASON_TRACED] + counts[TRACE_REASON_DISABLED])
 		object_selected = 1;
-	if (!r && all < object->index.functions)
+	/* Of others, all that there are have been looked at. */
+	if (!r && !all && entry_calls_has(kind))
+		counts[TRACE_REASON_NO_SITES]++;
+	else if (!r && !entry_calls_has(kind) && all < object->index.functions)
 		counts[TRACE_REASON_NOT_SELECTED] += (uint32_t)object->index.functions - all;
 	return r;
 }
 
-void entry_plan(struct object *object, const struct index *index)
+void entry_plan(struct object *object, const struct index *index, unsigned kinds)
 {
 	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
+	/* A function that has a call is seen by way of it, rather than as any other. */
+	static const uint8_t order[] = { TRACE_KIND_FENTRY, TRACE_KIND_MCOUNT, TRACE_KIND_ENTRY };
 
 	object->index = *index;
-	if (add_wanted(object))
-		object->counts[TRACE_KIND_ENTRY][TRACE_REASON_NO_ROOM]++;
-	/* What is damaged can't be looked at, so it isn't known what the rules say of it. */
-	if (index_damaged(index))
-		object->counts[TRACE_KIND_ENTRY][TRACE_REASON_INDEX_DAMAGED]++;
+	for (unsigned i = 0; i < sizeof(order); i++) {
+		if (!(kinds >> order[i] & 1))
+			continue;
+		if (add_wanted(object, order[i]))
+			object->counts[order[i]][TRACE_REASON_NO_ROOM]++;
+		/* What is damaged can't be looked at, so it isn't known what the rules say of it. */
+		if (index_damaged(index))
+			object->counts[order[i]][TRACE_REASON_INDEX_DAMAGED]++;
+	}
 	for (uint32_t n = range->function; n < range->function + range->functions; n++)
 		if (object->counted[n] == TRACE_REASON_TRACED)
 			batch_recount(object, n, traced(object, n));

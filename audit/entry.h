@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of kind entry, when an object is loaded: its index is found, and the rules choose (audit/live/entry.h has
- * the rest).
+ * Functions of kinds that an index tells of (KIND_BY_INDEX), when an object is loaded: its index is found, and the
+ * rules choose (audit/live/entry.h has the rest).
  */
 #ifndef XAUDIT_AUDIT_ENTRY_H
 #define XAUDIT_AUDIT_ENTRY_H
@@ -14,8 +14,11 @@
  */
 enum trace_reason entry_find(struct index *index, const struct object *object, const struct image *image);
 
-/* Gives the index to the object, adds the functions that the rules and later requests want, and counts. Lock held. */
-void entry_plan(struct object *object, const struct index *index);
+/*
+ * Gives the index to the object, adds the functions that the rules and later requests want, and counts. kinds: that are
+ * asked for. Lock held.
+ */
+void entry_plan(struct object *object, const struct index *index, unsigned kinds);
 
 /*
  * In la_objopen, before anything is written: makes stubs where functions are to be on or ready, and counts anew those

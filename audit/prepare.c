@@ -8,6 +8,7 @@
 #include "audit/entry.h"
 #include "audit/live/cyg.h"
 #include "audit/live/entry.h"
+#include "audit/live/entry_calls.h"
 #include "audit/live/requests.h"
 #include "audit/live/load_code.h"
 #include "audit/live/announce.h"
@@ -235,7 +236,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 	if (reason == TRACE_REASON_TRACED && set->functions)
 		plan(object);
 	if (kinds != in_file && indexed == TRACE_REASON_TRACED)
-		entry_plan(object, &index);
+		entry_plan(object, &index, kinds & ~in_file);
 	object->counts[TRACE_KIND_XRAY][TRACE_REASON_EVENT_LEFT] += set->events_left;
 	if (!object->usable && !(object->marks && set->of[TRACE_KIND_CYG].functions)) {
 		/* No site could ever be patched: keep none. */
@@ -415,9 +416,13 @@ static void prepare_sleds(struct load *load)
 	 * ld.so's lock keeps other threads from preparing this object, and `preparing` keeps threads from switching its
 	 * sites live.
 	 */
-	if (!object->usable || object->refused)
+	if (object->refused)
 		return;
-	enum trace_reason reason = patch_load(load);
+	process_lock(&held);
+	enum trace_reason reason = entry_calls_erase(load);
+	process_unlock(&held);
+	if (reason == TRACE_REASON_TRACED && object->usable)
+		reason = patch_load(load);
 	process_lock(&held);
 	if (reason == TRACE_REASON_PROTECTION)
 		say_refused(object);

@@ -461,9 +461,11 @@ struct trace_pages {
 	X(3, CALLS, "calls")        \
 	X(4, GUARD, "guard")        \
 	X(5, ENTRY, "entry")        \
-	X(6, CYG, "cyg")
+	X(6, CYG, "cyg")            \
+	X(7, FENTRY, "fentry")      \
+	X(8, MCOUNT, "mcount")
 /* As messages list them. */
-#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard, entry, cyg"
+#define TRACE_KIND_WORDS "xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount"
 #define TRACE_KIND_WORD(number, NAME, word) word ", "
 _Static_assert(sizeof(TRACE_KIND_WORDS ", ") == sizeof(TRACE_KINDS(TRACE_KIND_WORD)), "all of them");
 

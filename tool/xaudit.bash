@@ -83,7 +83,7 @@ _xaudit()
 		--suppressions) compopt -o default; return ;;
 		--default-suppressions) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$cur"); return ;;
 		-c | --config) compopt -o default; return ;;
-		-k | --kinds) _xaudit_list 'xray patchable plt calls guard entry cyg'; return ;;
+		-k | --kinds) _xaudit_list 'xray patchable plt calls guard entry cyg fentry mcount'; return ;;
 		-b | --buffer) mapfile -t COMPREPLY < <(compgen -W '64k 256k 1M 4M 16M 64M' -- "$cur"); return ;;
 		-l | --library) mapfile -t COMPREPLY < <(compgen -W "$(_xaudit_libraries)" -- "$cur"); return ;;
 		-m | --mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;

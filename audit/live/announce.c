@@ -126,7 +126,7 @@ static int is_listed(const struct object *object, uint32_t i, int fresh)
 /* Index after the kind's functions that can be listed; none can be if the kind raises no events. */
 static uint32_t end_of_listed(const struct object *object, unsigned kind)
 {
-	const struct site_range *range = &object->sites.of[kind];
+	const struct site_range *range = &object->sites.of[kind_home(kind)];
 
 	return range->function + (object->marks && kind_has(kind, KIND_EVENTS) ? range->functions : 0);
 }
@@ -139,18 +139,18 @@ static void list_sleds(struct object *object, int fresh)
 		struct function_list list;
 		uint32_t count = 0, end = end_of_listed(object, kind);
 		size_t names = 0;
-		for (uint32_t i = set->of[kind].function; i < end; i++) {
-			if (is_listed(object, i, fresh)) {
+		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
+			if (set->function[i].kind == kind && is_listed(object, i, fresh)) {
 				count++;
 				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
 			}
 		}
 		if (!count || !list_start(&list, count, names))
 			continue;
-		for (uint32_t i = set->of[kind].function; i < end; i++) {
+		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = announce_id(object, i);
-			if (!is_listed(object, i, fresh))
+			if (f->kind != kind || !is_listed(object, i, fresh))
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
 			if (fresh && object->marks[i] & FUNCTION_BELOW)

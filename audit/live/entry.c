@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
+#include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"
 #include "runtime/thread.h"
@@ -123,16 +124,20 @@ size_t entry_number(const struct object *object, uint32_t function)
 	return ((size_t)(at - head) - object->index.function) / sizeof(struct index_function);
 }
 
-int entry_wish_begin(struct entry_wish *wish, const struct object *object, struct arena *arena)
+int entry_wish_begin(struct entry_wish *wish, const struct object *object, unsigned kind, struct arena *arena)
 {
 	wish->words = object->index.functions / 64 + 1;
-	uint64_t *bits = arena_alloc(arena, 4 * wish->words * sizeof(*bits));
+	wish->kind = kind;
+	uint64_t *bits = arena_alloc(arena, 5 * wish->words * sizeof(*bits));
 	if (!bits)
 		return -ENOMEM;
 	wish->selected = bits;
 	wish->on = bits + wish->words;
 	wish->ready = bits + 2 * wish->words;
 	wish->below = bits + 3 * wish->words;
+	wish->all = entry_calls_has(kind) ? bits + 4 * wish->words : NULL;
+	if (wish->all)
+		entry_calls_mark(object, kind, wish->all);
 	return 0;
 }
 
@@ -171,7 +176,7 @@ struct pick {
 
 static uint64_t wanted_word(const struct entry_wish *wish, size_t i)
 {
-	return wish->selected[i] | wish->on[i] | wish->ready[i];
+	return wish->all ? wish->all[i] : wish->selected[i] | wish->on[i] | wish->ready[i];
 }
 
 static size_t count_wanted(const struct entry_wish *wish)
@@ -198,6 +203,12 @@ static struct pick choose(const struct entry_wish *wish, size_t n, const struct 
 	};
 }
 
+static const struct index_function *function_of(const struct object *object, unsigned kind, size_t number)
+{
+	return entry_calls_has(kind) ? entry_calls_site(object, kind, number)
+				     : index_function(&object->index, number);
+}
+
 /* Fills in `pick`, which has room for all that are wanted, and counts. Returns their number. */
 static uint32_t pick_functions(const struct object *object, const struct entry_wish *wish, struct pick *pick,
 	uint32_t counts[TRACE_REASON_COUNT])
@@ -208,7 +219,7 @@ static uint32_t pick_functions(const struct object *object, const struct entry_w
 	for (size_t i = 0; i < wish->words; i++) {
 		for (uint64_t word = wanted_word(wish, i); word; word &= word - 1) {
 			size_t number = i * 64 + (size_t)__builtin_ctzll(word);
-			const struct index_function *f = index_function(&object->index, number);
+			const struct index_function *f = function_of(object, wish->kind, number);
 			enum trace_reason reason = f ? judge(object, f, taken) : TRACE_REASON_INDEX_DAMAGED;
 			if (f && has(object, f->address))
 				continue;
@@ -305,24 +316,26 @@ static void merge(uint32_t *to, const uint32_t *old, uint32_t n, uint32_t first,
 #undef ADDRESS
 }
 
-static void put_function(struct object *object, const struct pick *pick, uint32_t n, uint32_t s)
+static void put_function(struct object *object, unsigned kind, const struct pick *pick, uint32_t n, uint32_t s)
 {
 	struct site_set *set = &object->sites;
 	const struct site_range *range = range_of(object);
 	const struct index_function *f = pick->function;
 	uint64_t site, from, end;
+	uint8_t own[INDEX_ORIGINAL_MAX];
 	int padding = f->form == INDEX_FORM_PADDING;
 
 	bytes_of(object, f, &site, &from, &end);
+	entry_calls_expect(object, f, from, own);
 	set->function[n] = (struct site_function){
 		.address = f->address, .size = f->size, .name = index_name(&object->index, f), .first = s, .count = 1,
-		.kind = TRACE_KIND_ENTRY,
+		.kind = (uint8_t)(kind & 127),
 	};
 	set->site[s] = (struct site){
 		.address = site, .length = f->length, .function = n,
 		.type = !padding ? SLED_ENTRY : f->skip ? SLED_ENTRY_PADDING_CET : SLED_ENTRY_PADDING,
 	};
-	sled_keep((enum sled_type)set->site[s].type, f->original + (site - from),
+	sled_keep((enum sled_type)set->site[s].type, own + (site - from),
 		object->original[TRACE_KIND_ENTRY][s - range->site]);
 	object->marks[n] = pick->marks;
 	if (f->flags & (INDEX_ENTRY_ALONE | INDEX_NEVER_INTERCEPT))
@@ -331,14 +344,14 @@ static void put_function(struct object *object, const struct pick *pick, uint32_
 	object->entries[n - range->function] = (struct entry_function){ .index = f };
 }
 
-static void put_functions(struct object *object, const struct pick *pick, uint32_t n)
+static void put_functions(struct object *object, unsigned kind, const struct pick *pick, uint32_t n)
 {
 	struct site_set *set = &object->sites;
 	uint32_t function = set->functions, site = set->sites;
 	uint32_t *by_address = object->spare_by_address, *functions = object->spare_functions;
 
 	for (uint32_t i = 0; i < n; i++)
-		put_function(object, &pick[i], function + i, site + i);
+		put_function(object, kind, &pick[i], function + i, site + i);
 	merge(by_address, object->by_address, object->usable, site, n, &set->site->address, sizeof(*set->site));
 	merge(functions, object->functions, object->usable_functions, function, n, &set->function->address,
 		sizeof(*set->function));
@@ -373,7 +386,7 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 	for (unsigned i = 0; r == 0 && i < TRACE_REASON_COUNT; i++)
 		counts[i] += own[i];
 	if (r == 0 && n) {
-		put_functions(object, pick, n);
+		put_functions(object, wish->kind, pick, n);
 		r = n;
 	}
 	arena_free(&memory);
@@ -385,12 +398,14 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 int entry_is_as_expected(const struct load *load, const struct index_function *f)
 {
 	uint64_t site, from, end, site_end, from_end;
+	uint8_t own[INDEX_ORIGINAL_MAX];
 
 	/* Code that may be executed only can't be compared. */
-	return bytes_of(load->object, f, &site, &from, &end) &&
-	       load_code_segment(load, site, &site_end) & PROT_READ && load_code_segment(load, from, &from_end) &&
-	       site_end == from_end && end <= site_end &&
-	       sys_same((const void *)(uintptr_t)(load->base + from), f->original, f->originals);
+	if (!bytes_of(load->object, f, &site, &from, &end) || !(load_code_segment(load, site, &site_end) & PROT_READ) ||
+		!load_code_segment(load, from, &from_end) || site_end != from_end || end > site_end)
+		return 0;
+	entry_calls_expect(load->object, f, from, own);
+	return sys_same((const void *)(uintptr_t)(load->base + from), own, f->originals);
 }
 
 /* Gives ids to those that have none. */

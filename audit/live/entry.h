@@ -35,7 +35,9 @@ struct entry_wish {
 	uint64_t *on;
 	uint64_t *ready;
 	uint64_t *below;    /* the rules' filter names it; says nothing about wanting */
+	uint64_t *all;	    /* of kinds fentry and mcount: their functions, which are added in any case; else NULL */
 	size_t words;	    /* of each */
+	unsigned kind;	    /* enum trace_kind */
 };
 
 /*
@@ -44,8 +46,8 @@ struct entry_wish {
  */
 int entry_take(struct object *object, const struct index *index);
 
-/* Bits of 0, in the arena. Returns 0 or -ENOMEM. */
-int entry_wish_begin(struct entry_wish *wish, const struct object *object, struct arena *arena);
+/* Bits of 0, but for `all`, in the arena. Returns 0 or -ENOMEM. */
+int entry_wish_begin(struct entry_wish *wish, const struct object *object, unsigned kind, struct arena *arena);
 
 /*
  * Sets the bits of functions of which the pattern means one of the names, or clears them (value 0); only: where not
@@ -102,16 +104,16 @@ uint64_t entry_past(uint64_t address);
 /* Frees a load's stubs and copies: its text is gone (x86_64/stub.h). */
 void entry_free(struct load *load);
 
-/* Is it of this kind? */
+/* Is it of kind entry itself? */
 static inline int entry_is(const struct object *object, uint32_t function)
 {
 	return object->sites.function[function].kind == TRACE_KIND_ENTRY;
 }
 
-/* Its number in the index. */
+/* The number in the index of one of kind entry itself. */
 size_t entry_number(const struct object *object, uint32_t function);
 
-/* What is known of it besides. */
+/* What is known of it besides, and of those of the other kinds that an index tells of. */
 static inline struct entry_function *entry_of(const struct object *object, uint32_t function)
 {
 	return &object->entries[function - object->sites.of[TRACE_KIND_ENTRY].function];

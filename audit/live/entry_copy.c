@@ -2,6 +2,7 @@
 #include "audit/live/entry_copy.h"
 
 #include "audit/live/entry.h"
+#include "audit/live/entry_calls.h"
 #include "audit/live/load_code.h"
 #include "x86_64/displace.h"
 #include "x86_64/sys.h"
@@ -18,6 +19,8 @@ static size_t room_for(const struct object *object, const struct entry_function 
 {
 	const struct index_template *template = index_template(&object->index, entry->index);
 
+	if (entry_calls_behind(object, entry->index))
+		return 0;
 	return template ? (template->size + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u) : 0;
 }
 
@@ -119,8 +122,11 @@ void entry_copy_fill(const struct load *load, const struct entry_block *block, u
 		const struct entry_function *entry = &load->object->entries[block->first + i];
 		struct stub_cell *cell = stub_cell(&block->pages, i);
 		size_t room = room_for(load->object, entry);
+		uint64_t behind = entry_calls_behind(load->object, entry->index);
 		if (!entry_is_as_expected(load, entry->index))
 			cell->target = TRACE_REASON_OTHER_BYTES;
+		else if (behind)
+			cell->body = cell->target = load->base + behind;
 		else if (!put_copy(load, entry->index, stub_address(&block->pages, i), copies, room))
 			cell->target = TRACE_REASON_NO_ROOM;
 		else

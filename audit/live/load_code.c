@@ -162,7 +162,7 @@ size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], i
 uint8_t *load_code_original(const struct object *object, uint32_t n)
 {
 	const struct site_set *set = &object->sites;
-	unsigned kind = set->function[set->site[n].function].kind;
+	unsigned kind = kind_home(set->function[set->site[n].function].kind);
 
 	if (sled_is_event(set->site[n].type))
 		return set->event[event_of(object, n)].sled.bytes;
@@ -208,7 +208,8 @@ int load_code_is_displaced(const struct load *load, uint32_t function)
 {
 	const struct site_function *f = &load->object->sites.function[function];
 
-	return entry_is(load->object, function) && load_code_look(load, f->first) & (SLED_IS_ON | SLED_IS_READY);
+	return kind_rows[f->kind].stub == KIND_STUB_COPY &&
+	       load_code_look(load, f->first) & (SLED_IS_ON | SLED_IS_READY);
 }
 
 /* A function with event sleds alone raises no event when it is called. */

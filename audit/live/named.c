@@ -59,7 +59,7 @@ static int add(const struct named *named, struct batch *batch, struct object *ob
 	/* Perhaps the first ones of the process. */
 	if (!unwinder_begun)
 		unwinder_begin();
-	if (entry_wish_begin(&wish, object, arena))
+	if (entry_wish_begin(&wish, object, TRACE_KIND_ENTRY, arena))
 		return -ENOMEM;
 	for (size_t i = 0; i < object->index.functions; i++)
 		if (named->of[i] & ADD)
@@ -109,7 +109,8 @@ int named_find(struct named *named, struct batch *batch, struct object *object, 
 	if (!named->of)
 		return -ENOMEM;
 	for (uint32_t i = range->function; i < range->function + range->functions; i++)
-		named->of[entry_number(object, i)] = IN_SET;
+		if (entry_is(object, i))
+			named->of[entry_number(object, i)] = IN_SET;
 	for (size_t i = 0; i < batch->rules; i++)
 		if (batch->rule[i].kinds & entry && requests_concerns(&batch->rule[i], object))
 			walk(named, batch, object, i);

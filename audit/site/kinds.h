@@ -29,7 +29,11 @@ enum kind_flags {
 	KIND_DEFAULT = 32, /* where a section of the rules names no kinds */
 	KIND_UNASKED = 64, /* also in objects that no section of the rules names */
 	/* Where its sites come from, besides. */
-	KIND_BY_INDEX = 128, /* from the file's index (format/index.h): of wanted functions alone */
+	/*
+	 * From the file's index (format/index.h). In a set, their functions share the range of kind entry: it grows
+	 * (audit/live/entry.h).
+	 */
+	KIND_BY_INDEX = 128,
 };
 
 /* What sites jump to. In all kinds, each event sled has a stub of its own in addition. */
@@ -69,7 +73,12 @@ enum kind_listed {
 	X(ENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0,                                                  \
 		KINDS_SLED(ENTRY) | KINDS_SLED(ENTRY_PADDING) | KINDS_SLED(ENTRY_PADDING_CET), COPY, SITES,            \
 		"functions whose first instructions can run elsewhere")                                                \
-	X(CYG, KIND_EVENTS, NULL, 0, 0, NONE, SITES, "functions compiled with -finstrument-functions")
+	X(CYG, KIND_EVENTS, NULL, 0, 0, NONE, SITES, "functions compiled with -finstrument-functions")                 \
+	X(FENTRY, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0, KINDS_SLED(ENTRY), COPY, SITES,                 \
+		"functions compiled with -pg -mfentry")                                                                \
+	X(MCOUNT, KIND_BY_INDEX | KIND_EVENTS | KIND_RETURNS, NULL, 0,                                                 \
+		KINDS_SLED(ENTRY) | KINDS_SLED(ENTRY_PADDING) | KINDS_SLED(ENTRY_PADDING_CET), COPY, SITES,            \
+		"functions compiled with -pg")
 #define KINDS_SLED(TYPE) (1u << SLED_##TYPE)
 
 struct kind_row {
@@ -97,6 +106,12 @@ static inline unsigned kinds_with(unsigned flags)
 	| ((row_flags)&flags ? 1u << TRACE_KIND_##NAME : 0)
 	return 0 KINDS(X);
 #undef X
+}
+
+/* The kind whose range of a set has the functions of this one. */
+static inline unsigned kind_home(unsigned kind)
+{
+	return kind_has(kind, KIND_BY_INDEX) ? TRACE_KIND_ENTRY : kind;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/site/kinds.h" /* kind_home */
 #include "runtime/arena.h"
 #include "format/trace.h" /* enum trace_kind, enum trace_reason */
 #include "x86_64/sled.h"   /* enum sled_type */
@@ -113,7 +114,7 @@ void site_free(struct site_set *set);
 /* The range that holds site n. */
 static inline const struct site_range *site_range_of(const struct site_set *set, uint32_t n)
 {
-	return &set->of[set->function[set->site[n].function].kind];
+	return &set->of[kind_home(set->function[set->site[n].function].kind)];
 }
 
 #endif

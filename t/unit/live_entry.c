@@ -115,7 +115,7 @@ static long add(const char *pattern, int on)
 	struct entry_wish wish;
 
 	memset(counts, 0, sizeof(counts));
-	if (entry_wish_begin(&wish, &object, &memory))
+	if (entry_wish_begin(&wish, &object, TRACE_KIND_ENTRY, &memory))
 		bail("no memory");
 	entry_wish_mark(&object, &p, 1, on ? wish.on : wish.selected, NULL);
 	long n = (long)entry_add(&object, &wish, counts);

@@ -66,15 +66,18 @@ static const struct {
 	{ "[program]\nfunction = x\n",
 		"2: unknown key 'function'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
 	{ "[program]\nkinds = xray foo plt\n",
-		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
-	{ "[program]\nkinds = xray\n\n  fentry\n",
-		"4: unknown kind 'fentry'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
+		"2: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount, "
+		"none" },
+	{ "[program]\nkinds = xray\n\n  usdt\n",
+		"4: unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount, "
+		"none" },
 	{ "[program]\nkinds = none plt\n", "2: kind 'none' beside other kinds; allowed: none alone, or any of xray, "
-					   "patchable, plt, calls, guard, entry, cyg" },
+					   "patchable, plt, calls, guard, entry, cyg, fentry, mcount" },
 	{ "[program]\nkinds = plt\nkinds = none\n", "3: kind 'none' beside other kinds; allowed: none alone, or any of "
-						    "xray, patchable, plt, calls, guard, entry, cyg" },
+						    "xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount" },
 	{ "[program]\nkinds =\n",
-		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, cyg, none" },
+		"2: no value for key 'kinds'; allowed: xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount, "
+		"none" },
 	{ "[program]\nfallback = plt\n", "2: bad value 'plt' for key 'fallback'; allowed: entry, none" },
 	{ "[program]\nfallback = entry\nfallback = none\n",
 		"3: fallback is both entry and none; allowed: one of them" },
@@ -227,7 +230,7 @@ static void errors(void)
 	is_int(read_rules(&rules, NULL), -1, "bad rules of the command line are refused");
 	is_str(said,
 		"xaudit: command line: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, "
-		"none\n",
+		"fentry, mcount, none\n",
 		"and no line number confuses anybody");
 	env_rules = "[library *]\nkinds foo\n";
 	is_int(read_rules(&rules, NULL), -1, "a line without '=' there too");

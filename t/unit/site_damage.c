@@ -18,7 +18,7 @@
 #include "runtime/api/table.h" /* struct guard_note */
 #include "t/lib/site_fixture.h"
 
-#define KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
+#define MEANT_KINDS (1u << TRACE_KIND_XRAY | 1u << TRACE_KIND_PATCHABLE | 1u << TRACE_KIND_GUARD)
 
 struct image {
 	uint8_t *bytes;
@@ -62,7 +62,7 @@ static int file_of(const struct image *image)
 
 static int scan(const struct image *image, struct site_set *set)
 {
-	int fd = file_of(image), r = site_scan(set, fd, KINDS);
+	int fd = file_of(image), r = site_scan(set, fd, MEANT_KINDS);
 
 	close(fd);
 	return r;
@@ -426,7 +426,7 @@ static int try(const struct image *image, unsigned *scanned)
 {
 	struct site_set set = {0};
 	struct site_symbols symbols;
-	int wrong = 0, fd = file_of(image), r = site_scan(&set, fd, KINDS);
+	int wrong = 0, fd = file_of(image), r = site_scan(&set, fd, MEANT_KINDS);
 
 	if (!r) {
 		++*scanned;

@@ -268,8 +268,8 @@ output = d
 [library *]
 kind = plt
 END
-refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, entry, \
-cyg, none" <<'END'
+refused 'an unknown kind' "xaudit: bad.conf:2: unknown kind 'ptl'; allowed: xray, patchable, plt, calls, guard, \
+entry, cyg, fentry, mcount, none" <<'END'
 [library *]
 kinds = xray ptl
 END

@@ -310,7 +310,8 @@ fails 2 '^xaudit ctl: what is to be done there\? usage: xaudit ctl PID COMMAND$'
 fails 2 '^xaudit ctl: which process\? usage: xaudit ctl PID COMMAND$' 'nobody to ask'
 fails 2 "^xaudit ctl: unknown mode 'fast'; allowed: stream, ring, count\$" 'no mode' 1 mode fast
 fails 2 '^xaudit ctl: enable what\? give rules: \[KIND:\]FUNCTION\[@LIBRARY\]$' 'no rule' 1 enable
-fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: xray, patchable, plt, calls, guard, entry, cyg\$" \
+known='xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount'
+fails 2 "^xaudit ctl: 'usdt:f': unknown kind 'usdt'; allowed: $known\$" \
 	'no kind' 1 enable usdt:f
 fails 2 "^xaudit ctl: 'plt:@libz' is no rule: \[KIND:\]FUNCTION\[@LIBRARY\], each a pattern\$" \
 	'no function' 1 enable plt:@libz

@@ -22,7 +22,7 @@ said() {
 seen() { # FILE CALLEE NOP
 	objdump -d "$1" | awk -v callee="$2" -v nops="$3" '
 		/^[0-9a-f]+ <.*>:$/ { name = substr($2, 2, length($2) - 3); next }
-		name !~ /^pg_/ || name == "pg_expected" { next }
+		name !~ /^pg_/ || name ~ /^pg_(expected|work)$/ { next }
 		{
 			is = nops ? /\t0f 1f 44 00 00 +\tnopl/ : /call/ && $0 ~ "<_?" callee "[@>]"
 			if (!is)

@@ -36,9 +36,11 @@ is "$(query "$tmp/five" '[sort keys %$j]')" '["build_id","coverage","event_sleds
 	'the object has the documented members'
 is "$(query "$tmp/five" '$j->{file}')" "$tmp/five.so" 'the file is named as it was given'
 is "$(query "$tmp/five" '$j->{build_id}')" 00112233445566778899 'the build-id is in hexadecimal'
-is "$(query "$tmp/five" '$j->{sites}')" '{"calls":1,"cyg":0,"entry":5,"guard":0,"patchable":5,"plt":4,"xray":0}' \
+is "$(query "$tmp/five" '$j->{sites}')" \
+	'{"calls":1,"cyg":0,"entry":5,"fentry":0,"guard":0,"mcount":0,"patchable":5,"plt":4,"xray":0}' \
 	'sites are counted per kind'
-is "$(query "$tmp/five" '$j->{coverage}')" '{"cyg":0,"entry":100,"guard":0,"patchable":100,"plt":80,"xray":0}' \
+is "$(query "$tmp/five" '$j->{coverage}')" \
+	'{"cyg":0,"entry":100,"fentry":0,"guard":0,"mcount":0,"patchable":100,"plt":80,"xray":0}' \
 	'coverage is in percent of 5 functions'
 is "$(query "$tmp/five" 'scalar @{$j->{functions}}')" 5 'there are 5 functions'
 is "$(query "$tmp/five" '[sort keys %f]')" '["hidden","site_branch","site_leaf","site_loop","site_tail"]' \
@@ -68,7 +70,7 @@ list --format=json "$tmp/stripped.so" >"$tmp/stripped"
 is "$(query "$tmp/stripped" 'scalar grep { !defined $_->{name} } @{$j->{functions}}')" 1 \
 	'the local function of a stripped file has the name null'
 is "$(query "$tmp/stripped" '[$j->{sites}, exists $j->{build_id} ? 1 : 0, defined $j->{build_id} ? 1 : 0]')" \
-	'[{"calls":1,"cyg":0,"entry":5,"guard":0,"patchable":5,"plt":4,"xray":0},1,0]' \
+	'[{"calls":1,"cyg":0,"entry":5,"fentry":0,"guard":0,"mcount":0,"patchable":5,"plt":4,"xray":0},1,0]' \
 	'the sites of a stripped file are found; without build-id, null'
 
 if [ -n "$CLANG" ] && build xray.so "$CLANG" -Os -fxray-instrument -fxray-instruction-threshold=1; then

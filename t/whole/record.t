@@ -104,9 +104,9 @@ usage "xaudit record: unknown option '--what'; see xaudit record --help" 'an unk
 usage "xaudit record: option '-z' is unknown or takes no value; see xaudit record --help" \
 	'an unknown short option' -z true
 usage "xaudit record: option '-o' needs a value; see xaudit record --help" 'an option without its value' -o
-usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg" 'an unknown kind' \
-	-k plt,foo true
-usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls, guard, entry, cyg" \
+usage "xaudit record: unknown kind 'foo'; allowed: xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount" \
+	'an unknown kind' -k plt,foo true
+usage "xaudit record: unknown kind ''; allowed: xray, patchable, plt, calls, guard, entry, cyg, fentry, mcount" \
 	'an empty kind' -k plt, true
 usage "xaudit record: bad size '3M' for -b; allowed: a power of two from 64k to 1G, as in 4M" 'a bad size' -b 3M true
 usage "xaudit: $here/none.conf: the configuration can't be read: no such file" \

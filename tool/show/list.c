@@ -66,7 +66,9 @@ static unsigned kinds_of_exports(void)
 static void add_indexed(struct list *list)
 {
 	const struct index *index = &list->had.index;
+	size_t first = list->rows;
 
+	list->set.kind_reason[TRACE_KIND_FENTRY] = list->set.kind_reason[TRACE_KIND_MCOUNT] = TRACE_REASON_NO_SITES;
 	for (size_t i = 0; i < index->functions; i++) {
 		const struct index_function *function = index_function(index, i);
 		struct list_row *row = &list->row[list->rows++];
@@ -79,6 +81,16 @@ static void add_indexed(struct list *list)
 		row->refused[TRACE_KIND_ENTRY] = function->reason;
 		if (!function->reason)
 			row->kinds |= 1u << TRACE_KIND_ENTRY;
+	}
+	for (size_t i = 0; i < index->calls; i++) {
+		const struct index_call *call = index_call(index, i);
+		unsigned kind = call->callee == INDEX_FENTRY ? TRACE_KIND_FENTRY : TRACE_KIND_MCOUNT;
+		if (call->flags & INDEX_CALL_ALONE || call->function >= index->functions)
+			continue;
+		list->set.kind_reason[kind] = TRACE_REASON_TRACED;
+		list->row[first + call->function].refused[kind] = call->site.reason;
+		if (!call->site.reason)
+			list->row[first + call->function].kinds |= 1u << kind;
 	}
 }
 
@@ -284,9 +296,9 @@ static void print_table(const struct list *list)
 		printf("%-9s  %8zu", kind_rows[kind].word, list->sites[kind]);
 		if (has_coverage(kind))
 			printf("  %9zu  %6.1f %%", list->functions[kind], percent(list, kind));
-		if (kind == TRACE_KIND_ENTRY && !list->had.index.head)
+		if (kind_has((unsigned)kind, KIND_BY_INDEX) && !list->had.index.head)
 			fputs("  the file can't be analysed", stdout);
-		else if (list->set.kind_reason[kind] && !kind_has((unsigned)kind, KIND_BY_INDEX))
+		else if (list->set.kind_reason[kind] && kind != TRACE_KIND_ENTRY)
 			printf("  %s", read_reason_phrase(list->set.kind_reason[kind]));
 		putchar('\n');
 		print_refused(list, kind);
