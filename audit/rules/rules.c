@@ -19,7 +19,7 @@
 /* Reasons to reject a file, in addition to -errno. */
 enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004, FOREIGN_LINK = -4005 };
 
-/* strerror() must not be used here: it is broken in secondary namespaces up to glibc 2.40. */
+/* In the module there is no strerror(). */
 static const char *error_words(long error)
 {
 	switch (error) {
