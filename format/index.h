@@ -107,7 +107,8 @@ enum index_flags {
 	X(10, SHORT, "too short, and no room before it")                                                     \
 	X(11, CALL, "a call among the first instructions that is not the last of those displaced")          \
 	X(12, INSTRUCTION, "an instruction at its beginning that can't run elsewhere")                       \
-	X(13, TARGET, "an instruction at its beginning reaches too far")
+	X(13, TARGET, "an instruction at its beginning reaches too far")                                     \
+	X(14, RUNTIME, "its language's runtime copies it, or has it run on stacks with little room")
 
 enum index_reason {
 #define X(number, NAME, phrase) INDEX_REASON_##NAME = number,
@@ -126,7 +127,8 @@ enum index_form {
 enum index_function_flags {
 	INDEX_EXPORTED = 1,	    /* other objects can bind to it */
 	INDEX_NAMELESS = 2,	    /* known by unwind information and a call or pointer to it alone */
-	INDEX_ENTRY_ALONE = 4,	    /* it reads or moves its own return address: its return can't be intercepted */
+	/* It reads or moves its own return address, or its file does so on stacks: its return can't be intercepted. */
+	INDEX_ENTRY_ALONE = 4,
 	INDEX_DISPLACES_CALL = 8,   /* not where a shadow stack is on */
 	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
 	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/nointercept.h): as ENTRY_ALONE */

@@ -11,12 +11,13 @@
 #include "runtime/thread.h"
 #include "x86_64/sys.h"
 
-/* The reasons of an index have numbers of their own in a trace, in the same order. */
-enum { TRACE_REASON_INDEX_USABLE = TRACE_REASON_INDEX_LOADER - INDEX_REASON_LOADER };
-#define X(number, NAME, phrase) \
-	_Static_assert(TRACE_REASON_INDEX_##NAME == TRACE_REASON_INDEX_USABLE + (number), "one for each");
-INDEX_REASONS(X)
+/* The reasons of an index have numbers of their own in a trace. */
+enum { TRACE_REASON_INDEX_USABLE = TRACE_REASON_TRACED };
+static const uint8_t reason_in_trace[INDEX_REASON_COUNT] = {
+#define X(number, NAME, phrase) [number] = TRACE_REASON_INDEX_##NAME,
+	INDEX_REASONS(X)
 #undef X
+};
 
 /* ---- which functions ---- */
 
@@ -89,7 +90,7 @@ static enum trace_reason judge(const struct object *object, const struct index_f
 	if (f->reason >= INDEX_REASON_COUNT)
 		return TRACE_REASON_INDEX_DAMAGED;
 	if (f->reason != INDEX_REASON_USABLE)
-		return (enum trace_reason)(TRACE_REASON_INDEX_USABLE + f->reason);
+		return (enum trace_reason)reason_in_trace[f->reason];
 	if (!bytes_of(object, f, &site, &from, &end) || from < taken || !index_template(&object->index, f))
 		return TRACE_REASON_INDEX_DAMAGED;
 	if (shadow_stack < 0)

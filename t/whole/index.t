@@ -66,8 +66,8 @@ is "$(functions forms.so)" "6 jump 0+5 ?
 6 - - helps_to_choose ($resolver)
 7 - - outer (another function begins in the bytes that would be displaced)
 5 jump 0+5 inner
-13 jump 0+6 asks_caller (entry alone: it reads or moves its own return address)
-8 jump 0+6 moves_return (entry alone: it reads or moves its own return address)
+13 jump 0+6 asks_caller (entry alone: it, or its runtime, reads or moves return addresses)
+8 jump 0+6 moves_return (entry alone: it, or its runtime, reads or moves return addresses)
 6 jump 0+5 reads_argument
 6 jump 0+5 setjmp (entry alone: by its name)
 6 jump 0+5 last" 'each form is found, and each reason to leave a function alone'

@@ -18,6 +18,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t t/whole/handlers_programs.t \
 	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_calls.t t/whole/index_decoder.t \
 	t/whole/index_find.t \
+	t/whole/index_runtimes.t \
 	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/leaving.t t/whole/lines.t \
 	t/whole/list.t t/whole/list_symbol.t t/whole/lost.t t/whole/lost_why.t t/whole/man-examples.t \
 	t/whole/man-lint.t t/whole/modes.t \

@@ -89,6 +89,8 @@ static enum index_reason whole(const struct image *image, const struct image_fun
 {
 	if (image->loader)
 		return INDEX_REASON_LOADER;
+	if (image->narrow || function->address - image->copied < image->copied_end - image->copied)
+		return INDEX_REASON_RUNTIME;
 	if (function->resolver)
 		return INDEX_REASON_RESOLVER;
 	if (function->frame && function->frame->signal)
@@ -123,7 +125,7 @@ static void take(
 		entries->next = site + way->covered;
 }
 
-static void begin(const struct image_function *function, struct entry *to)
+static void begin(const struct image *image, const struct image_function *function, struct entry *to)
 {
 	struct index_function *entry = &to->function;
 
@@ -132,7 +134,7 @@ static void begin(const struct image_function *function, struct entry *to)
 	entry->size = (uint32_t)function->size;
 	entry->skip = function->skip;
 	entry->flags = (uint8_t)((function->exported ? INDEX_EXPORTED : 0) | (function->name ? 0 : INDEX_NAMELESS) |
-				 (function->reads_return ? INDEX_ENTRY_ALONE : 0) |
+				 (function->reads_return || image->walks ? INDEX_ENTRY_ALONE : 0) |
 				 (function->never ? INDEX_NEVER_INTERCEPT : 0));
 }
 
@@ -160,7 +162,7 @@ static void judge(struct entries *entries, size_t i, uint64_t without, struct en
 
 void entry_judge(struct entries *entries, size_t i, struct entry *to)
 {
-	begin(&entries->image->function[i], to);
+	begin(entries->image, &entries->image->function[i], to);
 	to->function.reason = (uint8_t)whole(entries->image, &entries->image->function[i]);
 	judge(entries, i, 0, to);
 }
@@ -170,7 +172,7 @@ void entry_judge_call(struct entries *entries, size_t i, const struct call *call
 	const struct image_function *function = &entries->image->function[i];
 	enum index_reason reason = whole(entries->image, function);
 
-	begin(function, to);
+	begin(entries->image, function, to);
 	/* Who jumps to its own beginning calls again, as its compiler has it. Nothing branches into a single call. */
 	if (reason == INDEX_REASON_LOOP ||
 		(reason == INDEX_REASON_UNDECODABLE && call->address == function->address + function->skip))

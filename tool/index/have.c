@@ -72,7 +72,7 @@ const char *index_remark(const struct index_function *function, unsigned number)
 		unsigned flag;
 		const char *phrase;
 	} remarks[] = {
-		{ INDEX_ENTRY_ALONE, "entry alone: it reads or moves its own return address" },
+		{ INDEX_ENTRY_ALONE, "entry alone: it, or its runtime, reads or moves return addresses" },
 		{ INDEX_NEVER_INTERCEPT, "entry alone: by its name" },
 		{ INDEX_DISPLACES_CALL, "displaces a call" },
 	};

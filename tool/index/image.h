@@ -55,6 +55,10 @@ struct image {
 	bool loader;
 	bool relocated;	    /* relocations lie in its code (facts.h) */
 	bool symbols;	    /* .symtab of its own or of a debug file */
+	bool walks;	    /* a runtime that finds its way up a stack by return addresses (tool/index/runtimes.c) */
+	bool narrow;	    /* its functions run on stacks with little room */
+	uint64_t copied;    /* from here on lies code that is copied before it runs; 0: nowhere */
+	uint64_t copied_end;
 	uint64_t name_bytes; /* of the names copied so far */
 	struct image_function *function; /* by address, each once */
 	size_t functions;
@@ -96,6 +100,16 @@ struct image_function *image_at(const struct image *image, uint64_t address);
  * debuglink) and of .gnu_debugdata. None is looked for on the network.
  */
 void image_names(struct image *image, int fd, const char *path);
+
+/* ---- tool/index/runtimes.c ---- */
+
+/* What a symbol of the file says of the runtime that it holds; any name, any type. */
+void image_runtime_symbol(struct image *image, const char *name, uint64_t address);
+
+/* What its sections say; when all names are read. */
+void image_runtime(struct image *image);
+
+/* ---- tool/index/names.c ---- */
 
 /* Adds what the caller knows; name may be NULL. The name is copied. */
 void image_add(struct image *image, uint64_t address, uint64_t size, const char *name, int rank);

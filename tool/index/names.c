@@ -62,6 +62,8 @@ static void add_symbol(struct image *image, const Elf64_Sym *symbol, uint64_t ad
 	int type = ELF64_ST_TYPE(symbol->st_info);
 	char plain[4096];
 
+	if (name && symbol->st_shndx != SHN_UNDEF)
+		image_runtime_symbol(image, name, address);
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !image_section(image, address))
 		return;
 	if (type != STT_FUNC && type != STT_GNU_IFUNC) {
@@ -139,4 +141,5 @@ void image_names(struct image *image, int fd, const char *path)
 {
 	exported_names(image);
 	all_names(image, fd, path);
+	image_runtime(image);
 }
