@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# xaudit index: code of runtimes that copy it, or walk stacks by return addresses.
+# xaudit index: code of runtimes that copy it, or walk stacks by return addresses; and distances of jump tables that
+# count from a place of the function.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need objcopy
@@ -68,4 +69,60 @@ is "$(functions go.so)" "- - before $refused
 - - Builtins_A $refused
 - - behind $refused" "and on goroutines' stacks, functions are"
 
+# A label behind the first instruction is reached by a table whose distances count from another label.
+cat >computed.c <<'END'
+#include <stdio.h>
+
+__attribute__((noinline)) static int run(const unsigned char *p)
+{
+	static const int table[] = { &&more - &&end, &&end - &&end };
+	int sum = 0;
+more:
+	sum++;
+	goto *(&&end + table[*p++]);
+end:
+	return sum;
+}
+
+int main(void)
+{
+	unsigned char code[100] = { 0 };
+	int sum = 0;
+
+	code[99] = 1;
+	for (int i = 0; i < 10; i++)
+		sum += run(code);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+cat >computed.S <<'END'
+	.globl main, table
+	.type main, @function
+main:	.cfi_startproc
+	xor %eax, %eax
+.Lmore:	inc %eax
+	mov %eax, %ecx
+	shr $3, %ecx
+	movslq table(,%rcx,4), %rcx
+	add $.Lend, %rcx
+	jmp *%rcx
+.Lend:	sub $8, %eax
+	ret
+	.cfi_endproc
+	.size main, . - main
+	.section .rodata
+table:	.long .Lmore - .Lend, .Lend - .Lend
+	.section .note.GNU-stack, "", @progbits
+END
+make -Os -fno-pie -no-pie -o fixed computed.S
+make -Os -fPIE -pie -o computed computed.c
+ok 'a program at fixed addresses with such a table' ./fixed
+branch='a branch or a pointer, or data that looks like one, leads into the bytes displaced'
+is "$(functions fixed | grep ' main ')" "- - main ($branch)" 'has its place found'
+for program in fixed computed; do
+	bounded 60 "$XAUDIT" record -k entry -F main -F run -o "$program.data" -- "./$program" >out 2>err
+	is "$? $(cat out)" "0 $(./$program)" "$program runs traced as it does untraced"
+done
+is "$(cat out)" 1000 'to the end'
 done_testing

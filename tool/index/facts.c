@@ -18,6 +18,15 @@ struct table {
 	uint32_t function;
 };
 
+/*
+ * A place of its own that a function takes the address of. Distances of a table may count from there instead of from
+ * the table: that is how computed gotos are written whose table needs no relocations.
+ */
+struct base {
+	uint64_t address;
+	uint32_t function;
+};
+
 /* A jump from one function's code to another one's beginning. */
 struct leap {
 	uint32_t from, to;
@@ -30,6 +39,8 @@ struct reading {
 	size_t tables;
 	struct table *words; /* of addresses, in programs at fixed ones */
 	size_t word_tables;
+	struct base *base; /* by function */
+	size_t bases;
 	struct leap *leap;
 	size_t leaps;
 	bool *indirect; /* of function i: it jumps through a register */
@@ -78,6 +89,16 @@ static void leaves(struct reading *reading, uint32_t i, uint64_t target, bool co
 		APPEND(reading->leap, reading->leaps, (struct leap){ i, (uint32_t)to });
 }
 
+/* Function i takes an address in the code. */
+static void points(struct reading *reading, uint32_t i, uint64_t target)
+{
+	const struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
+
+	mark(reading->facts, reading->facts->pointed, target);
+	if (function && target >= function->address && target < function->end)
+		APPEND(reading->base, reading->bases, (struct base){ target, i });
+}
+
 static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 {
 	struct facts *facts = reading->facts;
@@ -99,8 +120,9 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 		reading->indirect[i] = true;
 	if (insn->base == INSN_RIP && insn->memory) {
 		if (in_code(facts, insn->target))
-			mark(facts, facts->pointed, insn->target);
-		else if (insn->map == 0 && insn->opcode == 0x8d)
+			points(reading, i, insn->target);
+		/* Tables may lie in the code, too. */
+		if (insn->map == 0 && insn->opcode == 0x8d)
 			APPEND(reading->table, reading->tables,
 				(struct table){ .address = insn->target, .function = i });
 	}
@@ -110,9 +132,14 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 			(insn->flow == INSN_NEXT && insn->map == 0 && insn->opcode == 0x8b)))
 		APPEND(reading->words, reading->word_tables,
 			(struct table){ .address = (uint64_t)(int64_t)insn->displacement, .function = i });
+	/* An absolute table of distances, by index: movslq. */
+	if (reading->image->fixed && insn->memory && insn->base == INSN_NO_REG && insn->index != INSN_NO_REG &&
+		insn->map == 0 && insn->opcode == 0x63)
+		APPEND(reading->table, reading->tables,
+			(struct table){ .address = (uint64_t)(int64_t)insn->displacement, .function = i });
 	if (reading->image->fixed && insn->has_immediate) {
 		if (in_code(facts, (uint64_t)insn->immediate))
-			mark(facts, facts->pointed, (uint64_t)insn->immediate);
+			points(reading, i, (uint64_t)insn->immediate);
 		else if (insn->map == 0 && ((insn->opcode & 0xf8) == 0xb8 || insn->opcode == 0xc7))
 			APPEND(reading->table, reading->tables,
 				(struct table){ .address = (uint64_t)insn->immediate, .function = i });
@@ -186,7 +213,32 @@ static int by_table(const void *a, const void *b)
 {
 	const struct table *x = a, *y = b;
 
-	return (x->address > y->address) - (x->address < y->address);
+	if (x->address != y->address)
+		return x->address > y->address ? 1 : -1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* Marks what a distance leads to from the places whose address this function takes. Does it to anything? */
+static bool from_bases(struct reading *reading, uint32_t function, int32_t distance)
+{
+	size_t low = 0, high = reading->bases;
+	bool found = false;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (reading->base[middle].function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < reading->bases && reading->base[low].function == function; low++) {
+		uint64_t target = reading->base[low].address + (uint64_t)(int64_t)distance;
+		if (!in_code(reading->facts, target))
+			continue;
+		mark(reading->facts, reading->facts->jumped, target);
+		found = true;
+	}
+	return found;
 }
 
 static void read_tables(struct reading *reading)
@@ -197,6 +249,7 @@ static void read_tables(struct reading *reading)
 		qsort(reading->table, reading->tables, sizeof(*reading->table), by_table);
 	for (size_t t = 0; t < reading->tables;) {
 		uint64_t address = reading->table[t].address, end = UINT64_MAX;
+		size_t first = t;
 		bool wanted = false;
 		for (; t < reading->tables && reading->table[t].address == address; t++)
 			wanted |= reading->table[t].function >= reading->image->functions ||
@@ -208,9 +261,14 @@ static void read_tables(struct reading *reading)
 		for (size_t n = 0; p && n < TABLE_MAX && size >= 4 && end - address >= 4 * (n + 1); n++) {
 			int32_t distance;
 			memcpy(&distance, p, 4);
-			if (!in_code(facts, address + (uint64_t)(int64_t)distance))
+			bool found = in_code(facts, address + (uint64_t)(int64_t)distance);
+			if (found)
+				mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
+			for (size_t u = first; u < t; u++)
+				if (u == first || reading->table[u].function != reading->table[u - 1].function)
+					found |= from_bases(reading, reading->table[u].function, distance);
+			if (!found)
 				break;
-			mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
 			p += 4;
 			size -= 4;
 		}
@@ -457,6 +515,7 @@ void facts_read(struct facts *facts, struct image *image)
 	calls_end(&facts->calls, image);
 	free(reading->table);
 	free(reading->words);
+	free(reading->base);
 	free(reading->leap);
 	free(reading->indirect);
 	free(reading);
