@@ -18,6 +18,7 @@
 #include "audit/children.h"
 #include "audit/cyg.h"
 #include "audit/freestanding.h"
+#include "audit/gmon.h"
 #include "audit/image.h"
 #include "audit/imports.h"
 #include "audit/index/find.h"
@@ -239,6 +240,7 @@ static void open_object(void *argument)
 		unwinder_look();
 	prepare(load, &image);
 	cyg_open(load, &imports);
+	gmon_open(load, &imports);
 	opening->load = load;
 }
 

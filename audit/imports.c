@@ -18,6 +18,8 @@ static const char *const names[IMPORTS] = {
 	[IMPORT_DLCLOSE] = "dlclose",
 	[IMPORT_CYG_ENTER] = "__cyg_profile_func_enter",
 	[IMPORT_CYG_LEAVE] = "__cyg_profile_func_exit",
+	[IMPORT_GMON_START] = "__monstartup",
+	[IMPORT_GMON_END] = "_mcleanup",
 	[IMPORT_TSAN] = "__tsan_init",
 	[IMPORT_MSAN] = "__msan_init",
 	[IMPORT_DFSAN] = "__dfsan_arg_tls",
@@ -29,6 +31,7 @@ static inline int may_concern(const char *name)
 	if (name[0] == '_')
 		return (name[1] == '_' && (name[2] == 'x' || name[2] == 't' || name[2] == 'm' || name[2] == 'd' ||
 						      (name[2] == 'c' && name[3] == 'y'))) ||
+		       (name[1] == 'm' && name[2] == 'c') ||
 		       (name[1] == 'Z' && name[2] == 'N' && name[3] == '6' && name[4] == '_');
 	return name[0] == 'd' && name[1] == 'l' && name[2] == 'c';
 }

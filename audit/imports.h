@@ -28,6 +28,8 @@ enum import {
 	IMPORT_DLCLOSE = IMPORTS_XRAY,
 	IMPORT_CYG_ENTER, /* what -finstrument-functions calls */
 	IMPORT_CYG_LEAVE,
+	IMPORT_GMON_START, /* of programs built with -pg: the profiler whose result is gmon.out */
+	IMPORT_GMON_END,
 	IMPORT_TSAN, /* of sanitizers, defined in the program itself or in their library (sanitizer.h) */
 	IMPORT_MSAN,
 	IMPORT_DFSAN,

@@ -150,6 +150,7 @@ struct load {
 	int textrel;
 	int pinned; /* one of its handlers has called dlclose: it stays loaded */
 	int asked; /* la_symbind64 is called for its bindings */
+	int erased; /* its calls of a profiler are NOPs (audit/live/entry_calls.h) */
 	int unbound; /* or for none that its unwinder would need: nothing was selected then (audit/live/unwinder.h) */
 	/*
 	 * index of its symbol dlclose, which these relocations in its memory bind; 0: none, or all are replaced

@@ -142,5 +142,6 @@ enum trace_reason entry_calls_erase(struct load *load)
 		r = patch_at_load(&patch[i], end - i, prot, &done);
 	}
 	arena_free(&memory);
+	load->erased = n && r == 0;
 	return r ? TRACE_REASON_PROTECTION : TRACE_REASON_TRACED;
 }

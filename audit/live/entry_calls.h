@@ -42,6 +42,12 @@ void entry_calls_expect(
 /* Where the function goes on behind its call, link-time, if that alone is displaced; else 0. */
 uint64_t entry_calls_behind(const struct object *object, const struct index_function *f);
 
+/* Were calls of the load made NOPs? */
+static inline int entry_calls_erased(const struct load *load)
+{
+	return load->erased;
+}
+
 /* Makes NOPs of the load's calls, which nobody runs yet. Returns TRACED, NO_ROOM or PROTECTION. */
 enum trace_reason entry_calls_erase(struct load *load);
 

@@ -150,7 +150,8 @@ if command -v gprof >/dev/null && "$CC" -O2 -fPIE -pie -pg -o pg "$sources/pg_pa
 		gprof -bq pg gmon.out 2>err | grep -c '^ .* pg_leaf '
 	}
 	printf '[library *]\nkinds = none\n[program]\nkinds = mcount\nfunctions = pg_leaf\n' >conf
-	is "$(gprofs -c conf)" 0 'no call of a profiler is left where the kind is asked for'
+	gprofs -c conf >/dev/null
+	ok 'no profiler is left where the kind is asked for' test ! -e gmon.out
 	report d
 	is "$(printf '%s\n' "$report" | jq -c '[.functions[] | [.function, .calls]]'), $(sums)" \
 		'[["pg_leaf",10]], 0 lost 0 unfinished' 'of one function that is selected, all calls are traced'
