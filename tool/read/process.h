@@ -137,6 +137,12 @@ bool read_process_list_files(struct read_process *process);
 /* Reads the head again: counters, mode and pairs change while the process runs. Returns false if it can't be read. */
 bool read_process_read_head(struct read_process *process);
 
+/* Was it forked by a process that was traced? Then calls that are open in that one at the fork return in both. */
+static inline bool read_process_is_forked(const struct read_process *process)
+{
+	return process->head.version != 1 && process->head.parent_used;
+}
+
 /* The process that forked it, if they share records; NULL: there is none, or it is damaged, which is noted. */
 struct read_process *read_process_parent(struct read_process *process);
 

@@ -130,7 +130,10 @@ static void orphan(void *user, uint32_t id, uint64_t time)
 	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
 	printf("%s/* end of ", r->color->dim);
 	print_name(r, thread->source->process, id);
-	printf("%s, whose call is not in the trace */%s\n", r->color->dim, r->color->off);
+	printf("%s, %s */%s\n", r->color->dim,
+		read_process_is_forked(thread->source->process) && !depth_now(thread) ?
+			"which was called before the fork" : "whose call is not in the trace",
+		r->color->off);
 }
 
 static void point(void *user, uint32_t id, uint64_t time, size_t at)

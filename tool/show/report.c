@@ -171,6 +171,9 @@ static void print_remarks(const struct counter *c, const struct show_colors *col
 		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n", c->no_end);
 	if (c->orphans)
 		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", c->orphans);
+	if (c->inherited)
+		printf("%" PRIu64 " returns in forked processes of calls that their parents began were left out\n",
+			c->inherited);
 	if (c->events.unfinished)
 		printf("%" PRIu64 " custom events were not finished: they were left out\n", c->events.unfinished);
 	if (c->overwritten)
@@ -265,9 +268,11 @@ static void print_json(const struct counter *c, const struct line *line, uint32_
 			printf(",\"throttled_ns\":%" PRIu64, row->throttled);
 		putchar('}');
 	}
-	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64
-	       ",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":",
-		c->counted, c->no_end, c->orphans, c->overwritten);
+	printf("\n],\"counted\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"orphans\":%" PRIu64, c->counted, c->no_end,
+		c->orphans);
+	if (c->inherited)
+		printf(",\"inherited\":%" PRIu64, c->inherited);
+	printf(",\"overwritten_chunks\":%" PRIu64 ",\"crash_signal\":", c->overwritten);
 	if (c->crashes)
 		printf("%d", c->signal);
 	else

@@ -248,7 +248,10 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 
 	(void)id;
 	(void)now;
-	c->orphans++;
+	if (read_process_is_forked(c->process) && !read_calls_depth(&c->calls))
+		c->inherited++;
+	else
+		c->orphans++;
 }
 
 static const struct read_calls_hooks hooks = {

@@ -95,6 +95,7 @@ struct counter {
 	uint64_t lost;
 	uint64_t unfinished;
 	uint64_t orphans; /* ends of calls whose entry is missing */
+	uint64_t inherited; /* ends, in a forked process, of calls that its parent began */
 	uint64_t points;  /* calls whose end is not recorded */
 	uint64_t counted; /* calls of c<n> */
 	uint64_t no_end;  /* calls without time, since functions were switched off during them */
