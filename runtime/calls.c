@@ -22,6 +22,13 @@ void calls_init(const struct calls_hooks *given)
 }
 
 /*
+ * The link of a call whose return is intercepted, and that was ended as unwound: should it return nevertheless, as the
+ * function of libc that tells us of a thread's end does, the trace has its end already. XRay calls and those that are
+ * told lie below their slots, at multiples of 16, and keep their links. No open call has this one.
+ */
+#define LINK_ENDED 0
+
+/*
  * Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another
  * or none.
  */
@@ -55,6 +62,8 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 		}
 		if (take_top(&stack->hot, top, outer)) {
 			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
+			if (!told && top & 8)
+				mirror_entry(top)->link = LINK_ENDED;
 			filter_left(stack, entry.word & TRACE_ID_MASK);
 			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
 				recorder_write(thread, stack,
@@ -527,6 +536,8 @@ enum tramp_answer tramp_slow_leave(uint64_t slot)
 		stack = calls_settle(thread, stack, slot - 8);
 	if (stack->hot.top == slot)
 		return TRAMP_AGAIN;
+	if (slot & 8 && calls_is_intercepted(slot) && mirror_entry(slot)->link == LINK_ENDED)
+		return TRAMP_ENDED;
 	/* Open, but not in the chain: it was taken for left, or the chain was lost. Its own link is as good as any. */
 	if (!is_genuine(stack, slot))
 		return TRAMP_POINTED;

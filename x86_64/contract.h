@@ -91,6 +91,7 @@ enum tramp_answer {
 	TRAMP_AGAIN, /* state is in order now: run the fast path again */
 	TRAMP_POINTED, /* can't keep this call open: record an entry alone and go to the body */
 	TRAMP_PASS,  /* nothing is recorded on this thread: go on as if untraced */
+	TRAMP_ENDED, /* the trace has an end of this call already: it returns without another one */
 };
 
 /* The thread has no record, slot lies outside its known stack, or open calls below slot must be ended. */
@@ -101,7 +102,8 @@ CONTRACT enum tramp_answer tramp_slow_enter_xray(uint64_t x);
 
 /*
  * A call at slot ends and is not the innermost open one of the stack used last. Ends the calls below it as unwound. On
- * return top == slot (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone).
+ * return top == slot (TRAMP_AGAIN), or the call is not known as open (TRAMP_POINTED: record the end, leave top alone),
+ * or it was ended as unwound although it returns (TRAMP_ENDED).
  */
 CONTRACT enum tramp_answer tramp_slow_leave(uint64_t slot);
 

@@ -248,6 +248,8 @@ tramp_return_\clock:
 	je	.Lleave_anew_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lleave_off_\clock
+	cmp	$ANSWER_ENDED, %eax
+	je	.Lleave_off_\clock
 	jmp	.Lleave_unknown_\clock
 .Lleave_slow_\clock:
 	lea	40(%rsp), %rax
@@ -255,6 +257,8 @@ tramp_return_\clock:
 	cmp	$ANSWER_AGAIN, %eax
 	je	.Lleave_\clock
 	cmp	$ANSWER_PASS, %eax
+	je	.Lleave_off_\clock
+	cmp	$ANSWER_ENDED, %eax
 	je	.Lleave_off_\clock
 	/* Not known as open: record its end, leave top alone. */
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
