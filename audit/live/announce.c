@@ -244,7 +244,8 @@ static uint32_t total_counts(const struct object *object)
 void announce_counts(struct object *object)
 {
 	struct trace_sites record = { .head = { .type = TRACE_REC_SITES }, .object = object->number };
-	struct trace_site_count counts[TRACE_KIND_COUNT * TRACE_REASON_COUNT];
+	/* The lock guards it. The stack is a thread's of the program. */
+	static struct trace_site_count counts[TRACE_KIND_COUNT * TRACE_REASON_COUNT] SYS_LARGE;
 
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		for (unsigned reason = 0; reason < TRACE_REASON_COUNT; reason++)
