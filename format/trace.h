@@ -86,7 +86,12 @@ enum trace_type {
 	TRACE_ENTRY = 1,    /* id: the function that was called */
 	TRACE_EXIT = 2,	    /* id: the function that returned */
 	TRACE_TAIL = 3,	    /* id: the function that ended by jumping to another one */
-	TRACE_UNWIND = 4,   /* id: a function that ended without returning: throw, longjmp, thread exit */
+	/*
+	 * id: a function that ended without returning: throw, longjmp, thread exit. A call that a signal handler jumped
+	 * out of while its entry or its end was being recorded has this end although the entry is missing, or another
+	 * end is there already
+	 */
+	TRACE_UNWIND = 4,
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
 	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/filter.c says what it is for) */
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */

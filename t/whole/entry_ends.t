@@ -29,6 +29,7 @@ ends cancel 10 0
 ends key 10 0
 ends jump 10 0
 ends jump-handler 10 0
+ends jump-anywhere 300 0
 ends handler 10 0
 # A coroutine waits at the end of the program.
 ends swap 10 1

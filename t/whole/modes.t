@@ -242,6 +242,27 @@ is "$(sum no_end) $(sum orphans)" '1 1' 'both cases are counted'
 like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' \
 	'and said'
 
+# A handler jumped away while the end of bar and, later, the entry of baz were being recorded.
+trace jumped <<'END_TRACE'
+
+thread 100 main
+entry 1 100
+entry 2 110
+exit 2 120
+entry 3 130
+unwind 3 140
+unwind 2 150
+entry 2 160
+unwind 2 170
+unwind 3 180
+exit 1 200
+END_TRACE
+report jumped
+is "$status $(row foo) / $(row bar) / $(row baz)" '0 1 100 70 0 / 2 20 20 0 / 1 10 10 0' \
+	'an end of a call that has none or another one changes no numbers'
+is "$(sum orphans)" 0 'and is not taken for a return whose call is lost'
+unlike "$("$XAUDIT" replay "$tmp/jumped")" 'not in the trace' 'nor by replay'
+
 # Damage in the new files. No damage may crash a reader.
 trace good <<'END_TRACE'
 ring_chunk=65536 ring_size=262144 mode=1

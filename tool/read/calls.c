@@ -59,7 +59,7 @@ static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, 
 		while (call > calls->frame && call->id != id)
 			call--;
 	if (call == calls->frame || call->id != id) {
-		if (hooks->orphan)
+		if (hooks->orphan && type != TRACE_UNWIND)
 			hooks->orphan(user, id, now);
 		return;
 	}

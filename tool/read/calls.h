@@ -5,9 +5,9 @@
  *
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
  * call's also ends all calls inside of its own, at that time (READ_CALL_CUT). If no call of its function is open it is
- * an orphan: the call began before the trace, or was lost. Calls that are open where events were lost or overwritten
- * (read_calls_drop), where another thread takes the record over, or when events end, have no end and no time: they may
- * have ended there, and an end that follows may be another call's.
+ * an orphan: the call began before the trace, or was lost; but TRACE_UNWIND then says nothing (format/trace.h). Calls
+ * that are open where events were lost or overwritten (read_calls_drop), where another thread takes the record over, or
+ * when events end, have no end and no time: they may have ended there, and an end that follows may be another call's.
  *
  * Code that counts puts read_calls_event() into an event hook of its own, with a struct read_calls_hooks that the
  * compiler knows, so that all of it becomes one loop with read_decode_block(). Code that gets events one by one calls
