@@ -11,12 +11,23 @@
 
 #define FRAME_LOOKED 1024 /* bytes of the frame in which the return address is looked for */
 
+/*
+ * As COUNT does it (x86_64/tramp_pieces.h): a child that a handler forks in between finds the thread's record wiped,
+ * and must not add to a counter at 0. One that is forked after the last comparison adds to its parent's.
+ */
 static void count(uint32_t id)
 {
 	for (;;) {
 		const struct tramp_state *hot = tramp_self;
-		if (hot && id < hot->count_limit) {
-			cpu_add_one((uint64_t *)(uintptr_t)hot->counts + id, 1);
+		/* Relaxed, all three, and fences for the compiler alone: only handlers on this thread are partners. */
+		uint64_t counts = hot ? __atomic_load_n(&hot->counts, __ATOMIC_RELAXED) : 0; /* as said */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as said */
+		uint32_t limit = hot ? __atomic_load_n(&hot->count_limit, __ATOMIC_RELAXED) : 0; /* as said */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as said */
+		if (id < limit) {
+			if (__atomic_load_n(&hot->counts, __ATOMIC_RELAXED) != counts) /* as said */
+				continue;
+			cpu_add_one((uint64_t *)(uintptr_t)counts + id, 1);
 			return;
 		}
 		if (tramp_slow_count(id) == TRAMP_PASS)
