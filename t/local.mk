@@ -27,7 +27,7 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
 soak_tests = t/unit/displace.t t/unit/epoch_torture.t t/unit/handlers_safe.t t/whole/host.t t/whole/trees.t \
-	t/whole/inject.t \
+	t/whole/inject.t t/whole/inject_entry.t \
 	t/whole/ctl_kill.t t/whole/ctl_soak.t t/unit/live_soak.t t/whole/ring.t t/whole/guard_live.t \
 	t/whole/xray_events.t
 soak: all

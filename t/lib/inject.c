@@ -26,6 +26,7 @@
  *	-h	  has the helper remove handlers and set them
  *	-e N	  every Nth instruction
  *	-n N	  no more than about N instructions
+ *	-x NAME	  at the instructions of this library, too
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -305,7 +306,7 @@ int main(int argc, char **argv)
 	size_t most = MAX_PLACES, step = 1;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:")) != -1) {
+	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:x:")) != -1) {
 		switch (option) {
 		case 'm':
 			thread_module_path = realpath(optarg, NULL);
@@ -339,6 +340,9 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			most = (size_t)atol(optarg);
+			break;
+		case 'x':
+			thread_library = optarg;
 			break;
 		default:
 			return 2;

@@ -20,7 +20,7 @@
 #define MAX_TSC 500
 
 struct inject_shared *inject_shared;
-const char *thread_module_path;
+const char *thread_module_path, *thread_library;
 uint64_t thread_module;
 pid_t thread_command, thread_tid;
 
@@ -114,10 +114,18 @@ const char *thread_name_of(uint64_t address)
 
 static struct range {
 	uint64_t low, high;
+	int is_library;
 } ours[200];
 static size_t ranges;
 
-/* The module's text, and executable memory without a file: stubs. */
+static int ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* The module's text, executable memory without a file (stubs), and the library's text. */
 void thread_read_maps(void)
 {
 	char path[64], line[PATH_MAX + 100], name[PATH_MAX], rights[8];
@@ -135,20 +143,27 @@ void thread_read_maps(void)
 		int is_module = !strcmp(name, thread_module_path);
 		if (is_module && !offset)
 			thread_module = low;
-		if (rights[2] == 'x' && (is_module || !name[0] || !strncmp(name, "/memfd:", 7)) && ranges < 200)
-			ours[ranges++] = (struct range){low, high};
+		int is_library = thread_library && ends_with(name, thread_library);
+		if (rights[2] == 'x' && ranges < 200 &&
+			(is_module || is_library || !name[0] || !strncmp(name, "/memfd:", 7)))
+			ours[ranges++] = (struct range){low, high, is_library};
 	}
 	fclose(maps);
 	if (!thread_module)
 		thread_fail("the module is not there");
 }
 
-int thread_is_ours(uint64_t rip)
+static const struct range *range_of(uint64_t rip)
 {
 	for (size_t i = 0; i < ranges; i++)
 		if (rip >= ours[i].low && rip < ours[i].high)
-			return 1;
-	return 0;
+			return &ours[i];
+	return NULL;
+}
+
+int thread_is_ours(uint64_t rip)
+{
+	return range_of(rip) != NULL;
 }
 
 /* ---- memory and registers of the thread ---- */
@@ -289,7 +304,10 @@ static int await(void)
 
 int thread_break_at(uint64_t address)
 {
-	broken_byte = put_byte(address, 0xcc);
+	const struct range *range = range_of(address);
+
+	/* In a library a byte of one instruction may be one of another, too, as of the jump at an entry. */
+	broken_byte = range && range->is_library ? -1 : put_byte(address, 0xcc);
 	broken = broken_byte < 0 ? 0 : address;
 	return broken_byte >= 0;
 }

@@ -19,6 +19,7 @@ enum stop { STOP_BREAK, STOP_BEGIN, STOP_END, STOP_DONE, STOP_STEP };
 
 extern struct inject_shared *inject_shared;
 extern const char *thread_module_path;
+extern const char *thread_library; /* whose instructions count, too: the end of its path; NULL: none */
 extern uint64_t thread_module;			 /* where it is loaded; 0: not known yet */
 extern pid_t thread_command, thread_tid;	 /* 0: none */
 extern int thread_runs;				 /* it was just seized, and has not stopped yet */
@@ -43,7 +44,7 @@ int thread_is_ours(uint64_t rip);
 
 void thread_get_registers(void);
 
-/* One breakpoint at a time. Returns 0 where the code can't be written. */
+/* One breakpoint at a time. Returns 0 where the code can't be written, or is that library's. */
 int thread_break_at(uint64_t address);
 void thread_no_break(void);
 

@@ -2,8 +2,8 @@
 #
 # What tests share: functions of the shell, headers, and programs that tests call.
 # Such a program: EXTRA_PROGRAMS += t/lib/NAME, check_DATA += t/lib/NAME, CLEANFILES += t/lib/NAME, t_lib_NAME_SOURCES.
-EXTRA_DIST += t/lib/ctl.sh t/lib/digits.sh t/lib/index_decoder.py t/lib/inject.awk t/lib/loader.sh \
-	t/lib/recorded.sh t/lib/sanitizers.h \
+EXTRA_DIST += t/lib/ctl.sh t/lib/digits.sh t/lib/index_decoder.py t/lib/inject.awk \
+	t/lib/injected.sh t/lib/loader.sh t/lib/recorded.sh t/lib/sanitizers.h \
 	t/lib/spoiled.sh t/lib/tap.h t/lib/tap.sh t/lib/traced.sh t/lib/transparent.sh t/lib/upward.sh \
 	t/lib/workloads.sh
 EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/spoil

@@ -4,8 +4,8 @@
 # Those that take long come first, lest one of them runs alone at the end.
 dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t/whole/loader.t t/whole/ctl.t \
 	t/whole/gdb.t t/whole/check.t t/whole/record.t t/whole/untouched.t t/whole/fork.t t/whole/farm.t \
-	t/whole/xray_interface.t t/whole/inject.t t/whole/counts.t t/whole/signals.t t/whole/hostile.t \
-	t/whole/host.t
+	t/whole/xray_interface.t t/whole/inject.t t/whole/inject_entry.t t/whole/counts.t t/whole/signals.t \
+	t/whole/hostile.t t/whole/host.t
 # By name.
 dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/whole/check_suppress.t t/whole/clock.t \
 	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
