@@ -188,6 +188,20 @@ static char *list_libraries(char *loader, const char *path)
 	return text;
 }
 
+bool record_elf(int fd, Elf64_Ehdr *head)
+{
+	return pread(fd, head, sizeof(*head), 0) == sizeof(*head) && !memcmp(head->e_ident, ELFMAG, SELFMAG) &&
+	       head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       head->e_machine == MACHINE_ELF && head->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+bool record_segment(int fd, const Elf64_Ehdr *head, unsigned i, Elf64_Phdr *segment)
+{
+	off_t at = (off_t)(head->e_phoff + i * sizeof(*segment));
+
+	return pread(fd, segment, sizeof(*segment), at) == sizeof(*segment);
+}
+
 /* The name of the loader that the program names, "" for none; false: the file can't be understood. */
 static bool read_loader(int fd, char *loader, size_t size)
 {
@@ -195,14 +209,10 @@ static bool read_loader(int fd, char *loader, size_t size)
 	Elf64_Phdr segment;
 
 	*loader = '\0';
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-		head.e_machine != MACHINE_ELF || head.e_phentsize != sizeof(segment))
+	if (!record_elf(fd, &head))
 		return false;
 	for (unsigned i = 0; i < head.e_phnum; i++) {
-		off_t at = (off_t)(head.e_phoff + i * sizeof(segment));
-
-		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
+		if (!record_segment(fd, &head, i, &segment))
 			return false;
 		if (segment.p_type != PT_INTERP)
 			continue;

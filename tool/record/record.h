@@ -6,6 +6,7 @@
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H
 
+#include <elf.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +51,10 @@ struct record_objects {
  */
 void record_objects_find(struct record_objects *objects, const char *path);
 void record_objects_free(struct record_objects *objects);
+
+/* Reads the head of a file; false: it is not for this machine, or can't be read. Reads program header i of it. */
+bool record_elf(int fd, Elf64_Ehdr *head);
+bool record_segment(int fd, const Elf64_Ehdr *head, unsigned i, Elf64_Phdr *segment);
 
 /* ---- tool/record/rules.c: what the module shall do, as environment ---- */
 

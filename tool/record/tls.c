@@ -46,14 +46,10 @@ static bool read_file(int fd, uint64_t *sum)
 	uint64_t needed = 0;
 	bool counts = false;
 
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-		head.e_machine != MACHINE_ELF || head.e_phentsize != sizeof(segment))
+	if (!record_elf(fd, &head))
 		return false;
 	for (unsigned i = 0; i < head.e_phnum; i++) {
-		off_t at = (off_t)(head.e_phoff + i * sizeof(segment));
-
-		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
+		if (!record_segment(fd, &head, i, &segment))
 			return false;
 		if (segment.p_type == PT_TLS) {
 			uint64_t mask = segment.p_align ? segment.p_align - 1 : 0;
