@@ -218,7 +218,10 @@ static int by_table(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* Marks what a distance leads to from the places whose address this function takes. Does it to anything? */
+/*
+ * Marks what a distance leads to within this function from the places in it whose address it takes. Does it to
+ * anything? Labels of another function no function has.
+ */
 static bool from_bases(struct reading *reading, uint32_t function, int32_t distance)
 {
 	size_t low = 0, high = reading->bases;
@@ -233,7 +236,8 @@ static bool from_bases(struct reading *reading, uint32_t function, int32_t dista
 	}
 	for (; low < reading->bases && reading->base[low].function == function; low++) {
 		uint64_t target = reading->base[low].address + (uint64_t)(int64_t)distance;
-		if (!in_code(reading->facts, target))
+		const struct image_function *own = &reading->image->function[function];
+		if (target < own->address || target >= own->end)
 			continue;
 		mark(reading->facts, reading->facts->jumped, target);
 		found = true;
