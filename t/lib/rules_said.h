@@ -39,7 +39,7 @@ static int read_rules(struct rules *rules, const char *path)
 	return result;
 }
 
-static void no_environment(void)
+static inline void no_environment(void)
 {
 	env_rules = env_config = env_xdg = env_home = NULL;
 }

@@ -296,7 +296,6 @@ static void test_left_out(void)
 		{ BEHIND, (void (*)(void))place_behind, 0, "a return address behind them" },
 		{ READ, (void (*)(void))place_read, 1, "a system call within the bytes" },
 	};
-	char byte = 0;
 
 	stop();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)

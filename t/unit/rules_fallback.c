@@ -30,7 +30,7 @@ static void fallbacks(void)
 		{ "kinds = entry\nfunctions = foo\n", "entry is a kind", 0 },
 	};
 	struct rules rules;
-	char text[256];
+	static char text[256];
 
 	env_rules = text;
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
@@ -68,7 +68,7 @@ static void libraries(void)
 		{ "functions = foo@/usr/libx.so\n", 0 }, { "functions = a@b b\n", 1 },
 	};
 	struct rules rules;
-	char text[256];
+	static char text[256];
 
 	env_rules = text;
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
