@@ -3,7 +3,8 @@
 # Tests in shell, of everything together: executable, each sources t/lib/tap.sh.
 # Those that take long come first, lest one of them runs alone at the end.
 dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t/whole/loader.t t/whole/ctl.t \
-	t/whole/gdb.t t/whole/check.t t/whole/record.t t/whole/untouched.t t/whole/fork.t t/whole/farm.t \
+	t/whole/entry_programs.t t/whole/gdb.t t/whole/check.t t/whole/record.t \
+	t/whole/untouched.t t/whole/fork.t t/whole/farm.t \
 	t/whole/xray_interface.t t/whole/inject.t t/whole/inject_entry.t t/whole/counts.t t/whole/signals.t \
 	t/whole/hostile.t t/whole/host.t
 # By name.
@@ -11,7 +12,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
 	t/whole/ctl_entry.t t/whole/cyg.t \
 	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/damaged.t t/whole/dladdr.t \
-	t/whole/entry_ends.t t/whole/entry_programs.t \
+	t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
 	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/files.t t/whole/follow.t \
 	t/whole/format.t t/whole/full_disk.t \
