@@ -101,8 +101,23 @@ static enum content look(int fd)
 
 /* ---- removing a trace ---- */
 
-/* Goes through a process folder: removes its files, or only looks whether there are others. 0 or an errno. */
-static int clear_process(int at, const char *name, bool remove)
+/* A file of a process's folder. */
+static bool is_of_process(const char *name)
+{
+	return !strcmp(name, "meta") || record_is_thread_name(name);
+}
+
+/* A file of DIR/index (tool/record/index.c), or what came of one whose writer was killed. */
+static bool is_index(const char *name)
+{
+	size_t n = strlen(name), suffix = strlen(INDEX_SUFFIX);
+
+	return (n > suffix && !strcmp(name + n - suffix, INDEX_SUFFIX)) ||
+	       (name[0] == '.' && strstr(name, INDEX_SUFFIX "."));
+}
+
+/* Goes through a folder of such files: removes them and it, or only looks whether there are others. 0 or an errno. */
+static int clear_folder(int at, const char *name, bool (*is_own)(const char *name), bool remove)
 {
 	int fd = open_folder(at, name), error = 0;
 	DIR *dir = fd < 0 ? NULL : open_list(fd);
@@ -112,7 +127,7 @@ static int clear_process(int at, const char *name, bool remove)
 	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
 		if (is_dots(e->d_name))
 			continue;
-		if (strcmp(e->d_name, "meta") && !record_is_thread_name(e->d_name))
+		if (!is_own(e->d_name))
 			error = ENOTEMPTY;
 		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
 			error = errno;
@@ -126,42 +141,8 @@ static int clear_process(int at, const char *name, bool remove)
 	return error;
 }
 
-/* A file of DIR/index (tool/record/index.c), or what came of one whose writer was killed. */
-static bool is_index(const char *name)
-{
-	size_t n = strlen(name), suffix = strlen(INDEX_SUFFIX);
-
-	return (n > suffix && !strcmp(name + n - suffix, INDEX_SUFFIX)) ||
-	       (name[0] == '.' && strstr(name, INDEX_SUFFIX "."));
-}
-
-/* Does with DIR/index what clear_process() does. */
-static int clear_indexes(int at, bool remove)
-{
-	int fd = open_folder(at, RECORD_INDEXES), error = 0;
-	DIR *dir = fd < 0 ? NULL : open_list(fd);
-
-	if (!dir)
-		error = errno == ENOTDIR || errno == ELOOP ? ENOTEMPTY : errno;
-	for (struct dirent *e; dir && !error && (e = readdir(dir));) {
-		if (is_dots(e->d_name))
-			continue;
-		if (!is_index(e->d_name))
-			error = ENOTEMPTY;
-		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
-			error = errno;
-	}
-	if (dir)
-		closedir(dir);
-	if (fd >= 0)
-		close(fd);
-	if (remove && !error && unlinkat(at, RECORD_INDEXES, AT_REMOVEDIR) < 0)
-		error = errno;
-	return error;
-}
-
 /*
- * Does with a trace folder what clear_process() does; the folder itself stays. 0 or an errno: ENOTEMPTY when it holds
+ * Does with a trace folder what clear_folder() does; the folder itself stays. 0 or an errno: ENOTEMPTY when it holds
  * more than a trace.
  */
 static int clear_trace(int fd, bool remove)
@@ -173,9 +154,9 @@ static int clear_trace(int fd, bool remove)
 		if (is_dots(e->d_name))
 			continue;
 		if (record_is_process_name(e->d_name))
-			error = clear_process(fd, e->d_name, remove);
+			error = clear_folder(fd, e->d_name, is_of_process, remove);
 		else if (!strcmp(e->d_name, RECORD_INDEXES))
-			error = clear_indexes(fd, remove);
+			error = clear_folder(fd, RECORD_INDEXES, is_index, remove);
 		else if (strcmp(e->d_name, "record"))
 			error = ENOTEMPTY;
 		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
@@ -485,7 +466,7 @@ void record_folder_begun(struct record_folder *folder)
 void record_folder_undo(struct record_folder *folder)
 {
 	unlinkat(folder->fd, "record", 0);
-	clear_indexes(folder->fd, true);
+	clear_folder(folder->fd, RECORD_INDEXES, is_index, true);
 	if (folder->made && unlinkat(folder->parent, folder->name, AT_REMOVEDIR) == 0)
 		restore_names(folder);
 	record_folder_close(folder);
