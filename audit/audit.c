@@ -178,7 +178,7 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
  */
 #define DLSYM_ALONE LA_FLG_BINDTO
 
-/* A glibc before 2.36 does not tell where the program headers are, if they are not at their usual place in the file. */
+/* The program headers are neither at their usual place nor where ld.so's struct link_map has them (audit/image.c). */
 static void say_unread(const struct link_map *map)
 {
 	struct process_held held;
