@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xaudit-read.h: reads what `xaudit record`, or the module alone, has recorded. Link with libxaudit-read
+ * (pkg-config xaudit-read). xaudit-read(3) has examples.
+ *
+ *	struct xaudit_read_error error;
+ *	struct xaudit_read_trace *trace = xaudit_read_open("xaudit.data", NULL, &error);
+ *	struct xaudit_read_calls *calls = trace ? xaudit_read_calls(trace, NULL, &error) : NULL;
+ *	struct xaudit_read_item item;
+ *	while (calls && xaudit_read_next_call(calls, &item) == XAUDIT_READ_CALL)
+ *		printf("%s %" PRIu64 "\n", item.call->function->name, item.call->self);
+ *
+ * A trace may be damaged, and it may grow while it is read. Nothing in it is believed before it is checked: all that
+ * can be read is read, what can't be is counted and told by xaudit_read_damage(). Memory: for the functions, and the
+ * open calls, of one process; it does not grow with the number of events.
+ *
+ * Errors are values: no function prints, changes signals or ends the process. A trace, and all that was made of it, is
+ * used by one thread at a time; different traces by different threads, also if both are of one folder. Nothing here is
+ * async-signal-safe. Names are as the trace has them: they may hold any byte but NUL, so escape what you show.
+ *
+ * Pointers to structures are valid until what they were asked of is closed, if nothing else is said. Structures grow
+ * at their end in later versions; those that a caller makes begin with `size`, which it sets to sizeof the structure,
+ * and all else that it does not use is 0. Times are ns on CLOCK_MONOTONIC of the host that recorded, spans are ns.
+ *
+ * All since 0.1.
+ */
+#ifndef XAUDIT_READ_H
+#define XAUDIT_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct xaudit_read_trace;
+struct xaudit_read_process;
+struct xaudit_read_calls;
+struct xaudit_read_events;
+struct xaudit_read_profile;
+
+#define XAUDIT_READ_UNKNOWN UINT64_MAX /* a number that is not known */
+
+/* ---- errors ---- */
+
+enum xaudit_read_why {
+	XAUDIT_READ_OK,
+	XAUDIT_READ_NO_FILE,	/* it can't be opened: number is an errno */
+	XAUDIT_READ_NO_TRACE,	/* it can be opened, but it is no trace, and none is in it */
+	XAUDIT_READ_NO_PROCESS, /* the trace has no such process */
+	XAUDIT_READ_DAMAGED,	/* nothing of it can be read: file, offset and text tell of the first place */
+	XAUDIT_READ_NO_MEMORY,
+	XAUDIT_READ_USAGE,	/* an option has an impossible value */
+};
+
+struct xaudit_read_error {
+	int why;	 /* enum xaudit_read_why */
+	int number;	 /* an errno, or 0 */
+	uint64_t offset; /* in the file, or XAUDIT_READ_UNKNOWN */
+	char file[256];	 /* what it is about; its end, if it is longer */
+	char text[256];	 /* one line for people, without "xaudit: " and without newline, the file's name included */
+};
+
+/*
+ * How many places of the trace could not be read so far; first, unless NULL: the first of them (why is
+ * XAUDIT_READ_OK if there is none, XAUDIT_READ_NO_MEMORY if memory ran out: then the rest was not read).
+ */
+uint64_t xaudit_read_damage(const struct xaudit_read_trace *trace, struct xaudit_read_error *first);
+
+/* ---- traces ---- */
+
+struct xaudit_read_options {
+	size_t size;
+	uint32_t pid; /* only the process of this number; 0: all */
+};
+
+/*
+ * Opens the trace in a folder (DIR, or one process of it: DIR/p123), or in a file of `xaudit pack`. options: NULL: all
+ * 0. Returns NULL, and why, when there is nothing to read.
+ */
+struct xaudit_read_trace *xaudit_read_open(
+	const char *path, const struct xaudit_read_options *options, struct xaudit_read_error *error);
+
+/* Opens what a running process records now. It is read as far as it reached when reading of each file began. */
+struct xaudit_read_trace *xaudit_read_open_live(uint32_t pid, struct xaudit_read_error *error);
+
+/* Closes it, and all that was made of it. NULL: nothing. */
+void xaudit_read_close(struct xaudit_read_trace *trace);
+
+struct xaudit_read_trace_info {
+	const char *path;
+	const char *version; /* of the xaudit that recorded; NULL: not recorded under `xaudit record` */
+	const char *command; /* of `xaudit record`; NULL */
+	const char *status;  /* how the command ended, in words; NULL */
+	uint64_t start;	     /* the earliest start of a process: what times are shown relative to */
+	uint64_t start_real; /* the same moment, ns since 1970; 0: not known */
+	int packed;	     /* a file of `xaudit pack` */
+	int sched;	     /* context switches were recorded: times on processors are known */
+	int coarse;	     /* events share clock readings: times are bounds */
+	uint32_t processes;
+};
+
+const struct xaudit_read_trace_info *xaudit_read_trace_info(const struct xaudit_read_trace *trace);
+
+/* ---- processes, objects, functions ---- */
+
+/* Processes have numbers from 0 in the order of their start. NULL: there is none of that number. */
+struct xaudit_read_process *xaudit_read_process(struct xaudit_read_trace *trace, uint32_t number);
+
+struct xaudit_read_process_info {
+	uint32_t pid, parent;
+	const char *name; /* as in paths: "p123" */
+	const char *exe, *command, *host; /* NULL: not recorded; the command is shell-quoted */
+	uint64_t start, end; /* end: the last moment that it left in the trace */
+	uint32_t threads; /* thread records */
+	uint64_t lost;	  /* events that could not be recorded */
+};
+
+const struct xaudit_read_process_info *xaudit_read_process_info(struct xaudit_read_process *process);
+
+struct xaudit_read_object {
+	const char *path;     /* "[unknown]" for code without a file */
+	const char *soname;   /* or empty */
+	const char *build_id; /* in hex, or empty */
+};
+
+/* A function of a trace: processes that have the same one (name, path of the object) share it. */
+struct xaudit_read_function {
+	const struct xaudit_read_object *object;
+	const char *name; /* its symbol, not demangled; or "library+0xoffset"; "[unknown]" */
+	uint64_t offset;  /* link-time address in the object, as one of the processes has it */
+	uint32_t number;  /* 0, 1, ... in this trace, in the order in which they were met */
+	uint32_t kind;	  /* how it was traced: the number of a kind in xaudit.conf(5) */
+};
+
+/* How many functions were met so far, and one of them by number. */
+uint32_t xaudit_read_functions(const struct xaudit_read_trace *trace);
+const struct xaudit_read_function *xaudit_read_function(const struct xaudit_read_trace *trace, uint32_t number);
+
+/* ---- calls ---- */
+
+enum xaudit_read_end {
+	XAUDIT_READ_RETURNED = 1,
+	XAUDIT_READ_JUMPED,  /* its last act was a jump to another function */
+	XAUDIT_READ_UNWOUND, /* by an exception, longjmp, the end of its thread */
+	XAUDIT_READ_CUT,     /* a call around it ended; so it did, then or before */
+	XAUDIT_READ_NO_END,  /* not known when: still open at the end, or where events were lost; or off meanwhile */
+	XAUDIT_READ_POINT,   /* only its entry is recorded */
+};
+
+/* A call. */
+struct xaudit_read_call {
+	struct xaudit_read_call *parent; /* the call around it, of traced functions on its stack; NULL: none */
+	const struct xaudit_read_function *function;
+	struct xaudit_read_process *process;
+	uint32_t tid;	    /* the thread that began it */
+	uint32_t stack;	    /* number of its stack in the process; 0: its thread's only one */
+	uint32_t depth;	    /* 0: no parent */
+	uint32_t recursion; /* how many calls of this function are open around it, on its stack */
+	uint64_t start;
+	/* The rest is known when the call is over. */
+	uint64_t end;	    /* XAUDIT_READ_UNKNOWN: not known */
+	uint32_t how;	    /* enum xaudit_read_end; 0: it is open */
+	uint32_t reserved;
+	uint64_t self;	    /* its time less that of the calls that it made; 0 if its end is not known */
+	uint64_t children;  /* the time of these */
+	/*
+	 * What it adds to the `total` of its function: its time, or 0 for a recursive call; if its time is not known,
+	 * that of the calls of its function in it. The sum over all calls counts no moment of a stack twice.
+	 */
+	uint64_t total;
+	uint64_t cpu;	    /* of its time, on a processor; XAUDIT_READ_UNKNOWN: not recorded (record --sched) */
+	/* The caller's, first 0: of the parent too, so what is known of a call may be kept in the calls around it. */
+	uint64_t user[2];
+};
+
+enum xaudit_read_what {
+	XAUDIT_READ_END = 0, /* there is nothing more */
+	XAUDIT_READ_CALL,    /* a call is over, or is given up: how tells. Calls in it came before */
+	XAUDIT_READ_ENTER,   /* a call begins */
+	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
+	XAUDIT_READ_LOST,    /* `count` events were lost here */
+	XAUDIT_READ_FAILED,  /* memory ran out: nothing more will come */
+};
+
+struct xaudit_read_item {
+	int what; /* enum xaudit_read_what */
+	uint32_t tid;
+	struct xaudit_read_process *process;
+	struct xaudit_read_call *call; /* of ENTER and CALL; of CUSTOM and LOST the innermost open one, or NULL */
+	uint64_t time;
+	uint64_t count;	      /* of LOST */
+	const char *type;     /* of CUSTOM: its name; NULL: it has none */
+	uint32_t type_number; /* of CUSTOM, in its process */
+	uint32_t data_size;
+	const void *data;     /* of CUSTOM: until the next call of xaudit_read_next_call() */
+};
+
+struct xaudit_read_calls_options {
+	size_t size;
+	int enters; /* XAUDIT_READ_ENTER too */
+	int customs; /* XAUDIT_READ_CUSTOM too */
+	int losses; /* XAUDIT_READ_LOST too */
+	uint32_t tid; /* only calls of this thread; 0: all */
+	/* Only calls that began at `from` or later, and before `to` (0: no end); their times are whole. */
+	uint64_t from, to;
+	struct xaudit_read_process *process; /* only of this process; NULL: of all */
+};
+
+/*
+ * Goes through all calls: process by process, thread record by thread record; within one in the order of time. (Where
+ * threads go on with each other's calls, so that order is needed between them, in the order of changes of stacks.)
+ * Several may be open at once. NULL: no memory, or a wrong option.
+ */
+struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
+	const struct xaudit_read_calls_options *options, struct xaudit_read_error *error);
+
+/*
+ * The next item. Returns item->what. A call's pointer is valid until the call after its XAUDIT_READ_CALL; that of a
+ * parent as long as it is open.
+ */
+int xaudit_read_next_call(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+
+/* How far it came: bytes of events that were read, and of all. For a progress bar. */
+void xaudit_read_calls_done(const struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);
+void xaudit_read_calls_close(struct xaudit_read_calls *calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
