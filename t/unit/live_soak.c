@@ -48,14 +48,15 @@ static void make_load(void)
 
 	snprintf(path, sizeof(path), "%s/libcode%d.so", core_folder(), (int)getpid());
 	load_begin(FILE_SIZE, FUNCTIONS, SITES);
+	char(*names)[20] = load_array(FUNCTIONS, sizeof(*names));
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		/*
 		 * XRay functions have even addresses; other heads may lie anywhere but over the end of 8 bytes, where
 		 * no compiler puts them.
 		 */
 		uint64_t at = 16 + i * SPACE;
-		char *name = load_array(20, 1);
-		snprintf(name, 20, "function_%u", i);
+		char *name = names[i];
+		snprintf(name, sizeof(*names), "function_%u", i);
 		if (i < XRAY_FUNCTIONS)
 			load_add(CODE_XRAY, name, (at + 1) & ~1ull);
 		else

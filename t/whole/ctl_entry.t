@@ -71,7 +71,8 @@ ok 'indexes are kept for the next time' [ "$(ls index | wc -l)" -gt 0 ]
 
 # ---- all functions, while threads run them ----
 
-# halt: the process stands still; $sum is what its workers have counted. proceed: goes on.
+# halt: the process stands still; $sum is what its workers have counted. proceed: goes on. halted ARG...: ctl does this
+# in a process that stands still, once it does not stand where it holds a lock of the module's.
 halt() {
 	kill -STOP "$pid"
 	wait_until 20 grep -q '^State:.T' "/proc/$pid/status" || bail 'it does not stop'
@@ -80,22 +81,30 @@ halt() {
 proceed() {
 	kill -CONT "$pid"
 }
+halted() {
+	tries=0
+	while halt && ctl "$@" && [ $tries -lt 20 ]; do
+		case $err in
+		*'is busy with its libraries'*'nothing was changed, try again'*) proceed ;;
+		*) return ;;
+		esac
+		tries=$((tries + 1))
+	done
+}
 rules
 begin displaced/controlled counters 3 4 signals
 ctl "$pid" mode count
 wrong='' all=0 n=0
 while [ $n -lt 20 ]; do
 	n=$((n + 1))
-	halt
+	halted "$pid" enable 'entry:f1*@libcontrolled*'
 	from=$sum
-	ctl "$pid" enable 'entry:f1*@libcontrolled*'
 	[ "$status $(without_pause)" = '0 100 functions: 100 sites switched on, 0 were already, paused T ms' ] ||
 		wrong="$wrong; $n: $out$err"
 	proceed
 	tell 'call 1'
-	halt
+	halted "$pid" disable 'entry:f1*'
 	all=$((all + sum - from))
-	ctl "$pid" disable 'entry:f1*'
 	[ "$(without_pause)" = '100 functions: 100 sites switched off, 0 were already, paused T ms' ] ||
 		wrong="$wrong; $n: $out$err"
 	proceed
