@@ -142,7 +142,8 @@ is "$status" 2 'a mark is no area'
 run demo audit
 is "$status $out" '2 usage: ./bootstrap [demo | check [AREA]... | check-all [AREA]...]' 'other jobs have no areas'
 fake bin/make 'case "$*" in *" TESTS=t"*) x=FAIL ;; *) x=PASS ;; esac' 'echo ":test-result: $x one" >t/unit/one.trs' \
-	'printf "%s: t/unit/one.t 1\n# t/unit/one.t: got: 1\nPASS: t/unit/one.t 2\n# t/unit/one.t: no\n" $x >t/unit/one.log'
+	'printf "%s: t/unit/one.t 1\n# t/unit/one.t: got: 1\n" $x >t/unit/one.log' \
+	'printf "PASS: t/unit/one.t 2\n# t/unit/one.t: no\n" >>t/unit/one.log'
 run check-all
 is "$(printf '%s\n' "$out" | tail -n 3 | head -n 2)" 'FAIL: t/unit/one.t 1
 # t/unit/one.t: got: 1' 'what failed stands at the end'
