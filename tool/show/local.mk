@@ -6,3 +6,6 @@ xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_form
 	tool/show/info_json.c tool/show/info_many.c tool/show/list.c tool/show/list.h tool/show/list_symbol.c \
 	tool/show/open.c tool/show/open.h tool/show/replay.c tool/show/report.c tool/show/report_count.c \
 	tool/show/report_count.h tool/show/report_events.c tool/show/report_events.h tool/show/show.c tool/show/show.h
+
+# xaudit graph, stacks, slow, outliers and loads.
+xaudit_SOURCES += tool/show/calls/cct.c tool/show/calls/cct.h

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree of calls: numbers of nodes from calls that are made up here, as the cursor would give them. */
+#include "tool/show/calls/cct.h"
+
+#include "t/lib/tap.h"
+
+#define UNKNOWN XAUDIT_READ_UNKNOWN
+
+static const struct xaudit_read_function function[] = {
+	{ .number = 0 }, { .number = 1 }, { .number = 2 }, { .number = 3 }, { .number = 200 },
+};
+
+static struct xaudit_read_call begin(struct xaudit_read_call *parent, unsigned number)
+{
+	return (struct xaudit_read_call){ .parent = parent, .function = &function[number], .end = UNKNOWN,
+		.cpu = UNKNOWN };
+}
+
+/* The call is over: it has this total, self and processor time. */
+static uint32_t end(struct cct *cct, struct xaudit_read_call *call, uint64_t total, uint64_t self, uint64_t cpu)
+{
+	call->how = XAUDIT_READ_RETURNED;
+	call->end = 0;
+	call->total = total;
+	call->self = self;
+	call->cpu = cpu;
+	return cct_take(cct, call);
+}
+
+/* Calls that never ended have no time. */
+static uint32_t give_up(struct cct *cct, struct xaudit_read_call *call, uint64_t total)
+{
+	call->how = XAUDIT_READ_NO_END;
+	call->total = total;
+	return cct_take(cct, call);
+}
+
+static const struct cct_node *path(const struct cct *cct, unsigned length, const unsigned *number)
+{
+	uint32_t node = CCT_ROOT;
+
+	for (unsigned i = 0; i < length; i++)
+		if (!(node = cct_find(cct, node, function[number[i]].number)))
+			return NULL;
+	return &cct->node[node];
+}
+#define PATH(cct, ...) path(cct, sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
+
+static void check_node(const char *what, const struct cct_node *node, uint64_t calls, uint64_t total, uint64_t self,
+	uint64_t all)
+{
+	if (!ok(node != NULL, "%s has a node", what))
+		return;
+	is_int((long long)node->calls, (long long)calls, "its calls are counted");
+	is_int((long long)node->total, (long long)total, "so is its total");
+	is_int((long long)node->own.self, (long long)self, "its self time");
+	is_int((long long)node->all.self, (long long)all, "and the time of the path");
+}
+
+/* a calls b twice, and c, which calls b; then a again, alone. */
+static void check_paths(void)
+{
+	struct cct cct;
+	struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c, d;
+
+	cct_open(&cct, 1000);
+	end(&cct, &b, 30, 30, UNKNOWN);
+	b = begin(&a, 1);
+	end(&cct, &b, 40, 40, UNKNOWN);
+	c = begin(&a, 2);
+	d = begin(&c, 1);
+	end(&cct, &d, 5, 5, UNKNOWN);
+	end(&cct, &c, 8, 3, UNKNOWN);
+	end(&cct, &a, 100, 22, UNKNOWN);
+	a = begin(NULL, 0);
+	uint32_t last = end(&cct, &a, 10, 10, UNKNOWN);
+	cct_sum(&cct);
+	check_node("a", PATH(&cct, 0), 2, 110, 32, 110);
+	check_node("a b", PATH(&cct, 0, 1), 2, 70, 70, 70);
+	check_node("a c", PATH(&cct, 0, 2), 1, 8, 3, 8);
+	check_node("a c b", PATH(&cct, 0, 2, 1), 1, 5, 5, 5);
+	ok(!PATH(&cct, 1), "b was never called by nobody");
+	ok(&cct.node[last] == PATH(&cct, 0), "taking a call gives its node");
+	is_int((long long)cct.node[CCT_ROOT].all.self, 110, "the root has the time of all");
+	is_int((long long)cct.function[1].calls, 3, "the function b has the calls of both paths");
+	is_int((long long)cct.function[1].total, 75, "and their total");
+	is_int((long long)cct.function[1].own.self, 75, "and self time");
+	is_int((long long)PATH(&cct, 0)->all.timed, 0, "nothing is known of processors");
+
+	cct_sort(&cct, false);
+	uint32_t node = cct_next(&cct, CCT_ROOT, CCT_ROOT, false), order[5], n = 0;
+	for (; node && n < 5; node = cct_next(&cct, CCT_ROOT, node, false))
+		order[n++] = cct.node[node].function * 10 + cct.node[node].depth;
+	is_int(n, 4, "a walk meets each node once");
+	ok(n == 4 && order[0] == 1 && order[1] == 12 && order[2] == 22 && order[3] == 13,
+		"parents first, and of children that with most time");
+	uint32_t first = cct.node[CCT_ROOT].child;
+	is_int(cct_next(&cct, CCT_ROOT, first, true), CCT_ROOT, "what is below a node can be left out");
+	uint32_t under = cct_find(&cct, first, 2);
+	is_int(cct.node[cct_next(&cct, under, under, false)].depth, 3, "a walk may begin anywhere");
+	is_int(cct_next(&cct, under, cct_next(&cct, under, under, false), false), CCT_ROOT, "and ends there");
+
+	cct_clear(&cct);
+	is_int(cct.nodes, 1, "a cleared tree has its root alone");
+	ok(!cct_find(&cct, CCT_ROOT, 0), "and finds nothing");
+	a = begin(NULL, 0);
+	end(&cct, &a, 7, 7, UNKNOWN);
+	cct_sum(&cct);
+	check_node("a after that", PATH(&cct, 0), 1, 7, 7, 7);
+	is_int((long long)cct.function[1].calls, 0, "sums of functions begin anew");
+	cct_close(&cct);
+}
+
+/* f calls itself, and the outermost call never ends: of its 100, 90 are known. */
+static void check_recursion(void)
+{
+	struct cct cct;
+	struct xaudit_read_call f = begin(NULL, 4), g = begin(&f, 4), h = begin(&g, 4), p;
+
+	cct_open(&cct, 1000);
+	h.recursion = 2;
+	end(&cct, &h, 0, 50, UNKNOWN);
+	g.recursion = 1;
+	end(&cct, &g, 0, 40, UNKNOWN);
+	p = begin(&f, 0);
+	p.how = XAUDIT_READ_POINT;
+	cct_take(&cct, &p);
+	give_up(&cct, &f, 90);
+	cct_sum(&cct);
+	check_node("f", PATH(&cct, 4), 1, 90, 0, 90);
+	check_node("f f", PATH(&cct, 4, 4), 1, 0, 40, 90);
+	check_node("f f f", PATH(&cct, 4, 4, 4), 1, 0, 50, 50);
+	check_node("a call traced at its entry only", PATH(&cct, 4, 0), 1, 0, 0, 0);
+	is_int((long long)cct.function[200].total, 90, "the function's total counts no moment twice");
+	is_int((long long)cct.function[200].calls, 3, "all of its calls are counted");
+	cct_close(&cct);
+}
+
+/* a is 100, 60 of them on a processor; b in it is 50, 20 of them on a processor. */
+static void check_processor(void)
+{
+	struct cct cct;
+	struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c;
+
+	cct_open(&cct, 1000);
+	end(&cct, &b, 50, 50, 20);
+	end(&cct, &a, 100, 50, 60);
+	cct_sum(&cct);
+	is_int((long long)PATH(&cct, 0)->own.cpu, 40, "processor time leaves out that of calls in it");
+	is_int((long long)PATH(&cct, 0)->own.timed, 50, "all of the self time is accounted for");
+	is_int((long long)PATH(&cct, 0, 1)->own.cpu, 20, "a call in it has its own");
+	is_int((long long)PATH(&cct, 0)->all.cpu, 60, "the path has both");
+
+	/* c has no end, but b in it has: a's own is what neither has. */
+	cct_clear(&cct);
+	a = begin(NULL, 0);
+	c = begin(&a, 2);
+	b = begin(&c, 1);
+	end(&cct, &b, 50, 50, 20);
+	give_up(&cct, &c, 0);
+	end(&cct, &a, 100, 50, 60);
+	cct_sum(&cct);
+	is_int((long long)PATH(&cct, 0)->own.cpu, 40, "a call without end hands on what is known of calls in it");
+	is_int((long long)PATH(&cct, 0, 2)->own.timed, 0, "of itself nothing is known");
+
+	/* Of b the processor time is not known: a's own part isn't, either. */
+	cct_clear(&cct);
+	a = begin(NULL, 0);
+	b = begin(&a, 1);
+	end(&cct, &b, 50, 50, UNKNOWN);
+	end(&cct, &a, 100, 50, 60);
+	cct_sum(&cct);
+	is_int((long long)PATH(&cct, 0)->all.timed, 0, "what can't be told apart is not guessed");
+	cct_close(&cct);
+}
+
+/* Room for the root and two nodes: a, and b in it. */
+static void check_most(void)
+{
+	struct cct cct;
+	struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c = begin(&b, 2), d = begin(&c, 1);
+
+	cct_open(&cct, 3);
+	uint32_t node = end(&cct, &d, 1, 1, UNKNOWN);
+	end(&cct, &c, 3, 2, UNKNOWN);
+	end(&cct, &b, 6, 3, UNKNOWN);
+	end(&cct, &a, 10, 4, UNKNOWN);
+	a = begin(NULL, 3);
+	end(&cct, &a, 20, 20, UNKNOWN);
+	cct_sum(&cct);
+	check_node("b, with what has no node", PATH(&cct, 0, 1), 1, 6, 6, 6);
+	check_node("a", PATH(&cct, 0), 1, 10, 4, 10);
+	ok(&cct.node[node] == PATH(&cct, 0, 1), "a call without a node is taken for the one around it");
+	is_int((long long)cct.folded, 3, "such calls are told");
+	is_int((long long)cct.node[CCT_ROOT].all.self, 30, "no time is lost, not that of an outermost call either");
+	is_int((long long)cct.function[2].total, 3, "and functions have it all");
+	cct_close(&cct);
+}
+
+/* Many nodes, and millions of open calls at once. */
+static void check_deep(void)
+{
+	enum { DEPTH = 2000000 };
+	struct xaudit_read_call *call = calloc(DEPTH, sizeof(*call));
+	struct cct cct;
+
+	if (!call)
+		bail("no memory");
+	cct_open(&cct, CCT_MOST);
+	for (unsigned i = 0; i < DEPTH; i++)
+		call[i] = begin(i ? &call[i - 1] : NULL, i % 3);
+	for (unsigned i = DEPTH; i--;)
+		end(&cct, &call[i], 1, 1, UNKNOWN);
+	cct_sum(&cct);
+	is_int(cct.nodes, DEPTH + 1, "two million calls in one another have as many nodes");
+	is_int((long long)cct.node[cct.node[CCT_ROOT].child].all.self, DEPTH, "whose times add up");
+	cct_close(&cct);
+	free(call);
+}
+
+/* Below the root, whatever is around it; and the high half of user[0] is ours. */
+static void check_root(void)
+{
+	struct cct cct;
+	struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c = begin(&b, 2);
+
+	cct_open(&cct, 1000);
+	b.user[0] = 5ull << 32;
+	cct_enter_root(&cct, &b);
+	c.user[0] = 5ull << 32;
+	end(&cct, &c, 1, 1, UNKNOWN);
+	end(&cct, &b, 3, 2, UNKNOWN);
+	cct_sum(&cct);
+	check_node("a call at the root", PATH(&cct, 1), 1, 3, 2, 3);
+	check_node("what it calls", PATH(&cct, 1, 2), 1, 1, 1, 1);
+	is_int((long long)(b.user[0] >> 32), 5, "the caller's half of user[0] stays");
+	is_int((long long)a.user[0], 0, "a call around it has no node");
+	cct_close(&cct);
+}
+
+int main(void)
+{
+	check_paths();
+	check_recursion();
+	check_processor();
+	check_most();
+	check_deep();
+	check_root();
+	return done_testing();
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/calls/cct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+
+#define ROOM_FIRST 64u
+
+/* In the low half of user[0]: the number of the node, plus one. */
+#define USER_NODE   0x7fffffffu
+#define USER_FOLDED 0x80000000u /* the node is that of a call around it */
+#define USER_LOW    0xffffffffu
+
+/* In user[1]: of a call in it, the processor time is not known. */
+#define CPU_UNKNOWN UINT64_MAX
+
+static uint32_t hash_of(uint32_t parent, uint32_t function)
+{
+	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(h >> 32);
+}
+
+static void begin_root(struct cct *cct)
+{
+	cct->node[CCT_ROOT] = (struct cct_node){ .function = UINT32_MAX };
+	cct->nodes = 1;
+}
+
+void cct_open(struct cct *cct, uint32_t most)
+{
+	*cct = (struct cct){ .room = ROOM_FIRST, .most = most, .mask = ROOM_FIRST * 2 - 1 };
+	cct->node = memory_zeroed(cct->room, sizeof(*cct->node));
+	cct->hash = memory_zeroed((size_t)cct->mask + 1, sizeof(*cct->hash));
+	begin_root(cct);
+}
+
+void cct_close(struct cct *cct)
+{
+	free(cct->node);
+	free(cct->hash);
+	free(cct->function);
+	free(cct->path);
+	*cct = (struct cct){ 0 };
+}
+
+/* Where the node of that parent and function is in the table, or where it would be. */
+static uint32_t *slot_of(const struct cct *cct, uint32_t parent, uint32_t function)
+{
+	uint32_t at = hash_of(parent, function) & cct->mask;
+
+	for (; cct->hash[at]; at = (at + 1) & cct->mask) {
+		const struct cct_node *node = &cct->node[cct->hash[at]];
+		if (node->parent == parent && node->function == function)
+			break;
+	}
+	return &cct->hash[at];
+}
+
+void cct_clear(struct cct *cct)
+{
+	/* A table that is much larger than what was in it is cleared entry by entry, the last one first. */
+	if (cct->nodes < cct->mask / 8)
+		for (uint32_t i = cct->nodes - 1; i; i--)
+			*slot_of(cct, cct->node[i].parent, cct->node[i].function) = 0;
+	else
+		memset(cct->hash, 0, ((size_t)cct->mask + 1) * sizeof(*cct->hash));
+	if (cct->function)
+		memset(cct->function, 0, cct->functions * sizeof(*cct->function));
+	begin_root(cct);
+	cct->folded = 0;
+}
+
+static void grow(struct cct *cct)
+{
+	cct->room *= 2;
+	cct->node = memory_resize(cct->node, cct->room, sizeof(*cct->node));
+	free(cct->hash);
+	cct->mask = cct->room * 2 - 1;
+	cct->hash = memory_zeroed((size_t)cct->mask + 1, sizeof(*cct->hash));
+	for (uint32_t i = 1; i < cct->nodes; i++)
+		*slot_of(cct, cct->node[i].parent, cct->node[i].function) = i;
+}
+
+uint32_t cct_find(const struct cct *cct, uint32_t parent, uint32_t function)
+{
+	return *slot_of(cct, parent, function);
+}
+
+uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function)
+{
+	uint32_t recent = cct->node[parent].recent;
+
+	if (recent && cct->node[recent].function == function)
+		return recent;
+	uint32_t *slot = slot_of(cct, parent, function);
+	if (*slot) {
+		cct->node[parent].recent = *slot;
+		return *slot;
+	}
+	if (cct->nodes == cct->most)
+		return CCT_ROOT;
+	if (cct->nodes == cct->room) {
+		grow(cct);
+		slot = slot_of(cct, parent, function);
+	}
+	uint32_t number = cct->nodes++;
+	cct->node[number] = (struct cct_node){
+		.function = function,
+		.parent = parent,
+		.next = cct->node[parent].child,
+		.depth = cct->node[parent].depth + 1,
+	};
+	cct->node[parent].child = cct->node[parent].recent = number;
+	return *slot = number;
+}
+
+/* ---- calls ---- */
+
+/* Gives a call its node below `around`, what the call around it has in user[0]. */
+static void place(struct cct *cct, struct xaudit_read_call *call, uint32_t around)
+{
+	uint32_t child = around & USER_FOLDED ? CCT_ROOT :
+						cct_child(cct, around ? around - 1 : CCT_ROOT, call->function->number);
+
+	call->user[0] &= ~(uint64_t)USER_LOW;
+	if (child)
+		call->user[0] |= child + 1;
+	else
+		call->user[0] |= (around ? around : CCT_ROOT + 1) | USER_FOLDED;
+}
+
+void cct_enter_root(struct cct *cct, struct xaudit_read_call *call)
+{
+	place(cct, call, 0);
+}
+
+void cct_enter(struct cct *cct, struct xaudit_read_call *call)
+{
+	uint32_t count = 0;
+
+	/* Not by recursion: there may be millions of open calls. */
+	for (; call && !(call->user[0] & USER_LOW); call = call->parent) {
+		if (count == cct->path_room) {
+			cct->path_room = count ? count * 2 : ROOM_FIRST;
+			cct->path = memory_resize(cct->path, cct->path_room, sizeof(*cct->path));
+		}
+		cct->path[count++] = call;
+	}
+	while (count--) {
+		place(cct, cct->path[count], call ? (uint32_t)call->user[0] : 0);
+		call = cct->path[count];
+	}
+}
+
+static struct cct_function *function_of(struct cct *cct, uint32_t number)
+{
+	if (number >= cct->functions) {
+		uint32_t functions = number < ROOM_FIRST / 2 ? ROOM_FIRST : number * 2;
+
+		cct->function = memory_resize(cct->function, functions, sizeof(*cct->function));
+		memset(cct->function + cct->functions, 0, (functions - cct->functions) * sizeof(*cct->function));
+		cct->functions = functions;
+	}
+	return &cct->function[number];
+}
+
+/* The processor time of the call without the calls in it, or CPU_UNKNOWN. Tells the call around it. */
+static uint64_t take_cpu(struct xaudit_read_call *call)
+{
+	uint64_t inside = call->user[1], own = CPU_UNKNOWN, whole = inside;
+
+	if (call->how == XAUDIT_READ_POINT)
+		return own;
+	if (call->end != XAUDIT_READ_UNKNOWN) {
+		whole = call->cpu; /* XAUDIT_READ_UNKNOWN is CPU_UNKNOWN */
+		if (whole != CPU_UNKNOWN && inside != CPU_UNKNOWN)
+			own = whole > inside ? whole - inside : 0;
+		if (own != CPU_UNKNOWN && own > call->self)
+			own = call->self;
+	}
+	if (call->parent && call->parent->user[1] != CPU_UNKNOWN)
+		call->parent->user[1] = whole == CPU_UNKNOWN ? CPU_UNKNOWN : call->parent->user[1] + whole;
+	return own;
+}
+_Static_assert(XAUDIT_READ_UNKNOWN == CPU_UNKNOWN, "take_cpu() hands one on as the other");
+
+static void add_time(struct cct_time *to, uint64_t self, uint64_t cpu)
+{
+	to->self += self;
+	if (cpu != CPU_UNKNOWN) {
+		to->timed += self;
+		to->cpu += cpu;
+	}
+}
+
+uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
+{
+	cct_enter(cct, call);
+
+	uint64_t cpu = take_cpu(call);
+	struct cct_function *function = function_of(cct, call->function->number);
+	uint32_t number = ((uint32_t)call->user[0] & USER_NODE) - 1;
+	struct cct_node *node = &cct->node[number];
+
+	function->calls++;
+	function->total += call->total;
+	add_time(&function->own, call->self, cpu);
+	add_time(&node->own, call->self, cpu);
+	if (call->user[0] & USER_FOLDED) {
+		cct->folded++;
+		return number;
+	}
+	node->calls++;
+	node->total += call->total;
+	return number;
+}
+
+/* ---- when all calls are there ---- */
+
+void cct_sum(struct cct *cct)
+{
+	for (uint32_t i = 0; i < cct->nodes; i++)
+		cct->node[i].all = cct->node[i].own;
+	for (uint32_t i = cct->nodes - 1; i; i--) {
+		const struct cct_time *all = &cct->node[i].all;
+		struct cct_time *to = &cct->node[cct->node[i].parent].all;
+
+		to->self += all->self;
+		to->timed += all->timed;
+		to->cpu += all->cpu;
+	}
+}
+
+static int by_keys(const struct cct_node *a, const struct cct_node *b, uint64_t x, uint64_t y)
+{
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct cct_node *a = *(struct cct_node *const *)x, *b = *(struct cct_node *const *)y;
+
+	return by_keys(a, b, a->all.self, b->all.self);
+}
+
+static int by_total(const void *x, const void *y)
+{
+	const struct cct_node *a = *(struct cct_node *const *)x, *b = *(struct cct_node *const *)y;
+
+	return by_keys(a, b, a->total, b->total);
+}
+
+void cct_sort(struct cct *cct, bool total)
+{
+	struct cct_node **child = NULL;
+	uint32_t room = 0;
+
+	for (uint32_t i = 0; i < cct->nodes; i++) {
+		uint32_t count = 0, *link = &cct->node[i].child;
+
+		for (uint32_t c = *link; c; c = cct->node[c].next) {
+			if (count == room) {
+				room = room ? room * 2 : ROOM_FIRST;
+				child = memory_resize(child, room, sizeof(*child));
+			}
+			child[count++] = &cct->node[c];
+		}
+		if (count < 2)
+			continue;
+		qsort(child, count, sizeof(*child), total ? by_total : by_time);
+		for (uint32_t c = 0; c < count; c++) {
+			*link = (uint32_t)(child[c] - cct->node);
+			link = &child[c]->next;
+		}
+		*link = CCT_ROOT;
+	}
+	free(child);
+}
+
+uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip)
+{
+	if (!skip && cct->node[node].child)
+		return cct->node[node].child;
+	for (; node != top; node = cct->node[node].parent)
+		if (cct->node[node].next)
+			return cct->node[node].next;
+	return CCT_ROOT;
+}

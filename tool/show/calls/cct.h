@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tree of calls: a node per path of calls (main, then what main called, ...), over all threads and processes that
+ * were given to it. It is filled with calls that are over, from xaudit_read_next_call(), in which calls come before
+ * those around them: cct_take() makes the nodes of the calls around it, too.
+ *
+ * Numbers of a node
+ *	calls	its calls, whether they have a time or not.
+ *	total	the sum of xaudit_read_call.total: of all nodes of a function together this is what `xaudit report`
+ *		shows as total. Of a recursive path it is 0: its time is in that of the path around it.
+ *	self	the sum of xaudit_read_call.self.
+ *	timed	as much of `self` as is known to have been spent on a processor or not. 0: no switches were recorded.
+ *	cpu	as much of `timed` as was spent on a processor. timed - cpu is waiting.
+ *	all	after cct_sum(): self, timed and cpu of the node and all nodes below: the path's time.
+ *
+ * While a call is open, the low half of its user[0] is its node, and user[1] the processor time of the calls in it. The
+ * high half of user[0] is the caller's own.
+ *
+ * Memory: for `most` nodes. After that, calls on new paths count for the node of the call around them: their time is
+ * in its `self`, and `folded` is their number. The sums per function (cct.function) have them all.
+ *
+ * One thread. When memory runs out, the command ends (tool/memory.h).
+ */
+#ifndef XAUDIT_TOOL_SHOW_CALLS_CCT_H
+#define XAUDIT_TOOL_SHOW_CALLS_CCT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/read/api/xaudit-read.h"
+
+#define CCT_ROOT 0u	   /* the node that stands for the program: no call */
+#define CCT_MOST (1u << 21) /* nodes: some 200 MB */
+
+struct cct_time {
+	uint64_t self, timed, cpu;
+};
+
+struct cct_node {
+	uint32_t function; /* its number in the trace; of the root UINT32_MAX */
+	uint32_t parent;
+	uint32_t child, next; /* its first child, and its parent's next one; CCT_ROOT: none */
+	uint32_t recent;      /* the child that was looked for last */
+	uint32_t depth;	      /* of the root 0 */
+	uint64_t calls, total;
+	struct cct_time own, all;
+};
+
+struct cct_function {
+	uint64_t calls, total;
+	struct cct_time own;
+};
+
+struct cct {
+	struct cct_node *node; /* a node's parent comes before it */
+	uint32_t nodes, room, most;
+	uint32_t *hash, mask; /* of parent and function: numbers of nodes, 0: none */
+	struct cct_function *function; /* by number; filled by cct_take() */
+	uint32_t functions;
+	uint64_t folded;
+	struct xaudit_read_call **path; /* for cct_enter() */
+	uint32_t path_room;
+};
+
+void cct_open(struct cct *cct, uint32_t most);
+void cct_close(struct cct *cct);
+
+/* Forgets all calls, but keeps the memory. Takes time for as many nodes, and functions, as there were. */
+void cct_clear(struct cct *cct);
+
+/* The child of a node for a function; CCT_ROOT if it has none and may have no new one. */
+uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function);
+
+/* As cct_child(), but makes none. */
+uint32_t cct_find(const struct cct *cct, uint32_t parent, uint32_t function);
+
+/*
+ * Gives an open call its node, if it has none; calls around it that have none, too. The first: below that of the call
+ * around it. The second: below the root, whatever calls are around it.
+ */
+void cct_enter(struct cct *cct, struct xaudit_read_call *call);
+void cct_enter_root(struct cct *cct, struct xaudit_read_call *call);
+
+/* Takes a call that is over (XAUDIT_READ_CALL). Returns its node, or that of a call around it if it was folded. */
+uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call);
+
+/* Fills in `all` of each node, when all calls are there. */
+void cct_sum(struct cct *cct);
+
+/* Sorts the children of each node: by `all.self`, or by total; falling, then by calls, then by function. */
+void cct_sort(struct cct *cct, bool by_total);
+
+/* The node after `node` in the tree that begins with `top`, parents first; CCT_ROOT: none. skip: none below `node`. */
+uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip);
+
+#endif
