@@ -258,6 +258,24 @@ bool options_number(const struct options_given *given)
 	       options_wrong(given, given->row->allowed);
 }
 
+bool options_span(const struct options_given *given)
+{
+	static const struct {
+		const char *word;
+		double ns;
+	} unit[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+	char *end;
+	double time = strtod(given->value, &end);
+
+	if (end != given->value && time >= 0 && strspn(given->value, "0123456789.") == (size_t)(end - given->value))
+		for (size_t i = 0; i < sizeof(unit) / sizeof(*unit); i++)
+			if (!strcmp(end, unit[i].word) && time * unit[i].ns < 9e18) {
+				*(uint64_t *)place(given) = (uint64_t)(time * unit[i].ns + 0.5);
+				return true;
+			}
+	return options_wrong(given, given->row->allowed);
+}
+
 bool options_color(const struct options_given *given)
 {
 	int color = tool_colour(given->value, STDOUT_FILENO);

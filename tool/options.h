@@ -83,13 +83,17 @@ int options_take(const struct options_syntax *syntax, void *context, int argc, c
 
 /*
  * Each stores at `at`: a bool, which becomes true; a const char *; an int, the index among the allowed words; a
- * uint32_t, from 1 to most; an int, what tool_colour() returns for standard output.
+ * uint32_t, from 1 to most; a uint64_t, ns, of a time such as 1.5 (seconds), 10ms, 3us or 5ns; an int, what
+ * tool_colour() returns for standard output.
  */
 bool options_flag(const struct options_given *given);
 bool options_text(const struct options_given *given);
 bool options_word(const struct options_given *given);
 bool options_number(const struct options_given *given);
+bool options_span(const struct options_given *given);
 bool options_color(const struct options_given *given);
+
+#define OPTIONS_SPAN "a time in seconds, or with a unit: s, ms, us or ns"
 
 /* Says that the value is not allowed, in the row's words or in these. Returns false. */
 bool options_wrong(const struct options_given *given, const char *allowed);

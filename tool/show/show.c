@@ -15,8 +15,7 @@
 #include "tool/tool.h"
 #include "tool/read/folder.h"
 
-/* Returns the exit status, after one line on stderr if the output could not be written. */
-static int flush(void)
+int show_flush(void)
 {
 	struct pollfd pipe = { .fd = STDOUT_FILENO };
 
@@ -35,6 +34,18 @@ static int flush(void)
 
 int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv)
 {
+	return show_begin_function(options, syntax, argc, argv, NULL, false);
+}
+
+/* A word that stands alone: has it the look of a path, or is there such a file? Libraries stand behind an @. */
+static bool is_path(const char *word)
+{
+	return (strchr(word, '/') && !strchr(word, '@')) || !access(word, F_OK);
+}
+
+int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char **function, bool needed)
+{
 	*options = (struct show_options){ .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
 	/* The reader of our output may end early: then writing fails with EPIPE, and the command ends. */
 	signal(SIGPIPE, SIG_IGN);
@@ -44,7 +55,13 @@ int show_begin(struct show_options *options, const struct options_syntax *syntax
 		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
 	int first = options_take(syntax, options, argc, argv);
 	if (first <= 0)
-		return first ? TOOL_USAGE : flush();
+		return first ? TOOL_USAGE : show_flush();
+	if (function && needed && first == argc) {
+		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
+		return TOOL_USAGE;
+	}
+	if (function && first < argc && (needed || first + 1 < argc || !is_path(argv[first])))
+		*function = argv[first++];
 	if (first < argc)
 		options->dir = argv[first++];
 	if (first < argc) {
@@ -58,7 +75,7 @@ int show_begin(struct show_options *options, const struct options_syntax *syntax
 
 int show_end(struct read_folder *folder)
 {
-	int status = flush();
+	int status = show_flush();
 	int damaged = show_damage(&folder->damage);
 
 	read_folder_close(folder);

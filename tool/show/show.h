@@ -45,11 +45,22 @@ struct read_folder;
  */
 int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv);
 
+/*
+ * As show_begin(), for a command that takes the name of a function in front of the folder: `function` gets it. needed:
+ * it must be there; otherwise one word alone is the folder, if it is a path or there is such a file, and the function
+ * is NULL.
+ */
+int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char **function, bool needed);
+
 /* Can't more output be written? Then it is time to end. */
 static inline bool show_output_broken(void)
 {
 	return ferror(stdout);
 }
+
+/* Writes out the output. Returns the exit status, after one line on stderr if that was not possible. */
+int show_flush(void);
 
 /*
  * To be called at the end: flushes the output, reports the folder's damage and closes the folder. Returns the exit
