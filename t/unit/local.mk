@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
-check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/cct.t t/unit/chunk.t t/unit/core_filter.t \
-	t/unit/core_modes.t \
+check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
+	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t \
 	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t \
@@ -18,10 +18,15 @@ t_unit_altstack_t_LDADD = x86_64/libx86_64.la
 t_unit_arena_t_SOURCES = t/unit/arena.c
 t_unit_arena_t_LDADD = t/lib/libcore.la
 
+t_unit_bars_t_SOURCES = t/unit/bars.c tool/show/report/bars.c tool/show/report/bars.h
+
 t_unit_cct_t_SOURCES = t/unit/cct.c tool/show/calls/cct.c tool/show/calls/cct.h tool/memory.c tool/memory.h
 
 t_unit_chunk_t_SOURCES = t/unit/chunk.c
 t_unit_chunk_t_LDADD = t/lib/libcore.la
+
+t_unit_compare_t_SOURCES = t/unit/compare.c tool/show/report/compare.c tool/show/report/compare.h
+t_unit_compare_t_LDADD = -lm
 
 t_unit_core_filter_t_SOURCES = t/unit/core_filter.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
 t_unit_core_filter_t_LDADD = t/lib/libcore.la
