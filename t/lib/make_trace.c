@@ -24,6 +24,8 @@
  *	kept ID TIME			an entry by its second number
  *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
+ *	stack N TIME			the events that follow are on that stack
+ *	part N KEPT			... and so are all but the KEPT innermost open calls
  *	chunk TIME [TID]		finish the chunk and begin another
  *	ring | stream | both		the next chunks go to r<n>, or t<n> again; of version 2, meta, t<n> or both
  *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
@@ -60,7 +62,7 @@ static uint64_t first_version_bytes(uint64_t chunk_size, uint64_t seq)
 	return seq || chunk_size < CHUNK_FIRST ? chunk_size : CHUNK_FIRST;
 }
 
-static const char *dir;
+const char *dir;
 static unsigned line_number;
 
 struct trace_head head;
@@ -446,17 +448,6 @@ static void begin_process(char **word, int words)
 
 /* ---- commands ---- */
 
-static void append_record(const char *text)
-{
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/record", dir);
-	file = fopen(path, "a");
-	if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
-		err(1, "%s", path);
-}
-
 static bool thread_command(char **word, int words)
 {
 	static const char *const types[] = { "", "entry", "exit", "tail", "unwind", "point" };
@@ -477,6 +468,12 @@ static bool thread_command(char **word, int words)
 		tid = (uint32_t)number(word[1]);
 		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_THREAD, 1), last_time));
 		put(tid);
+	} else if (!strcmp(word[0], "stack") && words == 3) {
+		put_event(TRACE_STACK, (uint32_t)number(word[1]), number(word[2]) + step);
+	} else if (!strcmp(word[0], "part") && words == 3) {
+		want_chunk(last_time);
+		put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_PART, 1), last_time));
+		put(number(word[2]) << 32 | number(word[1]));
 	} else if (!strcmp(word[0], "hole") && words == 2) {
 		for (uint64_t n = number(word[1]); n; n--) {
 			want_chunk(last_time);

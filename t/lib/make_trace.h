@@ -9,7 +9,8 @@
 
 #include "format/trace.h"
 
-/* The process that is being written, and its folder. */
+/* The trace's folder. The process that is being written, and its folder. */
+extern const char *dir;
 extern struct trace_head head;
 extern int process_fd, meta_fd;
 extern uint64_t meta_used;
@@ -46,6 +47,9 @@ void places_fork(uint32_t pid);
 void places_child(uint32_t pid);
 
 /* ---- make_trace_meta.c ---- */
+
+/* Adds a line to DIR/record. */
+void append_record(const char *text);
 
 /* Sets fields of the head: KEY=VALUE... */
 void set_head(char **word, int words);

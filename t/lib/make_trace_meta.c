@@ -190,6 +190,8 @@ void set_head(char **word, int words)
 			head.ring_size = number(v);
 		else if ((v = value_of(word[i], "mode")))
 			head.mode = (uint32_t)number(v);
+		else if ((v = value_of(word[i], "moved")))
+			head.moved = number(v);
 		else if ((v = value_of(word[i], "recording")))
 			head.recording = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "taken_back")))
@@ -259,4 +261,15 @@ bool meta_command(char **word, int words, const char *rest)
 		return false;
 	}
 	return true;
+}
+
+void append_record(const char *text)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/record", dir);
+	file = fopen(path, "a");
+	if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
+		err(1, "%s", path);
 }

@@ -29,7 +29,10 @@ struct read_call {
 	uint32_t row; /* this and the rest belong to the caller; first it is 0 or what an earlier call left */
 	uint64_t child;
 	uint64_t inner;
-	uint64_t outer;
+	union {
+		uint64_t outer;
+		void *user;
+	};
 };
 
 struct read_calls {

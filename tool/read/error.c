@@ -20,12 +20,16 @@ void read_damage_add(struct read_damage *damage, const char *dir, const char *na
 	}
 	if (offset != READ_DAMAGE_NOWHERE)
 		snprintf(at, sizeof(at), ": offset %" PRIu64, offset);
-	damage->first = read_memory_format(damage, "%s%s%s%s: %s", dir, name ? "/" : "", name ? name : "", at, what);
+	damage->offset = offset;
+	damage->file = read_memory_format(damage, "%s%s%s", dir, name ? "/" : "", name ? name : "");
+	if (damage->file)
+		damage->first = read_memory_format(damage, "%s%s: %s", damage->file, at, what);
 }
 
 void read_damage_free(struct read_damage *damage)
 {
 	free(damage->first);
+	free(damage->file);
 	*damage = (struct read_damage){ 0 };
 }
 

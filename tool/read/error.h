@@ -17,6 +17,8 @@
 /* What could not be read: the first place, as text, and how many places followed. */
 struct read_damage {
 	char *first;
+	char *file;	 /* what the first place is in ... */
+	uint64_t offset; /* ... and where; READ_DAMAGE_NOWHERE */
 	uint64_t more;
 	bool no_memory; /* memory ran out: not all was read, and what looks like damage since then is none */
 };

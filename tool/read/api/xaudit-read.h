@@ -14,6 +14,9 @@
  * can be read is read, what can't be is counted and told by xaudit_read_damage(). Memory: for the functions, and the
  * open calls, of one process; it does not grow with the number of events.
  *
+ * Times are rounded so that their sums are right: `self` of all calls of a function adds up to what `xaudit report`
+ * says, and so does `total`; of a single call either may be 1 ns off.
+ *
  * Errors are values: no function prints, changes signals or ends the process. A trace, and all that was made of it, is
  * used by one thread at a time; different traces by different threads, also if both are of one folder. Nothing here is
  * async-signal-safe. Names are as the trace has them: they may hold any byte but NUL, so escape what you show.
@@ -145,8 +148,9 @@ enum xaudit_read_end {
 	XAUDIT_READ_JUMPED,  /* its last act was a jump to another function */
 	XAUDIT_READ_UNWOUND, /* by an exception, longjmp, the end of its thread */
 	XAUDIT_READ_CUT,     /* a call around it ended; so it did, then or before */
-	XAUDIT_READ_NO_END,  /* not known when: still open at the end, or where events were lost; or off meanwhile */
-	XAUDIT_READ_POINT,   /* only its entry is recorded */
+	XAUDIT_READ_NO_END,  /* not known when: still open at the end, or where events were lost */
+	XAUDIT_READ_OFF,     /* not known when: recording of functions was switched off while it was open */
+	XAUDIT_READ_POINT,   /* only its entry is recorded: it is a XAUDIT_READ_CALL, without XAUDIT_READ_ENTER */
 };
 
 /* A call. */
@@ -167,7 +171,8 @@ struct xaudit_read_call {
 	uint64_t children;  /* the time of these */
 	/*
 	 * What it adds to the `total` of its function: its time, or 0 for a recursive call; if its time is not known,
-	 * that of the calls of its function in it. The sum over all calls counts no moment of a stack twice.
+	 * that of the calls of its function in it. The sum over all calls counts no moment of a stack twice. Calls that
+	 * the options leave out are not looked at: a call is recursive if it is in another one that is not left out.
 	 */
 	uint64_t total;
 	uint64_t cpu;	    /* of its time, on a processor; XAUDIT_READ_UNKNOWN: not recorded (record --sched) */
@@ -180,17 +185,21 @@ enum xaudit_read_what {
 	XAUDIT_READ_CALL,    /* a call is over, or is given up: how tells. Calls in it came before */
 	XAUDIT_READ_ENTER,   /* a call begins */
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
-	XAUDIT_READ_LOST,    /* `count` events were lost here */
+	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
 	XAUDIT_READ_FAILED,  /* memory ran out: nothing more will come */
+	XAUDIT_READ_GONE,    /* of a flight recorder, `count` parts were overwritten here; 0: not known how many */
+	XAUDIT_READ_COUNTED, /* `count` calls of `function` were only counted (after all other items of a process) */
 };
 
 struct xaudit_read_item {
 	int what; /* enum xaudit_read_what */
 	uint32_t tid;
 	struct xaudit_read_process *process;
-	struct xaudit_read_call *call; /* of ENTER and CALL; of CUSTOM and LOST the innermost open one, or NULL */
-	uint64_t time;
-	uint64_t count;	      /* of LOST */
+	struct xaudit_read_call *call; /* of ENTER and CALL; of CUSTOM the innermost open one, or NULL */
+	const struct xaudit_read_function *function; /* of ENTER, CALL, COUNTED */
+	const char *thread;   /* name of the thread `tid`; empty: not known. Until the next xaudit_read_next_call() */
+	uint64_t time;	      /* of CALL: when it was over or, if that is not known, where it was given up */
+	uint64_t count;	      /* of LOST, GONE, COUNTED */
 	const char *type;     /* of CUSTOM: its name; NULL: it has none */
 	uint32_t type_number; /* of CUSTOM, in its process */
 	uint32_t data_size;
@@ -201,8 +210,9 @@ struct xaudit_read_calls_options {
 	size_t size;
 	int enters; /* XAUDIT_READ_ENTER too */
 	int customs; /* XAUDIT_READ_CUSTOM too */
-	int losses; /* XAUDIT_READ_LOST too */
-	uint32_t tid; /* only calls of this thread; 0: all */
+	int losses; /* XAUDIT_READ_LOST and XAUDIT_READ_GONE too */
+	int counted; /* XAUDIT_READ_COUNTED too */
+	uint32_t tid; /* only calls that this thread began; 0: of all */
 	/* Only calls that began at `from` or later, and before `to` (0: no end); their times are whole. */
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
@@ -221,6 +231,25 @@ struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
  * parent as long as it is open.
  */
 int xaudit_read_next_call(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+
+/* What is known so far of what the calls leave out, whatever the options ask for. */
+struct xaudit_read_sums {
+	uint64_t lost;	      /* events that could not be recorded */
+	uint64_t unfinished;  /* calls: how was XAUDIT_READ_NO_END */
+	uint64_t off;	      /* ... XAUDIT_READ_OFF */
+	uint64_t points;      /* ... XAUDIT_READ_POINT */
+	uint64_t counted;     /* calls that were only counted (if the options ask for them) */
+	uint64_t orphans;     /* ends of calls that began before the trace, or whose beginning was lost */
+	uint64_t inherited;   /* ends, in forked processes, of calls that their parents began */
+	uint64_t overwritten; /* parts of flight recorders that newer ones have overwritten */
+	uint64_t customs;     /* events of the program's own */
+	uint64_t custom_unfinished; /* ... that were begun, but not finished */
+	uint64_t crashes;
+	int signal;	      /* of the last crash */
+	int reserved;
+};
+
+const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *calls);
 
 /* How far it came: bytes of events that were read, and of all. For a progress bar. */
 void xaudit_read_calls_done(const struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is behind xaudit-read.h: the trace, which owns all that was made of it, its processes and its functions.
+ *
+ * One thread per trace. Memory that runs out is remembered in trace->folder->damage, as everywhere in tool/read.
+ */
+#ifndef XAUDIT_TOOL_READ_API_H
+#define XAUDIT_TOOL_READ_API_H
+
+#include <stdbool.h>
+
+#include "tool/read/api/xaudit-read.h"
+#include "tool/read/folder.h"
+
+struct xaudit_read_process {
+	struct xaudit_read_trace *trace;
+	struct read_process *read;
+	uint32_t number;
+	uint32_t users; /* read_api_take() */
+	bool known;	/* info is filled in */
+	struct xaudit_read_process_info info;
+};
+
+struct read_api_object {
+	struct xaudit_read_object public;
+	struct read_api_object *next; /* with the same hash */
+};
+
+struct read_api_function {
+	struct xaudit_read_function public;
+	struct read_api_function *next;
+};
+
+struct xaudit_read_trace {
+	struct read_folder *folder;
+	struct xaudit_read_trace_info info;
+	struct xaudit_read_process *process; /* as many as info.processes */
+	struct read_api_function **function; /* by number */
+	uint32_t functions;
+	/* By name and path, and by path: lists of those with the same hash. */
+	struct read_api_function **by_name;
+	struct read_api_object **by_path;
+	uint32_t by_name_size, by_path_size, objects; /* sizes: powers of two, or 0 */
+	struct xaudit_read_calls *calls; /* the newest one that is open */
+};
+
+/* ---- open.c ---- */
+
+/* The records of a process are needed from here on, and no more. Uses may overlap. */
+void read_api_take(struct xaudit_read_process *process);
+void read_api_leave(struct xaudit_read_process *process);
+
+/* Fills in *error, unless NULL. */
+void read_api_error(struct xaudit_read_error *error, enum xaudit_read_why why, const char *text);
+
+/*
+ * The value of a field of options that a caller has made, whose `size` comes first: 0 if there are no options, or if
+ * they come from a time when there was no such field.
+ */
+#define READ_API_OPTION(options, field)                                                                              \
+	((options) && (options)->size >= offsetof(__typeof__(*(options)), field) + sizeof((options)->field) ?        \
+			(options)->field :                                                                           \
+			0)
+
+/* ---- functions.c ---- */
+
+/* The function that a process calls so (read_process_function()); NULL stands for "[unknown]". NULL: no memory. */
+const struct xaudit_read_function *read_api_function(
+	struct xaudit_read_process *process, const struct read_function *function);
+
+/* The object in a process; NULL stands for "[unknown]". NULL: no memory. */
+const struct xaudit_read_object *read_api_object(struct xaudit_read_trace *trace, const struct read_object *object);
+
+void read_api_free_functions(struct xaudit_read_trace *trace);
+
+#endif

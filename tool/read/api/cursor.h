@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cursor behind xaudit_read_calls(). cursor.c makes items of events, cursor_read.c goes through processes and their
+ * records.
+ *
+ * Events are taken one by one, by the one decoder and the one builder of calls, up to an event of which the caller is
+ * told something. What one event tells (calls that end together) waits in a list through the calls themselves. So there
+ * are no allocations but for more open calls than ever before, and for functions that are met first.
+ *
+ * A call is the caller's from its item on until it asks for the next one; then it is free for another call.
+ */
+#ifndef XAUDIT_TOOL_READ_API_CURSOR_H
+#define XAUDIT_TOOL_READ_API_CURSOR_H
+
+#include "tool/read/api/api.h"
+#include "tool/read/counts.h"
+#include "tool/read/events.h"
+#include "tool/read/stacks.h"
+
+/* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
+struct api_call {
+	struct xaudit_read_call public;
+	struct api_slot *slot;
+	struct api_call *outer;	 /* the next open call of its function further out, on its stack */
+	struct api_call *around; /* the same, of those that are not left out */
+	uint64_t inner; /* the time of the calls whose `around` it is: its total, if its own time is not known */
+	uint64_t time;	/* ticks: when it was over */
+	bool left_out;
+	struct api_call *next; /* in the list of those that wait, or that are free */
+};
+
+/* A function. */
+struct api_slot {
+	const struct xaudit_read_function *function;
+	struct api_call *open; /* its innermost open call on the stack at hand */
+	/* What was told of all its calls: in units, and in ns. */
+	uint64_t self, self_ns, total, total_ns;
+};
+
+#define API_PAGE_BITS 10
+#define API_PAGES     (1u << (TRACE_ID_BITS - API_PAGE_BITS))
+
+/* A thread record that is being read. */
+struct api_record {
+	struct read_events source;
+	bool by_turns; /* reading stops where its events come to another stack */
+	bool turn;     /* ... and did */
+	bool over;
+	uint64_t next; /* ticks: where it goes on */
+	struct read_stack_calls *stack;
+	char thread[sizeof(((struct trace_chunk *)0)->comm) + 1];
+};
+
+struct xaudit_read_calls {
+	struct xaudit_read_trace *trace;
+	struct xaudit_read_calls *older; /* of the trace */
+	struct read_damage *damage;
+	bool enters, customs, losses, counted;
+	uint32_t tid;
+	uint64_t from, to;
+	struct read_clock unit; /* converts units to ns */
+	bool scale;		/* processes differ in their rates: units are ns/16, not ticks */
+	struct xaudit_read_sums sums;
+	uint64_t done, all; /* bytes */
+
+	/* Functions: by number in the trace; and of the process at hand, by id. */
+	struct api_slot **slot;
+	uint32_t slots;
+	struct api_slot none; /* where there is no memory */
+	struct api_slot ***page;
+	uint32_t pages;
+
+	/* Calls. */
+	struct api_call **block; /* all that were allocated */
+	uint32_t blocks;
+	struct api_call *spare;
+	struct api_call *told; /* the caller has it */
+	struct api_call *waiting, **waiting_end;
+	struct api_call *entered;	 /* a XAUDIT_READ_ENTER waits */
+	struct xaudit_read_item other; /* waits behind the calls; what 0: none */
+	bool ready;			 /* something waits */
+	struct api_call last_resort;	 /* where there is no memory */
+
+	/* The process at hand. */
+	uint32_t next_process, last_process;
+	struct xaudit_read_process *process; /* NULL: none */
+	uint64_t *cut; /* ticks, rising: when recording of functions ended */
+	uint32_t cuts;
+	uint64_t lost_told;
+	struct read_stacks stacks;
+	struct api_record *records; /* by turns: all; else one */
+	unsigned open, next_record, closed;
+	bool by_turns;
+	struct api_record *record;	/* whose events are being read; NULL: none */
+	struct read_stack_calls *stack; /* the stack of these calls: */
+	struct read_calls calls;
+	struct read_counts *counts; /* NULL: no counters are being read */
+	unsigned next_counts;
+};
+
+/* ---- cursor.c ---- */
+
+/* From here on c->calls holds the calls of this stack; after the second one, of none. */
+void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack);
+void read_api_lay_down(struct xaudit_read_calls *c);
+
+/* The calls that are open on the stacks that the record was the last one on have no end. c->calls holds no stack's. */
+void read_api_drop(struct xaudit_read_calls *c, struct api_record *record);
+
+/* Reads on in c->record, to its end, its next stack (by turns) or until something waits. */
+void read_api_read_on(struct xaudit_read_calls *c);
+
+/* The function of an id in the process at hand. Never NULL. */
+struct api_slot *read_api_slot_of(struct xaudit_read_calls *c, const struct read_function *function, uint32_t id);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/read/api/cursor.h"
+#include "tool/read/memory.h"
+
+#define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
+
+/* ---- records ---- */
+
+static bool open_record(struct xaudit_read_calls *c, struct api_record *record, unsigned number)
+{
+	struct read_process *process = c->process->read;
+
+	*record = (struct api_record){ .by_turns = c->by_turns };
+	if (!(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
+		!read_events_open(&record->source, process, number, c->by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK))
+		return false;
+	record->stack = read_stacks_enter(&c->stacks, 0, record);
+	if (record->stack)
+		return true;
+	c->damage->no_memory = true;
+	read_events_close(&record->source);
+	return false;
+}
+
+/* The calls that are open on its stacks wait to be told. */
+static void close_record(struct xaudit_read_calls *c, struct api_record *record)
+{
+	read_api_drop(c, record);
+	c->record = NULL;
+	read_stacks_leave(&c->stacks, record->stack);
+	c->sums.overwritten += record->source.stream.chunks.overwritten;
+	c->sums.custom_unfinished += record->source.decoder.unfinished;
+	read_events_close(&record->source);
+}
+
+/* The record whose next event is the earliest; NULL: all are at their end. */
+static struct api_record *first_of(struct api_record *record, unsigned records)
+{
+	struct api_record *first = NULL;
+
+	for (unsigned i = 0; i < records; i++)
+		if (!record[i].over && (!first || record[i].next < first->next))
+			first = &record[i];
+	return first;
+}
+
+/* Goes to the record that is read next. Returns false if all were read. */
+static bool next_record(struct xaudit_read_calls *c)
+{
+	struct api_record *record;
+	unsigned threads = c->process->read->threads;
+
+	if (!c->by_turns) {
+		record = c->records;
+		do {
+			if (c->next_record == threads || c->damage->no_memory)
+				return false;
+		} while (!open_record(c, record, c->next_record++));
+		c->open = 1;
+	} else if (!(record = first_of(c->records, c->open))) {
+		if (c->closed == c->open)
+			return false;
+		close_record(c, &c->records[c->closed++]);
+		return true;
+	}
+	c->record = record;
+	record->turn = false;
+	read_api_take_up(c, record->stack);
+	return true;
+}
+
+static void go_on(struct xaudit_read_calls *c)
+{
+	struct api_record *record = c->record;
+
+	read_api_read_on(c);
+	if (!record->over && !record->turn)
+		return;
+	read_api_lay_down(c);
+	c->record = NULL;
+	if (!c->by_turns) {
+		c->open = 0;
+		close_record(c, record);
+	}
+}
+
+/* ---- counters ---- */
+
+static bool open_counts(struct xaudit_read_calls *c)
+{
+	const struct read_process *process = c->process->read;
+
+	for (; c->next_counts < process->threads && !c->damage->no_memory; c->next_counts++) {
+		if (!(process->files[c->next_counts] & READ_FILE_COUNTS))
+			continue;
+		struct read_counts *counts = read_memory_zeroed(c->damage, 1, sizeof(*counts));
+		if (counts && read_counts_open(counts, c->process->read, c->next_counts)) {
+			c->next_counts++;
+			c->counts = counts;
+			return true;
+		}
+		free(counts);
+	}
+	return false;
+}
+
+static void close_counts(struct xaudit_read_calls *c)
+{
+	if (c->counts)
+		read_counts_close(c->counts);
+	free(c->counts);
+	c->counts = NULL;
+}
+
+/* Tells of the next counter. Returns false if there are no more. */
+static bool next_counter(struct xaudit_read_calls *c)
+{
+	struct read_process *process = c->process->read;
+	struct read_counts *counts = c->counts;
+
+	if (!counts)
+		return false;
+	if (!read_counts_next(counts)) {
+		close_counts(c);
+		return true;
+	}
+	const struct read_function *function = read_process_function_now(process, counts->id);
+	if (!function && !process->head.meta_lost)
+		read_counts_damage(counts, "calls of a function that meta does not name");
+	c->sums.counted += counts->calls;
+	c->other = (struct xaudit_read_item){
+		.what = XAUDIT_READ_COUNTED,
+		.tid = counts->head.tid,
+		.process = c->process,
+		.function = read_api_function(c->process, function),
+		.thread = "",
+		.time = read_clock_time(&process->clock, process->head.last.ticks),
+		.count = counts->calls,
+	};
+	c->ready = true;
+	return true;
+}
+
+/* ---- processes ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool find_cuts(struct xaudit_read_calls *c)
+{
+	const struct read_process *process = c->process->read;
+
+	c->cuts = 0;
+	c->cut = read_memory_zeroed(c->damage, process->changes, sizeof(*c->cut));
+	if (!c->cut)
+		return false;
+	for (uint32_t i = 0; i < process->changes; i++) {
+		switch (process->change[i].what) {
+		case TRACE_CHANGE_DISABLED:
+		case TRACE_CHANGE_STOPPED:
+		case TRACE_CHANGE_MODE:
+		case TRACE_CHANGE_THROTTLED:
+			c->cut[c->cuts++] = process->change[i].clock;
+		}
+	}
+	qsort(c->cut, c->cuts, sizeof(*c->cut), by_value);
+	return true;
+}
+
+/* Returns false if there is none left. */
+static bool begin_process(struct xaudit_read_calls *c)
+{
+	if (c->next_process == c->last_process)
+		return false;
+	c->process = &c->trace->process[c->next_process++];
+	read_api_take(c->process);
+	struct read_process *process = c->process->read;
+	c->lost_told = 0;
+	c->next_record = c->open = c->closed = c->next_counts = 0;
+	c->by_turns = process->head.moved && process->threads > 1;
+	c->records = read_memory_zeroed(c->damage, c->by_turns ? process->threads : 1, sizeof(*c->records));
+	if (!find_cuts(c) || !c->records)
+		return true;
+	for (unsigned i = 0; c->by_turns && i < process->threads; i++)
+		c->open += open_record(c, &c->records[c->open], i);
+	return true;
+}
+
+/* Where reading ends before its time, records are still open. */
+static void leave_process(struct xaudit_read_calls *c)
+{
+	if (c->stack)
+		read_api_lay_down(c);
+	for (unsigned i = c->closed; i < c->open; i++)
+		read_events_close(&c->records[i].source);
+	c->record = NULL;
+	read_stacks_close(&c->stacks);
+	close_counts(c);
+	for (; c->pages; c->pages--) {
+		free(c->page[c->pages - 1]);
+		c->page[c->pages - 1] = NULL;
+	}
+	free(c->records);
+	free(c->cut);
+	c->records = NULL;
+	c->cut = NULL;
+	if (c->process)
+		read_api_leave(c->process);
+	c->process = NULL;
+}
+
+static void end_process(struct xaudit_read_calls *c)
+{
+	struct xaudit_read_process *process = c->process;
+	const struct trace_head *head = &process->read->head;
+	uint64_t rest = head->lost - c->lost_told;
+
+	c->sums.lost += rest;
+	if (c->losses && rest) {
+		c->other = (struct xaudit_read_item){
+			.what = XAUDIT_READ_LOST,
+			.process = process,
+			.thread = "",
+			.time = read_clock_time(&process->read->clock, head->last.ticks),
+			.count = rest,
+		};
+		c->ready = true;
+	}
+	leave_process(c);
+}
+
+/* Does what comes next. Returns false at the end. */
+static bool step(struct xaudit_read_calls *c)
+{
+	if (c->record)
+		go_on(c);
+	else if (!c->process)
+		return begin_process(c);
+	else if (!next_record(c) && !next_counter(c) && !(c->counted && open_counts(c)))
+		end_process(c);
+	return true;
+}
+
+/* ---- items ---- */
+
+static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item, int what, struct api_call *call)
+{
+	*item = (struct xaudit_read_item){
+		.what = what,
+		.tid = call->public.tid,
+		.process = call->public.process,
+		.call = &call->public,
+		.function = call->public.function,
+		.thread = c->record ? c->record->thread : "",
+		.time = what == XAUDIT_READ_ENTER ? call->public.start : call->public.end,
+	};
+	return what;
+}
+
+static int take_waiting(struct xaudit_read_calls *c, struct xaudit_read_item *item)
+{
+	struct api_call *call = c->waiting;
+
+	if (call) {
+		c->waiting = call->next;
+		if (!c->waiting)
+			c->waiting_end = &c->waiting;
+		c->told = call;
+		c->ready = c->waiting || c->other.what;
+		int what = tell_call(c, item, XAUDIT_READ_CALL, call);
+		if (call->public.end == XAUDIT_READ_UNKNOWN)
+			item->time = read_clock_time(&call->public.process->read->clock, call->time);
+		return what;
+	}
+	c->ready = false;
+	if (c->entered) {
+		call = c->entered;
+		c->entered = NULL;
+		return tell_call(c, item, XAUDIT_READ_ENTER, call);
+	}
+	*item = c->other;
+	c->other.what = 0;
+	return item->what;
+}
+
+int xaudit_read_next_call(struct xaudit_read_calls *c, struct xaudit_read_item *item)
+{
+	if (c->told) {
+		c->told->next = c->spare;
+		c->spare = c->told;
+		c->told = NULL;
+	}
+	for (;;) {
+		if (read_unlikely(c->damage->no_memory)) {
+			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_FAILED, .thread = "" };
+			return item->what;
+		}
+		if (c->ready)
+			return take_waiting(c, item);
+		if (!step(c)) {
+			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_END, .thread = "" };
+			return item->what;
+		}
+	}
+}
+
+const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *c)
+{
+	return &c->sums;
+}
+
+void xaudit_read_calls_done(const struct xaudit_read_calls *c, uint64_t *done, uint64_t *all)
+{
+	*done = c->done;
+	*all = c->all > c->done ? c->all : c->done;
+}
+
+/* ---- all ---- */
+
+/* Returns why the options can't be, or NULL. */
+static const char *take_options(struct xaudit_read_calls *c, const struct xaudit_read_calls_options *options)
+{
+	const struct xaudit_read_process *process = READ_API_OPTION(options, process);
+
+	c->enters = READ_API_OPTION(options, enters);
+	c->customs = READ_API_OPTION(options, customs);
+	c->losses = READ_API_OPTION(options, losses);
+	c->counted = READ_API_OPTION(options, counted);
+	c->tid = READ_API_OPTION(options, tid);
+	c->from = READ_API_OPTION(options, from);
+	c->to = READ_API_OPTION(options, to);
+	c->to = c->to ? c->to : UINT64_MAX;
+	c->last_process = c->trace->info.processes;
+	if (process && process->trace != c->trace)
+		return "the process is of another trace";
+	if (process) {
+		c->next_process = process->number;
+		c->last_process = process->number + 1;
+	}
+	return c->from > c->to ? "the time ends before it begins" : NULL;
+}
+
+static void find_unit(struct xaudit_read_calls *c)
+{
+	const struct xaudit_read_process *process = c->trace->process;
+
+	c->unit = process[c->next_process].read->clock;
+	for (uint32_t i = c->next_process; i < c->last_process; i++)
+		c->scale |= !read_clock_same_rate(&c->unit, &process[i].read->clock);
+	if (c->scale)
+		c->unit.mult = 1ull << (READ_CLOCK_SHIFT - 4);
+}
+
+struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
+	const struct xaudit_read_calls_options *options, struct xaudit_read_error *error)
+{
+	struct read_damage *damage = &trace->folder->damage;
+	struct xaudit_read_calls *c = read_memory_zeroed(damage, 1, sizeof(*c));
+
+	read_api_error(error, XAUDIT_READ_OK, "");
+	if (c)
+		c->page = read_memory_zeroed(damage, API_PAGES, sizeof(*c->page));
+	if (!c || !c->page) {
+		free(c);
+		read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
+		return NULL;
+	}
+	c->trace = trace;
+	c->damage = damage;
+	c->waiting_end = &c->waiting;
+	const char *wrong = take_options(c, options);
+	if (wrong) {
+		free(c->page);
+		free(c);
+		read_api_error(error, XAUDIT_READ_USAGE, wrong);
+		return NULL;
+	}
+	find_unit(c);
+	c->older = trace->calls;
+	trace->calls = c;
+	return c;
+}
+
+void xaudit_read_calls_close(struct xaudit_read_calls *c)
+{
+	struct xaudit_read_calls **at;
+
+	if (!c)
+		return;
+	for (at = &c->trace->calls; *at != c;)
+		at = &(*at)->older;
+	*at = c->older;
+	leave_process(c);
+	for (uint32_t i = 0; i < c->slots; i++)
+		free(c->slot[i]);
+	for (uint32_t i = 0; i < c->blocks; i++)
+		free(c->block[i]);
+	free(c->slot);
+	free(c->block);
+	free(c->page);
+	free(c);
+}
