@@ -54,8 +54,8 @@ t_unit_handlers_t_LDADD = t/lib/libcore.la
 t_unit_handlers_safe_t_SOURCES = t/unit/handlers_safe.c t/lib/flow.h t/lib/flow_xray.h
 t_unit_handlers_safe_t_LDADD = t/lib/libcore.la
 
-t_unit_histogram_t_SOURCES = t/unit/histogram.c tool/show/histogram.c tool/show/histogram.h tool/memory.c \
-	tool/memory.h
+t_unit_histogram_t_SOURCES = t/unit/histogram.c
+t_unit_histogram_t_LDADD = tool/read/libread.la
 
 t_unit_index_t_SOURCES = t/unit/index.c
 t_unit_index_t_LDADD = audit/index/libindex.la x86_64/libsled.la

@@ -31,6 +31,9 @@ struct read_events {
 	uint64_t told;	  /* those of stream.chunks.overwritten that a READ_DECODED_GAP has told */
 	bool begun;
 	bool lost, thread, gap, stack, chunk; /* will be told next */
+	/* The caller's: called for each block that was read, after its words were taken. NULL: nothing. */
+	void (*block)(void *user, uint64_t bytes);
+	void *block_user;
 };
 
 /* As read_stream_open(). */
@@ -97,6 +100,8 @@ READ_INLINE bool read_events_all(
 		}
 		if (read_decode_block(&events->decoder, take, other, user))
 			return true;
+		if (read_unlikely(events->block) && events->decoder.at)
+			events->block(events->block_user, events->decoder.at * sizeof(uint64_t));
 		switch (read_events_step(events)) {
 		case READ_STREAM_END:
 			return false;

@@ -2,10 +2,13 @@
 #
 # xaudit report, replay, dump, info and list.
 xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_format.h tool/show/event_text.c \
-	tool/show/event_text.h tool/show/histogram.c tool/show/histogram.h tool/show/info.c tool/show/info.h \
-	tool/show/info_json.c tool/show/info_many.c tool/show/list.c tool/show/list.h tool/show/list_symbol.c \
-	tool/show/open.c tool/show/open.h tool/show/replay.c tool/show/report.c tool/show/report_count.c \
-	tool/show/report_count.h tool/show/report_events.c tool/show/report_events.h tool/show/show.c tool/show/show.h
+	tool/show/event_text.h tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_many.c \
+	tool/show/list.c tool/show/list.h tool/show/list_symbol.c tool/show/open.c tool/show/open.h tool/show/replay.c \
+	tool/show/show.c tool/show/show.h
+
+# xaudit report.
+xaudit_SOURCES += tool/show/report/json.c tool/show/report/lines.c tool/show/report/report.c \
+	tool/show/report/report.h tool/show/report/table.c
 
 # xaudit graph, stacks, slow, outliers and loads.
 xaudit_SOURCES += tool/show/calls/cct.c tool/show/calls/cct.h

@@ -82,3 +82,39 @@ struct read_folder *show_open_process(const char *command, const char *path, uin
 	read_error_free(&error);
 	return folder;
 }
+
+/* ---- by xaudit-read.h ---- */
+
+static int damage(const struct xaudit_read_error *error, uint64_t places)
+{
+	if (error->why == XAUDIT_READ_NO_MEMORY)
+		memory_failed();
+	if (error->why == XAUDIT_READ_OK)
+		return TOOL_OK;
+	if (places > 1)
+		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", error->text, places - 1);
+	else
+		tool_error(NULL, "%s; the rest of the trace was read", error->text);
+	return TOOL_FAILED;
+}
+
+struct xaudit_read_trace *show_trace(const char *path, uint32_t pid)
+{
+	struct xaudit_read_options options = { .size = sizeof(options), .pid = pid };
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(path, &options, &error);
+
+	if (!trace && (error.why == XAUDIT_READ_DAMAGED || error.why == XAUDIT_READ_NO_MEMORY))
+		damage(&error, 1);
+	else if (!trace)
+		tool_error(NULL, "%s", error.text);
+	return trace;
+}
+
+int show_trace_damage(const struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_error error;
+	uint64_t places = xaudit_read_damage(trace, &error);
+
+	return damage(&error, places);
+}

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "tool/read/api/xaudit-read.h"
+
 struct read_damage;
 struct read_folder;
 
@@ -27,5 +29,14 @@ int show_damage(const struct read_damage *damage);
 
 /* Ends the command if memory ran out, as show_damage() does, and says nothing of other damage. */
 void show_need_memory(const struct read_folder *folder);
+
+/* Opens a trace. pid: 0: all of its processes. Returns NULL when there is nothing to read, after one line. */
+struct xaudit_read_trace *show_trace(const char *path, uint32_t pid);
+
+/*
+ * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. If memory ran out
+ * it ends the command, as in tool/memory.h.
+ */
+int show_trace_damage(const struct xaudit_read_trace *trace);
 
 #endif

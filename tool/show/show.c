@@ -82,6 +82,15 @@ int show_end(struct read_folder *folder)
 	return status ? status : damaged;
 }
 
+int show_end_trace(struct xaudit_read_trace *trace)
+{
+	int status = show_flush();
+	int damaged = show_trace_damage(trace);
+
+	xaudit_read_close(trace);
+	return status ? status : damaged;
+}
+
 const struct read_function *change_function(const struct read_process *process, const struct read_change *change)
 {
 	return change->value <= TRACE_ID_MASK ? read_process_function(process, (uint32_t)change->value) : NULL;
@@ -148,6 +157,14 @@ const struct show_colors *show_colors(const struct show_options *options)
 	return options->color ? &some : &none;
 }
 
+static void say_coarse(uint32_t events, const char *begin)
+{
+	if (events)
+		printf("%stimes are coarse: the clock was read for one event in %" PRIu32
+		       " of a thread, which those behind it share\n",
+			begin, events);
+}
+
 void show_say_coarse(const struct read_folder *folder, const char *begin)
 {
 	uint32_t events = 0;
@@ -155,8 +172,10 @@ void show_say_coarse(const struct read_folder *folder, const char *begin)
 	for (unsigned i = 0; i < folder->processes; i++)
 		if (folder->process[i]->head.coarse > events)
 			events = folder->process[i]->head.coarse;
-	if (events)
-		printf("%stimes are coarse: the clock was read for one event in %" PRIu32
-		       " of a thread, which those behind it share\n",
-			begin, events);
+	say_coarse(events, begin);
+}
+
+void show_say_coarse_trace(const struct xaudit_read_trace *trace, const char *begin)
+{
+	say_coarse((uint32_t)xaudit_read_trace_info(trace)->coarse, begin);
 }

@@ -23,6 +23,7 @@ struct show_options {
 };
 
 struct read_folder;
+struct xaudit_read_trace;
 
 /*
  * The rows of options that all these commands have, and the end of their table; for those that print JSON, the row for
@@ -68,8 +69,12 @@ int show_flush(void);
  */
 int show_end(struct read_folder *folder);
 
+/* The same for a trace of xaudit-read.h. */
+int show_end_trace(struct xaudit_read_trace *trace);
+
 /* If the times of any process are coarse, says so in a line that begins with `begin`. */
 void show_say_coarse(const struct read_folder *folder, const char *begin);
+void show_say_coarse_trace(const struct xaudit_read_trace *trace, const char *begin);
 
 struct read_process;
 struct read_change;

@@ -105,7 +105,8 @@ static void fill_in(struct xaudit_read_trace *trace)
 		.processes = folder->processes,
 	};
 	for (uint32_t i = 0; i < folder->processes; i++) {
-		info->coarse |= folder->process[i]->head.coarse != 0;
+		if (folder->process[i]->head.coarse > (uint32_t)info->coarse)
+			info->coarse = (int)folder->process[i]->head.coarse;
 		trace->process[i] = (struct xaudit_read_process){
 			.trace = trace,
 			.read = folder->process[i],

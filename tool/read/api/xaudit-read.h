@@ -100,7 +100,7 @@ struct xaudit_read_trace_info {
 	uint64_t start_real; /* the same moment, ns since 1970; 0: not known */
 	int packed;	     /* a file of `xaudit pack` */
 	int sched;	     /* context switches were recorded: times on processors are known */
-	int coarse;	     /* events share clock readings: times are bounds */
+	int coarse;	     /* the clock was read for one event in so many, and their times are bounds; 0: for each */
 	uint32_t processes;
 };
 
@@ -254,6 +254,110 @@ const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_c
 /* How far it came: bytes of events that were read, and of all. For a progress bar. */
 void xaudit_read_calls_done(const struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);
 void xaudit_read_calls_close(struct xaudit_read_calls *calls);
+
+/* ---- profiles ---- */
+
+/* What a row is about. */
+enum xaudit_read_by { XAUDIT_READ_BY_FUNCTION, XAUDIT_READ_BY_LIBRARY, XAUDIT_READ_BY_THREAD };
+
+struct xaudit_read_profile_options {
+	size_t size;
+	int by;	   /* enum xaudit_read_by */
+	int apart; /* each process has rows of its own; else they are added up over all */
+	uint32_t pid, tid; /* only calls of this process, of this thread; 0: all */
+	/*
+	 * Only calls that began then: ns after the start of their trace, before `to` (0: no end); their times are
+	 * whole. With this or a tid, calls that were only counted are left out: nothing tells when they began.
+	 */
+	uint64_t from, to;
+	uint32_t jobs; /* threads that read: 0 and 1: only the caller's; XAUDIT_READ_ALL_CPUS: one per processor */
+	/* Called now and then, in the caller's thread: bytes of events that were read, and of all. NULL: nothing. */
+	void (*progress)(void *user, uint64_t done, uint64_t all);
+	void *user;
+};
+
+#define XAUDIT_READ_ALL_CPUS UINT32_MAX
+
+/* All calls of a function, a library or a thread. Of several traces, functions and libraries of one name are one. */
+struct xaudit_read_row {
+	const char *name;    /* of the function, or of the thread (NULL: not known); NULL: by library */
+	const char *library; /* path; NULL: by thread */
+	uint32_t trace, pid; /* number of the trace, and process, by thread or if processes are apart; else 0 */
+	uint32_t tid;	     /* by thread; else 0 */
+	uint32_t number;     /* of the row in the profile */
+	uint64_t calls;	     /* that began, also those without an end */
+	uint64_t counted;    /* of these, those that were only counted */
+	uint64_t timed;	     /* of these, those whose times are known: the rest is about them */
+	uint64_t total;	     /* their times, where a call in one of the same row adds nothing */
+	uint64_t self;	     /* their times, less those of traced calls in them */
+	uint64_t sum;	     /* their times, all added up */
+	uint64_t min, max;   /* 0 if there are none */
+	double variance;     /* of these times: the square of their standard deviation, which is within 1 %; ns^2 */
+	uint64_t max_start;  /* when the first that took `max` began, ns on CLOCK_MONOTONIC; and whose it was: */
+	uint32_t max_trace, max_pid, max_tid;
+	uint32_t reserved;
+	uint64_t throttled;	  /* since then its calls are only counted, ns on CLOCK_MONOTONIC; 0: they are not */
+	uint64_t throttled_after; /* the same after the start of its process */
+};
+
+/* What the rows leave out, or can't tell, over all. */
+struct xaudit_read_profile_info {
+	uint64_t lost;	      /* events that could not be recorded */
+	uint64_t unfinished;  /* calls without an end */
+	uint64_t orphans;     /* ends of calls whose begin is not in the trace */
+	uint64_t inherited;   /* ends, in a forked process, of calls that its parent began */
+	uint64_t points;      /* calls whose end is not recorded */
+	uint64_t counted;     /* calls that were only counted */
+	uint64_t no_end;      /* calls without time, since recording of functions was switched off in them */
+	uint64_t overwritten; /* chunks that were overwritten by newer ones */
+	uint64_t customs_unfinished; /* events of the program's own that were begun, but not finished */
+	uint64_t crashes;     /* processes that ended by a signal */
+	int signal;	      /* of the last of them */
+	uint32_t rows, customs;
+};
+
+/* Events of the program's own, of one type. */
+struct xaudit_read_custom {
+	const char *type; /* its name, or NULL */
+	uint32_t number;  /* of a type without a name */
+	uint64_t count, bytes;
+};
+
+/* Calls whose times lie from `low` to `high` ns. */
+struct xaudit_read_bucket {
+	uint64_t low, high, count;
+};
+
+/*
+ * Counts all calls of these traces, which must be different ones, and stay open. Memory: for the functions, for each of
+ * the jobs; not for the calls. Returns NULL, and why, if there is no memory, or if an option is wrong. What can't be
+ * read is left out: xaudit_read_damage(). Rows come in the order of `total`, the highest first.
+ */
+struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const *traces, size_t count,
+	const struct xaudit_read_profile_options *options, struct xaudit_read_error *error);
+void xaudit_read_profile_close(struct xaudit_read_profile *profile);
+
+const struct xaudit_read_profile_info *xaudit_read_profile_info(const struct xaudit_read_profile *profile);
+
+/* By number, from 0 on. NULL: there is none. Types of events come with the most frequent first. */
+const struct xaudit_read_row *xaudit_read_profile_row(const struct xaudit_read_profile *profile, uint32_t number);
+const struct xaudit_read_custom *xaudit_read_profile_custom(
+	const struct xaudit_read_profile *profile, uint32_t number);
+
+/*
+ * The shortest time that at least `percent` of a row's timed calls don't exceed: true within 0.8 %, whatever the times
+ * are, since they are counted in buckets whose width is at most 1/64 of their lowest time; never below min or above
+ * max.
+ */
+uint64_t xaudit_read_profile_percentile(
+	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, double percent);
+
+/*
+ * These buckets, as far as calls fell in them, with the shortest times first: writes up to `room` of them, and returns
+ * how many there are.
+ */
+size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, const struct xaudit_read_row *row,
+	struct xaudit_read_bucket *to, size_t room);
 
 #ifdef __cplusplus
 }

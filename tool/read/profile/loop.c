@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/profile/loop.h"
+
+#include <string.h>
+
+#include "tool/read/load.h"
+#include "tool/read/memory.h"
+
+#define likely(x)   read_likely(x)
+#define unlikely(x) read_unlikely(x)
+
+#define PAGE_MASK   ((1u << READ_COUNT_PAGE_BITS) - 1)
+
+/* ---- rows ---- */
+
+uint32_t read_count_row_of_function(struct read_count *c, const struct read_function *function, uint32_t id)
+{
+	struct read_process *process = c->process;
+	char buf[320];
+	uint32_t row, **page = &c->page[id >> READ_COUNT_PAGE_BITS];
+	struct read_row_key key = {
+		.library = read_object_path(function ? read_process_object(process, function->object) : NULL),
+		.trace = c->setup->apart ? c->trace : 0,
+		.pid = c->setup->apart ? process->head.pid : 0,
+	};
+
+	if (c->setup->by == XAUDIT_READ_BY_FUNCTION)
+		key.name = read_function_name(process, function, buf, sizeof(buf));
+	row = read_rows_find(&c->rows, c->damage, &key);
+	if (function && !*page)
+		*page = read_memory_zeroed(c->damage, 1u << READ_COUNT_PAGE_BITS, sizeof(**page));
+	if (!function || !*page)
+		return row;
+	c->pages = c->pages > id >> READ_COUNT_PAGE_BITS ? c->pages : (id >> READ_COUNT_PAGE_BITS) + 1;
+	return (*page)[id & PAGE_MASK] = row;
+}
+
+uint32_t read_count_row_of_thread(struct read_count *c, uint32_t tid, const char *name, size_t room)
+{
+	struct read_row_key key = { .trace = c->trace, .pid = c->process->head.pid, .tid = tid };
+	uint32_t n = read_rows_find(&c->rows, c->damage, &key);
+	struct read_row *row = &c->rows.row[n];
+
+	if (n && !row->thread && *name) {
+		row->thread = read_memory_text(c->damage, name, room);
+		row->thread_task = c->task;
+	}
+	return n;
+}
+
+/* First event of a function in this process. */
+static __attribute__((noinline)) uint32_t row_of_new_id(struct read_count *c, size_t at, uint32_t id)
+{
+	struct read_process *process = c->process;
+	const struct read_function *function = read_process_function_now(process, id);
+
+	if (!function && !process->head.meta_lost)
+		read_events_damage(&c->record->source, at, "an event of a function that meta does not name");
+	return read_count_row_of_function(c, function, id);
+}
+
+READ_INLINE uint32_t row_of(struct read_count *c, size_t at, uint32_t id)
+{
+	if (c->setup->by == XAUDIT_READ_BY_THREAD)
+		return c->record->thread_row;
+	const uint32_t *page = c->page[id >> READ_COUNT_PAGE_BITS];
+	uint32_t row = likely(page) ? page[id & PAGE_MASK] : 0;
+	return likely(row) ? row : row_of_new_id(c, at, id);
+}
+
+/* The same, or row[0] if a call that begins at this moment does not count. */
+READ_INLINE uint32_t row_of_call(struct read_count *c, size_t at, uint32_t id, uint64_t now)
+{
+	uint32_t tid = c->setup->tid;
+
+	if (unlikely(c->filtered) &&
+		(now < c->from || now >= c->to || (tid && tid != c->record->source.decoder.tid)))
+		return 0;
+	return row_of(c, at, id);
+}
+
+/* ---- calls ---- */
+
+READ_INLINE struct read_call *call_at(struct read_count *c, uint64_t offset)
+{
+	return (struct read_call *)(void *)((char *)c->calls.frame + offset);
+}
+
+READ_INLINE void enter(void *user, struct read_call *call, size_t at)
+{
+	struct read_count *c = user;
+	uint32_t n = row_of_call(c, at, call->id, call->start); /* may move the rows */
+	struct read_row *row = &c->rows.row[n];
+
+	row->calls++;
+	call->row = n;
+	call->child = 0;
+	call->inner = 0;
+	call->outer = row->frame;
+	row->frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	struct read_count *c = user;
+	uint32_t row = row_of_call(c, at, id, c->record->source.decoder.now); /* may move the rows */
+
+	c->damage->no_memory |= c->calls.no_memory;
+	c->rows.row[row].calls++;
+	c->sums.unfinished += row > 0;
+}
+
+static __attribute__((noinline)) void note_max(struct read_count *c, struct read_row *row, uint64_t start)
+{
+	row->max_task = c->task;
+	row->max_trace = c->trace;
+	row->max_pid = c->process->head.pid;
+	row->max_tid = c->record->source.decoder.tid;
+	row->max_start = read_clock_time(&c->process->clock, start);
+}
+
+READ_INLINE void end_timed(struct read_count *c, struct read_call *call, uint64_t now)
+{
+	struct read_row *row = &c->rows.row[call->row];
+	uint64_t time = now - call->start;
+
+	if (unlikely(c->setup->scale))
+		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >>
+				  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
+	call[-1].child += time;
+	row->self += time - call->child;
+	row->sum += time;
+	row->min = time < row->min ? time : row->min;
+	if (unlikely(time > row->max)) {
+		row->max = time;
+		note_max(c, row, call->start);
+	}
+	row->frame = call->outer;
+	if (call->outer)
+		call_at(c, call->outer)->inner += time;
+	else
+		row->total += time;
+	if (unlikely(!read_histogram_add(&row->time, time)))
+		c->damage->no_memory = true;
+}
+
+/* Drops a call whose time is not known. The times of calls in it count for the calls further out. */
+static void end_untimed(struct read_count *c, struct read_call *call)
+{
+	struct read_row *row = &c->rows.row[call->row];
+
+	row->frame = call->outer;
+	*(call->outer ? &call_at(c, call->outer)->inner : &row->total) += call->inner;
+	call[-1].child += call->child;
+}
+
+/* Ends a call that has no end of its own: its time is known unless recording ended in it. */
+static __attribute__((noinline)) void end_for_want(struct read_count *c, struct read_call *call, uint64_t now)
+{
+	uint32_t low = 0, high = c->cuts;
+
+	while (low < high) { /* the first cut after its start */
+		uint32_t middle = low + (high - low) / 2;
+		if (c->cut[middle] <= call->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == c->cuts || c->cut[low] > now) {
+		end_timed(c, call, now);
+		return;
+	}
+	c->sums.no_end += call->row > 0;
+	end_untimed(c, call);
+}
+
+READ_INLINE void end(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
+{
+	if (how == READ_CALL_UNWOUND || how == READ_CALL_CUT)
+		end_for_want(user, call, now);
+	else
+		end_timed(user, call, now);
+}
+
+static void drop(void *user, struct read_call *call)
+{
+	struct read_count *c = user;
+
+	c->sums.unfinished += call->row > 0;
+	end_untimed(c, call);
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	struct read_count *c = user;
+	uint32_t row = row_of_call(c, at, id, now); /* may move the rows */
+
+	c->rows.row[row].calls++;
+	c->sums.points += row > 0;
+}
+
+static bool may_be_open(void *user, uint32_t id, size_t at)
+{
+	struct read_count *c = user;
+	uint32_t row = row_of(c, at, id); /* may move the rows */
+
+	return c->filtered || c->rows.row[row].frame != 0;
+}
+
+static void orphan(void *user, uint32_t id, uint64_t now)
+{
+	struct read_count *c = user;
+
+	(void)id;
+	(void)now;
+	if (read_process_is_forked(c->process) && !read_calls_depth(&c->calls))
+		c->sums.inherited++;
+	else
+		c->sums.orphans++;
+}
+
+static const struct read_calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point, .orphan = orphan,
+	.may_be_open = may_be_open,
+};
+
+/* ---- stacks ---- */
+
+/* From here on c->calls holds the calls of this stack. */
+static void take_up(struct read_count *c, struct read_stack_calls *stack)
+{
+	c->stack = c->record->stack = stack;
+	c->calls = stack->calls;
+	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
+		call->outer = c->rows.row[call->row].frame;
+		c->rows.row[call->row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+	}
+}
+
+/* From here on c->calls holds the calls of no stack. */
+static void lay_down(struct read_count *c)
+{
+	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
+		c->rows.row[call->row].frame = 0;
+	c->stack->calls = c->calls;
+	c->stack = NULL;
+}
+
+/* The calls that are open on the stack have no end. */
+static void drop_stack(void *user, struct read_stack_calls *stack)
+{
+	struct read_count *c = user;
+
+	take_up(c, stack);
+	read_calls_drop(&c->calls, &hooks, c);
+	c->calls.frame->child = 0;
+	lay_down(c);
+}
+
+/* The record has no more events, or some are missing here. c->calls holds the calls of no stack. */
+static void drop_calls(struct read_count *c)
+{
+	struct read_stack_calls *stack = c->record->stack;
+
+	read_stacks_each(&c->stacks, c->record, drop_stack, c);
+	c->record->stack = stack;
+}
+
+void read_count_record_ends(struct read_count *c, struct read_count_record *record)
+{
+	c->record = record;
+	drop_calls(c);
+}
+
+/* Does what the record's words about stacks, or about missing events, say. */
+static void change_stack(struct read_count *c, enum read_decoded what)
+{
+	struct read_count_record *record = c->record;
+	const struct read_decoder *d = &record->source.decoder;
+	struct read_stack_calls *stack = c->stack, *other;
+
+	lay_down(c);
+	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
+		drop_stack(c, stack);
+	if (what == READ_DECODED_PART) {
+		other = read_stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
+		other = read_stacks_enter(&c->stacks, d->stack, record);
+		if (other)
+			read_stacks_leave(&c->stacks, stack);
+	} else {
+		drop_calls(c);
+		other = stack;
+	}
+	c->damage->no_memory |= !other;
+	take_up(c, other ? other : stack);
+}
+
+/* ---- events ---- */
+
+/* Values that the loop keeps in registers. */
+struct loop {
+	struct read_count *c;
+	struct read_call *top;
+};
+
+READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct loop *loop = user;
+
+	(void)time;
+	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
+	return false;
+}
+
+static __attribute__((noinline)) void count_other(struct read_count *c, enum read_decoded what)
+{
+	struct read_count_record *record = c->record;
+	const struct read_decoder *d = &record->source.decoder;
+	const struct trace_chunk *head = &record->source.stream.chunk.head;
+	uint32_t tid = c->setup->tid;
+
+	switch (what) {
+	case READ_DECODED_THREAD:
+		change_stack(c, what);
+		if (c->setup->by == XAUDIT_READ_BY_THREAD)
+			record->thread_row = read_count_row_of_thread(c, d->tid, "", 0);
+		break;
+	case READ_DECODED_CHUNK:
+		if (c->setup->by == XAUDIT_READ_BY_THREAD)
+			read_count_row_of_thread(c, d->tid, head->comm, sizeof(head->comm));
+		break;
+	case READ_DECODED_GAP:
+	case READ_DECODED_STACK:
+	case READ_DECODED_PART:
+		change_stack(c, what);
+		break;
+	case READ_DECODED_LOST:
+		if (head->version == 1)
+			c->sums.lost += head->lost;
+		change_stack(c, what);
+		break;
+	case READ_DECODED_CRASH:
+		c->sums.crashes++;
+		c->sums.signal = d->signal;
+		c->sums.signal_task = c->task;
+		break;
+	case READ_DECODED_CUSTOM:
+		if (!c->filtered || (d->now >= c->from && d->now < c->to && (!tid || tid == d->tid)))
+			read_customs_count(&c->customs, c->process, d->custom.type, d->custom.size);
+		break;
+	case READ_DECODED_NOTHING:
+	case READ_DECODED_MORE:
+		break;
+	}
+}
+
+READ_INLINE bool take_other(void *user, enum read_decoded what)
+{
+	struct loop *loop = user;
+
+	loop->c->calls.top = loop->top;
+	count_other(loop->c, what);
+	loop->top = loop->c->calls.top;
+	return (what == READ_DECODED_STACK && loop->c->record->by_turns) || loop->c->damage->no_memory;
+}
+
+void read_count_events(struct read_count *c, struct read_count_record *record)
+{
+	c->record = record;
+	take_up(c, record->stack);
+	struct loop loop = { c, c->calls.top };
+	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+	record->next = record->source.decoder.now;
+	c->calls.top = loop.top;
+	lay_down(c);
+}

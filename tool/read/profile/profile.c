@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profiles of xaudit-read.h: options, and rows with times in ns, of what count.h has counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/read/api/api.h"
+#include "tool/read/load.h"
+#include "tool/read/profile/count.h"
+
+struct xaudit_read_profile {
+	struct read_count_setup setup;
+	struct read_count count;
+	struct read_damage damage; /* for count, if no process is at hand: only whether memory ran out matters */
+	struct xaudit_read_profile_info info;
+	struct xaudit_read_row *row;
+	struct xaudit_read_custom *custom;
+
+	struct xaudit_read_trace *const *traces;
+	size_t count_traces;
+	uint32_t pid;
+	void (*progress)(void *user, uint64_t done, uint64_t all);
+	void *user;
+	uint64_t done, all;
+};
+
+/* ---- rows ---- */
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+static const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Falling by total; equal rows in an order that does not depend on the order in the trace. */
+static int by_total(const void *a, const void *b)
+{
+	const struct xaudit_read_row *x = a, *y = b;
+	int order;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	if (x->calls != y->calls)
+		return x->calls > y->calls ? -1 : 1;
+	order = strcmp(text_or_empty(x->name), text_or_empty(y->name));
+	if (!order)
+		order = strcmp(text_or_empty(x->library), text_or_empty(y->library));
+	if (!order)
+		order = (x->trace > y->trace) - (x->trace < y->trace);
+	if (!order)
+		order = (x->pid > y->pid) - (x->pid < y->pid);
+	return order ? order : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* A row that has counted something. */
+static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uint32_t number,
+	const struct xaudit_read_profile *profile)
+{
+	const struct read_clock *unit = &profile->setup.unit;
+	uint64_t timed = read_histogram_count(&from->time);
+
+	*to = (struct xaudit_read_row){
+		.name = profile->setup.by == XAUDIT_READ_BY_THREAD ? from->thread : from->key.name,
+		.library = from->key.library,
+		.trace = from->key.trace,
+		.pid = from->key.pid,
+		.tid = from->key.tid,
+		.number = number,
+		.calls = from->calls,
+		.counted = from->counted,
+		.timed = timed,
+		.total = read_clock_span(unit, from->total),
+		.self = read_clock_span(unit, from->self),
+		.sum = read_clock_span(unit, from->sum),
+		.throttled = from->throttled,
+		.throttled_after = from->throttled_after,
+	};
+	if (!timed)
+		return;
+	double ns = (double)unit->mult / (double)(1ull << READ_CLOCK_SHIFT);
+	to->variance = read_histogram_variance(&from->time, (double)from->sum / (double)timed) * ns * ns;
+	to->min = read_clock_span(unit, from->min);
+	to->max = read_clock_span(unit, from->max);
+	to->max_start = from->max_start;
+	to->max_trace = from->max_trace;
+	to->max_pid = from->max_pid;
+	to->max_tid = from->max_tid;
+}
+
+static bool make_rows(struct xaudit_read_profile *profile)
+{
+	const struct read_rows *rows = &profile->count.rows;
+	uint32_t n = 0;
+
+	profile->row = calloc(rows->rows, sizeof(*profile->row));
+	if (!profile->row)
+		return false;
+	for (uint32_t i = 1; i < rows->rows; i++)
+		if (rows->row[i].calls) /* else it has only ends of calls that began before the trace */
+			fill_in(&profile->row[n++], &rows->row[i], i, profile);
+	if (n)
+		qsort(profile->row, n, sizeof(*profile->row), by_total);
+	profile->info.rows = n;
+	return true;
+}
+
+static bool make_customs(struct xaudit_read_profile *profile)
+{
+	struct read_customs *customs = &profile->count.customs;
+
+	read_customs_sort(customs);
+	profile->custom = calloc(customs->rows ? customs->rows : 1, sizeof(*profile->custom));
+	for (uint32_t i = 0; profile->custom && i < customs->rows; i++) {
+		const struct read_custom *from = &customs->row[i];
+		profile->custom[i] = (struct xaudit_read_custom){
+			.type = from->name,
+			.number = from->number,
+			.count = from->count,
+			.bytes = from->bytes,
+		};
+	}
+	profile->info.customs = customs->rows;
+	return profile->custom != NULL;
+}
+
+static bool make_results(struct xaudit_read_profile *profile)
+{
+	const struct read_count_sums *sums = &profile->count.sums;
+
+	profile->info = (struct xaudit_read_profile_info){
+		.lost = sums->lost,
+		.unfinished = sums->unfinished,
+		.orphans = sums->orphans,
+		.inherited = sums->inherited,
+		.points = sums->points,
+		.counted = sums->counted,
+		.no_end = sums->no_end,
+		.overwritten = sums->overwritten,
+		.customs_unfinished = profile->count.customs.unfinished,
+		.crashes = sums->crashes,
+		.signal = sums->signal,
+	};
+	return make_rows(profile) && make_customs(profile);
+}
+
+/* ---- counting ---- */
+
+static bool selected(const struct xaudit_read_profile *profile, const struct read_process *process)
+{
+	return !profile->pid || process->head.pid == profile->pid;
+}
+
+static void report_progress(void *user, uint64_t bytes)
+{
+	struct xaudit_read_profile *profile = user;
+
+	profile->done += bytes;
+	profile->all = profile->done > profile->all ? profile->done : profile->all;
+	profile->progress(profile->user, profile->done, profile->all);
+}
+
+/* Bytes of events in the files of a process; those in meta are few, or also there. */
+static uint64_t bytes_of(const struct read_process *process)
+{
+	const struct read_family *family = process->family;
+	char name[READ_FAMILY_NAME_SIZE];
+	const struct read_family_place *file;
+	uint64_t bytes = 0;
+	uint32_t count;
+
+	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct stat st;
+		const char *why;
+		/* In version 1 files of counters are there, too. */
+		if (file[i].place != 't' && file[i].place != 'r')
+			continue;
+		read_family_file_name(name, (char)file[i].place, file[i].number, process->place);
+		struct read_file *opened = read_family_open_file(family, name, &st, &why);
+		bytes += opened ? (uint64_t)st.st_size : 0;
+		read_file_close(opened);
+	}
+	return bytes;
+}
+
+static void begin_progress(struct xaudit_read_profile *profile)
+{
+	profile->setup.block = report_progress;
+	profile->count.user = profile;
+	for (size_t t = 0; t < profile->count_traces; t++) {
+		const struct read_folder *folder = profile->traces[t]->folder;
+		for (unsigned i = 0; i < folder->processes; i++)
+			if (selected(profile, folder->process[i]))
+				profile->all += bytes_of(folder->process[i]);
+	}
+}
+
+/* The unit of all times: ticks, if all processes have the same. */
+static void set_unit(struct xaudit_read_profile *profile)
+{
+	struct read_count_setup *setup = &profile->setup;
+
+	setup->unit = profile->traces[0]->folder->process[0]->clock;
+	for (size_t t = 0; t < profile->count_traces; t++) {
+		const struct read_folder *folder = profile->traces[t]->folder;
+		for (unsigned i = 0; i < folder->processes; i++)
+			setup->scale |= !read_clock_same_rate(&setup->unit, &folder->process[i]->clock);
+	}
+	if (setup->scale)
+		setup->unit.mult = 1ull << (READ_CLOCK_SHIFT - READ_COUNT_SCALE);
+}
+
+/* Counts one trace. Returns the number of the task after its tasks. */
+static uint32_t count_trace(struct xaudit_read_profile *profile, uint32_t t, uint32_t task)
+{
+	struct xaudit_read_trace *trace = profile->traces[t];
+	struct read_count *count = &profile->count;
+
+	for (uint32_t i = 0; i < trace->info.processes; i++) {
+		struct read_process *process = trace->process[i].read;
+		uint32_t tasks = read_count_tasks(process);
+		if (!selected(profile, process))
+			continue;
+		read_api_take(&trace->process[i]);
+		read_count_begin(count, process, t, trace->info.start);
+		for (uint32_t n = 0; n < tasks; n++)
+			read_count_records(count, task++, n);
+		read_count_rest(count, task++);
+		read_count_end(count);
+		read_api_leave(&trace->process[i]);
+	}
+	return task;
+}
+
+/* Returns whether there was memory for all. */
+static bool count_all(struct xaudit_read_profile *profile)
+{
+	uint32_t task = 0;
+
+	for (size_t t = 0; t < profile->count_traces; t++) {
+		task = count_trace(profile, (uint32_t)t, task);
+		if (profile->traces[t]->folder->damage.no_memory)
+			return false;
+	}
+	return !profile->damage.no_memory;
+}
+
+struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const *traces, size_t count,
+	const struct xaudit_read_profile_options *options, struct xaudit_read_error *error)
+{
+	struct xaudit_read_profile *profile;
+	int by = READ_API_OPTION(options, by);
+
+	read_api_error(error, XAUDIT_READ_OK, "");
+	if (by < XAUDIT_READ_BY_FUNCTION || by > XAUDIT_READ_BY_THREAD) {
+		read_api_error(error, XAUDIT_READ_USAGE, "a profile by something that is not known");
+		return NULL;
+	}
+	if (!count) {
+		read_api_error(error, XAUDIT_READ_USAGE, "a profile of no trace");
+		return NULL;
+	}
+	profile = calloc(1, sizeof(*profile));
+	if (!profile) {
+		read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
+		return NULL;
+	}
+	profile->traces = traces;
+	profile->count_traces = count;
+	profile->pid = READ_API_OPTION(options, pid);
+	profile->progress = READ_API_OPTION(options, progress);
+	profile->user = READ_API_OPTION(options, user);
+	profile->setup.by = by;
+	profile->setup.apart = READ_API_OPTION(options, apart);
+	profile->setup.tid = READ_API_OPTION(options, tid);
+	profile->setup.from = READ_API_OPTION(options, from);
+	profile->setup.to = READ_API_OPTION(options, to);
+	set_unit(profile);
+	if (read_count_open(&profile->count, &profile->setup, &profile->damage)) {
+		if (profile->progress)
+			begin_progress(profile);
+		if (count_all(profile) && make_results(profile)) {
+			if (profile->progress)
+				profile->progress(profile->user, profile->all, profile->all);
+			return profile;
+		}
+	}
+	xaudit_read_profile_close(profile);
+	read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
+	return NULL;
+}
+
+void xaudit_read_profile_close(struct xaudit_read_profile *profile)
+{
+	if (!profile)
+		return;
+	read_count_close(&profile->count);
+	free(profile->row);
+	free(profile->custom);
+	free(profile);
+}
+
+/* ---- results ---- */
+
+const struct xaudit_read_profile_info *xaudit_read_profile_info(const struct xaudit_read_profile *profile)
+{
+	return &profile->info;
+}
+
+const struct xaudit_read_row *xaudit_read_profile_row(const struct xaudit_read_profile *profile, uint32_t number)
+{
+	return number < profile->info.rows ? &profile->row[number] : NULL;
+}
+
+const struct xaudit_read_custom *xaudit_read_profile_custom(
+	const struct xaudit_read_profile *profile, uint32_t number)
+{
+	return number < profile->info.customs ? &profile->custom[number] : NULL;
+}
+
+uint64_t xaudit_read_profile_percentile(
+	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, double percent)
+{
+	const struct read_row *from = &profile->count.rows.row[row->number];
+
+	if (!row->timed)
+		return 0;
+	return read_clock_span(&profile->setup.unit,
+		clamp(read_histogram_percentile(&from->time, percent), from->min, from->max));
+}
+
+size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, const struct xaudit_read_row *row,
+	struct xaudit_read_bucket *to, size_t room)
+{
+	const struct read_row *from = &profile->count.rows.row[row->number];
+	uint64_t low, high, n;
+	unsigned bucket = 0;
+	size_t count = 0;
+
+	while ((n = read_histogram_next(&from->time, &bucket, &low, &high))) {
+		if (count < room)
+			to[count] = (struct xaudit_read_bucket){
+				.low = read_clock_span(&profile->setup.unit, clamp(low, from->min, from->max)),
+				.high = read_clock_span(&profile->setup.unit, clamp(high, from->min, from->max)),
+				.count = n,
+			};
+		count++;
+	}
+	return count;
+}

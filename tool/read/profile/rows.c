@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/profile/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/read/memory.h"
+
+#define ROOM_FIRST 64
+
+static uint32_t hash_key(const struct read_row_key *key)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (const char *at = key->name; at && *at; at++)
+		h = (h ^ (unsigned char)*at) * 0x100000001b3u;
+	h *= 0x100000001b3u;
+	for (const char *at = key->library; at && *at; at++)
+		h = (h ^ (unsigned char)*at) * 0x100000001b3u;
+	h = (h ^ key->trace) * 0x100000001b3u;
+	h = (h ^ key->pid) * 0x100000001b3u;
+	h = (h ^ key->tid) * 0x100000001b3u;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same(const struct read_row_key *a, const struct read_row_key *b)
+{
+	return a->trace == b->trace && a->pid == b->pid && a->tid == b->tid && same_text(a->library, b->library) &&
+	       same_text(a->name, b->name);
+}
+
+static bool grow(struct read_rows *rows, struct read_damage *damage)
+{
+	uint32_t room = rows->room ? rows->room * 2 : ROOM_FIRST, *hash;
+
+	if (!read_memory_resize(damage, &rows->row, room, sizeof(*rows->row)) ||
+		!(hash = read_memory_zeroed(damage, room * 2ul, sizeof(*hash))))
+		return false;
+	free(rows->hash);
+	rows->hash = hash;
+	rows->hash_mask = room * 2 - 1;
+	rows->room = room;
+	for (uint32_t i = 1; i < rows->rows; i++) {
+		uint32_t *slot = &hash[hash_key(&rows->row[i].key) & rows->hash_mask];
+		rows->row[i].next = *slot;
+		*slot = i;
+	}
+	return true;
+}
+
+bool read_rows_open(struct read_rows *rows, struct read_damage *damage)
+{
+	*rows = (struct read_rows){ 0 };
+	if (!grow(rows, damage)) {
+		read_rows_close(rows);
+		return false;
+	}
+	rows->row[0] = (struct read_row){ .min = UINT64_MAX };
+	rows->rows = 1;
+	return true;
+}
+
+void read_rows_close(struct read_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->rows; i++) {
+		struct read_row *row = &rows->row[i];
+		read_histogram_free(&row->time);
+		free((char *)row->key.name);
+		free((char *)row->key.library);
+		free(row->thread);
+	}
+	free(rows->row);
+	free(rows->hash);
+	*rows = (struct read_rows){ 0 };
+}
+
+uint32_t read_rows_find(struct read_rows *rows, struct read_damage *damage, const struct read_row_key *key)
+{
+	uint32_t h = hash_key(key), i;
+	char *name = NULL, *library = NULL;
+
+	for (i = rows->hash[h & rows->hash_mask]; i; i = rows->row[i].next)
+		if (same(&rows->row[i].key, key))
+			return i;
+	if (rows->rows == rows->room && !grow(rows, damage))
+		return 0;
+	if ((key->name && !(name = read_memory_text(damage, key->name, strlen(key->name)))) ||
+		(key->library && !(library = read_memory_text(damage, key->library, strlen(key->library))))) {
+		free(name);
+		return 0;
+	}
+	i = rows->rows++;
+	rows->row[i] = (struct read_row){
+		.min = UINT64_MAX,
+		.key = *key,
+		.next = rows->hash[h & rows->hash_mask],
+	};
+	rows->row[i].key.name = name;
+	rows->row[i].key.library = library;
+	rows->hash[h & rows->hash_mask] = i;
+	return i;
+}
+
+static void add(struct read_row *to, struct read_row *from)
+{
+	to->calls += from->calls;
+	to->self += from->self;
+	to->total += from->total;
+	to->sum += from->sum;
+	to->counted += from->counted;
+	to->min = from->min < to->min ? from->min : to->min;
+	if (from->max > to->max || (from->max == to->max && from->max_task < to->max_task)) {
+		to->max = from->max;
+		to->max_task = from->max_task;
+		to->max_trace = from->max_trace;
+		to->max_pid = from->max_pid;
+		to->max_tid = from->max_tid;
+		to->max_start = from->max_start;
+	}
+	if (from->throttled && (!to->throttled || from->throttled_task < to->throttled_task)) {
+		to->throttled = from->throttled;
+		to->throttled_after = from->throttled_after;
+		to->throttled_task = from->throttled_task;
+	}
+	if (from->thread && (!to->thread || from->thread_task < to->thread_task)) {
+		char *other = to->thread;
+		to->thread = from->thread;
+		to->thread_task = from->thread_task;
+		from->thread = other;
+	}
+	read_histogram_merge(&to->time, &from->time);
+}
+
+void read_rows_merge(struct read_rows *to, struct read_rows *from, struct read_damage *damage)
+{
+	for (uint32_t i = 1; i < from->rows; i++) {
+		uint32_t row = read_rows_find(to, damage, &from->row[i].key);
+		if (row)
+			add(&to->row[row], &from->row[i]);
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of a profile: one per function, library or thread, found by what they are about. row[0] is none: what is not
+ * to be counted goes there, and so does all when there is no memory (the damage says so).
+ *
+ * Rows that several threads have counted are merged: of each number the result is the same as if one thread had counted
+ * all. Where order decides, the order of tasks does (count.h): each thread takes its tasks in rising order.
+ *
+ * One thread. Pointers to rows are valid until the next row is made.
+ */
+#ifndef XAUDIT_TOOL_READ_PROFILE_ROWS_H
+#define XAUDIT_TOOL_READ_PROFILE_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/read/error.h"
+#include "tool/read/profile/histogram.h"
+
+/* What a row is about. */
+struct read_row_key {
+	const char *name;    /* of the function; NULL: by library, or by thread */
+	const char *library; /* path; NULL: by thread */
+	uint32_t trace, pid; /* by thread, or if processes are apart; else 0 */
+	uint32_t tid;	     /* by thread */
+};
+
+struct read_row {
+	/* Written by each call: one cache line. In units of struct read_count_setup.unit. */
+	uint64_t calls;
+	uint64_t self;
+	uint64_t total;
+	uint64_t sum; /* of all calls that ended, recursive calls too */
+	uint64_t min; /* UINT64_MAX: none ended */
+	uint64_t max;
+	uint64_t frame; /* the row's innermost open call of the present stack, in bytes from calls.frame[0]; 0: none */
+	uint64_t counted; /* of the calls, those that were only counted */
+	struct read_histogram time;
+	struct read_row_key key; /* its texts are the row's */
+	char *thread;		 /* name of the thread, or NULL; from this task: */
+	uint32_t thread_task;
+	uint32_t next;		  /* row with the same hash, 0: none */
+	/* The first call that took `max`: its task, thread and start (ns, CLOCK_MONOTONIC). */
+	uint32_t max_task, max_trace, max_pid, max_tid;
+	uint64_t max_start;
+	uint64_t throttled;	  /* ns, CLOCK_MONOTONIC: since when its calls are only counted; 0: not throttled */
+	uint64_t throttled_after; /* that moment, from the start of its process on */
+	uint32_t throttled_task;
+};
+
+struct read_rows {
+	struct read_row *row;
+	uint32_t rows, room; /* row[0 ... rows-1] */
+	uint32_t *hash, hash_mask;
+};
+
+/* Returns false if there is no memory. */
+bool read_rows_open(struct read_rows *rows, struct read_damage *damage);
+void read_rows_close(struct read_rows *rows);
+
+/* The index of a row, made if it is new; 0: there is no memory. */
+uint32_t read_rows_find(struct read_rows *rows, struct read_damage *damage, const struct read_row_key *key);
+
+/* Adds what other rows have counted. */
+void read_rows_merge(struct read_rows *to, struct read_rows *from, struct read_damage *damage);
+
+#endif
