@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "t/lib/tap.h"
+#include "tool/read/api/xaudit-read.h"
 
 #define VALUES 100000
 
@@ -84,6 +85,28 @@ static void parts(void)
 	read_histogram_free(&other);
 }
 
+/* What programs have of it. */
+static void public(void)
+{
+	struct xaudit_read_sketch *sketch = xaudit_read_sketch();
+	struct xaudit_read_bucket bucket[2];
+	unsigned added = 0;
+
+	if (!ok(sketch != NULL, "a sketch is made"))
+		return;
+	is_int((long long)xaudit_read_sketch_percentile(sketch, 50), 0, "it begins empty");
+	for (unsigned i = 0; i < 400; i++)
+		added += xaudit_read_sketch_add(sketch, i % 4 ? 20 : 1000) == 0;
+	is_int(added, 400, "values are added");
+	is_int((long long)xaudit_read_sketch_percentile(sketch, 75), 20, "three of four are 20");
+	is_int((long long)xaudit_read_sketch_buckets(sketch, bucket, 1), 2, "there are two buckets");
+	is_int((long long)xaudit_read_sketch_buckets(sketch, bucket, 2), 2, "which fit");
+	is_int((long long)bucket[1].count, 100, "a hundred values are in the second one");
+	ok(bucket[1].low == 1000 && bucket[1].high == 1007, "which is from 1000 to 1007");
+	xaudit_read_sketch_close(sketch);
+	xaudit_read_sketch_close(NULL);
+}
+
 int main(void)
 {
 	struct read_histogram h = { 0 };
@@ -111,5 +134,6 @@ int main(void)
 		value[i] = i % 100 ? 131 : 9999991;
 	check("two values");
 	parts();
+	public();
 	return done_testing();
 }

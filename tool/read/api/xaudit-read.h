@@ -359,6 +359,25 @@ uint64_t xaudit_read_profile_percentile(
 size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, const struct xaudit_read_row *row,
 	struct xaudit_read_bucket *to, size_t room);
 
+/* ---- sketches ---- */
+
+/* Times, or other values, of which the caller wants percentiles as a profile has them. Memory: 512 bytes per octave. */
+struct xaudit_read_sketch;
+
+/* NULL: no memory. */
+struct xaudit_read_sketch *xaudit_read_sketch(void);
+
+/* Returns 0, or -1 if there is no memory: then the value is not counted. */
+int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value);
+
+/* As for profiles; but the percentile does not know the least and the highest value, 0: there is none. */
+uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent);
+size_t xaudit_read_sketch_buckets(
+	const struct xaudit_read_sketch *sketch, struct xaudit_read_bucket *to, size_t room);
+
+/* NULL: nothing. */
+void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch);
+
 #ifdef __cplusplus
 }
 #endif

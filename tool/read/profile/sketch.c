@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "tool/read/api/xaudit-read.h"
+#include "tool/read/profile/histogram.h"
+
+struct xaudit_read_sketch {
+	struct read_histogram histogram;
+};
+
+struct xaudit_read_sketch *xaudit_read_sketch(void)
+{
+	return calloc(1, sizeof(struct xaudit_read_sketch));
+}
+
+int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value)
+{
+	return read_histogram_add(&sketch->histogram, value) ? 0 : -1;
+}
+
+uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent)
+{
+	return read_histogram_percentile(&sketch->histogram, percent);
+}
+
+size_t xaudit_read_sketch_buckets(
+	const struct xaudit_read_sketch *sketch, struct xaudit_read_bucket *to, size_t room)
+{
+	struct xaudit_read_bucket one;
+	unsigned bucket = 0;
+	size_t buckets = 0;
+
+	while ((one.count = read_histogram_next(&sketch->histogram, &bucket, &one.low, &one.high))) {
+		if (buckets < room)
+			to[buckets] = one;
+		buckets++;
+	}
+	return buckets;
+}
+
+void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch)
+{
+	if (sketch)
+		read_histogram_free(&sketch->histogram);
+	free(sketch);
+}
