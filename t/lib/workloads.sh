@@ -64,7 +64,8 @@ for write, read in (gd.gdImagePngPtr, gd.gdImageCreateFromPngPtr), (gd.gdImageJp
         gd.gdFree(p)
     print(n.value, sum(pixels))
 END
-if "$python" -c 'import ctypes; ctypes.CDLL("libgd.so.3")' 2>/dev/null; then
+gd=$("$python" -c 'import ctypes; ctypes.CDLL("libgd.so.3")' 2>/dev/null && echo 1) || :
+if [ -n "$gd" ]; then
 	same pictures "$python" "$python -S pictures.py"
 else
 	skip 2 'no libgd here'
