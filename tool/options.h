@@ -60,6 +60,7 @@ struct options_syntax {
 	const char *head, *tail;	/* of --help, before and after the options; tail NULL: nothing */
 	void (*more)(void);		/* prints what is between the options and the tail; NULL: nothing */
 	unsigned column;		/* where the texts of --help begin */
+	bool prose;			/* lines of its output may not be cut (tool/show/term/term.h) */
 	bool aligned;			/* a word without a letter is listed below those with one */
 	bool in_front;			/* the first argument ends the options: the rest is another command's */
 	const struct options_wording *wording; /* NULL: options_wording */

@@ -103,10 +103,10 @@ _xaudit()
 			return
 		fi
 		;;
-	report) options='--sort= --by= --format= --pid= --color= --help' ;;
-	replay) options='--tid= --depth= --pid= --color= --help' ;;
-	dump) options='--format= --event-format= --pid= --color= --help' ;;
-	info) options='--verbose --format= --pid= --color= --help' ;;
+	report) options='--sort= --by= --format= --pid= --color= --no-demangle --no-pager --help' ;;
+	replay) options='--tid= --depth= --pid= --color= --no-demangle --no-pager --help' ;;
+	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
+	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
@@ -140,12 +140,12 @@ _xaudit()
 			;;
 		top)
 			case $prev in -n | -d | --count | --delay) return ;; esac
-			options='--batch --count= --delay= --help'
+			options='--batch --count= --delay= --no-demangle --help'
 			;;
 		*) return ;;
 		esac
 		;;
-	list) options='--verbose --format= --color= --help' ;;
+	list) options='--verbose --format= --color= --no-demangle --no-pager --help' ;;
 	index) options='--verbose --dry-run --quiet --cache= --fd= --help' ;;
 	*) return ;;
 	esac

@@ -2,11 +2,11 @@
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
-	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t \
+	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
 	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
-	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/patch.t \
-	t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
+	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
+	t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
@@ -33,6 +33,8 @@ t_unit_core_filter_t_LDADD = t/lib/libcore.la
 
 t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
 t_unit_core_modes_t_LDADD = t/lib/libcore.la
+
+t_unit_cut_t_SOURCES = t/unit/cut.c tool/memory.c tool/memory.h tool/show/term/cut.c tool/show/term/cut.h
 
 t_unit_displace_t_SOURCES = t/unit/displace.c t/unit/displace_run.S tool/index/decode.c tool/index/decode.h \
 	tool/index/template.c tool/index/template.h
@@ -85,6 +87,10 @@ t_unit_mirror_t_LDADD = t/lib/libcore.la
 
 t_unit_mirror_stacks_t_SOURCES = t/unit/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
+
+t_unit_names_t_SOURCES = t/unit/names.c tool/json.c tool/json.h tool/memory.c tool/memory.h tool/show/term/names.c \
+	tool/show/term/names.h
+t_unit_names_t_LDADD = audit/rules/librules.la $(IBERTY_LIBS)
 
 t_unit_patch_t_SOURCES = t/unit/patch.c
 t_unit_patch_t_LDADD = t/lib/libcore.la

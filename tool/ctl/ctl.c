@@ -459,6 +459,7 @@ static const struct options_syntax syntax = {
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"
 		"  -d, --delay=SECONDS  of top: time between screens (2)\n"
+		"  --no-demangle        of top: names of C++ and Rust as the object files have them\n"
 		"  --help               this text\n",
 };
 

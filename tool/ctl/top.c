@@ -3,6 +3,7 @@
 /* xaudit ctl PID top: functions by calls and self time, screen by screen. What is read how: top_read.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h> /* UINT_MAX */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
+#include "tool/show/term/cut.h"
 #include "tool/tool.h"
 #include "tool/ctl/top_read.h"
 
@@ -195,16 +197,19 @@ static void print_head(const struct screen *s)
 static void print_line(const struct screen *s, const struct line *line, unsigned columns)
 {
 	const struct read_function *function = read_process_function_at(s->top.process, line->function);
-	char name[320], time[SHOW_TIME_SIZE], text[512];
+	char name[320], time[SHOW_TIME_SIZE], *text;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
 
-	printf("%12" PRIu64 "  %12s  %5.1f%%  ", line->calls, show_time(time, line->self),
-		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0);
-	snprintf(text, sizeof(text), "%s [%s]", read_function_name(s->top.process, function, name, sizeof(name)),
-		read_path_base(read_object_path(read_process_object(s->top.process, function->object))));
-	if (columns && columns > 38 && strlen(text) > columns - 38)
-		text[columns - 38] = '\0';
-	tool_text(stdout, text);
-	putchar('\n');
+	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time(time, line->self),
+		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, CUT_BEGIN);
+	names_print(to, read_function_name(s->top.process, function, name, sizeof(name)));
+	fprintf(to, "%c [", CUT_END);
+	tool_text(to, read_path_base(read_object_path(read_process_object(s->top.process, function->object))));
+	fputs("]\n", to);
+	fclose(to);
+	cut_line(stdout, memory_need(text), size, columns ? columns : UINT_MAX, term_ellipsis());
+	free(text);
 }
 
 static void draw(struct screen *s)
@@ -342,6 +347,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct screen, count), .allowed = "a number of screens" },
 	{ 'd', "delay", "SECONDS", "time between screens (2)",
 		.take = take_delay, .allowed = "a number of seconds from 0.05 up" },
+	NAMES_ROW,
 	OPTIONS_HELP,
 	{ .letter = 'h' },
 	{ 0 },

@@ -158,6 +158,7 @@ static void print_json(const struct dump *dump, const struct about *about, struc
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
 		word(event->type));
 	json_string(stdout, about->function);
+	names_json(stdout, about->function);
 	printf(",\"library\":");
 	json_string(stdout, about->library);
 	if (about->has_address)
@@ -217,7 +218,7 @@ static void print_text(const struct dump *dump, const struct about *about, struc
 	}
 	if (about->function) {
 		printf("  %s", color->name);
-		tool_text(stdout, about->function);
+		names_print(stdout, about->function);
 		printf("%s", color->off);
 	}
 	if (about->library) {

@@ -438,6 +438,7 @@ static const struct options_syntax syntax = {
 	.command = "info",
 	.rows = rows,
 	.column = SHOW_COLUMN,
+	.prose = true,
 	.head = "Usage: xaudit info [OPTION]... [DIR]\n"
 		"Shows what was recorded, what was not, and why, in the trace in DIR (default: xaudit.data).\n"
 		"\n"

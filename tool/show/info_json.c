@@ -112,6 +112,14 @@ static void print_object(const struct read_object *object)
 	putchar('}');
 }
 
+static void function(const char *name)
+{
+	printf("\"function\":");
+	json_string(stdout, name);
+	names_json(stdout, name);
+	putchar(',');
+}
+
 static void print_changes(const struct read_process *process)
 {
 	char buf[320];
@@ -126,8 +134,8 @@ static void print_changes(const struct read_process *process)
 		else
 			printf("\"value\":%" PRIu64 ",", change->value);
 		if (change->what == TRACE_CHANGE_THROTTLED)
-			text("function",
-				read_function_name(process, change_function(process, change), buf, sizeof(buf)), ",");
+			function(read_function_name(
+				process, change_function(process, change), buf, sizeof(buf)));
 		text("text", change->text, "}");
 	}
 	printf("],");

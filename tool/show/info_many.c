@@ -64,12 +64,14 @@ static void print_programs(
 	}
 	size_t rows = add_up(row, folder->processes);
 	printf("\n%s%10s  %14s  %10s  Program%s\n", color->head, "Processes", "Events", "Lost", color->off);
+	term_rows(true);
 	for (size_t i = 0; i < rows && i < ROWS; i++) {
 		printf("%10" PRIu64 "  %14" PRIu64 "  %s%10" PRIu64 "%s  %s", row[i].processes, row[i].events,
 			row[i].lost ? color->warn : "", row[i].lost, row[i].lost ? color->off : "", color->name);
-		tool_text(stdout, row[i].text);
+		term_text(stdout, row[i].text);
 		printf("%s\n", color->off);
 	}
+	term_rows(false);
 	if (rows > ROWS)
 		printf("%10s  and %zu programs more\n", "", rows - ROWS);
 	free(row);

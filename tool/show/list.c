@@ -13,6 +13,8 @@
 #include "tool/options.h"
 #include "tool/read/names.h"
 #include "tool/show/list.h"
+#include "tool/show/term/names.h"
+#include "tool/show/term/term.h"
 #include "tool/tool.h"
 
 static int by_address(const void *a, const void *b)
@@ -197,6 +199,7 @@ static void print_json(const struct list *list)
 		const char *comma = "";
 		printf("%s\n{\"name\":", i ? "," : "");
 		json_string(stdout, row->name);
+		names_json(stdout, row->name);
 		printf(",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64 ",\"kinds\":[", row->address, row->size);
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			if (row->kinds >> kind & 1) {
@@ -272,7 +275,7 @@ static void print_row(const struct list *list, const struct list_row *row)
 
 	list_kinds(row, kinds);
 	printf("%016" PRIx64 "  %8" PRIu64 "  %-20s  ", row->address, row->size, *kinds ? kinds : "-");
-	tool_text(stdout, row->name ? row->name : "?");
+	names_print(stdout, row->name ? row->name : "?");
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind] && (list->verbose || !kind_has((unsigned)kind, KIND_BY_INDEX)))
 			printf("  %s(%s: %s)%s", list_yellow(list), kind_rows[kind].word,
@@ -313,6 +316,7 @@ static void print_table(const struct list *list)
 	if (list->rows)
 		printf("\n%s%-16s  %8s  %-20s  %s%s\n", list_bold(list), "address", "size", "kinds", "function",
 			list_plain(list));
+	term_rows(true);
 	for (size_t i = 0; i < list->rows; i++)
 		print_row(list, &list->row[i]);
 }
@@ -325,6 +329,8 @@ static const struct options_row rows[] = {
 	{ 0, "format", "FORMAT", "table (default) or json",
 		.take = options_word, .at = offsetof(struct list, json), .allowed = "table or json" },
 	OPTIONS_COLOR(offsetof(struct list, colour)),
+	NAMES_ROW,
+	TERM_ROW,
 	OPTIONS_HELP,
 	{ 0 },
 };
@@ -400,6 +406,7 @@ int list_main(int argc, char **argv)
 	if (first == argc)
 		return usage("no file is named", "");
 	list.file = argv[first];
+	term_begin(false);
 
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
 	fd = open(list.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

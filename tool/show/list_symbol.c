@@ -12,6 +12,7 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/show/list.h"
+#include "tool/show/term/names.h"
 #include "tool/tool.h"
 
 #define UNKNOWN_SIZE 4096 /* bytes that are shown at most where a function's end is not known */
@@ -75,7 +76,8 @@ static void select_named(const struct list *list, const char *pattern, bool *sel
 	size_t number;
 
 	for (size_t i = 0; i < list->rows; i++)
-		selected[i] = rules_match(&any, list->row[i].name, "", NULL);
+		selected[i] = rules_match(&any, list->row[i].name, "", NULL) ||
+			names_match(pattern, list->row[i].name);
 	if (!index->head)
 		return;
 	/* By other names, too. */
@@ -201,7 +203,7 @@ static void read_line(const uint8_t *bytes, size_t room, uint64_t address, struc
 static void show_alias(const char *name, size_t before)
 {
 	fputs(before ? ", " : "  also: ", stdout);
-	tool_text(stdout, name);
+	names_print(stdout, name);
 }
 
 static void print_entry(const struct list *list, const struct list_row *row, const struct entry *entry)
@@ -239,7 +241,7 @@ static void print_line(const struct list *list, const struct line *line, bool di
 		printf("  # 0x%" PRIx64, line->target);
 	if (to && to->name) {
 		fputs(" <", stdout);
-		tool_text(stdout, to->name);
+		names_print(stdout, to->name);
 		if (line->target > to->address)
 			printf("+0x%" PRIx64, line->target - to->address);
 		putchar('>');
@@ -256,7 +258,7 @@ static void print(const struct list *list, const struct names *names, const stru
 
 	list_kinds(row, kinds);
 	fputs(list_bold(list), stdout);
-	tool_text(stdout, row->name ? row->name : "?");
+	names_print(stdout, row->name ? row->name : "?");
 	printf("%s: %016" PRIx64 ", %" PRIu64 " bytes, %s\n", list_plain(list), row->address, row->size,
 		*kinds ? kinds : "no kind");
 	if (each_alias(names, row, show_alias))
@@ -344,6 +346,7 @@ static void put(const struct list *list, const struct names *names, const struct
 
 	fputs("{\"name\":", stdout);
 	json_string(stdout, row->name);
+	names_json(stdout, row->name);
 	fputs(",\"aliases\":[", stdout);
 	each_alias(names, row, put_alias);
 	printf("],\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, row->address, row->size);

@@ -53,13 +53,16 @@ static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t
 		fputs("  ", stdout);
 }
 
-static void print_name(const struct replay *r, struct read_process *process, uint32_t id)
+/* Returns what stands behind the name of a call. */
+static const char *print_name(const struct replay *r, struct read_process *process, uint32_t id)
 {
 	char buf[320];
+	const char *name = read_function_name(process, read_process_function(process, id), buf, sizeof(buf));
 
 	fputs(r->color->name, stdout);
-	tool_text(stdout, read_function_name(process, read_process_function(process, id), buf, sizeof(buf)));
+	names_print(stdout, name);
 	fputs(r->color->off, stdout);
+	return names_call(name);
 }
 
 /* ---- calls ---- */
@@ -83,8 +86,7 @@ static void print_open(const struct thread *thread, uint32_t id, size_t depth)
 	if (!wanted(r, thread->tid, depth))
 		return;
 	begin_line(r, UINT64_MAX, thread->tid, depth);
-	print_name(r, thread->source->process, id);
-	puts("() {");
+	printf("%s {\n", print_name(r, thread->source->process, id));
 }
 
 static void enter(void *user, struct read_call *call, size_t at)
@@ -146,8 +148,7 @@ static void point(void *user, uint32_t id, uint64_t time, size_t at)
 	if (!wanted(r, thread->tid, depth_now(thread)))
 		return;
 	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
-	print_name(r, thread->source->process, id);
-	printf("(); %s/* entry only */%s\n", r->color->dim, r->color->off);
+	printf("%s; %s/* entry only */%s\n", print_name(r, thread->source->process, id), r->color->dim, r->color->off);
 }
 
 static const struct read_calls_hooks hooks = {
@@ -167,11 +168,11 @@ static bool print_leaf(struct replay *r, struct read_merge_source *source, const
 	if (wanted(r, thread->tid, depth)) {
 		const char *how = phrase((enum read_call_end)next->type);
 		begin_line(r, next->time - event->time, thread->tid, depth);
-		print_name(r, source->process, event->id);
+		fputs(print_name(r, source->process, event->id), stdout);
 		if (how)
-			printf("(); %s/* %s */%s\n", r->color->dim, how, r->color->off);
+			printf("; %s/* %s */%s\n", r->color->dim, how, r->color->off);
 		else
-			puts("();");
+			puts(";");
 	}
 	read_merge_skip(&r->merge, source);
 	return true;

@@ -70,6 +70,7 @@ int show_begin_function(struct show_options *options, const struct options_synta
 			syntax->command);
 		return TOOL_USAGE;
 	}
+	term_begin(!syntax->prose && !options->json);
 	return -1;
 }
 
@@ -118,7 +119,7 @@ void change_print(FILE *file, const struct read_process *process, const struct r
 	case TRACE_CHANGE_THROTTLED:
 		function = change_function(process, change);
 		fputs("only counted from here on (throttled): ", file);
-		tool_text(file, read_function_name(process, function, buf, sizeof(buf)));
+		names_print(file, read_function_name(process, function, buf, sizeof(buf)));
 		fputs(" [", file);
 		tool_text(file,
 			read_path_base(read_object_path(

@@ -13,6 +13,8 @@
 #include <stdio.h>
 
 #include "tool/options.h"
+#include "tool/show/term/names.h"
+#include "tool/show/term/term.h"
 
 /* What the command line says. Each command has a struct of its own that begins with this one. */
 struct show_options {
@@ -33,7 +35,7 @@ struct xaudit_read_trace;
 	{ 0, "pid", "N", "only the process with this id", .take = options_number,           \
 		.most = INT32_MAX, .at = offsetof(struct show_options, pid),                \
 		.allowed = "the id of a process" },                                         \
-		OPTIONS_COLOR(offsetof(struct show_options, color)), OPTIONS_HELP, { 0 }
+		OPTIONS_COLOR(offsetof(struct show_options, color)), NAMES_ROW, TERM_ROW, OPTIONS_HELP, { 0 }
 #define SHOW_FORMAT(words, text)                                                            \
 	{ 0, "format", "FORMAT", text, .take = options_word,                                \
 		.at = offsetof(struct show_options, json), .allowed = words }

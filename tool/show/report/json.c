@@ -39,6 +39,7 @@ static void print_name(const struct report *report, const struct xaudit_read_row
 	case XAUDIT_READ_BY_FUNCTION:
 		printf("\"function\":");
 		json_string(stdout, row->name);
+		names_json(stdout, row->name);
 		putchar(',');
 		/* fall through */
 	case XAUDIT_READ_BY_LIBRARY:

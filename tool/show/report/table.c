@@ -46,7 +46,7 @@ static void print_name(const struct report *report, const struct report_line *li
 	switch (report->by) {
 	case XAUDIT_READ_BY_FUNCTION:
 		printf("  %s", color->name);
-		tool_text(stdout, row->name);
+		names_print(stdout, row->name);
 		printf("%s %s[", color->off, color->dim);
 		tool_text(stdout, base(row->library));
 		printf("]%s", color->off);
@@ -57,7 +57,7 @@ static void print_name(const struct report *report, const struct report_line *li
 		break;
 	case XAUDIT_READ_BY_LIBRARY:
 		printf("  %s", color->name);
-		tool_text(stdout, row->library);
+		term_text(stdout, row->library);
 		printf("%s\n", color->off);
 		break;
 	case XAUDIT_READ_BY_THREAD:
@@ -132,5 +132,6 @@ void report_table_print(const struct report *report)
 		print_name(report, line);
 	}
 	print_events(report);
+	term_rows(false);
 	print_remarks(report);
 }

@@ -1,0 +1,214 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What is shown on a terminal: names demangled, rows cut to its width, a pager that is waited for; and none of it in a
+# pipe, but for the names.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+need python3
+
+make_trace=$top_builddir/t/lib/make_trace
+[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+cd "$tmp" || exit 1
+# LSan would be a second voice on the terminal, and it can't look where ptrace is not allowed.
+ASAN_OPTIONS=detect_leaks=0
+unset COLUMNS PAGER LESS LV XAUDIT_PAGER
+TERM=xterm NO_COLOR=1
+export ASAN_OPTIONS TERM NO_COLOR
+
+"$make_trace" d <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libshapes.so
+object 2 /usr/lib/libcrate.so
+function 1 0 1 0x100 _ZNK6shapes7Polygon15number_of_sidesERKNS_6OptionEPKcidm
+function 1 0 2 0x200 _ZN6shapes5countIiEEvT_
+function 2 0 3 0x300 _RNvMNtCsdOmxBqW8nI2_1m6shapesINtB2_6CirclejE4areaB4_
+function 2 0 4 0x400 _ZN4core3fmt5write17h0123456789abcdefE
+function 2 0 5 0x500 plain
+thread 100 main
+entry 1 1000
+entry 2 1100
+entry 3 1110
+exit 3 1130
+entry 4 1140
+entry 5 1150
+exit 5 1151
+exit 4 1160
+exit 2 1200
+exit 1 2000
+END
+polygon='shapes::Polygon::number_of_sides(shapes::Option const&, char const*, int, double, unsigned long) const'
+
+xa() {
+	bounded 60 "$XAUDIT" "$@"
+}
+# on [OPTION of terminal.py]... xaudit...: what a terminal gets, without carriage returns; the status in $status.
+on() {
+	status=0
+	bounded 90 python3 "$top_srcdir/t/lib/terminal.py" "$@" >.on || status=$?
+	tr -d '\r' <.on
+}
+# names: of the rows of a report.
+names() {
+	sed -n 's/^ *[0-9]\{1,\}\( *[0-9]*\.[0-9]* .s\)\{1,\}  //p'
+}
+
+# ---- names ----
+
+is "$(xa report d | names)" "$polygon [libshapes.so]
+void shapes::count<int>(int) [libshapes.so]
+<m::shapes::Circle<usize>>::area [libcrate.so]
+core::fmt::write [libcrate.so]
+plain [libcrate.so]" 'report shows demangled names of C++ and Rust'
+is "$(xa report --no-demangle d | names)" '_ZNK6shapes7Polygon15number_of_sidesERKNS_6OptionEPKcidm [libshapes.so]
+_ZN6shapes5countIiEEvT_ [libshapes.so]
+_RNvMNtCsdOmxBqW8nI2_1m6shapesINtB2_6CirclejE4areaB4_ [libcrate.so]
+_ZN4core3fmt5write17h0123456789abcdefE [libcrate.so]
+plain [libcrate.so]' 'and with --no-demangle those of the trace'
+is "$(xa report --format=json d | jq -r '.functions[] | "\(.function) \(.demangled)"')" \
+	"_ZNK6shapes7Polygon15number_of_sidesERKNS_6OptionEPKcidm $polygon
+_ZN6shapes5countIiEEvT_ void shapes::count<int>(int)
+_RNvMNtCsdOmxBqW8nI2_1m6shapesINtB2_6CirclejE4areaB4_ <m::shapes::Circle<usize>>::area
+_ZN4core3fmt5write17h0123456789abcdefE core::fmt::write
+plain null" 'JSON has both, and no demangled name where it is the same'
+is "$(xa report --format=json --no-demangle d | jq '[.functions[] | has("demangled")] | any')" false \
+	'with --no-demangle it has the names of the trace alone'
+is "$(xa replay d | sed '1d; s/^[^|]*| //')" "$polygon {
+  void shapes::count<int>(int) {
+    <m::shapes::Circle<usize>>::area();
+    core::fmt::write() {
+      plain();
+    } /* core::fmt::write */
+  } /* void shapes::count<int>(int) */
+} /* $polygon */" 'replay writes no () behind a name that has its parameters'
+is "$(xa dump d | sed -n 's/.*  entry  *-  \(.*\)  .*/\1/p')" "$polygon
+void shapes::count<int>(int)
+<m::shapes::Circle<usize>>::area
+core::fmt::write
+plain" 'dump shows demangled names'
+is "$(xa dump --format=json d | jq -r 'select(.event == "entry") | .demangled' | sed -n 2p)" \
+	'void shapes::count<int>(int)' 'and in JSON it has both'
+
+cat >names.c <<'END'
+int f(void) __asm__("_ZN2ns1fEv");
+int f(void) { return 1; }
+int r(void) __asm__("_RNvCs1234_7mycrate3foo");
+int r(void) { return 2; }
+END
+$CC -shared -fPIC -o libnames.so names.c || bail 'no library'
+is "$(xa list libnames.so | grep -Eo '(ns|mycrate)::.*')" 'ns::f()
+mycrate::foo' 'list shows demangled names'
+is "$(xa list libnames.so 'ns::f' | sed -n '1s/: .*//p')" 'ns::f()' 'and finds a symbol by its demangled name'
+is "$(xa list libnames.so '_ZN2ns1fEv' | sed -n '1s/: .*//p')" 'ns::f()' 'by its raw one, too'
+is "$(xa list --no-demangle libnames.so 'ns::f()' | sed -n '1s/: .*//p')" '_ZN2ns1fEv' \
+	'by the demangled one also where that is not shown'
+is "$(xa list --format=json libnames.so | jq -r '.functions[] | select(.demangled) | "\(.name) \(.demangled)"')" \
+	'_ZN2ns1fEv ns::f()
+_RNvCs1234_7mycrate3foo mycrate::foo' 'in JSON it has both'
+
+# ---- width ----
+
+columns() {
+	LC_ALL=$1 on --columns="$2" "$XAUDIT" report --no-pager d | names
+}
+is "$(columns C.UTF-8 210)" "$(xa report d | names)" 'on a terminal of 210 columns nothing is cut'
+is "$(columns C.UTF-8 140)" 'shapes::Polygon::number_of_sides(s… [libshapes.so]
+void shapes::count<int>(int) [libshapes.so]
+<m::shapes::Circle<usize>>::area [libcrate.so]
+core::fmt::write [libcrate.so]
+plain [libcrate.so]' 'on one of 140 columns the longest name is cut, and its library is there'
+is "$(columns C 140 | head -n 1)" 'shapes::Polygon::number_of_sides... [libshapes.so]' \
+	'with three dots where the terminal knows no UTF-8'
+is "$(LC_ALL=C.UTF-8 on --columns=140 "$XAUDIT" report --no-pager d | python3 -c '
+import sys
+print(max(len(line.rstrip("\n")) for line in sys.stdin.buffer.read().decode().splitlines()))')" 140 \
+	'the widest row takes all 140 columns'
+is "$(COLUMNS=200 LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" report --no-pager d |
+	grep -c 'unsigned lon… \[libshapes.so\]$')" 1 \
+	'COLUMNS counts more than the terminal'
+is "$(COLUMNS=100 xa report d)" "$(xa report d)" 'in a pipe nothing is cut, whatever COLUMNS says'
+is "$(on --columns=80 "$XAUDIT" report --no-pager --format=json d)" "$(xa report --format=json d)" \
+	'nor is JSON, on a terminal'
+is "$(LC_ALL=C.UTF-8 on --columns=60 "$XAUDIT" replay --no-pager d | sed -n 2p)" \
+	'             [    100] | shapes::Polygon::number_of_sides… {' 'replay keeps what stands behind a name'
+is "$(LC_ALL=C.UTF-8 on --columns=40 "$XAUDIT" report --no-pager d | tail -n 1)" \
+	'0 events lost, 0 calls unfinished' 'a sentence is not cut'
+is "$(LC_ALL=C.UTF-8 on --columns=24 "$XAUDIT" report --no-pager d | tail -n 1)" \
+	'0 events lost, 0 calls unfinished' 'a longer one than the terminal is wide neither'
+is "$(LC_ALL=C.UTF-8 on --columns=100 "$XAUDIT" report --no-pager --color=always d | sed -n 3p | tr '\033' E)" \
+	"$(printf '%10d%13s%13s%13s%13s%13s%13s' 1 '1.000 us' '0.900 us' '1.000 us' '1.000 us' '1.000 us' \
+		'1.000 us')  E[36mshapes::P…E[0mE[2mE[0m" 'colours end where a row is cut'
+
+# ---- pager ----
+
+PAGER='sed "s/^/P:/"'
+export PAGER
+is "$(on --columns=300 "$XAUDIT" report d)" "$(xa report d | sed 's/^/P:/')" 'the pager is that of PAGER'
+for command in dump replay info 'list libnames.so'; do
+	case $command in list*) trace= ;; *) trace=d ;; esac
+	is "$(on --columns=300 "$XAUDIT" $command $trace)" "$(xa $command $trace | sed 's/^/P:/')" \
+		"xaudit ${command%% *} has one, too"
+done
+is "$(xa report d | grep -c P:)" 0 'in a pipe there is none'
+is "$(XAUDIT_PAGER='sed s/^/X:/' on "$XAUDIT" info d | cut -c1-2 | sort -u)" 'X:' 'XAUDIT_PAGER counts more'
+is "$(on --columns=300 "$XAUDIT" report --no-pager d)" "$(xa report d)" 'with --no-pager there is none'
+for none in '' cat; do
+	is "$(XAUDIT_PAGER=$none on --columns=300 "$XAUDIT" report d)" "$(xa report d)" \
+		"there is none if it is called '$none'"
+	is "$(PAGER=$none on --columns=300 "$XAUDIT" report d)" "$(xa report d)" "PAGER='$none' says so, too"
+done
+is "$(PAGER=no-such-pager-here on --columns=300 "$XAUDIT" report d)" "$(xa report d)" \
+	'a pager that is not there is done without'
+is "$(PAGER='cat >/dev/null; echo "$LESS $LV"' on "$XAUDIT" report d)" 'FRX -c' 'LESS and LV are set for it'
+is "$(LESS=R LV=-x PAGER='cat >/dev/null; echo "$LESS $LV"' on "$XAUDIT" report d)" 'R -x' 'where they were not set'
+is "$(PAGER='cat >/dev/null; sleep 1; echo END' on "$XAUDIT" report d)" END 'the command waits for its end'
+is "$(unset NO_COLOR; PAGER='grep -c "^.\[1m *Calls"' on "$XAUDIT" report d)" 1 'colours stay'
+PAGER='exit 3' on "$XAUDIT" report d >/dev/null
+is $status 0 'the status is that of the command, not of the pager'
+mkdir nothing
+is "$(on "$XAUDIT" report nothing)" \
+	'xaudit: no traced process in nothing; is it a folder that `xaudit record` made?' \
+	'without output there is no pager'
+on "$XAUDIT" report nothing >/dev/null
+is $status 1 'and the status is as ever'
+cp -R d damaged
+printf 'xxxx' | dd of=damaged/p100/t0 bs=1 seek=0 conv=notrunc 2>/dev/null
+xa report damaged >/dev/null 2>said
+on "$XAUDIT" report damaged >shown
+is $status 1 'of a damaged trace the status is 1, also through a pager'
+like "$(cat shown)" '^P:xaudit: damaged/p100/t0: offset 0: ' 'and what is said of that comes through the pager'
+on --stderr=err "$XAUDIT" report damaged >shown
+is "$(cat err)" "$(cat said)" 'messages go where they went, if that is no terminal'
+
+# Much more than a pipe holds.
+"$make_trace" long <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000000 9000000 8995005
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 foo
+thread 100 main
+loop 100000 10
+entry 1 1000
+exit 1 1005
+end
+END
+PAGER='head -n 1 | sed s/#/HEAD/' on "$XAUDIT" replay long >shown
+is "$(sed 's/  .*//' shown)" HEAD 'a pager that ends early ends the output'
+is $status 0 'that is no failure'
+PAGER='trap "" INT; echo READY; sleep 1; cat >/dev/null; echo PAGER ENDS' \
+	on --when=READY --send='\x03' "$XAUDIT" dump long >shown
+is $status 130 'a command that ^C ends, ends by SIGINT'
+like "$(tail -n 1 shown)" 'PAGER ENDS$' 'after its pager has ended'
+if command -v less >/dev/null; then
+	unset PAGER
+	is "$(on --columns=300 "$XAUDIT" report d | sed 's/\x1b\[[?0-9]*[a-zA-Z]//g; s/\x1b[>=]//; $d')" \
+		"$(xa report d)" 'less ends by itself if all fits on the screen'
+	on --rows=10 --when=foo --send=q "$XAUDIT" dump long >shown
+	is $status 0 'less has the keyboard: q ends it, and the command'
+	is "$(TERM=dumb on --rows=10 "$XAUDIT" dump long | wc -l)" 200000 'on a dumb terminal it is not started'
+else
+	skip 3 'no less'
+fi
+done_testing

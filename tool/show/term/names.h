@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of functions as people read them: symbols of C++ and Rust are demangled, by libiberty. A trace has raw names:
+ * these are what JSON calls "function", what rules and `xaudit record -F` take, and what rows are matched by. All views
+ * for people show a name by names_print(), or by names_shown() and tool_text(): a demangled name is no more to be
+ * trusted than a raw one, for its mangled form may say any character.
+ *
+ * A hostile name costs little: the work on one is bounded by its length, a result that is much longer than its name is
+ * given up, and results are kept in a table that is emptied when it gets large. One thread.
+ */
+#ifndef XAUDIT_TOOL_SHOW_TERM_NAMES_H
+#define XAUDIT_TOOL_SHOW_TERM_NAMES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tool/options.h"
+
+/* The row of the option that has all names stay as they are in the trace, for the command that runs. */
+#define NAMES_ROW                                                                                           \
+	{ 0, "no-demangle", NULL, "names of C++ and Rust as the object files have them", .take = names_take_raw }
+bool names_take_raw(const struct options_given *given);
+
+/* The demangled name; NULL where it is the same, or under --no-demangle. Valid until the next call of this file. */
+const char *names_demangled(const char *raw);
+
+/* What people are shown: the demangled name, or the raw one. NULL is NULL. As long valid as both. */
+const char *names_shown(const char *raw);
+
+/* What stands behind the name of a function that is called: "()", or nothing if the name has its parameters. */
+const char *names_call(const char *raw);
+
+/* names_shown(), through tool_text(). Where lines are cut to the terminal (term.h), it is the name that is cut. */
+void names_print(FILE *file, const char *raw);
+
+/* Writes ,"demangled":"..." where there is a demangled name, else nothing: to follow a member that has the raw one. */
+void names_json(FILE *file, const char *raw);
+
+/*
+ * Does a FUNC of a command line, a pattern as `xaudit record -F` takes it, without library, name this function: by its
+ * raw name, by the demangled one, or by that without parameters? --no-demangle does not matter.
+ */
+bool names_match(const char *pattern, const char *raw);
+
+#endif
