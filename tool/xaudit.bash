@@ -45,7 +45,7 @@ _xaudit()
 		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --depth= --time= --below= --throttle= --clock='
-			options+=' --start-disabled --prepare= --snapshot= --merge --config= --help'
+			options+=' --start-disabled --prepare= --snapshot= --merge --sched --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--depth|--time|--below'
 			takes+='|--throttle|--clock|--prepare|--snapshot|--config'

@@ -81,6 +81,7 @@ struct rules {
 	/* any process of the same user may run `xaudit ctl` on this one (Yama); default: yes if XAUDIT_RULES is set */
 	int control_any;
 	int merge;	 /* MADV_MERGEABLE on patched pages */
+	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
 	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *source;
 	const char *file;   /* the configuration that was read; NULL: none */

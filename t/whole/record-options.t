@@ -49,7 +49,7 @@ ok 'nothing was made by all this' test ! -e xaudit.data
 # ---- what the module finds ----
 # trace: the other lines of [trace] that the module finds.
 trace() {
-	printf '%s\n' "$environment" | sed -n '/^follow = /,/^merge = /p'
+	printf '%s\n' "$environment" | sed -n '/^follow = /,/^sched = /p'
 }
 environment
 is "$(trace)" 'follow = yes
@@ -63,10 +63,11 @@ throttle = off
 depth = off
 time = off
 control = any
-merge = no' 'no option: all that is recorded is written, and any process of the user may control it'
+merge = no
+sched = no' 'no option: all that is recorded is written, and any process of the user may control it'
 environment -m ring --ring=1M --size-limit 2G --overflow drop --start-disabled --prepare all --throttle=20% -D 3 -t \
 	1.5ms -C 'a*@lib*' --below b \
-	--snapshot exit --snapshot crash,signal:SIGUSR2 --merge
+	--snapshot exit --snapshot crash,signal:SIGUSR2 --merge --sched
 is "$(trace)" 'follow = yes
 mode = ring
 ring = 1048576
@@ -83,7 +84,8 @@ snapshot = signal:USR2
 snapshot = exit
 snapshot = crash
 control = any
-merge = yes' 'each option is a key of the configuration'
+merge = yes
+sched = yes' 'each option is a key of the configuration'
 is "$(rules)" "$default" 'and none of them changes what is traced'
 printf '[trace]\nmode = ring\nring = 1M\ndepth = 3\nfollow = no\ncontrol = owner\nbelow = a b\nsnapshot = exit\n'\
 'throttle = 5%%\n' >xaudit.conf
@@ -101,7 +103,8 @@ time = off
 below = c
 snapshot = exit
 control = owner
-merge = no' 'options win over the configuration, key by key; its other keys hold in every process'
+merge = no
+sched = no' 'options win over the configuration, key by key; its other keys hold in every process'
 rm xaudit.conf
 
 # ---- afterwards ----

@@ -7,8 +7,8 @@
  * mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
  * The layers, each of which uses only those named before it: error, clock; file; family; process; meta; names, base,
- * load; folder. Beside the last four, on process: chunks, stream, events, counts. On all of them: merge, state. decode,
- * calls and stacks use none of them. api/, what is public, uses all.
+ * load; folder. Beside the last four, on process: chunks, stream, events, counts. On all of them: merge, state. On
+ * folder alone: sched/. decode, calls and stacks use none of them. api/, what is public, uses all.
  *
  * One thread reads a folder; different folders may be read by different threads. Nothing here is async-signal-safe.
  */

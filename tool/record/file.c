@@ -30,8 +30,8 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Reads all clocks as close together as can be had: an interrupt between two of them would bend the conversion. */
-static struct trace_pair read_pair(void)
+/* An interrupt between two clocks would bend the conversion. */
+struct trace_pair record_pair(void)
 {
 	struct trace_pair best = {0};
 	uint64_t smallest = UINT64_MAX;
@@ -81,7 +81,7 @@ static void put_quoted(FILE *to, const char *word)
 
 static void put_pair(FILE *to)
 {
-	struct trace_pair pair = read_pair();
+	struct trace_pair pair = record_pair();
 
 	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
 }

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "format/index.h"
+#include "format/sched.h"
 #include "runtime/output.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
@@ -157,7 +158,7 @@ static int clear_trace(int fd, bool remove)
 			error = clear_folder(fd, e->d_name, is_of_process, remove);
 		else if (!strcmp(e->d_name, RECORD_INDEXES))
 			error = clear_folder(fd, RECORD_INDEXES, is_index, remove);
-		else if (strcmp(e->d_name, "record"))
+		else if (strcmp(e->d_name, "record") && strcmp(e->d_name, SCHED_NAME))
 			error = ENOTEMPTY;
 		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
 			error = errno;
@@ -466,6 +467,7 @@ void record_folder_begun(struct record_folder *folder)
 void record_folder_undo(struct record_folder *folder)
 {
 	unlinkat(folder->fd, "record", 0);
+	unlinkat(folder->fd, SCHED_NAME, 0);
 	clear_folder(folder->fd, RECORD_INDEXES, is_index, true);
 	if (folder->made && unlinkat(folder->parent, folder->name, AT_REMOVEDIR) == 0)
 		restore_names(folder);

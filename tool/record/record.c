@@ -103,6 +103,8 @@ static const struct options_row rows[] = {
 		.take = take_snapshot, AT(snapshots) },
 	{ 0, "merge", NULL, "let the kernel share patched pages between processes (KSM)",
 		.take = options_flag, AT(merge) },
+	{ 0, "sched", NULL, "record when threads are on processors, as the kernel tells; report shows it",
+		.take = options_flag, AT(sched) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
 	OPTIONS_HELP_LETTER,
 	{ 0 },
@@ -145,10 +147,17 @@ static void begun(void *folder)
 	record_folder_begun(folder);
 }
 
+static int begin(int pid)
+{
+	record_sched_start(pid);
+	return 0;
+}
+
 static int run(const struct record_options *options)
 {
 	struct record_folder folder;
-	const struct record_watcher watcher = {.begun = begun, .context = &folder};
+	const struct record_watcher watcher = {
+		.begin = begin, .begun = begun, .ended = record_sched_ended, .context = &folder };
 	struct record_objects objects;
 	struct record_indexes left = { 0 };
 	struct rules rules = { 0 };
@@ -168,6 +177,7 @@ static int run(const struct record_options *options)
 	if (record_folder_make(&folder, output) < 0)
 		goto out;
 	record_indexes_aside(&left, &folder);
+	record_sched_make(&folder, &rules);
 	if (record_folder_begin(&folder, options->command) < 0) {
 		record_folder_undo(&folder);
 		goto out;
@@ -177,6 +187,7 @@ static int run(const struct record_options *options)
 	record_early_start(&folder);
 	record_drain_start(&folder);
 	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
+	record_sched_stop();
 	record_drain_stop();
 	record_early_stop();
 	if (failure) {

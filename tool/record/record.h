@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of `xaudit record`; record.c calls them in the order in which they stand here. All is done by one thread,
- * but for broker.c, drain_thread.c and early.c, which have their own.
+ * but for broker.c, drain_thread.c, early.c and sched.c, which have their own.
  */
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H
@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "audit/rules/keys.h"
+#include "format/trace.h"
 
 /* As in coreutils: a failure before the command ran can be told from the command's own exit status. */
 enum record_status {
@@ -31,7 +32,7 @@ struct record_options {
 	const char *output, *config;	     /* NULL: not given */
 	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
-	bool start_disabled, merge;
+	bool start_disabled, merge, sched;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;
 };
@@ -125,6 +126,9 @@ void record_folder_close(struct record_folder *folder);
 int record_folder_begin(struct record_folder *folder, char **command);
 int record_folder_end(struct record_folder *folder, int status);
 
+/* Reads all clocks, as close together as can be had; any thread. */
+struct trace_pair record_pair(void);
+
 /*
  * Does an entry of a trace have the form "p123" or "p123.4"? And one of a process folder "t0" or "t0.3" (in version 1
  * "r0", "c0")?
@@ -190,6 +194,21 @@ void record_drain_stop(void);
  */
 bool record_drain_leave(const char *name, int folder);
 
+/* ---- tool/record/sched.c: context switches ---- */
+
+/* Makes DIR/sched, if the rules ask for it. To be called before record_folder_begin(). */
+void record_sched_make(const struct record_folder *folder, const struct rules *rules);
+
+/*
+ * Starts a thread that writes it, until record_sched_stop(), of the process pid, which has not executed the command
+ * yet, and all that it will start. If the kernel gives no switches that is said in one line.
+ */
+void record_sched_start(pid_t pid);
+
+/* The process has ended, but its number is still its own. */
+void record_sched_ended(pid_t pid);
+void record_sched_stop(void);
+
 /* ---- tool/record/early.c: families that end before the command does ---- */
 
 /*
@@ -245,6 +264,7 @@ extern const char *record_speaker;
 struct record_watcher {
 	int (*begin)(int pid); /* before it begins; returns 0, or -1 after one line on stderr: then it never does */
 	void (*begun)(void *context);	    /* it executes; not called if wait is set */
+	void (*ended)(int pid);		    /* before it is waited for; not called if wait is set */
 	void (*wait)(int pid, int *status); /* until it has ended; it calls waitpid itself, for *status */
 	void *context;
 };

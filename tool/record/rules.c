@@ -129,6 +129,8 @@ static void put_options(FILE *to, const struct record_options *options)
 		fputs("enabled = no\n", to);
 	if (options->merge)
 		fputs("merge = yes\n", to);
+	if (options->sched)
+		fputs("sched = yes\n", to);
 }
 
 static void put_number(FILE *to, const char *key, uint64_t value, const char *unit)

@@ -153,6 +153,8 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		 */
 		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
+		if (!watcher->wait && watcher->ended)
+			watcher->ended(pid);
 		record_signals_send_to(0);
 		while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
 			;
