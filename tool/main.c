@@ -63,6 +63,13 @@ void tool_error(const char *command, const char *format, ...)
 	errno = keep;
 }
 
+const char *tool_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 int tool_colour(const char *option, int fd)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -41,6 +41,9 @@ void tool_error(const char *command, const char *format, ...) __attribute__((for
  */
 void tool_text(FILE *file, const char *text);
 
+/* Last component of a path. */
+const char *tool_base(const char *path);
+
 /*
  * Are colours wanted on fd? option: the value of --color (always, never, auto), or NULL. --color decides, then NO_COLOR
  * (set and not empty), then whether fd is a terminal and TERM is not dumb. Returns 1, 0, or -1 for another word.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # upward LAYERS FILE...: symbols that an object file among them, or a member of an archive, needs of one that comes
-# later in LAYERS, a list of names without .o and without libtool's and automake's prefix. For tests; needs nm.
+# later in LAYERS, a list of names without .o, folder, and libtool's and automake's prefix. For tests; needs nm.
 upward() {
 	order=$1
 	shift
@@ -13,7 +13,7 @@ upward() {
 	NF > 1 {
 		member = $1
 		sub(/\.o:.*/, "", member)
-		sub(/.*[:-]/, "", member)
+		sub(/.*[:\/-]/, "", member)
 		if (!(member in rank)) {
 			print member " is in no layer"
 			rank[member] = 999

@@ -72,7 +72,10 @@ is "$(upward "$layers" $runtime)" '' 'no file of runtime/ needs one that stands 
 is "$(imports $machine $runtime $live)" '' \
 	'what program threads run calls no function of libc, nor of the rest of audit/'
 
-is "$(upward "$reader_layers" $reader)" '' 'no file of the reader needs one that stands on it'
+set -- "$top_builddir"/tool/read/.libs/*.o "$top_builddir"/tool/read/sched/.libs/*.o
+is "$(upward "$reader_layers" "$@")" '' 'no file of the reader needs one that stands on it'
+is "$(nm -u "$@" | grep -o -w -e 'xaudit_read_[a-z_]*' -e 'read_api_[a-z_]*' | LC_ALL=C sort -u)" '' \
+	'nor does one need what its public functions are made of'
 imports $reader >"$tmp/needed"
 ok 'the reader needs something of libc' grep -qx pread "$tmp/needed"
 says='std(out|err)|v?f?printf|f?puts|f?putc.*|fwrite|perror|v?errx?|v?warnx?'

@@ -9,7 +9,7 @@
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
 #include "tool/options.h"
-#include "tool/read/names.h"
+#include "tool/read/api/xaudit-read.h"
 #include "tool/tool.h"
 
 /* A tree that grows for ever is left at some time. */
@@ -99,7 +99,7 @@ static void print_result(
 	print_pause(pause);
 	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
 		print_line(r->refused[i], "function", "functions",
-			read_reason_phrase(i) ? read_reason_phrase(i) : "the module does not say why");
+			xaudit_read_reason_phrase(i) ? xaudit_read_reason_phrase(i) : "the module does not say why");
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 	print_line(written->refused_position, "site", "sites",

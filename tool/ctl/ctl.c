@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,9 @@
 #include "tool/memory.h"
 #include "tool/options.h"
 #include "tool/show/open.h"
+#include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/family.h"
-#include "tool/read/folder.h"
-#include "tool/read/state.h"
+#include "tool/read/api/xaudit-read.h"
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)
@@ -257,16 +257,20 @@ static char *process_in(const char *path)
 			found[n - 1] = '\0';
 		return found;
 	}
-	struct read_folder *folder = show_open(path, 0);
-	if (!folder)
+	struct xaudit_read_trace *trace = show_trace(path, 0);
+	if (!trace)
 		return NULL;
-	const char *name = folder->process[0]->path;
-	if (folder->processes == 1)
-		found = memory_text(name, strlen(name));
-	else
-		tool_error("ctl", "%s holds traces of %u processes: name one of them, such as %s", path,
-			folder->processes, name);
-	read_folder_close(folder);
+	const struct xaudit_read_trace_info *info = xaudit_read_trace_info(trace);
+	const char *first = xaudit_read_process_head(xaudit_read_process(trace, 0))->name;
+	char *name = memory_format("%s/%s", info->path, first);
+	if (info->processes == 1) {
+		found = name;
+	} else {
+		tool_error("ctl", "%s holds traces of %" PRIu32 " processes: name one of them, such as %s", path,
+			info->processes, name);
+		free(name);
+	}
+	xaudit_read_close(trace);
 	return found;
 }
 
@@ -287,13 +291,13 @@ static bool trace_of(struct ctl_trace *trace, const struct ctl_targets *targets,
 }
 
 /* Does the process write there? Not if that is a copy of a trace, or another process has got the number meanwhile. */
-static bool writes_to(const struct ctl_process *process, const struct read_process *trace)
+static bool writes_to(const struct ctl_process *process, const struct xaudit_read_head *head)
 {
 	uint32_t place;
 	char *other = ctl_folder(process, &place);
 	struct stat a, b;
-	bool same = other && !stat(other, &a) && !stat(trace->family->path, &b) && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino && place == trace->place;
+	bool same = other && !stat(other, &a) && !stat(head->folder, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino && place == head->place;
 
 	free(other);
 	return same;
@@ -303,21 +307,21 @@ static bool writes_to(const struct ctl_process *process, const struct read_proce
 static pid_t living(const char *path)
 {
 	char *name = process_in(path);
-	struct read_folder *folder = name ? show_open_process("ctl", name, 0) : NULL;
+	struct xaudit_read_trace *trace = name ? show_trace_process("ctl", name, 0) : NULL;
 	pid_t pid = 0;
 
-	if (folder) {
-		struct read_process *trace = folder->process[0];
+	if (trace) {
+		struct xaudit_read_process *of = xaudit_read_process(trace, 0);
+		const struct xaudit_read_head *head = xaudit_read_process_head(of);
 		struct ctl_process process;
 
-		pid = (pid_t)trace->head.pid;
-		read_process_load(trace);
-		show_need_memory(folder);
-		const char *end = read_process_state_end(read_process_state(trace));
+		pid = (pid_t)head->pid;
+		const char *end = show_state_end(xaudit_read_process_state(of));
+		show_trace_need_memory(trace);
 		if (!end && !ctl_open(&process, pid)) {
 			pid = 0;
 		} else if (!end) {
-			if (!writes_to(&process, trace))
+			if (!writes_to(&process, head))
 				end = "writes to another folder now";
 			ctl_close(&process);
 		}
@@ -327,7 +331,7 @@ static pid_t living(const char *path)
 				(int)pid, name, end);
 			pid = 0;
 		}
-		read_folder_close(folder);
+		xaudit_read_close(trace);
 	}
 	free(name);
 	return pid;
@@ -495,7 +499,7 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		ctl_targets_add(targets, number(argv[0]));
 	if (!targets->named && !targets->trees && !targets->names) {
 		/* A folder whose name is a number is ./NUMBER. */
-		if (!is_folder(argv[0]) && !read_folder_may_be_process(argv[0])) {
+		if (!is_folder(argv[0]) && !xaudit_read_may_be_process(argv[0])) {
 			tool_error("ctl", "'%s' is no process id, and no trace folder", argv[0]);
 			return TOOL_USAGE;
 		}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>   /* unlinkat */
 
+#include "format/trace.h"
 #include "runtime/output.h"
 #include "runtime/snapshot_copy.h"
 #include "tool/ctl/folder.h"
@@ -16,8 +17,7 @@
 #include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
-#include "tool/read/family.h"
-#include "tool/read/folder.h"
+#include "tool/read/api/xaudit-read.h"
 
 #define FOLDERS_MAX 100000
 
@@ -61,15 +61,15 @@ static void remove_copy(int fd, const char *process, int to)
 /* Why there are no events. */
 static const char *why_nothing(const struct ctl_trace *from)
 {
-	struct read_folder *folder = show_open_process("ctl", from->path, from->place);
+	struct xaudit_read_trace *trace = show_trace_process("ctl", from->path, from->place);
+	const struct xaudit_read_head *head = trace ? xaudit_read_process_head(xaudit_read_process(trace, 0)) : NULL;
 	const char *why = "nothing that is switched on was called up to now";
 
-	if (folder && folder->process[0]->head.mode == TRACE_MODE_COUNT)
+	if (head && head->mode == TRACE_MODE_COUNT)
 		why = "in mode count, calls are only counted";
-	else if (folder && !folder->process[0]->head.recording)
+	else if (head && !head->recording)
 		why = "recording is stopped";
-	if (folder)
-		read_folder_close(folder);
+	xaudit_read_close(trace);
 	return why;
 }
 
@@ -91,23 +91,23 @@ static void tell(const struct ctl_trace *from, const struct snapshot_copied *cop
 /* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
 static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
-	struct read_folder *folder = show_open_process(NULL, from->path, from->place);
+	struct xaudit_read_trace *trace = show_trace_process(NULL, from->path, from->place);
 	int to = -1, status = TOOL_FAILED;
 	struct snapshot_copied copied;
 
-	if (!folder) {
+	if (!trace) {
 		tool_error(
 			"ctl", "the trace in %s can't be copied to %s: its meta file is damaged", from->path, output);
 		return TOOL_FAILED;
 	}
-	const struct read_process *process = folder->process[0];
-	char *base = process->place ? memory_format("p%" PRIu32, process->head.pid)
-				    : memory_text(process->family->name, strlen(process->family->name));
-	int source = open(process->family->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct xaudit_read_head *head = xaudit_read_process_head(xaudit_read_process(trace, 0));
+	const char *own = tool_base(head->folder);
+	char *base = head->place ? memory_format("p%" PRIu32, head->pid) : memory_text(own, strlen(own));
+	int source = open(head->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	long r = source < 0 ? -errno : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
-		r = snapshot_copy(source, to, process->place, &copied);
+		r = snapshot_copy(source, to, head->place, &copied);
 	}
 	if (r) {
 		remove_copy(fd, base, to);
@@ -123,7 +123,7 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	if (source >= 0)
 		close(source);
 	free(base);
-	read_folder_close(folder);
+	xaudit_read_close(trace);
 	return status;
 }
 
@@ -161,7 +161,7 @@ int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int
 		tool_error("ctl", "snapshot takes no '%s'; -o names the folder", argv[first]);
 		return TOOL_USAGE;
 	}
-	const char *base = read_path_base(trace->path);
+	const char *base = tool_base(trace->path);
 	char *number = pid ? memory_format("%" PRIu32, pid)
 			   : memory_text(base + (*base == 'p'), strcspn(base + (*base == 'p'), "."));
 	int fd, status = TOOL_FAILED;

@@ -46,11 +46,11 @@ static void print_object(const struct status_object *object, bool alive)
 		if (!k->functions && !k->sites)
 			continue;
 		if (alive)
-			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " sites  %8" PRIu64 " on\n", info_kind(kind),
-				k->functions, k->sites, k->on);
+			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " sites  %8" PRIu64 " on\n",
+				xaudit_read_kind_word(kind), k->functions, k->sites, k->on);
 		else
-			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " on\n", info_kind(kind), k->functions,
-				k->on);
+			printf("  %-9s %8" PRIu64 " functions  %8" PRIu64 " on\n", xaudit_read_kind_word(kind),
+				k->functions, k->on);
 	}
 	if (object->has_pages)
 		printf("  text      %8" PRIu64 " pages      %8" PRIu64 " patched: %" PRIu64 " kB private, %" PRIu64
@@ -64,7 +64,7 @@ static void print(const struct status *s)
 
 	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "",
 		s->switched_off ? ", xaudit has switched itself off" : "");
-	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", read_mode_word(s->mode));
+	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", xaudit_read_mode_word(s->mode));
 	printf("Trace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
@@ -111,7 +111,7 @@ static void json_object(const struct status_object *object, bool alive)
 		const struct status_kind *k = &object->kind[kind];
 		if (!k->functions && !k->sites)
 			continue;
-		printf("%s\"%s\":{\"functions\":%" PRIu64, between, info_kind(kind), k->functions);
+		printf("%s\"%s\":{\"functions\":%" PRIu64, between, xaudit_read_kind_word(kind), k->functions);
 		number("sites", k->sites, alive);
 		number("on", k->on, true);
 		printf("}");
@@ -131,7 +131,7 @@ static void json(const struct status *s)
 	json_string(stdout, s->folder);
 	printf(",\"off\":%s,\"recording\":%s,\"mode\":", s->switched_off ? "true" : "false",
 		s->recording ? "true" : "false");
-	json_string(stdout, read_mode_word(s->mode));
+	json_string(stdout, xaudit_read_mode_word(s->mode));
 	number("threads", s->threads, s->has_events);
 	number("events", s->events, s->has_events);
 	if (s->estimated)

@@ -13,7 +13,6 @@
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
-#include "tool/read/folder.h"
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
 {
@@ -134,7 +133,7 @@ static bool is_named(const struct ctl_targets *targets, pid_t pid)
 	program[n > 0 ? n : 0] = '\0';
 	for (size_t i = 0; i < targets->names; i++)
 		if (rules_glob(targets->name[i], name) ||
-			(n > 0 && rules_glob(targets->name[i], read_path_base(program))))
+			(n > 0 && rules_glob(targets->name[i], tool_base(program))))
 			return true;
 	return false;
 }

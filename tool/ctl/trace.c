@@ -10,49 +10,58 @@
 #include "tool/show/info.h"
 #include "tool/show/open.h"
 #include "tool/memory.h"
-#include "tool/read/state.h"
+#include "tool/show/show.h"
 
 #define EVENT_BYTES (64ul << 20) /* to be read, of each process: a tenth of a second */
 
-static void take_sums(struct status *status, struct read_process *process)
+static void take_amounts(struct status *status, struct xaudit_read_process *process)
 {
-	struct info_sums sums;
+	const struct xaudit_read_head *head = xaudit_read_process_head(process);
+	struct xaudit_read_amounts amounts = { .size = sizeof(amounts) };
 
-	info_estimate(&sums, process, EVENT_BYTES);
+	xaudit_read_process_amounts(process, EVENT_BYTES, &amounts);
 	status->has_events = true;
-	status->threads = sums.threads;
-	status->events = sums.events;
-	status->estimated = sums.estimated;
-	status->counted = sums.counted;
-	status->lost = sums.lost;
-	status->disk = sums.disk;
-	status->mode = process->head.mode;
-	status->recording = process->head.recording;
-	status->switched_off = (process->head.flags & TRACE_OFF) != 0;
+	status->threads = amounts.threads;
+	status->events = amounts.events;
+	status->estimated = amounts.estimated;
+	status->counted = amounts.counted;
+	status->lost = amounts.lost;
+	status->disk = amounts.disk;
+	status->mode = head->mode;
+	status->recording = head->recording;
+	status->switched_off = head->off;
+}
+
+/* The path that names a process. */
+static char *path_of(const struct xaudit_read_trace *trace, struct xaudit_read_process *process)
+{
+	return memory_format("%s/%s", xaudit_read_trace_info(trace)->path, xaudit_read_process_head(process)->name);
 }
 
 void status_events(struct status *status)
 {
-	struct read_folder *folder = status->folder ? show_open_process("ctl", status->folder, status->place) : NULL;
+	struct xaudit_read_trace *trace =
+		status->folder ? show_trace_process("ctl", status->folder, status->place) : NULL;
 
-	if (!folder)
+	if (!trace)
 		return;
-	take_sums(status, folder->process[0]);
-	show_need_memory(folder);
+	struct xaudit_read_process *process = xaudit_read_process(trace, 0);
+	take_amounts(status, process);
+	show_trace_need_memory(trace);
 	free(status->folder);
-	status->folder = memory_text(folder->process[0]->path, strlen(folder->process[0]->path));
-	read_folder_close(folder);
+	status->folder = path_of(trace, process);
+	xaudit_read_close(trace);
 }
 
-static void take_object(struct status *status, const struct read_object *object)
+static void take_object(struct status *status, const struct xaudit_read_process_object *object)
 {
 	struct status_object *to;
 
 	status->object = memory_resize(status->object, status->objects + 1, sizeof(*to));
 	to = &status->object[status->objects++];
-	*to = (struct status_object){ .path = memory_text(read_object_path(object), strlen(read_object_path(object))) };
+	*to = (struct status_object){ .path = memory_text(object->path, strlen(object->path)) };
 	for (uint32_t i = 0; i < object->sites; i++) {
-		const struct trace_site_count *site = &object->site[i];
+		const struct xaudit_read_sites *site = &object->site[i];
 		if (site->kind >= TRACE_KIND_COUNT)
 			continue;
 		bool on = site->reason == TRACE_REASON_TRACED || site->reason == TRACE_REASON_ENTRY_ONLY;
@@ -68,34 +77,39 @@ static void take_object(struct status *status, const struct read_object *object)
 	to->private_kb = info_private(object) / 1024;
 }
 
-static void take(struct status *status, struct read_process *process)
+static void take(struct status *status, struct xaudit_read_trace *trace, struct xaudit_read_process *process)
 {
-	read_process_load(process);
-	*status = (struct status){ .pid = process->head.pid,
-		.folder = memory_text(process->path, strlen(process->path)) };
-	status->end = read_process_state_end(read_process_state(process));
-	take_sums(status, process);
-	for (uint32_t i = 0; i < read_process_objects(process); i++)
-		if (read_process_object(process, i))
-			take_object(status, read_process_object(process, i));
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+
+	if (!facts)
+		memory_failed();
+	*status = (struct status){
+		.pid = xaudit_read_process_head(process)->pid,
+		.folder = path_of(trace, process),
+		.end = show_state_end(xaudit_read_process_state(process)),
+	};
+	take_amounts(status, process);
+	for (uint32_t i = 0; i < facts->objects; i++)
+		take_object(status, xaudit_read_process_object(process, i));
 }
 
 struct status *status_trace(const char *path, size_t *count, int *damage)
 {
 	char *meta = memory_format("%s/meta", path), *own = memory_text(path, strlen(path));
-	struct read_folder *folder;
+	struct xaudit_read_trace *trace;
 	struct status *status = NULL;
 
 	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
 		own[n - 1] = '\0';
-	folder = access(meta, F_OK) == 0 ? show_open_process("ctl", own, 0) : show_open(own, 0);
-	if (folder) {
-		*count = folder->processes;
-		status = memory_zeroed(folder->processes ? folder->processes : 1, sizeof(*status));
-		for (unsigned i = 0; i < folder->processes; i++)
-			take(&status[i], folder->process[i]);
-		*damage = show_damage(&folder->damage);
-		read_folder_close(folder);
+	trace = access(meta, F_OK) == 0 ? show_trace_process("ctl", own, 0) : show_trace(own, 0);
+	if (trace) {
+		uint32_t processes = xaudit_read_trace_info(trace)->processes;
+		*count = processes;
+		status = memory_zeroed(processes, sizeof(*status));
+		for (uint32_t i = 0; i < processes; i++)
+			take(&status[i], trace, xaudit_read_process(trace, i));
+		*damage = show_trace_damage(trace);
+		xaudit_read_close(trace);
 	}
 	free(meta);
 	free(own);

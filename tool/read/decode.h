@@ -109,20 +109,6 @@ static inline size_t read_decode_payload(uint64_t word)
 	return read_decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
 }
 
-/*
- * A stack's number in two parts, for people: its memory, and how many stacks were there before it; 0 of these is not
- * shown.
- */
-static inline uint32_t read_decode_stack_place(uint32_t stack)
-{
-	return stack & ((1u << TRACE_STACK_BITS) - 1);
-}
-
-static inline uint32_t read_decode_stack_turn(uint32_t stack)
-{
-	return stack >> TRACE_STACK_BITS;
-}
-
 /* Was nothing written to this word yet? */
 static inline bool read_decode_is_hole(uint64_t word)
 {

@@ -65,7 +65,8 @@ struct read_process {
 	struct read_family *family; /* the family whose file it is in */
 	uint32_t place;	       /* of its head */
 	bool bad;	       /* it can't be read */
-	bool selected;	       /* tool/record/after.c: something is traced in it */
+	bool selected;
+	bool chosen;	       /* its records tell of functions, as far as was looked */
 	/*
 	 * The name that people are shown: "p123", the name of its folder; for a forked process "p<pid>" if no other
 	 * process has that name, else "p<folder>/<place>". And DIR/name.

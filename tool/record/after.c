@@ -24,11 +24,7 @@
 #include "audit/site/kinds.h"
 #include "format/trace.h"
 #include "tool/tool.h"
-#include "tool/read/family.h"
-#include "tool/read/folder.h"
-#include "tool/read/meta.h"
-#include "tool/read/names.h"
-#include "tool/read/state.h"
+#include "tool/read/api/xaudit-read.h"
 
 /* Reasons that hold for a whole object: objects are counted for them, not the numbers in the record. */
 #define OF_OBJECT(reason)                                                                                              \
@@ -58,210 +54,122 @@ struct found {
 	struct reasons reasons;
 };
 
-/* What is known of one process while its records are read. */
-struct summary {
-	char *exe;
-	bool selected;
-	unsigned objects, chosen, kinds;
-	struct trace_sites **sites; /* by object: the newest record; NULL: none */
-	uint32_t room;
-	bool no_memory;
-};
-
-static void take_exe(struct summary *summary, const struct trace_text *text)
+static void add_sites(struct reasons *reasons, const struct xaudit_read_process_object *object)
 {
-	if (text->what != TRACE_TEXT_EXE || text->length > text->head.size - sizeof(*text))
-		return;
-	summary->exe = strndup(text->text, text->length);
-	summary->no_memory |= !summary->exe;
-}
+	uint64_t seen = 0;
 
-static void take_object(struct summary *summary, const struct trace_object *object)
-{
-	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
-		return;
-	summary->objects++;
-	summary->chosen += object->kinds != 0;
-	summary->kinds |= object->kinds;
-}
+	for (uint32_t i = 0; i < object->sites; i++) {
+		const struct xaudit_read_sites *entry = &object->site[i];
 
-static void take_sites(struct summary *summary, const struct trace_sites *sites)
-{
-	if (sites->object > 1u << 20)
-		return;
-	if (sites->object >= summary->room) {
-		uint32_t room = sites->object + 64;
-		struct trace_sites **more = reallocarray(summary->sites, room, sizeof(*more));
-
-		summary->no_memory |= !more;
-		if (!more)
-			return;
-		memset(more + summary->room, 0, (room - summary->room) * sizeof(*more));
-		summary->sites = more;
-		summary->room = room;
-	}
-	struct trace_sites *copy = realloc(summary->sites[sites->object], sites->head.size);
-	summary->no_memory |= !copy;
-	if (!copy)
-		return;
-	memcpy(copy, sites, sites->head.size);
-	summary->sites[sites->object] = copy;
-}
-
-/* Reads records as far as it takes to know that something was selected. Damage ends it early: the readers will tell. */
-static void read_records(struct summary *summary, struct read_meta *meta)
-{
-	const struct trace_record *record;
-
-	while (!summary->selected && !summary->no_memory && (record = read_meta_next(meta, false))) {
-		switch (record->type) {
-		case TRACE_REC_TEXT:
-			if (!summary->exe && record->size >= sizeof(struct trace_text))
-				take_exe(summary, (const void *)record);
-			break;
-		case TRACE_REC_OBJECT:
-			if (record->size >= sizeof(struct trace_object))
-				take_object(summary, (const void *)record);
-			break;
-		case TRACE_REC_FUNCTIONS:
-			summary->selected = true;
-			break;
-		case TRACE_REC_SITES:
-			if (record->size >= sizeof(struct trace_sites))
-				take_sites(summary, (const void *)record);
-			break;
-		}
-	}
-	read_meta_end(meta);
-}
-
-/* A forked process begins with what its parent had. */
-static void summarize(struct summary *summary, struct read_process *process)
-{
-	struct read_process *parent = read_process_parent(process);
-	struct read_meta meta;
-
-	if (parent) {
-		read_meta_begin_inherited(&meta, parent, process->head.parent_used);
-		read_records(summary, &meta);
-	}
-	read_meta_begin(&meta, process, 0);
-	read_records(summary, &meta);
-}
-
-static void add_reasons(struct reasons *reasons, const struct summary *summary)
-{
-	for (uint32_t object = 0; object < summary->room; object++) {
-		const struct trace_sites *sites = summary->sites[object];
-		uint64_t seen = 0;
-
-		if (!sites)
+		/*
+		 * Guards raise no events, switched on or not. And event sleds that are left alone are no functions.
+		 */
+		if (entry->reason >= TRACE_REASON_COUNT || !kind_has(entry->kind, KIND_EVENTS) ||
+			entry->reason == TRACE_REASON_EVENT_LEFT)
 			continue;
-		for (uint32_t i = 0;
-			i < sites->count && i < (sites->head.size - sizeof(*sites)) / sizeof(sites->site[0]); i++) {
-			const struct trace_site_count *entry = &sites->site[i];
-
-			/*
-			 * Guards raise no events, switched on or not. And event sleds that are left alone are no
-			 * functions.
-			 */
-			if (entry->reason >= TRACE_REASON_COUNT || !kind_has(entry->kind, KIND_EVENTS) ||
-				entry->reason == TRACE_REASON_EVENT_LEFT)
-				continue;
-			if (OF_OBJECT(entry->reason))
-				;
-			else if (kind_has(entry->kind, KIND_BOUND))
-				reasons->bindings[entry->reason] += entry->count;
-			else
-				reasons->functions[entry->reason] += entry->count;
-			/* One object may have the same reason for several kinds. */
-			if (!(seen & 1ull << entry->reason))
-				reasons->objects[entry->reason]++;
-			seen |= 1ull << entry->reason;
-		}
+		if (OF_OBJECT(entry->reason))
+			;
+		else if (kind_has(entry->kind, KIND_BOUND))
+			reasons->bindings[entry->reason] += entry->count;
+		else
+			reasons->functions[entry->reason] += entry->count;
+		/* One object may have the same reason for several kinds. */
+		if (!(seen & 1ull << entry->reason))
+			reasons->objects[entry->reason]++;
+		seen |= 1ull << entry->reason;
 	}
 }
 
-/*
- * of: its parent had selected something, and so the process has, too. Returns whether it is alive; -ENOMEM: there is no
- * memory.
- */
-static int take_process(struct found *found, struct read_process *process, bool of)
+/* The first process in which nothing was selected. Returns false if there is no memory. */
+static bool take_empty(struct found *found, struct xaudit_read_process *process)
 {
-	struct summary summary = { .selected = of };
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+	const struct xaudit_read_process_info *info = facts ? xaudit_read_process_info(process) : NULL;
 
+	if (!info)
+		return false;
+	found->exe = info->exe ? strdup(info->exe) : NULL;
+	found->pid = info->pid;
+	for (uint32_t i = 0; i < facts->objects; i++) {
+		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
+
+		add_sites(&found->reasons, object);
+		if (object->role & (XAUDIT_READ_LOADER | XAUDIT_READ_VDSO))
+			continue;
+		found->objects++;
+		found->chosen += object->kinds != 0;
+		found->kinds |= object->kinds;
+	}
+	return found->exe || !info->exe;
+}
+
+/* Returns whether it is alive; -ENOMEM: there is no memory. */
+static int take_process(struct found *found, struct xaudit_read_process *process)
+{
 	found->processes++;
 	/*
 	 * A process that lives may be about to select something. One that has ended wrote all that it had to, perhaps a
 	 * moment ago.
 	 */
-	bool alive = read_process_is_alive(process->head.pid);
-	if (!alive && !read_process_read_head(process))
+	bool alive = xaudit_read_process_alive(process);
+	if (!alive && !xaudit_read_process_again(process))
 		return false;
 	found->alive += alive;
-	found->recorded |= process->threads != 0;
+	found->recorded |= xaudit_read_process_head(process)->threads != 0;
 	record_lost_look(&found->lost, process);
-	if (!of)
-		summarize(&summary, process);
-	process->selected = summary.selected;
-	if (!alive && !summary.selected && !found->empty++) {
-		found->exe = summary.exe;
-		summary.exe = NULL;
-		found->pid = process->head.pid;
-		found->objects = summary.objects;
-		found->chosen = summary.chosen;
-		found->kinds = summary.kinds;
-		add_reasons(&found->reasons, &summary);
-	}
-	for (uint32_t i = 0; i < summary.room; i++)
-		free(summary.sites[i]);
-	free(summary.exe);
-	free(summary.sites);
-	return summary.no_memory ? -ENOMEM : alive;
+	if (!alive && !xaudit_read_process_chosen(process) && !found->empty++ && !take_empty(found, process))
+		return -ENOMEM;
+	return alive;
 }
 
 static struct found found; /* used by one thread after another: tool/record/early.c's, then the main thread */
 
-static bool is_alive(const struct read_family *family)
+static bool is_alive(struct xaudit_read_trace *trace)
 {
-	for (uint32_t i = 0; i < family->processes; i++)
-		if (family->process[i]->name && read_process_is_alive(family->process[i]->head.pid))
+	uint32_t processes = xaudit_read_trace_info(trace)->processes;
+
+	for (uint32_t i = 0; i < processes; i++)
+		if (xaudit_read_process_alive(xaudit_read_process(trace, i)))
 			return true;
 	return false;
 }
 
-/* Returns 0, or -ENOMEM: not all was taken. */
-static int take_family(struct found *found, int fd, struct read_folder *folder)
+static bool is_without_memory(const struct xaudit_read_trace *trace)
 {
-	struct read_family *family = folder->family[0];
+	struct xaudit_read_error error;
+
+	xaudit_read_damage(trace, &error);
+	return error.why == XAUDIT_READ_NO_MEMORY;
+}
+
+/* Returns 0, or -ENOMEM: not all was taken. */
+static int take_family(struct found *found, int fd, struct xaudit_read_trace *trace)
+{
+	uint32_t processes = xaudit_read_trace_info(trace)->processes;
 	bool alive = false;
 	struct stat st;
-	int r;
 
-	for (uint32_t i = 0; i < family->processes; i++) {
-		struct read_process *process = family->process[i];
-		struct read_process *parent = process->bad ? NULL : read_process_parent(process);
+	for (uint32_t i = 0; i < processes; i++) {
+		int r = take_process(found, xaudit_read_process(trace, i));
 
-		if (!process->name)
-			continue;
-		r = take_process(found, process, parent && parent->selected);
 		if (r < 0)
 			return r;
 		alive |= r;
 	}
-	if (folder->damage.no_memory)
+	if (is_without_memory(trace))
 		return -ENOMEM;
 	/* Nothing is cut in a folder that another user made. */
-	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid() && record_trim(fd, family) == RECORD_TRIM_NO_MEMORY)
+	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid() &&
+		record_trim_trace(fd, trace) == RECORD_TRIM_NO_MEMORY)
 		return -ENOMEM;
 	return 0;
 }
 
 /* As take_family(), but where that is not done all is as it was before. */
-static int take_whole_family(int fd, struct read_folder *folder)
+static int take_whole_family(int fd, struct xaudit_read_trace *trace)
 {
 	struct found next = found;
-	int r = take_family(&next, fd, folder);
+	int r = take_family(&next, fd, trace);
 
 	if (!r)
 		found = next;
@@ -273,7 +181,7 @@ static int take_whole_family(int fd, struct read_folder *folder)
 bool record_after_family(const struct record_folder *of, const char *name, bool over)
 {
 	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct read_folder *folder = NULL;
+	struct xaudit_read_trace *trace = NULL;
 	char path[PATH_MAX];
 	bool taken = false;
 	int r = -ENAMETOOLONG;
@@ -281,16 +189,15 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 	if (fd < 0)
 		return false;
 	if (!over || record_drain_leave(name, fd)) {
-		struct read_error error = { 0 };
+		struct xaudit_read_error error = { 0 };
 
 		/* The path is for messages alone: another user may have put another folder there. */
 		if (snprintf(path, sizeof(path), "%s/%s", of->path, name) < (int)sizeof(path)) {
-			folder = read_folder_open_family(of->fd, fd, path, &error);
-			r = error.why == READ_NO_MEMORY ? -ENOMEM : 0;
-			read_error_free(&error);
+			trace = xaudit_read_open_family(of->fd, fd, path, &error);
+			r = error.why == XAUDIT_READ_NO_MEMORY ? -ENOMEM : 0;
 		}
-		if (folder && !(over && is_alive(folder->family[0]))) {
-			r = take_whole_family(fd, folder);
+		if (trace && !(over && is_alive(trace))) {
+			r = take_whole_family(fd, trace);
 			taken = !r;
 		}
 		if (!over && !taken) {
@@ -298,8 +205,7 @@ bool record_after_family(const struct record_folder *of, const char *name, bool 
 			found.processes += faccessat(fd, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 			found.unread += r == -ENOMEM;
 		}
-		if (folder)
-			read_folder_close(folder);
+		xaudit_read_close(trace);
 	}
 	close(fd);
 	return taken;
@@ -351,11 +257,11 @@ static void say_empty(const struct found *found)
 			if (!objects || i == TRACE_REASON_TRACED)
 				continue;
 			if (functions)
-				put_count(to, functions, "function", read_reason_phrase(i));
+				put_count(to, functions, "function", xaudit_read_reason_phrase(i));
 			if (bindings)
-				put_count(to, bindings, "binding", read_reason_phrase(i));
+				put_count(to, bindings, "binding", xaudit_read_reason_phrase(i));
 			if (!functions && !bindings)
-				put_count(to, objects, "object", read_reason_phrase(i));
+				put_count(to, objects, "object", xaudit_read_reason_phrase(i));
 		}
 		if (!found->chosen)
 			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);

@@ -9,7 +9,6 @@
 #include "tool/lost.h"
 #include "tool/record/record.h"
 #include "tool/tool.h"
-#include "tool/read/folder.h"
 
 #define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
 
@@ -24,25 +23,24 @@ static void add_name(struct record_lost *lost, const char *name)
 		lost->processes == 4 ? "..." : name);
 }
 
-void record_lost_look(struct record_lost *lost, struct read_process *process)
+void record_lost_look(struct record_lost *lost, struct xaudit_read_process *process)
 {
-	struct info_sums sums;
+	const struct xaudit_read_head *head = xaudit_read_process_head(process);
+	struct xaudit_read_amounts amounts = { .size = sizeof(amounts) };
 
 	/* Other versions need not be thought of: the trace was recorded just now. */
-	if (!process->head.lost)
+	if (!head->lost)
 		return;
-	read_process_load(process);
-	info_estimate(&sums, process, ESTIMATE_BYTES);
-	read_process_unload(process);
+	xaudit_read_process_amounts(process, ESTIMATE_BYTES, &amounts);
 	lost->processes++;
-	lost->lost += sums.lost;
-	lost->events += sums.events + sums.custom + sums.lost;
-	lost->about |= sums.estimated;
+	lost->lost += amounts.lost;
+	lost->events += amounts.events + amounts.custom + amounts.lost;
+	lost->about |= amounts.estimated;
 	for (int i = 0; i < TRACE_LOST_ROOM; i++)
-		lost->by[i] += sums.lost_by[i];
-	if (process->head.record_error)
-		lost->record_error = process->head.record_error;
-	add_name(lost, process->name);
+		lost->by[i] += amounts.lost_by[i];
+	if (head->record_error)
+		lost->record_error = head->record_error;
+	add_name(lost, head->name);
 }
 
 void record_lost_say(const struct record_lost *lost, unsigned processes)

@@ -302,7 +302,7 @@ bool record_after_family(const struct record_folder *folder, const char *name, b
 
 /* ---- tool/record/lost.c ---- */
 
-struct read_process;
+struct xaudit_read_process;
 
 /* What processes lost, added up; zeros at first. */
 struct record_lost {
@@ -315,12 +315,13 @@ struct record_lost {
 };
 
 /* Adds what a process lost. */
-void record_lost_look(struct record_lost *lost, struct read_process *process);
+void record_lost_look(struct record_lost *lost, struct xaudit_read_process *process);
 
 /* Says in one line on stderr what was lost, if anything was. processes: how many were traced. */
 void record_lost_say(const struct record_lost *lost, unsigned processes);
 
 struct read_family;
+struct xaudit_read_trace;
 
 /*
  * Gives back to the disk what the places of a family did not use. fd: of its folder. Returns how many bytes that were,
@@ -329,6 +330,9 @@ struct read_family;
  */
 #define RECORD_TRIM_NO_MEMORY (-2)
 long long record_trim(int fd, struct read_family *family);
+
+/* The same for the family of a trace that xaudit_read_open_family() opened. */
+long long record_trim_trace(int fd, struct xaudit_read_trace *trace);
 
 /*
  * Is it certain that no process has the family's file open or mapped, and none will open it again to write? fd: of its

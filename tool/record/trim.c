@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "tool/read/api/api.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 
@@ -281,4 +282,9 @@ long long record_trim(int folder, struct read_family *family)
 	if (trim.no_memory || family->damage->no_memory)
 		return RECORD_TRIM_NO_MEMORY;
 	return given < 0 ? -1 : given;
+}
+
+long long record_trim_trace(int folder, struct xaudit_read_trace *trace)
+{
+	return record_trim(folder, trace->folder->family[0]);
 }

@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 
+#include "format/trace.h"
 #include "runtime/text.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/decode.h"
 
 /* What stands after the backslash for this character; 0: it needs no backslash. */
 static char escape(uint8_t c)
@@ -88,7 +88,9 @@ void event_base64(FILE *file, const uint8_t *data, size_t size)
 
 void event_stack(FILE *out, uint32_t stack)
 {
-	fprintf(out, "%" PRIu32, read_decode_stack_place(stack));
-	if (read_decode_stack_turn(stack))
-		fprintf(out, ".%" PRIu32, read_decode_stack_turn(stack));
+	uint32_t memory = stack & ((1u << TRACE_STACK_BITS) - 1), before = stack >> TRACE_STACK_BITS;
+
+	fprintf(out, "%" PRIu32, memory);
+	if (before)
+		fprintf(out, ".%" PRIu32, before);
 }

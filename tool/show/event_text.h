@@ -29,7 +29,7 @@ void event_type(FILE *file, const char *name, uint32_t number);
 /* Writes the data in base64 (RFC 4648, padded), without quotes. */
 void event_base64(FILE *file, const uint8_t *data, size_t size);
 
-/* Writes the number of a stack. */
+/* Writes the number of a stack: of its memory, and how many stacks were there before it, unless 0. */
 void event_stack(FILE *out, uint32_t stack);
 
 #endif

@@ -9,22 +9,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "audit/rules/rules.h"
+#include "format/trace.h"
 #include "tool/lost.h"
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/counts.h"
-#include "tool/read/events.h"
-#include "tool/read/state.h"
 
 #define FEW 10 /* processes that are shown one by one */
-
-const char *info_kind(unsigned kind)
-{
-	return kind < TRACE_KIND_COUNT ? kind_rows[kind].word : NULL;
-}
 
 const char *info_lost_reason(uint32_t error)
 {
@@ -67,151 +59,7 @@ const char *info_record_reason(uint32_t error)
 	}
 }
 
-uint64_t info_began(const struct read_folder *folder)
-{
-	return folder->process[0]->head.first.real;
-}
-
-/* ---- counting ---- */
-
-struct scan {
-	struct info_sums *sums;
-	struct read_events *source;
-	uint64_t most;	     /* words, of all finished chunks, that are to be read */
-	uint64_t first, now; /* ticks, of events */
-};
-
-READ_INLINE bool scan_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
-{
-	struct scan *scan = user;
-
-	(void)type;
-	(void)id;
-	(void)now;
-	(void)at;
-	scan->sums->events++;
-	scan->now = time > scan->now ? time : scan->now;
-	scan->first = scan->first < time ? scan->first : time;
-	return false;
-}
-
-/* Leaves out a chunk when enough has been read. */
-static void scan_chunk(struct info_sums *sums, struct read_events *source, uint64_t most)
-{
-	uint64_t words = source->stream.chunk.head.used ? read_events_chunk_words(source) : 0;
-
-	if (sums->words && words > most - (sums->words < most ? sums->words : most)) {
-		sums->skipped += words;
-		read_events_skip_chunk(source);
-	} else {
-		sums->words += words;
-	}
-}
-
-static bool scan_other(void *user, enum read_decoded what)
-{
-	struct scan *scan = user;
-	struct info_sums *sums = scan->sums;
-	const struct read_decoder *d = &scan->source->decoder;
-
-	switch (what) {
-	case READ_DECODED_THREAD:
-		sums->threads++;
-		break;
-	case READ_DECODED_CRASH:
-		sums->crashes++;
-		sums->signal = d->signal;
-		break;
-	case READ_DECODED_CUSTOM:
-		sums->custom++;
-		sums->custom_bytes += d->custom.size;
-		scan->now = d->time > scan->now ? d->time : scan->now;
-		scan->first = scan->first < d->time ? scan->first : d->time;
-		break;
-	case READ_DECODED_CHUNK:
-		scan_chunk(sums, scan->source, scan->most);
-		break;
-	case READ_DECODED_LOST:
-		if (scan->source->stream.chunk.head.version == 1)
-			sums->lost += scan->source->stream.chunk.head.lost;
-		break;
-	case READ_DECODED_GAP:
-	case READ_DECODED_STACK:
-	case READ_DECODED_PART:
-	case READ_DECODED_NOTHING:
-	case READ_DECODED_MORE:
-		break;
-	}
-	return false;
-}
-
-static void scan_events(struct info_sums *sums, struct read_process *process, unsigned number, uint64_t most)
-{
-	struct read_events source;
-	struct scan scan = { .sums = sums, .source = &source, .most = most, .first = UINT64_MAX };
-
-	if (!read_events_open(&source, process, number, READ_STREAM_BLOCK))
-		return;
-	read_events_all(&source, scan_event, scan_other, &scan);
-	sums->disk += source.stream.chunks.disk;
-	sums->overwritten += source.stream.chunks.overwritten;
-	sums->unfinished += source.decoder.unfinished;
-	read_events_close(&source);
-	if (scan.first == UINT64_MAX)
-		return;
-	uint64_t first = read_clock_time(&process->clock, scan.first);
-	uint64_t last = read_clock_time(&process->clock, scan.now);
-	sums->first = first < sums->first ? first : sums->first;
-	sums->last = last > sums->last ? last : sums->last;
-}
-
-/* A record without events may have counters. */
-static void scan_counters(struct info_sums *sums, struct read_process *process, unsigned number)
-{
-	static struct read_counts counts;
-	bool any = false;
-
-	if (!read_counts_open(&counts, process, number))
-		return;
-	sums->disk += counts.disk;
-	while (read_counts_next(&counts)) {
-		sums->counted += counts.calls;
-		any = true;
-	}
-	sums->threads += any && !(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING));
-	read_counts_close(&counts);
-}
-
-/* How many events the chunks that were not read would add, judged by those that were. */
-static uint64_t rest_of(const struct info_sums *sums, uint64_t events)
-{
-	return (uint64_t)((unsigned __int128)events * sums->skipped / sums->words);
-}
-
-void info_estimate(struct info_sums *sums, struct read_process *process, uint64_t bytes)
-{
-	*sums = (struct info_sums){ .first = UINT64_MAX, .lost = process->head.lost };
-	memcpy(sums->lost_by, process->head.lost_by, sizeof(sums->lost_by));
-	for (unsigned i = 0; i < process->threads; i++) {
-		if (process->files[i] & (READ_FILE_EVENTS | READ_FILE_RING))
-			scan_events(sums, process, i, bytes / sizeof(uint64_t));
-		if (process->files[i] & READ_FILE_COUNTS)
-			scan_counters(sums, process, i);
-	}
-	if (sums->skipped) {
-		sums->estimated = true;
-		sums->events += rest_of(sums, sums->events);
-		sums->custom += rest_of(sums, sums->custom);
-		sums->custom_bytes += rest_of(sums, sums->custom_bytes);
-	}
-}
-
-void info_count(struct info_sums *sums, struct read_process *process)
-{
-	info_estimate(sums, process, UINT64_MAX);
-}
-
-uint64_t info_private(const struct read_object *object)
+uint64_t info_private(const struct xaudit_read_process_object *object)
 {
 	return (uint64_t)object->patched_pages * 4096;
 }
@@ -227,44 +75,44 @@ static void line(const char *key, const char *value)
 	putchar('\n');
 }
 
-static void print_clock(const struct read_clock *clock)
+static void print_clock(const struct xaudit_read_head *head)
 {
-	if (clock->source == TRACE_CLOCK_MONOTONIC) {
+	if (!head->clock_tsc) {
 		puts("Clock       CLOCK_MONOTONIC, since the TSC could not be used");
 		return;
 	}
 	printf("Clock       TSC, ");
-	if (!clock->valid) {
+	if (!head->clock_known) {
 		puts("of unknown frequency: a tick is shown as 1 ns");
 		return;
 	}
-	printf("%.6f GHz by %u pairs%s, within ", (double)(1ull << READ_CLOCK_SHIFT) / (double)clock->mult,
-		clock->pairs, clock->fresh ? " (one taken now)" : "");
+	printf("%.6f GHz by %" PRIu32 " pairs%s, within ", head->clock_hz / 1e9, head->clock_pairs,
+		head->clock_fresh ? " (one taken now)" : "");
 	/* %g changes to exponents when its digits are too few. */
-	printf(clock->ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", clock->ppm);
+	printf(head->clock_ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", head->clock_ppm);
 }
 
-static void print_sums(const struct info_sums *sums, const char *indent)
+static void print_amounts(const struct xaudit_read_amounts *amounts, const char *indent)
 {
-	printf("%sThreads     %" PRIu64 "\n", indent, sums->threads);
-	printf("%sEvents      %" PRIu64 " in %" PRIu64 " bytes on disk", indent, sums->events, sums->disk);
-	if (sums->events)
-		printf(", %.2f bytes per event", (double)sums->disk / (double)sums->events);
-	printf("\n%sLost        %" PRIu64 "\n", indent, sums->lost);
-	char *why = lost_words(sums->lost_by);
+	printf("%sThreads     %" PRIu64 "\n", indent, amounts->threads);
+	printf("%sEvents      %" PRIu64 " in %" PRIu64 " bytes on disk", indent, amounts->events, amounts->disk);
+	if (amounts->events)
+		printf(", %.2f bytes per event", (double)amounts->disk / (double)amounts->events);
+	printf("\n%sLost        %" PRIu64 "\n", indent, amounts->lost);
+	char *why = lost_words(amounts->lost_by);
 	if (why)
 		printf("%sWhy lost    %s\n", indent, why);
 	free(why);
-	if (sums->counted)
-		printf("%sCounted     %" PRIu64 " calls without time\n", indent, sums->counted);
-	if (sums->custom)
-		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, sums->custom,
-			sums->custom_bytes);
-	if (sums->unfinished)
-		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, sums->unfinished);
-	if (sums->overwritten)
+	if (amounts->counted)
+		printf("%sCounted     %" PRIu64 " calls without time\n", indent, amounts->counted);
+	if (amounts->custom)
+		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, amounts->custom,
+			amounts->custom_bytes);
+	if (amounts->unfinished)
+		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, amounts->unfinished);
+	if (amounts->overwritten)
 		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent,
-			sums->overwritten);
+			amounts->overwritten);
 }
 
 /* "8.0 MiB" */
@@ -276,14 +124,14 @@ static void print_size(uint64_t bytes)
 		printf("%" PRIu64 " kB", (bytes + 1023) / 1024);
 }
 
-static void print_mode(const struct trace_head *head)
+static void print_mode(const struct xaudit_read_head *head)
 {
-	printf("  Mode        %s, %s", read_mode_word(head->mode), head->recording ? "recording" : "stopped");
-	if (head->ring_size) {
+	printf("  Mode        %s, %s", xaudit_read_mode_word(head->mode), head->recording ? "recording" : "stopped");
+	if (head->ring_bytes) {
 		printf("; a flight recorder of ");
-		print_size(head->ring_size);
+		print_size(head->ring_bytes);
 		printf(" per thread in chunks of ");
-		print_size(head->ring_chunk);
+		print_size(head->ring_chunk_bytes);
 	}
 	if (head->overflow == TRACE_OVERFLOW_DROP)
 		printf("; events are dropped where the disk is too slow");
@@ -296,18 +144,14 @@ static void print_mode(const struct trace_head *head)
 			head->taken_back);
 }
 
-static void print_changes(const struct read_process *process)
+static void print_changes(const struct info_process *of)
 {
 	char buf[SHOW_TIME_SIZE];
 
-	for (uint32_t i = 0; i < process->changes && !show_output_broken(); i++) {
-		const struct read_change *change = &process->change[i];
-		uint64_t start = process->head.first.ticks;
-		printf("  Change      ");
-		printf("%12s  ",
-			show_time(buf,
-				change->clock > start ? read_clock_span(&process->clock, change->clock - start) : 0));
-		change_print(stdout, process, change);
+	for (uint32_t i = 0; i < of->facts->changes && !show_output_broken(); i++) {
+		const struct xaudit_read_change *change = xaudit_read_process_change(of->process, i);
+		printf("  Change      %12s  ", show_time(buf, change->after));
+		show_change(stdout, change);
 		putchar('\n');
 	}
 }
@@ -318,7 +162,7 @@ static void print_kinds(uint32_t kinds)
 
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		if (kinds >> kind & 1) {
-			printf("%s%s", between, info_kind(kind));
+			printf("%s%s", between, xaudit_read_kind_word(kind));
 			between = " ";
 		}
 	}
@@ -326,22 +170,22 @@ static void print_kinds(uint32_t kinds)
 		fputs("none", stdout);
 }
 
-static void print_object(const struct read_object *object, const struct show_colors *color)
+static void print_object(const struct xaudit_read_process_object *object, const struct show_colors *color)
 {
 	printf("    %s", color->name);
-	tool_text(stdout, read_object_path(object));
+	tool_text(stdout, object->path);
 	printf("%s  ", color->off);
 	print_kinds(object->kinds);
-	if (object->flags & TRACE_OBJECT_PROGRAM)
+	if (object->role & XAUDIT_READ_PROGRAM)
 		printf("  (the program)");
-	if (object->flags & TRACE_OBJECT_LOADER)
+	if (object->role & XAUDIT_READ_LOADER)
 		printf("  (the dynamic loader, never touched)");
-	if (object->flags & TRACE_OBJECT_VDSO)
+	if (object->role & XAUDIT_READ_VDSO)
 		printf("  (the vDSO, never touched)");
 	putchar('\n');
 	for (uint32_t i = 0; i < object->sites; i++) {
-		const struct trace_site_count *site = &object->site[i];
-		const char *kind = info_kind(site->kind), *reason = read_reason_phrase(site->reason);
+		const struct xaudit_read_sites *site = &object->site[i];
+		const char *kind = xaudit_read_kind_word(site->kind), *reason = xaudit_read_reason_phrase(site->reason);
 		if (site->count)
 			printf("      %-9s %8" PRIu32 "  %s\n", kind ? kind : "?", site->count, reason ? reason : "?");
 	}
@@ -351,75 +195,73 @@ static void print_object(const struct read_object *object, const struct show_col
 			object->text_pages, object->site_pages, object->patched_pages, info_private(object) / 1024);
 }
 
-static void print_process(
-	const struct read_process *process, const struct info_sums *sums, const struct show_colors *color)
+static void print_process(const struct info_process *of, const struct show_colors *color)
 {
-	const struct trace_head *head = &process->head;
-	uint32_t objects = 0;
+	const struct xaudit_read_process_info *info = of->info;
+	const struct xaudit_read_head *head = of->head;
+	const struct xaudit_read_facts *facts = of->facts;
+	const struct xaudit_read_amounts *amounts = &of->amounts;
 
-	printf("\n%sProcess %" PRIu32 "%s (", color->head, head->pid, color->off);
-	tool_text(stdout, process->name);
-	printf("), child of %" PRIu32 ": %s%s\n", head->ppid, read_process_state_phrase(read_process_state(process)),
-		head->flags & TRACE_OFF ? ", switched off" : "");
-	if (process->exe)
-		line("  Program", process->exe);
-	line("  Command", process->command);
-	line("  Module", process->module);
-	line("  Rules", process->config);
+	printf("\n%sProcess %" PRIu32 "%s (", color->head, info->pid, color->off);
+	tool_text(stdout, info->name);
+	printf("), child of %" PRIu32 ": %s%s\n", info->parent,
+		show_state_phrase(xaudit_read_process_state(of->process)), head->off ? ", switched off" : "");
+	line("  Program", info->exe);
+	line("  Command", info->command);
+	line("  Module", facts->module);
+	line("  Rules", facts->rules);
 	print_mode(head);
-	print_sums(sums, "  ");
-	if (sums->lost && head->version == 1 && info_lost_reason(head->lost_error))
+	print_amounts(amounts, "  ");
+	if (amounts->lost && head->version == 1 && info_lost_reason(head->lost_error))
 		line("  Why lost", info_lost_reason(head->lost_error));
-	if (sums->lost && info_record_reason(head->record_error))
+	if (amounts->lost && info_record_reason(head->record_error))
 		line("  Why lost", info_record_reason(head->record_error));
-	if (sums->crashes)
-		printf("  %sCrash       by signal %d%s\n", color->warn, sums->signal, color->off);
-	if (head->no_mirror)
-		printf("  %" PRIu64 " returns could not be intercepted for want of a mirror\n", head->no_mirror);
-	if (head->meta_lost)
-		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->meta_lost,
+	if (amounts->crashes)
+		printf("  %sCrash       by signal %d%s\n", color->warn, amounts->signal, color->off);
+	if (head->no_return)
+		printf("  %" PRIu64 " returns could not be intercepted for want of a mirror\n", head->no_return);
+	if (head->records_lost)
+		printf("  %s%" PRIu64 " records of names and loads were lost%s\n", color->warn, head->records_lost,
 			color->off);
-	for (uint32_t i = 0; i < process->notes; i++) {
+	for (uint32_t i = 0; i < facts->notes; i++) {
 		printf("  Note        ");
-		tool_text(stdout, process->note[i]);
+		tool_text(stdout, facts->note[i]);
 		putchar('\n');
 	}
-	print_changes(process);
-	for (uint32_t i = 0; i < read_process_objects(process); i++)
-		objects += read_process_object(process, i) != NULL;
-	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", objects, process->loads,
-		process->unloads);
-	for (uint32_t i = 0; i < read_process_objects(process) && !show_output_broken(); i++)
-		if (read_process_object(process, i))
-			print_object(read_process_object(process, i), color);
+	print_changes(of);
+	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", facts->objects, facts->loads,
+		facts->unloads);
+	for (uint32_t i = 0; i < facts->objects && !show_output_broken(); i++)
+		print_object(xaudit_read_process_object(of->process, i), color);
 }
 
-static void print_text(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all,
-	bool verbose, const struct show_colors *color)
+static void print_text(const struct info *info, bool verbose, const struct show_colors *color)
 {
-	const struct read_process *first = folder->process[0];
-	time_t began = (time_t)(info_began(folder) / 1000000000);
+	const struct xaudit_read_trace_info *trace = info->info;
+	const struct info_process *first = &info->process[0];
+	const struct xaudit_read_amounts *all = &info->all;
+	time_t began = (time_t)(trace->start_real / 1000000000);
 	char buf[SHOW_TIME_SIZE], date[64];
 	struct tm tm;
 
-	line("Trace", folder->path);
-	line("Command", folder->command ? folder->command : first->command);
-	line("Status", folder->status);
-	line("Recorded by", folder->version);
-	line("Host", first->host);
+	line("Trace", trace->path);
+	line("Command", trace->command ? trace->command : first->info->command);
+	line("Status", trace->status);
+	line("Recorded by", trace->version);
+	line("Host", first->info->host);
 	if (began && localtime_r(&began, &tm) && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm))
 		line("Began", date);
-	print_clock(&first->clock);
+	print_clock(first->head);
 	if (all->events || all->custom)
 		line("Time", show_time(buf, all->last > all->first ? all->last - all->first : 0));
-	printf("Processes   %u\n", folder->processes);
-	print_sums(all, "");
-	if (folder->processes > FEW && !verbose) {
-		info_many(folder, sums, color);
+	printf("Processes   %" PRIu32 "\n", trace->processes);
+	print_amounts(all, "");
+	if (trace->processes > FEW && !verbose) {
+		info_many(info, color);
 		return;
 	}
-	for (unsigned i = 0; i < folder->processes; i++)
-		print_process(folder->process[i], &sums[i], color);
+	for (uint32_t i = 0; i < trace->processes; i++)
+		print_process(&info->process[i], color);
 }
 
 struct own {
@@ -445,40 +287,58 @@ static const struct options_syntax syntax = {
 		"Options:\n",
 };
 
+static void add(struct xaudit_read_amounts *all, const struct xaudit_read_amounts *amounts)
+{
+	all->threads += amounts->threads;
+	all->events += amounts->events;
+	all->disk += amounts->disk;
+	all->lost += amounts->lost;
+	for (int k = 0; k < XAUDIT_READ_CAUSES; k++)
+		all->lost_by[k] += amounts->lost_by[k];
+	all->counted += amounts->counted;
+	all->overwritten += amounts->overwritten;
+	all->custom += amounts->custom;
+	all->custom_bytes += amounts->custom_bytes;
+	all->unfinished += amounts->unfinished;
+	all->first = amounts->first < all->first ? amounts->first : all->first;
+	all->last = amounts->last > all->last ? amounts->last : all->last;
+}
+
+static void look(struct info *info)
+{
+	info->info = xaudit_read_trace_info(info->trace);
+	info->process = memory_zeroed(info->info->processes, sizeof(*info->process));
+	for (uint32_t i = 0; i < info->info->processes; i++) {
+		struct info_process *of = &info->process[i];
+		of->process = xaudit_read_process(info->trace, i);
+		of->facts = xaudit_read_process_facts(of->process);
+		if (!of->facts)
+			memory_failed();
+		of->info = xaudit_read_process_info(of->process);
+		of->head = xaudit_read_process_head(of->process);
+		of->amounts.size = sizeof(of->amounts);
+		xaudit_read_process_amounts(of->process, XAUDIT_READ_UNKNOWN, &of->amounts);
+		add(&info->all, &of->amounts);
+	}
+}
+
 int info_main(int argc, char **argv)
 {
-	struct info_sums all = { .first = UINT64_MAX }, *sums;
+	struct info info = { .all.first = XAUDIT_READ_UNKNOWN };
 	struct own own = { 0 };
 	int status = show_begin(&own.options, &syntax, argc, argv);
 
 	if (status >= 0)
 		return status;
-	struct read_folder *folder = show_open(own.options.dir, own.options.pid);
-	if (!folder)
+	info.trace = show_trace(own.options.dir, own.options.pid);
+	if (!info.trace)
 		return TOOL_FAILED;
-	sums = memory_zeroed(folder->processes, sizeof(*sums));
-	for (unsigned i = 0; i < folder->processes; i++) {
-		read_process_load(folder->process[i]);
-		info_count(&sums[i], folder->process[i]);
-		all.threads += sums[i].threads;
-		all.events += sums[i].events;
-		all.disk += sums[i].disk;
-		all.lost += sums[i].lost;
-		for (int k = 0; k < TRACE_LOST_ROOM; k++)
-			all.lost_by[k] += sums[i].lost_by[k];
-		all.counted += sums[i].counted;
-		all.overwritten += sums[i].overwritten;
-		all.custom += sums[i].custom;
-		all.custom_bytes += sums[i].custom_bytes;
-		all.unfinished += sums[i].unfinished;
-		all.first = sums[i].first < all.first ? sums[i].first : all.first;
-		all.last = sums[i].last > all.last ? sums[i].last : all.last;
-	}
-	show_need_memory(folder);
+	look(&info);
+	show_trace_need_memory(info.trace);
 	if (own.options.json)
-		info_json(folder, sums, &all);
+		info_json(&info);
 	else
-		print_text(folder, sums, &all, own.verbose, show_colors(&own.options));
-	free(sums);
-	return show_end(folder);
+		print_text(&info, own.verbose, show_colors(&own.options));
+	free(info.process);
+	return show_end_trace(info.trace);
 }

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/trace.h"
 #include "tool/show/info.h"
 #include "tool/json.h"
 #include "tool/lost.h"
 #include "tool/show/show.h"
-#include "tool/read/state.h"
 
 static void text(const char *key, const char *value, const char *behind)
 {
@@ -15,48 +15,46 @@ static void text(const char *key, const char *value, const char *behind)
 	fputs(behind, stdout);
 }
 
-static void print_clock(const struct read_clock *clock)
+static void print_clock(const struct xaudit_read_head *head)
 {
-	bool tsc = clock->source == TRACE_CLOCK_TSC;
-
-	printf("\"clock\":{\"source\":\"%s\",\"hz\":", tsc ? "tsc" : "monotonic");
-	if (!tsc)
+	printf("\"clock\":{\"source\":\"%s\",\"hz\":", head->clock_tsc ? "tsc" : "monotonic");
+	if (!head->clock_tsc)
 		printf("1000000000");
-	else if (clock->valid)
-		printf("%.0f", 1e9 * (double)(1ull << READ_CLOCK_SHIFT) / (double)clock->mult);
+	else if (head->clock_known)
+		printf("%.0f", head->clock_hz);
 	else
 		printf("null");
-	printf(",\"pairs\":%u,\"ppm\":", clock->pairs);
-	if (clock->valid)
-		printf("%.3g},\n", clock->ppm);
+	printf(",\"pairs\":%" PRIu32 ",\"ppm\":", head->clock_pairs);
+	if (head->clock_known)
+		printf("%.3g},\n", head->clock_ppm);
 	else
 		printf("null},\n");
 }
 
-static void print_sums(const struct info_sums *sums)
+static void print_amounts(const struct xaudit_read_amounts *amounts)
 {
 	printf("\"threads\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disk_bytes\":%" PRIu64 ",\"bytes_per_event\":",
-		sums->threads, sums->events, sums->disk);
-	if (sums->events)
-		printf("%.3f", (double)sums->disk / (double)sums->events);
+		amounts->threads, amounts->events, amounts->disk);
+	if (amounts->events)
+		printf("%.3f", (double)amounts->disk / (double)amounts->events);
 	else
 		printf("null");
-	printf(",\"lost\":%" PRIu64 ",\"lost_by\":[", sums->lost);
+	printf(",\"lost\":%" PRIu64 ",\"lost_by\":[", amounts->lost);
 	struct lost_cause cause[TRACE_LOST_ROOM];
-	unsigned causes = lost_causes(cause, sums->lost_by);
+	unsigned causes = lost_causes(cause, amounts->lost_by);
 	for (unsigned i = 0; i < causes; i++)
 		printf("%s{\"events\":%" PRIu64 ",\"cause\":\"%s\"}", i ? "," : "", cause[i].events, cause[i].phrase);
 	printf("],");
 }
 
-static void print_custom(const struct info_sums *sums)
+static void print_custom(const struct xaudit_read_amounts *amounts)
 {
 	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64 ",",
-		sums->custom, sums->custom_bytes, sums->unfinished);
+		amounts->custom, amounts->custom_bytes, amounts->unfinished);
 }
 
 /* "sites":{KIND:{REASON:functions...}...}, entries of a kind together in the order of kinds. */
-static void print_sites(const struct read_object *object)
+static void print_sites(const struct xaudit_read_process_object *object)
 {
 	const char *between_kinds = "";
 
@@ -64,12 +62,12 @@ static void print_sites(const struct read_object *object)
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		const char *between = "";
 		for (uint32_t i = 0; i < object->sites; i++) {
-			const struct trace_site_count *site = &object->site[i];
-			const char *reason = read_reason_phrase(site->reason);
+			const struct xaudit_read_sites *site = &object->site[i];
+			const char *reason = xaudit_read_reason_phrase(site->reason);
 			if (site->kind != kind || !site->count || !reason)
 				continue;
 			if (!*between)
-				printf("%s\"%s\":{", between_kinds, info_kind(kind));
+				printf("%s\"%s\":{", between_kinds, xaudit_read_kind_word(kind));
 			fputs(between, stdout);
 			json_string(stdout, reason);
 			printf(":%" PRIu32, site->count);
@@ -83,23 +81,23 @@ static void print_sites(const struct read_object *object)
 	printf("}");
 }
 
-static void print_object(const struct read_object *object)
+static void print_object(const struct xaudit_read_process_object *object)
 {
 	const char *between = "";
 
 	printf("\n{");
-	text("path", read_object_path(object), ",");
-	text("soname", object->soname && *object->soname ? object->soname : NULL, ",");
-	text("build_id", object->build_id && *object->build_id ? object->build_id : NULL, ",");
+	text("path", object->path, ",");
+	text("soname", *object->soname ? object->soname : NULL, ",");
+	text("build_id", *object->build_id ? object->build_id : NULL, ",");
 	text("role",
-		object->flags & TRACE_OBJECT_PROGRAM	? "program" :
-			object->flags & TRACE_OBJECT_LOADER ? "loader" :
-			object->flags & TRACE_OBJECT_VDSO   ? "vdso" :
+		object->role & XAUDIT_READ_PROGRAM	? "program" :
+			object->role & XAUDIT_READ_LOADER ? "loader" :
+			object->role & XAUDIT_READ_VDSO   ? "vdso" :
 							      "library",
 		",\"kinds\":[");
 	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		if (object->kinds >> kind & 1) {
-			printf("%s\"%s\"", between, info_kind(kind));
+			printf("%s\"%s\"", between, xaudit_read_kind_word(kind));
 			between = ",";
 		}
 	}
@@ -120,98 +118,97 @@ static void function(const char *name)
 	putchar(',');
 }
 
-static void print_changes(const struct read_process *process)
+static void print_changes(const struct info_process *of)
 {
-	char buf[320];
-
 	printf("\"changes\":[");
-	for (uint32_t i = 0; i < process->changes && !show_output_broken(); i++) {
-		const struct read_change *change = &process->change[i];
+	for (uint32_t i = 0; i < of->facts->changes && !show_output_broken(); i++) {
+		const struct xaudit_read_change *change = xaudit_read_process_change(of->process, i);
 		printf("%s\n{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"change\":\"%s\",", i ? "," : "",
-			read_clock_time(&process->clock, change->clock), change->tid, read_change_word(change->what));
+			change->time, change->tid, change->word);
 		if (change->what == TRACE_CHANGE_MODE)
-			printf("\"mode\":\"%s\",", read_mode_word(change->value));
+			printf("\"mode\":\"%s\",", xaudit_read_mode_word(change->value));
 		else
 			printf("\"value\":%" PRIu64 ",", change->value);
 		if (change->what == TRACE_CHANGE_THROTTLED)
-			function(read_function_name(
-				process, change_function(process, change), buf, sizeof(buf)));
+			function(change->function ? change->function->name : "[unknown]");
 		text("text", change->text, "}");
 	}
 	printf("],");
 }
 
-static void print_process(const struct read_process *process, const struct info_sums *sums)
+static void print_process(const struct info_process *of)
 {
-	const struct trace_head *head = &process->head;
+	const struct xaudit_read_process_info *info = of->info;
+	const struct xaudit_read_head *head = of->head;
+	const struct xaudit_read_facts *facts = of->facts;
+	const struct xaudit_read_amounts *amounts = &of->amounts;
 	const char *between = "";
-	char *reason = lost_words(sums->lost_by);
+	char *reason = lost_words(amounts->lost_by);
 
-	printf("\n{\"pid\":%" PRIu32 ",\"ppid\":%" PRIu32 ",", head->pid, head->ppid);
-	text("folder", process->name, ",");
-	text("program", process->exe, ",");
-	text("command", process->command, ",");
-	text("module", process->module, ",");
-	text("rules", process->config, ",");
-	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->flags & TRACE_EXITED ? "true" : "false",
-		read_process_state_word(read_process_state(process)),
-		head->flags & TRACE_OFF ? "true" : "false");
+	printf("\n{\"pid\":%" PRIu32 ",\"ppid\":%" PRIu32 ",", info->pid, info->parent);
+	text("folder", info->name, ",");
+	text("program", info->exe, ",");
+	text("command", info->command, ",");
+	text("module", facts->module, ",");
+	text("rules", facts->rules, ",");
+	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->exited ? "true" : "false",
+		xaudit_read_state_word(xaudit_read_process_state(of->process)), head->off ? "true" : "false");
 	text("lost_reason", head->version == 1 ? info_lost_reason(head->lost_error) : reason, ",");
 	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
-	print_sums(sums);
+	print_amounts(amounts);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64
 	       ",\"notes\":[",
-		head->no_mirror, head->meta_lost, process->loads, process->unloads);
-	for (uint32_t i = 0; i < process->notes; i++) {
+		head->no_return, head->records_lost, facts->loads, facts->unloads);
+	for (uint32_t i = 0; i < facts->notes; i++) {
 		fputs(i ? "," : "", stdout);
-		json_string(stdout, process->note[i]);
+		json_string(stdout, facts->note[i]);
 	}
 	printf("],");
-	print_custom(sums);
+	print_custom(amounts);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64
 	       ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64
 	       ",\"ring_chunk_bytes\":%" PRIu64 ",\"coarse_events\":%" PRIu32 ",\"taken_back\":%" PRIu64
 	       ",\"crash_signal\":",
-		sums->counted, sums->overwritten, read_mode_word(head->mode),
+		amounts->counted, amounts->overwritten, xaudit_read_mode_word(head->mode),
 		head->overflow == TRACE_OVERFLOW_DROP ? "drop" : "wait", head->recording ? "true" : "false",
-		head->ring_size, head->ring_size ? head->ring_chunk : 0, head->coarse, head->taken_back);
-	if (sums->crashes)
-		printf("%d,", sums->signal);
+		head->ring_bytes, head->ring_bytes ? head->ring_chunk_bytes : 0, head->coarse, head->taken_back);
+	if (amounts->crashes)
+		printf("%d,", amounts->signal);
 	else
 		printf("null,");
-	print_changes(process);
+	print_changes(of);
 	printf("\"objects\":[");
-	for (uint32_t i = 0; i < read_process_objects(process) && !show_output_broken(); i++) {
-		if (!read_process_object(process, i))
-			continue;
+	for (uint32_t i = 0; i < facts->objects && !show_output_broken(); i++) {
 		fputs(between, stdout);
-		print_object(read_process_object(process, i));
+		print_object(xaudit_read_process_object(of->process, i));
 		between = ",";
 	}
 	printf("]}");
 }
 
-void info_json(struct read_folder *folder, const struct info_sums *sums, const struct info_sums *all)
+void info_json(const struct info *info)
 {
-	const struct read_process *first = folder->process[0];
+	const struct xaudit_read_trace_info *trace = info->info;
+	const struct info_process *first = &info->process[0];
+	const struct xaudit_read_amounts *all = &info->all;
 
 	putchar('{');
-	text("trace", folder->path, ",");
-	text("command", folder->command ? folder->command : first->command, ",");
-	text("status", folder->status, ",");
-	text("version", folder->version, ",");
-	text("host", first->host, ",");
-	print_clock(&first->clock);
-	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", info_began(folder),
+	text("trace", trace->path, ",");
+	text("command", trace->command ? trace->command : first->info->command, ",");
+	text("status", trace->status, ",");
+	text("version", trace->version, ",");
+	text("host", first->info->host, ",");
+	print_clock(first->head);
+	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", trace->start_real,
 		(all->events || all->custom) && all->last > all->first ? all->last - all->first : 0);
-	print_sums(all);
+	print_amounts(all);
 	print_custom(all);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",", all->counted, all->overwritten);
 	printf("\"processes\":[");
-	for (unsigned i = 0; i < folder->processes; i++) {
+	for (uint32_t i = 0; i < trace->processes; i++) {
 		fputs(i ? "," : "", stdout);
-		print_process(folder->process[i], &sums[i]);
+		print_process(&info->process[i]);
 	}
 	printf("]}\n");
 }

@@ -9,7 +9,6 @@
 #include "tool/memory.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/state.h"
 
 #define ROWS 30 /* that are shown */
 
@@ -53,16 +52,17 @@ static size_t add_up(struct row *row, size_t rows)
 	return n;
 }
 
-static void print_programs(
-	const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
+static void print_programs(const struct info *info, const struct show_colors *color)
 {
-	struct row *row = memory_zeroed(folder->processes, sizeof(*row));
+	uint32_t processes = info->info->processes;
+	struct row *row = memory_zeroed(processes, sizeof(*row));
 
-	for (unsigned i = 0; i < folder->processes; i++) {
-		const char *exe = folder->process[i]->exe;
-		row[i] = (struct row){ exe ? exe : "[unknown]", 1, sums[i].events + sums[i].counted, sums[i].lost };
+	for (uint32_t i = 0; i < processes; i++) {
+		const struct info_process *of = &info->process[i];
+		row[i] = (struct row){ of->info->exe ? of->info->exe : "[unknown]", 1,
+			of->amounts.events + of->amounts.counted, of->amounts.lost };
 	}
-	size_t rows = add_up(row, folder->processes);
+	size_t rows = add_up(row, processes);
 	printf("\n%s%10s  %14s  %10s  Program%s\n", color->head, "Processes", "Events", "Lost", color->off);
 	term_rows(true);
 	for (size_t i = 0; i < rows && i < ROWS; i++) {
@@ -77,22 +77,21 @@ static void print_programs(
 	free(row);
 }
 
-static void print_states(const struct read_folder *folder, const struct info_sums *sums)
+static void print_states(const struct info *info)
 {
-	uint64_t count[READ_PROCESS_STATES] = { 0 }, off = 0, crashed = 0;
+	uint64_t count[XAUDIT_READ_STATE_GONE + 1] = { 0 }, off = 0, crashed = 0;
 	const char *between = "\nProcesses that: ";
 
-	for (unsigned i = 0; i < folder->processes; i++) {
-		count[read_process_state(folder->process[i])]++;
-		off += (folder->process[i]->head.flags & TRACE_OFF) != 0;
-		crashed += sums[i].crashes != 0;
+	for (uint32_t i = 0; i < info->info->processes; i++) {
+		count[xaudit_read_process_state(info->process[i].process)]++;
+		off += info->process[i].head->off != 0;
+		crashed += info->process[i].amounts.crashes != 0;
 	}
-	for (int state = 0; state < READ_PROCESS_STATES; state++) {
+	for (int state = 0; state <= XAUDIT_READ_STATE_GONE; state++) {
 		if (!count[state])
 			continue;
 		printf("%s%" PRIu64 " %s", between, count[state],
-			count[state] == 1 ? read_process_state_phrase((enum read_process_state)state)
-					  : read_process_state_plural((enum read_process_state)state));
+			count[state] == 1 ? show_state_phrase(state) : show_state_plural(state));
 		between = "; ";
 	}
 	if (crashed)
@@ -102,16 +101,16 @@ static void print_states(const struct read_folder *folder, const struct info_sum
 	putchar('\n');
 }
 
-static void print_notes(const struct read_folder *folder)
+static void print_notes(const struct info *info)
 {
 	struct row *row = NULL;
 	size_t rows = 0;
 
-	for (unsigned i = 0; i < folder->processes; i++) {
-		const struct read_process *process = folder->process[i];
-		row = memory_resize(row, rows + process->notes + 1, sizeof(*row));
-		for (uint32_t k = 0; k < process->notes; k++)
-			row[rows++] = (struct row){ process->note[k], 1, 0, 0 };
+	for (uint32_t i = 0; i < info->info->processes; i++) {
+		const struct xaudit_read_facts *facts = info->process[i].facts;
+		row = memory_resize(row, rows + facts->notes + 1, sizeof(*row));
+		for (uint32_t k = 0; k < facts->notes; k++)
+			row[rows++] = (struct row){ facts->note[k], 1, 0, 0 };
 	}
 	rows = rows ? add_up(row, rows) : 0;
 	for (size_t i = 0; i < rows && i < ROWS; i++) {
@@ -124,10 +123,10 @@ static void print_notes(const struct read_folder *folder)
 	free(row);
 }
 
-void info_many(const struct read_folder *folder, const struct info_sums *sums, const struct show_colors *color)
+void info_many(const struct info *info, const struct show_colors *color)
 {
-	print_programs(folder, sums, color);
-	print_states(folder, sums);
-	print_notes(folder);
+	print_programs(info, color);
+	print_states(info);
+	print_notes(info);
 	puts("`xaudit info -v` shows each process, `xaudit info --pid=N` one.");
 }

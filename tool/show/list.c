@@ -11,7 +11,7 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/options.h"
-#include "tool/read/names.h"
+#include "tool/read/api/xaudit-read.h"
 #include "tool/show/list.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
@@ -232,7 +232,9 @@ static void print_refused(const struct list *list, int kind)
 
 const char *list_reason(int kind, unsigned reason)
 {
-	return kind_has((unsigned)kind, KIND_BY_INDEX) ? index_reason_phrase(reason) : read_reason_phrase(reason);
+	if (kind_has((unsigned)kind, KIND_BY_INDEX))
+		return index_reason_phrase(reason);
+	return xaudit_read_reason_phrase(reason);
 }
 
 const char *list_bold(const struct list *list)
@@ -302,7 +304,7 @@ static void print_table(const struct list *list)
 		if (kind_has((unsigned)kind, KIND_BY_INDEX) && !list->had.index.head)
 			fputs("  the file can't be analysed", stdout);
 		else if (list->set.kind_reason[kind] && kind != TRACE_KIND_ENTRY)
-			printf("  %s", read_reason_phrase(list->set.kind_reason[kind]));
+			printf("  %s", xaudit_read_reason_phrase(list->set.kind_reason[kind]));
 		putchar('\n');
 		print_refused(list, kind);
 		if (!(kind_rows[kind].types & 1u << SLED_XRAY_CUSTOM))
@@ -311,7 +313,7 @@ static void print_table(const struct list *list)
 			printf("           %" PRIu32 " custom or typed event sleds\n", list->set.events);
 		if (list->set.events_left)
 			printf("           %" PRIu32 " %s\n", list->set.events_left,
-				read_reason_phrase(TRACE_REASON_EVENT_LEFT));
+				xaudit_read_reason_phrase(TRACE_REASON_EVENT_LEFT));
 	}
 	if (list->rows)
 		printf("\n%s%-16s  %8s  %-20s  %s%s\n", list_bold(list), "address", "size", "kinds", "function",

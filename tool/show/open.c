@@ -85,17 +85,25 @@ struct read_folder *show_open_process(const char *command, const char *path, uin
 
 /* ---- by xaudit-read.h ---- */
 
-static int damage(const struct xaudit_read_error *error, uint64_t places)
+static int damage(const struct xaudit_read_error *error)
 {
 	if (error->why == XAUDIT_READ_NO_MEMORY)
 		memory_failed();
 	if (error->why == XAUDIT_READ_OK)
 		return TOOL_OK;
-	if (places > 1)
-		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", error->text, places - 1);
+	if (error->more)
+		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", error->text, error->more);
 	else
 		tool_error(NULL, "%s; the rest of the trace was read", error->text);
 	return TOOL_FAILED;
+}
+
+static void say_error(const char *command, const struct xaudit_read_error *error)
+{
+	if (error->why == XAUDIT_READ_DAMAGED || error->why == XAUDIT_READ_NO_MEMORY)
+		damage(error);
+	else
+		tool_error(command, "%s", error->text);
 }
 
 struct xaudit_read_trace *show_trace(const char *path, uint32_t pid)
@@ -104,17 +112,37 @@ struct xaudit_read_trace *show_trace(const char *path, uint32_t pid)
 	struct xaudit_read_error error;
 	struct xaudit_read_trace *trace = xaudit_read_open(path, &options, &error);
 
-	if (!trace && (error.why == XAUDIT_READ_DAMAGED || error.why == XAUDIT_READ_NO_MEMORY))
-		damage(&error, 1);
-	else if (!trace)
-		tool_error(NULL, "%s", error.text);
+	if (!trace)
+		say_error(NULL, &error);
+	return trace;
+}
+
+struct xaudit_read_trace *show_trace_process(const char *command, const char *path, uint32_t place)
+{
+	struct xaudit_read_options options = { .size = sizeof(options), .alone = 1, .place = place };
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(path, &options, &error);
+
+	if (!trace && error.why != XAUDIT_READ_NO_TRACE)
+		say_error(NULL, &error);
+	else if (!trace && command)
+		say_error(command, &error);
 	return trace;
 }
 
 int show_trace_damage(const struct xaudit_read_trace *trace)
 {
 	struct xaudit_read_error error;
-	uint64_t places = xaudit_read_damage(trace, &error);
 
-	return damage(&error, places);
+	xaudit_read_damage(trace, &error);
+	return damage(&error);
+}
+
+void show_trace_need_memory(const struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_error error;
+
+	xaudit_read_damage(trace, &error);
+	if (error.why == XAUDIT_READ_NO_MEMORY)
+		memory_failed();
 }

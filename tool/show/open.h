@@ -34,9 +34,17 @@ void show_need_memory(const struct read_folder *folder);
 struct xaudit_read_trace *show_trace(const char *path, uint32_t pid);
 
 /*
+ * Opens one process alone. command: the name that the message has if there is no such process; NULL: no message.
+ */
+struct xaudit_read_trace *show_trace_process(const char *command, const char *path, uint32_t place);
+
+/*
  * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. If memory ran out
  * it ends the command, as in tool/memory.h.
  */
 int show_trace_damage(const struct xaudit_read_trace *trace);
+
+/* Ends the command if memory ran out, as show_trace_damage() does, and says nothing of other damage. */
+void show_trace_need_memory(const struct xaudit_read_trace *trace);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h> /* isatty */
 
+#include "format/trace.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/folder.h"
@@ -90,6 +91,69 @@ int show_end_trace(struct xaudit_read_trace *trace)
 
 	xaudit_read_close(trace);
 	return status ? status : damaged;
+}
+
+static const struct {
+	const char *phrase, *plural, *end;
+} states[] = {
+	[XAUDIT_READ_STATE_ENDED] = { "ended", "ended", "has ended" },
+	[XAUDIT_READ_STATE_RUNNING] = { "is running", "are running", NULL },
+	[XAUDIT_READ_STATE_EXECUTED] = { "executed another program", "executed another program",
+		"executed another program" },
+	[XAUDIT_READ_STATE_GONE] = { "was killed, or executed what was not traced",
+		"were killed, or executed what was not traced", "has ended" },
+};
+
+const char *show_state_phrase(int state)
+{
+	return states[state].phrase;
+}
+
+const char *show_state_plural(int state)
+{
+	return states[state].plural;
+}
+
+const char *show_state_end(int state)
+{
+	return states[state].end;
+}
+
+void show_change(FILE *file, const struct xaudit_read_change *change)
+{
+	const struct xaudit_read_function *function = change->function;
+
+	switch (change->what) {
+	case TRACE_CHANGE_ENABLED:
+	case TRACE_CHANGE_DISABLED:
+		fprintf(file, "%" PRIu64 " sites %s: ", change->value, change->word);
+		break;
+	case TRACE_CHANGE_STARTED:
+		fputs("recording started", file);
+		break;
+	case TRACE_CHANGE_STOPPED:
+		fputs("recording stopped", file);
+		break;
+	case TRACE_CHANGE_MODE:
+		fprintf(file, "mode %s", xaudit_read_mode_word(change->value));
+		break;
+	case TRACE_CHANGE_THROTTLED:
+		fputs("only counted from here on (throttled): ", file);
+		names_print(file, function ? function->name : "[unknown]");
+		fputs(" [", file);
+		tool_text(file, function ? tool_base(function->object->path) : "[unknown]");
+		fputs("]", file);
+		break;
+	case TRACE_CHANGE_SNAPSHOT:
+		fputs("snapshot ", file);
+		break;
+	case TRACE_CHANGE_FULL:
+		fprintf(file, "the limit of %" PRIu64 " bytes was reached, nothing more is recorded", change->value);
+		break;
+	default:
+		fprintf(file, "change %" PRIu32 " ", change->what);
+	}
+	tool_text(file, change->text);
 }
 
 const struct read_function *change_function(const struct read_process *process, const struct read_change *change)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "tool/options.h"
+#include "tool/read/api/xaudit-read.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
@@ -77,6 +78,16 @@ int show_end_trace(struct xaudit_read_trace *trace);
 /* If the times of any process are coarse, says so in a line that begins with `begin`. */
 void show_say_coarse(const struct read_folder *folder, const char *begin);
 void show_say_coarse_trace(const struct xaudit_read_trace *trace, const char *begin);
+
+/* For people, after "process N": "ended", "is running"; after "processes that": "are running". */
+const char *show_state_phrase(int state);
+const char *show_state_plural(int state);
+
+/* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
+const char *show_state_end(int state);
+
+/* Writes what changed, as a phrase: "only counted from here on (throttled): foo [libfoo.so]". */
+void show_change(FILE *file, const struct xaudit_read_change *change);
 
 struct read_process;
 struct read_change;

@@ -18,7 +18,10 @@ struct xaudit_read_process {
 	uint32_t number;
 	uint32_t users; /* read_api_take() */
 	bool known;	/* info is filled in */
+	bool kept;	/* it was taken for its facts */
 	struct xaudit_read_process_info info;
+	struct xaudit_read_head head;
+	struct read_api_facts *facts; /* NULL: they were not asked for */
 };
 
 struct read_api_object {
@@ -61,6 +64,13 @@ void read_api_error(struct xaudit_read_error *error, enum xaudit_read_why why, c
 	((options) && (options)->size >= offsetof(__typeof__(*(options)), field) + sizeof((options)->field) ?        \
 			(options)->field :                                                                           \
 			0)
+
+/* ---- facts.c ---- */
+
+void read_api_facts_free(struct read_api_facts *facts); /* NULL: nothing */
+
+/* The change of that number in the process, which is loaded. */
+void read_api_change(struct xaudit_read_change *to, struct xaudit_read_process *process, uint32_t number);
 
 /* ---- functions.c ---- */
 

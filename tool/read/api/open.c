@@ -30,6 +30,7 @@ static void say_damage(struct xaudit_read_error *error, const struct read_damage
 	read_api_error(error, XAUDIT_READ_DAMAGED, damage->first ? damage->first : "the trace is damaged");
 	if (!error || !damage->file)
 		return;
+	error->more = damage->more;
 	set_file(error, damage->file);
 	error->offset = damage->offset == READ_DAMAGE_NOWHERE ? XAUDIT_READ_UNKNOWN : damage->offset;
 }
@@ -49,8 +50,11 @@ static void say(struct xaudit_read_error *error, const char *path, const struct 
 			from->number == EACCES ? "only the user who made it, and root, can read it"
 					       : "`xaudit record COMMAND` makes one");
 		break;
-	case READ_NO_TRACE:
 	case READ_NO_PROCESS:
+		snprintf(error->text, sizeof(error->text), "%s: %s", path,
+			from->damage.first ? from->damage.first : "there is no trace of a process");
+		break;
+	case READ_NO_TRACE:
 		snprintf(error->text, sizeof(error->text),
 			"no traced process in %s; is it a folder that `xaudit record` made?", path);
 		break;
@@ -115,36 +119,63 @@ static void fill_in(struct xaudit_read_trace *trace)
 	}
 }
 
+/* The trace of a folder, which belongs to it; folder NULL: why tells. */
+static struct xaudit_read_trace *finish(
+	struct read_folder *folder, const char *path, struct read_error *why, struct xaudit_read_error *error)
+{
+	struct xaudit_read_trace *trace = folder ? calloc(1, sizeof(*trace)) : NULL;
+
+	if (trace)
+		trace->process = calloc(folder->processes, sizeof(*trace->process));
+	if (trace && trace->process) {
+		trace->folder = folder;
+		fill_in(trace);
+		read_api_error(error, XAUDIT_READ_OK, "");
+	} else {
+		if (folder) {
+			read_folder_close(folder);
+			why->why = READ_NO_MEMORY;
+		}
+		free(trace);
+		trace = NULL;
+		say(error, path, why);
+	}
+	read_error_free(why);
+	return trace;
+}
+
 struct xaudit_read_trace *xaudit_read_open(
 	const char *path, const struct xaudit_read_options *options, struct xaudit_read_error *error)
 {
-	struct xaudit_read_trace *trace = calloc(1, sizeof(*trace));
-	struct read_error why = { .why = READ_NO_MEMORY };
+	struct read_error why;
+	struct read_folder *folder;
 
-	read_api_error(error, XAUDIT_READ_OK, "");
-	if (trace)
-		trace->folder = read_folder_open(path, READ_API_OPTION(options, pid), &why);
-	if (trace && trace->folder) {
-		trace->process = calloc(trace->folder->processes, sizeof(*trace->process));
-		if (trace->process) {
-			fill_in(trace);
-			read_error_free(&why);
-			return trace;
-		}
-		read_folder_close(trace->folder);
-		why.why = READ_NO_MEMORY;
-	}
-	say(error, path, &why);
-	read_error_free(&why);
-	free(trace);
-	return NULL;
+	if (READ_API_OPTION(options, alone))
+		folder = read_folder_open_process(path, READ_API_OPTION(options, place), &why);
+	else
+		folder = read_folder_open(path, READ_API_OPTION(options, pid), &why);
+	return finish(folder, path, &why, error);
 }
 
-static void free_info(struct xaudit_read_process_info *info)
+struct xaudit_read_trace *xaudit_read_open_family(
+	int dir, int folder, const char *path, struct xaudit_read_error *error)
 {
-	free((char *)info->exe);
-	free((char *)info->command);
-	free((char *)info->host);
+	struct read_error why;
+
+	return finish(read_folder_open_family(dir, folder, path, &why), path, &why, error);
+}
+
+int xaudit_read_may_be_process(const char *path)
+{
+	return read_folder_may_be_process(path);
+}
+
+static void free_process(struct xaudit_read_process *process)
+{
+	free((char *)process->info.exe);
+	free((char *)process->info.command);
+	free((char *)process->info.host);
+	read_api_facts_free(process->facts);
 }
 
 void xaudit_read_close(struct xaudit_read_trace *trace)
@@ -154,7 +185,7 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 	while (trace->calls)
 		xaudit_read_calls_close(trace->calls);
 	for (uint32_t i = 0; i < trace->info.processes; i++)
-		free_info(&trace->process[i].info);
+		free_process(&trace->process[i]);
 	read_api_free_functions(trace);
 	free(trace->process);
 	read_folder_close(trace->folder);

@@ -61,8 +61,9 @@ struct xaudit_read_error {
 	int why;	 /* enum xaudit_read_why */
 	int number;	 /* an errno, or 0 */
 	uint64_t offset; /* in the file, or XAUDIT_READ_UNKNOWN */
+	uint64_t more;	 /* of XAUDIT_READ_DAMAGED: how many places beside this one */
 	char file[256];	 /* what it is about; its end, if it is longer */
-	char text[256];	 /* one line for people, without "xaudit: " and without newline, the file's name included */
+	char text[1024]; /* one line for people, without "xaudit: " and newline, the file's name included */
 };
 
 /*
@@ -76,6 +77,9 @@ uint64_t xaudit_read_damage(const struct xaudit_read_trace *trace, struct xaudit
 struct xaudit_read_options {
 	size_t size;
 	uint32_t pid; /* only the process of this number; 0: all */
+	/* The path is a folder DIR/p123: opens the process whose head is at `place` there, and nothing beside it. */
+	int alone;
+	uint32_t place;
 };
 
 /*
@@ -87,6 +91,20 @@ struct xaudit_read_trace *xaudit_read_open(
 
 /* Opens what a running process records now. It is read as far as it reached when reading of each file began. */
 struct xaudit_read_trace *xaudit_read_open_live(uint32_t pid, struct xaudit_read_error *error);
+
+/*
+ * Opens all processes of a folder DIR/p123 by descriptors, of DIR, which must stay open, and of that folder: nothing is
+ * opened by path, so it does not matter who may put what there meanwhile. The path is for messages, and ends with the
+ * folder's name.
+ */
+struct xaudit_read_trace *xaudit_read_open_family(
+	int dir, int folder, const char *path, struct xaudit_read_error *error);
+
+/*
+ * May a path that is no folder be the name of a process: DIR/p124 of one that was forked, whose data are in another
+ * one's folder? True, too, if there is no memory to find out, which opening it will tell.
+ */
+int xaudit_read_may_be_process(const char *path);
 
 /* Closes it, and all that was made of it. NULL: nothing. */
 void xaudit_read_close(struct xaudit_read_trace *trace);
@@ -381,5 +399,7 @@ void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch);
 #ifdef __cplusplus
 }
 #endif
+
+#include "xaudit-read-facts.h" /* what was recorded, what was not, and why */
 
 #endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xaudit-read-facts.h: the part of xaudit-read.h, which includes it, that tells what was recorded, what was not, and
+ * why. What is said there holds here, too.
+ */
+#ifndef XAUDIT_READ_FACTS_H
+#define XAUDIT_READ_FACTS_H
+
+#include "xaudit-read.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a process, as far as its trace and this system tell. */
+enum xaudit_read_state {
+	XAUDIT_READ_STATE_ENDED = 1, /* by exit() */
+	XAUDIT_READ_STATE_RUNNING,   /* still, the same program */
+	XAUDIT_READ_STATE_EXECUTED,  /* another program, in the same process */
+	XAUDIT_READ_STATE_GONE,      /* killed; or it executed a program that was not traced, which is gone */
+};
+
+int xaudit_read_process_state(struct xaudit_read_process *process);
+
+/* Is there a process of its number now that may still write (no zombie)? It may be another one. */
+int xaudit_read_process_alive(struct xaudit_read_process *process);
+
+/*
+ * Were functions chosen in it, or in the process that forked it, so that calls could be recorded? Quick: its records
+ * are read only as far as that takes.
+ */
+int xaudit_read_process_chosen(struct xaudit_read_process *process);
+
+/* What is known of a process before its records are read. Numbers have the meaning that xaudit-trace(5) tells. */
+struct xaudit_read_head {
+	const char *name;    /* as of its info */
+	const char *folder;  /* path of the folder that its data are in: its own, or an ancestor's */
+	uint32_t place;	     /* of its head there; 0: the folder is its own */
+	uint32_t version;    /* of the format */
+	uint32_t pid, parent;
+	uint32_t threads;    /* thread records */
+	int exited;	     /* it has ended by exit() */
+	int off;	     /* xaudit has switched itself off; a note says why */
+	int recording;	     /* 0: stopped */
+	uint32_t mode;	     /* xaudit_read_mode_word() */
+	uint32_t overflow;   /* 1: events are dropped where the disk is too slow */
+	uint64_t ring_bytes; /* of the flight recorder, per thread; 0: there was none */
+	uint64_t ring_chunk_bytes;
+	uint32_t coarse;     /* up to so many events of a thread share a reading of the clock; 0: none do */
+	uint32_t lost_error; /* of version 1: an errno, why events were lost */
+	uint32_t record_error; /* an errno: why `xaudit record` could not help with a file; 0: it could */
+	int clock_tsc;	     /* the clock of its events is the processor's; 0: CLOCK_MONOTONIC */
+	int clock_known;     /* 0: the rate is not, and a tick is taken for 1 ns */
+	int clock_fresh;     /* one of the pairs was taken now */
+	uint32_t clock_pairs; /* moments that were read on both clocks, which give the rate */
+	double clock_hz;
+	double clock_ppm;    /* estimated error of the rate, in millionths */
+	uint64_t lost;	     /* events that could not be recorded */
+	uint64_t taken_back; /* calls that the rules left out afterwards, for their time */
+	uint64_t no_return;  /* calls whose return could not be intercepted for want of memory */
+	uint64_t records_lost; /* of names and loads */
+};
+
+/* Valid until it is asked for again. */
+const struct xaudit_read_head *xaudit_read_process_head(struct xaudit_read_process *process);
+
+/* Reads the head again: it changes while the process runs. Returns 0 if it can't be read. */
+int xaudit_read_process_again(struct xaudit_read_process *process);
+
+/* What its records tell. */
+struct xaudit_read_facts {
+	const char *module;	   /* version of libxaudit.so; NULL: not recorded */
+	const char *rules;	   /* where the rules came from; NULL: not recorded */
+	const char *const *note;   /* what xaudit said on stderr about the recording */
+	uint32_t notes;
+	uint32_t objects, changes; /* see below */
+	uint64_t loads, unloads;   /* of objects */
+};
+
+/*
+ * Reads its records, as far as they reach now, and keeps them until the trace is closed. Valid until the facts are
+ * asked for again. NULL: no memory.
+ */
+const struct xaudit_read_facts *xaudit_read_process_facts(struct xaudit_read_process *process);
+
+/* How many functions of an object could be traced, or why not: one of these for each kind and reason that occurs. */
+struct xaudit_read_sites {
+	uint32_t kind;	 /* xaudit_read_kind_word() */
+	uint32_t reason; /* xaudit_read_reason_phrase(); 0: traced */
+	uint32_t count;
+};
+
+enum xaudit_read_role { XAUDIT_READ_PROGRAM = 1, XAUDIT_READ_LOADER = 2, XAUDIT_READ_VDSO = 4 };
+
+/* An object as one process had it. */
+struct xaudit_read_process_object {
+	const char *path;     /* as of struct xaudit_read_object */
+	const char *soname;   /* or empty */
+	const char *build_id; /* in hex, or empty */
+	uint32_t role;	      /* mask of enum xaudit_read_role; 0: a library */
+	uint32_t kinds;	      /* mask of 1 << kind: those that the rules ask for */
+	const struct xaudit_read_sites *site;
+	uint32_t sites;
+	int has_pages; /* the rest is known: */
+	uint32_t text_pages, site_pages; /* of its code; of these, with sites */
+	uint32_t patched_pages;		 /* of these, changed: so private to the process */
+};
+
+/* One of facts.objects. Valid until the facts are asked for again. NULL: there is none of that number. */
+const struct xaudit_read_process_object *xaudit_read_process_object(
+	struct xaudit_read_process *process, uint32_t number);
+
+/* Something about the recording changed while the process ran. */
+struct xaudit_read_change {
+	uint64_t time;
+	uint64_t after; /* how long after the start of the process */
+	uint32_t what;	/* its number */
+	uint32_t tid;	/* the thread that did or noticed it */
+	const char *word; /* for people: "throttled"; "changed" for an unknown number */
+	const char *text; /* or empty */
+	uint64_t value;
+	const struct xaudit_read_function *function; /* that was throttled: it is only counted from here on. Or NULL */
+};
+
+/* One of facts.changes, as xaudit_read_process_object(). */
+const struct xaudit_read_change *xaudit_read_process_change(struct xaudit_read_process *process, uint32_t number);
+
+#define XAUDIT_READ_CAUSES 16
+
+/* What is in the thread records of a process, or in one of them. */
+struct xaudit_read_amounts {
+	size_t size;
+	uint64_t threads;     /* that have events, or counters */
+	uint64_t events;      /* calls and ends of calls */
+	uint64_t custom, custom_bytes; /* events of the program's own, and their data */
+	uint64_t unfinished;  /* of the program's own, that were begun only */
+	uint64_t counted;     /* calls without time, by counters */
+	uint64_t lost;	      /* events; of a single thread record 0, since all but version 1 know only the sum */
+	uint64_t lost_by[XAUDIT_READ_CAUSES]; /* by cause: xaudit_read_lost_phrase() */
+	uint64_t overwritten; /* chunks of the flight recorder */
+	uint64_t disk;	      /* bytes that events and counters take */
+	uint64_t crashes;
+	uint64_t first, last; /* times of the first and the last event; first is XAUDIT_READ_UNKNOWN: there are none */
+	int signal;	      /* of the last crash */
+	int estimated;	      /* events and custom ones: not all was read */
+};
+
+/*
+ * Counts. most: about how many bytes of events are read, XAUDIT_READ_UNKNOWN: all; of what is left out events are
+ * estimated by what was read, and what it has of the rest is missing. Returns 0 if there is no memory.
+ */
+int xaudit_read_process_amounts(
+	struct xaudit_read_process *process, uint64_t most, struct xaudit_read_amounts *amounts);
+
+/* The same for one thread record of the process: 0 ... info.threads - 1. */
+int xaudit_read_record_amounts(
+	struct xaudit_read_process *process, uint32_t record, uint64_t most, struct xaudit_read_amounts *amounts);
+
+/* Words for the numbers above. NULL: the format has no such number. */
+const char *xaudit_read_state_word(int state);		 /* "ended", "running", "executed", "gone" */
+const char *xaudit_read_mode_word(uint64_t mode);	 /* "stream", "ring", "count"; never NULL: "?" */
+const char *xaudit_read_kind_word(uint32_t kind);	 /* "xray" and so on, as in xaudit.conf(5) */
+const char *xaudit_read_reason_phrase(uint32_t reason);	 /* "not selected by the rules" */
+const char *xaudit_read_lost_phrase(uint32_t cause);	 /* "since the disk was full" */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
