@@ -4,16 +4,19 @@
 # Such a program: EXTRA_PROGRAMS += t/lib/NAME, check_DATA += t/lib/NAME, CLEANFILES += t/lib/NAME, t_lib_NAME_SOURCES.
 EXTRA_DIST += t/lib/ctl.sh t/lib/digits.sh t/lib/index_decoder.py t/lib/inject.awk \
 	t/lib/injected.sh t/lib/loader.sh t/lib/recorded.sh t/lib/same_calls.sh t/lib/sanitizers.h \
-	t/lib/spoiled.sh t/lib/steering.py t/lib/tap.h t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh t/lib/transparent.sh \
+	t/lib/spoiled.sh t/lib/steering.py t/lib/tap.h t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh \
+	t/lib/transparent.sh \
 	t/lib/upward.sh t/lib/workloads.sh
-EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/spoil
-check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/spoil
-CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/spoil
+EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
+check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
+CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
 
 t_lib_make_trace_SOURCES = t/lib/make_trace.c t/lib/make_trace.h t/lib/make_trace_meta.c t/lib/make_trace_places.c
 t_lib_max_rss_SOURCES = t/lib/max_rss.c
 t_lib_read_calls_SOURCES = t/lib/read_calls.c tool/json.c tool/json.h
 t_lib_read_calls_LDADD = tool/read/libread.la
+t_lib_read_events_SOURCES = t/lib/read_events.c tool/json.c tool/json.h
+t_lib_read_events_LDADD = tool/read/libread.la
 t_lib_spoil_SOURCES = t/lib/spoil.c
 
 # The recording core, run in the test's own process.

@@ -76,12 +76,12 @@ static bool take_custom(struct read_merge_source *source, const struct read_deco
 static uint64_t take_lost(struct read_merge_source *source)
 {
 	struct read_process *process = source->process;
-	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - process->lost_told;
+	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - source->of->lost_told;
 
 	if (source->events.stream.chunk.head.version == 1)
 		return lost;
 	lost = lost < left ? lost : left;
-	process->lost_told += lost;
+	source->of->lost_told += lost;
 	return lost;
 }
 
@@ -295,7 +295,7 @@ void read_merge_skip(struct read_merge *merge, struct read_merge_source *source)
 
 /* ---- loads in force ---- */
 
-static void load_begins(struct read_process *process, const struct read_merge_event *event)
+static void load_begins(struct read_merge_process *process, const struct read_merge_event *event)
 {
 	struct read_load *load;
 
@@ -304,19 +304,19 @@ static void load_begins(struct read_process *process, const struct read_merge_ev
 	uint32_t number = event->object->number;
 	if (number >= process->loads_room) {
 		uint32_t room = number + 16;
-		if (!read_memory_resize(process->family->damage, &process->load, room, sizeof(*process->load)))
+		if (!read_memory_resize(process->process->family->damage, &process->load, room, sizeof(*process->load)))
 			return;
 		memset(process->load + process->loads_room, 0, (room - process->loads_room) * sizeof(*process->load));
 		process->loads_room = room;
 	}
-	load = read_memory_zeroed(process->family->damage, 1, sizeof(*load));
+	load = read_memory_zeroed(process->process->family->damage, 1, sizeof(*load));
 	if (!load)
 		return;
 	*load = (struct read_load){ process->load[number], event->load, event->base };
 	process->load[number] = load;
 }
 
-static void load_ends(struct read_process *process, const struct read_merge_event *event)
+static void load_ends(struct read_merge_process *process, const struct read_merge_event *event)
 {
 	struct read_load **at, *load;
 
@@ -332,10 +332,10 @@ static void load_ends(struct read_process *process, const struct read_merge_even
 }
 
 /* Makes an event of the losses that no chunk has told. Returns whether there are any. */
-static bool take_rest(struct read_process *process, struct read_merge_event *event)
+static bool take_rest(struct read_merge_process *process, struct read_merge_event *event)
 {
-	event->count = process->head.lost - process->lost_told;
-	process->lost_told = process->head.lost;
+	event->count = process->process->head.lost - process->lost_told;
+	process->lost_told = process->process->head.lost;
 	return event->count != 0;
 }
 
@@ -349,17 +349,17 @@ struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_
 		source = merge->heap[0];
 		*event = source->head;
 		read_merge_skip(merge, source);
-	} while (event->type == READ_MERGE_LOST && source->is_meta && !take_rest(source->process, event));
+	} while (event->type == READ_MERGE_LOST && source->is_meta && !take_rest(source->of, event));
 	if (event->type == READ_MERGE_LOAD)
-		load_begins(source->process, event);
+		load_begins(source->of, event);
 	else if (event->type == READ_MERGE_UNLOAD)
-		load_ends(source->process, event);
+		load_ends(source->of, event);
 	return source;
 }
 
 /* ---- all together ---- */
 
-static struct read_merge_source *add_source(struct read_merge *merge, struct read_process *process)
+static struct read_merge_source *add_source(struct read_merge *merge, struct read_merge_process *of)
 {
 	struct read_damage *damage = &merge->folder->damage;
 	struct read_merge_source *source;
@@ -367,7 +367,8 @@ static struct read_merge_source *add_source(struct read_merge *merge, struct rea
 	if (!read_memory_resize(damage, &merge->source, merge->sources + 1, sizeof(*merge->source)) ||
 		!(source = read_memory_zeroed(damage, 1, sizeof(*source))))
 		return NULL;
-	source->process = process;
+	source->process = of->process;
+	source->of = of;
 	source->order = merge->sources;
 	merge->source[merge->sources++] = source;
 	return source;
@@ -376,7 +377,11 @@ static struct read_merge_source *add_source(struct read_merge *merge, struct rea
 /* The sources of a process. */
 static bool add_process(struct read_merge *merge, struct read_process *process)
 {
-	struct read_merge_source *source = add_source(merge, process);
+	struct read_merge_process *of = &merge->process[merge->processes++];
+	struct read_merge_source *source;
+
+	*of = (struct read_merge_process){ .process = process, .first = merge->sources };
+	source = add_source(merge, of);
 
 	if (!source)
 		return false;
@@ -388,21 +393,26 @@ static bool add_process(struct read_merge *merge, struct read_process *process)
 		if (!(process->files[n] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
 			!read_events_open(&events, process, n, MERGE_BLOCK))
 			continue;
-		source = add_source(merge, process);
+		source = add_source(merge, of);
 		if (!source) {
 			read_events_close(&events);
 			return false;
 		}
 		source->events = events;
+		source->number = n;
 	}
+	of->end = merge->sources;
 	return true;
 }
 
-bool read_merge_open(struct read_merge *merge, struct read_folder *folder)
+bool read_merge_open(struct read_merge *merge, struct read_folder *folder, struct read_process *only)
 {
-	*merge = (struct read_merge){ .folder = folder };
-	for (unsigned i = 0; i < folder->processes; i++)
-		if (!add_process(merge, folder->process[i]))
+	*merge = (struct read_merge){
+		.folder = folder,
+		.process = read_memory_zeroed(&folder->damage, folder->processes, sizeof(*merge->process)),
+	};
+	for (unsigned i = 0; merge->process && i < folder->processes; i++)
+		if ((!only || folder->process[i] == only) && !add_process(merge, folder->process[i]))
 			break;
 	if (!folder->damage.no_memory)
 		merge->heap = read_memory_zeroed(&folder->damage, merge->sources, sizeof(*merge->heap));
@@ -420,8 +430,23 @@ bool read_merge_open(struct read_merge *merge, struct read_folder *folder)
 	return false;
 }
 
+static void free_loads(struct read_merge_process *process)
+{
+	for (uint32_t i = 0; i < process->loads_room; i++) {
+		while (process->load[i]) {
+			struct read_load *next = process->load[i]->next;
+			free(process->load[i]);
+			process->load[i] = next;
+		}
+	}
+	free(process->load);
+}
+
 void read_merge_close(struct read_merge *merge)
 {
+	for (unsigned i = 0; i < merge->processes; i++)
+		free_loads(&merge->process[i]);
+	free(merge->process);
 	for (unsigned i = 0; i < merge->sources; i++) {
 		struct read_merge_source *source = merge->source[i];
 		for (unsigned slot = 0; slot < LOAD_SLOTS; slot++) {

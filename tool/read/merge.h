@@ -51,10 +51,21 @@ struct read_merge_event {
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 
+/* A process, and what holds for it where the merge has come to. */
+struct read_merge_process {
+	struct read_process *process;
+	unsigned first, end;	/* its sources: source[first] ... source[end - 1] */
+	uint64_t lost_told;	/* how many of head.lost were told in the place where they were lost */
+	struct read_load **load; /* in force, by number of the object, the newest first */
+	uint32_t loads_room;
+};
+
 struct read_merge_source {
 	struct read_process *process;
+	struct read_merge_process *of;
 	unsigned order;		 /* decides between equal times */
 	bool is_meta;
+	unsigned number;	 /* of the thread record */
 	struct read_merge_event head; /* the event that comes next in this source */
 	bool more;		 /* there is such an event */
 	uint32_t at;		 /* place in the heap */
@@ -75,21 +86,33 @@ struct read_merge_source {
 
 struct read_merge {
 	struct read_folder *folder;
+	struct read_merge_process *process;
+	unsigned processes;
 	struct read_merge_source **source; /* all */
 	unsigned sources;
 	struct read_merge_source **heap;
 	unsigned heaped;
 };
 
-/* Loads the processes of the folder and opens all files. Returns false, with nothing to be closed, without memory. */
-bool read_merge_open(struct read_merge *merge, struct read_folder *folder);
+/*
+ * Loads the processes of the folder, or only one of them, and opens all files. Returns false, with nothing to be
+ * closed, without memory.
+ */
+bool read_merge_open(struct read_merge *merge, struct read_folder *folder, struct read_process *only);
 
 /*
  * Takes the earliest event. Returns its source, whose head is already the event after it; NULL: there are no more
- * events, or there is no memory. Updates what read_process_load_of() returns: a load is in force from its event on,
+ * events, or there is no memory. Updates what read_merge_load_of() returns: a load is in force from its event on,
  * until before its unload's.
  */
 struct read_merge_source *read_merge_next(struct read_merge *merge, struct read_merge_event *event);
+
+/* The newest load of an object of the source's process that is in force now, or NULL. */
+static inline const struct read_load *read_merge_load_of(
+	const struct read_merge_source *source, const struct read_object *object)
+{
+	return object->number < source->of->loads_room ? source->of->load[object->number] : NULL;
+}
 
 /* Takes the head of a source before its turn. */
 void read_merge_skip(struct read_merge *merge, struct read_merge_source *source);

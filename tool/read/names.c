@@ -410,23 +410,8 @@ void read_names_take(struct read_process *process, struct read_meta *meta)
 			read_process_damage(process, NULL, read_meta_offset(meta), "a record contradicts itself");
 }
 
-static void free_loads(struct read_process *process)
-{
-	for (uint32_t i = 0; i < process->loads_room; i++) {
-		while (process->load[i]) {
-			struct read_load *next = process->load[i]->next;
-			free(process->load[i]);
-			process->load[i] = next;
-		}
-	}
-	free(process->load);
-	process->load = NULL;
-	process->loads_room = 0;
-}
-
 void read_names_free(struct read_process *process)
 {
-	free_loads(process);
 	for (uint32_t i = 0; i < process->objects; i++)
 		free_object(process->object[i]);
 	for (uint32_t i = 0; i < process->blobs; i++)
@@ -526,9 +511,4 @@ uint32_t read_process_objects(const struct read_process *process)
 	uint32_t base = process->base ? process->base->objects : 0;
 
 	return process->objects > base ? process->objects : base;
-}
-
-struct read_load *read_process_load_of(const struct read_process *process, const struct read_object *object)
-{
-	return object->number < process->loads_room ? process->load[object->number] : NULL;
 }

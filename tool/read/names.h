@@ -24,9 +24,6 @@ const struct read_function *read_process_function_at(const struct read_process *
 /* All numbers of objects are less than that. */
 uint32_t read_process_objects(const struct read_process *process);
 
-/* The newest load of an object that is in force where the merge is, or NULL. */
-struct read_load *read_process_load_of(const struct read_process *process, const struct read_object *object);
-
 /* The function of an id; NULL: meta has no name for it. The pointer is valid until the next read_process_load(). */
 const struct read_function *read_process_function(const struct read_process *process, uint32_t id);
 

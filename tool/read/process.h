@@ -73,7 +73,6 @@ struct read_process {
 	 */
 	char *name, *path;
 	struct trace_head head;
-	uint64_t lost_told; /* how many of head.lost a merge has told in the place where they were lost */
 	struct read_clock clock;
 	unsigned threads; /* thread records: 0 ... threads-1, with gaps in a damaged folder */
 	uint8_t *files;	  /* for each, mask of FILE_... */
@@ -103,9 +102,6 @@ struct read_process {
 	uint32_t changes;
 	struct read_type_name *type; /* of custom events, in the order of their numbers */
 	uint32_t types;
-
-	struct read_load **load; /* by number of the object, the newest first; kept by the merge */
-	uint32_t loads_room;
 
 	/* Parts of its records that its children don't have: notes and changes in a row. Kept by tool/read/base.c. */
 	struct read_own {

@@ -68,7 +68,7 @@ static void find_function(struct about *about, struct read_merge_source *source,
 
 	about->function = read_function_name(source->process, function, about->buf, sizeof(about->buf));
 	about->library = read_object_path(object);
-	const struct read_load *load = object ? read_process_load_of(source->process, object) : NULL;
+	const struct read_load *load = object ? read_merge_load_of(source, object) : NULL;
 	if (load) {
 		about->address = load->base + function->offset;
 		about->has_address = true;
@@ -238,7 +238,7 @@ static void dump_all(const struct dump *dump, struct read_folder *folder)
 
 	if (!dump->options.json)
 		show_say_coarse(folder, "# ");
-	if (!read_merge_open(&merge, folder))
+	if (!read_merge_open(&merge, folder, NULL))
 		return;
 	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
 		if (event.type == READ_MERGE_THREAD)

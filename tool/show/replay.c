@@ -347,7 +347,7 @@ static void replay(struct replay *r, struct read_folder *folder)
 
 	show_say_coarse(folder, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
-	if (!read_merge_open(&r->merge, folder))
+	if (!read_merge_open(&r->merge, folder, NULL))
 		return;
 	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
 	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {

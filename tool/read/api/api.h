@@ -45,6 +45,7 @@ struct xaudit_read_trace {
 	struct read_api_object **by_path;
 	uint32_t by_name_size, by_path_size, objects; /* sizes: powers of two, or 0 */
 	struct xaudit_read_calls *calls; /* the newest one that is open */
+	struct xaudit_read_events *events;
 };
 
 /* ---- open.c ---- */

@@ -184,6 +184,8 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 		return;
 	while (trace->calls)
 		xaudit_read_calls_close(trace->calls);
+	while (trace->events)
+		xaudit_read_events_close(trace->events);
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
 	read_api_free_functions(trace);

@@ -400,6 +400,7 @@ void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch);
 }
 #endif
 
+#include "xaudit-read-events.h" /* events in the order of time */
 #include "xaudit-read-facts.h" /* what was recorded, what was not, and why */
 
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cursor behind xaudit_read_events(): the merge's events (timeline.c), with the calls that they begin and end,
+ * which the one builder makes (timeline_calls.c). What ends at one event is told with it; calls that have no end are
+ * told before the event for which they are given up, a stack at a time.
+ */
+#ifndef XAUDIT_TOOL_READ_API_TIMELINE_H
+#define XAUDIT_TOOL_READ_API_TIMELINE_H
+
+#include "tool/read/api/api.h"
+#include "tool/read/merge.h"
+#include "tool/read/stacks.h"
+
+/* A call that is open, or was told. */
+struct event_call {
+	struct xaudit_read_call public;
+	struct event_call *next; /* of those that were told, or are free */
+};
+
+struct event_process {
+	struct xaudit_read_process *process;
+	struct read_stacks stacks;
+	const struct xaudit_read_function ***page; /* by index of the function in the process */
+	uint32_t pages;
+};
+
+/* A thread record's present thread. */
+struct event_thread {
+	struct xaudit_read_events *events;
+	struct event_process *process;
+	struct read_stack_calls *on; /* the stack that its events are on */
+	uint32_t tid;
+};
+
+struct xaudit_read_events {
+	struct xaudit_read_trace *trace;
+	struct xaudit_read_events *older; /* of the trace */
+	struct read_damage *damage;
+	bool leaves, ended;
+	struct read_merge merge;
+	struct event_process *process; /* as merge.process */
+	struct event_call **block;     /* all calls that were allocated */
+	uint32_t blocks;
+	struct event_call *spare, *told;
+	/* The event at hand, and who made it. */
+	struct xaudit_read_event *event;
+	struct event_thread *thread;
+	struct xaudit_read_change change;
+	/* Stacks whose calls have no end, which are told one by one, and the event that comes after them. */
+	struct xaudit_read_event *unfinished;
+	size_t unfinished_count, unfinished_at;
+	struct xaudit_read_event held;
+	bool is_held;
+};
+
+/* ---- timeline_calls.c: of e->thread, at e->event ---- */
+
+/* Takes a call, or an end of calls. */
+void read_api_take_call(struct xaudit_read_events *e, const struct read_merge_event *from);
+
+/* Takes a call with its end, `end`. */
+void read_api_take_leaf(
+	struct xaudit_read_events *e, const struct read_merge_event *from, const struct read_merge_event *end);
+
+/* The thread's events are on another stack from here on. */
+void read_api_change_stack(struct event_thread *thread, const struct read_merge_event *event);
+
+/* The record's events are another thread's from here on. Other threads may go on with the stacks that have numbers. */
+void read_api_change_thread(struct event_thread *thread, uint32_t tid);
+
+/* The thread has no more events, or some are missing here. */
+void read_api_drop_thread(struct event_thread *thread);
+
+/* The innermost call that is open on the thread's stack, and their number. */
+void read_api_set_open(struct xaudit_read_event *event, const struct event_thread *thread);
+
+/* Calls that were told are free. */
+void read_api_free_told(struct xaudit_read_events *e);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/api/timeline.h"
+
+#include <stdlib.h> /* qsort */
+
+#include "tool/read/memory.h"
+
+#define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
+
+/* ---- calls ---- */
+
+static struct event_call *new_call(struct xaudit_read_events *e)
+{
+	struct event_call *call = e->spare;
+
+	if (call) {
+		e->spare = call->next;
+		return call;
+	}
+	size_t count = (size_t)BLOCK_FIRST << (e->blocks < 16 ? e->blocks : 16);
+	if (!read_memory_resize(e->damage, &e->block, e->blocks + 1ul, sizeof(*e->block)))
+		return NULL;
+	struct event_call *block = read_memory_zeroed(e->damage, count, sizeof(*block));
+	if (!block)
+		return NULL;
+	e->block[e->blocks++] = block;
+	for (size_t i = 1; i + 1 < count; i++)
+		block[i].next = &block[i + 1];
+	e->spare = &block[1];
+	return block;
+}
+
+/* It is free when the next event is asked for. */
+static void tell(struct xaudit_read_events *e, struct event_call *call)
+{
+	if (!call)
+		return;
+	call->next = e->told;
+	e->told = call;
+}
+
+void read_api_free_told(struct xaudit_read_events *e)
+{
+	for (struct event_call *call; (call = e->told);) {
+		e->told = call->next;
+		call->next = e->spare;
+		e->spare = call;
+	}
+}
+
+static struct xaudit_read_call *public_of(const struct read_calls *calls, const struct read_call *frame)
+{
+	struct event_call *call = frame > calls->frame ? frame->user : NULL;
+
+	return call ? &call->public : NULL;
+}
+
+static struct event_call *begin_call(struct xaudit_read_events *e, uint64_t start)
+{
+	const struct event_thread *thread = e->thread;
+	struct event_call *call = new_call(e);
+
+	if (!call)
+		return NULL;
+	call->public = (struct xaudit_read_call){
+		.function = e->event->function,
+		.process = e->event->process,
+		.tid = thread->tid,
+		.stack = e->event->stack,
+		.depth = e->event->depth,
+		.start = start,
+		.end = XAUDIT_READ_UNKNOWN,
+		.cpu = XAUDIT_READ_UNKNOWN,
+	};
+	e->event->call = &call->public;
+	return call;
+}
+
+static void enter(void *user, struct read_call *frame, size_t at)
+{
+	struct xaudit_read_events *e = user;
+	struct event_call *call = begin_call(e, frame->start);
+
+	(void)at;
+	frame->user = call;
+	frame->child = 0;
+	if (call)
+		call->public.parent = public_of(&e->thread->on->calls, frame - 1);
+}
+
+/* A call that is open no more when it was told. */
+static struct event_call *tell_alone(struct xaudit_read_events *e, enum xaudit_read_end how)
+{
+	const struct read_calls *calls = &e->thread->on->calls;
+	struct event_call *call = begin_call(e, e->event->time);
+
+	if (call) {
+		call->public.parent = public_of(calls, calls->top);
+		call->public.how = how;
+		tell(e, call);
+	}
+	return call;
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	struct xaudit_read_events *e = user;
+
+	(void)id;
+	(void)at;
+	if (e->thread->on->calls.no_memory)
+		e->damage->no_memory = true;
+	else
+		tell_alone(e, XAUDIT_READ_NO_END);
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	struct xaudit_read_events *e = user;
+
+	(void)id;
+	(void)now;
+	(void)at;
+	tell_alone(e, XAUDIT_READ_POINT);
+}
+
+static enum xaudit_read_end how_of(enum read_call_end how)
+{
+	return how == READ_CALL_RETURNED ? XAUDIT_READ_RETURNED :
+	       how == READ_CALL_JUMPED	 ? XAUDIT_READ_JUMPED :
+	       how == READ_CALL_UNWOUND	 ? XAUDIT_READ_UNWOUND :
+					   XAUDIT_READ_CUT;
+}
+
+static void end_call(struct xaudit_read_call *call, uint64_t children, enum xaudit_read_end how, uint64_t now)
+{
+	call->how = how;
+	call->end = now;
+	call->children = children;
+	call->self = now - call->start - children;
+}
+
+static void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
+{
+	struct xaudit_read_events *e = user;
+	struct event_call *call = frame->user;
+
+	frame[-1].child += now - frame->start;
+	end_call(&call->public, frame->child, how_of(how), now);
+	if (!e->event->ends++)
+		e->event->call = &call->public;
+	tell(e, call);
+}
+
+static void drop(void *user, struct read_call *frame)
+{
+	struct xaudit_read_events *e = user;
+	struct event_call *call = frame->user;
+
+	frame[-1].child += frame->child;
+	call->public.children = frame->child;
+	call->public.how = XAUDIT_READ_NO_END;
+	tell(e, call);
+}
+
+static const struct read_calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point,
+};
+
+/* ---- stacks ---- */
+
+/* The calls that are open on the stack have no end. */
+static void drop_stack(void *user, struct read_stack_calls *stack)
+{
+	struct event_thread *thread = user;
+	struct xaudit_read_events *e = thread->events;
+	size_t depth = read_calls_depth(&stack->calls);
+
+	if (!depth)
+		return;
+	if (!read_memory_resize(e->damage, &e->unfinished, e->unfinished_count + 1, sizeof(*e->unfinished)))
+		return;
+	e->unfinished[e->unfinished_count++] = (struct xaudit_read_event){
+		.what = XAUDIT_READ_EVENT_UNFINISHED,
+		.tid = thread->tid,
+		.process = thread->process->process,
+		.call = public_of(&stack->calls, stack->calls.top),
+		.depth = (uint32_t)depth,
+		.stack = stack->number,
+		.address = XAUDIT_READ_UNKNOWN,
+		.count = depth,
+	};
+	read_calls_drop(&stack->calls, &hooks, e);
+	stack->calls.frame->child = 0;
+}
+
+static int by_stack(const void *a, const void *b)
+{
+	const struct xaudit_read_event *x = a, *y = b;
+
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+void read_api_drop_thread(struct event_thread *thread)
+{
+	struct xaudit_read_events *e = thread->events;
+	size_t before = e->unfinished_count;
+
+	read_stacks_each(&thread->process->stacks, thread, drop_stack, thread);
+	if (e->unfinished_count > before + 1)
+		qsort(e->unfinished + before, e->unfinished_count - before, sizeof(*e->unfinished), by_stack);
+}
+
+/* Calls were moved from one stack to another. */
+static void relink(struct read_stack_calls *stack)
+{
+	for (struct read_call *frame = stack->calls.frame + 1; frame <= stack->calls.top; frame++) {
+		struct xaudit_read_call *call = public_of(&stack->calls, frame);
+		call->parent = public_of(&stack->calls, frame - 1);
+		call->depth = (uint32_t)(frame - stack->calls.frame) - 1;
+		call->stack = stack->number;
+	}
+}
+
+/* NULL: no memory. */
+static struct read_stack_calls *part(struct event_thread *thread, uint32_t number, uint64_t kept)
+{
+	struct read_stacks *stacks = &thread->process->stacks;
+	struct read_stack_calls *stack = thread->on, *other = read_stacks_enter(stacks, number, thread), *now;
+
+	if (!other)
+		return NULL;
+	/* Calls that the other stack has already, as it seems, are not open twice. */
+	if (other != stack) {
+		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
+		       had = read_calls_depth(&other->calls);
+		for (size_t i = 1; i <= (had < moved ? had : moved); i++)
+			tell(thread->events, stack->calls.frame[i].user);
+	}
+	now = read_stacks_part(stacks, stack, number, kept, thread);
+	read_stacks_leave(stacks, other);
+	if (now && now != stack) {
+		relink(now);
+		relink(stack);
+	}
+	return now;
+}
+
+void read_api_change_stack(struct event_thread *thread, const struct read_merge_event *event)
+{
+	struct read_stacks *stacks = &thread->process->stacks;
+	struct read_stack_calls *now;
+
+	thread->events->event->before = thread->on->number;
+	if (event->type == READ_MERGE_PART) {
+		now = part(thread, event->id, event->count);
+	} else {
+		now = read_stacks_enter(stacks, event->id, thread);
+		if (now)
+			read_stacks_leave(stacks, thread->on);
+	}
+	if (now)
+		thread->on = now;
+	else
+		thread->events->damage->no_memory = true;
+}
+
+void read_api_change_thread(struct event_thread *thread, uint32_t tid)
+{
+	struct read_stacks *stacks = &thread->process->stacks;
+
+	if (!thread->on->number)
+		drop_stack(thread, thread->on);
+	thread->tid = tid;
+	struct read_stack_calls *now = read_stacks_enter(stacks, 0, thread);
+	if (!now) {
+		thread->events->damage->no_memory = true;
+		return;
+	}
+	read_stacks_leave(stacks, thread->on);
+	thread->on = now;
+}
+
+void read_api_set_open(struct xaudit_read_event *event, const struct event_thread *thread)
+{
+	const struct read_calls *calls = &thread->on->calls;
+
+	event->call = public_of(calls, calls->top);
+	event->depth = (uint32_t)read_calls_depth(calls);
+	event->stack = thread->on->number;
+}
+
+/* ---- events of calls ---- */
+
+void read_api_take_leaf(
+	struct xaudit_read_events *e, const struct read_merge_event *from, const struct read_merge_event *end)
+{
+	enum xaudit_read_end how = how_of((enum read_call_end)end->type);
+	struct event_call *call = tell_alone(e, how);
+
+	if (!call)
+		return;
+	end_call(&call->public, 0, how, end->time);
+	e->thread->on->calls.top->child += end->time - from->time;
+}
+
+void read_api_take_call(struct xaudit_read_events *e, const struct read_merge_event *from)
+{
+	read_calls_take(&e->thread->on->calls, &hooks, e, (enum trace_type)from->type, from->id, from->time);
+}
