@@ -27,6 +27,9 @@ int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
 int dump_main(int argc, char **argv);
 int info_main(int argc, char **argv);
+int graph_main(int argc, char **argv);
+int stacks_main(int argc, char **argv);
+int slow_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".

@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info ctl check env list index'
+	local commands='record report replay dump info graph stacks slow ctl check env list index'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -107,6 +107,17 @@ _xaudit()
 	replay) options='--tid= --depth= --pid= --color= --no-demangle --no-pager --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
+	graph)
+		options='--min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help'
+		;;
+	stacks)
+		options='--count= --sort= --format= --tid= --from= --to= --pid= --color= --no-demangle'
+		options+=' --no-pager --help'
+		;;
+	slow)
+		options='--count= --min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle'
+		options+=' --no-pager --help'
+		;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
@@ -152,11 +163,18 @@ _xaudit()
 
 	case $prev in
 	--cache) compopt -o dirnames; return ;;
-	--sort) options='calls total self avg max' ;;
+	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options='calls total self avg max' ;;
 	--by) options='function library thread' ;;
-	--format) [[ $command == dump || $command == info ]] && options='text json' || options='table json' ;;
+	--format)
+		case $command in
+		dump | info | slow) options='text json' ;;
+		graph) options='text dot mermaid json' ;;
+		stacks) options='text folded json' ;;
+		*) options='table json' ;;
+		esac
+		;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth | --pid | --event-format | --fd) return ;;
+	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --from | --to) return ;;
 	*)
 		if [[ $cur != -* ]]; then
 			# A trace is a folder; list and index want files.

@@ -24,6 +24,8 @@ static uint32_t end(struct cct *cct, struct xaudit_read_call *call, uint64_t tot
 	call->total = total;
 	call->self = self;
 	call->cpu = cpu;
+	if (call->parent)
+		call->parent->children += self + call->children;
 	return cct_take(cct, call);
 }
 
@@ -32,6 +34,8 @@ static uint32_t give_up(struct cct *cct, struct xaudit_read_call *call, uint64_t
 {
 	call->how = XAUDIT_READ_NO_END;
 	call->total = total;
+	if (call->parent)
+		call->parent->children += call->children;
 	return cct_take(cct, call);
 }
 
@@ -53,8 +57,8 @@ static void check_node(const char *what, const struct cct_node *node, uint64_t c
 		return;
 	is_int((long long)node->calls, (long long)calls, "its calls are counted");
 	is_int((long long)node->total, (long long)total, "so is its total");
-	is_int((long long)node->own.self, (long long)self, "its self time");
-	is_int((long long)node->all.self, (long long)all, "and the time of the path");
+	is_int((long long)node->own.time, (long long)self, "its self time");
+	is_int((long long)node->all.time, (long long)all, "and the time of the path");
 }
 
 /* a calls b twice, and c, which calls b; then a again, alone. */
@@ -81,10 +85,10 @@ static void check_paths(void)
 	check_node("a c b", PATH(&cct, 0, 2, 1), 1, 5, 5, 5);
 	ok(!PATH(&cct, 1), "b was never called by nobody");
 	ok(&cct.node[last] == PATH(&cct, 0), "taking a call gives its node");
-	is_int((long long)cct.node[CCT_ROOT].all.self, 110, "the root has the time of all");
-	is_int((long long)cct.function[1].calls, 3, "the function b has the calls of both paths");
-	is_int((long long)cct.function[1].total, 75, "and their total");
-	is_int((long long)cct.function[1].own.self, 75, "and self time");
+	is_int((long long)cct.node[CCT_ROOT].all.time, 110, "the root has the time of all");
+	is_int((long long)cct_function(&cct, 1)->calls, 3, "the function b has the calls of both paths");
+	is_int((long long)cct_function(&cct, 1)->total, 75, "and their total");
+	is_int((long long)cct_function(&cct, 1)->own.time, 75, "and self time");
 	is_int((long long)PATH(&cct, 0)->all.timed, 0, "nothing is known of processors");
 
 	cct_sort(&cct, false);
@@ -107,7 +111,8 @@ static void check_paths(void)
 	end(&cct, &a, 7, 7, UNKNOWN);
 	cct_sum(&cct);
 	check_node("a after that", PATH(&cct, 0), 1, 7, 7, 7);
-	is_int((long long)cct.function[1].calls, 0, "sums of functions begin anew");
+	is_int((long long)cct_function(&cct, 1)->calls, 0, "sums of functions begin anew");
+	is_int((long long)cct_function(&cct, 12345)->calls, 0, "a function without calls has none");
 	cct_close(&cct);
 }
 
@@ -131,8 +136,8 @@ static void check_recursion(void)
 	check_node("f f", PATH(&cct, 4, 4), 1, 0, 40, 90);
 	check_node("f f f", PATH(&cct, 4, 4, 4), 1, 0, 50, 50);
 	check_node("a call traced at its entry only", PATH(&cct, 4, 0), 1, 0, 0, 0);
-	is_int((long long)cct.function[200].total, 90, "the function's total counts no moment twice");
-	is_int((long long)cct.function[200].calls, 3, "all of its calls are counted");
+	is_int((long long)cct_function(&cct, 200)->total, 90, "the function's total counts no moment twice");
+	is_int((long long)cct_function(&cct, 200)->calls, 3, "all of its calls are counted");
 	cct_close(&cct);
 }
 
@@ -170,7 +175,35 @@ static void check_processor(void)
 	end(&cct, &b, 50, 50, UNKNOWN);
 	end(&cct, &a, 100, 50, 60);
 	cct_sum(&cct);
-	is_int((long long)PATH(&cct, 0)->all.timed, 0, "what can't be told apart is not guessed");
+	is_int((long long)PATH(&cct, 0)->own.timed, 0, "what can't be told apart is not guessed");
+	is_int((long long)PATH(&cct, 0)->all.cpu, 60, "the path's is known all the same");
+	cct_close(&cct);
+}
+
+/* Only calls that began at 100 or later are given: b in a, which began before; c in b, before and after. */
+static void check_from(void)
+{
+	struct cct cct;
+	struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c = begin(&b, 2);
+
+	cct_open(&cct, 1000);
+	cct.from = 100;
+	a.start = 10;
+	b.start = 20;
+	c.start = 100;
+	end(&cct, &c, 7, 7, UNKNOWN);
+	b = begin(&a, 1);
+	b.start = 110;
+	c = begin(&b, 2);
+	c.start = 111;
+	c.self = 5;
+	b.children = 5; /* c is not given, but b's time is whole */
+	end(&cct, &b, 30, 25, UNKNOWN);
+	cct_sum(&cct);
+	check_node("a, of which no call is given,", PATH(&cct, 0), 0, 0, 0, 37);
+	check_node("a b", PATH(&cct, 0, 1), 1, 30, 25, 37);
+	check_node("a b c", PATH(&cct, 0, 1, 2), 1, 7, 7, 7);
+	is_int((long long)cct.node[CCT_ROOT].all.time, 37, "the root has what was given");
 	cct_close(&cct);
 }
 
@@ -192,8 +225,8 @@ static void check_most(void)
 	check_node("a", PATH(&cct, 0), 1, 10, 4, 10);
 	ok(&cct.node[node] == PATH(&cct, 0, 1), "a call without a node is taken for the one around it");
 	is_int((long long)cct.folded, 3, "such calls are told");
-	is_int((long long)cct.node[CCT_ROOT].all.self, 30, "no time is lost, not that of an outermost call either");
-	is_int((long long)cct.function[2].total, 3, "and functions have it all");
+	is_int((long long)cct.node[CCT_ROOT].all.time, 30, "no time is lost, not that of an outermost call either");
+	is_int((long long)cct_function(&cct, 2)->total, 3, "and functions have it all");
 	cct_close(&cct);
 }
 
@@ -213,7 +246,7 @@ static void check_deep(void)
 		end(&cct, &call[i], 1, 1, UNKNOWN);
 	cct_sum(&cct);
 	is_int(cct.nodes, DEPTH + 1, "two million calls in one another have as many nodes");
-	is_int((long long)cct.node[cct.node[CCT_ROOT].child].all.self, DEPTH, "whose times add up");
+	is_int((long long)cct.node[cct.node[CCT_ROOT].child].all.time, DEPTH, "whose times add up");
 	cct_close(&cct);
 	free(call);
 }
@@ -243,6 +276,7 @@ int main(void)
 	check_paths();
 	check_recursion();
 	check_processor();
+	check_from();
 	check_most();
 	check_deep();
 	check_root();

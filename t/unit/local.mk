@@ -9,7 +9,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
-	t/unit/sched_read.t \
+	t/unit/sample.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
 	t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
@@ -141,6 +141,9 @@ t_unit_rules_fallback_t_LDADD = audit/rules/librules.la
 
 t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
 t_unit_rules_lines_t_LDADD = audit/rules/librules.la
+
+t_unit_sample_t_SOURCES = t/unit/sample.c tool/show/calls/sample.c tool/show/calls/sample.h tool/memory.c \
+	tool/memory.h
 
 t_unit_site_t_SOURCES = t/unit/site.c t/lib/site_fixture.h
 t_unit_site_t_LDADD = audit/site/libsites.la audit/rules/librules.la

@@ -16,7 +16,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
 	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/files.t t/whole/follow.t \
 	t/whole/format.t t/whole/full_disk.t \
-	t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t t/whole/handlers_programs.t \
+	t/whole/graph.t t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t \
+	t/whole/handlers_programs.t \
 	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_calls.t t/whole/index_decoder.t \
 	t/whole/index_find.t \
 	t/whole/index_runtimes.t \
@@ -31,8 +32,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/record-signals.t t/whole/record_index.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
 	t/whole/report.t \
 	t/whole/resolve.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
-	t/whole/sanitized.t t/whole/sharer.t t/whole/signal-steps.t t/whole/slow_disk.t t/whole/source-rules.t \
-	t/whole/starts.t t/whole/steering.t \
+	t/whole/sanitized.t t/whole/sharer.t t/whole/signal-steps.t t/whole/slow.t t/whole/slow_disk.t \
+	t/whole/source-rules.t t/whole/stacks.t t/whole/starts.t t/whole/steering.t \
 	t/whole/static_tls.t t/whole/terminal.t \
 	t/whole/threads.t t/whole/tool-order.t t/whole/transparent.t t/whole/tree.t \
 	t/whole/trees.t t/whole/unwinder.t t/whole/wx.t

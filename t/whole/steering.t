@@ -95,8 +95,8 @@ looks() {
 	is "$(steering look $json <out)$(steering look <err)$([ $status -le 2 ] || echo "status $status")" '' \
 		"$said: in a pipe"
 	if [ "$json" ]; then return; fi
-	bounded 90 python3 "$top_srcdir/t/lib/terminal.py" --columns="$columns" "$XAUDIT" "$@" --no-pager --color=never \
-		>terminal 2>&1
+	bounded 90 python3 "$top_srcdir/t/lib/terminal.py" --columns="$columns" "$XAUDIT" "$@" --no-pager \
+		--color=never >terminal 2>&1
 	is "$(tr -d '\r' <terminal | steering look)" '' "$said: on a terminal"
 }
 columns=80

@@ -167,54 +167,75 @@ static struct cct_function *function_of(struct cct *cct, uint32_t number)
 	return &cct->function[number];
 }
 
-/* The processor time of the call without the calls in it, or CPU_UNKNOWN. Tells the call around it. */
+const struct cct_function *cct_function(const struct cct *cct, uint32_t number)
+{
+	static const struct cct_function none;
+
+	return number < cct->functions ? &cct->function[number] : &none;
+}
+
+/* cpu: CPU_UNKNOWN: how much of the time was on a processor is not known. */
+static struct cct_time time_of(uint64_t time, uint64_t cpu)
+{
+	if (cpu == CPU_UNKNOWN)
+		return (struct cct_time){ .time = time };
+	return (struct cct_time){ .time = time, .timed = time, .cpu = cpu < time ? cpu : time };
+}
+
+void cct_add(struct cct_time *to, const struct cct_time *from)
+{
+	to->time += from->time;
+	to->timed += from->timed;
+	to->cpu += from->cpu;
+}
+
+/* The processor time of a call with those in it. Of one without end: that of those in it. Tells the call around it. */
 static uint64_t take_cpu(struct xaudit_read_call *call)
 {
-	uint64_t inside = call->user[1], own = CPU_UNKNOWN, whole = inside;
+	uint64_t inside = call->user[1];
+	uint64_t cpu = call->end == XAUDIT_READ_UNKNOWN ? inside : call->cpu; /* UNKNOWN is CPU_UNKNOWN */
 
 	if (call->how == XAUDIT_READ_POINT)
-		return own;
-	if (call->end != XAUDIT_READ_UNKNOWN) {
-		whole = call->cpu; /* XAUDIT_READ_UNKNOWN is CPU_UNKNOWN */
-		if (whole != CPU_UNKNOWN && inside != CPU_UNKNOWN)
-			own = whole > inside ? whole - inside : 0;
-		if (own != CPU_UNKNOWN && own > call->self)
-			own = call->self;
-	}
+		return CPU_UNKNOWN;
 	if (call->parent && call->parent->user[1] != CPU_UNKNOWN)
-		call->parent->user[1] = whole == CPU_UNKNOWN ? CPU_UNKNOWN : call->parent->user[1] + whole;
-	return own;
+		call->parent->user[1] = cpu == CPU_UNKNOWN ? CPU_UNKNOWN : call->parent->user[1] + cpu;
+	return cpu;
 }
-_Static_assert(XAUDIT_READ_UNKNOWN == CPU_UNKNOWN, "take_cpu() hands one on as the other");
-
-static void add_time(struct cct_time *to, uint64_t self, uint64_t cpu)
-{
-	to->self += self;
-	if (cpu != CPU_UNKNOWN) {
-		to->timed += self;
-		to->cpu += cpu;
-	}
-}
+_Static_assert(XAUDIT_READ_UNKNOWN == CPU_UNKNOWN, "take_cpu() takes one for the other");
 
 uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 {
 	cct_enter(cct, call);
 
-	uint64_t cpu = take_cpu(call);
-	struct cct_function *function = function_of(cct, call->function->number);
+	uint64_t inside = call->user[1], cpu = take_cpu(call), own_cpu = CPU_UNKNOWN;
+	if (cpu != CPU_UNKNOWN && inside != CPU_UNKNOWN)
+		own_cpu = cpu > inside ? cpu - inside : 0;
+	struct cct_time own = time_of(call->self, own_cpu), all = time_of(call->self + call->children, cpu);
 	uint32_t number = ((uint32_t)call->user[0] & USER_NODE) - 1;
 	struct cct_node *node = &cct->node[number];
+	bool folded = call->user[0] & USER_FOLDED, loose = !call->parent || call->parent->start < cct->from;
 
-	function->calls++;
-	function->total += call->total;
-	add_time(&function->own, call->self, cpu);
-	add_time(&node->own, call->self, cpu);
-	if (call->user[0] & USER_FOLDED) {
+	if (!cct->nodes_only) {
+		struct cct_function *function = function_of(cct, call->function->number);
+		function->calls++;
+		function->total += call->total;
+		cct_add(&function->own, &own);
+	}
+	cct_add(&node->own, &own);
+	if (folded) {
 		cct->folded++;
+		/* It is no call of this node, and in no call of it that is in the tree. */
+		if (loose) {
+			cct_add(&node->all, &all);
+			cct_add(&node->loose, &all);
+		}
 		return number;
 	}
 	node->calls++;
 	node->total += call->total;
+	cct_add(&node->all, &all);
+	if (loose)
+		cct_add(&node->loose, &all);
 	return number;
 }
 
@@ -222,15 +243,12 @@ uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 
 void cct_sum(struct cct *cct)
 {
-	for (uint32_t i = 0; i < cct->nodes; i++)
-		cct->node[i].all = cct->node[i].own;
+	/* From the leaves on: `loose` grows to all that is in no call of the node's parent. */
 	for (uint32_t i = cct->nodes - 1; i; i--) {
-		const struct cct_time *all = &cct->node[i].all;
-		struct cct_time *to = &cct->node[cct->node[i].parent].all;
+		struct cct_node *parent = &cct->node[cct->node[i].parent];
 
-		to->self += all->self;
-		to->timed += all->timed;
-		to->cpu += all->cpu;
+		cct_add(&parent->all, &cct->node[i].loose);
+		cct_add(&parent->loose, &cct->node[i].loose);
 	}
 }
 
@@ -247,7 +265,7 @@ static int by_time(const void *x, const void *y)
 {
 	const struct cct_node *a = *(struct cct_node *const *)x, *b = *(struct cct_node *const *)y;
 
-	return by_keys(a, b, a->all.self, b->all.self);
+	return by_keys(a, b, a->all.time, b->all.time);
 }
 
 static int by_total(const void *x, const void *y)

@@ -8,16 +8,17 @@
  *	calls	its calls, whether they have a time or not.
  *	total	the sum of xaudit_read_call.total: of all nodes of a function together this is what `xaudit report`
  *		shows as total. Of a recursive path it is 0: its time is in that of the path around it.
- *	self	the sum of xaudit_read_call.self.
- *	timed	as much of `self` as is known to have been spent on a processor or not. 0: no switches were recorded.
- *	cpu	as much of `timed` as was spent on a processor. timed - cpu is waiting.
- *	all	after cct_sum(): self, timed and cpu of the node and all nodes below: the path's time.
+ *	own	the time of its calls without those in them (xaudit_read_call.self).
+ *	all	the time of its calls. Of a call whose time is not known: that of the calls in it. After cct_sum() also
+ *		those times of calls below whose callers were not given to it: these began before --from.
+ * Of a time, `timed` is as much as is known to have been spent on a processor or not (0: no switches were recorded),
+ * and `cpu` as much of that as was spent on a processor. timed - cpu is waiting.
  *
  * While a call is open, the low half of its user[0] is its node, and user[1] the processor time of the calls in it. The
  * high half of user[0] is the caller's own.
  *
- * Memory: for `most` nodes. After that, calls on new paths count for the node of the call around them: their time is
- * in its `self`, and `folded` is their number. The sums per function (cct.function) have them all.
+ * Memory: for `most` nodes. After that, calls on new paths count for the node of the call around them: their own time
+ * is in its own, and `folded` is their number. The sums per function (cct_function()) have them all.
  *
  * One thread. When memory runs out, the command ends (tool/memory.h).
  */
@@ -30,10 +31,10 @@
 #include "tool/read/api/xaudit-read.h"
 
 #define CCT_ROOT 0u	   /* the node that stands for the program: no call */
-#define CCT_MOST (1u << 21) /* nodes: some 200 MB */
+#define CCT_MOST (1u << 21) /* nodes: some 250 MB */
 
 struct cct_time {
-	uint64_t self, timed, cpu;
+	uint64_t time, timed, cpu;
 };
 
 struct cct_node {
@@ -44,6 +45,7 @@ struct cct_node {
 	uint32_t depth;	      /* of the root 0 */
 	uint64_t calls, total;
 	struct cct_time own, all;
+	struct cct_time loose; /* of its calls, as `all`, those whose callers are not in the tree */
 };
 
 struct cct_function {
@@ -55,8 +57,10 @@ struct cct {
 	struct cct_node *node; /* a node's parent comes before it */
 	uint32_t nodes, room, most;
 	uint32_t *hash, mask; /* of parent and function: numbers of nodes, 0: none */
-	struct cct_function *function; /* by number; filled by cct_take() */
+	struct cct_function *function; /* see cct_function() */
 	uint32_t functions;
+	uint64_t from;	 /* set after cct_open(): calls that began before that are not given to cct_take() */
+	bool nodes_only; /* set after cct_open(): without sums per function */
 	uint64_t folded;
 	struct xaudit_read_call **path; /* for cct_enter() */
 	uint32_t path_room;
@@ -84,10 +88,16 @@ void cct_enter_root(struct cct *cct, struct xaudit_read_call *call);
 /* Takes a call that is over (XAUDIT_READ_CALL). Returns its node, or that of a call around it if it was folded. */
 uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call);
 
-/* Fills in `all` of each node, when all calls are there. */
+/* The sums of a function, which are 0 if no call of it was taken. Valid until the next call is taken. */
+const struct cct_function *cct_function(const struct cct *cct, uint32_t number);
+
+/* Adds a time. */
+void cct_add(struct cct_time *to, const struct cct_time *from);
+
+/* Completes `all` of each node, when all calls are there. */
 void cct_sum(struct cct *cct);
 
-/* Sorts the children of each node: by `all.self`, or by total; falling, then by calls, then by function. */
+/* Sorts the children of each node: by `all`, or by total; falling, then by calls, then by function. */
 void cct_sort(struct cct *cct, bool by_total);
 
 /* The node after `node` in the tree that begins with `top`, parents first; CCT_ROOT: none. skip: none below `node`. */

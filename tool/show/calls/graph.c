@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit graph: who called whom, how often, and for how long. */
+#define _GNU_SOURCE
+#include "tool/show/calls/graph.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+static void add(struct cct_node *to, const struct cct_node *from)
+{
+	to->calls += from->calls;
+	to->total += from->total;
+	cct_add(&to->own, &from->own);
+	cct_add(&to->all, &from->all);
+}
+
+/*
+ * Merges the trees below the function's outermost calls. Parents have lower numbers, so one walk is enough. in: gets
+ * the number there of each path, or 0.
+ */
+static void make_below(struct graph *graph, uint32_t *in)
+{
+	const struct cct *all = &graph->all;
+
+	cct_open(&graph->below, all->most);
+	for (uint32_t i = 1; i < all->nodes; i++) {
+		const struct cct_node *node = &all->node[i];
+
+		if (!in[node->parent] && node->function != graph->function->number)
+			continue;
+		in[i] = cct_child(&graph->below, in[node->parent], node->function);
+		add(&graph->below.node[in[i]], node);
+	}
+	cct_sort(&graph->below, false);
+	graph->below_top = graph->below.node[CCT_ROOT].child;
+}
+
+/* in: NULL, or of outermost calls only. */
+static void make_above(struct graph *graph, const uint32_t *in)
+{
+	const struct cct *all = &graph->all;
+
+	cct_open(&graph->above, all->most);
+	for (uint32_t i = 1; i < all->nodes; i++) {
+		const struct cct_node *node = &all->node[i];
+		uint32_t at = CCT_ROOT, by = i;
+
+		if (node->function != graph->function->number || (in && in[node->parent]))
+			continue;
+		for (unsigned n = 0; by && n <= GRAPH_ABOVE_MOST; n++, by = all->node[by].parent) {
+			at = cct_child(&graph->above, at, all->node[by].function);
+			if (!at)
+				break; /* there are too many paths: the outer ones are left out */
+			graph->above.node[at].calls += node->calls;
+			graph->above.node[at].total += node->total;
+		}
+	}
+	cct_sort(&graph->above, true);
+	graph->above_top = graph->above.node[CCT_ROOT].child;
+}
+
+static void make_function(struct graph *graph, bool outermost)
+{
+	uint32_t *in = memory_zeroed(graph->all.nodes, sizeof(*in));
+
+	make_below(graph, in);
+	make_above(graph, outermost ? in : NULL);
+	free(in);
+	graph->whole = graph->below.node[graph->below_top].all.time;
+}
+
+/* ---- text ---- */
+
+static struct tree_view view_of(const struct graph *graph, const struct cct *cct)
+{
+	return (struct tree_view){
+		.trace = graph->trace,
+		.cct = cct,
+		.color = graph->color,
+		.whole = graph->whole,
+		.min = graph->tree->min,
+		.depth = graph->tree->depth,
+		.cpu = graph->cpu,
+	};
+}
+
+/* Is this caller shown? Its calls may have no time: then by their number. */
+static bool is_shown(const struct graph *graph, const struct cct_node *node)
+{
+	const struct cct_node *top = &graph->above.node[graph->above_top];
+
+	if (graph->tree->depth && node->depth > graph->tree->depth)
+		return false;
+	return top->total ? !view_is_less(node->total, top->total, graph->tree->min) || !graph->tree->min :
+			    !view_is_less(node->calls, top->calls, graph->tree->min);
+}
+
+/* Callers, the outermost first: the order of the tree, backwards. Returns how many were left out. */
+static uint64_t print_above(const struct graph *graph, const struct tree_view *view)
+{
+	const struct cct *above = &graph->above;
+	uint32_t *row = memory_zeroed(above->nodes, sizeof(*row)), rows = 0;
+	uint64_t left = 0;
+	bool skip = false;
+
+	for (uint32_t i = graph->above_top; (i = cct_next(above, graph->above_top, i, skip));) {
+		skip = !is_shown(graph, &above->node[i]);
+		if (skip)
+			left++;
+		else
+			row[rows++] = i;
+	}
+	while (rows-- && !show_output_broken()) {
+		const struct cct_node *node = &above->node[row[rows]];
+
+		tree_print_numbers(view, node->total, NULL, NULL, node->calls);
+		tree_print_indent(node->depth - 1);
+		fputs("/ ", stdout);
+		view_print_function(xaudit_read_function(graph->trace, node->function), graph->color);
+		putchar('\n');
+	}
+	free(row);
+	return left;
+}
+
+static void say_rest(const struct graph *graph, uint64_t left)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	term_rows(false);
+	if (graph->function || left || graph->all.folded || view_has_left(graph->trace, &graph->left))
+		putchar('\n');
+	if (graph->function)
+		printf("100 %% is %s of the time of all calls\n",
+			view_share(buf, graph->whole, graph->all.node[CCT_ROOT].all.time));
+	if (left)
+		printf("%" PRIu64 " paths, and what is behind them, are left out: see --min and --depth\n", left);
+	if (graph->all.folded)
+		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
+		       " paths\n",
+			graph->all.folded, graph->all.most);
+	view_say_left(graph->trace, &graph->left, graph->color);
+}
+
+static void print_function(const struct graph *graph)
+{
+	struct tree_view view = view_of(graph, &graph->below);
+	const struct cct_function *sums = cct_function(&graph->all, graph->function->number);
+	uint64_t left;
+
+	tree_print_heads(&view);
+	left = print_above(graph, &view);
+	tree_print_numbers(&view, sums->total, &graph->below.node[graph->below_top].all, &sums->own.time, sums->calls);
+	printf("%s", graph->color->head);
+	view_print_function(graph->function, graph->color);
+	putchar('\n');
+	left += tree_print_below(&view, graph->below_top, 1);
+	say_rest(graph, left);
+}
+
+static void print_program(const struct graph *graph)
+{
+	struct tree_view view = view_of(graph, &graph->all);
+
+	tree_print_heads(&view);
+	say_rest(graph, tree_print_below(&view, CCT_ROOT, 0));
+}
+
+/* ---- JSON ---- */
+
+static void json_above(const struct graph *graph)
+{
+	const struct cct *above = &graph->above;
+	bool skip = false, some = false;
+
+	printf("\"callers\":[");
+	for (uint32_t i = graph->above_top; (i = cct_next(above, graph->above_top, i, skip));) {
+		const struct cct_node *node = &above->node[i];
+
+		skip = !is_shown(graph, node);
+		if (skip)
+			continue;
+		printf("%s{\"depth\":%" PRIu32 ",", some ? ",\n" : "\n", node->depth - 1);
+		view_json_function(xaudit_read_function(graph->trace, node->function));
+		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}", node->calls, node->total);
+		some = true;
+	}
+	printf("\n]");
+}
+
+static void print_json(const struct graph *graph)
+{
+	const struct cct *tree = graph->function ? &graph->below : &graph->all;
+	struct tree_view view = view_of(graph, tree);
+
+	printf("{\"time_ns\":%" PRIu64 ",", graph->all.node[CCT_ROOT].all.time);
+	if (graph->function) {
+		const struct cct_function *sums = cct_function(&graph->all, graph->function->number);
+		view_json_function(graph->function);
+		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", sums->calls, sums->total);
+		tree_json_time("self", &sums->own, graph->cpu);
+		putchar(',');
+		json_above(graph);
+		putchar(',');
+	}
+	printf("\"tree\":");
+	tree_json(&view, graph->function ? graph->below_top : CCT_ROOT);
+	printf(",\"folded\":%" PRIu64 ",", graph->all.folded);
+	view_json_left(graph->trace, &graph->left);
+	puts("}");
+}
+
+/* ---- the command ---- */
+
+struct own {
+	struct view_options options;
+	struct tree_options tree;
+};
+
+static const struct options_row rows[] = {
+	TREE_ROWS(struct own),
+	SHOW_FORMAT("text, dot, mermaid or json", "text (default), dot (for graphviz), mermaid, or json"),
+	VIEW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "graph",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit graph [OPTION]... [FUNCTION] [DIR]\n"
+		"Shows who called FUNCTION, and what it called, with times and calls, from the trace in\n"
+		"DIR (default: xaudit.data); without FUNCTION, the tree of calls of the program.\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"FUNCTION is a name, or NAME@LIBRARY; both may be patterns.\n",
+};
+
+static void read_calls(struct graph *graph, const struct view_options *options)
+{
+	struct xaudit_read_calls *calls = view_begin(graph->trace, options, false);
+	struct xaudit_read_item item;
+
+	cct_open(&graph->all, CCT_MOST);
+	graph->all.from = view_from(graph->trace, options);
+	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+		view_count_left(&graph->left, item.call);
+		cct_take(&graph->all, item.call);
+	}
+	xaudit_read_calls_close(calls);
+	cct_sum(&graph->all);
+	graph->whole = graph->all.node[CCT_ROOT].all.time;
+}
+
+static void print(struct graph *graph, enum graph_format format)
+{
+	if (graph->function)
+		make_function(graph, format == GRAPH_DOT || format == GRAPH_MERMAID);
+	else
+		cct_sort(&graph->all, false);
+	if (format == GRAPH_JSON)
+		print_json(graph);
+	else if (format != GRAPH_TEXT)
+		graph_print_edges(graph, format);
+	else if (graph->function)
+		print_function(graph);
+	else
+		print_program(graph);
+	if (graph->function) {
+		cct_close(&graph->below);
+		cct_close(&graph->above);
+	}
+}
+
+int graph_main(int argc, char **argv)
+{
+	struct own own = { .tree = { .min = TREE_MIN } };
+	const char *word = NULL;
+	int status = show_begin_function(&own.options.show, &syntax, argc, argv, &word, false);
+
+	if (status >= 0)
+		return status;
+
+	struct graph graph = { .tree = &own.tree, .color = show_colors(&own.options.show) };
+	graph.trace = view_open(&own.options);
+	if (!graph.trace)
+		return TOOL_FAILED;
+	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
+	read_calls(&graph, &own.options);
+	if (word)
+		graph.function = view_find("graph", graph.trace, word);
+	if (!word || graph.function)
+		print(&graph, (enum graph_format)own.options.show.json);
+	cct_close(&graph.all);
+	status = view_end(graph.trace);
+	return word && !graph.function ? TOOL_FAILED : status;
+}

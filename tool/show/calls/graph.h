@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Between tool/show/calls/graph*.c: what graph shows. One thread. */
+#ifndef XAUDIT_TOOL_SHOW_CALLS_GRAPH_H
+#define XAUDIT_TOOL_SHOW_CALLS_GRAPH_H
+
+#include "tool/show/calls/tree.h"
+
+enum graph_format { GRAPH_TEXT, GRAPH_DOT, GRAPH_MERMAID, GRAPH_JSON };
+
+#define GRAPH_ABOVE_MOST 64 /* callers of callers that are followed */
+
+struct graph {
+	struct xaudit_read_trace *trace;
+	const struct show_colors *color;
+	const struct tree_options *tree;
+	struct cct all; /* paths of the program, summed */
+	struct view_left left;
+	bool cpu;
+	/* With a function: */
+	const struct xaudit_read_function *function; /* NULL: there is none, and all that follows is not used */
+	/*
+	 * Its node is the root's only child. Below: what its outermost calls called; above: who called it, the callers
+	 * as children, whose calls and total are those of the function that came by way of them; for languages of
+	 * graphs those of its outermost calls, as the others are below.
+	 */
+	struct cct below, above;
+	uint32_t below_top, above_top;
+	uint64_t whole; /* 100 %: the time of its outermost calls, or that of the program */
+};
+
+/* ---- graph_edges.c ---- */
+
+/* A graph with a node per function, and an edge per caller and callee, in the language of graphviz or of mermaid. */
+void graph_print_edges(const struct graph *graph, enum graph_format format);
+
+#endif

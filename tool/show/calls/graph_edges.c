@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs of functions, in the languages of graphviz and of mermaid. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/text.h"
+#include "tool/memory.h"
+#include "tool/show/calls/graph.h"
+
+/*
+ * Edges, as a tree: below the root the callers, below each of them its callees, with calls and total of the edge. Of
+ * callers of the one function that is asked for, both are those of that function.
+ */
+struct edges {
+	const struct graph *graph;
+	enum graph_format format;
+	struct cct cct;
+	bool *node; /* by number of the function: it has an edge that is shown */
+};
+
+static void add_edge(struct edges *edges, uint32_t from, uint32_t to, const struct cct_node *sums)
+{
+	uint32_t caller = cct_child(&edges->cct, CCT_ROOT, from);
+	struct cct_node *edge = &edges->cct.node[cct_child(&edges->cct, caller, to)];
+
+	edge->calls += sums->calls;
+	edge->total += sums->total;
+}
+
+/* Of a tree of calls. */
+static void add_tree(struct edges *edges, const struct cct *cct)
+{
+	for (uint32_t i = 1; i < cct->nodes; i++)
+		if (cct->node[i].parent)
+			add_edge(edges, cct->node[cct->node[i].parent].function, cct->node[i].function, &cct->node[i]);
+}
+
+/* Is the same edge nearer to the function on this path? Its calls were counted there. */
+static bool is_again(const struct cct *above, uint32_t node)
+{
+	uint32_t caller = above->node[node].function, callee = above->node[above->node[node].parent].function;
+
+	for (uint32_t i = above->node[node].parent; above->node[i].parent; i = above->node[i].parent)
+		if (above->node[i].function == caller && above->node[above->node[i].parent].function == callee)
+			return true;
+	return false;
+}
+
+/* Of the callers. */
+static void add_callers(struct edges *edges, const struct cct *above)
+{
+	for (uint32_t i = 1; i < above->nodes; i++) {
+		const struct cct_node *node = &above->node[i];
+
+		if (node->parent && !is_again(above, i))
+			add_edge(edges, node->function, above->node[node->parent].function, node);
+	}
+}
+
+static bool is_shown(const struct edges *edges, const struct cct_node *edge)
+{
+	const struct graph *graph = edges->graph;
+	uint64_t from = cct_function(&graph->all, edges->cct.node[edge->parent].function)->total;
+	uint64_t to = cct_function(&graph->all, edge->function)->total;
+
+	/* Calls that have no time of their own, as recursive ones, are between functions that are shown. */
+	if (!edge->total)
+		return !view_is_less(from, graph->whole, graph->tree->min) &&
+		       !view_is_less(to, graph->whole, graph->tree->min);
+	return !view_is_less(edge->total, graph->whole, graph->tree->min);
+}
+
+/* ---- text ---- */
+
+/* A text within quotes. Nothing in it ends them, or is taken for anything but letters. */
+static void print_text(enum graph_format format, const char *text)
+{
+	const char *shown;
+	size_t length;
+
+	while (*text) {
+		text += text_next(text, &shown, &length);
+		if (length > 1 || !strchr(format == GRAPH_DOT ? "\"\\" : "\"\\#&<>;[]{}()|`$", *shown))
+			fwrite(shown, 1, length, stdout);
+		else if (format == GRAPH_DOT)
+			printf("\\%c", *shown);
+		else
+			printf("#%d;", *shown);
+	}
+}
+
+static void print_function(const struct edges *edges, uint32_t number)
+{
+	const struct xaudit_read_function *function = xaudit_read_function(edges->graph->trace, number);
+	const struct cct_function *sums = cct_function(&edges->graph->all, number);
+	const char *line = edges->format == GRAPH_DOT ? "\\n" : "<br/>";
+	char total[SHOW_TIME_SIZE], self[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
+
+	printf("    f%" PRIu32 "%s", number, edges->format == GRAPH_DOT ? " [label=\"" : "[\"");
+	print_text(edges->format, names_shown(function->name));
+	fputs(line, stdout);
+	print_text(edges->format, view_base(function->object->path));
+	view_share(share, sums->total, edges->graph->all.node[CCT_ROOT].all.time);
+	printf("%s%s (%s), self %s, %" PRIu64 " calls\"]", line, show_time(total, sums->total), share,
+		show_time(self, sums->own.time), sums->calls);
+	puts(edges->format == GRAPH_DOT ? ";" : "");
+}
+
+static void print_edge(const struct edges *edges, const struct cct_node *edge)
+{
+	uint32_t from = edges->cct.node[edge->parent].function;
+	char buf[SHOW_TIME_SIZE];
+
+	show_time(buf, edge->total);
+	if (edges->format == GRAPH_DOT)
+		printf("    f%" PRIu32 " -> f%" PRIu32 " [label=\"%s\\n%" PRIu64 " calls\"];\n", from, edge->function,
+			buf, edge->calls);
+	else
+		printf("    f%" PRIu32 " -->|\"%s, %" PRIu64 " calls\"| f%" PRIu32 "\n", from, buf, edge->calls,
+			edge->function);
+}
+
+static void print(struct edges *edges)
+{
+	const struct graph *graph = edges->graph;
+	const struct cct *cct = &edges->cct;
+	uint32_t functions = xaudit_read_functions(graph->trace);
+
+	edges->node = memory_zeroed(functions + 1, sizeof(*edges->node));
+	for (uint32_t i = 1; i < cct->nodes; i++) {
+		const struct cct_node *edge = &cct->node[i];
+		if (edge->parent && is_shown(edges, edge))
+			edges->node[edge->function] = edges->node[cct->node[edge->parent].function] = true;
+	}
+	if (graph->function)
+		edges->node[graph->function->number] = true;
+	puts(edges->format == GRAPH_DOT ? "digraph xaudit {\n    node [shape=box];" : "flowchart TD");
+	for (uint32_t i = 0; i < functions && !show_output_broken(); i++) {
+		const struct cct_function *sums = cct_function(&graph->all, i);
+		/* A function of the program may have no caller, and call nothing. */
+		if (edges->node[i] || (!graph->function && sums->total &&
+						   !view_is_less(sums->total, graph->whole, graph->tree->min)))
+			print_function(edges, i);
+	}
+	for (uint32_t i = 1; i < cct->nodes && !show_output_broken(); i++)
+		if (cct->node[i].parent && is_shown(edges, &cct->node[i]))
+			print_edge(edges, &cct->node[i]);
+	if (edges->format == GRAPH_DOT)
+		puts("}");
+	free(edges->node);
+}
+
+void graph_print_edges(const struct graph *graph, enum graph_format format)
+{
+	struct edges edges = { .graph = graph, .format = format };
+
+	cct_open(&edges.cct, UINT32_MAX);
+	if (graph->function) {
+		add_callers(&edges, &graph->above);
+		add_tree(&edges, &graph->below);
+	} else {
+		add_tree(&edges, &graph->all);
+	}
+	print(&edges);
+	cct_close(&edges.cct);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Between tool/show/calls/slow*.c: the longest calls of a function, and a typical one.
+ *
+ * Two passes. The first finds which calls are the longest, and the median of all; the second makes the trees of these
+ * calls, and adds up what the calls in the middle did: those whose time is among the fifth of all times around the
+ * median. A typical call is their average. Calls are outermost ones: recursive calls are in the trees of these.
+ *
+ * Memory: N trees of at most SLOW_NODES nodes, one more per open call of the function, and SAMPLE_MOST times.
+ */
+#ifndef XAUDIT_TOOL_SHOW_CALLS_SLOW_H
+#define XAUDIT_TOOL_SHOW_CALLS_SLOW_H
+
+#include "tool/show/calls/sample.h"
+#include "tool/show/calls/tree.h"
+
+#define SLOW_COUNT 5
+#define SLOW_COUNT_MOST 1000
+#define SLOW_NODES (1u << 14)
+#define SLOW_MIDDLE 20 /* calls are typical up to so many in a hundred on either side of the median */
+
+struct slow_call {
+	uint64_t start, time;
+	struct xaudit_read_process *process;
+	uint32_t tid;
+	bool found; /* by the second pass, with its tree */
+	struct cct tree;
+	uint64_t cpu; /* XAUDIT_READ_UNKNOWN */
+};
+
+/* What calls did in one function, without the calls in it. */
+struct slow_part {
+	uint64_t calls;
+	struct cct_time own;
+};
+
+struct slow {
+	struct view_options options;
+	struct tree_options tree;
+	uint32_t count; /* how many calls are wanted */
+	const char *word;
+
+	struct xaudit_read_trace *trace;
+	const struct show_colors *color;
+	bool cpu;
+	struct view_left left;
+	const struct xaudit_read_function *function;
+	struct slow_call *call; /* the longest first */
+	uint32_t calls;
+	struct sample times;
+	uint64_t median, low, high;
+
+	struct slow_part *typical; /* by function number: sums over `middle` calls */
+	uint32_t functions;
+	uint64_t middle;
+};
+
+/* ---- slow_read.c ---- */
+
+/* The first pass, then the second. The first returns false if the word names no function, or several. */
+bool slow_find(struct slow *slow);
+void slow_read(struct slow *slow);
+
+/* ---- slow_show.c ---- */
+
+/* What differs in one function, from a typical call. */
+struct slow_difference {
+	uint32_t function;
+	int64_t self, waiting; /* ns more, or less */
+	struct slow_part here;
+	double typical_self, typical_waiting, typical_calls;
+};
+
+/* The differences of a call, the largest first; to be freed. */
+struct slow_difference *slow_differences(const struct slow *slow, const struct slow_call *call, uint32_t *count);
+
+void slow_print(const struct slow *slow);
+void slow_json(const struct slow *slow);
+
+#endif

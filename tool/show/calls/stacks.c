@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit stacks: the stacks of calls with the most time of their own. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/text.h"
+#include "tool/memory.h"
+#include "tool/show/calls/view.h"
+#include "tool/show/calls/cct.h"
+#include "tool/show/calls/tree.h"
+#include "tool/tool.h"
+
+enum sort { SORT_SELF, SORT_CPU, SORT_WAITING, SORT_CALLS };
+enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_JSON };
+
+#define STACKS_MOST 10 /* that are shown as text or JSON */
+#define FRAMES_MOST 64 /* lines of a stack */
+
+struct own {
+	struct view_options options;
+	int sort;	/* enum sort */
+	uint32_t count; /* 0: not given */
+	/* What was read: */
+	struct xaudit_read_trace *trace;
+	const struct show_colors *color;
+	struct cct cct;
+	struct view_left left;
+	bool cpu;
+	const struct cct_node **stack; /* the innermost functions, sorted */
+	uint32_t stacks;
+	uint64_t whole;
+};
+
+static uint64_t waiting_of(const struct cct_node *node)
+{
+	return node->own.timed - node->own.cpu;
+}
+
+static uint64_t key_of(const struct cct_node *node, int sort)
+{
+	switch (sort) {
+	case SORT_CPU:
+		return node->own.cpu;
+	case SORT_WAITING:
+		return waiting_of(node);
+	case SORT_CALLS:
+		return node->calls;
+	default:
+		return node->own.time;
+	}
+}
+
+static int sort; /* for qsort */
+
+static int by_key(const void *x, const void *y)
+{
+	const struct cct_node *a = *(const struct cct_node *const *)x, *b = *(const struct cct_node *const *)y;
+	uint64_t left = key_of(a, sort), right = key_of(b, sort);
+
+	if (left != right)
+		return left > right ? -1 : 1;
+	return a < b ? -1 : a > b; /* in the order in which they were met */
+}
+
+static void find_stacks(struct own *own)
+{
+	own->stack = memory_zeroed(own->cct.nodes, sizeof(*own->stack));
+	for (uint32_t i = 1; i < own->cct.nodes; i++) {
+		uint64_t key = key_of(&own->cct.node[i], own->sort);
+
+		own->whole += key;
+		if (key)
+			own->stack[own->stacks++] = &own->cct.node[i];
+	}
+	sort = own->sort;
+	qsort(own->stack, own->stacks, sizeof(*own->stack), by_key);
+}
+
+static const struct xaudit_read_function *function_of(const struct own *own, const struct cct_node *node)
+{
+	return xaudit_read_function(own->trace, node->function);
+}
+
+/* ---- text ---- */
+
+static void print_stack(const struct own *own, uint32_t number)
+{
+	const struct cct_node *node = own->stack[number];
+	const struct show_colors *color = own->color;
+	char buf[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
+	uint32_t frame = 0, frames = node->depth;
+
+	printf("%s%" PRIu32 ". %s%s, %" PRIu64 " calls, ", color->head, number + 1,
+		view_share(share, key_of(node, own->sort), own->whole), color->off, node->calls);
+	printf("self %s", node->own.time ? show_time(buf, node->own.time) : "-");
+	if (node->own.timed) {
+		printf(", on CPU %s", show_time(buf, node->own.cpu));
+		printf(", waiting %s", show_time(buf, waiting_of(node)));
+	}
+	putchar('\n');
+	for (; node->depth && !show_output_broken(); node = &own->cct.node[node->parent], frame++) {
+		if (frame == FRAMES_MOST / 2 && frames > FRAMES_MOST)
+			printf("      ... %" PRIu32 " calls ...\n", frames - FRAMES_MOST);
+		if (frame >= FRAMES_MOST / 2 && node->depth > FRAMES_MOST / 2)
+			continue;
+		printf("%*s#%-3" PRIu32 " ", 4, "", frame);
+		view_print_function(function_of(own, node), color);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct own *own)
+{
+	uint32_t most = own->count ? own->count : STACKS_MOST;
+
+	for (uint32_t i = 0; i < own->stacks && i < most && !show_output_broken(); i++) {
+		print_stack(own, i);
+		putchar('\n');
+	}
+	term_rows(false);
+	if (own->stacks > most)
+		printf("%" PRIu32 " more stacks have the rest: see -n\n", own->stacks - most);
+	if (own->cct.folded)
+		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
+		       " stacks\n",
+			own->cct.folded, own->cct.most);
+	view_say_left(own->trace, &own->left, own->color);
+}
+
+/* ---- folded ---- */
+
+/* A semicolon would be taken for the end of the name. */
+static void fold_name(const char *name)
+{
+	const char *shown;
+	size_t length;
+
+	while (*name) {
+		name += text_next(name, &shown, &length);
+		if (length == 1)
+			putchar(*shown == ';' ? ':' : *shown);
+		else
+			fwrite(shown, 1, length, stdout);
+	}
+}
+
+static void print_folded(const struct own *own)
+{
+	uint32_t *path = NULL, room = 0;
+
+	for (uint32_t i = 0; i < own->stacks && (!own->count || i < own->count) && !show_output_broken(); i++) {
+		const struct cct_node *node = own->stack[i];
+		uint32_t depth = node->depth;
+
+		if (depth > room) {
+			room = depth * 2;
+			path = memory_resize(path, room, sizeof(*path));
+		}
+		for (uint32_t n = depth; n--; node = &own->cct.node[node->parent])
+			path[n] = node->function;
+		for (uint32_t n = 0; n < depth; n++) {
+			fold_name(names_shown(xaudit_read_function(own->trace, path[n])->name));
+			putchar(n + 1 < depth ? ';' : ' ');
+		}
+		printf("%" PRIu64 "\n", key_of(own->stack[i], own->sort));
+	}
+	free(path);
+}
+
+/* ---- JSON ---- */
+
+static void print_json(const struct own *own)
+{
+	uint32_t most = own->count ? own->count : STACKS_MOST;
+
+	printf("{\"stacks\":[");
+	for (uint32_t i = 0; i < own->stacks && i < most && !show_output_broken(); i++) {
+		const struct cct_node *node = own->stack[i];
+
+		printf("%s\n{\"calls\":%" PRIu64 ",", i ? "," : "", node->calls);
+		tree_json_time("self", &node->own, own->cpu);
+		printf(",\"frames\":[");
+		for (bool some = false; node->depth; node = &own->cct.node[node->parent], some = true) {
+			printf("%s{", some ? "," : "");
+			view_json_function(function_of(own, node));
+			putchar('}');
+		}
+		printf("]}");
+	}
+	printf("\n],\"stacks_in_all\":%" PRIu32 ",\"folded\":%" PRIu64 ",", own->stacks, own->cct.folded);
+	view_json_left(own->trace, &own->left);
+	puts("}");
+}
+
+/* ---- the command ---- */
+
+static const struct options_row rows[] = {
+	{ 'n', "count", "N", "so many stacks (default: 10; of folded ones all)", .take = options_number,
+		.most = UINT32_MAX, .at = offsetof(struct own, count), .allowed = "a number from 1 up" },
+	{ 0, "sort", "KEY", "by self (default), cpu, waiting, or calls; the last column of\nfolded stacks, too",
+		.take = options_word, .at = offsetof(struct own, sort), .allowed = "self, cpu, waiting or calls" },
+	SHOW_FORMAT("text, folded or json", "text (default), folded (for flamegraph.pl), or json"),
+	VIEW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "stacks",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit stacks [OPTION]... [DIR]\n"
+		"Shows the stacks of calls that had the most time of their own, from the trace in DIR\n"
+		"(default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+};
+
+static bool has_switches(const struct own *own)
+{
+	if (own->cpu || (own->sort != SORT_CPU && own->sort != SORT_WAITING))
+		return true;
+	tool_error("stacks", "what was on a processor, and what waited, is not in this trace; `xaudit record --sched` "
+			     "records it");
+	return false;
+}
+
+static void read_calls(struct own *own)
+{
+	struct xaudit_read_calls *calls = view_begin(own->trace, &own->options, false);
+	struct xaudit_read_item item;
+
+	cct_open(&own->cct, CCT_MOST);
+	own->cct.from = view_from(own->trace, &own->options);
+	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+		view_count_left(&own->left, item.call);
+		cct_take(&own->cct, item.call);
+	}
+	xaudit_read_calls_close(calls);
+	find_stacks(own);
+}
+
+int stacks_main(int argc, char **argv)
+{
+	struct own own = { 0 };
+	int status = show_begin(&own.options.show, &syntax, argc, argv);
+
+	if (status >= 0)
+		return status;
+	own.color = show_colors(&own.options.show);
+	own.trace = view_open(&own.options);
+	if (!own.trace)
+		return TOOL_FAILED;
+	own.cpu = xaudit_read_trace_info(own.trace)->sched;
+	if (!has_switches(&own)) {
+		xaudit_read_close(own.trace);
+		return TOOL_FAILED;
+	}
+	read_calls(&own);
+	if (own.options.show.json == FORMAT_FOLDED)
+		print_folded(&own);
+	else if (own.options.show.json == FORMAT_JSON)
+		print_json(&own);
+	else
+		print_text(&own);
+	free(own.stack);
+	cct_close(&own.cct);
+	return view_end(own.trace);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/show/calls/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/rules/rules.h"
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/term/progress.h"
+#include "tool/tool.h"
+
+struct xaudit_read_trace *view_open(const struct view_options *options)
+{
+	struct xaudit_read_options open = { .size = sizeof(open), .pid = options->show.pid };
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(options->show.dir, &open, &error);
+
+	if (!trace && error.why == XAUDIT_READ_NO_MEMORY)
+		memory_failed();
+	if (!trace)
+		tool_error(NULL, "%s", error.text);
+	return trace;
+}
+
+uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options)
+{
+	return options->from ? xaudit_read_trace_info(trace)->start + options->from : 0;
+}
+
+uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *options)
+{
+	return options->to ? xaudit_read_trace_info(trace)->start + options->to : 0;
+}
+
+struct xaudit_read_calls *view_begin(
+	struct xaudit_read_trace *trace, const struct view_options *options, bool enters)
+{
+	struct xaudit_read_calls_options only = { .size = sizeof(only), .enters = enters, .tid = options->tid };
+	struct xaudit_read_error error;
+
+	only.from = view_from(trace, options);
+	only.to = view_to(trace, options);
+	/* The options were checked, so only memory is left as a reason. */
+	return memory_need(xaudit_read_calls(trace, &only, &error));
+}
+
+int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
+{
+	static uint32_t count;
+	uint64_t done, all;
+	int what = xaudit_read_next_call(calls, item);
+
+	if (what == XAUDIT_READ_END || what == XAUDIT_READ_FAILED) {
+		progress_end();
+	} else if (!(++count & 0xffff)) {
+		xaudit_read_calls_done(calls, &done, &all);
+		progress(done, all);
+	}
+	return what == XAUDIT_READ_FAILED ? XAUDIT_READ_END : what;
+}
+
+int view_end(struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_error first;
+	int status = show_flush();
+	uint64_t damages = xaudit_read_damage(trace, &first);
+
+	if (damages && first.why == XAUDIT_READ_NO_MEMORY)
+		memory_failed();
+	if (damages > 1)
+		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", first.text, damages - 1);
+	else if (damages)
+		tool_error(NULL, "%s; the rest of the trace was read", first.text);
+	xaudit_read_close(trace);
+	return status ? status : damages ? TOOL_FAILED : TOOL_OK;
+}
+
+/* ---- what calls have no time ---- */
+
+static uint64_t lost_events(struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_process *process;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++)
+		lost += xaudit_read_process_info(process)->lost;
+	return lost;
+}
+
+bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left)
+{
+	return left->no_end || left->points || lost_events(trace);
+}
+
+void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color)
+{
+	uint64_t lost = lost_events(trace);
+
+	if (lost)
+		printf("%s%" PRIu64 " events were lost%s\n", color->warn, lost, color->off);
+	if (left->no_end)
+		printf("%" PRIu64 " calls have no end in the trace: they have no time, but those in them have\n",
+			left->no_end);
+	if (left->points)
+		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", left->points);
+}
+
+void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left)
+{
+	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64, lost_events(trace), left->no_end,
+		left->points);
+}
+
+/* ---- functions ---- */
+
+const char *view_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool is_like(const char *pattern, const char *path)
+{
+	return !strcmp(pattern, path) || rules_glob(pattern, path);
+}
+
+bool view_names(const char *word, const struct xaudit_read_function *function)
+{
+	const char *path = function->object->path, *at = strrchr(word, '@');
+
+	if (names_match(word, function->name))
+		return true;
+	if (!at || (!is_like(at + 1, view_base(path)) && !is_like(at + 1, path)))
+		return false;
+	char *name = memory_text(word, (size_t)(at - word));
+	bool same = names_match(name, function->name);
+	free(name);
+	return same;
+}
+
+static void say_found(const char *command, const char *word, const struct xaudit_read_trace *trace, uint32_t count)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	for (uint32_t i = 0, told = 0; i < xaudit_read_functions(trace) && told < 4; i++) {
+		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
+		if (view_names(word, function))
+			fprintf(to, "%s %s@%s", told++ ? "," : "", names_shown(function->name),
+				view_base(function->object->path));
+	}
+	if (fclose(to))
+		memory_failed();
+	tool_error(command, "'%s' names %" PRIu32 " functions, one is needed:%s%s", word, count, text,
+		count > 4 ? " ..." : "");
+	free(text);
+}
+
+const struct xaudit_read_function *view_find(
+	const char *command, const struct xaudit_read_trace *trace, const char *word)
+{
+	const struct xaudit_read_function *found = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++) {
+		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
+		if (!view_names(word, function))
+			continue;
+		found = function;
+		count++;
+	}
+	if (!count)
+		tool_error(command, "no call of a function '%s' is in what was read; `xaudit report` lists them", word);
+	if (count > 1)
+		say_found(command, word, trace, count);
+	return count == 1 ? found : NULL;
+}
+
+void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color)
+{
+	fputs(color->name, stdout);
+	names_print(stdout, function->name);
+	printf("%s %s[", color->off, color->dim);
+	tool_text(stdout, view_base(function->object->path));
+	printf("]%s", color->off);
+}
+
+void view_json_function(const struct xaudit_read_function *function)
+{
+	printf("\"function\":");
+	json_string(stdout, function->name);
+	names_json(stdout, function->name);
+	printf(",\"library\":");
+	json_string(stdout, function->object->path);
+}
+
+/* ---- numbers ---- */
+
+void view_print_time(bool known, uint64_t ns)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	printf("%11s", known ? show_time(buf, ns) : "-");
+}
+
+const char *view_share(char buf[SHOW_TIME_SIZE], uint64_t part, uint64_t whole)
+{
+	if (whole)
+		snprintf(buf, SHOW_TIME_SIZE, "%.1f %%", (double)part * 100 / (double)whole);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
+void view_print_share(uint64_t part, uint64_t whole)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	printf("%7s", view_share(buf, part, whole));
+}
+
+bool view_is_less(uint64_t part, uint64_t whole, uint32_t share)
+{
+	return (unsigned __int128)part * 1000000 < (unsigned __int128)whole * share;
+}
+
+bool view_take_share(const struct options_given *given)
+{
+	char *end;
+	double percent = strtod(given->value, &end);
+
+	if (end == given->value || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+		return options_wrong(given, given->row->allowed);
+	*(uint32_t *)(void *)((char *)given->context + given->row->at) = (uint32_t)(percent * 10000 + 0.5);
+	return true;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What graph, stacks, slow, outliers and loads have in common: their options, opening, the function that a word names,
+ * and how they write functions, shares and moments. One thread.
+ */
+#ifndef XAUDIT_TOOL_SHOW_CALLS_VIEW_H
+#define XAUDIT_TOOL_SHOW_CALLS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tool/read/api/xaudit-read.h"
+#include "tool/show/show.h"
+
+/* Each command has a struct of its own that begins with this one. */
+struct view_options {
+	struct show_options show;
+	uint32_t tid;	   /* 0: all */
+	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
+};
+
+/* Their rows, and the end of the table. */
+#define VIEW_ROWS                                                                                     \
+	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number,              \
+		.most = INT32_MAX, .at = offsetof(struct view_options, tid),                          \
+		.allowed = "the id of a thread" },                                                     \
+		{ 0, "from", "TIME", "only calls that began so long after the start of the trace,\n"   \
+			"or later: in seconds, or as 10ms, 3us, 5ns",                                  \
+			.take = options_span, .at = offsetof(struct view_options, from),              \
+			.allowed = OPTIONS_SPAN },                                                     \
+		{ 0, "to", "TIME", "only calls that began before that",                                \
+			.take = options_span, .at = offsetof(struct view_options, to),                \
+			.allowed = OPTIONS_SPAN },                                                     \
+		SHOW_ROWS
+
+/* Opens the trace that the options name. Returns NULL when there is nothing to read, after one line. */
+struct xaudit_read_trace *view_open(const struct view_options *options);
+
+/* The moment of --from, and of --to; 0: not given. */
+uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options);
+uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *options);
+
+/* Begins a pass over the calls that the options name. enters: XAUDIT_READ_ENTER, too. */
+struct xaudit_read_calls *view_begin(
+	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);
+
+/* xaudit_read_next_call(), with a bar that tells how far it came. Out of memory is the end, too: view_end() tells. */
+int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+
+/* Ends a command: writes out, says what was damaged, and closes the trace. Returns the exit status. */
+int view_end(struct xaudit_read_trace *trace);
+
+/* ---- what calls have no time ---- */
+
+struct view_left {
+	uint64_t no_end; /* open at the end of their thread's trace, where events were lost, or recording was off */
+	uint64_t points; /* traced at their entry only */
+};
+
+static inline void view_count_left(struct view_left *left, const struct xaudit_read_call *call)
+{
+	left->no_end += call->how == XAUDIT_READ_NO_END || call->how == XAUDIT_READ_OFF;
+	left->points += call->how == XAUDIT_READ_POINT;
+}
+
+/* Are there such calls, or lost events? Then the second one writes lines about them. */
+bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left);
+void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color);
+
+/* The same as members of a JSON object, without a comma in front. */
+void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left);
+
+/* ---- functions ---- */
+
+/*
+ * The function that a word names: NAME or NAME@LIBRARY, where LIBRARY is the last part of its object's path, or all of
+ * it; both may be patterns, and NAME the demangled one (names_match()). All calls of the trace must have been read, as
+ * functions are known when they are met. NULL: it names none, or several: after one line on stderr, for `command`.
+ */
+const struct xaudit_read_function *view_find(
+	const char *command, const struct xaudit_read_trace *trace, const char *word);
+
+/* Does the word name this function? */
+bool view_names(const char *word, const struct xaudit_read_function *function);
+
+/* "name [library]" */
+void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color);
+
+/* "function":"name","demangled":"name","library":"path" */
+void view_json_function(const struct xaudit_read_function *function);
+
+/* The last part of a path. */
+const char *view_base(const char *path);
+
+/* ---- numbers ---- */
+
+/* A time in a column of 11, or "-" */
+void view_print_time(bool known, uint64_t ns);
+
+/* part of whole in a column of 7: " 12.3 %", or "-" if there is no whole. */
+void view_print_share(uint64_t part, uint64_t whole);
+
+/* part of whole as text without blanks in front. Returns buf. */
+const char *view_share(char buf[SHOW_TIME_SIZE], uint64_t part, uint64_t whole);
+
+/* Is a part less than a share of the whole? share: in millionths. */
+bool view_is_less(uint64_t part, uint64_t whole, uint32_t share);
+
+/* An option such as "0.5%" or "0.5": stores millionths in a uint32_t. */
+bool view_take_share(const struct options_given *given);
+
+#endif
