@@ -33,6 +33,7 @@ struct read_call {
 		uint64_t outer;
 		void *user;
 	};
+	uint64_t on, on_child, on_inner;
 };
 
 struct read_calls {

@@ -23,6 +23,7 @@ struct read_stack_calls {
 	uint32_t number;
 	unsigned users;		  /* records whose events are on it */
 	const void *record;	  /* the record whose events were on it last */
+	uint64_t on, unknown;	  /* the caller's, first 0: see struct read_sched_stack */
 	struct read_stack_calls *next; /* in its bucket */
 };
 

@@ -11,6 +11,7 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/read/folder.h"
+#include "tool/read/sched/sched.h"
 
 struct xaudit_read_process {
 	struct xaudit_read_trace *trace;
@@ -46,6 +47,8 @@ struct xaudit_read_trace {
 	uint32_t by_name_size, by_path_size, objects; /* sizes: powers of two, or 0 */
 	struct xaudit_read_calls *calls; /* the newest one that is open */
 	struct xaudit_read_events *events;
+	struct read_sched *sched; /* read_api_sched(); NULL: not asked for, or there is none */
+	bool sched_known;
 };
 
 /* ---- open.c ---- */
@@ -53,6 +56,9 @@ struct xaudit_read_trace {
 /* The records of a process are needed from here on, and no more. Uses may overlap. */
 void read_api_take(struct xaudit_read_process *process);
 void read_api_leave(struct xaudit_read_process *process);
+
+/* When threads were on processors; NULL: that was not recorded, or there is no memory. */
+struct read_sched *read_api_sched(struct xaudit_read_trace *trace);
 
 /* Fills in *error, unless NULL. */
 void read_api_error(struct xaudit_read_error *error, enum xaudit_read_why why, const char *text);

@@ -114,6 +114,7 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 		.start = read_clock_time(&c->process->read->clock, start),
 		.end = XAUDIT_READ_UNKNOWN,
 		.cpu = XAUDIT_READ_UNKNOWN,
+		.cpu_self = XAUDIT_READ_UNKNOWN,
 	};
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
 			 (c->tid && call->public.tid != c->tid);
@@ -161,6 +162,10 @@ READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
 
 	frame->child = 0;
 	frame->user = call;
+	if (unlikely(c->sched)) {
+		call->on = read_sched_stack_on(&c->record->on, frame->start);
+		call->on_child = 0;
+	}
 	slot->open = call;
 	if (c->enters && !call->left_out) {
 		c->entered = call;
@@ -196,6 +201,25 @@ static void point(void *user, uint32_t id, uint64_t now, size_t at)
 	tell_alone(c, id, at, XAUDIT_READ_POINT, now);
 }
 
+/* How long the call was on processors. */
+static __attribute__((noinline)) void take_cpu(struct xaudit_read_calls *c, struct read_call *frame, uint64_t now)
+{
+	struct api_call *call = frame->user, *parent = call_of(&c->calls, frame - 1);
+	struct xaudit_read_call *public = &call->public;
+	const struct read_clock *clock = &c->process->read->clock;
+	uint64_t on = read_sched_stack_on(&c->record->on, now) - call->on, ns = public->end - public->start;
+
+	/* Of the calls around it that is not known either. */
+	if (read_sched_stack_unknown(&c->record->on) > frame->start)
+		return;
+	if (parent)
+		parent->on_child += on;
+	public->cpu = read_clock_span(clock, on);
+	public->cpu = public->cpu < ns ? public->cpu : ns;
+	public->cpu_self = read_clock_span(clock, on > call->on_child ? on - call->on_child : 0);
+	public->cpu_self = public->cpu_self < public->cpu ? public->cpu_self : public->cpu;
+}
+
 READ_INLINE void end_timed(
 	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
 {
@@ -210,6 +234,8 @@ READ_INLINE void end_timed(
 	frame[-1].child += time;
 	slot->open = call->outer;
 	public->end = read_clock_time(clock, now);
+	if (unlikely(c->sched))
+		take_cpu(c, frame, now);
 	if (likely(!call->left_out)) {
 		uint64_t ns = public->end - public->start;
 		public->self = add(&c->unit, &slot->self, &slot->self_ns, time - frame->child);
@@ -229,6 +255,8 @@ static void end_untimed(struct xaudit_read_calls *c, struct read_call *frame, en
 	struct api_slot *slot = call->slot;
 
 	frame[-1].child += frame->child;
+	if (unlikely(c->sched) && call_of(&c->calls, frame - 1))
+		call_of(&c->calls, frame - 1)->on_child += call->on_child;
 	slot->open = call->outer;
 	call->public.children = read_clock_span(&c->unit, frame->child);
 	if (call->around)
@@ -307,6 +335,8 @@ void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stac
 {
 	c->stack = c->record->stack = stack;
 	c->calls = stack->calls;
+	if (c->sched)
+		read_sched_take_up(&c->record->on, stack->on, stack->unknown, c->record->source.decoder.now);
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
 		struct api_call *call = frame->user, *outer = call->slot->open;
 		call->outer = outer;
@@ -321,6 +351,9 @@ void read_api_lay_down(struct xaudit_read_calls *c)
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
 		((struct api_call *)frame->user)->slot->open = NULL;
 	c->stack->calls = c->calls;
+	if (c->sched)
+		read_sched_lay_down(
+			&c->record->on, &c->stack->on, &c->stack->unknown, c->record->source.decoder.now);
 	c->stack = NULL;
 }
 
@@ -370,6 +403,11 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 		for (size_t i = had < moved ? had : moved; i; i--)
 			finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
 	}
+	/* The calls that it gets count by the old stack's clock; of its own ones nothing is known then. */
+	if (other != stack) {
+		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;
+		other->on = stack->on;
+	}
 	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, d->kept, c->record);
 	read_stacks_leave(&c->stacks, other);
 	if (now && now != stack) {
@@ -387,6 +425,8 @@ static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
 	struct read_stack_calls *stack = c->stack, *next = stack;
 
 	read_api_lay_down(c);
+	if (what == READ_DECODED_THREAD && c->sched)
+		read_sched_begin(&record->on.cursor, c->sched, c->process->read, record->source.decoder.tid);
 	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
 		drop_stack(c, stack);
 	if (what == READ_DECODED_PART) {

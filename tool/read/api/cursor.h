@@ -15,6 +15,7 @@
 #include "tool/read/api/api.h"
 #include "tool/read/counts.h"
 #include "tool/read/events.h"
+#include "tool/read/sched/sched.h"
 #include "tool/read/stacks.h"
 
 /* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
@@ -25,6 +26,7 @@ struct api_call {
 	struct api_call *around; /* the same, of those that are not left out */
 	uint64_t inner; /* the time of the calls whose `around` it is: its total, if its own time is not known */
 	uint64_t time;	/* ticks: when it was over */
+	uint64_t on, on_child; /* ticks on processors: its stack's clock at its start; of the calls that it made */
 	bool left_out;
 	struct api_call *next; /* in the list of those that wait, or that are free */
 };
@@ -48,6 +50,7 @@ struct api_record {
 	bool over;
 	uint64_t next; /* ticks: where it goes on */
 	struct read_stack_calls *stack;
+	struct read_sched_stack on; /* if times on processors are known */
 	char thread[sizeof(((struct trace_chunk *)0)->comm) + 1];
 };
 
@@ -58,6 +61,7 @@ struct xaudit_read_calls {
 	bool enters, customs, losses, counted;
 	uint32_t tid;
 	uint64_t from, to;
+	const struct read_sched *sched; /* times on processors; NULL: not recorded */
 	struct read_clock unit; /* converts units to ns */
 	bool scale;		/* processes differ in their rates: units are ns/16, not ticks */
 	struct xaudit_read_sums sums;

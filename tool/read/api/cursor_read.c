@@ -17,6 +17,8 @@ static bool open_record(struct xaudit_read_calls *c, struct api_record *record, 
 	if (!(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
 		!read_events_open(&record->source, process, number, c->by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK))
 		return false;
+	if (c->sched)
+		read_sched_begin(&record->on.cursor, c->sched, NULL, 0);
 	record->stack = read_stacks_enter(&c->stacks, 0, record);
 	if (record->stack)
 		return true;
@@ -383,6 +385,7 @@ struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
 		return NULL;
 	}
 	find_unit(c);
+	c->sched = read_api_sched(trace);
 	c->older = trace->calls;
 	trace->calls = c;
 	return c;

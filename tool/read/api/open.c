@@ -96,7 +96,8 @@ uint64_t xaudit_read_damage(const struct xaudit_read_trace *trace, struct xaudit
 
 static void fill_in(struct xaudit_read_trace *trace)
 {
-	const struct read_folder *folder = trace->folder;
+	struct read_folder *folder = trace->folder;
+	struct sched_head sched;
 	struct xaudit_read_trace_info *info = &trace->info;
 
 	*info = (struct xaudit_read_trace_info){
@@ -107,6 +108,7 @@ static void fill_in(struct xaudit_read_trace *trace)
 		.start = folder->process[0]->head.first.mono,
 		.start_real = folder->process[0]->head.first.real,
 		.processes = folder->processes,
+		.sched = read_sched_peek(folder, &sched) && sched.holds == SCHED_SWITCHES,
 	};
 	for (uint32_t i = 0; i < folder->processes; i++) {
 		if (folder->process[i]->head.coarse > (uint32_t)info->coarse)
@@ -189,6 +191,7 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
 	read_api_free_functions(trace);
+	read_sched_close(trace->sched);
 	free(trace->process);
 	read_folder_close(trace->folder);
 	free(trace);
@@ -197,6 +200,14 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 const struct xaudit_read_trace_info *xaudit_read_trace_info(const struct xaudit_read_trace *trace)
 {
 	return &trace->info;
+}
+
+struct read_sched *read_api_sched(struct xaudit_read_trace *trace)
+{
+	if (!trace->sched_known && trace->info.sched)
+		trace->sched = read_sched_open(trace->folder);
+	trace->sched_known = true;
+	return trace->sched;
 }
 
 /* ---- processes ---- */

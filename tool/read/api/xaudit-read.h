@@ -193,7 +193,8 @@ struct xaudit_read_call {
 	 * the options leave out are not looked at: a call is recursive if it is in another one that is not left out.
 	 */
 	uint64_t total;
-	uint64_t cpu;	    /* of its time, on a processor; XAUDIT_READ_UNKNOWN: not recorded (record --sched) */
+	/* Of its time, and of `self`, on processors; XAUDIT_READ_UNKNOWN: not known, or not recorded (record --sched) */
+	uint64_t cpu, cpu_self;
 	/* The caller's, first 0: of the parent too, so what is known of a call may be kept in the calls around it. */
 	uint64_t user[2];
 };
@@ -316,6 +317,9 @@ struct xaudit_read_row {
 	uint32_t reserved;
 	uint64_t throttled;	  /* since then its calls are only counted, ns on CLOCK_MONOTONIC; 0: they are not */
 	uint64_t throttled_after; /* the same after the start of its process */
+	/* On processors, of `total` and of `self`; XAUDIT_READ_UNKNOWN: not recorded, or not known of some call. */
+	uint64_t cpu, cpu_self;
+	uint64_t cpu_unknown; /* how many of the timed calls these are */
 };
 
 /* What the rows leave out, or can't tell, over all. */
@@ -332,6 +336,8 @@ struct xaudit_read_profile_info {
 	uint64_t crashes;     /* processes that ended by a signal */
 	int signal;	      /* of the last of them */
 	uint32_t rows, customs;
+	int sched;	      /* context switches were recorded, in all traces */
+	uint64_t cpu_unknown; /* calls of which it is not known how long they were on processors */
 };
 
 /* Events of the program's own, of one type. */

@@ -45,6 +45,8 @@ static bool open_record(struct read_count *c, struct read_count_record *record, 
 		return false;
 	record->source.block = c->setup->block;
 	record->source.block_user = c->user;
+	if (c->sched)
+		read_sched_begin(&record->on.cursor, c->sched, NULL, 0);
 	record->stack = read_stacks_enter(&c->stacks, 0, record);
 	if (!record->stack) {
 		c->damage->no_memory = true;
@@ -219,12 +221,14 @@ static uint64_t ticks_of(const struct read_clock *clock, uint64_t time)
 	return low;
 }
 
-void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint64_t start)
+void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint64_t start,
+	const struct read_sched *sched)
 {
 	const struct read_count_setup *setup = c->setup;
 
 	c->process = process;
 	c->trace = trace;
+	c->sched = sched;
 	c->damage = process->family->damage;
 	c->filtered = setup->tid || setup->from || setup->to;
 	c->from = setup->from ? ticks_of(&process->clock, start + setup->from) : 0;

@@ -44,6 +44,7 @@
 #include "tool/read/events.h"
 #include "tool/read/profile/customs.h"
 #include "tool/read/profile/rows.h"
+#include "tool/read/sched/sched.h"
 #include "tool/read/stacks.h"
 
 /* The same for all threads that count. */
@@ -89,6 +90,7 @@ struct read_count {
 	/* The process that is being counted. */
 	struct read_process *process;
 	uint32_t trace;	 /* number of its trace */
+	const struct read_sched *sched; /* its times on processors; NULL: not recorded */
 	bool filtered;	 /* setup->tid, from or to say that not all calls count; the times in ticks: */
 	uint64_t from, to;
 	uint32_t pages; /* entries of page */
@@ -106,7 +108,8 @@ struct read_count {
 	/*
 	 * Of each call, child is the time of the calls that it made; inner the time of its row's outermost calls that
 	 * ended in it: the total, if its own time is not known; outer the next call of its row further out, in bytes
-	 * from frame[0]; 0: none.
+	 * from frame[0]; 0: none. With `sched`, on is its stack's clock at its start; on_child and on_inner are as
+	 * child and inner, on processors.
 	 */
 	struct read_calls calls;
 };
@@ -117,9 +120,10 @@ void read_count_close(struct read_count *count);
 
 /*
  * From here on tasks are of this process, which is loaded until read_count_end(); trace: number of its trace, which
- * began at `start` (ns, CLOCK_MONOTONIC).
+ * began at `start` (ns, CLOCK_MONOTONIC). sched: the trace's, or NULL.
  */
-void read_count_begin(struct read_count *count, struct read_process *process, uint32_t trace, uint64_t start);
+void read_count_begin(struct read_count *count, struct read_process *process, uint32_t trace, uint64_t start,
+	const struct read_sched *sched);
 void read_count_end(struct read_count *count);
 
 /* How many tasks its thread records are; and does one of them. */

@@ -86,9 +86,12 @@ READ_INLINE struct read_call *call_at(struct read_count *c, uint64_t offset)
 	return (struct read_call *)(void *)((char *)c->calls.frame + offset);
 }
 
-READ_INLINE void enter(void *user, struct read_call *call, size_t at)
+/*
+ * Hooks come twice: with times on processors, and without them and their cost. Only the trace decides which: `on` is a
+ * constant wherever these are expanded.
+ */
+READ_INLINE void enter_with(struct read_count *c, struct read_call *call, size_t at, bool on)
 {
-	struct read_count *c = user;
 	uint32_t n = row_of_call(c, at, call->id, call->start); /* may move the rows */
 	struct read_row *row = &c->rows.row[n];
 
@@ -98,6 +101,21 @@ READ_INLINE void enter(void *user, struct read_call *call, size_t at)
 	call->inner = 0;
 	call->outer = row->frame;
 	row->frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+	if (on) {
+		call->on = read_sched_stack_on(&c->record->on, call->start);
+		call->on_child = 0;
+		call->on_inner = 0;
+	}
+}
+
+READ_INLINE void enter(void *user, struct read_call *call, size_t at)
+{
+	enter_with(user, call, at, false);
+}
+
+READ_INLINE void enter_on(void *user, struct read_call *call, size_t at)
+{
+	enter_with(user, call, at, true);
 }
 
 static void enter_deep(void *user, uint32_t id, size_t at)
@@ -119,14 +137,40 @@ static __attribute__((noinline)) void note_max(struct read_count *c, struct read
 	row->max_start = read_clock_time(&c->process->clock, start);
 }
 
-READ_INLINE void end_timed(struct read_count *c, struct read_call *call, uint64_t now)
+/* Units of a time in ticks. */
+READ_INLINE uint64_t units(const struct read_count *c, uint64_t ticks)
+{
+	if (unlikely(c->setup->scale))
+		return (uint64_t)((unsigned __int128)ticks * c->process->clock.mult >>
+				  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
+	return ticks;
+}
+
+/* What end_timed() does with times, for times on processors. */
+READ_INLINE void add_on(struct read_count *c, struct read_call *call, struct read_row *row, uint64_t now)
+{
+	uint64_t on = units(c, read_sched_stack_on(&c->record->on, now) - call->on);
+
+	/* Then it is not known of the calls around it either. */
+	if (unlikely(read_sched_stack_unknown(&c->record->on) > call->start)) {
+		row->on_unknown++;
+		return;
+	}
+	call[-1].on_child += on;
+	row->on_self += on > call->on_child ? on - call->on_child : 0;
+	if (call->outer)
+		call_at(c, call->outer)->on_inner += on;
+	else
+		row->on += on;
+}
+
+READ_INLINE void end_timed(struct read_count *c, struct read_call *call, uint64_t now, bool on)
 {
 	struct read_row *row = &c->rows.row[call->row];
-	uint64_t time = now - call->start;
+	uint64_t time = units(c, now - call->start);
 
-	if (unlikely(c->setup->scale))
-		time = (uint64_t)((unsigned __int128)time * c->process->clock.mult >>
-				  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
+	if (on)
+		add_on(c, call, row, now);
 	call[-1].child += time;
 	row->self += time - call->child;
 	row->sum += time;
@@ -152,6 +196,10 @@ static void end_untimed(struct read_count *c, struct read_call *call)
 	row->frame = call->outer;
 	*(call->outer ? &call_at(c, call->outer)->inner : &row->total) += call->inner;
 	call[-1].child += call->child;
+	if (c->sched) {
+		*(call->outer ? &call_at(c, call->outer)->on_inner : &row->on) += call->on_inner;
+		call[-1].on_child += call->on_child;
+	}
 }
 
 /* Ends a call that has no end of its own: its time is known unless recording ended in it. */
@@ -167,7 +215,7 @@ static __attribute__((noinline)) void end_for_want(struct read_count *c, struct 
 			high = middle;
 	}
 	if (low == c->cuts || c->cut[low] > now) {
-		end_timed(c, call, now);
+		end_timed(c, call, now, c->sched != NULL);
 		return;
 	}
 	c->sums.no_end += call->row > 0;
@@ -179,7 +227,15 @@ READ_INLINE void end(void *user, struct read_call *call, enum read_call_end how,
 	if (how == READ_CALL_UNWOUND || how == READ_CALL_CUT)
 		end_for_want(user, call, now);
 	else
-		end_timed(user, call, now);
+		end_timed(user, call, now, false);
+}
+
+READ_INLINE void end_on(void *user, struct read_call *call, enum read_call_end how, uint64_t now)
+{
+	if (how == READ_CALL_UNWOUND || how == READ_CALL_CUT)
+		end_for_want(user, call, now);
+	else
+		end_timed(user, call, now, true);
 }
 
 static void drop(void *user, struct read_call *call)
@@ -224,6 +280,11 @@ static const struct read_calls_hooks hooks = {
 	.may_be_open = may_be_open,
 };
 
+static const struct read_calls_hooks hooks_on = {
+	.enter = enter_on, .deep = enter_deep, .end = end_on, .drop = drop, .point = point, .orphan = orphan,
+	.may_be_open = may_be_open,
+};
+
 /* ---- stacks ---- */
 
 /* From here on c->calls holds the calls of this stack. */
@@ -231,6 +292,8 @@ static void take_up(struct read_count *c, struct read_stack_calls *stack)
 {
 	c->stack = c->record->stack = stack;
 	c->calls = stack->calls;
+	if (c->sched)
+		read_sched_take_up(&c->record->on, stack->on, stack->unknown, c->record->source.decoder.now);
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
 		call->outer = c->rows.row[call->row].frame;
 		c->rows.row[call->row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
@@ -243,6 +306,9 @@ static void lay_down(struct read_count *c)
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
 		c->rows.row[call->row].frame = 0;
 	c->stack->calls = c->calls;
+	if (c->sched)
+		read_sched_lay_down(
+			&c->record->on, &c->stack->on, &c->stack->unknown, c->record->source.decoder.now);
 	c->stack = NULL;
 }
 
@@ -280,10 +346,17 @@ static void change_stack(struct read_count *c, enum read_decoded what)
 	struct read_stack_calls *stack = c->stack, *other;
 
 	lay_down(c);
+	if (what == READ_DECODED_THREAD && c->sched)
+		read_sched_begin(&record->on.cursor, c->sched, c->process, d->tid);
 	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
 		drop_stack(c, stack);
 	if (what == READ_DECODED_PART) {
 		other = read_stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+		/* The calls that it gets count by the old stack's clock; what it had before is not known then. */
+		if (other && other != stack) {
+			other->unknown = other->on ? d->now : stack->unknown;
+			other->on = stack->on;
+		}
 	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
 		other = read_stacks_enter(&c->stacks, d->stack, record);
 		if (other)
@@ -355,6 +428,15 @@ static __attribute__((noinline)) void count_other(struct read_count *c, enum rea
 	}
 }
 
+READ_INLINE bool take_event_on(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct loop *loop = user;
+
+	(void)time;
+	read_calls_event(&loop->c->calls, &loop->top, &hooks_on, loop->c, type, id, now, at);
+	return false;
+}
+
 READ_INLINE bool take_other(void *user, enum read_decoded what)
 {
 	struct loop *loop = user;
@@ -370,7 +452,10 @@ void read_count_events(struct read_count *c, struct read_count_record *record)
 	c->record = record;
 	take_up(c, record->stack);
 	struct loop loop = { c, c->calls.top };
-	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+	if (c->sched)
+		record->over = !read_events_all(&record->source, take_event_on, take_other, &loop);
+	else
+		record->over = !read_events_all(&record->source, take_event, take_other, &loop);
 	record->next = record->source.decoder.now;
 	c->calls.top = loop.top;
 	lay_down(c);

@@ -16,6 +16,7 @@ struct read_count_record {
 	uint64_t next; /* ticks: where it goes on */
 	uint32_t thread_row;
 	struct read_stack_calls *stack;
+	struct read_sched_stack on; /* if times on processors are known */
 };
 
 /*

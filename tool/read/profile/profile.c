@@ -80,7 +80,14 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 		.sum = read_clock_span(unit, from->sum),
 		.throttled = from->throttled,
 		.throttled_after = from->throttled_after,
+		.cpu = XAUDIT_READ_UNKNOWN,
+		.cpu_self = XAUDIT_READ_UNKNOWN,
+		.cpu_unknown = from->on_unknown,
 	};
+	if (profile->info.sched && !from->on_unknown) {
+		to->cpu = read_clock_span(unit, from->on);
+		to->cpu_self = read_clock_span(unit, from->on_self);
+	}
 	if (!timed)
 		return;
 	double ns = (double)unit->mult / (double)(1ull << READ_CLOCK_SHIFT);
@@ -129,6 +136,14 @@ static bool make_customs(struct xaudit_read_profile *profile)
 	return profile->custom != NULL;
 }
 
+static bool has_switches(const struct xaudit_read_profile *profile)
+{
+	for (size_t t = 0; t < profile->count_traces; t++)
+		if (!profile->traces[t]->sched)
+			return false;
+	return true;
+}
+
 static bool make_results(struct xaudit_read_profile *profile)
 {
 	const struct read_count_sums *sums = &profile->count.sums;
@@ -145,7 +160,10 @@ static bool make_results(struct xaudit_read_profile *profile)
 		.customs_unfinished = profile->count.customs.unfinished,
 		.crashes = sums->crashes,
 		.signal = sums->signal,
+		.sched = has_switches(profile),
 	};
+	for (uint32_t i = 1; profile->info.sched && i < profile->count.rows.rows; i++)
+		profile->info.cpu_unknown += profile->count.rows.row[i].on_unknown;
 	return make_rows(profile) && make_customs(profile);
 }
 
@@ -228,7 +246,7 @@ static uint32_t count_trace(struct xaudit_read_profile *profile, uint32_t t, uin
 		if (!selected(profile, process))
 			continue;
 		read_api_take(&trace->process[i]);
-		read_count_begin(count, process, t, trace->info.start);
+		read_count_begin(count, process, t, trace->info.start, read_api_sched(trace));
 		for (uint32_t n = 0; n < tasks; n++)
 			read_count_records(count, task++, n);
 		read_count_rest(count, task++);

@@ -113,6 +113,9 @@ static void add(struct read_row *to, struct read_row *from)
 	to->total += from->total;
 	to->sum += from->sum;
 	to->counted += from->counted;
+	to->on += from->on;
+	to->on_self += from->on_self;
+	to->on_unknown += from->on_unknown;
 	to->min = from->min < to->min ? from->min : to->min;
 	if (from->max > to->max || (from->max == to->max && from->max_task < to->max_task)) {
 		to->max = from->max;

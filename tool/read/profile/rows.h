@@ -40,6 +40,11 @@ struct read_row {
 	char *thread;		 /* name of the thread, or NULL; from this task: */
 	uint32_t thread_task;
 	uint32_t next;		  /* row with the same hash, 0: none */
+	/*
+	 * Ticks on processors, of `total` and of `self`: of the calls for which that is known; and how many are not.
+	 * Used if switches were recorded (struct read_count.sched).
+	 */
+	uint64_t on, on_self, on_unknown;
 	/* The first call that took `max`: its task, thread and start (ns, CLOCK_MONOTONIC). */
 	uint32_t max_task, max_trace, max_pid, max_tid;
 	uint64_t max_start;

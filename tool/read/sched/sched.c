@@ -182,13 +182,28 @@ static void damage(struct read_sched *sched, uint64_t offset, const char *what)
 	read_damage_add(&sched->folder->damage, sched->folder->path, SCHED_NAME, offset, what);
 }
 
+static bool take_head(struct sched_head *head, struct read_file *file)
+{
+	return read_file_read(file, head, sizeof(*head), 0, NULL) == sizeof(*head) &&
+	       !memcmp(head->magic, SCHED_MAGIC, sizeof(head->magic));
+}
+
+bool read_sched_peek(struct read_folder *folder, struct sched_head *head)
+{
+	const char *why;
+	struct read_file *file = read_file_open(&folder->files, ".", SCHED_NAME, NULL, &why);
+	bool taken = file && take_head(head, file);
+
+	read_file_close(file);
+	return taken;
+}
+
 /* Returns false where nothing of the file can be used. */
 static bool read_head(struct read_sched *sched, struct read_file *file)
 {
 	struct sched_head *head = &sched->head;
 
-	if (read_file_read(file, head, sizeof(*head), 0, NULL) < sizeof(*head) ||
-		memcmp(head->magic, SCHED_MAGIC, sizeof(head->magic)) != 0)
+	if (!take_head(head, file))
 		damage(sched, 0, "no context switches");
 	else if (head->version != SCHED_VERSION)
 		damage(sched, offsetof(struct sched_head, version), "context switches of an unknown version");

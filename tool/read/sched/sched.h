@@ -29,6 +29,9 @@ struct read_folder;
 struct read_process;
 struct read_sched;
 
+/* Reads the head alone. Returns false if there is none; damage is left for read_sched_open(). */
+bool read_sched_peek(struct read_folder *folder, struct sched_head *head);
+
 /* What a trace has of this. */
 struct read_sched_facts {
 	uint32_t holds;	   /* enum sched_holds: SCHED_NOTHING: there is no file, or nothing in it */
@@ -103,6 +106,46 @@ static inline uint64_t read_sched_on(struct read_sched_cursor *cursor, uint64_t 
 static inline uint64_t read_sched_unknown(const struct read_sched_cursor *cursor)
 {
 	return cursor->unknown;
+}
+
+/*
+ * Time on processors of the calls of a stack, which are not the thread's alone: coroutines take turns, and threads go
+ * on with calls of others. So each stack has a clock of its own, which runs while its thread is on a processor and its
+ * events are on that stack (struct read_stack_calls.on). A call's time is the difference of two readings; it is not
+ * known if there was an unknown moment since its start.
+ *
+ * The stack at hand of a thread record, between take_up and lay_down:
+ */
+struct read_sched_stack {
+	struct read_sched_cursor cursor; /* of the record's thread */
+	uint64_t base;			 /* the cursor's reading when the stack's clock was 0 */
+	uint64_t taken, before;		 /* since when it is at hand; the stack's last unknown moment before */
+};
+
+static inline void read_sched_take_up(struct read_sched_stack *at, uint64_t on, uint64_t unknown, uint64_t now)
+{
+	at->base = read_sched_on(&at->cursor, now) - on;
+	at->taken = now;
+	at->before = unknown;
+}
+
+/* The stack's clock. */
+static inline uint64_t read_sched_stack_on(struct read_sched_stack *at, uint64_t now)
+{
+	return read_sched_on(&at->cursor, now) - at->base;
+}
+
+/* As read_sched_unknown(), for the stack. */
+static inline uint64_t read_sched_stack_unknown(const struct read_sched_stack *at)
+{
+	return at->cursor.unknown > at->taken ? at->cursor.unknown : at->before;
+}
+
+static inline void read_sched_lay_down(struct read_sched_stack *at, uint64_t *on, uint64_t *unknown, uint64_t now)
+{
+	*on = read_sched_stack_on(at, now);
+	*unknown = read_sched_stack_unknown(at);
+	*unknown = *unknown < now ? *unknown : now;
 }
 
 #endif

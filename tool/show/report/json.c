@@ -12,6 +12,14 @@ static void print_time(const char *key, const struct report_line *line, uint64_t
 		printf("\"%s\":null,", key);
 }
 
+static void print_cpu(const struct xaudit_read_row *row)
+{
+	if (row->cpu == XAUDIT_READ_UNKNOWN)
+		printf("\"cpu_ns\":null,\"cpu_self_ns\":null,\"cpu_unknown\":%" PRIu64 ",", row->cpu_unknown);
+	else
+		printf("\"cpu_ns\":%" PRIu64 ",\"cpu_self_ns\":%" PRIu64 ",", row->cpu, row->cpu_self);
+}
+
 /* Writes nothing if there are no custom events. */
 static void print_events(const struct report *report)
 {
@@ -68,6 +76,8 @@ void report_json_print(const struct report *report)
 		print_name(report, row);
 		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64 ",", row->calls,
 			row->total, row->self);
+		if (info->sched)
+			print_cpu(row);
 		print_time("min_ns", line, row->min);
 		print_time("p50_ns", line, line->p50);
 		print_time("p90_ns", line, line->p90);

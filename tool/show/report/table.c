@@ -14,17 +14,30 @@ static void print_time(const struct report_line *line, uint64_t ns)
 	printf("  %11s", line->row->timed ? show_time(buf, ns) : "-");
 }
 
+static void print_cpu(const struct report_line *line, uint64_t ns)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	printf("  %11s", line->row->timed && ns != XAUDIT_READ_UNKNOWN ? show_time(buf, ns) : "-");
+}
+
 static void print_heads(const struct report *report)
 {
 	static const char *const what[] = { "Function", "Library", "Thread" };
 	static const char rule[] = "===========";
 	bool avg = report->sort == REPORT_SORT_AVG;
 
-	printf("%s%10s  %11s  %11s  %11s", report->color->head, "Calls", "Total", "Self", "Min");
+	printf("%s%10s  %11s", report->color->head, "Calls", "Total");
+	if (report->info->sched)
+		printf("  %11s", "On CPU");
+	printf("  %11s", "Self");
+	if (report->info->sched)
+		printf("  %11s", "Self on CPU");
+	printf("  %11s", "Min");
 	if (avg)
 		printf("  %11s", "Average");
 	printf("  %11s  %11s  %11s  %s%s\n%.10s", "Median", "P99", "Max", what[report->by], report->color->off, rule);
-	for (int i = 0; i < 6 + avg; i++)
+	for (int i = 0; i < 6 + avg + 2 * (report->info->sched != 0); i++)
 		printf("  %s", rule);
 	printf("  ====================\n");
 }
@@ -100,6 +113,9 @@ static void print_remarks(const struct report *report)
 	if (info->no_end)
 		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n",
 			info->no_end);
+	if (info->cpu_unknown)
+		printf("of %" PRIu64 " calls it is not known how long they were on processors: switches were lost\n",
+			info->cpu_unknown);
 	if (info->orphans)
 		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", info->orphans);
 	if (info->inherited)
@@ -122,7 +138,11 @@ void report_table_print(const struct report *report)
 
 		printf("%10" PRIu64, line->row->calls);
 		print_time(line, line->row->total);
+		if (report->info->sched)
+			print_cpu(line, line->row->cpu);
 		print_time(line, line->row->self);
+		if (report->info->sched)
+			print_cpu(line, line->row->cpu_self);
 		print_time(line, line->row->min);
 		if (report->sort == REPORT_SORT_AVG)
 			print_time(line, line->avg);

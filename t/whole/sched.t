@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Times on processors (record --sched): what report says is what the program's own clock of processor time says, within
+# 1 %, beside busy processes. What the kernel refuses, or what was lost, is told, and makes no number.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+library "$CC" libsched_part.so sched_part.c -fpatchable-function-entry=5
+program "$CC" sched sched.c -L. -lsched_part
+
+busy=
+trap 'kill $busy 2>/dev/null; exit 143' TERM
+# load N: so many processes that are busy, until `calm`, for two minutes at most.
+load() {
+	for i in $(seq "$1"); do
+		timeout 120 sh -c 'while :; do :; done' &
+		busy="$busy $!"
+	done
+}
+calm() {
+	for pid in $busy; do
+		kill "$pid"
+		wait "$pid"
+	done 2>/dev/null
+	busy=
+}
+
+# run ARG...: records ./sched ARG... into d.
+run() {
+	record d --sched -k patchable -- ./sched "$@"
+	report d
+}
+# of FUNCTION KEY: of the report.
+of() {
+	printf '%s\n' "$report" | jq -r ".functions[] | select(.function == \"$1\") | .$2"
+}
+# true_of NAME: what the program says.
+true_of() {
+	printf '%s\n' "$out" | awk -v n="$1" '$1 == n { sum += $2 } END { printf "%.0f\n", sum }'
+}
+# near GOT TRUE: within 1 %.
+near() {
+	awk -v g="$1" -v t="$2" 'BEGIN { exit !(g ~ /^[0-9]+$/ && t > 0 && g >= 0.99 * t && g <= 1.01 * t) }'
+}
+# as_true FUNCTION SENTENCE: the report is near what the program says.
+as_true() {
+	ok "$2" near "$(of "$1" cpu_ns)" "$(true_of "$1")" ||
+		diag "report: $(of "$1" cpu_ns), truth: $(true_of "$1"), total: $(of "$1" total_ns)"
+}
+
+# ---- does the kernel give switches here? ----
+record d --sched -k patchable -- ./sched short 1 1000
+if [ -n "$err" ]; then
+	diag "$err"
+	refused='the kernel gives no context switches here'
+fi
+switches() { # N COMMAND...: N checks that need them
+	number=$1
+	shift
+	if [ -n "${refused:-}" ]; then skip "$number" "$refused"; else "$@"; fi
+}
+
+eight() {
+	load 3
+	run threads 8 20 10000 10000
+	is "$status $(calls mixed) $err" '0 160 ' '8 threads wait 10 ms and work 10 ms, 20 times each'
+	as_true mixed 'a function that waits and works was on a processor as long as its own clock says'
+	as_true working 'and so was what it calls to work'
+	ok 'it took longer than that' test "$(of mixed total_ns)" -gt $(($(of mixed cpu_ns) + 160 * 9900000))
+	ok 'waiting took nearly nothing of a processor' test "$(of waiting cpu_ns)" -lt $(($(of working cpu_ns) / 100))
+	ok 'what it did itself is the rest' test "$(of mixed cpu_self_ns)" -eq \
+		$(($(of mixed cpu_ns) - $(of waiting cpu_ns) - $(of working cpu_ns))) -o \
+		"$(of mixed cpu_self_ns)" -lt $(($(of mixed cpu_ns) / 100))
+	is "$(of mixed cpu_unknown)" null 'all of it is known'
+	report d --by=thread
+	is "$(printf '%s\n' "$report" |
+		jq '[.threads[] | select(.cpu_ns > 190000000 and .cpu_ns <= .total_ns)] | length')" 8 \
+		'each of the threads worked 200 ms'
+	calm
+}
+# true_sum NAME...: what the program says of the function "working" under these names.
+true_sum() {
+	true_sums=0
+	for name; do true_sums=$((true_sums + $(true_of "$name"))); done
+	echo "$true_sums"
+}
+others() {
+	load 2
+	run short 200 500
+	is "$status $(calls working)" '0 200' '200 threads begin and end'
+	as_true working 'times of threads that end are right'
+	run fork 30000
+	is "$status $(calls working)" '0 2' 'a process and its child'
+	ok 'times of both are right' near "$(of working cpu_ns)" "$(true_sum parent child)"
+	run coroutines 5000
+	is "$status $(calls shared)" '0 2' 'two coroutines'
+	ok 'a call that waits while another stack runs is not working then' near "$(of shared cpu_ns)" \
+		"$(true_of shared)" || diag "$(of shared cpu_ns) $(true_of shared)"
+	calm
+}
+migrations() {
+	load 2
+	run moving 40 2000
+	calm
+	if [ "$status" -eq 77 ]; then
+		skip 2 'there is one processor'
+		return
+	fi
+	is "$status $(calls working)" '0 40' 'a thread is moved between processors 40 times'
+	as_true working 'its time is right'
+}
+clocks() {
+	record d --sched --clock=monotonic -k patchable -- ./sched threads 2 10 2000 5000
+	report d
+	as_true mixed 'times are right where events have CLOCK_MONOTONIC'
+	record d --sched -k patchable -- ./sched threads 2 10 2000 5000
+	report d/p*
+	as_true mixed 'a process of the trace that is opened alone has them, too'
+}
+switches 8 eight
+switches 6 others
+switches 2 migrations
+switches 2 clocks
+
+# ---- nothing is seen in the program ----
+is "$("$XAUDIT" record --sched -o "$tmp/f" ./sched files | sort | tr '\n' ' ')" \
+	"$(./sched files | sort | tr '\n' ' ')" 'the program has no descriptor more'
+
+# ---- switches that are lost ----
+lost() {
+	rm -rf d go
+	"$XAUDIT" record -o d --sched -k patchable -- ./sched switches 100000 go >out 2>err &
+	recorder=$!
+	for i in $(seq 1000); do
+		[ -e d/sched ] && [ "$(wc -c <d/sched)" -gt 56 ] && break
+		sleep 0.01
+	done
+	kill -STOP "$recorder"
+	: >go
+	# It is stopped until its rings are long full: 100 000 turns are 200 000 switches, 10 times what they hold.
+	for i in $(seq 600); do
+		child=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null)
+		[ -n "$child" ] && [ "$(ls "/proc/${child% }/task" 2>/dev/null | wc -l)" -gt 1 ] && break
+		sleep 0.01
+	done
+	for i in $(seq 600); do
+		[ "$(ls "/proc/${child% }/task" 2>/dev/null | wc -l)" -le 1 ] && break
+		sleep 0.05
+	done
+	kill -CONT "$recorder"
+	status=0
+	wait "$recorder" || status=$?
+	is "$status" 0 'a recorder that had no processor for long goes on'
+	like "$(cat err)" '^xaudit record: [0-9]+ context switches were lost: times on processors are not known' \
+		'it says that switches were lost'
+	report d
+	is "$(of mixed cpu_ns) $(of mixed cpu_unknown)" 'null 1' 'what lies in the stretch has no number'
+	like "$("$XAUDIT" report d)" '^of [0-9]+ calls it is not known how long they were on processors: ' \
+		'the table says so'
+}
+switches 4 lost
+
+# ---- a recorder that is killed ----
+killed() {
+	rm -rf d made go
+	"$XAUDIT" record -o d --sched -k patchable -- ./sched steps 20000 made go >out 2>err &
+	recorder=$!
+	for i in $(seq 3000); do
+		[ -e made ] && break
+		sleep 0.01
+	done
+	# Two passes of the recorder.
+	sleep 0.5
+	child=$(cat "/proc/$recorder/task/$recorder/children")
+	kill -KILL "$recorder"
+	wait "$recorder" 2>/dev/null
+	: >go
+	for i in $(seq 3000); do
+		kill -0 ${child% } 2>/dev/null || break
+		sleep 0.01
+	done
+	out=$(cat out)
+	report d
+	as_true mixed 'what came before a recorder was killed has its time'
+	is "$(of working calls) $(of working cpu_ns) $(of working cpu_unknown)" '2 null 1' \
+		'what came later has no number'
+}
+switches 2 killed
+
+# ---- where the kernel refuses ----
+for number in 1 13 38; do
+	status=0
+	./sched refuse $number "$XAUDIT" record -o "$tmp/r$number" --sched -k patchable -- \
+		./sched threads 2 10 1000 20000 >out 2>err || status=$?
+	is "$status $(wc -l <err)" '0 1' "errno $number: it runs, and one line tells"
+	like "$(cat err)" \
+		'^xaudit record: (context switches are refused \(perf_event_open: |the kernel refuses context switch)' \
+		'what is refused'
+	like "$(cat err)" "so --sched has only what each thread ran in all" 'and what there is instead'
+	out=$(cat out)
+	report r$number
+	is "$(of mixed calls) $(of mixed cpu_ns)" '20 null' 'the trace is there, without times on processors'
+done
+
+# ---- without a trace ----
+status=0
+"$XAUDIT" record --sched -o "$tmp/none" ./nothing >out 2>err || status=$?
+is "$status $(ls -d none 2>/dev/null)" '127 ' 'a command that is not there leaves no folder'
+record d --sched -k patchable -- ./sched short 1 1000
+record d --sched -k patchable -- ./sched short 1 1000
+ok 'the older trace gives way' test ! -e d.old.old -a -e d/sched
+done_testing
