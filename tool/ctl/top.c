@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* xaudit ctl PID top: functions by calls and self time, screen by screen. What is read how: top_read.h. */
+/* xaudit ctl PID top: functions by calls and self time, screen by screen. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h> /* UINT_MAX */
@@ -22,15 +22,19 @@
 #include "tool/show/show.h"
 #include "tool/show/term/cut.h"
 #include "tool/tool.h"
-#include "tool/ctl/top_read.h"
 
 struct line {
-	uint32_t function; /* index in the process */
+	uint32_t row;
+	const struct xaudit_read_function *function;
 	uint64_t calls, self;
 };
 
 struct screen {
-	struct top top;
+	struct xaudit_read_process *process;
+	struct xaudit_read_follow *follow;
+	const struct xaudit_read_head *head;
+	struct xaudit_read_look look;
+	bool live;
 	uint32_t pid;
 	char comm[32];
 	bool batch, by_calls, ended;
@@ -125,7 +129,7 @@ static uint64_t now_ns(void)
 
 static bool is_alive(const struct screen *s)
 {
-	if (s->top.process->head.flags & TRACE_EXITED)
+	if (s->head->exited)
 		return false;
 	return !s->pid || !kill((pid_t)s->pid, 0) || errno == EPERM;
 }
@@ -138,7 +142,7 @@ static int by_self(const void *a, const void *b)
 		return x->self > y->self ? -1 : 1;
 	if (x->calls != y->calls)
 		return x->calls > y->calls ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
+	return x->row < y->row ? -1 : x->row > y->row;
 }
 
 static int by_calls(const void *a, const void *b)
@@ -154,15 +158,16 @@ static void make_lines(struct screen *s)
 {
 	s->lines = 0;
 	free(s->line);
-	s->line = memory_zeroed(s->top.rows + 1, sizeof(*s->line));
-	for (uint32_t i = 0; i < s->top.rows; i++) {
-		const struct top_row *row = &s->top.row[i];
-		uint64_t self = read_clock_span(&s->top.process->clock, row->self);
+	s->line = memory_zeroed(s->look.rows + 1, sizeof(*s->line));
+	for (uint32_t i = 0; i < s->look.rows; i++) {
+		const struct xaudit_read_follow_row *row = xaudit_read_follow_row(s->follow, i);
 
+		if (!row)
+			memory_failed();
 		if (row->calls || row->counted || row->self)
-			s->line[s->lines++] =
-				(struct line){ i, (uint64_t)((double)row->calls * s->top.scale) + row->counted,
-					(uint64_t)((double)self * s->top.scale) };
+			s->line[s->lines++] = (struct line){ i, row->function,
+				(uint64_t)((double)row->calls * s->look.scale) + row->counted,
+				(uint64_t)((double)row->self * s->look.scale) };
 	}
 }
 
@@ -173,39 +178,39 @@ static unsigned count_threads(const struct screen *s)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", s->pid);
-	return s->pid && !stat(path, &st) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : s->top.threads;
+	return s->pid && !stat(path, &st) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : s->look.threads;
 }
 
 static void print_head(const struct screen *s)
 {
-	const struct trace_head *head = &s->top.process->head;
+	const struct xaudit_read_head *head = s->head;
 	double seconds = s->passed ? (double)s->passed / 1e9 : 1;
 
 	printf("xaudit top: process %" PRIu32 " ", head->pid);
 	tool_text(stdout, s->comm);
-	printf(", %u threads, mode %s%s%s\n", count_threads(s), read_mode_word(head->mode),
+	printf(", %u threads, mode %s%s%s\n", count_threads(s), xaudit_read_mode_word(head->mode),
 		head->recording ? "" : ", stopped", s->ended ? ", ended" : "");
-	printf("%.0f events/s, ", (double)s->top.events * s->top.scale / seconds);
-	if (s->top.counted)
-		printf("%.0f counted calls/s, ", (double)s->top.counted / seconds);
-	printf("%" PRIu64 " lost", s->top.lost);
-	if (s->top.skipped)
-		printf(", numbers are estimates: %.3g%% of the events could be read", 100 / s->top.scale);
+	printf("%.0f events/s, ", (double)s->look.events * s->look.scale / seconds);
+	if (s->look.counted)
+		printf("%.0f counted calls/s, ", (double)s->look.counted / seconds);
+	printf("%" PRIu64 " lost", s->look.lost);
+	if (s->look.skipped)
+		printf(", numbers are estimates: %.3g%% of the events could be read", 100 / s->look.scale);
 	printf("\n\n%12s  %12s  %6s  Function\n", "Calls", "Self", "Self%");
 }
 
 static void print_line(const struct screen *s, const struct line *line, unsigned columns)
 {
-	const struct read_function *function = read_process_function_at(s->top.process, line->function);
-	char name[320], time[SHOW_TIME_SIZE], *text;
+	const struct xaudit_read_function *function = line->function;
+	char time[SHOW_TIME_SIZE], *text;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
 
 	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time(time, line->self),
 		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, CUT_BEGIN);
-	names_print(to, read_function_name(s->top.process, function, name, sizeof(name)));
+	names_print(to, function->name);
 	fprintf(to, "%c [", CUT_END);
-	tool_text(to, read_path_base(read_object_path(read_process_object(s->top.process, function->object))));
+	tool_text(to, tool_base(function->object->path));
 	fputs("]\n", to);
 	fclose(to);
 	cut_line(stdout, memory_need(text), size, columns ? columns : UINT_MAX, term_ellipsis());
@@ -289,6 +294,17 @@ static bool wait_until(struct screen *s, uint64_t when, const sigset_t *free_mas
 	return false;
 }
 
+/* Reads what came since the last screen, for at most that many ns. */
+static void look(struct screen *s, uint64_t most)
+{
+	const struct xaudit_read_look *seen = xaudit_read_follow_look(s->follow, s->live, most);
+
+	if (!seen)
+		memory_failed();
+	s->look = *seen;
+	s->head = xaudit_read_process_head(s->process);
+}
+
 static void run(struct screen *s)
 {
 	uint64_t period = (uint64_t)(s->delay * 1e9), before = now_ns(), when = before + period;
@@ -308,8 +324,8 @@ static void run(struct screen *s)
 		if (end)
 			break;
 		s->ended = !is_alive(s);
-		s->top.live &= !s->ended;
-		top_look(&s->top, period / 2);
+		s->live &= !s->ended;
+		look(s, period / 2);
 		uint64_t now = now_ns();
 		s->passed = now - before;
 		before = now;
@@ -323,7 +339,7 @@ static void run(struct screen *s)
 	if (!s->batch)
 		give_terminal_back();
 	if (!s->batch && s->ended)
-		printf("process %" PRIu32 " has ended\n", s->top.process->head.pid);
+		printf("process %" PRIu32 " has ended\n", s->head->pid);
 	if (caught)
 		die_of(caught);
 }
@@ -399,8 +415,9 @@ static void find_comm(struct screen *s)
 			s->comm[strcspn(s->comm, "\n")] = '\0';
 		fclose(file);
 	}
-	if (!*s->comm && s->top.process->exe)
-		snprintf(s->comm, sizeof(s->comm), "%s", read_path_base(s->top.process->exe));
+	const char *exe = *s->comm ? NULL : xaudit_read_process_info(s->process)->exe;
+	if (exe)
+		snprintf(s->comm, sizeof(s->comm), "%s", tool_base(exe));
 }
 
 int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
@@ -411,16 +428,18 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	struct read_folder *folder = traces ? show_open_process("ctl", trace->path, trace->place) : NULL;
-	if (!folder)
+	struct xaudit_read_trace *of = traces ? show_trace_process("ctl", trace->path, trace->place) : NULL;
+	if (!of)
 		return TOOL_FAILED;
-	top_open(&s.top, folder,
-		pid && folder->process[0]->clock.valid && !(folder->process[0]->head.flags & TRACE_EXITED));
+	s.process = xaudit_read_process(of, 0);
+	s.head = xaudit_read_process_head(s.process);
+	s.live = pid && s.head->clock_known && !s.head->exited;
+	s.follow = memory_need(xaudit_read_follow(s.process, s.live, NULL));
+	s.look.threads = s.head->threads;
 	find_comm(&s);
 	run(&s);
 	free(s.line);
-	top_close(&s.top);
 	/* What was being written while it was read is no damage. */
-	read_folder_close(folder);
+	xaudit_read_close(of);
 	return TOOL_OK;
 }

@@ -15,6 +15,7 @@ tool_read_libread_la_SOURCES = tool/read/api/amounts.c tool/read/api/api.h tool/
 	tool/read/meta.c tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/process.c tool/read/process.h \
 	tool/read/stacks.c tool/read/stacks.h tool/read/state.c tool/read/state.h tool/read/stream.c \
 	tool/read/stream.h tool/read/words.c
+tool_read_libread_la_SOURCES += tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_read.c
 tool_read_libread_la_SOURCES += tool/read/sched/sched_cursor.c tool/read/sched/index.h tool/read/sched/sched.c \
 	tool/read/sched/sched.h
 xaudit_LDADD += tool/read/libread.la

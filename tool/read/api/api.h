@@ -49,6 +49,7 @@ struct xaudit_read_trace {
 	struct xaudit_read_events *events;
 	struct read_sched *sched; /* read_api_sched(); NULL: not asked for, or there is none */
 	bool sched_known;
+	struct xaudit_read_follow *follows; /* all that are open */
 };
 
 /* ---- open.c ---- */

@@ -188,6 +188,8 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 		xaudit_read_calls_close(trace->calls);
 	while (trace->events)
 		xaudit_read_events_close(trace->events);
+	while (trace->follows)
+		xaudit_read_follow_close(trace->follows);
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
 	read_api_free_functions(trace);

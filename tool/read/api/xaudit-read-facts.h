@@ -156,6 +156,49 @@ int xaudit_read_process_amounts(
 int xaudit_read_record_amounts(
 	struct xaudit_read_process *process, uint32_t record, uint64_t most, struct xaudit_read_amounts *amounts);
 
+/* ---- what is called now ---- */
+
+struct xaudit_read_follow;
+
+/*
+ * Follows the thread records of a process as they grow, from their end on. live: it runs on this machine, so calls that
+ * are open get time up to each look; else only up to the last event. If a thread writes faster than this reads, only a
+ * sample of its newest events is seen. NULL: no memory.
+ */
+struct xaudit_read_follow *xaudit_read_follow(
+	struct xaudit_read_process *process, int live, struct xaudit_read_error *error);
+
+struct xaudit_read_look {
+	uint64_t events;  /* that were read */
+	uint64_t counted; /* calls without time, by counters */
+	uint64_t skipped; /* parts of thread records that were not read */
+	double scale;	  /* so much more there was of events, calls and self times; 1: all was read */
+	uint64_t lost;	  /* events that could not be recorded, since it is followed */
+	uint32_t threads; /* thread records */
+	uint32_t rows;
+};
+
+/*
+ * Reads what came since the last look, for about `most` ns; and the process's head again. Valid until the next look.
+ * NULL: no memory.
+ */
+const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow *follow, int live, uint64_t most);
+
+/* A function since the last look; many have only zeros. */
+struct xaudit_read_follow_row {
+	const struct xaudit_read_function *function;
+	uint64_t calls;	  /* by events */
+	uint64_t counted; /* by counters, without time */
+	uint64_t self;	  /* while it was the innermost traced function that ran; also of calls that are still open */
+};
+
+/* One of look.rows. Valid until the next look. NULL: none of that number, or no memory. */
+const struct xaudit_read_follow_row *xaudit_read_follow_row(struct xaudit_read_follow *follow, uint32_t number);
+
+void xaudit_read_follow_close(struct xaudit_read_follow *follow); /* NULL: nothing */
+
+/* ---- words ---- */
+
 /* Words for the numbers above. NULL: the format has no such number. */
 const char *xaudit_read_state_word(int state);		 /* "ended", "running", "executed", "gone" */
 const char *xaudit_read_mode_word(uint64_t mode);	 /* "stream", "ring", "count"; never NULL: "?" */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef XAUDIT_TOOL_READ_API_FOLLOW_H
+#define XAUDIT_TOOL_READ_API_FOLLOW_H
+
+#include "tool/read/api/api.h"
+#include "tool/read/calls.h"
+#include "tool/read/chunks.h"
+#include "tool/read/counts.h"
+#include "tool/read/stacks.h"
+
+#define READ_FOLLOW_BLOCK (64u << 10) /* bytes */
+
+struct read_follow_row {
+	uint64_t calls;	  /* by events */
+	uint64_t counted; /* by counters */
+	uint64_t self;	  /* ticks */
+	struct xaudit_read_follow_row public;
+};
+
+struct read_follow_thread {
+	struct read_chunks chunks;
+	bool begun;
+	struct read_chunk chunk; /* the present chunk */
+	uint64_t pos;	    /* of the next word, from where it begins */
+	uint64_t hole;	    /* position of a zero that words came after; 0: none */
+	unsigned laps; /* in this look */
+	uint64_t lost; /* of the chunks that were left */
+	uint64_t last; /* up to where self time was given out */
+	struct read_decoder decoder;
+	const void *record;	   /* what it is called by `stacks`, no more: it moves itself */
+	struct read_stacks *stacks;	   /* of the process */
+	struct read_stack_calls *stack; /* that its events are on */
+	uint64_t *count, *now; /* counters at the last look and at this one, by id */
+	uint32_t counts;
+};
+
+struct xaudit_read_follow {
+	struct xaudit_read_follow *next; /* of the trace */
+	struct xaudit_read_process *process;
+	struct read_process *read;
+	struct read_damage *damage;
+	bool live;		    /* the clock can be read here: what runs now is shown, not only what ended */
+	struct read_follow_row *row;	    /* by index of the function in the process */
+	uint32_t rows;
+	struct read_stacks stacks;  /* of the process */
+	struct read_follow_thread *thread;	    /* by number of the record */
+	unsigned threads;
+	uint32_t changes;	    /* of the process that were seen */
+	uint64_t lost_before;
+	uint64_t words, words_skipped; /* of this look */
+	uint64_t block[READ_FOLLOW_BLOCK / 8];
+	struct read_counts counts;
+	struct xaudit_read_look look;
+};
+
+/* ---- follow_read.c ---- */
+
+/* The row of a function. NULL: it has no name, or there is no memory. */
+struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t id);
+
+/* Goes to the newest chunk, to be read from its beginning. Returns false if there is none. */
+bool read_follow_newest(struct xaudit_read_follow *f, struct read_follow_thread *t);
+
+/* Reads on up to the end, or until then (CLOCK_MONOTONIC, ns). */
+void read_follow_thread(struct xaudit_read_follow *f, struct read_follow_thread *t, uint64_t until);
+
+/* Calls that are open have no end: those of all threads. */
+void read_follow_forget(struct xaudit_read_follow *f);
+
+uint64_t read_follow_now(void);
+
+#endif
