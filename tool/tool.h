@@ -30,6 +30,7 @@ int info_main(int argc, char **argv);
 int graph_main(int argc, char **argv);
 int stacks_main(int argc, char **argv);
 int slow_main(int argc, char **argv);
+int outliers_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".

@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info graph stacks slow ctl check env list index'
+	local commands='record report replay dump info graph stacks slow outliers ctl check env list index'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -118,6 +118,10 @@ _xaudit()
 		options='--count= --min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle'
 		options+=' --no-pager --help'
 		;;
+	outliers)
+		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
+		options+=' --help'
+		;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
@@ -174,7 +178,9 @@ _xaudit()
 		esac
 		;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --from | --to) return ;;
+	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to)
+		return
+		;;
 	*)
 		if [[ $cur != -* ]]; then
 			# A trace is a folder; list and index want files.

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/tool.h"
 
 static void add(struct cct_node *to, const struct cct_node *from)
@@ -286,7 +286,7 @@ int graph_main(int argc, char **argv)
 		return status;
 
 	struct graph graph = { .tree = &own.tree, .color = show_colors(&own.options.show) };
-	graph.trace = view_open(&own.options);
+	graph.trace = show_trace(own.options.show.dir, own.options.show.pid);
 	if (!graph.trace)
 		return TOOL_FAILED;
 	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
@@ -296,6 +296,6 @@ int graph_main(int argc, char **argv)
 	if (!word || graph.function)
 		print(&graph, (enum graph_format)own.options.show.json);
 	cct_close(&graph.all);
-	status = view_end(graph.trace);
+	status = show_end_trace(graph.trace);
 	return word && !graph.function ? TOOL_FAILED : status;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tool/show/calls/slow.h"
+#include "tool/show/open.h"
 #include "tool/tool.h"
 
 static const struct options_row rows[] = {
@@ -44,7 +45,7 @@ int slow_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	slow.color = show_colors(&slow.options.show);
-	slow.trace = view_open(&slow.options);
+	slow.trace = show_trace(slow.options.show.dir, slow.options.show.pid);
 	if (!slow.trace)
 		return TOOL_FAILED;
 	slow.cpu = xaudit_read_trace_info(slow.trace)->sched;
@@ -58,6 +59,6 @@ int slow_main(int argc, char **argv)
 			slow_print(&slow);
 	}
 	slow_free(&slow);
-	status = view_end(slow.trace);
+	status = show_end_trace(slow.trace);
 	return found ? status : TOOL_FAILED;
 }

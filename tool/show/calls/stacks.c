@@ -9,6 +9,7 @@
 #include "tool/show/calls/view.h"
 #include "tool/show/calls/cct.h"
 #include "tool/show/calls/tree.h"
+#include "tool/show/open.h"
 #include "tool/tool.h"
 
 enum sort { SORT_SELF, SORT_CPU, SORT_WAITING, SORT_CALLS };
@@ -247,7 +248,7 @@ int stacks_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	own.color = show_colors(&own.options.show);
-	own.trace = view_open(&own.options);
+	own.trace = show_trace(own.options.show.dir, own.options.show.pid);
 	if (!own.trace)
 		return TOOL_FAILED;
 	own.cpu = xaudit_read_trace_info(own.trace)->sched;
@@ -264,5 +265,5 @@ int stacks_main(int argc, char **argv)
 		print_text(&own);
 	free(own.stack);
 	cct_close(&own.cct);
-	return view_end(own.trace);
+	return show_end_trace(own.trace);
 }

@@ -12,19 +12,6 @@
 #include "tool/show/term/progress.h"
 #include "tool/tool.h"
 
-struct xaudit_read_trace *view_open(const struct view_options *options)
-{
-	struct xaudit_read_options open = { .size = sizeof(open), .pid = options->show.pid };
-	struct xaudit_read_error error;
-	struct xaudit_read_trace *trace = xaudit_read_open(options->show.dir, &open, &error);
-
-	if (!trace && error.why == XAUDIT_READ_NO_MEMORY)
-		memory_failed();
-	if (!trace)
-		tool_error(NULL, "%s", error.text);
-	return trace;
-}
-
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options)
 {
 	return options->from ? xaudit_read_trace_info(trace)->start + options->from : 0;
@@ -62,22 +49,6 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
 	return what == XAUDIT_READ_FAILED ? XAUDIT_READ_END : what;
 }
 
-int view_end(struct xaudit_read_trace *trace)
-{
-	struct xaudit_read_error first;
-	int status = show_flush();
-	uint64_t damages = xaudit_read_damage(trace, &first);
-
-	if (damages && first.why == XAUDIT_READ_NO_MEMORY)
-		memory_failed();
-	if (damages > 1)
-		tool_error(NULL, "%s, and %" PRIu64 " more; the rest of the trace was read", first.text, damages - 1);
-	else if (damages)
-		tool_error(NULL, "%s; the rest of the trace was read", first.text);
-	xaudit_read_close(trace);
-	return status ? status : damages ? TOOL_FAILED : TOOL_OK;
-}
-
 /* ---- what calls have no time ---- */
 
 static uint64_t lost_events(struct xaudit_read_trace *trace)
@@ -92,7 +63,7 @@ static uint64_t lost_events(struct xaudit_read_trace *trace)
 
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left)
 {
-	return left->no_end || left->points || lost_events(trace);
+	return left->no_end || left->points || lost_events(trace) || xaudit_read_trace_info(trace)->coarse;
 }
 
 void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color)
@@ -106,6 +77,7 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 			left->no_end);
 	if (left->points)
 		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", left->points);
+	show_say_coarse_trace(trace, "");
 }
 
 void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left)
@@ -181,22 +153,32 @@ const struct xaudit_read_function *view_find(
 	return count == 1 ? found : NULL;
 }
 
-void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color)
+void view_print_name(const char *name, const char *library, const struct show_colors *color)
 {
 	fputs(color->name, stdout);
-	names_print(stdout, function->name);
+	names_print(stdout, name);
 	printf("%s %s[", color->off, color->dim);
-	tool_text(stdout, view_base(function->object->path));
+	tool_text(stdout, view_base(library));
 	printf("]%s", color->off);
+}
+
+void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color)
+{
+	view_print_name(function->name, function->object->path, color);
+}
+
+void view_json_name(const char *name, const char *library)
+{
+	printf("\"function\":");
+	json_string(stdout, name);
+	names_json(stdout, name);
+	printf(",\"library\":");
+	json_string(stdout, library);
 }
 
 void view_json_function(const struct xaudit_read_function *function)
 {
-	printf("\"function\":");
-	json_string(stdout, function->name);
-	names_json(stdout, function->name);
-	printf(",\"library\":");
-	json_string(stdout, function->object->path);
+	view_json_name(function->name, function->object->path);
 }
 
 /* ---- numbers ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What graph, stacks, slow, outliers and loads have in common: their options, opening, the function that a word names,
+ * What graph, stacks, slow, outliers and loads have in common: their options, the function that a word names,
  * and how they write functions, shares and moments. One thread.
  */
 #ifndef XAUDIT_TOOL_SHOW_CALLS_VIEW_H
@@ -34,9 +34,6 @@ struct view_options {
 			.allowed = OPTIONS_SPAN },                                                     \
 		SHOW_ROWS
 
-/* Opens the trace that the options name. Returns NULL when there is nothing to read, after one line. */
-struct xaudit_read_trace *view_open(const struct view_options *options);
-
 /* The moment of --from, and of --to; 0: not given. */
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options);
 uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *options);
@@ -45,11 +42,11 @@ uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *opt
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);
 
-/* xaudit_read_next_call(), with a bar that tells how far it came. Out of memory is the end, too: view_end() tells. */
+/*
+ * xaudit_read_next_call(), with a bar that tells how far it came. Running out of memory is the end, too:
+ * show_end_trace() tells.
+ */
 int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
-
-/* Ends a command: writes out, says what was damaged, and closes the trace. Returns the exit status. */
-int view_end(struct xaudit_read_trace *trace);
 
 /* ---- what calls have no time ---- */
 
@@ -64,7 +61,7 @@ static inline void view_count_left(struct view_left *left, const struct xaudit_r
 	left->points += call->how == XAUDIT_READ_POINT;
 }
 
-/* Are there such calls, or lost events? Then the second one writes lines about them. */
+/* Are there such calls, or lost events, or coarse times? Then the second one writes lines about them. */
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left);
 void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color);
 
@@ -85,9 +82,11 @@ const struct xaudit_read_function *view_find(
 bool view_names(const char *word, const struct xaudit_read_function *function);
 
 /* "name [library]" */
+void view_print_name(const char *name, const char *library, const struct show_colors *color);
 void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color);
 
 /* "function":"name","demangled":"name","library":"path" */
+void view_json_name(const char *name, const char *library);
 void view_json_function(const struct xaudit_read_function *function);
 
 /* The last part of a path. */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit outliers: functions one call of which took much longer than nearly all the others, and when that was. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/calls/view.h"
+#include "tool/show/term/progress.h"
+#include "tool/show/open.h"
+#include "tool/tool.h"
+
+#define FACTOR 10
+#define COUNT  20 /* rows of text */
+
+struct own {
+	struct view_options options;
+	uint32_t count;	 /* 0: not given */
+	uint32_t factor; /* how much longer than p99 the longest call is, at least */
+	/* What was counted: */
+	struct xaudit_read_trace *trace;
+	struct xaudit_read_profile *profile;
+	const struct show_colors *color;
+	struct outlier *outlier;
+	uint32_t outliers;
+};
+
+struct outlier {
+	const struct xaudit_read_row *row;
+	uint64_t median, p99;
+};
+
+/* Falling by how much the longest call took beyond p99; equal ones in an order that does not depend on the trace. */
+static int by_excess(const void *x, const void *y)
+{
+	const struct outlier *a = x, *b = y;
+	uint64_t left = a->row->max - a->p99, right = b->row->max - b->p99;
+	int order;
+
+	if (left != right)
+		return left > right ? -1 : 1;
+	order = strcmp(a->row->name, b->row->name);
+	return order ? order : strcmp(a->row->library, b->row->library);
+}
+
+static void find_outliers(struct own *own)
+{
+	uint32_t rows = xaudit_read_profile_info(own->profile)->rows;
+
+	own->outlier = memory_zeroed(rows + 1, sizeof(*own->outlier));
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct xaudit_read_row *row = xaudit_read_profile_row(own->profile, i);
+		struct outlier outlier = { .row = row };
+
+		if (!row->timed)
+			continue;
+		outlier.p99 = xaudit_read_profile_percentile(own->profile, row, 99);
+		if (row->max <= outlier.p99 || row->max / own->factor < outlier.p99)
+			continue;
+		outlier.median = xaudit_read_profile_percentile(own->profile, row, 50);
+		own->outlier[own->outliers++] = outlier;
+	}
+	qsort(own->outlier, own->outliers, sizeof(*own->outlier), by_excess);
+}
+
+static uint64_t after_start(const struct own *own, uint64_t time)
+{
+	uint64_t start = xaudit_read_trace_info(own->trace)->start;
+
+	return time > start ? time - start : 0;
+}
+
+/* ---- text ---- */
+
+static void print_row(const struct own *own, const struct outlier *outlier)
+{
+	const struct xaudit_read_row *row = outlier->row;
+	uint64_t after = after_start(own, row->max_start);
+	char ratio[SHOW_TIME_SIZE] = "-";
+
+	view_print_time(true, row->max);
+	fputs("  ", stdout);
+	view_print_time(true, outlier->p99);
+	fputs("  ", stdout);
+	view_print_time(true, outlier->median);
+	if (outlier->p99)
+		snprintf(ratio, sizeof(ratio), "%.0f", (double)row->max / (double)outlier->p99);
+	printf("  %8s  %10" PRIu64 "  %5" PRIu64 ".%09u  %7" PRIu32 "  ", ratio, row->calls, after / 1000000000,
+		(unsigned)(after % 1000000000), row->max_tid);
+	view_print_name(row->name, row->library, own->color);
+	putchar('\n');
+}
+
+static void print_table(const struct own *own)
+{
+	uint32_t most = own->count ? own->count : COUNT;
+
+	printf("%s%11s  %11s  %11s  %8s  %10s  %15s  %7s  %s%s\n", own->color->head, "Max", "P99", "Median", "Max/P99",
+		"Calls", "After start, s", "Thread", "Function", own->color->off);
+	printf("===========  ===========  ===========  ========  ==========  ===============  =======  "
+	       "====================\n");
+	for (uint32_t i = 0; i < own->outliers && i < most && !show_output_broken(); i++)
+		print_row(own, &own->outlier[i]);
+	term_rows(false);
+	if (own->outliers > most)
+		printf("\n%" PRIu32 " more functions have such a call: see -n\n", own->outliers - most);
+	if (!own->outliers)
+		printf("\nNo function has a call that took %" PRIu32 " times as long as 99 of 100 others.\n",
+			own->factor);
+	show_say_coarse_trace(own->trace, "");
+}
+
+/* ---- JSON ---- */
+
+static void print_json(const struct own *own)
+{
+	printf("{\"factor\":%" PRIu32 ",\"outliers\":[", own->factor);
+	for (uint32_t i = 0; i < own->outliers && (!own->count || i < own->count) && !show_output_broken(); i++) {
+		const struct outlier *outlier = &own->outlier[i];
+		const struct xaudit_read_row *row = outlier->row;
+
+		printf("%s\n{", i ? "," : "");
+		view_json_name(row->name, row->library);
+		printf(",\"calls\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
+		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+		       "}",
+			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
+			after_start(own, row->max_start), row->max_pid, row->max_tid);
+	}
+	puts("\n]}");
+}
+
+/* ---- the command ---- */
+
+static const struct options_row rows[] = {
+	{ 'n', "count", "N", "so many functions (default: 20; in JSON all)", .take = options_number, .most = UINT32_MAX,
+		.at = offsetof(struct own, count), .allowed = "a number from 1 up" },
+	{ 0, "factor", "N", "those whose longest call took N times as long as 99 of\n100 others (default: 10)",
+		.take = options_number, .most = UINT32_MAX, .at = offsetof(struct own, factor),
+		.allowed = "a number from 1 up" },
+	SHOW_FORMAT("table or json", "table (default) or json"),
+	VIEW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "outliers",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit outliers [OPTION]... [DIR]\n"
+		"Shows functions whose longest call took much longer than nearly all others, and when\n"
+		"that was, from the trace in DIR (default: xaudit.data).\n"
+		"\n"
+		"Options:\n",
+	.tail = "\n"
+		"`xaudit slow FUNCTION` tells what made such a call slow.\n",
+};
+
+static void show_progress(void *user, uint64_t done, uint64_t all)
+{
+	(void)user;
+	progress(done, all);
+}
+
+static void count(struct own *own)
+{
+	struct xaudit_read_profile_options options = {
+		.size = sizeof(options),
+		.tid = own->options.tid,
+		.from = own->options.from,
+		.to = own->options.to,
+		.jobs = XAUDIT_READ_ALL_CPUS,
+		.progress = show_progress,
+	};
+	struct xaudit_read_error error;
+
+	own->profile = memory_need(xaudit_read_profile(&own->trace, 1, &options, &error));
+	progress_end();
+	find_outliers(own);
+}
+
+int outliers_main(int argc, char **argv)
+{
+	struct own own = { .factor = FACTOR };
+	int status = show_begin(&own.options.show, &syntax, argc, argv);
+
+	if (status >= 0)
+		return status;
+	own.color = show_colors(&own.options.show);
+	own.trace = show_trace(own.options.show.dir, own.options.show.pid);
+	if (!own.trace)
+		return TOOL_FAILED;
+	count(&own);
+	if (own.options.show.json)
+		print_json(&own);
+	else
+		print_table(&own);
+	free(own.outlier);
+	xaudit_read_profile_close(own.profile);
+	return show_end_trace(own.trace);
+}
