@@ -11,5 +11,9 @@ dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-outliers.1 doc/xaudit-slow.1 doc/
 # What programs call.
 dist_man_MANS += doc/xaudit-api.3 doc/xaudit-xray.3
 
+# Examples of libxaudit-read.
+exampledir = $(docdir)/examples
+dist_example_DATA = doc/examples/calls.c doc/examples/calls.py
+
 # For developers.
 EXTRA_DIST += doc/design.md doc/measurements.md

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_calls DIR: reads the calls of a trace through xaudit-read.h, and adds them up as `xaudit report --format=json`
- * does: a line per function, as there (its first five members), and one line of sums. Status 1, and a line on standard
- * error, where the trace is damaged.
+ * read_calls DIR|PID: reads the calls of a trace through xaudit-read.h, and adds them up as
+ * `xaudit report --format=json` does: a line per function, as there (its first five members), and one line of sums.
+ * Status 1, and a line on standard error, where the trace is damaged.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/json.h"
 #include "tool/read/api/xaudit-read.h"
@@ -33,17 +34,22 @@ int main(int argc, char **argv)
 {
 	struct xaudit_read_calls_options options = { .size = sizeof(options), .counted = 1 };
 	struct xaudit_read_error error;
-	struct xaudit_read_trace *trace = argc == 2 ? xaudit_read_open(argv[1], NULL, &error) : NULL;
-	struct xaudit_read_calls *calls = trace ? xaudit_read_calls(trace, &options, &error) : NULL;
+	struct xaudit_read_trace *trace = NULL;
+	struct xaudit_read_calls *calls = NULL;
 	struct xaudit_read_item item;
 
+	if (argc == 2 && !argv[1][strspn(argv[1], "0123456789")])
+		trace = xaudit_read_open_live((uint32_t)strtoul(argv[1], NULL, 10), &error);
+	else if (argc == 2)
+		trace = xaudit_read_open(argv[1], NULL, &error);
+	if (trace)
+		calls = xaudit_read_calls(trace, &options, &error);
+
 	if (!calls) {
-		fprintf(stderr, "%s\n", argc == 2 ? error.text : "usage: read_calls DIR");
+		fprintf(stderr, "%s\n", argc == 2 ? error.text : "usage: read_calls DIR|PID");
 		return 1;
 	}
 	while (xaudit_read_next_call(calls, &item)) {
-		if (item.what == XAUDIT_READ_FAILED)
-			return 1;
 		struct row *to = row_of(item.function);
 		to->calls += item.what == XAUDIT_READ_COUNTED ? item.count : 1;
 		if (item.what == XAUDIT_READ_COUNTED)
@@ -70,9 +76,9 @@ int main(int argc, char **argv)
 		sums->lost, sums->unfinished, sums->counted, sums->off, sums->orphans, sums->inherited,
 		sums->overwritten, sums->crashes ? sums->signal : 0);
 	uint64_t places = xaudit_read_damage(trace, &error);
-	if (places)
+	if (error.why)
 		fprintf(stderr, "%s (%" PRIu64 ")\n", error.text, places);
 	xaudit_read_close(trace);
 	free(row);
-	return places ? 1 : 0;
+	return error.why != XAUDIT_READ_OK;
 }

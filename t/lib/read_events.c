@@ -98,21 +98,20 @@ int main(int argc, char **argv)
 	struct xaudit_read_trace *trace = argc > 1 ? xaudit_read_open(argv[argc - 1], NULL, &error) : NULL;
 	struct xaudit_read_events *events = trace ? xaudit_read_events(trace, &options, &error) : NULL;
 	struct xaudit_read_event event;
-	int what;
 
 	if (!events) {
 		fprintf(stderr, "%s\n", argc > 1 ? error.text : "usage: read_events [--leaves|--dump] DIR");
 		return 1;
 	}
-	while ((what = xaudit_read_next_event(events, &event)) && what != XAUDIT_READ_EVENT_FAILED) {
+	while (xaudit_read_next_event(events, &event)) {
 		if (all)
 			dump(&event);
 		else
 			print(&event);
 	}
 	uint64_t places = xaudit_read_damage(trace, &error);
-	if (places)
+	if (error.why)
 		fprintf(stderr, "%s (%" PRIu64 ")\n", error.text, places);
 	xaudit_read_close(trace);
-	return places || what == XAUDIT_READ_EVENT_FAILED;
+	return error.why != XAUDIT_READ_OK;
 }

@@ -29,6 +29,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/pg.t t/whole/programs.t \
 	t/whole/read-running.t t/whole/read_imports.t t/whole/reader-calls.t t/whole/reader-events.t \
 	t/whole/reader-memory.t t/whole/reader-timeline.t \
+	t/whole/reader-library.t t/whole/reader-open-live.t \
 	t/whole/record-options.t \
 	t/whole/record-signals.t t/whole/record_index.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
 	t/whole/report.t \

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += tool/read/libread.la
 tool_read_libread_la_SOURCES = tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cursor.c \
 	tool/read/api/cursor.h tool/read/api/cursor_read.c tool/read/api/facts.c tool/read/api/functions.c \
+	tool/read/api/live.c \
 	tool/read/api/open.c tool/read/api/phrases.c tool/read/api/timeline.c tool/read/api/timeline.h \
 	tool/read/api/timeline_calls.c tool/read/api/xaudit-read.h tool/read/api/xaudit-read-events.h \
 	tool/read/api/xaudit-read-facts.h \

@@ -300,13 +300,9 @@ int xaudit_read_next_call(struct xaudit_read_calls *c, struct xaudit_read_item *
 		c->told = NULL;
 	}
 	for (;;) {
-		if (read_unlikely(c->damage->no_memory)) {
-			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_FAILED, .thread = "" };
-			return item->what;
-		}
-		if (c->ready)
+		if (c->ready && !c->damage->no_memory)
 			return take_waiting(c, item);
-		if (!step(c)) {
+		if (c->damage->no_memory || !step(c)) {
 			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_END, .thread = "" };
 			return item->what;
 		}

@@ -187,7 +187,7 @@ static int tell_unfinished(struct xaudit_read_events *e, struct xaudit_read_even
 
 static int fail(struct xaudit_read_event *event)
 {
-	*event = (struct xaudit_read_event){ .what = XAUDIT_READ_EVENT_FAILED, .address = XAUDIT_READ_UNKNOWN };
+	*event = (struct xaudit_read_event){ .what = XAUDIT_READ_EVENT_END, .address = XAUDIT_READ_UNKNOWN };
 	return event->what;
 }
 

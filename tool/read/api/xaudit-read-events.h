@@ -15,7 +15,7 @@ extern "C" {
 struct xaudit_read_change;
 
 enum xaudit_read_event_what {
-	XAUDIT_READ_EVENT_END = 0, /* there is nothing more */
+	XAUDIT_READ_EVENT_END = 0, /* there is nothing more, or no memory: xaudit_read_damage() */
 	XAUDIT_READ_EVENT_ENTRY,   /* a call begins: `call` */
 	XAUDIT_READ_EVENT_EXIT,	   /* a call returned. Of EXIT to UNWIND, `ends` calls end: see there */
 	XAUDIT_READ_EVENT_TAIL,	   /* ... ended with a jump to another function */
@@ -32,7 +32,6 @@ enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_STACK,   /* what follows in this record is on `stack`, no more on stack `before` */
 	XAUDIT_READ_EVENT_PART,	   /* as STACK, and so are all but the `count` innermost of the calls that are open */
 	XAUDIT_READ_EVENT_UNFINISHED, /* `count` calls have no end: `call` and those around it, all of a stack */
-	XAUDIT_READ_EVENT_FAILED,  /* memory ran out: nothing more will come */
 };
 
 struct xaudit_read_event {

@@ -193,19 +193,19 @@ struct xaudit_read_call {
 	 * the options leave out are not looked at: a call is recursive if it is in another one that is not left out.
 	 */
 	uint64_t total;
-	/* Of its time, and of `self`, on processors; XAUDIT_READ_UNKNOWN: not known, or not recorded (record --sched) */
+	/* Of its time, and of `self`, on processors; XAUDIT_READ_UNKNOWN: not known, or not recorded */
 	uint64_t cpu, cpu_self;
 	/* The caller's, first 0: of the parent too, so what is known of a call may be kept in the calls around it. */
 	uint64_t user[2];
 };
 
 enum xaudit_read_what {
-	XAUDIT_READ_END = 0, /* there is nothing more */
+	XAUDIT_READ_END = 0, /* there is nothing more, or no memory: xaudit_read_damage() */
 	XAUDIT_READ_CALL,    /* a call is over, or is given up: how tells. Calls in it came before */
 	XAUDIT_READ_ENTER,   /* a call begins */
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
 	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
-	XAUDIT_READ_FAILED,  /* memory ran out: nothing more will come */
+	XAUDIT_READ_FAILED,  /* never comes */
 	XAUDIT_READ_GONE,    /* of a flight recorder, `count` parts were overwritten here; 0: not known how many */
 	XAUDIT_READ_COUNTED, /* `count` calls of `function` were only counted (after all other items of a process) */
 };
@@ -232,7 +232,7 @@ struct xaudit_read_calls_options {
 	int losses; /* XAUDIT_READ_LOST and XAUDIT_READ_GONE too */
 	int counted; /* XAUDIT_READ_COUNTED too */
 	uint32_t tid; /* only calls that this thread began; 0: of all */
-	/* Only calls that began at `from` or later, and before `to` (0: no end); their times are whole. */
+	/* Only calls with from <= start, and start < to (0: no end); their times are whole. */
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 };
