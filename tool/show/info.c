@@ -195,7 +195,8 @@ static void print_object(const struct xaudit_read_process_object *object, const 
 			object->text_pages, object->site_pages, object->patched_pages, info_private(object) / 1024);
 }
 
-static void print_process(const struct info_process *of, const struct show_colors *color)
+static void print_process(
+	const struct info *all, const struct info_process *of, const struct show_colors *color)
 {
 	const struct xaudit_read_process_info *info = of->info;
 	const struct xaudit_read_head *head = of->head;
@@ -212,6 +213,7 @@ static void print_process(const struct info_process *of, const struct show_color
 	line("  Rules", facts->rules);
 	print_mode(head);
 	print_amounts(amounts, "  ");
+	info_sched_process(all, of);
 	if (amounts->lost && head->version == 1 && info_lost_reason(head->lost_error))
 		line("  Why lost", info_lost_reason(head->lost_error));
 	if (amounts->lost && info_record_reason(head->record_error))
@@ -256,12 +258,13 @@ static void print_text(const struct info *info, bool verbose, const struct show_
 		line("Time", show_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %" PRIu32 "\n", trace->processes);
 	print_amounts(all, "");
+	info_sched(info, color);
 	if (trace->processes > FEW && !verbose) {
 		info_many(info, color);
 		return;
 	}
 	for (uint32_t i = 0; i < trace->processes; i++)
-		print_process(&info->process[i], color);
+		print_process(info, &info->process[i], color);
 }
 
 struct own {

@@ -32,6 +32,13 @@ struct show_colors;
  */
 void info_many(const struct info *info, const struct show_colors *color);
 
+/* ---- info_sched.c: lines and members of JSON about times on processors; nothing if there is nothing of that ---- */
+
+void info_sched(const struct info *info, const struct show_colors *color);
+void info_sched_process(const struct info *info, const struct info_process *of);
+void info_sched_json(const struct info *info);
+void info_sched_process_json(const struct info *info, const struct info_process *of);
+
 /* Writes all that `xaudit info` tells as one JSON object. */
 void info_json(const struct info *info);
 

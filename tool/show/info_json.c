@@ -136,7 +136,7 @@ static void print_changes(const struct info_process *of)
 	printf("],");
 }
 
-static void print_process(const struct info_process *of)
+static void print_process(const struct info *all, const struct info_process *of)
 {
 	const struct xaudit_read_process_info *info = of->info;
 	const struct xaudit_read_head *head = of->head;
@@ -157,6 +157,7 @@ static void print_process(const struct info_process *of)
 	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
 	print_amounts(amounts);
+	info_sched_process_json(all, of);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64
 	       ",\"notes\":[",
 		head->no_return, head->records_lost, facts->loads, facts->unloads);
@@ -203,12 +204,13 @@ void info_json(const struct info *info)
 	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", trace->start_real,
 		(all->events || all->custom) && all->last > all->first ? all->last - all->first : 0);
 	print_amounts(all);
+	info_sched_json(info);
 	print_custom(all);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",", all->counted, all->overwritten);
 	printf("\"processes\":[");
 	for (uint32_t i = 0; i < trace->processes; i++) {
 		fputs(i ? "," : "", stdout);
-		print_process(&info->process[i]);
+		print_process(info, &info->process[i]);
 	}
 	printf("]}\n");
 }

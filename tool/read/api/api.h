@@ -58,9 +58,6 @@ struct xaudit_read_trace {
 void read_api_take(struct xaudit_read_process *process);
 void read_api_leave(struct xaudit_read_process *process);
 
-/* When threads were on processors; NULL: that was not recorded, or there is no memory. */
-struct read_sched *read_api_sched(struct xaudit_read_trace *trace);
-
 /* Fills in *error, unless NULL. */
 void read_api_error(struct xaudit_read_error *error, enum xaudit_read_why why, const char *text);
 
@@ -79,6 +76,14 @@ void read_api_facts_free(struct read_api_facts *facts); /* NULL: nothing */
 
 /* The change of that number in the process, which is loaded. */
 void read_api_change(struct xaudit_read_change *to, struct xaudit_read_process *process, uint32_t number);
+
+/* ---- cpu.c ---- */
+
+/* When threads were on processors; NULL: no switches were recorded, or there is no memory. */
+struct read_sched *read_api_sched(struct xaudit_read_trace *trace);
+
+/* The same, whatever the file holds; NULL: there is none. */
+struct read_sched *read_api_sched_file(struct xaudit_read_trace *trace);
 
 /* ---- functions.c ---- */
 

@@ -204,14 +204,6 @@ const struct xaudit_read_trace_info *xaudit_read_trace_info(const struct xaudit_
 	return &trace->info;
 }
 
-struct read_sched *read_api_sched(struct xaudit_read_trace *trace)
-{
-	if (!trace->sched_known && trace->info.sched)
-		trace->sched = read_sched_open(trace->folder);
-	trace->sched_known = true;
-	return trace->sched;
-}
-
 /* ---- processes ---- */
 
 void read_api_take(struct xaudit_read_process *process)

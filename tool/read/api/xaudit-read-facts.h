@@ -156,6 +156,41 @@ int xaudit_read_process_amounts(
 int xaudit_read_record_amounts(
 	struct xaudit_read_process *process, uint32_t record, uint64_t most, struct xaudit_read_amounts *amounts);
 
+/* ---- times on processors ---- */
+
+enum xaudit_read_sched_holds {
+	XAUDIT_READ_SCHED_NOTHING,  /* `xaudit record` was ended before it began */
+	XAUDIT_READ_SCHED_SWITCHES, /* context switches of all threads: times on processors of calls are known */
+	XAUDIT_READ_SCHED_TOTALS,   /* what threads ran in all: the kernel refused the switches */
+};
+
+/* What `xaudit record --sched` recorded of when threads were on processors. */
+struct xaudit_read_sched {
+	size_t size;
+	int holds; /* enum xaudit_read_sched_holds */
+	int error; /* an errno: why switches were refused, or not all could be written; 0 */
+	int cut;   /* `xaudit record` was killed, or is at work: nothing is known after the last switch */
+	int paranoid_known;
+	int32_t paranoid;    /* kernel.perf_event_paranoid where it recorded, if known */
+	uint32_t reserved;
+	uint64_t switches;   /* times that a thread left a processor */
+	uint64_t preempted;  /* of these, those that it had to */
+	uint64_t lost;	     /* switches that are missing, as far as known */
+	uint64_t losses;     /* stretches of time in which some are */
+};
+
+/* Returns 0 if there is nothing of that. */
+int xaudit_read_sched(struct xaudit_read_trace *trace, struct xaudit_read_sched *to);
+
+/*
+ * How long a process, or, tid not 0, one of its threads, was on processors in all, in ns. Returns 0 if that is not
+ * known: then it was at least *ns.
+ */
+int xaudit_read_process_cpu(struct xaudit_read_process *process, uint32_t tid, uint64_t *ns);
+
+/* The tids of those of its threads of which that is known; number: from 0 on. 0: there are no more. */
+uint32_t xaudit_read_process_thread(struct xaudit_read_process *process, uint32_t number);
+
 /* ---- what is called now ---- */
 
 struct xaudit_read_follow;

@@ -139,7 +139,7 @@ static bool make_customs(struct xaudit_read_profile *profile)
 static bool has_switches(const struct xaudit_read_profile *profile)
 {
 	for (size_t t = 0; t < profile->count_traces; t++)
-		if (!profile->traces[t]->sched)
+		if (!read_api_sched(profile->traces[t]))
 			return false;
 	return true;
 }
