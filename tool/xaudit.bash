@@ -36,6 +36,8 @@ _xaudit()
 		return
 	fi
 
+	local columns='calls counted total cpu self self-cpu share min avg deviation p50 p90 p99 p999 max self-avg'
+	columns+=' self-p50'
 	local command=${words[1]} options= takes=
 	case $command in
 	record | check | env)
@@ -103,7 +105,11 @@ _xaudit()
 			return
 		fi
 		;;
-	report) options='--sort= --by= --format= --pid= --color= --no-demangle --no-pager --help' ;;
+	report)
+		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --event-end='
+		options+=' --event-format= --diff --tid= --from= --to= --format= --pid= --color= --no-demangle'
+		options+=' --no-pager --help'
+		;;
 	replay) options='--tid= --depth= --pid= --color= --no-demangle --no-pager --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
@@ -167,7 +173,8 @@ _xaudit()
 
 	case $prev in
 	--cache) compopt -o dirnames; return ;;
-	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options='calls total self avg max' ;;
+	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options=$columns ;;
+	--columns) _xaudit_list "$columns"; return ;;
 	--by) options='function library thread' ;;
 	--format)
 		case $command in
@@ -178,7 +185,8 @@ _xaudit()
 		esac
 		;;
 	--color) options='always never auto' ;;
-	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to)
+	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
+		--callers | --callees | --hist | --by-event | --event-end)
 		return
 		;;
 	*)

@@ -67,9 +67,10 @@ int main(void)
 	bars_make(&bars, RANGES(shortest));
 	is_text(text(&bars), "0-1:5 1-2:6 2-3:7", "bounds are whole ns");
 
-	const struct bars_range sketch[] = { { 96, 103, 9 }, { 104, 111, 3 } };
+	const struct bars_range sketch[] = { { 96, 103, 9 }, { 104, 111, 3 }, { 112, 119, 5 } };
 	bars_make(&bars, RANGES(sketch));
-	is_text(text(&bars), "90-100:9 100-105:0 105-110:3", "a range is where its middle is");
+	is_text(text(&bars), "90-100:9 100-105:0 105-110:3 110-115:0 115-120:5",
+		"a range is where its middle is, but the first one where it begins and the last where it ends");
 
 	const struct bars_range all[] = { { 0, 0, 1 }, { UINT64_MAX, UINT64_MAX, 1 } };
 	bars_make(&bars, RANGES(all));

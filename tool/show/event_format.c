@@ -193,6 +193,40 @@ static void print_value(FILE *file, const struct field *field, const uint8_t *da
 	}
 }
 
+bool event_format_has(const struct event_format *format, const char *field)
+{
+	for (unsigned i = 0; i < format->fields; i++)
+		if (!strcmp(format->field[i].name, field))
+			return true;
+	return false;
+}
+
+char *event_format_value(const struct event_format *format, const char *name, const uint8_t *data, size_t size)
+{
+	size_t at = 0, length;
+
+	for (unsigned i = 0; i < format->fields; i++) {
+		const struct field *field = &format->field[i];
+		size_t needs = field_size(field, data + at, size - at);
+
+		if (needs > size - at)
+			return NULL;
+		if (!strcmp(field->name, name)) {
+			char *text;
+			if (field->kind == 's')
+				return memory_text((const char *)data + at, needs);
+			FILE *file = memory_need(open_memstream(&text, &length));
+			print_value(file, field, data + at, needs, false);
+			fclose(file);
+			return text;
+		}
+		at += needs;
+		if (field->kind == 's' && at < size)
+			at++; /* its NUL */
+	}
+	return NULL;
+}
+
 /* Writes the fields that are whole. Returns how many bytes they take; *whole: whether all are. */
 static size_t print_fields(
 	FILE *file, const struct event_format *format, const uint8_t *data, size_t size, bool json, bool *whole)

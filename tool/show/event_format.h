@@ -43,6 +43,16 @@ void event_format_text(FILE *file, const struct event_format *format, const uint
 /* Writes `"fields":{"name":value}`, and `,"too_short":true` or `,"more_bytes":N`. */
 void event_format_json(FILE *file, const struct event_format *format, const uint8_t *data, size_t size);
 
+/* Has the format a field of this name? */
+bool event_format_has(const struct event_format *format, const char *field);
+
+/*
+ * The value of that field as text, as event_format_text() shows it but without quotes. A string's bytes are as they
+ * are, so use tool_text() to show it. The caller frees it. NULL: the data is too short. A zero byte must follow the
+ * data.
+ */
+char *event_format_value(const struct event_format *format, const char *field, const uint8_t *data, size_t size);
+
 void event_format_free(struct event_formats *formats);
 
 #endif

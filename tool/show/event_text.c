@@ -2,9 +2,12 @@
 #include "tool/show/event_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "format/trace.h"
 #include "runtime/text.h"
+#include "tool/memory.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 
@@ -61,6 +64,31 @@ void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit)
 		at += length;
 	}
 	fputs(at < size ? "\"..." : "\"", file);
+}
+
+char *event_value(const uint8_t *data, size_t size)
+{
+	if (event_is_text(data, size))
+		return memory_text((const char *)data, size && !data[size - 1] ? size - 1 : size);
+
+	char *text = memory_zeroed(size, 3);
+	for (size_t i = 0; i < size; i++)
+		sprintf(text + 3 * i, i + 1 < size ? "%02x " : "%02x", data[i]);
+	return text;
+}
+
+void event_value_text(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		size_t length = strcspn(text, "\n\t\r");
+		char *piece = memory_text(text, length);
+		tool_text(file, piece);
+		free(piece);
+		text += length;
+		if (!*text)
+			break;
+		fprintf(file, "\\%c", escape((uint8_t)*text));
+	}
 }
 
 void event_type(FILE *file, const char *name, uint32_t number)

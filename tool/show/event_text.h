@@ -23,6 +23,12 @@ bool event_is_text(const uint8_t *data, size_t size);
  */
 void event_text(FILE *file, const uint8_t *data, size_t size, size_t limit);
 
+/* The data as a value: the text, if it is text, else its bytes in hex. The caller frees it. */
+char *event_value(const uint8_t *data, size_t size);
+
+/* Writes a value, or any other text of an event, without quotes, with \n, \t and \r for these. */
+void event_value_text(FILE *file, const char *text);
+
 /* Writes the name of a type of events; NULL: it has no name, and its number is written. */
 void event_type(FILE *file, const char *name, uint32_t number);
 

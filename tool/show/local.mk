@@ -8,8 +8,14 @@ xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_form
 	tool/show/show.c tool/show/show.h
 
 # xaudit report.
-xaudit_SOURCES += tool/show/report/json.c tool/show/report/lines.c tool/show/report/report.c \
-	tool/show/report/report.h tool/show/report/table.c
+xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/report/by_event.c tool/show/report/calls.c \
+	tool/show/report/catalog.c tool/show/report/catalog.h \
+	tool/show/report/columns.c tool/show/report/columns.h tool/show/report/compare.c \
+	tool/show/report/compare.h tool/show/report/diff.c tool/show/report/edges.c tool/show/report/hist.c \
+	tool/show/report/left.c tool/show/report/profile.c \
+	tool/show/report/report.c tool/show/report/report.h tool/show/report/tally.c tool/show/report/tally.h \
+	tool/show/report/text.c
+xaudit_LDADD += -lm
 
 # xaudit graph, stacks, slow, outliers and loads.
 xaudit_SOURCES += tool/show/calls/cct.c tool/show/calls/cct.h \

@@ -12,6 +12,7 @@
 #include <unistd.h> /* isatty */
 
 #include "format/trace.h"
+#include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
 #include "tool/read/folder.h"
@@ -44,8 +45,9 @@ static bool is_path(const char *word)
 	return (strchr(word, '/') && !strchr(word, '@')) || !access(word, F_OK);
 }
 
-int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
-	const char **function, bool needed)
+/* Returns the index of the first word that is no option; or -1, and *status. */
+static int begin(
+	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
 {
 	*options = (struct show_options){ .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
 	/* The reader of our output may end early: then writing fails with EPIPE, and the command ends. */
@@ -55,8 +57,35 @@ int show_begin_function(struct show_options *options, const struct options_synta
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, NULL, _IOFBF, 64 << 10);
 	int first = options_take(syntax, options, argc, argv);
-	if (first <= 0)
-		return first ? TOOL_USAGE : show_flush();
+	if (first > 0)
+		return first;
+	*status = first ? TOOL_USAGE : show_flush();
+	return -1;
+}
+
+int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char ***folder, uint32_t *count)
+{
+	int status, first = begin(options, syntax, argc, argv, &status);
+
+	if (first < 0)
+		return status;
+	*count = first < argc ? (uint32_t)(argc - first) : 1;
+	*folder = memory_zeroed(*count, sizeof(**folder));
+	(*folder)[0] = options->dir;
+	for (int i = first; i < argc; i++)
+		(*folder)[i - first] = argv[i];
+	term_begin(!syntax->prose && !options->json);
+	return -1;
+}
+
+int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char **function, bool needed)
+{
+	int status, first = begin(options, syntax, argc, argv, &status);
+
+	if (first < 0)
+		return status;
 	if (function && needed && first == argc) {
 		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
 		return TOOL_USAGE;

@@ -57,6 +57,10 @@ int show_begin(struct show_options *options, const struct options_syntax *syntax
 int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
 	const char **function, bool needed);
 
+/* As show_begin(), but there may be several folders: as many as *count says; the caller frees the list. */
+int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char ***folder, uint32_t *count);
+
 /* Can't more output be written? Then it is time to end. */
 static inline bool show_output_broken(void)
 {

@@ -42,9 +42,12 @@ static uint64_t next_bound(struct climb *climb)
 	}
 }
 
-static uint64_t middle(const struct bars_range *range)
+/* What all times of a range are taken for. */
+static uint64_t place(const struct bars_range *range, uint32_t i, uint32_t ranges)
 {
-	return range->first + (range->last - range->first) / 2;
+	if (!i)
+		return range[i].first;
+	return i + 1 == ranges ? range[i].last : range[i].first + (range[i].last - range[i].first) / 2;
 }
 
 /* Makes empty rows for times from `least` to `most`. Returns 0 if they are more than `room`. */
@@ -73,7 +76,7 @@ void bars_make(struct bars *bars, const struct bars_range *range, uint32_t range
 	for (uint32_t i = 0; i < ranges; i++) {
 		if (!range[i].count)
 			continue;
-		uint64_t at = middle(&range[i]);
+		uint64_t at = place(range, i, ranges);
 		least = at < least ? at : least;
 		most = at > most ? at : most;
 	}
@@ -83,7 +86,7 @@ void bars_make(struct bars *bars, const struct bars_range *range, uint32_t range
 		bars->rows = make_rows(bars, i, least, most, i ? BARS_ROWS : BARS_MOST);
 	for (uint32_t i = 0; i < ranges; i++) {
 		struct bars_row *row = bars->row;
-		while (row < bars->row + bars->rows - 1 && row->to <= middle(&range[i]))
+		while (row < bars->row + bars->rows - 1 && row->to <= place(range, i, ranges))
 			row++;
 		row->count += range[i].count;
 		bars->count += range[i].count;

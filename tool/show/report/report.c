@@ -1,22 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit report: calls and times per function, library or thread. tool/read/profile/count.h tells what is counted. */
+/* xaudit report: takes the options, opens the traces, and has the question answered (report.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/tool.h"
 
-struct own {
-	struct show_options options;
-	int sort, by; /* enum report_sort, enum xaudit_read_by */
-};
+static bool take_sort(const struct options_given *given)
+{
+	struct report *report = given->context;
+	int column = options_index(COLUMN_WORDS, given->value);
+
+	if (column < 0)
+		return options_wrong(given, COLUMN_WORDS);
+	report->sort = column;
+	return true;
+}
+
+static bool take_event_format(const struct options_given *given)
+{
+	struct report *report = given->context;
+	char *wrong = event_format_add(&report->formats, given->value);
+
+	if (!wrong)
+		return true;
+	options_wrong(given, wrong);
+	free(wrong);
+	return false;
+}
+
+#define TEXT(name, value, help, member)                                                                  \
+	{ 0, name, value, help, .take = options_text, .at = offsetof(struct report, member) }
+#define SPAN(name, help, member)                                                                         \
+	{ 0, name, "TIME", help, .take = options_span, .at = offsetof(struct report, member),            \
+		.allowed = OPTIONS_SPAN }
 
 static const struct options_row rows[] = {
-	{ 0, "sort", "KEY", "by calls, total (default), self, avg, or max",
-		.take = options_word, .at = offsetof(struct own, sort), .allowed = "calls, total, self, avg or max" },
 	{ 0, "by", "WHAT", "a line per function (default), library, or thread",
-		.take = options_word, .at = offsetof(struct own, by), .allowed = "function, library or thread" },
+		.take = options_word, .at = offsetof(struct report, by), .allowed = "function, library or thread" },
+	{ 0, "apart", NULL, "processes apart, not added up",
+		.take = options_flag, .at = offsetof(struct report, apart) },
+	{ 0, "sort", "COLUMN", "by this column, the largest first; default: total", .take = take_sort },
+	{ 0, "columns", "LIST", "these columns, with commas in between",
+		.take = columns_take, .at = offsetof(struct report, columns),
+		.wrong = "%o can't be '%v', but a list with commas, of each at most once; allowed: %a" },
+	TEXT("callers", "FUNC", "who calls a function, and how long these calls take", callers),
+	TEXT("callees", "FUNC", "what a function calls, and how long these calls take", callees),
+	TEXT("hist", "FUNC", "how the times of a function's calls are distributed", hist),
+	TEXT("by-event", "TYPE[:FIELD]", "a line per value of these custom events, in force in\n"
+		"their thread until the next one", by_event),
+	TEXT("event-end", "TYPE", "custom events that end what --by-event means", event_end),
+	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
+		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+	{ 0, "diff", NULL, "what is different in the second of two folders",
+		.take = options_flag, .at = offsetof(struct report, diff) },
+	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number, .most = INT32_MAX,
+		.at = offsetof(struct report, tid), .allowed = "the id of a thread" },
+	SPAN("from", "only calls that began so long after the start of the\n"
+		"trace, or later: in seconds, or as 10ms, 3us", from),
+	SPAN("to", "only calls that began before that", to),
 	SHOW_FORMAT("table or json", "table (default) or json"),
 	SHOW_ROWS
 };
@@ -24,45 +68,103 @@ static const struct options_row rows[] = {
 static const struct options_syntax syntax = {
 	.command = "report",
 	.rows = rows,
-	.column = SHOW_COLUMN,
-	.head = "Usage: xaudit report [OPTION]... [DIR]\n"
-		"Shows calls and times per function from the trace in DIR (default: xaudit.data).\n"
+	.column = 25,
+	.head = "Usage: xaudit report [OPTION]... [DIR]...\n"
+		"       xaudit report --diff [OPTION]... OLD NEW\n"
+		"Shows calls and times per function from the traces in DIR (default: xaudit.data),\n"
+		"or answers another question about them.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
+		"FUNC is a pattern as for record -F: FUNCGLOB or FUNCGLOB@LIBGLOB.\n"
+		"Columns: calls, counted, total, cpu, self, self-cpu, share, min, avg, deviation, p50,\n"
+		"p90, p99, p999, max, self-avg; with --diff, self-p50.\n"
 		"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
 		"the others are of single calls from entry to return.\n",
 };
 
+/* Says what of the options does not go together. */
+static const char *wrong(const struct report *report)
+{
+	unsigned questions = (report->callers != NULL) + (report->callees != NULL) + (report->hist != NULL) +
+			     (report->by_event != NULL) + report->diff;
+
+	if (questions > 1)
+		return "one question is enough: --callers, --callees, --hist, --by-event or --diff";
+	if (questions && !report->by_event && report->by != REPORT_BY_DEFAULT)
+		return "--by does not go with --callers, --callees, --hist or --diff";
+	if (report->by_event && report->by == XAUDIT_READ_BY_THREAD)
+		return "with --by-event, --by is function or library";
+	if (report->apart && (report->callers || report->callees || report->diff))
+		return "--apart does not go with --callers, --callees or --diff";
+	if (report->event_end && !report->by_event)
+		return "--event-end goes with --by-event";
+	if (report->diff && report->traces != 2)
+		return "--diff wants two folders: OLD NEW";
+	if (report->to && report->from >= report->to)
+		return "--to must be later than --from";
+	return NULL;
+}
+
+static int answer(struct report *report)
+{
+	if (report->callers)
+		return report_callers(report);
+	if (report->callees)
+		return report_callees(report);
+	if (report->hist)
+		return report_hist(report);
+	if (report->by_event)
+		return report_by_event(report);
+	return report->diff ? report_diff(report) : report_profile(report);
+}
+
+static bool open_all(struct report *report)
+{
+	report->trace = memory_zeroed(report->traces, sizeof(struct xaudit_read_trace *));
+	report->sched = true;
+	for (uint32_t i = 0; i < report->traces; i++) {
+		report->trace[i] = show_trace(report->folder[i], report->options.pid);
+		if (!report->trace[i])
+			return false;
+		report->sched &= xaudit_read_trace_info(report->trace[i])->sched != 0;
+	}
+	return true;
+}
+
+/* Returns the exit status. */
+static int close_all(struct report *report, int status)
+{
+	for (uint32_t i = 0; i < report->traces && report->trace[i]; i++) {
+		int damaged = show_end_trace(report->trace[i]);
+		status = status ? status : damaged;
+	}
+	free(report->trace);
+	free(report->folder);
+	event_format_free(&report->formats);
+	return status;
+}
+
 int report_main(int argc, char **argv)
 {
-	struct own own = { .sort = REPORT_SORT_TOTAL, .by = XAUDIT_READ_BY_FUNCTION };
-	int status = show_begin(&own.options, &syntax, argc, argv);
+	struct report report = { .sort = COLUMNS, .by = REPORT_BY_DEFAULT };
+	int status = show_begin_many(&report.options, &syntax, argc, argv, &report.folder, &report.traces);
+	const char *not;
 
-	if (status >= 0)
+	if (status >= 0) {
+		event_format_free(&report.formats);
 		return status;
-
-	struct xaudit_read_trace *trace = show_trace(own.options.dir, own.options.pid);
-	if (!trace)
-		return TOOL_FAILED;
-
-	struct xaudit_read_profile_options options = { .size = sizeof(options), .by = own.by };
-	struct xaudit_read_profile *profile = memory_need(xaudit_read_profile(&trace, 1, &options, NULL));
-	struct report report = {
-		.by = own.by,
-		.sort = own.sort,
-		.profile = profile,
-		.info = xaudit_read_profile_info(profile),
-		.color = show_colors(&own.options),
-	};
-	report_lines_make(&report);
-	if (own.options.json)
-		report_json_print(&report);
-	else
-		report_table_print(&report);
-	if (!own.options.json)
-		show_say_coarse_trace(trace, "");
-	free(report.line);
-	xaudit_read_profile_close(profile);
-	return show_end_trace(trace);
+	}
+	not = wrong(&report);
+	if (not) {
+		tool_error("report", "%s; `xaudit report --help` lists what there is", not);
+		return TOOL_USAGE;
+	}
+	report.color = show_colors(&report.options);
+	if (!open_all(&report))
+		return close_all(&report, TOOL_FAILED);
+	status = answer(&report);
+	for (uint32_t i = 0; i < report.traces && !report.options.json; i++)
+		show_say_coarse_trace(report.trace[i], "");
+	return close_all(&report, status);
 }

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/*
+ * report --by-event: calls and times by the value of a custom event. A value is in force in its thread from an event of
+ * the type to the next one, or to one of the type that ends it. A call belongs to the value that was in force in its
+ * thread when it began, with all of its time, whatever comes while it lasts.
+ *
+ * In each open call, user[0] is its row and user[1] the time of the outermost calls of this row in it: its total, if
+ * its own time is not known.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/trace.h"
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/event_text.h"
+#include "tool/show/report/catalog.h"
+#include "tool/show/report/report.h"
+#include "tool/show/report/tally.h"
+#include "tool/tool.h"
+
+#define VALUES_MOST 100000 /* what is more becomes one row */
+
+/* Numbers of values that no event has: their text is NULL, and `library` says what they are. */
+enum special { NONE = 1, TOO_SHORT, OTHERS };
+
+/* What is in force in a thread of the trace at hand. */
+struct held {
+	const struct xaudit_read_process *process;
+	uint32_t tid;
+	uint32_t value; /* 0: this place is free */
+	bool counts; /* it came when calls are counted */
+	uint64_t since, last; /* ns: when it came, and the last moment that is known of the thread */
+};
+
+/* A value. */
+struct valued {
+	uint64_t events;
+	struct spread held;
+};
+
+struct by_event {
+	struct report *report;
+	char *type; /* without the field */
+	const char *field; /* NULL: all of the data */
+	const struct event_format *format; /* with a field */
+
+	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
+	uint64_t from, to;
+	struct held *held; /* a hash, a power of two with free places */
+	uint32_t helds, held_room;
+	struct held *recent;
+
+	struct catalog values, names, processes; /* of a process: pid and folder */
+	struct valued *valued; /* by number of the value */
+	uint32_t valued_room;
+	struct tallies rows; /* key: the value, the function or library, or 0, and the process, or 0 */
+};
+
+/* ---- values ---- */
+
+static struct valued *valued(struct by_event *by, uint32_t value)
+{
+	if (value >= by->valued_room) {
+		uint32_t room = (value + 1) * 2;
+		by->valued = memory_resize(by->valued, room, sizeof(*by->valued));
+		memset(by->valued + by->valued_room, 0, (room - by->valued_room) * sizeof(*by->valued));
+		by->valued_room = room;
+	}
+	return &by->valued[value];
+}
+
+static uint32_t value_of(struct by_event *by, const struct xaudit_read_item *item)
+{
+	uint8_t data[TRACE_CUSTOM_MAX + 1]; /* with a zero byte behind it */
+	size_t size = item->data_size <= TRACE_CUSTOM_MAX ? item->data_size : TRACE_CUSTOM_MAX;
+	char *text;
+
+	memcpy(data, item->data, size);
+	data[size] = '\0';
+	text = by->field ? event_format_value(by->format, by->field, data, size) : event_value(data, size);
+	if (!text)
+		return TOO_SHORT;
+	uint32_t value = by->values.used <= VALUES_MOST ? catalog_number(&by->values, text, NULL) :
+							   catalog_find(&by->values, text, NULL);
+	free(text);
+	return value ? value : OTHERS;
+}
+
+/* ---- what is in force ---- */
+
+static void end_held(struct by_event *by, struct held *held)
+{
+	if (held->counts)
+		spread_add(&valued(by, held->value)->held, held->last - held->since);
+}
+
+static struct held *held_place(
+	struct held *held, uint32_t room, const struct xaudit_read_process *process, uint32_t tid)
+{
+	uint32_t at = (uint32_t)((uint64_t)tid * 0x9e3779b97f4a7c15u >> 32 ^ (uintptr_t)process >> 4) & (room - 1);
+
+	while (held[at].value && (held[at].process != process || held[at].tid != tid))
+		at = (at + 1) & (room - 1);
+	return &held[at];
+}
+
+static void grow_held(struct by_event *by)
+{
+	uint32_t room = by->held_room ? by->held_room * 2 : 64;
+	struct held *held = memory_zeroed(room, sizeof(*held));
+
+	for (uint32_t i = 0; i < by->held_room; i++)
+		if (by->held[i].value)
+			*held_place(held, room, by->held[i].process, by->held[i].tid) = by->held[i];
+	free(by->held);
+	by->held = held;
+	by->held_room = room;
+}
+
+static struct held *held_by(struct by_event *by, const struct xaudit_read_item *item)
+{
+	struct held *held = by->recent;
+
+	if (held && held->process == item->process && held->tid == item->tid)
+		return held;
+	if (by->helds * 2 >= by->held_room)
+		grow_held(by);
+	held = held_place(by->held, by->held_room, item->process, item->tid);
+	if (!held->value) {
+		*held = (struct held){ .process = item->process, .tid = item->tid, .value = NONE };
+		by->helds++;
+	}
+	return by->recent = held;
+}
+
+static void end_all_held(struct by_event *by)
+{
+	for (uint32_t i = 0; i < by->held_room; i++)
+		if (by->held[i].value)
+			end_held(by, &by->held[i]);
+	free(by->held);
+	by->held = by->recent = NULL;
+	by->helds = by->held_room = 0;
+}
+
+static bool is_type(const struct xaudit_read_item *item, const char *type)
+{
+	char number[16];
+
+	if (!type)
+		return false;
+	if (item->type && !strcmp(item->type, type))
+		return true;
+	snprintf(number, sizeof(number), "%" PRIu32, item->type_number);
+	return !strcmp(number, type);
+}
+
+static void take_custom(struct by_event *by, const struct xaudit_read_item *item)
+{
+	struct held *held = held_by(by, item);
+	bool is = is_type(item, by->type);
+
+	held->last = item->time;
+	if (!is && !is_type(item, by->report->event_end))
+		return;
+	end_held(by, held);
+	held->value = is ? value_of(by, item) : NONE;
+	held->counts = is && item->time >= by->from && (!by->to || item->time < by->to);
+	held->since = item->time;
+	valued(by, held->value)->events += held->counts;
+}
+
+/* ---- calls ---- */
+
+static uint32_t process_number(struct by_event *by, struct xaudit_read_process *process)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%" PRIu32, xaudit_read_process_info(process)->pid);
+	return catalog_number(&by->processes, pid, by->report->folder[by->trace]);
+}
+
+static uint32_t pid_of(const struct by_event *by, uint32_t process)
+{
+	return (uint32_t)strtoul(by->processes.name[process].name, NULL, 10);
+}
+
+static uint32_t row_of(struct by_event *by, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_function *function = item->call->function;
+	const struct report *report = by->report;
+	uint32_t what = 0, process = 0;
+
+	if (report->by == XAUDIT_READ_BY_FUNCTION)
+		what = catalog_function(&by->names, function);
+	else if (report->by == XAUDIT_READ_BY_LIBRARY)
+		what = catalog_number(&by->names, NULL, function->object->path);
+	if (report->apart)
+		process = process_number(by, item->process);
+	return tallies_find(&by->rows, held_by(by, item)->value, what, process);
+}
+
+/* The innermost call around this one that has the same row. */
+static struct xaudit_read_call *outer_of(const struct by_event *by, const struct xaudit_read_call *call)
+{
+	struct xaudit_read_call *outer = call->parent;
+
+	if (by->report->by == XAUDIT_READ_BY_FUNCTION && !call->recursion)
+		return NULL;
+	while (outer && outer->user[0] != call->user[0])
+		outer = outer->parent;
+	return outer;
+}
+
+static void take_call(struct by_event *by, const struct xaudit_read_item *item)
+{
+	struct xaudit_read_call *call = item->call, *outer;
+	uint64_t time = call->how == XAUDIT_READ_POINT ? 0 : call->user[1];
+
+	if (call->how == XAUDIT_READ_POINT)
+		call->user[0] = row_of(by, item);
+	if (tally_is_timed(call))
+		time = call->end - call->start;
+	outer = outer_of(by, call);
+	if (outer)
+		outer->user[1] += time;
+	tally_add(&by->rows.tally[call->user[0]], call, outer ? 0 : time);
+}
+
+static void begin(void *user, uint32_t trace)
+{
+	struct by_event *by = user;
+	const struct report *report = by->report;
+	uint64_t start = xaudit_read_trace_info(report->trace[trace])->start;
+
+	end_all_held(by);
+	by->trace = trace;
+	catalog_next_trace(&by->names);
+	by->from = report->from ? start + report->from : 0;
+	by->to = report->to ? start + report->to : 0;
+}
+
+static void take(void *user, const struct xaudit_read_item *item)
+{
+	struct by_event *by = user;
+
+	switch (item->what) {
+	case XAUDIT_READ_CUSTOM: /* those of all threads come */
+		if (!by->report->tid || by->report->tid == item->tid)
+			take_custom(by, item);
+		break;
+	case XAUDIT_READ_ENTER:
+		item->call->user[0] = row_of(by, item);
+		held_by(by, item)->last = item->time;
+		break;
+	case XAUDIT_READ_CALL:
+		take_call(by, item);
+		held_by(by, item)->last = item->time;
+		break;
+	}
+}
+
+/* ---- printing ---- */
+
+/* What a row is called, without the process. */
+static const char *special_text(const struct catalog_name *name)
+{
+	return name->name ? NULL : name->library;
+}
+
+static const struct by_event *compared;
+
+static int compare(const void *row, const void *other)
+{
+	const struct tally *x = row, *y = other;
+	int order = catalog_compare(&compared->values, x->key[0], y->key[0]);
+
+	if (!order && x->key[1] != y->key[1])
+		order = catalog_compare(&compared->names, x->key[1], y->key[1]);
+	if (!order && x->key[2] != y->key[2])
+		order = catalog_compare(&compared->processes, x->key[2], y->key[2]);
+	return order;
+}
+
+static void print_value(const struct by_event *by, uint32_t value)
+{
+	const struct show_colors *color = by->report->color;
+	const struct catalog_name *name = &by->values.name[value];
+
+	if (name->name && *name->name) {
+		fputs(color->name, stdout);
+		event_value_text(stdout, name->name);
+	} else {
+		printf("%s(%s)", color->dim, name->name ? "empty" : special_text(name));
+	}
+	fputs(color->off, stdout);
+}
+
+static void print_line(const struct by_event *by, const struct report_line *line)
+{
+	const struct report *report = by->report;
+	const struct tally *tally = line->row;
+	const struct catalog_name *name = &by->names.name[tally->key[1]];
+
+	columns_line(&report->columns, line);
+	print_value(by, tally->key[0]);
+	if (tally->key[1]) {
+		fputs(": ", stdout);
+		report_print_function(report, name->name, name->library);
+	}
+	if (tally->key[2])
+		report_print_process(report, by->processes.name[tally->key[2]].library, pid_of(by, tally->key[2]));
+	putchar('\n');
+}
+
+static void json_line(const struct by_event *by, const struct report_line *line)
+{
+	const struct report *report = by->report;
+	const struct tally *tally = line->row;
+	const struct catalog_name *value = &by->values.name[tally->key[0]], *name = &by->names.name[tally->key[1]];
+
+	printf("{\"value\":");
+	json_string(stdout, value->name);
+	if (special_text(value))
+		printf(",\"special\":\"%s\"", special_text(value));
+	putchar(',');
+	if (tally->key[1] && report->by == XAUDIT_READ_BY_FUNCTION) {
+		report_json_function(name->name, name->library);
+		putchar(',');
+	} else if (tally->key[1]) {
+		printf("\"library\":");
+		json_string(stdout, name->library);
+		putchar(',');
+	}
+	if (tally->key[2]) {
+		report_json_process(report, by->processes.name[tally->key[2]].library, pid_of(by, tally->key[2]));
+		putchar(',');
+	}
+	columns_json(&report->columns, line);
+	putchar('}');
+}
+
+/* The values alone: how often each came, and how long it was in force. */
+static int by_time(const void *a, const void *b)
+{
+	const struct valued *x = &compared->valued[*(const uint32_t *)a], *y = &compared->valued[*(const uint32_t *)b];
+	double p = spread_sum(&x->held), q = spread_sum(&y->held);
+
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return catalog_compare(&compared->values, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static uint32_t *sorted_values(struct by_event *by, uint32_t *count)
+{
+	uint32_t *value = memory_zeroed(by->values.used + 1, sizeof(*value));
+
+	*count = 0;
+	for (uint32_t i = 1; i < by->values.used; i++)
+		if (valued(by, i)->events)
+			value[(*count)++] = i;
+	if (*count)
+		qsort(value, *count, sizeof(*value), by_time);
+	return value;
+}
+
+static void print_values(struct by_event *by, const uint32_t *value, uint32_t values)
+{
+	static const double percent[] = { 50, 99, 100 };
+	const struct show_colors *color = by->report->color;
+	char buf[SHOW_TIME_SIZE];
+
+	printf("\n%s%10s  %11s  %11s  %11s  %11s  %s%s\n", color->head, "Events", "In force", "Median", "P99", "Max",
+		"Value", color->off);
+	printf("==========  ===========  ===========  ===========  ===========  ====================\n");
+	for (uint32_t i = 0; i < values && !show_output_broken(); i++) {
+		const struct valued *one = &by->valued[value[i]];
+		printf("%10" PRIu64 "  %11s", one->events, show_time(buf, (uint64_t)spread_sum(&one->held)));
+		for (unsigned k = 0; k < 3; k++)
+			printf("  %11s", show_time(buf, spread_percentile(&one->held, percent[k])));
+		printf("  ");
+		print_value(by, value[i]);
+		putchar('\n');
+	}
+}
+
+static void print_no_values(const struct by_event *by)
+{
+	fputs("\nno event of type '", stdout);
+	tool_text(stdout, by->type);
+	puts(strchr(by->type, ':') ? "' is in the trace; a field needs --event-format" : "' is in the trace");
+}
+
+static void json_values(struct by_event *by, const uint32_t *value, uint32_t values)
+{
+	printf("\n],\"values\":[");
+	for (uint32_t i = 0; i < values && !show_output_broken(); i++) {
+		const struct catalog_name *name = &by->values.name[value[i]];
+		const struct valued *one = &by->valued[value[i]];
+		printf("%s\n{\"value\":", i ? "," : "");
+		json_string(stdout, name->name);
+		if (special_text(name))
+			printf(",\"special\":\"%s\"", special_text(name));
+		printf(",\"events\":%" PRIu64 ",\"in_force_ns\":%.0f", one->events, spread_sum(&one->held));
+		printf(",\"in_force_p50_ns\":%" PRIu64 ",\"in_force_p99_ns\":%" PRIu64 ",\"in_force_max_ns\":%" PRIu64
+		       "}",
+			spread_percentile(&one->held, 50), spread_percentile(&one->held, 99),
+			spread_percentile(&one->held, 100));
+	}
+	printf("\n]");
+}
+
+static void print(struct by_event *by)
+{
+	static const uint8_t of_values[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SHARE, COLUMN_MAX };
+	static const uint8_t of_functions[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50,
+		COLUMN_P99, COLUMN_MAX };
+	static const char *const heads[] = { "Value", "Value: Function", "Value: Library" };
+	struct report *report = by->report;
+	struct report_line *line = memory_zeroed(by->rows.used + 1, sizeof(*line));
+	uint32_t lines = 0, values, *value;
+
+	for (uint32_t i = 1; i < by->rows.used; i++)
+		if (by->rows.tally[i].calls)
+			tally_line(&by->rows.tally[i], &line[lines++]);
+	compared = by;
+	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	value = sorted_values(by, &values);
+	if (report->by == REPORT_BY_DEFAULT)
+		report_columns(report, of_values, sizeof(of_values));
+	else
+		report_columns(report, of_functions, sizeof(of_functions));
+	if (report->options.json) {
+		putchar('{');
+		left_json_begin(&report->left);
+		printf(",\"rows\":[");
+	} else {
+		columns_heads(&report->columns, heads[report->by + 1], report->color);
+	}
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		if (!report->options.json) {
+			print_line(by, &line[i]);
+			continue;
+		}
+		printf("%s\n", i ? "," : "");
+		json_line(by, &line[i]);
+	}
+	if (report->options.json) {
+		json_values(by, value, values);
+		left_json_end(&report->left);
+		puts("}");
+	} else {
+		if (values)
+			print_values(by, value, values);
+		else
+			print_no_values(by);
+		left_print(report);
+	}
+	free(value);
+	free(line);
+}
+
+int report_by_event(struct report *report)
+{
+	struct by_event by = { .report = report };
+	const struct report_calls calls = {
+		.enters = true, .customs = true, .begin = begin, .take = take, .user = &by
+	};
+	const char *colon = strrchr(report->by_event, ':');
+
+	/* A name of a type may have a colon. What stands before the last one has a format, if a field is meant. */
+	by.type = memory_text(report->by_event, strlen(report->by_event));
+	if (colon) {
+		by.type[colon - report->by_event] = '\0';
+		by.format = event_format_find(&report->formats, by.type, UINT32_MAX);
+		by.field = by.format ? colon + 1 : NULL;
+		by.type[colon - report->by_event] = by.format ? '\0' : ':';
+	}
+	if (by.field && !event_format_has(by.format, by.field)) {
+		tool_error("report", "the format of %s has no field '%s'", by.type, by.field);
+		free(by.type);
+		return TOOL_USAGE;
+	}
+	/* Their numbers are known: enum special. */
+	catalog_number(&by.values, NULL, "none");
+	catalog_number(&by.values, NULL, "too short");
+	catalog_number(&by.values, NULL, "others");
+	report_each(report, &calls);
+	end_all_held(&by);
+	print(&by);
+	for (uint32_t i = 0; i < by.valued_room; i++)
+		spread_free(&by.valued[i].held);
+	free(by.valued);
+	free(by.type);
+	tallies_free(&by.rows);
+	catalog_free(&by.values);
+	catalog_free(&by.names);
+	catalog_free(&by.processes);
+	return TOOL_OK;
+}

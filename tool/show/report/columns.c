@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/show/report/columns.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum unit { UNIT_NUMBER, UNIT_TIME, UNIT_SHARE };
+
+static const struct {
+	const char *head, *key;
+	enum unit unit;
+} table[COLUMNS] = {
+	[COLUMN_CALLS] = { "Calls", "calls", UNIT_NUMBER },
+	[COLUMN_COUNTED] = { "Counted", "counted", UNIT_NUMBER },
+	[COLUMN_TOTAL] = { "Total", "total_ns", UNIT_TIME },
+	[COLUMN_CPU] = { "On CPU", "cpu_ns", UNIT_TIME },
+	[COLUMN_SELF] = { "Self", "self_ns", UNIT_TIME },
+	[COLUMN_CPU_SELF] = { "Self on CPU", "cpu_self_ns", UNIT_TIME },
+	[COLUMN_SHARE] = { "Share", "share", UNIT_SHARE },
+	[COLUMN_MIN] = { "Min", "min_ns", UNIT_TIME },
+	[COLUMN_AVG] = { "Average", "avg_ns", UNIT_TIME },
+	[COLUMN_DEVIATION] = { "Deviation", "deviation_ns", UNIT_TIME },
+	[COLUMN_P50] = { "Median", "p50_ns", UNIT_TIME },
+	[COLUMN_P90] = { "P90", "p90_ns", UNIT_TIME },
+	[COLUMN_P99] = { "P99", "p99_ns", UNIT_TIME },
+	[COLUMN_P999] = { "P99.9", "p999_ns", UNIT_TIME },
+	[COLUMN_MAX] = { "Max", "max_ns", UNIT_TIME },
+	[COLUMN_SELF_AVG] = { "Self/Call", "self_avg_ns", UNIT_TIME },
+	[COLUMN_SELF_P50] = { "Self Median", "self_p50_ns", UNIT_TIME },
+};
+
+/* ---- which ---- */
+
+bool columns_take(const struct options_given *given)
+{
+	struct report_columns *columns = (struct report_columns *)(void *)((char *)given->context + given->row->at);
+	char word[16];
+
+	*columns = (struct report_columns){ .chosen = true };
+	for (const char *at = given->value;; at++) {
+		size_t length = strcspn(at, ",");
+		int column = -1;
+
+		if (length < sizeof(word)) {
+			memcpy(word, at, length);
+			word[length] = '\0';
+			column = options_index(COLUMN_WORDS, word);
+		}
+		for (unsigned i = 0; i < columns->count; i++)
+			if (columns->column[i] == column)
+				column = -1; /* twice */
+		if (column < 0)
+			return options_wrong(given, COLUMN_WORDS);
+		columns->column[columns->count++] = (uint8_t)column;
+		at += length;
+		if (!*at)
+			return true;
+	}
+}
+
+static bool has(const struct report_columns *columns, unsigned column)
+{
+	for (unsigned i = 0; i < columns->count; i++)
+		if (columns->column[i] == column)
+			return true;
+	return false;
+}
+
+void columns_default(
+	struct report_columns *columns, const uint8_t *column, unsigned count, unsigned sort, bool cpu)
+{
+	struct report_columns asked = { 0 };
+
+	if (columns->chosen)
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		asked.column[asked.count++] = column[i];
+		if (cpu && (column[i] == COLUMN_TOTAL || column[i] == COLUMN_SELF))
+			asked.column[asked.count++] = column[i] == COLUMN_TOTAL ? COLUMN_CPU : COLUMN_CPU_SELF;
+	}
+	if (has(&asked, sort))
+		sort = COLUMNS;
+	columns->count = 0;
+	for (unsigned i = 0; i < asked.count; i++) {
+		if (sort < asked.column[i]) {
+			columns->column[columns->count++] = (uint8_t)sort;
+			sort = COLUMNS;
+		}
+		columns->column[columns->count++] = asked.column[i];
+	}
+	if (sort < COLUMNS)
+		columns->column[columns->count++] = (uint8_t)sort;
+}
+
+void columns_default_json(struct report_columns *columns, bool cpu)
+{
+	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P90,
+		COLUMN_P99, COLUMN_MAX, COLUMN_COUNTED };
+
+	columns_default(columns, usual, sizeof(usual), COLUMNS, cpu);
+}
+
+void columns_unknown(struct report_line *line)
+{
+	for (unsigned i = 0; i < COLUMNS; i++)
+		line->value[i] = COLUMN_UNKNOWN;
+}
+
+/* ---- order ---- */
+
+static enum report_column sorted_by;
+static int (*compare_rows)(const void *row, const void *other);
+
+static int falling(const void *a, const void *b)
+{
+	const struct report_line *x = a, *y = b;
+	/* What is unknown is less than 0. */
+	uint64_t p = x->value[sorted_by] + 1, q = y->value[sorted_by] + 1;
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	if (x->value[COLUMN_CALLS] != y->value[COLUMN_CALLS])
+		return x->value[COLUMN_CALLS] > y->value[COLUMN_CALLS] ? -1 : 1;
+	return compare_rows(x->row, y->row);
+}
+
+void columns_sort(struct report_line *line, uint32_t lines, enum report_column by,
+	int (*compare)(const void *row, const void *other))
+{
+	unsigned __int128 all = 0;
+
+	for (uint32_t i = 0; i < lines; i++)
+		all += line[i].value[COLUMN_SELF];
+	for (uint32_t i = 0; i < lines; i++)
+		line[i].value[COLUMN_SHARE] =
+			all ? (uint64_t)((unsigned __int128)line[i].value[COLUMN_SELF] * 1000000 / all) : 0;
+	sorted_by = by;
+	compare_rows = compare;
+	if (lines)
+		qsort(line, lines, sizeof(*line), falling);
+}
+
+/* ---- tables ---- */
+
+const char *column_key(enum report_column column)
+{
+	return table[column].key;
+}
+
+const char *column_head(enum report_column column)
+{
+	return table[column].head;
+}
+
+const char *column_text(char buf[SHOW_TIME_SIZE], enum report_column column, uint64_t value)
+{
+	if (value == COLUMN_UNKNOWN)
+		return "-";
+	switch (table[column].unit) {
+	case UNIT_TIME:
+		return show_time(buf, value);
+	case UNIT_SHARE:
+		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%02u %%", value / 10000, (unsigned)(value / 100 % 100));
+		return buf;
+	default:
+		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64, value);
+	}
+	return buf;
+}
+
+/* Numbers have 10 characters, times 11; two blanks stand between columns. */
+int column_width(enum report_column column)
+{
+	return table[column].unit == UNIT_TIME ? 11 : 10;
+}
+
+void columns_heads(const struct report_columns *columns, const char *what, const struct show_colors *color)
+{
+	static const char rule[] = "===========";
+
+	fputs(color->head, stdout);
+	for (unsigned i = 0; i < columns->count; i++)
+		printf("%*s  ", column_width(columns->column[i]), table[columns->column[i]].head);
+	printf("%s%s\n", what, color->off);
+	for (unsigned i = 0; i < columns->count; i++)
+		printf("%.*s  ", column_width(columns->column[i]), rule);
+	printf("====================\n");
+}
+
+void columns_line(const struct report_columns *columns, const struct report_line *line)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	for (unsigned i = 0; i < columns->count; i++) {
+		enum report_column column = columns->column[i];
+		uint64_t value = line->value[column];
+
+		/* Of calls without a time, a sum of times says nothing. */
+		if (!value && table[column].unit == UNIT_TIME && line->value[COLUMN_MIN] == COLUMN_UNKNOWN)
+			value = COLUMN_UNKNOWN;
+		printf("%*s  ", column_width(column), column_text(buf, column, value));
+	}
+}
+
+/* ---- JSON ---- */
+
+void columns_json(const struct report_columns *columns, const struct report_line *line)
+{
+	for (unsigned i = 0; i < columns->count; i++) {
+		enum report_column column = columns->column[i];
+		uint64_t value = line->value[column];
+
+		printf("%s\"%s\":", i ? "," : "", table[column].key);
+		if (value == COLUMN_UNKNOWN)
+			printf("null");
+		else if (table[column].unit == UNIT_SHARE)
+			printf("%" PRIu64 ".%06u", value / 1000000, (unsigned)(value % 1000000));
+		else
+			printf("%" PRIu64, value);
+	}
+}

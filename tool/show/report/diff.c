@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/*
+ * report --diff: two runs, function by function; the same function is the one of the same name in the same library.
+ *
+ * The order shall begin with the function that is to blame, not with those that call it: so it goes by self time. And
+ * what only varies shall not stand in front of what changed: so of the change of a function's self time that part
+ * counts which comes from more or fewer calls, and, if compare.h finds the calls to be of another length, the part that
+ * comes from that.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/report/compare.h"
+#include "tool/show/report/catalog.h"
+#include "tool/show/report/report.h"
+#include "tool/show/report/tally.h"
+
+enum { OLD, NEW };
+
+#define CHANCE	    0.01 /* that there is any mark which chance made */
+#define SHIFT_CALLS 30	 /* a function with fewer in a run does not tell of the run as a whole */
+
+struct diff_line {
+	uint32_t name;
+	const struct tally *tally[2]; /* NULL: not in this run */
+	struct report_line value[2];
+	unsigned marks; /* of compare.h */
+	double order;	/* ns of self time; by another column: its change */
+};
+
+struct diff {
+	struct report *report;
+	uint32_t trace;
+	struct catalog names;
+	struct tallies rows; /* key: the name, OLD or NEW */
+	struct diff_line *line;
+	uint32_t lines;
+	double shift;
+};
+
+/* ---- counting ---- */
+
+static void begin(void *user, uint32_t trace)
+{
+	struct diff *diff = user;
+
+	diff->trace = trace;
+	catalog_next_trace(&diff->names);
+}
+
+static void take(void *user, const struct xaudit_read_item *item)
+{
+	struct diff *diff = user;
+
+	if (item->what != XAUDIT_READ_CALL && item->what != XAUDIT_READ_COUNTED)
+		return;
+	uint32_t row = tallies_find(&diff->rows, catalog_function(&diff->names, item->function), diff->trace, 0);
+	struct tally *tally = &diff->rows.tally[row];
+	if (item->what == XAUDIT_READ_COUNTED) {
+		tally->calls += item->count;
+		tally->counted += item->count;
+		return;
+	}
+	tally_add(tally, item->call, item->call->total);
+	if (tally_is_timed(item->call))
+		spread_add(&tally->own, item->call->self);
+}
+
+/* ---- comparing ---- */
+
+static struct compare_run run_of(const struct tally *tally, double tails)
+{
+	struct compare_run run = {
+		.calls = (double)tally->own.values,
+		.mean = spread_mean(&tally->own),
+		.variance = spread_variance(&tally->own),
+		.median = (double)spread_percentile(&tally->own, 50),
+		.low = NAN,
+		.high = NAN,
+	};
+	double low, high;
+
+	if (compare_ranks(run.calls, tails, &low, &high)) {
+		run.low = (double)spread_percentile(&tally->own, low);
+		run.high = (double)spread_percentile(&tally->own, high);
+	}
+	return run;
+}
+
+static bool in_both(const struct diff_line *line)
+{
+	return line->tally[OLD] && line->tally[NEW] && line->tally[OLD]->timed && line->tally[NEW]->timed;
+}
+
+static double shift_of(const struct diff *diff)
+{
+	double *ratio = memory_zeroed(diff->lines + 1, sizeof(*ratio)), shift;
+	unsigned ratios = 0;
+
+	for (uint32_t i = 0; i < diff->lines; i++) {
+		const struct diff_line *line = &diff->line[i];
+		if (!in_both(line) || line->tally[OLD]->timed < SHIFT_CALLS || line->tally[NEW]->timed < SHIFT_CALLS)
+			continue;
+		uint64_t before = spread_percentile(&line->tally[OLD]->own, 50);
+		if (before)
+			ratio[ratios++] = (double)spread_percentile(&line->tally[NEW]->own, 50) / (double)before;
+	}
+	shift = compare_shift(ratio, ratios);
+	free(ratio);
+	return shift;
+}
+
+static double number(uint64_t value)
+{
+	return value == COLUMN_UNKNOWN ? 0 : (double)value;
+}
+
+/* The change of the self time that is no chance. */
+static double change_of(struct diff_line *line, double shift, double tails)
+{
+	if (!in_both(line))
+		return number(line->value[NEW].value[COLUMN_SELF]) - number(line->value[OLD].value[COLUMN_SELF]);
+
+	struct compare_run before = run_of(line->tally[OLD], tails), after = run_of(line->tally[NEW], tails);
+	struct compare_run expected = compare_scaled(&before, shift);
+	double change = (number(line->tally[NEW]->calls) - number(line->tally[OLD]->calls)) * expected.mean;
+
+	line->marks = compare_runs(&expected, &after, tails);
+	if (line->marks & COMPARE_MEAN)
+		change += after.calls * (after.mean - expected.mean);
+	else if (line->marks & COMPARE_MEDIAN) /* the mean has too much in it that comes seldom */
+		change += after.calls * (after.median - expected.median);
+	return change;
+}
+
+static void compare_all(struct diff *diff)
+{
+	unsigned both = 0;
+
+	for (uint32_t i = 0; i < diff->lines; i++)
+		both += in_both(&diff->line[i]);
+	for (uint32_t i = 0; i < diff->lines; i++) {
+		struct diff_line *line = &diff->line[i];
+		int sort = diff->report->sort;
+		line->order = change_of(line, diff->shift, CHANCE / (both ? both : 1));
+		if (sort != COLUMNS)
+			line->order = number(line->value[NEW].value[sort]) - number(line->value[OLD].value[sort]);
+	}
+}
+
+static const struct diff *compared;
+
+static int by_order(const void *a, const void *b)
+{
+	const struct diff_line *x = a, *y = b;
+	double p = fabs(x->order), q = fabs(y->order);
+
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	p = fabs(number(x->value[NEW].value[COLUMN_SELF]) - number(x->value[OLD].value[COLUMN_SELF]));
+	q = fabs(number(y->value[NEW].value[COLUMN_SELF]) - number(y->value[OLD].value[COLUMN_SELF]));
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return catalog_compare(&compared->names, x->name, y->name);
+}
+
+static void make_lines(struct diff *diff)
+{
+	diff->line = memory_zeroed(diff->names.used + 1, sizeof(*diff->line));
+	for (uint32_t name = 1; name < diff->names.used; name++) {
+		struct diff_line *line = &diff->line[diff->lines++];
+		line->name = name;
+		for (unsigned side = OLD; side <= NEW; side++) {
+			uint32_t row = tallies_find(&diff->rows, name, side, 0);
+			if (diff->rows.tally[row].calls)
+				tally_line(&diff->rows.tally[row], &line->value[side]);
+			else
+				columns_unknown(&line->value[side]);
+		}
+	}
+	/* Only now rows stay where they are. */
+	for (uint32_t i = 0; i < diff->lines; i++)
+		for (unsigned side = OLD; side <= NEW; side++) {
+			struct tally *tally =
+				&diff->rows.tally[tallies_find(&diff->rows, diff->line[i].name, side, 0)];
+			diff->line[i].tally[side] = tally->calls ? tally : NULL;
+		}
+	diff->shift = shift_of(diff);
+	compare_all(diff);
+	compared = diff;
+	if (diff->lines)
+		qsort(diff->line, diff->lines, sizeof(*diff->line), by_order);
+}
+
+/* ---- printing ---- */
+
+#define CHANGE_SIZE 24
+
+/* By how much a value changed: "+20.0 %"; "-" where that can't be told. */
+static const char *change_text(char buf[CHANGE_SIZE], uint64_t before, uint64_t after)
+{
+	if (before == after && before != COLUMN_UNKNOWN)
+		return "0.0 %";
+	if (before == COLUMN_UNKNOWN || after == COLUMN_UNKNOWN || !before)
+		return "-";
+	double percent = 100 * (number(after) - number(before)) / number(before);
+	if (percent > 9999)
+		return "> 9999 %";
+	snprintf(buf, CHANGE_SIZE, "%+.1f %%", percent);
+	return buf;
+}
+
+static const char *mark(const struct diff_line *line)
+{
+	if (!line->tally[OLD] || !line->tally[NEW])
+		return line->tally[NEW] ? "new" : "gone";
+	return line->marks == (COMPARE_MEAN | COMPARE_MEDIAN) ? "**" : line->marks ? "*" : "";
+}
+
+static void print_remarks(const struct diff *diff)
+{
+	const struct report *report = diff->report;
+	uint64_t self[2] = { 0, 0 };
+	char old[SHOW_TIME_SIZE], new[SHOW_TIME_SIZE], change[CHANGE_SIZE];
+	unsigned marks = 0;
+
+	for (uint32_t i = 0; i < diff->lines; i++) {
+		for (unsigned side = OLD; side <= NEW; side++)
+			self[side] += diff->line[i].tally[side] ? diff->line[i].tally[side]->self : 0;
+		marks |= diff->line[i].marks;
+	}
+	term_rows(false);
+	printf("\nself time of all functions: %s, it was %s (%s)\n", show_time(new, self[NEW]),
+		show_time(old, self[OLD]), change_text(change, self[OLD], self[NEW]));
+	if (marks)
+		printf("** calls take another time without their callees, by mean and median; * by one of them\n");
+	if (diff->shift < 1 || diff->shift > 1)
+		printf("most functions take %.3f times as long: order and marks leave that out\n", diff->shift);
+	left_print(report);
+}
+
+static void print_table(const struct diff *diff)
+{
+	const struct report *report = diff->report;
+	const struct report_columns *columns = &report->columns;
+	const struct show_colors *color = report->color;
+	char buf[SHOW_TIME_SIZE], change[CHANGE_SIZE];
+
+	fputs(color->head, stdout);
+	for (unsigned i = 0; i < columns->count; i++)
+		printf("%*s  %9s  ", column_width(columns->column[i]), column_head(columns->column[i]), "Change");
+	printf("Mark  Function%s\n", color->off);
+	for (unsigned i = 0; i < columns->count; i++)
+		printf("%.*s  =========  ", column_width(columns->column[i]), "===========");
+	printf("====  ====================\n");
+	for (uint32_t i = 0; i < diff->lines && !show_output_broken(); i++) {
+		const struct diff_line *line = &diff->line[i];
+		const struct catalog_name *name = &diff->names.name[line->name];
+		for (unsigned k = 0; k < columns->count; k++) {
+			enum report_column column = columns->column[k];
+			uint64_t before = line->value[OLD].value[column], after = line->value[NEW].value[column];
+			printf("%*s  %9s  ", column_width(column), column_text(buf, column, after),
+				change_text(change, before, after));
+		}
+		printf("%s%-4s%s  ", color->warn, mark(line), color->off);
+		report_print_function(report, name->name, name->library);
+		putchar('\n');
+	}
+	print_remarks(diff);
+}
+
+static void json_changes(const struct report_columns *columns, const struct diff_line *line)
+{
+	printf("\"change\":{");
+	for (unsigned i = 0; i < columns->count; i++) {
+		enum report_column column = columns->column[i];
+		uint64_t before = line->value[OLD].value[column], after = line->value[NEW].value[column];
+		printf("%s\"%s\":", i ? "," : "", column_key(column));
+		if (before == COLUMN_UNKNOWN || after == COLUMN_UNKNOWN || !before)
+			printf("null");
+		else
+			printf("%.6f", (number(after) - number(before)) / number(before));
+	}
+	putchar('}');
+}
+
+static void print_json(const struct diff *diff)
+{
+	const struct report *report = diff->report;
+
+	putchar('{');
+	left_json_begin(&report->left);
+	printf(",\"old\":");
+	json_string(stdout, report->folder[OLD]);
+	printf(",\"new\":");
+	json_string(stdout, report->folder[NEW]);
+	printf(",\"shift\":%.6f,\"functions\":[", diff->shift);
+	for (uint32_t i = 0; i < diff->lines && !show_output_broken(); i++) {
+		const struct diff_line *line = &diff->line[i];
+		const struct catalog_name *name = &diff->names.name[line->name];
+		printf("%s\n{", i ? "," : "");
+		report_json_function(name->name, name->library);
+		printf(",\"by_mean\":%s,\"by_median\":%s,", line->marks & COMPARE_MEAN ? "true" : "false",
+			line->marks & COMPARE_MEDIAN ? "true" : "false");
+		for (unsigned side = OLD; side <= NEW; side++) {
+			printf("\"%s\":", side == OLD ? "old" : "new");
+			fputs(line->tally[side] ? "{" : "null", stdout);
+			if (line->tally[side])
+				columns_json(&report->columns, &line->value[side]);
+			fputs(line->tally[side] ? "}," : ",", stdout);
+		}
+		json_changes(&report->columns, line);
+		putchar('}');
+	}
+	printf("\n]");
+	left_json_end(&report->left);
+	puts("}");
+}
+
+int report_diff(struct report *report)
+{
+	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_SELF, COLUMN_SELF_P50, COLUMN_TOTAL };
+	struct diff diff = { .report = report };
+	const struct report_calls calls = { .begin = begin, .take = take, .user = &diff };
+
+	report_columns(report, usual, sizeof(usual));
+	if (report->options.json && !report->columns.chosen) {
+		report->columns.column[report->columns.count++] = COLUMN_SELF_AVG;
+		report->columns.column[report->columns.count++] = COLUMN_SELF_P50;
+	}
+	report_each(report, &calls);
+	make_lines(&diff);
+	if (report->options.json)
+		print_json(&diff);
+	else
+		print_table(&diff);
+	free(diff.line);
+	tallies_free(&diff.rows);
+	catalog_free(&diff.names);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/*
+ * report --callers and --callees: the calls of a function by who made them, and the calls that it made itself by what
+ * they are of. A row is a pair of functions, and counts what its calls add to the report's row of the called function:
+ * so the totals of all callers of a function add up to its total, recursion included.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/report/catalog.h"
+#include "tool/show/report/report.h"
+#include "tool/show/report/tally.h"
+#include "tool/tool.h"
+
+#define ITSELF UINT32_MAX /* as second number of a key: all calls of the function */
+
+struct edges {
+	struct report *report;
+	const char *pattern;
+	bool callees;
+	struct catalog names;
+	uint8_t *chosen; /* of the trace at hand, by number of the function: 0: not known, 1: no, 2: yes */
+	uint32_t chosen_room;
+	struct tallies rows; /* key: the function, and its caller or callee; 0: none */
+};
+
+static bool is_chosen(struct edges *edges, const struct xaudit_read_function *function)
+{
+	uint32_t number = function->number;
+
+	if (number >= edges->chosen_room) {
+		uint32_t room = (number + 1) * 2;
+		edges->chosen = memory_resize(edges->chosen, room, 1);
+		memset(edges->chosen + edges->chosen_room, 0, room - edges->chosen_room);
+		edges->chosen_room = room;
+	}
+	if (!edges->chosen[number])
+		edges->chosen[number] =
+			report_names(edges->pattern, function->name, function->object->path) ? 2 : 1;
+	return edges->chosen[number] == 2;
+}
+
+static void begin(void *user, uint32_t trace)
+{
+	struct edges *edges = user;
+
+	(void)trace;
+	catalog_next_trace(&edges->names);
+	if (edges->chosen)
+		memset(edges->chosen, 0, edges->chosen_room);
+}
+
+static void add(struct edges *edges, const struct xaudit_read_call *call, uint32_t function, uint32_t other)
+{
+	uint32_t row = tallies_find(&edges->rows, function, other, 0);
+
+	tally_add(&edges->rows.tally[row], call, call->total);
+}
+
+static void take(void *user, const struct xaudit_read_item *item)
+{
+	struct edges *edges = user;
+	const struct xaudit_read_call *call = item->call, *around;
+
+	if (item->what == XAUDIT_READ_COUNTED && is_chosen(edges, item->function)) {
+		uint32_t row = tallies_find(&edges->rows, catalog_function(&edges->names, item->function), ITSELF, 0);
+		edges->rows.tally[row].calls += item->count;
+		edges->rows.tally[row].counted += item->count;
+	}
+	if (item->what != XAUDIT_READ_CALL)
+		return;
+	around = call->parent;
+	if (is_chosen(edges, call->function)) {
+		uint32_t function = catalog_function(&edges->names, call->function);
+		add(edges, call, function, ITSELF);
+		if (!edges->callees)
+			add(edges, call, function, around ? catalog_function(&edges->names, around->function) : 0);
+	}
+	if (edges->callees && around && is_chosen(edges, around->function)) {
+		uint32_t function = catalog_function(&edges->names, around->function);
+		add(edges, call, function, catalog_function(&edges->names, call->function));
+		tallies_find(&edges->rows, function, ITSELF, 0); /* it has a table, whatever becomes of its own call */
+	}
+}
+
+/* ---- printing ---- */
+
+static const struct edges *compared;
+
+static int compare(const void *row, const void *other)
+{
+	const struct tally *x = row, *y = other;
+	int order = catalog_compare(&compared->names, x->key[0], y->key[0]);
+
+	/* All but one line of a table have the same first number, or the same second one. */
+	return order ? order :
+		x->key[1] == y->key[1] || x->key[1] == ITSELF || y->key[1] == ITSELF ?
+		       0 :
+		       catalog_compare(&compared->names, x->key[1], y->key[1]);
+}
+
+/* The lines of a function's callers or callees, sorted; of function 0, those of the chosen functions themselves. */
+static struct report_line *make_lines(const struct edges *edges, uint32_t function, uint32_t *count)
+{
+	const struct report *report = edges->report;
+	struct report_line *line = memory_zeroed(edges->rows.used + 1, sizeof(*line));
+
+	*count = 0;
+	for (uint32_t i = 1; i < edges->rows.used; i++) {
+		const struct tally *tally = &edges->rows.tally[i];
+		if (function ? tally->key[0] == function && tally->key[1] != ITSELF : tally->key[1] == ITSELF)
+			tally_line(tally, &line[(*count)++]);
+	}
+	compared = edges;
+	columns_sort(line, *count, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	return line;
+}
+
+static void print_table(const struct edges *edges, const struct report_line *function)
+{
+	const struct report *report = edges->report;
+	const struct tally *tally = function->row;
+	const struct catalog_name *name = &edges->names.name[tally->key[0]];
+	char total[SHOW_TIME_SIZE], self[SHOW_TIME_SIZE];
+	uint32_t lines;
+	struct report_line *line = make_lines(edges, tally->key[0], &lines);
+
+	report_print_function(report, name->name, name->library);
+	printf(": %" PRIu64 " calls, total %s, self %s\n", tally->calls, show_time(total, tally->total),
+		show_time(self, tally->self));
+	columns_heads(&report->columns, edges->callees ? "Callee" : "Caller", report->color);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		const struct tally *row = line[i].row;
+		name = &edges->names.name[row->key[1]];
+		columns_line(&report->columns, &line[i]);
+		report_print_function(report, name->name, name->library);
+		putchar('\n');
+	}
+	free(line);
+}
+
+static void print_json(const struct edges *edges, const struct report_line *function)
+{
+	const struct report *report = edges->report;
+	const struct tally *tally = function->row;
+	const struct report_columns *columns = &report->columns;
+	const struct catalog_name *name = &edges->names.name[tally->key[0]];
+	uint32_t lines;
+	struct report_line *line = make_lines(edges, tally->key[0], &lines);
+
+	putchar('{');
+	report_json_function(name->name, name->library);
+	putchar(',');
+	columns_json(columns, function);
+	printf(",\"%s\":[", edges->callees ? "callees" : "callers");
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		const struct tally *row = line[i].row;
+		name = &edges->names.name[row->key[1]];
+		printf("%s\n {", i ? "," : "");
+		report_json_function(name->name, name->library);
+		putchar(',');
+		columns_json(columns, &line[i]);
+		putchar('}');
+	}
+	printf("\n]}");
+	free(line);
+}
+
+static int answer(struct report *report, const char *pattern, bool callees)
+{
+	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
+		COLUMN_MAX };
+	struct edges edges = { .report = report, .pattern = pattern, .callees = callees };
+	const struct report_calls calls = { .begin = begin, .take = take, .user = &edges };
+	int status = TOOL_OK;
+	uint32_t functions;
+
+	catalog_number(&edges.names, NULL, NULL); /* so that 0, no function, has a place */
+	report_each(report, &calls);
+	report_columns(report, usual, sizeof(usual));
+	struct report_line *function = make_lines(&edges, 0, &functions);
+	if (!functions) {
+		status = report_no_function(pattern);
+	} else if (report->options.json) {
+		printf("{");
+		left_json_begin(&report->left);
+		printf(",\"functions\":[");
+		for (uint32_t i = 0; i < functions && !show_output_broken(); i++) {
+			printf("%s\n", i ? "," : "");
+			print_json(&edges, &function[i]);
+		}
+		printf("\n]");
+		left_json_end(&report->left);
+		puts("}");
+	} else {
+		for (uint32_t i = 0; i < functions && !show_output_broken(); i++) {
+			fputs(i ? "\n" : "", stdout);
+			print_table(&edges, &function[i]);
+		}
+		left_print(report);
+	}
+	free(function);
+	free(edges.chosen);
+	tallies_free(&edges.rows);
+	catalog_free(&edges.names);
+	return status;
+}
+
+int report_callers(struct report *report)
+{
+	return answer(report, report->callers, false);
+}
+
+int report_callees(struct report *report)
+{
+	return answer(report, report->callees, true);
+}

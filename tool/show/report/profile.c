@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+/* report without a question: a line per function, library or thread, as the profile has counted them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "tool/json.h"
+#include "tool/memory.h"
+#include "tool/show/event_text.h"
+#include "tool/show/report/report.h"
+#include "tool/tool.h"
+
+struct xaudit_read_profile *report_count(struct report *report, int by)
+{
+	struct xaudit_read_profile_options options = {
+		.size = sizeof(options),
+		.by = by,
+		.apart = report->apart,
+		.tid = report->tid,
+		.from = report->from,
+		.to = report->to,
+	};
+	struct xaudit_read_profile *profile =
+		memory_need(xaudit_read_profile(report->trace, report->traces, &options, NULL));
+
+	left_add_profile(&report->left, xaudit_read_profile_info(profile));
+	return profile;
+}
+
+/* Rows come in an order that does not depend on the trace, and are in one array. */
+static int compare(const void *row, const void *other)
+{
+	return row < other ? -1 : row > other;
+}
+
+static void fill(
+	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, struct report_line *line)
+{
+	columns_unknown(line);
+	line->row = row;
+	line->value[COLUMN_CALLS] = row->calls;
+	line->value[COLUMN_COUNTED] = row->counted;
+	line->value[COLUMN_TOTAL] = row->total;
+	line->value[COLUMN_SELF] = row->self;
+	if (!row->timed)
+		return;
+	line->value[COLUMN_CPU] = row->cpu;
+	line->value[COLUMN_CPU_SELF] = row->cpu_self;
+	line->value[COLUMN_MIN] = row->min;
+	line->value[COLUMN_AVG] = row->sum / row->timed;
+	line->value[COLUMN_DEVIATION] = (uint64_t)(sqrt(row->variance) + 0.5);
+	line->value[COLUMN_P50] = xaudit_read_profile_percentile(profile, row, 50);
+	line->value[COLUMN_P90] = xaudit_read_profile_percentile(profile, row, 90);
+	line->value[COLUMN_P99] = xaudit_read_profile_percentile(profile, row, 99);
+	line->value[COLUMN_P999] = xaudit_read_profile_percentile(profile, row, 99.9);
+	line->value[COLUMN_MAX] = row->max;
+	line->value[COLUMN_SELF_AVG] = row->self / row->timed;
+}
+
+struct report_line *report_lines(
+	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count)
+{
+	uint32_t rows = *count = xaudit_read_profile_info(profile)->rows;
+	struct report_line *line = memory_zeroed(rows + 1, sizeof(*line));
+
+	for (uint32_t i = 0; i < rows; i++)
+		fill(profile, xaudit_read_profile_row(profile, i), &line[i]);
+	columns_sort(line, rows, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	return line;
+}
+
+/* ---- table ---- */
+
+static void print_name(const struct report *report, const struct xaudit_read_row *row)
+{
+	const struct show_colors *color = report->color;
+	char buf[SHOW_TIME_SIZE];
+
+	if (report->by == XAUDIT_READ_BY_THREAD) {
+		printf("%" PRIu32 " %s", row->tid, color->name);
+		tool_text(stdout, row->name ? row->name : "");
+		fputs(color->off, stdout);
+	} else {
+		report_print_function(report, row->name, row->library);
+	}
+	if (report->apart || report->by == XAUDIT_READ_BY_THREAD)
+		report_print_process(report, report->folder[row->trace], row->pid);
+	if (row->throttled && report->by == XAUDIT_READ_BY_FUNCTION)
+		printf(" %s(times until %s, then only counted)%s", color->warn, show_time(buf, row->throttled_after),
+			color->off);
+	putchar('\n');
+}
+
+/* A second table, of custom events, if there are any. */
+static void print_events(const struct report *report, const struct xaudit_read_profile *profile)
+{
+	const struct show_colors *color = report->color;
+	uint32_t customs = xaudit_read_profile_info(profile)->customs;
+
+	if (!customs)
+		return;
+	printf("\n%s%10s  %11s  %s%s\n==========  ===========  ====================\n", color->head, "Events", "Bytes",
+		"Type", color->off);
+	for (uint32_t i = 0; i < customs && !show_output_broken(); i++) {
+		const struct xaudit_read_custom *row = xaudit_read_profile_custom(profile, i);
+		printf("%10" PRIu64 "  %11" PRIu64 "  %s", row->count, row->bytes, color->name);
+		event_type(stdout, row->type, row->number);
+		printf("%s\n", color->off);
+	}
+}
+
+static void print_table(const struct report *report, const struct xaudit_read_profile *profile,
+	const struct report_line *line, uint32_t lines)
+{
+	static const char *const what[] = { "Function", "Library", "Thread" };
+
+	columns_heads(&report->columns, what[report->by], report->color);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		columns_line(&report->columns, &line[i]);
+		print_name(report, line[i].row);
+	}
+	print_events(report, profile);
+	left_print(report);
+}
+
+/* ---- JSON ---- */
+
+/* Writes nothing if there are no custom events. */
+static void json_events(const struct xaudit_read_profile *profile)
+{
+	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(profile);
+
+	if (info->customs)
+		printf(",\"custom_events\":[");
+	for (uint32_t i = 0; i < info->customs && !show_output_broken(); i++) {
+		const struct xaudit_read_custom *row = xaudit_read_profile_custom(profile, i);
+		printf("%s\n{\"type\":", i ? "," : "");
+		json_string(stdout, row->type);
+		if (!row->type)
+			printf(",\"type_number\":%" PRIu32, row->number);
+		printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", row->count, row->bytes);
+	}
+	if (info->customs)
+		printf("\n]");
+	if (info->customs_unfinished)
+		printf(",\"custom_unfinished\":%" PRIu64, info->customs_unfinished);
+}
+
+static void json_name(const struct report *report, const struct xaudit_read_row *row)
+{
+	bool by_thread = report->by == XAUDIT_READ_BY_THREAD;
+
+	if (report->by == XAUDIT_READ_BY_FUNCTION) {
+		report_json_function(row->name, row->library);
+	} else if (!by_thread) {
+		printf("\"library\":");
+		json_string(stdout, row->library);
+	}
+	if (report->apart || by_thread) {
+		fputs(by_thread ? "" : ",", stdout);
+		report_json_process(report, report->folder[row->trace], row->pid);
+	}
+	if (by_thread) {
+		printf(",\"tid\":%" PRIu32 ",\"name\":", row->tid);
+		json_string(stdout, row->name);
+	}
+	putchar(',');
+}
+
+static void print_json(const struct report *report, const struct xaudit_read_profile *profile,
+	const struct report_line *line, uint32_t lines)
+{
+	static const char *const list[] = { "functions", "libraries", "threads" };
+
+	putchar('{');
+	left_json_begin(&report->left);
+	printf(",\"%s\":[", list[report->by]);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		const struct xaudit_read_row *row = line[i].row;
+
+		printf("%s\n{", i ? "," : "");
+		json_name(report, row);
+		columns_json(&report->columns, &line[i]);
+		if (report->sched && row->cpu == XAUDIT_READ_UNKNOWN)
+			printf(",\"cpu_unknown\":%" PRIu64, row->cpu_unknown);
+		if (report->by == XAUDIT_READ_BY_FUNCTION && row->throttled)
+			printf(",\"throttled_ns\":%" PRIu64, row->throttled);
+		putchar('}');
+	}
+	printf("\n]");
+	left_json_end(&report->left);
+	json_events(profile);
+	puts("}");
+}
+
+int report_profile(struct report *report)
+{
+	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
+		COLUMN_MAX };
+	uint32_t lines;
+
+	if (report->by == REPORT_BY_DEFAULT)
+		report->by = XAUDIT_READ_BY_FUNCTION;
+	report_columns(report, usual, sizeof(usual));
+
+	struct xaudit_read_profile *profile = report_count(report, report->by);
+	struct report_line *line = report_lines(report, profile, &lines);
+	if (report->options.json)
+		print_json(report, profile, line, lines);
+	else
+		print_table(report, profile, line, lines);
+	free(line);
+	xaudit_read_profile_close(profile);
+	return TOOL_OK;
+}

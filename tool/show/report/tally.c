@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/report/tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tool/memory.h"
+
+/* ---- spread ---- */
+
+void spread_add(struct spread *spread, uint64_t value)
+{
+	if (!spread->values++) {
+		spread->first = spread->min = spread->max = value;
+		spread->sketch = memory_need(xaudit_read_sketch());
+	}
+	spread->min = value < spread->min ? value : spread->min;
+	spread->max = value > spread->max ? value : spread->max;
+	/* Distances from one of the values are small where values are alike: so their squares lose nothing. */
+	double distance = value > spread->first ? (double)(value - spread->first) : -(double)(spread->first - value);
+	spread->sum += distance;
+	spread->squares += distance * distance;
+	if (xaudit_read_sketch_add(spread->sketch, value) < 0)
+		memory_failed();
+}
+
+double spread_sum(const struct spread *spread)
+{
+	return (double)spread->first * (double)spread->values + spread->sum;
+}
+
+double spread_mean(const struct spread *spread)
+{
+	return spread->values ? (double)spread->first + spread->sum / (double)spread->values : 0;
+}
+
+double spread_variance(const struct spread *spread)
+{
+	double n = (double)spread->values;
+
+	return n < 2 ? 0 : fmax(0, (spread->squares - spread->sum * spread->sum / n) / (n - 1));
+}
+
+uint64_t spread_percentile(const struct spread *spread, double percent)
+{
+	uint64_t value = spread->sketch ? xaudit_read_sketch_percentile(spread->sketch, percent) : 0;
+
+	return value < spread->min ? spread->min : value > spread->max ? spread->max : value;
+}
+
+void spread_free(struct spread *spread)
+{
+	xaudit_read_sketch_close(spread->sketch);
+}
+
+/* ---- rows ---- */
+
+static uint32_t hash_key(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint64_t h = (uint64_t)a * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 29 ^ b) * 0xbf58476d1ce4e5b9u;
+	h = (h ^ h >> 32 ^ c) * 0x94d049bb133111ebu;
+	return (uint32_t)(h >> 32);
+}
+
+static void grow(struct tallies *tallies)
+{
+	tallies->room = tallies->room ? tallies->room * 2 : 64;
+	tallies->used = tallies->used ? tallies->used : 1;
+	tallies->tally = memory_resize(tallies->tally, tallies->room, sizeof(*tallies->tally));
+	tallies->tally[0] = (struct tally){ 0 };
+	free(tallies->hash);
+	tallies->hash = memory_zeroed((size_t)tallies->room * 2, sizeof(*tallies->hash));
+	for (uint32_t i = 1; i < tallies->used; i++) {
+		const uint32_t *key = tallies->tally[i].key;
+		uint32_t *at = &tallies->hash[hash_key(key[0], key[1], key[2]) & (tallies->room * 2 - 1)];
+		tallies->tally[i].next = *at;
+		*at = i;
+	}
+}
+
+uint32_t tallies_find(struct tallies *tallies, uint32_t a, uint32_t b, uint32_t c)
+{
+	if (tallies->used == tallies->room)
+		grow(tallies);
+
+	uint32_t *at = &tallies->hash[hash_key(a, b, c) & (tallies->room * 2 - 1)], i;
+	for (i = *at; i; i = tallies->tally[i].next) {
+		const uint32_t *key = tallies->tally[i].key;
+		if (key[0] == a && key[1] == b && key[2] == c)
+			return i;
+	}
+	i = tallies->used++;
+	tallies->tally[i] =
+		(struct tally){ .key = { a, b, c }, .next = *at };
+	*at = i;
+	return i;
+}
+
+static void add_cpu(uint64_t *cpu, uint64_t add)
+{
+	*cpu = *cpu == COLUMN_UNKNOWN || add == XAUDIT_READ_UNKNOWN ? COLUMN_UNKNOWN : *cpu + add;
+}
+
+void tally_add(struct tally *tally, const struct xaudit_read_call *call, uint64_t total)
+{
+	tally->calls++;
+	tally->total += total;
+	if (!tally_is_timed(call)) {
+		/* In its total are other calls: it is not known here how long these were on processors. */
+		if (total)
+			tally->cpu = COLUMN_UNKNOWN;
+		return;
+	}
+	uint64_t time = call->end - call->start;
+	tally->timed++;
+	tally->self += call->self;
+	tally->sum += time;
+	if (total)
+		add_cpu(&tally->cpu, call->cpu);
+	add_cpu(&tally->cpu_self, call->cpu_self);
+	spread_add(&tally->time, time);
+}
+
+void tally_line(const struct tally *tally, struct report_line *line)
+{
+	columns_unknown(line);
+	line->row = tally;
+	line->value[COLUMN_CALLS] = tally->calls;
+	line->value[COLUMN_COUNTED] = tally->counted;
+	line->value[COLUMN_TOTAL] = tally->total;
+	line->value[COLUMN_SELF] = tally->self;
+	if (!tally->timed)
+		return;
+	line->value[COLUMN_CPU] = tally->cpu;
+	line->value[COLUMN_CPU_SELF] = tally->cpu_self;
+	double n = (double)tally->timed, variance = spread_variance(&tally->time) * (n - 1) / n;
+	line->value[COLUMN_MIN] = tally->time.min;
+	line->value[COLUMN_AVG] = tally->sum / tally->timed;
+	line->value[COLUMN_DEVIATION] = (uint64_t)(sqrt(variance) + 0.5);
+	line->value[COLUMN_P50] = spread_percentile(&tally->time, 50);
+	line->value[COLUMN_P90] = spread_percentile(&tally->time, 90);
+	line->value[COLUMN_P99] = spread_percentile(&tally->time, 99);
+	line->value[COLUMN_P999] = spread_percentile(&tally->time, 99.9);
+	line->value[COLUMN_MAX] = tally->time.max;
+	line->value[COLUMN_SELF_AVG] = tally->self / tally->timed;
+	if (tally->own.values)
+		line->value[COLUMN_SELF_P50] = spread_percentile(&tally->own, 50);
+}
+
+void tallies_free(struct tallies *tallies)
+{
+	for (uint32_t i = 1; i < tallies->used; i++) {
+		spread_free(&tallies->tally[i].time);
+		spread_free(&tallies->tally[i].own);
+	}
+	free(tallies->tally);
+	free(tallies->hash);
+	*tallies = (struct tallies){ 0 };
+}
