@@ -9,7 +9,7 @@ dist_man_MANS += doc/xaudit-dump.1 doc/xaudit-info.1 doc/xaudit-replay.1 doc/xau
 dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-outliers.1 doc/xaudit-slow.1 doc/xaudit-stacks.1
 
 # What programs call.
-dist_man_MANS += doc/xaudit-api.3 doc/xaudit-xray.3
+dist_man_MANS += doc/xaudit-api.3 doc/xaudit-read.3 doc/xaudit-xray.3
 
 # Examples of libxaudit-read.
 exampledir = $(docdir)/examples

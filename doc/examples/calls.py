@@ -13,7 +13,8 @@ Function = struct(object=POINTER(Object), name=c_char_p, offset=c_uint64, number
 Call = struct(parent=c_void_p, function=POINTER(Function), process=c_void_p, tid__stack__depth__recursion=c_uint32,
     start__end=c_uint64, how__reserved=c_uint32, self__children__total__cpu__cpu_self=c_uint64, user=c_uint64 * 2)
 Item = struct(what=c_int, tid=c_uint32, process=c_void_p, call=POINTER(Call), function=POINTER(Function),
-    thread=c_char_p, time__count=c_uint64, type=c_char_p, type_number__data_size=c_uint32, data=c_void_p)
+    thread=c_char_p, time__count=c_uint64, type=c_char_p, type_number__data_size=c_uint32, data=c_void_p,
+    reserved=c_uint64 * 4)
 Options = struct(size=c_size_t, enters__customs__losses__counted=c_int, tid=c_uint32, start__end=c_uint64,
     process=c_void_p)
 Error = struct(why__number=c_int, offset__more=c_uint64, file=ctypes.c_char * 256, text=ctypes.c_char * 1024)

@@ -124,6 +124,12 @@ bounded 60 "$tmp/calls" "$tmp/nothing" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 can't open the trace $tmp/nothing: No such file or directory; \
 \`xaudit record COMMAND\` makes one" 'what is not there is told in a line'
 
+# The example of the manual: as it stands there.
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd -literal/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;};}' "$top_srcdir/doc/xaudit-read.3" \
+	>"$tmp/manual.c"
+$CC -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$tmp/manual" "$tmp/manual.c" $flags 2>"$tmp/err"
+is "$(bounded 60 "$tmp/manual" "$tmp/small" 2>&1)" 'outer, called by nobody: 666667 ns' 'the example of the manual'
+
 # The example in Python has its structures by hand.
 if command -v python3 >/dev/null; then
 	cat >"$tmp/sizes.c" <<'END'

@@ -62,6 +62,7 @@ struct xaudit_read_event {
 	uint32_t type_number; /* in its process */
 	uint32_t data_size;
 	const void *data;     /* of CUSTOM, a zero follows. Until the next event */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct xaudit_read_events_options {

@@ -22,8 +22,9 @@
  * async-signal-safe. Names are as the trace has them: they may hold any byte but NUL, so escape what you show.
  *
  * Pointers to structures are valid until what they were asked of is closed, if nothing else is said. Structures grow
- * at their end in later versions; those that a caller makes begin with `size`, which it sets to sizeof the structure,
- * and all else that it does not use is 0. Times are ns on CLOCK_MONOTONIC of the host that recorded, spans are ns.
+ * at their end in later versions, but for errors, items and events, which keep their size; those that a caller fills
+ * in begin with `size`, which it sets to sizeof the structure, and all else that it does not use is 0. Times are ns on
+ * CLOCK_MONOTONIC of the host that recorded, spans are ns.
  *
  * All since 0.1.
  */
@@ -223,6 +224,7 @@ struct xaudit_read_item {
 	uint32_t type_number; /* of CUSTOM, in its process */
 	uint32_t data_size;
 	const void *data;     /* of CUSTOM: until the next call of xaudit_read_next_call() */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct xaudit_read_calls_options {
