@@ -9,7 +9,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
-	t/unit/sample.t t/unit/sched_read.t \
+	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
 	t/unit/stub.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
@@ -165,6 +165,9 @@ t_unit_step_t_LDADD = t/lib/libcore.la
 
 t_unit_stub_t_SOURCES = t/unit/stub.c
 t_unit_stub_t_LDADD = t/lib/libcore.la
+
+t_unit_record_sched_t_SOURCES = t/unit/record_sched.c tool/record/sched.h tool/record/sched_file.c
+t_unit_record_sched_t_LDADD = tool/read/libread.la
 
 t_unit_sched_read_t_SOURCES = t/unit/sched_read.c
 t_unit_sched_read_t_LDADD = tool/read/libread.la

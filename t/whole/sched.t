@@ -74,6 +74,15 @@ eight() {
 	ok 'it took longer than that' test "$(of mixed total_ns)" -gt $(($(of mixed cpu_ns) + 160 * 9900000))
 	like "$("$XAUDIT" info d)" '^Switches +[0-9]+ off processors, [0-9]+ of them preempted$' \
 		'info tells how many switches there are'
+	is "$("$XAUDIT" stacks --sort=waiting --format=json d | jq -r '.stacks[0].frames[0].function'),$(
+		"$XAUDIT" stacks --sort=cpu --format=json d | jq -r '.stacks[0].frames[0].function')" \
+		"$(if [ "$(of waiting total_ns)" -gt $(($(of working total_ns) - $(of working cpu_ns))) ]; then
+			echo waiting
+		else
+			echo working
+		fi),working" 'stacks tell what waits from what works'
+	ok 'the longest call worked, and waited' test "$("$XAUDIT" slow --format=json -n 1 mixed d | jq '.slow[0] |
+		.cpu_ns >= 9900000 and .waiting_ns >= 9900000 and .cpu_ns + .waiting_ns == .time_ns')" = true
 	ok 'waiting took nearly nothing of a processor' test "$(of waiting cpu_ns)" -lt $(($(of working cpu_ns) / 100))
 	ok 'what it did itself is the rest' test "$(of mixed cpu_self_ns)" -eq \
 		$(($(of mixed cpu_ns) - $(of waiting cpu_ns) - $(of working cpu_ns))) -o \
@@ -124,7 +133,7 @@ clocks() {
 	report d/p*
 	as_true mixed 'a process of the trace that is opened alone has them, too'
 }
-switches 9 eight
+switches 11 eight
 switches 6 others
 switches 2 migrations
 switches 2 clocks
@@ -218,6 +227,22 @@ for number in 1 13 38; do
 		"$(printf '%s\n' "$info" | jq '[.processes[0] | .cpu_ns >= (.cpu_threads | map(.cpu_ns) | add),
 			(.cpu_threads | map(select(.cpu_ns > 20000000)) | length >= 2)] | all')" = true
 done
+
+# ---- where the sysctl refuses ----
+# A namespace in which that file says 3, and a filter that does what the kernel does then.
+echo 3 >paranoid
+if unshare -m mount --bind paranoid /proc/sys/kernel/perf_event_paranoid 2>/dev/null; then
+	status=0
+	bounded 60 unshare -m sh -c 'mount --bind paranoid /proc/sys/kernel/perf_event_paranoid; exec "$@"' sh \
+		./sched refuse 13 "$XAUDIT" record -o "$tmp/r" --sched -k patchable -- ./sched short 1 1000 \
+		>out 2>err || status=$?
+	is "$status $(cat err)" "0 xaudit record: the kernel refuses context switches (kernel.perf_event_paranoid is \
+3), so --sched has only what each thread ran in all; \`sysctl kernel.perf_event_paranoid=2\`, or CAP_PERFMON, would \
+give them" 'what would give more'
+	like "$("$XAUDIT" info r)" '\(Permission denied; kernel.perf_event_paranoid was 3\)$' 'info tells, too'
+else
+	skip 2 'there are no mounts of its own here'
+fi
 
 # ---- without a trace ----
 status=0

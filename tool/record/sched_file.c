@@ -76,7 +76,11 @@ int sched_file_begin(int fd)
 	};
 
 	file.fd = fd;
+	file.error = 0;
+	file.failing = file.ends_known = false;
 	file.at = sizeof(head);
+	file.known = 0;
+	file.count = 0;
 	return write_at(&head, sizeof(head), 0) ? 0 : file.error;
 }
 
