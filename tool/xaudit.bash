@@ -107,8 +107,8 @@ _xaudit()
 		;;
 	report)
 		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --event-end='
-		options+=' --event-format= --diff --tid= --from= --to= --format= --pid= --color= --no-demangle'
-		options+=' --no-pager --help'
+		options+=' --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
+		options+=' --no-demangle --no-pager --help'
 		;;
 	replay) options='--tid= --depth= --pid= --color= --no-demangle --no-pager --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
@@ -186,7 +186,7 @@ _xaudit()
 		;;
 	--color) options='always never auto' ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
-		--callers | --callees | --hist | --by-event | --event-end)
+		-j | --jobs | --callers | --callees | --hist | --by-event | --event-end)
 		return
 		;;
 	*)

@@ -326,4 +326,80 @@ for question in --callers=inner --callees=bar --by-event=request; do
 		"$(case $question in *inner | *bar) echo 2 ;; *) echo 4 ;; esac)" "$question takes --from"
 done
 is "$(ask hist --hist=outer --from=1 --to=2 | jq '.functions[].calls')" 150 'so does --hist'
+
+# ---- all views have the same numbers ----
+
+# Two threads of random calls: ends of calls further out, jumps, unwound calls, entries only, losses, calls that are
+# open at the end, functions of two libraries, and events.
+awk -v head="$head" '
+function random(n) {
+	seed = (seed * 1103515245 + 12345) % 2147483648
+	return int(seed / 65536) % n
+}
+BEGIN {
+	seed = 7
+	print head
+	split("exit tail unwind exit exit", end, " ")
+	for (thread = 100; thread < 102; thread++) {
+		time = 1000
+		depth = 0
+		print "thread " thread " t"
+		for (i = 0; i < 3000; i++) {
+			time += 1 + random(50)
+			what = random(100)
+			if (what < 48) {
+				open[++depth] = 1 + random(4)
+				print "entry " open[depth] " " time
+			} else if (what < 90 && depth) {
+				print end[1 + random(5)] " " open[depth--] " " time
+			} else if (what < 93 && depth) {
+				depth = 1 + random(depth)
+				print "exit " open[depth--] " " time
+			} else if (what < 96) {
+				print "point " 1 + random(4) " " time
+			} else if (what < 98) {
+				print "custom 16 " time " =" substr("abc", 1 + random(3), 1)
+			} else if (what < 99) {
+				print "lost 3\nchunk " time
+				depth = 0
+			}
+		}
+	}
+}' | made random
+members='{function, library, calls, total_ns, self_ns, min_ns, p50_ns, p99_ns, max_ns}'
+cd "$tmp" || bail 'no temporary folder'
+ask random >all.json
+ask random --by=library >libraries.json
+ask random --by=thread >threads.json
+is "$(jq '[.functions[].calls] | add > 1000' all.json) $(jq '.lost > 20 and .unfinished > 20' all.json)" 'true true' \
+	'there are calls of all kinds'
+is "$(ask random --callers='*' | jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort')" \
+	"$(jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort' all.json)" \
+	'--callers has the numbers of report for each function'
+is "$(ask random --callers='*' | jq -c '[.functions[] | {function, calls: ([.callers[].calls] | add),
+	total_ns: ([.callers[].total_ns] | add), self_ns: ([.callers[].self_ns] | add)}] | sort')" \
+	"$(jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort' all.json)" 'its callers add up to them'
+is "$(ask random --callees='*' | jq -c '[.functions[] | .function as $f | .callees[] |
+	{from: $f, to: .function, calls, total_ns, self_ns, p50_ns}] | sort')" \
+	"$(ask random --callers='*' | jq -c '[.functions[] | .function as $f | .callers[] | select(.function) |
+	{from: .function, to: $f, calls, total_ns, self_ns, p50_ns}] | sort')" 'callers and callees are the same pairs'
+is "$(ask random --by-event=nothing --by=function | jq -c "[.rows[] | $members] | sort")" \
+	"$(jq -c "[.functions[] | $members] | sort" all.json)" '--by-event without events has the lines of report'
+is "$(ask random --by-event=nothing --by=library | jq -c "[.rows[] | $members] | sort")" \
+	"$(jq -c "[.libraries[] | $members] | sort" libraries.json)" 'and by library those by library'
+is "$(ask random --by-event=nothing | jq -c '.rows[] | [.calls, .total_ns, .self_ns]')" \
+	"$(jq -c '.threads | [([.[].calls] | add), ([.[].total_ns] | add), ([.[].self_ns] | add)]' threads.json)" \
+	'and alone, those of all threads'
+is "$(ask random --by-event=request --by=function | jq -c '[.rows | group_by(.function)[] |
+	{f: .[0].function, calls: ([.[].calls] | add), self: ([.[].self_ns] | add)}]')" \
+	"$(jq -c '[.functions | sort_by(.function)[] | {f: .function, calls, self: .self_ns}]' all.json)" \
+	'values of events split calls and self times, and nothing else'
+is "$(bounded 60 "$XAUDIT" report --diff --format=json "$tmp/random" "$tmp/random" |
+	jq -c '[.functions[] | {function, library} + .new] | map('"$members"') | sort')" \
+	"$(jq -c "[.functions[] | $members] | sort" all.json)" 'so has --diff'
+is "$(ask random --jobs=1)" "$(ask random --jobs=4)" 'and the number of threads that read does not matter'
+sums='{lost, unfinished, counted, no_end, orphans, overwritten_chunks, crash_signal}'
+for question in '--callers=*' '--callees=*' '--hist=*' --by-event=request; do
+	is "$(ask random "$question" | jq -c "$sums")" "$(jq -c "$sums" all.json)" "$question tells what it leaves out"
+done
 done_testing

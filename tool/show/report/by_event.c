@@ -78,7 +78,8 @@ static uint32_t value_of(struct by_event *by, const struct xaudit_read_item *ite
 	size_t size = item->data_size <= TRACE_CUSTOM_MAX ? item->data_size : TRACE_CUSTOM_MAX;
 	char *text;
 
-	memcpy(data, item->data, size);
+	if (size)
+		memcpy(data, item->data, size);
 	data[size] = '\0';
 	text = by->field ? event_format_value(by->format, by->field, data, size) : event_value(data, size);
 	if (!text)

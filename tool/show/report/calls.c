@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/memory.h"
 #include "tool/show/report/report.h"
+#include "tool/show/term/progress.h"
 #include "tool/tool.h"
 
 static void each_of(struct report *report, const struct report_calls *calls, uint32_t trace)
@@ -18,6 +19,8 @@ static void each_of(struct report *report, const struct report_calls *calls, uin
 	};
 	struct xaudit_read_calls *cursor = memory_need(xaudit_read_calls(report->trace[trace], &options, NULL));
 	struct xaudit_read_item item;
+	uint64_t done, all;
+	uint32_t count = 0;
 
 	if (calls->begin)
 		calls->begin(calls->user, trace);
@@ -25,7 +28,12 @@ static void each_of(struct report *report, const struct report_calls *calls, uin
 		if (item.what == XAUDIT_READ_FAILED)
 			memory_failed();
 		calls->take(calls->user, &item);
+		if (++count & 0xffff)
+			continue;
+		xaudit_read_calls_done(cursor, &done, &all);
+		progress(done, all);
 	}
+	progress_end();
 	left_add_calls(&report->left, xaudit_read_calls_sums(cursor));
 	xaudit_read_calls_close(cursor);
 }

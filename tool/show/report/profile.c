@@ -9,7 +9,14 @@
 #include "tool/memory.h"
 #include "tool/show/event_text.h"
 #include "tool/show/report/report.h"
+#include "tool/show/term/progress.h"
 #include "tool/tool.h"
+
+static void show_progress(void *user, uint64_t done, uint64_t all)
+{
+	(void)user;
+	progress(done, all);
+}
 
 struct xaudit_read_profile *report_count(struct report *report, int by)
 {
@@ -20,10 +27,13 @@ struct xaudit_read_profile *report_count(struct report *report, int by)
 		.tid = report->tid,
 		.from = report->from,
 		.to = report->to,
+		.jobs = report->jobs ? report->jobs : XAUDIT_READ_ALL_CPUS,
+		.progress = show_progress,
 	};
 	struct xaudit_read_profile *profile =
 		memory_need(xaudit_read_profile(report->trace, report->traces, &options, NULL));
 
+	progress_end();
 	left_add_profile(&report->left, xaudit_read_profile_info(profile));
 	return profile;
 }

@@ -61,6 +61,8 @@ static const struct options_row rows[] = {
 	SPAN("from", "only calls that began so long after the start of the\n"
 		"trace, or later: in seconds, or as 10ms, 3us", from),
 	SPAN("to", "only calls that began before that", to),
+	{ 'j', "jobs", "N", "so many threads read; default: one per processor", .take = options_number,
+		.most = 1024, .at = offsetof(struct report, jobs), .allowed = "a number from 1 to 1024" },
 	SHOW_FORMAT("table or json", "table (default) or json"),
 	SHOW_ROWS
 };

@@ -35,6 +35,7 @@ struct report {
 	bool apart, diff;
 	struct report_columns columns;
 	uint32_t tid;
+	uint32_t jobs; /* 0: one per processor */
 	uint64_t from, to; /* ns after the start of each trace */
 	const char *callers, *callees, *hist; /* patterns of functions */
 	const char *by_event, *event_end;
