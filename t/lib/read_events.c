@@ -34,8 +34,8 @@ static void print_call(const struct xaudit_read_call *call)
 static void print(const struct xaudit_read_event *event)
 {
 	const char *about = event->function ? event->function->name :
-		event->object		    ? event->object->path :
 		event->change		    ? event->change->word :
+		event->object		    ? event->object->path :
 					      event->type;
 
 	printf("%" PRIu64 " %" PRIu32 " %s", event->time, event->tid, word[event->what]);

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/trace.h"
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/json.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/merge.h"
 
 struct dump {
 	struct show_options options;
@@ -18,99 +18,59 @@ struct dump {
 	struct event_formats formats;
 };
 
-static const char *word(enum read_merge_type type)
+static const char *word(int what)
 {
-	switch (type) {
-	case READ_MERGE_ENTRY:
-	case READ_MERGE_POINT:
-		return "entry";
-	case READ_MERGE_EXIT:
-		return "exit";
-	case READ_MERGE_TAIL:
-		return "tail";
-	case READ_MERGE_UNWIND:
-		return "unwind";
-	case READ_MERGE_LOST:
-		return "lost";
-	case READ_MERGE_LOAD:
-		return "load";
-	case READ_MERGE_UNLOAD:
-		return "unload";
-	case READ_MERGE_CHANGE:
-		return "change";
-	case READ_MERGE_CRASH:
-		return "crash";
-	case READ_MERGE_CUSTOM:
-		return "custom";
-	case READ_MERGE_OVERWRITTEN:
-		return "gap";
-	case READ_MERGE_STACK:
-	case READ_MERGE_PART:
-		return "stack";
-	case READ_MERGE_THREAD:
-		break;
-	}
-	return "thread";
+	static const char *const words[] = {
+		[XAUDIT_READ_EVENT_ENTRY] = "entry",
+		[XAUDIT_READ_EVENT_EXIT] = "exit",
+		[XAUDIT_READ_EVENT_TAIL] = "tail",
+		[XAUDIT_READ_EVENT_UNWIND] = "unwind",
+		[XAUDIT_READ_EVENT_POINT] = "entry",
+		[XAUDIT_READ_EVENT_CUSTOM] = "custom",
+		[XAUDIT_READ_EVENT_LOAD] = "load",
+		[XAUDIT_READ_EVENT_UNLOAD] = "unload",
+		[XAUDIT_READ_EVENT_CHANGE] = "change",
+		[XAUDIT_READ_EVENT_LOST] = "lost",
+		[XAUDIT_READ_EVENT_GONE] = "gap",
+		[XAUDIT_READ_EVENT_CRASH] = "crash",
+		[XAUDIT_READ_EVENT_STACK] = "stack",
+		[XAUDIT_READ_EVENT_PART] = "stack",
+	};
+
+	return words[what];
 }
 
-/* What an event is about: both formats show the same. */
-struct about {
-	const char *function; /* NULL: none */
-	const char *library;  /* NULL: none */
-	uint64_t address;
-	bool has_address;
-	char buf[320];
-};
-
-static void find_function(struct about *about, struct read_merge_source *source, const struct read_function *function)
+/* ENTRY to POINT */
+static bool is_of_call(const struct xaudit_read_event *event)
 {
-	struct read_object *object = function ? read_process_object(source->process, function->object) : NULL;
-
-	about->function = read_function_name(source->process, function, about->buf, sizeof(about->buf));
-	about->library = read_object_path(object);
-	const struct read_load *load = object ? read_merge_load_of(source, object) : NULL;
-	if (load) {
-		about->address = load->base + function->offset;
-		about->has_address = true;
-	}
+	return event->what >= XAUDIT_READ_EVENT_ENTRY && event->what <= XAUDIT_READ_EVENT_POINT;
 }
 
-static void find_about(struct about *about, struct read_merge_source *source, const struct read_merge_event *event)
+static bool is_throttled(const struct xaudit_read_event *event)
 {
-	const struct read_change *change;
-
-	about->function = about->library = NULL;
-	about->has_address = false;
-	switch (event->type) {
-	case READ_MERGE_LOST:
-	case READ_MERGE_THREAD:
-	case READ_MERGE_CRASH:
-	case READ_MERGE_CUSTOM:
-	case READ_MERGE_OVERWRITTEN:
-	case READ_MERGE_STACK:
-	case READ_MERGE_PART:
-		return;
-	case READ_MERGE_CHANGE:
-		change = read_merge_change(source, event);
-		if (change->what == TRACE_CHANGE_THROTTLED)
-			find_function(about, source, change_function(source->process, change));
-		return;
-	case READ_MERGE_LOAD:
-	case READ_MERGE_UNLOAD:
-		about->library = read_object_path(event->object);
-		about->address = event->base;
-		about->has_address = true;
-		return;
-	default:
-		find_function(about, source, read_merge_function(source, event));
-	}
+	return event->what == XAUDIT_READ_EVENT_CHANGE && event->change->what == TRACE_CHANGE_THROTTLED;
 }
 
-static void print_change_json(const struct read_change *change)
+/* What an event is about: both formats show the same. NULL: of no function. */
+static const char *function_of(const struct xaudit_read_event *event)
 {
-	printf(",\"change\":\"%s\"", read_change_word(change->what));
+	if (is_throttled(event))
+		return event->change->function ? event->change->function->name : "[unknown]";
+	return event->function ? event->function->name : NULL;
+}
+
+static const char *library_of(const struct xaudit_read_event *event)
+{
+	if (event->object)
+		return event->object->path;
+	return is_throttled(event) ? "[unknown]" : NULL;
+}
+
+static void print_change_json(const struct xaudit_read_change *change)
+{
+	printf(",\"change\":\"%s\"", change->word);
 	if (change->what == TRACE_CHANGE_MODE)
-		printf(",\"mode\":\"%s\"", read_mode_word(change->value));
+		printf(",\"mode\":\"%s\"", xaudit_read_mode_word(change->value));
 	else
 		printf(",\"value\":%" PRIu64, change->value);
 	if (*change->text) {
@@ -119,147 +79,145 @@ static void print_change_json(const struct read_change *change)
 	}
 }
 
-static void print_custom_json(
-	const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
+static void print_custom_json(const struct dump *dump, const struct xaudit_read_event *event)
 {
-	const char *name = read_process_type_now(source->process, event->id);
-	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, event->type, event->type_number);
 
 	printf(",\"type\":");
-	json_string(stdout, name);
-	printf(",\"type_number\":%" PRIu32 ",\"size\":%" PRIu64 ",\"data\":\"", event->id, event->count);
-	event_base64(stdout, event->data, event->count);
+	json_string(stdout, event->type);
+	printf(",\"type_number\":%" PRIu32 ",\"size\":%" PRIu32 ",\"data\":\"", event->type_number, event->data_size);
+	event_base64(stdout, event->data, event->data_size);
 	putchar('"');
 	if (format) {
 		putchar(',');
-		event_format_json(stdout, format, event->data, event->count);
+		event_format_json(stdout, format, event->data, event->data_size);
 	}
 }
 
-static void print_custom(
-	const struct dump *dump, struct read_merge_source *source, const struct read_merge_event *event)
+static void print_custom(const struct dump *dump, const struct xaudit_read_event *event)
 {
-	const char *name = read_process_type_now(source->process, event->id);
-	const struct event_format *format = event_format_find(&dump->formats, name, event->id);
+	const struct event_format *format = event_format_find(&dump->formats, event->type, event->type_number);
 
 	printf("  %s", dump->color->name);
-	event_type(stdout, name, event->id);
+	event_type(stdout, event->type, event->type_number);
 	printf("%s  ", dump->color->off);
 	if (format)
-		event_format_text(stdout, format, event->data, event->count);
+		event_format_text(stdout, format, event->data, event->data_size);
 	else
-		event_text(stdout, event->data, event->count, SIZE_MAX);
-	printf("  %s%" PRIu64 " bytes%s\n", dump->color->dim, event->count, dump->color->off);
+		event_text(stdout, event->data, event->data_size, SIZE_MAX);
+	printf("  %s%" PRIu32 " bytes%s\n", dump->color->dim, event->data_size, dump->color->off);
 }
 
-static void print_json(const struct dump *dump, const struct about *about, struct read_merge_source *source,
-	const struct read_merge_event *event)
+static void print_json(const struct dump *dump, const struct xaudit_read_event *event)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
-		word(event->type));
-	json_string(stdout, about->function);
-	names_json(stdout, about->function);
+		word(event->what));
+	json_string(stdout, function_of(event));
+	names_json(stdout, function_of(event));
 	printf(",\"library\":");
-	json_string(stdout, about->library);
-	if (about->has_address)
-		printf(",\"address\":\"0x%" PRIx64 "\"", about->address);
+	json_string(stdout, library_of(event));
+	if (event->address != XAUDIT_READ_UNKNOWN)
+		printf(",\"address\":\"0x%" PRIx64 "\"", event->address);
 	else
 		printf(",\"address\":null");
-	if (event->type == READ_MERGE_POINT)
+	if (event->what == XAUDIT_READ_EVENT_POINT)
 		printf(",\"return\":false");
-	if (event->stack)
+	if (is_of_call(event) && event->stack)
 		printf(",\"stack\":%" PRIu32, event->stack);
-	if (event->type == READ_MERGE_LOST)
+	if (event->what == XAUDIT_READ_EVENT_LOST)
 		printf(",\"count\":%" PRIu64, event->count);
-	if (event->type == READ_MERGE_CRASH)
-		printf(",\"signal\":%" PRIu64, event->count);
-	if (event->type == READ_MERGE_OVERWRITTEN)
+	if (event->what == XAUDIT_READ_EVENT_CRASH)
+		printf(",\"signal\":%d", event->signal);
+	if (event->what == XAUDIT_READ_EVENT_GONE)
 		printf(",\"overwritten_chunks\":%" PRIu64, event->count);
-	if (event->type == READ_MERGE_CHANGE)
-		print_change_json(read_merge_change(source, event));
-	if (event->type == READ_MERGE_CUSTOM)
-		print_custom_json(dump, source, event);
+	if (event->what == XAUDIT_READ_EVENT_CHANGE)
+		print_change_json(event->change);
+	if (event->what == XAUDIT_READ_EVENT_CUSTOM)
+		print_custom_json(dump, event);
 	puts("}");
 }
 
-static void print_text(const struct dump *dump, const struct about *about, struct read_merge_source *source,
-	const struct read_merge_event *event)
+static void print_text(const struct dump *dump, const struct xaudit_read_event *event)
 {
 	const struct show_colors *color = dump->color;
+	const char *function = function_of(event), *library = library_of(event);
 
 	printf("%" PRIu64 ".%09u  %7" PRIu32 "  %-6s", event->time / 1000000000, (unsigned)(event->time % 1000000000),
-		event->tid, word(event->type));
-	if (about->has_address)
-		printf("  0x%012" PRIx64, about->address);
+		event->tid, word(event->what));
+	if (event->address != XAUDIT_READ_UNKNOWN)
+		printf("  0x%012" PRIx64, event->address);
 	else
 		printf("  %14s", "-");
-	if (event->type == READ_MERGE_LOST)
+	if (event->what == XAUDIT_READ_EVENT_LOST)
 		printf("  %s%" PRIu64 " events%s", color->warn, event->count, color->off);
-	if (event->type == READ_MERGE_CRASH)
-		printf("  %sends by signal %" PRIu64 "%s", color->warn, event->count, color->off);
-	if (event->type == READ_MERGE_OVERWRITTEN)
+	if (event->what == XAUDIT_READ_EVENT_CRASH)
+		printf("  %sends by signal %d%s", color->warn, event->signal, color->off);
+	if (event->what == XAUDIT_READ_EVENT_GONE)
 		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
-	if (event->type == READ_MERGE_STACK || event->type == READ_MERGE_PART) {
+	if (event->what == XAUDIT_READ_EVENT_STACK || event->what == XAUDIT_READ_EVENT_PART) {
 		printf("  %s", color->name);
-		event_stack(stdout, event->id);
+		event_stack(stdout, event->stack);
 		fputs(color->off, stdout);
 	}
-	if (event->type == READ_MERGE_PART)
+	if (event->what == XAUDIT_READ_EVENT_PART)
 		printf("  with what is open, but for %" PRIu64 " calls", event->count);
-	if (event->type == READ_MERGE_CHANGE) {
+	if (event->what == XAUDIT_READ_EVENT_CHANGE) {
 		printf("  %s", color->warn);
-		change_print(stdout, source->process, read_merge_change(source, event));
+		show_change(stdout, event->change);
 		printf("%s\n", color->off);
 		return;
 	}
-	if (event->type == READ_MERGE_CUSTOM) {
-		print_custom(dump, source, event);
+	if (event->what == XAUDIT_READ_EVENT_CUSTOM) {
+		print_custom(dump, event);
 		return;
 	}
-	if (about->function) {
+	if (function) {
 		printf("  %s", color->name);
-		names_print(stdout, about->function);
+		names_print(stdout, function);
 		printf("%s", color->off);
 	}
-	if (about->library) {
+	if (library) {
 		printf("  %s", color->dim);
-		tool_text(stdout, about->library);
+		tool_text(stdout, library);
 		printf("%s", color->off);
 	}
-	puts(event->type == READ_MERGE_POINT ? "  entry only" : "");
+	puts(event->what == XAUDIT_READ_EVENT_POINT ? "  entry only" : "");
 }
 
-static void dump_all(const struct dump *dump, struct read_folder *folder)
+/* Events that only tell replay where a tree ends; here each event has its tid, and in JSON its stack. */
+static bool is_told(const struct dump *dump, const struct xaudit_read_event *event)
 {
-	struct read_merge_source *source;
-	struct read_merge_event event;
-	struct about about;
-	struct read_merge merge;
+	switch (event->what) {
+	case XAUDIT_READ_EVENT_THREAD:
+	case XAUDIT_READ_EVENT_UNFINISHED:
+		return false;
+	case XAUDIT_READ_EVENT_GONE:
+		return event->count;
+	case XAUDIT_READ_EVENT_STACK: /* a thread's first stack need not be told */
+	case XAUDIT_READ_EVENT_PART:
+		return !dump->options.json && !event->first;
+	default:
+		return true;
+	}
+}
+
+static void dump_all(const struct dump *dump, struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_events *events;
+	struct xaudit_read_event event;
 
 	if (!dump->options.json)
-		show_say_coarse(folder, "# ");
-	if (!read_merge_open(&merge, folder, NULL))
-		return;
-	while (!show_output_broken() && (source = read_merge_next(&merge, &event))) {
-		if (event.type == READ_MERGE_THREAD)
-			source->user = NULL;
-		/* These events only tell replay where a tree ends; here each event has its tid. */
-		if (event.type == READ_MERGE_THREAD || (event.type == READ_MERGE_OVERWRITTEN && !event.count))
+		show_say_coarse_trace(trace, "# ");
+	events = xaudit_read_events(trace, NULL, NULL);
+	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
+		if (!is_told(dump, &event))
 			continue;
-		/* In JSON each event has its stack; a thread's first stack need not be told. */
-		bool begins = event.type == READ_MERGE_STACK && !source->user;
-		if (event.type == READ_MERGE_STACK || event.type == READ_MERGE_PART) {
-			source->user = source;
-			if (dump->options.json || begins)
-				continue;
-		}
-		find_about(&about, source, &event);
 		if (dump->options.json)
-			print_json(dump, &about, source, &event);
+			print_json(dump, &event);
 		else
-			print_text(dump, &about, source, &event);
+			print_text(dump, &event);
 	}
-	read_merge_close(&merge);
+	xaudit_read_events_close(events);
 }
 
 static bool take_event_format(const struct options_given *given)
@@ -298,11 +256,11 @@ int dump_main(int argc, char **argv)
 	int status = show_begin(&dump.options, &syntax, argc, argv);
 
 	if (status < 0) {
-		struct read_folder *folder = show_open(dump.options.dir, dump.options.pid);
+		struct xaudit_read_trace *trace = show_trace(dump.options.dir, dump.options.pid);
 		dump.color = show_colors(&dump.options);
-		if (folder)
-			dump_all(&dump, folder);
-		status = folder ? show_end(folder) : TOOL_FAILED;
+		if (trace)
+			dump_all(&dump, trace);
+		status = trace ? show_end_trace(trace) : TOOL_FAILED;
 	}
 	event_format_free(&dump.formats);
 	return status;

@@ -15,24 +15,10 @@
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
-#include "tool/read/calls.h"
-#include "tool/read/merge.h"
-#include "tool/read/stacks.h"
-
-/* A thread record's present thread; times of its calls are ns. */
-struct thread {
-	struct replay *replay;
-	struct read_merge_source *source;
-	struct read_stacks *stacks;	/* of the process */
-	struct read_stack_calls *on; /* the stack that its events are on */
-	uint32_t tid;
-};
 
 struct replay {
 	struct show_options options;
 	const struct show_colors *color;
-	struct read_merge merge;
-	struct read_stacks *stacks; /* of each process of the folder */
 	uint32_t tid; /* 0: all */
 	uint32_t depth;
 };
@@ -54,321 +40,198 @@ static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t
 }
 
 /* Returns what stands behind the name of a call. */
-static const char *print_name(const struct replay *r, struct read_process *process, uint32_t id)
+static const char *print_name(const struct replay *r, const struct xaudit_read_function *function)
 {
-	char buf[320];
-	const char *name = read_function_name(process, read_process_function(process, id), buf, sizeof(buf));
-
 	fputs(r->color->name, stdout);
-	names_print(stdout, name);
+	names_print(stdout, function->name);
 	fputs(r->color->off, stdout);
-	return names_call(name);
+	return names_call(function->name);
 }
 
 /* ---- calls ---- */
 
-static size_t depth_now(const struct thread *thread)
-{
-	return read_calls_depth(&thread->on->calls);
-}
-
 /* How the call ended, as a phrase; NULL: it returned. */
-static const char *phrase(enum read_call_end how)
+static const char *phrase(uint32_t how)
 {
-	return how == READ_CALL_JUMPED ? "tail call" : how == READ_CALL_RETURNED ? NULL : "unwound";
+	return how == XAUDIT_READ_JUMPED ? "tail call" : how == XAUDIT_READ_RETURNED ? NULL : "unwound";
 }
 
-/* The line of a call that has lines in it, or what remains of one. */
-static void print_open(const struct thread *thread, uint32_t id, size_t depth)
+static bool is_leaf(const struct xaudit_read_call *call)
 {
-	const struct replay *r = thread->replay;
+	return call->how == XAUDIT_READ_RETURNED || call->how == XAUDIT_READ_JUMPED || call->how == XAUDIT_READ_UNWOUND;
+}
 
-	if (!wanted(r, thread->tid, depth))
+/* A call: as a whole if nothing is in it, else its first line. */
+static void print_entry(const struct replay *r, const struct xaudit_read_event *event)
+{
+	const struct xaudit_read_call *call = event->call;
+
+	if (!is_leaf(call)) {
+		begin_line(r, UINT64_MAX, event->tid, event->depth);
+		printf("%s {\n", print_name(r, event->function));
 		return;
-	begin_line(r, UINT64_MAX, thread->tid, depth);
-	printf("%s {\n", print_name(r, thread->source->process, id));
+	}
+	begin_line(r, call->end - call->start, event->tid, event->depth);
+	fputs(print_name(r, event->function), stdout);
+	if (phrase(call->how))
+		printf("; %s/* %s */%s\n", r->color->dim, phrase(call->how), r->color->off);
+	else
+		puts(";");
 }
 
-static void enter(void *user, struct read_call *call, size_t at)
+/* The calls that end, the innermost one first. */
+static void print_ends(const struct replay *r, const struct xaudit_read_event *event)
 {
-	const struct thread *thread = user;
+	const struct xaudit_read_call *call = event->call;
+	uint32_t depth = event->depth;
 
-	(void)at;
-	print_open(thread, call->id, (size_t)(call - thread->on->calls.frame) - 1);
+	for (uint32_t i = 0; i < event->ends; i++, call = call->parent) {
+		if (!wanted(r, event->tid, --depth))
+			continue;
+		begin_line(r, call->end - call->start, event->tid, depth);
+		printf("} %s/* ", r->color->dim);
+		print_name(r, call->function);
+		printf("%s%s%s */%s\n", r->color->dim, phrase(call->how) ? ": " : "",
+			phrase(call->how) ? phrase(call->how) : "", r->color->off);
+	}
 }
 
-static void enter_deep(void *user, uint32_t id, size_t at)
+/* An end whose call is not known. */
+static void print_orphan(const struct replay *r, const struct xaudit_read_event *event)
 {
-	const struct thread *thread = user;
-
-	(void)at;
-	if (thread->on->calls.no_memory)
-		memory_failed();
-	print_open(thread, id, READ_CALLS_MOST);
-}
-
-static void end(void *user, struct read_call *call, enum read_call_end how, uint64_t time)
-{
-	const struct thread *thread = user;
-	const struct replay *r = thread->replay;
-	size_t depth = (size_t)(call - thread->on->calls.frame) - 1;
-
-	if (!wanted(r, thread->tid, depth))
-		return;
-	begin_line(r, time - call->start, thread->tid, depth);
-	printf("} %s/* ", r->color->dim);
-	print_name(r, thread->source->process, call->id);
-	printf("%s%s%s */%s\n", r->color->dim, phrase(how) ? ": " : "", phrase(how) ? phrase(how) : "", r->color->off);
-}
-
-static void orphan(void *user, uint32_t id, uint64_t time)
-{
-	const struct thread *thread = user;
-	const struct replay *r = thread->replay;
-
-	(void)time;
-	if (!wanted(r, thread->tid, depth_now(thread)))
-		return;
-	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	begin_line(r, UINT64_MAX, event->tid, event->depth);
 	printf("%s/* end of ", r->color->dim);
-	print_name(r, thread->source->process, id);
+	print_name(r, event->function);
 	printf("%s, %s */%s\n", r->color->dim,
-		read_process_is_forked(thread->source->process) && !depth_now(thread) ?
-			"which was called before the fork" : "whose call is not in the trace",
+		!event->depth && xaudit_read_process_head(event->process)->forked
+			? "which was called before the fork" : "whose call is not in the trace",
 		r->color->off);
-}
-
-static void point(void *user, uint32_t id, uint64_t time, size_t at)
-{
-	const struct thread *thread = user;
-	const struct replay *r = thread->replay;
-
-	(void)time;
-	(void)at;
-	if (!wanted(r, thread->tid, depth_now(thread)))
-		return;
-	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
-	printf("%s; %s/* entry only */%s\n", print_name(r, thread->source->process, id), r->color->dim, r->color->off);
-}
-
-static const struct read_calls_hooks hooks = {
-	.enter = enter, .deep = enter_deep, .end = end, .point = point, .orphan = orphan,
-};
-
-/* Prints a call whose end is the next event of its thread as one line. Returns false if that is not so. */
-static bool print_leaf(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
-{
-	const struct thread *thread = source->user;
-	const struct read_merge_event *next = &source->head;
-	size_t depth = depth_now(thread);
-
-	if (event->type != READ_MERGE_ENTRY || !source->more || next->id != event->id ||
-		(next->type != READ_MERGE_EXIT && next->type != READ_MERGE_TAIL && next->type != READ_MERGE_UNWIND))
-		return false;
-	if (wanted(r, thread->tid, depth)) {
-		const char *how = phrase((enum read_call_end)next->type);
-		begin_line(r, next->time - event->time, thread->tid, depth);
-		fputs(print_name(r, source->process, event->id), stdout);
-		if (how)
-			printf("; %s/* %s */%s\n", r->color->dim, how, r->color->off);
-		else
-			puts(";");
-	}
-	read_merge_skip(&r->merge, source);
-	return true;
-}
-
-/* The calls that are open on the stack have no end. */
-static void end_stack(void *user, struct read_stack_calls *stack)
-{
-	struct thread *thread = user;
-	const struct replay *r = thread->replay;
-	size_t depth = read_calls_depth(&stack->calls);
-
-	if (depth && wanted(r, thread->tid, 0)) {
-		begin_line(r, UINT64_MAX, thread->tid, 0);
-		printf("%s/* %zu calls unfinished */%s\n", r->color->dim, depth, r->color->off);
-	}
-	read_calls_drop(&stack->calls, &hooks, thread);
-}
-
-/* The thread has no more events, or some are missing here. */
-static void end_thread(struct thread *thread)
-{
-	read_stacks_each(thread->stacks, thread, end_stack, thread);
-}
-
-/* The thread's events are on another stack from here on. */
-static void change_stack(struct thread *thread, const struct read_merge_event *event)
-{
-	const struct replay *r = thread->replay;
-	struct read_stack_calls *before = thread->on;
-	uint32_t number = before->number;
-
-	if (event->type == READ_MERGE_PART) {
-		thread->on =
-			memory_need(read_stacks_part(thread->stacks, before, event->id, event->count, thread));
-	} else {
-		read_stacks_leave(thread->stacks, before);
-		thread->on = memory_need(read_stacks_enter(thread->stacks, event->id, thread));
-	}
-	/* A thread's first stack need not be told. */
-	if (!number || number == event->id || !wanted(r, thread->tid, depth_now(thread)))
-		return;
-	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
-	printf("%s/* stack ", r->color->dim);
-	event_stack(stdout, event->id);
-	printf(" */%s\n", r->color->off);
-}
-
-/* The record's events are another thread's from here on. Other threads may go on with the stacks that have numbers. */
-static void change_thread(struct thread *thread, uint32_t tid)
-{
-	if (!thread->on->number)
-		end_stack(thread, thread->on);
-	read_stacks_leave(thread->stacks, thread->on);
-	thread->on = memory_need(read_stacks_enter(thread->stacks, 0, thread));
-	thread->tid = tid;
 }
 
 /* ---- remarks ---- */
 
-/* A remark that comes from no thread file: it is shown at the depth of the thread that it is about. */
-static size_t depth_of(const struct replay *r, const struct read_process *process, uint32_t tid)
+/* The thread's events are on another stack from here on. */
+static void print_stack(const struct replay *r, const struct xaudit_read_event *event)
 {
-	for (unsigned i = 0; i < r->merge.sources; i++) {
-		struct thread *thread = r->merge.source[i]->user;
-		if (r->merge.source[i]->process == process && thread && thread->tid == tid)
-			return depth_now(thread) < r->depth ? depth_now(thread) : r->depth;
-	}
-	return 0;
+	/* A thread's first stack need not be told. */
+	if (!event->before || event->before == event->stack)
+		return;
+	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	printf("%s/* stack ", r->color->dim);
+	event_stack(stdout, event->stack);
+	printf(" */%s\n", r->color->off);
 }
 
-static void print_remark(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
+/* A remark that comes from no thread file is shown at the depth of the thread that it is about. */
+static void print_remark(const struct replay *r, const struct xaudit_read_event *event)
 {
-	if (r->tid && r->tid != event->tid)
-		return;
-	begin_line(r, UINT64_MAX, event->tid, depth_of(r, source->process, event->tid));
-	switch (event->type) {
-	case READ_MERGE_LOST:
+	begin_line(r, UINT64_MAX, event->tid, event->depth < r->depth ? event->depth : r->depth);
+	switch (event->what) {
+	case XAUDIT_READ_EVENT_LOST:
 		printf("%s/* LOST %" PRIu64 " events */%s\n", r->color->warn, event->count, r->color->off);
 		return;
-	case READ_MERGE_CRASH:
-		printf("%s/* ends by signal %" PRIu64 " */%s\n", r->color->warn, event->count, r->color->off);
+	case XAUDIT_READ_EVENT_CRASH:
+		printf("%s/* ends by signal %d */%s\n", r->color->warn, event->signal, r->color->off);
 		return;
-	case READ_MERGE_OVERWRITTEN:
+	case XAUDIT_READ_EVENT_GONE:
 		printf("%s/* %" PRIu64 " chunks were overwritten */%s\n", r->color->warn, event->count, r->color->off);
 		return;
-	case READ_MERGE_CHANGE:
+	case XAUDIT_READ_EVENT_CHANGE:
 		printf("%s/* ", r->color->warn);
-		change_print(stdout, source->process, read_merge_change(source, event));
+		show_change(stdout, event->change);
 		printf(" */%s\n", r->color->off);
 		return;
 	default:
 		break;
 	}
-	printf("%s/* %s ", r->color->dim, event->type == READ_MERGE_LOAD ? "load" : "unload");
-	tool_text(stdout, read_object_path(event->object));
-	printf(" at 0x%" PRIx64 " */%s\n", event->base, r->color->off);
+	printf("%s/* %s ", r->color->dim, event->what == XAUDIT_READ_EVENT_LOAD ? "load" : "unload");
+	tool_text(stdout, event->object->path);
+	printf(" at 0x%" PRIx64 " */%s\n", event->address, r->color->off);
 }
 
 #define CUSTOM_LIMIT 60 /* characters of data on a line */
 
-static void print_custom(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
+static void print_custom(const struct replay *r, const struct xaudit_read_event *event)
 {
-	struct thread *thread = source->user;
-	const char *name = read_process_type_now(source->process, event->id);
-
-	if (!wanted(r, thread->tid, depth_now(thread)))
-		return;
-	begin_line(r, UINT64_MAX, thread->tid, depth_now(thread));
+	begin_line(r, UINT64_MAX, event->tid, event->depth);
 	printf("%s/* %s", r->color->dim, r->color->name);
-	event_type(stdout, name, event->id);
+	event_type(stdout, event->type, event->type_number);
 	printf("%s%s: ", r->color->off, r->color->dim);
-	event_text(stdout, event->data, event->count, CUSTOM_LIMIT);
-	printf(" (%" PRIu64 " bytes) */%s\n", event->count, r->color->off);
+	event_text(stdout, event->data, event->data_size, CUSTOM_LIMIT);
+	printf(" (%" PRIu32 " bytes) */%s\n", event->data_size, r->color->off);
 }
 
-static void take(struct replay *r, struct read_merge_source *source, const struct read_merge_event *event)
+/* The calls that are open on a stack have no end. */
+static void print_unfinished(const struct replay *r, const struct xaudit_read_event *event)
 {
-	struct thread *thread = source->user;
+	begin_line(r, UINT64_MAX, event->tid, 0);
+	printf("%s/* %" PRIu64 " calls unfinished */%s\n", r->color->dim, event->count, r->color->off);
+}
 
-	switch (event->type) {
-	case READ_MERGE_THREAD:
-		change_thread(thread, event->tid);
+static void take(const struct replay *r, const struct xaudit_read_event *event)
+{
+	bool here = wanted(r, event->tid, event->depth);
+
+	switch (event->what) {
+	case XAUDIT_READ_EVENT_ENTRY:
+		if (here)
+			print_entry(r, event);
 		break;
-	case READ_MERGE_STACK:
-	case READ_MERGE_PART:
-		change_stack(thread, event);
+	case XAUDIT_READ_EVENT_POINT:
+		if (here) {
+			begin_line(r, UINT64_MAX, event->tid, event->depth);
+			printf("%s; %s/* entry only */%s\n", print_name(r, event->function), r->color->dim,
+				r->color->off);
+		}
 		break;
-	case READ_MERGE_ENTRY:
-	case READ_MERGE_POINT:
-	case READ_MERGE_EXIT:
-	case READ_MERGE_TAIL:
-	case READ_MERGE_UNWIND:
-		if (!print_leaf(r, source, event))
-			read_calls_take(&thread->on->calls, &hooks, thread, (enum trace_type)event->type, event->id,
-				event->time);
+	case XAUDIT_READ_EVENT_EXIT:
+	case XAUDIT_READ_EVENT_TAIL:
+	case XAUDIT_READ_EVENT_UNWIND:
+		print_ends(r, event);
+		/* To unwind a call that is not known says nothing. */
+		if (!event->ends && event->what != XAUDIT_READ_EVENT_UNWIND && here)
+			print_orphan(r, event);
 		break;
-	case READ_MERGE_CUSTOM:
-		print_custom(r, source, event);
+	case XAUDIT_READ_EVENT_STACK:
+	case XAUDIT_READ_EVENT_PART:
+		if (here)
+			print_stack(r, event);
 		break;
-	case READ_MERGE_LOST:
-	case READ_MERGE_OVERWRITTEN: /* what was open may have ended there */
-		if (thread)
-			end_thread(thread);
-		if (event->type == READ_MERGE_LOST || event->count)
-			print_remark(r, source, event);
+	case XAUDIT_READ_EVENT_CUSTOM:
+		if (here)
+			print_custom(r, event);
 		break;
-	case READ_MERGE_LOAD:
-	case READ_MERGE_UNLOAD:
-	case READ_MERGE_CHANGE:
-	case READ_MERGE_CRASH:
-		print_remark(r, source, event);
+	case XAUDIT_READ_EVENT_UNFINISHED:
+		if (wanted(r, event->tid, 0))
+			print_unfinished(r, event);
+		break;
+	case XAUDIT_READ_EVENT_GONE:
+		if (!event->count)
+			break;
+		/* fallthrough */
+	case XAUDIT_READ_EVENT_LOST:
+	case XAUDIT_READ_EVENT_LOAD:
+	case XAUDIT_READ_EVENT_UNLOAD:
+	case XAUDIT_READ_EVENT_CHANGE:
+	case XAUDIT_READ_EVENT_CRASH:
+		if (!r->tid || r->tid == event->tid)
+			print_remark(r, event);
 		break;
 	}
 }
 
-static void begin_thread(struct replay *r, struct read_merge_source *source, struct read_stacks *stacks)
+static void replay(const struct replay *r, struct xaudit_read_trace *trace)
 {
-	struct thread *thread = memory_zeroed(1, sizeof(*thread));
+	struct xaudit_read_events_options options = { .size = sizeof(options), .leaves = 1 };
+	struct xaudit_read_events *events;
+	struct xaudit_read_event event;
 
-	thread->replay = r;
-	thread->source = source;
-	thread->stacks = stacks;
-	thread->on = memory_need(read_stacks_enter(thread->stacks, 0, thread));
-	source->user = thread;
-}
-
-static void replay(struct replay *r, struct read_folder *folder)
-{
-	struct read_merge_source *source;
-	struct read_merge_event event;
-
-	show_say_coarse(folder, "# ");
+	show_say_coarse_trace(trace, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
-	if (!read_merge_open(&r->merge, folder, NULL))
-		return;
-	r->stacks = memory_zeroed(folder->processes, sizeof(*r->stacks));
-	for (unsigned i = 0, process = 0; i < r->merge.sources; i++) {
-		source = r->merge.source[i];
-		while (folder->process[process] != source->process)
-			process++;
-		if (!source->is_meta)
-			begin_thread(r, source, &r->stacks[process]);
-	}
-	while (!show_output_broken() && (source = read_merge_next(&r->merge, &event)))
-		take(r, source, &event);
-	for (unsigned i = 0; i < r->merge.sources; i++) {
-		struct thread *thread = r->merge.source[i]->user;
-		if (thread)
-			end_thread(thread);
-		free(thread);
-	}
-	for (unsigned i = 0; i < folder->processes; i++)
-		read_stacks_close(&r->stacks[i]);
-	free(r->stacks);
-	read_merge_close(&r->merge);
+	events = xaudit_read_events(trace, &options, NULL);
+	while (events && !show_output_broken() && xaudit_read_next_event(events, &event))
+		take(r, &event);
+	xaudit_read_events_close(events);
 }
 
 static const struct options_row rows[] = {
@@ -397,10 +260,10 @@ int replay_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 
-	struct read_folder *folder = show_open(r.options.dir, r.options.pid);
-	if (!folder)
+	struct xaudit_read_trace *trace = show_trace(r.options.dir, r.options.pid);
+	if (!trace)
 		return TOOL_FAILED;
 	r.color = show_colors(&r.options);
-	replay(&r, folder);
-	return show_end(folder);
+	replay(&r, trace);
+	return show_end_trace(trace);
 }

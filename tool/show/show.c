@@ -15,7 +15,6 @@
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
-#include "tool/read/folder.h"
 
 int show_flush(void)
 {
@@ -104,15 +103,6 @@ int show_begin_function(struct show_options *options, const struct options_synta
 	return -1;
 }
 
-int show_end(struct read_folder *folder)
-{
-	int status = show_flush();
-	int damaged = show_damage(&folder->damage);
-
-	read_folder_close(folder);
-	return status ? status : damaged;
-}
-
 int show_end_trace(struct xaudit_read_trace *trace)
 {
 	int status = show_flush();
@@ -185,52 +175,6 @@ void show_change(FILE *file, const struct xaudit_read_change *change)
 	tool_text(file, change->text);
 }
 
-const struct read_function *change_function(const struct read_process *process, const struct read_change *change)
-{
-	return change->value <= TRACE_ID_MASK ? read_process_function(process, (uint32_t)change->value) : NULL;
-}
-
-void change_print(FILE *file, const struct read_process *process, const struct read_change *change)
-{
-	const struct read_function *function;
-	char buf[320];
-
-	switch (change->what) {
-	case TRACE_CHANGE_ENABLED:
-	case TRACE_CHANGE_DISABLED:
-		fprintf(file, "%" PRIu64 " sites %s: ", change->value, read_change_word(change->what));
-		break;
-	case TRACE_CHANGE_STARTED:
-		fputs("recording started", file);
-		break;
-	case TRACE_CHANGE_STOPPED:
-		fputs("recording stopped", file);
-		break;
-	case TRACE_CHANGE_MODE:
-		fprintf(file, "mode %s", read_mode_word(change->value));
-		break;
-	case TRACE_CHANGE_THROTTLED:
-		function = change_function(process, change);
-		fputs("only counted from here on (throttled): ", file);
-		names_print(file, read_function_name(process, function, buf, sizeof(buf)));
-		fputs(" [", file);
-		tool_text(file,
-			read_path_base(read_object_path(
-				function ? read_process_object(process, function->object) : NULL)));
-		fputs("]", file);
-		break;
-	case TRACE_CHANGE_SNAPSHOT:
-		fputs("snapshot ", file);
-		break;
-	case TRACE_CHANGE_FULL:
-		fprintf(file, "the limit of %" PRIu64 " bytes was reached, nothing more is recorded", change->value);
-		break;
-	default:
-		fprintf(file, "change %" PRIu32 " ", change->what);
-	}
-	tool_text(file, change->text);
-}
-
 const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns)
 {
 	if (ns < 1000000)
@@ -251,25 +195,12 @@ const struct show_colors *show_colors(const struct show_options *options)
 	return options->color ? &some : &none;
 }
 
-static void say_coarse(uint32_t events, const char *begin)
-{
-	if (events)
-		printf("%stimes are coarse: the clock was read for one event in %" PRIu32
-		       " of a thread, which those behind it share\n",
-			begin, events);
-}
-
-void show_say_coarse(const struct read_folder *folder, const char *begin)
-{
-	uint32_t events = 0;
-
-	for (unsigned i = 0; i < folder->processes; i++)
-		if (folder->process[i]->head.coarse > events)
-			events = folder->process[i]->head.coarse;
-	say_coarse(events, begin);
-}
-
 void show_say_coarse_trace(const struct xaudit_read_trace *trace, const char *begin)
 {
-	say_coarse((uint32_t)xaudit_read_trace_info(trace)->coarse, begin);
+	int events = xaudit_read_trace_info(trace)->coarse;
+
+	if (events)
+		printf("%stimes are coarse: the clock was read for one event in %d"
+		       " of a thread, which those behind it share\n",
+			begin, events);
 }

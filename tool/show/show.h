@@ -71,16 +71,12 @@ static inline bool show_output_broken(void)
 int show_flush(void);
 
 /*
- * To be called at the end: flushes the output, reports the folder's damage and closes the folder. Returns the exit
- * status, after one line on stderr if the output could not be written.
+ * To be called at the end: flushes the output, reports the trace's damage and closes it. Returns the exit status, after
+ * one line on stderr if the output could not be written.
  */
-int show_end(struct read_folder *folder);
-
-/* The same for a trace of xaudit-read.h. */
 int show_end_trace(struct xaudit_read_trace *trace);
 
 /* If the times of any process are coarse, says so in a line that begins with `begin`. */
-void show_say_coarse(const struct read_folder *folder, const char *begin);
 void show_say_coarse_trace(const struct xaudit_read_trace *trace, const char *begin);
 
 /* For people, after "process N": "ended", "is running"; after "processes that": "are running". */
@@ -92,16 +88,6 @@ const char *show_state_end(int state);
 
 /* Writes what changed, as a phrase: "only counted from here on (throttled): foo [libfoo.so]". */
 void show_change(FILE *file, const struct xaudit_read_change *change);
-
-struct read_process;
-struct read_change;
-struct read_function;
-
-/* Writes what changed, as a phrase: "only counted from here on (throttled): foo [libfoo.so]". */
-void change_print(FILE *file, const struct read_process *process, const struct read_change *change);
-
-/* The function that a TRACE_CHANGE_THROTTLED is about, or NULL. */
-const struct read_function *change_function(const struct read_process *process, const struct read_change *change);
 
 #define SHOW_TIME_SIZE 24
 

@@ -44,6 +44,7 @@ const struct xaudit_read_head *xaudit_read_process_head(struct xaudit_read_proce
 		.name = read->name,
 		.folder = read->family->path,
 		.place = read->place,
+		.forked = read_process_is_forked(read),
 		.version = head->version,
 		.pid = head->pid,
 		.parent = head->ppid,

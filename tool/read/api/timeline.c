@@ -35,18 +35,27 @@ static const struct xaudit_read_function *function_at(
 	return *function;
 }
 
-static void find_function(struct xaudit_read_events *e, struct event_process *process,
-	const struct read_merge_source *source, const struct read_merge_event *from)
+/* Where a function is. function: the same as the process has it; NULL: it has no name for it. */
+static void set_place(struct xaudit_read_event *event, const struct read_merge_source *source,
+	const struct xaudit_read_function *public, const struct read_function *function)
 {
-	struct xaudit_read_event *event = e->event;
-	const struct read_function *function = read_merge_function(source, from);
 	const struct read_object *object = function ? read_process_object(source->process, function->object) : NULL;
 	const struct read_load *load = object ? read_merge_load_of(source, object) : NULL;
 
-	event->function = function_at(e, process, source, from);
-	event->object = event->function ? event->function->object : NULL;
+	event->object = public ? public->object : NULL;
 	if (load)
 		event->address = load->base + function->offset;
+}
+
+static void take_change(struct xaudit_read_events *e, const struct xaudit_read_process *process,
+	const struct read_merge_source *source)
+{
+	const struct xaudit_read_change *change = &e->change;
+
+	e->event->change = change;
+	if (change->function)
+		set_place(e->event, source, change->function,
+			read_process_function(process->read, (uint32_t)change->value));
 }
 
 /* The thread that an event is about which is in no thread record, or NULL. */
@@ -66,7 +75,8 @@ static void take_call(
 {
 	const struct read_merge_event *next = &source->head;
 
-	find_function(e, e->thread->process, source, from);
+	e->event->function = function_at(e, e->thread->process, source, from);
+	set_place(e->event, source, e->event->function, read_merge_function(source, from));
 	/* Does the call's end come next in its record? */
 	if (e->leaves && from->type == READ_MERGE_ENTRY && source->more && next->id == from->id &&
 		(next->type == READ_MERGE_EXIT || next->type == READ_MERGE_TAIL || next->type == READ_MERGE_UNWIND)) {
@@ -147,7 +157,7 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		break;
 	case READ_MERGE_CHANGE:
 		read_api_change(&e->change, process->process, (uint32_t)from->count);
-		event->change = &e->change;
+		take_change(e, process->process, source);
 		break;
 	case READ_MERGE_CRASH:
 		event->signal = (int)from->count;

@@ -30,6 +30,7 @@ struct event_thread {
 	struct event_process *process;
 	struct read_stack_calls *on; /* the stack that its events are on */
 	uint32_t tid;
+	bool stack_told;
 };
 
 struct xaudit_read_events {

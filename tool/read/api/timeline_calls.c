@@ -252,6 +252,8 @@ void read_api_change_stack(struct event_thread *thread, const struct read_merge_
 	struct read_stack_calls *now;
 
 	thread->events->event->before = thread->on->number;
+	thread->events->event->first = event->type == READ_MERGE_STACK && !thread->stack_told;
+	thread->stack_told = true;
 	if (event->type == READ_MERGE_PART) {
 		now = part(thread, event->id, event->count);
 	} else {
@@ -272,6 +274,7 @@ void read_api_change_thread(struct event_thread *thread, uint32_t tid)
 	if (!thread->on->number)
 		drop_stack(thread, thread->on);
 	thread->tid = tid;
+	thread->stack_told = false;
 	struct read_stack_calls *now = read_stacks_enter(stacks, 0, thread);
 	if (!now) {
 		thread->events->damage->no_memory = true;

@@ -51,10 +51,11 @@ struct xaudit_read_event {
 	uint32_t record; /* number of the thread record in its process; UINT32_MAX: of none */
 	uint32_t stack;	 /* number of the stack that it is on; 0: not known */
 	uint32_t before;
+	int first;	 /* of STACK: it is the first that is told of its thread in this record */
 	uint32_t load;	 /* of LOAD and UNLOAD: a number that only these two share, in the process; from 1 on */
 	int signal;
 	const struct xaudit_read_function *function; /* of ENTRY to POINT */
-	const struct xaudit_read_object *object;     /* of ENTRY to POINT, LOAD, UNLOAD */
+	const struct xaudit_read_object *object;     /* of ENTRY to POINT, LOAD, UNLOAD; of a function throttled */
 	uint64_t address; /* of the function, or the object; XAUDIT_READ_UNKNOWN */
 	uint64_t count;
 	const struct xaudit_read_change *change; /* see xaudit-read-facts.h. Until the next event */

@@ -36,6 +36,7 @@ struct xaudit_read_head {
 	const char *name;    /* as of its info */
 	const char *folder;  /* path of the folder that its data are in: its own, or an ancestor's */
 	uint32_t place;	     /* of its head there; 0: the folder is its own */
+	int forked;	     /* by a process that was traced: calls that were open there return in both */
 	uint32_t version;    /* of the format */
 	uint32_t pid, parent;
 	uint32_t threads;    /* thread records */
