@@ -25,6 +25,7 @@ static const struct {
 	{ "stacks", "the stacks of calls with the most time of their own", stacks_main },
 	{ "slow", "the longest calls of a function, and what made them slow", slow_main },
 	{ "outliers", "functions one call of which took far longer than the others", outliers_main },
+	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "ctl", "look into a running process, and change what is traced there", ctl_main },
 	{ "check", "run a command and find out whether its unloading of libraries is safe", check_main },
 	{ "env", "the variables that have a program traced which somebody else starts", env_main },

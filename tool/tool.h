@@ -31,6 +31,7 @@ int graph_main(int argc, char **argv);
 int stacks_main(int argc, char **argv);
 int slow_main(int argc, char **argv);
 int outliers_main(int argc, char **argv);
+int loads_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".

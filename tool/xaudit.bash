@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info graph stacks slow outliers ctl check env list index'
+	local commands='record report replay dump info graph stacks slow outliers loads ctl check env list index'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -128,6 +128,7 @@ _xaudit()
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
 		options+=' --help'
 		;;
+	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)
 		local control='status enable disable start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.

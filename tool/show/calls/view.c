@@ -40,13 +40,13 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
 	uint64_t done, all;
 	int what = xaudit_read_next_call(calls, item);
 
-	if (what == XAUDIT_READ_END || what == XAUDIT_READ_FAILED) {
+	if (what == XAUDIT_READ_END) {
 		progress_end();
 	} else if (!(++count & 0xffff)) {
 		xaudit_read_calls_done(calls, &done, &all);
 		progress(done, all);
 	}
-	return what == XAUDIT_READ_FAILED ? XAUDIT_READ_END : what;
+	return what;
 }
 
 /* ---- what calls have no time ---- */
