@@ -31,20 +31,22 @@ static void check(const char *what)
 {
 	static const double percents[] = { 0.1, 1, 10, 25, 50, 75, 90, 99, 99.9, 100 };
 	struct read_histogram h = { 0 };
+	struct read_histogram_pool pool = { 0 };
 	double worst = 0;
 
 	for (unsigned i = 0; i < VALUES; i++)
-		read_histogram_add(&h, value[i]);
+		read_histogram_add(&pool, &h, value[i]);
 	qsort(value, VALUES, sizeof(*value), compare);
 	for (unsigned i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
-		double got = (double)read_histogram_percentile(&h, percents[i]), want = (double)exact(percents[i]);
+		double got = (double)read_histogram_percentile(&pool, &h, percents[i]),
+			want = (double)exact(percents[i]);
 		double off = want ? (got > want ? got - want : want - got) / want : got;
 		worst = off > worst ? off : worst;
 	}
 	diag("%s: at most %.3f %% off", what, worst * 100);
 	ok(worst <= 0.01, "percentiles of %s are within 1 %%", what);
-	is_int((long long)read_histogram_count(&h), VALUES, "and every value was counted");
-	read_histogram_free(&h);
+	is_int((long long)read_histogram_count(&pool, &h), VALUES, "and every value was counted");
+	read_histogram_pool_free(&pool);
 }
 
 static uint64_t random_number(void)
@@ -57,32 +59,36 @@ static uint64_t random_number(void)
 	return state;
 }
 
-/* 1000 values of 10, 3000 of 20, in one or in two histograms; then one of 2^40. */
+/* 100 000 values of 10, 300 000 of 20, in one or in two histograms; then one of 2^40. */
 static void parts(void)
 {
 	struct read_histogram all = { 0 }, one = { 0 }, other = { 0 };
+	struct read_histogram_pool pool = { 0 }, second = { 0 };
 	uint64_t low, high;
 	unsigned bucket = 0;
 
-	for (unsigned i = 0; i < 4000; i++)
-		read_histogram_add(&all, i % 4 ? 20 : 10);
-	ok(read_histogram_variance(&all, 17.5) == 18.75, "the variance of values with buckets of their own is exact");
-	for (unsigned i = 0; i < 4000; i++)
-		read_histogram_add(i % 3 ? &one : &other, i % 4 ? 20 : 10);
-	read_histogram_add(&other, 1ull << 40);
-	read_histogram_merge(&one, &other);
-	is_int((long long)read_histogram_count(&other), 0, "what was merged is empty");
-	is_int((long long)read_histogram_next(&one, &bucket, &low, &high), 1000, "values of both are added up");
+	for (unsigned i = 0; i < 400000; i++)
+		read_histogram_add(&pool, &all, i % 4 ? 20 : 10);
+	is_int((long long)read_histogram_count(&pool, &all), 400000, "more than 65536 values of a kind are counted");
+	ok(read_histogram_variance(&pool, &all, 17.5) == 18.75,
+		"the variance of values with buckets of their own is exact");
+	for (unsigned i = 0; i < 400000; i++)
+		i % 3 ? read_histogram_add(&pool, &one, i % 4 ? 20 : 10) :
+			read_histogram_add(&second, &other, i % 4 ? 20 : 10);
+	read_histogram_add(&second, &other, 1ull << 40);
+	ok(read_histogram_merge(&pool, &one, &second, &other), "two histograms are merged");
+	is_int((long long)read_histogram_next(&pool, &one, &bucket, &low, &high), 100000,
+		"values of both are added up");
 	is_int((long long)low, 10, "in the bucket of 10");
-	is_int((long long)read_histogram_next(&one, &bucket, &low, &high), 3000, "and the next");
+	is_int((long long)read_histogram_next(&pool, &one, &bucket, &low, &high), 300000, "and the next");
 	is_int((long long)high, 20, "in the bucket of 20");
-	is_int((long long)read_histogram_next(&one, &bucket, &low, &high), 1, "a block that one had alone is there");
+	is_int((long long)read_histogram_next(&pool, &one, &bucket, &low, &high), 1,
+		"a block that one had alone is there");
 	is_int((long long)low, 1ll << 40, "its bucket begins at 2^40");
 	is_int((long long)high, (1ll << 40) + (1ll << 34) - 1, "and ends a 64th of that later");
-	is_int((long long)read_histogram_next(&one, &bucket, &low, &high), 0, "after which there is nothing");
-	read_histogram_free(&all);
-	read_histogram_free(&one);
-	read_histogram_free(&other);
+	is_int((long long)read_histogram_next(&pool, &one, &bucket, &low, &high), 0, "after which there is nothing");
+	read_histogram_pool_free(&pool);
+	read_histogram_pool_free(&second);
 }
 
 /* What programs have of it. */
@@ -110,16 +116,18 @@ static void public(void)
 int main(void)
 {
 	struct read_histogram h = { 0 };
+	struct read_histogram_pool pool = { 0 };
 
-	is_int((long long)read_histogram_percentile(&h, 50), 0, "without values there is nothing");
+	is_int((long long)read_histogram_percentile(&pool, &h, 50), 0, "without values there is nothing");
 	for (uint64_t v = 0; v < 128; v++)
-		read_histogram_add(&h, v);
-	is_int((long long)read_histogram_percentile(&h, 50), 63, "values below 128 are exact: the median of 0 ... 127");
-	is_int((long long)read_histogram_percentile(&h, 100), 127, "and the last of them");
-	is_int((long long)read_histogram_percentile(&h, 0), 0, "and the first");
-	read_histogram_add(&h, UINT64_MAX);
-	ok(read_histogram_percentile(&h, 100) > UINT64_MAX / 128 * 127, "the largest value has a bucket");
-	read_histogram_free(&h);
+		read_histogram_add(&pool, &h, v);
+	is_int((long long)read_histogram_percentile(&pool, &h, 50), 63,
+		"values below 128 are exact: the median of 0 ... 127");
+	is_int((long long)read_histogram_percentile(&pool, &h, 100), 127, "and the last of them");
+	is_int((long long)read_histogram_percentile(&pool, &h, 0), 0, "and the first");
+	read_histogram_add(&pool, &h, UINT64_MAX);
+	ok(read_histogram_percentile(&pool, &h, 100) > UINT64_MAX / 128 * 127, "the largest value has a bucket");
+	read_histogram_pool_free(&pool);
 
 	for (unsigned i = 0; i < VALUES; i++)
 		value[i] = i + 1;

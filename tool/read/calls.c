@@ -8,9 +8,11 @@
 
 bool read_calls_open(struct read_calls *calls)
 {
-	*calls = (struct read_calls){ .frame = calloc(ROOM_FIRST, sizeof(*calls->frame)) };
-	if (!calls->frame)
+	struct read_call *memory = calloc(ROOM_FIRST + 1, sizeof(*memory));
+
+	if (!memory)
 		return false;
+	*calls = (struct read_calls){ .frame = memory + 1 };
 	calls->top = calls->frame;
 	calls->limit = calls->frame + ROOM_FIRST;
 	calls->frame->id = UINT32_MAX;
@@ -19,7 +21,8 @@ bool read_calls_open(struct read_calls *calls)
 
 void read_calls_close(struct read_calls *calls)
 {
-	free(calls->frame);
+	if (calls->frame)
+		free(calls->frame - 1);
 }
 
 bool read_calls_grow(struct read_calls *calls)
@@ -28,14 +31,14 @@ bool read_calls_grow(struct read_calls *calls)
 
 	if (room >= READ_CALLS_MOST)
 		return false;
-	struct read_call *frame = calloc(room * 2, sizeof(*frame));
-	if (!frame) {
+	struct read_call *memory = calloc(room * 2 + 1, sizeof(*memory));
+	if (!memory) {
 		calls->no_memory = true;
 		return false;
 	}
-	memcpy(frame, calls->frame, (depth + 1) * sizeof(*frame));
-	free(calls->frame);
-	calls->frame = frame;
+	memcpy(memory, calls->frame - 1, (depth + 2) * sizeof(*memory));
+	free(calls->frame - 1);
+	calls->frame = memory + 1;
 	calls->top = calls->frame + depth;
 	calls->limit = calls->frame + room * 2;
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The builder of call stacks: makes calls of the events of one thread record, in their order. No other place knows
- * which end ends which call.
+ * which end ends which call, but for tool/read/profile/fast.c, which takes the plainest ones for speed.
  *
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
  * call's also ends all calls inside of its own, at that time (READ_CALL_CUT). If no call of its function is open it is
@@ -37,7 +37,7 @@ struct read_call {
 };
 
 struct read_calls {
-	struct read_call *frame; /* frame[0] is no call: its id is no function's */
+	struct read_call *frame; /* frame[0] is no call: its id is no function's. frame[-1] is there, for fast.c */
 	/* the innermost one, or frame[0]. In hooks of read_calls_event() it may be out of date */
 	struct read_call *top;
 	struct read_call *limit;

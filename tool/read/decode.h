@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The decoder: makes events with whole times of the words of one thread record. No other place of the command knows the
- * form of a word.
+ * form of a word, but for tool/read/profile/fast.c, which takes the plainest ones for speed.
  *
  * It takes a block of words from anywhere: the code that read them sets words, at and have, and begins the next block
  * `skip` words after this block's end. Two hooks are told what the words mean:

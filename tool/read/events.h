@@ -53,67 +53,86 @@ enum read_stream_step read_events_step(struct read_events *events);
 uint64_t read_events_chunk_words(const struct read_events *events);
 void read_events_skip_chunk(struct read_events *events);
 
+/* Tells what comes before the words of the block. Returns true if the hook said stop. */
+READ_INLINE bool read_events_tell(struct read_events *events, read_decode_other other, void *user)
+{
+	/* The lost events were those of the thread before, if there was one. */
+	if (read_unlikely(events->lost) && events->decoder.tid) {
+		events->lost = false;
+		if (other(user, READ_DECODED_LOST))
+			return true;
+	}
+	if (read_unlikely(events->thread)) {
+		events->thread = false;
+		events->decoder.tid = events->stream.chunk.head.tid;
+		events->decoder.stack = 0;
+		if (other(user, READ_DECODED_THREAD))
+			return true;
+	}
+	if (read_unlikely(events->lost)) {
+		events->lost = false;
+		if (other(user, READ_DECODED_LOST))
+			return true;
+	}
+	if (read_unlikely(events->gap)) {
+		events->gap = false;
+		if (other(user, READ_DECODED_GAP))
+			return true;
+	}
+	if (read_unlikely(events->stack)) {
+		events->stack = false;
+		uint32_t stack = events->stream.chunk.head.stack & TRACE_ID_MASK;
+		if (stack != events->decoder.stack) {
+			events->decoder.stack = stack;
+			if (other(user, READ_DECODED_STACK))
+				return true;
+		}
+	}
+	if (read_unlikely(events->chunk)) {
+		events->chunk = false;
+		if (other(user, READ_DECODED_CHUNK))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Returns false at the end, true if a hook said stop. To be called with hooks that the compiler knows, as
- * read_decode_block().
+ * Goes on behind the words of the block, which were taken. Returns false at the end, and if the hook said stop; *over
+ * tells which.
+ */
+READ_INLINE bool read_events_next(struct read_events *events, read_decode_other other, void *user, bool *over)
+{
+	if (read_unlikely(events->block) && events->decoder.at)
+		events->block(events->block_user, events->decoder.at * sizeof(uint64_t));
+	switch (read_events_step(events)) {
+	case READ_STREAM_END:
+		*over = true;
+		return false;
+	case READ_STREAM_FINISH:
+		if (events->stream.chunk.head.version == 1 && events->stream.chunk.head.lost &&
+			other(user, READ_DECODED_LOST))
+			return false;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Goes through the events. Returns false at the end, true if a hook said stop. To be called with hooks that the
+ * compiler knows, as read_decode_block(). Code with a loop of its own over the words of a block calls the two above.
  */
 READ_INLINE bool read_events_all(
 	struct read_events *events, read_decode_event take, read_decode_other other, void *user)
 {
-	for (;;) {
-		/* The lost events were those of the thread before, if there was one. */
-		if (read_unlikely(events->lost) && events->decoder.tid) {
-			events->lost = false;
-			if (other(user, READ_DECODED_LOST))
-				return true;
-		}
-		if (read_unlikely(events->thread)) {
-			events->thread = false;
-			events->decoder.tid = events->stream.chunk.head.tid;
-			events->decoder.stack = 0;
-			if (other(user, READ_DECODED_THREAD))
-				return true;
-		}
-		if (read_unlikely(events->lost)) {
-			events->lost = false;
-			if (other(user, READ_DECODED_LOST))
-				return true;
-		}
-		if (read_unlikely(events->gap)) {
-			events->gap = false;
-			if (other(user, READ_DECODED_GAP))
-				return true;
-		}
-		if (read_unlikely(events->stack)) {
-			events->stack = false;
-			uint32_t stack = events->stream.chunk.head.stack & TRACE_ID_MASK;
-			if (stack != events->decoder.stack) {
-				events->decoder.stack = stack;
-				if (other(user, READ_DECODED_STACK))
-					return true;
-			}
-		}
-		if (read_unlikely(events->chunk)) {
-			events->chunk = false;
-			if (other(user, READ_DECODED_CHUNK))
-				return true;
-		}
-		if (read_decode_block(&events->decoder, take, other, user))
+	bool over = false;
+
+	do {
+		if (read_events_tell(events, other, user) ||
+			read_decode_block(&events->decoder, take, other, user))
 			return true;
-		if (read_unlikely(events->block) && events->decoder.at)
-			events->block(events->block_user, events->decoder.at * sizeof(uint64_t));
-		switch (read_events_step(events)) {
-		case READ_STREAM_END:
-			return false;
-		case READ_STREAM_FINISH:
-			if (events->stream.chunk.head.version == 1 && events->stream.chunk.head.lost &&
-				other(user, READ_DECODED_LOST))
-				return true;
-			break;
-		default:
-			break;
-		}
-	}
+	} while (read_events_next(events, other, user, &over));
+	return !over;
 }
 
 #endif

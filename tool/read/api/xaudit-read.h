@@ -387,7 +387,10 @@ size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, co
 
 /* ---- sketches ---- */
 
-/* Times, or other values, of which the caller wants percentiles as a profile has them. Memory: 512 bytes per octave. */
+/*
+ * Times, or other values, of which the caller wants percentiles as a profile has them. Memory: 2 KiB, and more if they
+ * differ by many powers of two, or are many.
+ */
 struct xaudit_read_sketch;
 
 /* NULL: no memory. */

@@ -11,10 +11,14 @@
 #define PAGE_MASK   ((1u << READ_COUNT_PAGE_BITS) - 1)
 #define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
 
+static uint32_t no_page[1u << READ_COUNT_PAGE_BITS];
+
 bool read_count_open(struct read_count *c, const struct read_count_setup *setup, struct read_damage *damage)
 {
-	*c = (struct read_count){ .setup = setup, .damage = damage };
+	*c = (struct read_count){ .setup = setup, .damage = damage, .no_page = no_page };
 	c->page = read_memory_zeroed(damage, READ_COUNT_PAGES, sizeof(*c->page));
+	for (uint32_t i = 0; c->page && i < READ_COUNT_PAGES; i++)
+		c->page[i] = no_page;
 	if (c->page && read_rows_open(&c->rows, damage))
 		return true;
 	free(c->page);
@@ -116,7 +120,7 @@ static uint32_t row_of_counter(struct read_count *c, const struct read_counts *c
 	if (c->setup->by == XAUDIT_READ_BY_THREAD)
 		return thread_row;
 	const uint32_t *page = c->page[counts->id >> READ_COUNT_PAGE_BITS];
-	if (page && page[counts->id & PAGE_MASK])
+	if (page[counts->id & PAGE_MASK])
 		return page[counts->id & PAGE_MASK];
 	const struct read_function *function = read_process_function_now(c->process, counts->id);
 	if (!function && !c->process->head.meta_lost)
@@ -136,7 +140,7 @@ static void count_counters(struct read_count *c, unsigned number, struct read_co
 	while (read_counts_next(counts)) {
 		uint32_t n = row_of_counter(c, counts, thread_row); /* may move the rows */
 		struct read_row *row = &c->rows.row[n];
-		row->calls += counts->calls;
+		row->untimed += counts->calls;
 		row->counted += counts->calls;
 		c->sums.counted += counts->calls;
 	}
@@ -241,8 +245,9 @@ void read_count_end(struct read_count *c)
 	read_stacks_close(&c->stacks);
 	read_customs_process_ends(&c->customs);
 	for (; c->pages; c->pages--) {
-		free(c->page[c->pages - 1]);
-		c->page[c->pages - 1] = NULL;
+		if (c->page[c->pages - 1] != no_page)
+			free(c->page[c->pages - 1]);
+		c->page[c->pages - 1] = no_page;
 	}
 	free(c->cut);
 	c->cut = NULL;

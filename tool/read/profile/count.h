@@ -23,11 +23,11 @@
  * same, in row[0]: what is counted has the same times as without the choice, but for `total` where a call that is not
  * counted is around one that is. Counters tell of no call when it began, so they count if there is no such choice.
  *
- * The loop reads some 10^8 events per second, so it has no hashes and no divisions: two array lookups lead from an id
- * to its row, and times stay ticks until they are asked for. Memory is taken for each function that occurs (a row, a
- * histogram), for the open calls of one process, and, where records are read by turns, for a block of each. Nothing
- * grows with the length of the trace. Where there is no memory the folder's damage says so, and the numbers are not
- * used.
+ * The loop reads some 10^8 events per second, so it has no hashes and no divisions: an array lookup leads from an id to
+ * its row, and times stay ticks until they are asked for (fast.h has the fastest part of it). Memory is taken for each
+ * function that occurs (a row, a histogram), for the open calls of one process, and, where records are read by turns,
+ * for a block of each. Nothing grows with the length of the trace. Where there is no memory the folder's damage says
+ * so, and the numbers are not used.
  *
  * Work comes in tasks: a thread record, or all records of a process whose records are read by turns; and at last what
  * else a process has. Tasks are numbered. Each struct read_count is used by one thread, which takes some of them in
@@ -75,7 +75,7 @@ struct read_count_sums {
 };
 
 #define READ_COUNT_SCALE     4 /* with setup.scale the unit is 2^-4 ns */
-#define READ_COUNT_PAGE_BITS 10
+#define READ_COUNT_PAGE_BITS 16
 #define READ_COUNT_PAGES     (1u << (TRACE_ID_BITS - READ_COUNT_PAGE_BITS))
 
 struct read_count {
@@ -95,7 +95,7 @@ struct read_count {
 	uint64_t from, to;
 	uint32_t pages; /* entries of page */
 	/* function id -> row: page[id >> READ_COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
-	uint32_t **page;
+	uint32_t **page, *no_page;
 
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;

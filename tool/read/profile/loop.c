@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/read/profile/fast.h"
 #include "tool/read/profile/loop.h"
 
 #include <string.h>
@@ -27,10 +28,15 @@ uint32_t read_count_row_of_function(struct read_count *c, const struct read_func
 	if (c->setup->by == XAUDIT_READ_BY_FUNCTION)
 		key.name = read_function_name(process, function, buf, sizeof(buf));
 	row = read_rows_find(&c->rows, c->damage, &key);
-	if (function && !*page)
-		*page = read_memory_zeroed(c->damage, 1u << READ_COUNT_PAGE_BITS, sizeof(**page));
-	if (!function || !*page)
+	if (!function)
 		return row;
+	if (*page == c->no_page) {
+		*page = read_memory_zeroed(c->damage, 1u << READ_COUNT_PAGE_BITS, sizeof(**page));
+		if (!*page) {
+			*page = c->no_page;
+			return row;
+		}
+	}
 	c->pages = c->pages > id >> READ_COUNT_PAGE_BITS ? c->pages : (id >> READ_COUNT_PAGE_BITS) + 1;
 	return (*page)[id & PAGE_MASK] = row;
 }
@@ -64,7 +70,7 @@ READ_INLINE uint32_t row_of(struct read_count *c, size_t at, uint32_t id)
 	if (c->setup->by == XAUDIT_READ_BY_THREAD)
 		return c->record->thread_row;
 	const uint32_t *page = c->page[id >> READ_COUNT_PAGE_BITS];
-	uint32_t row = likely(page) ? page[id & PAGE_MASK] : 0;
+	uint32_t row = page[id & PAGE_MASK];
 	return likely(row) ? row : row_of_new_id(c, at, id);
 }
 
@@ -86,6 +92,11 @@ READ_INLINE struct read_call *call_at(struct read_count *c, uint64_t offset)
 	return (struct read_call *)(void *)((char *)c->calls.frame + offset);
 }
 
+READ_INLINE uint32_t place_of(const struct read_count *c, const struct read_call *call)
+{
+	return (uint32_t)((const char *)call - (const char *)c->calls.frame);
+}
+
 /*
  * Hooks come twice: with times on processors, and without them and their cost. Only the trace decides which: `on` is a
  * constant wherever these are expanded.
@@ -93,14 +104,13 @@ READ_INLINE struct read_call *call_at(struct read_count *c, uint64_t offset)
 READ_INLINE void enter_with(struct read_count *c, struct read_call *call, size_t at, bool on)
 {
 	uint32_t n = row_of_call(c, at, call->id, call->start); /* may move the rows */
-	struct read_row *row = &c->rows.row[n];
+	uint32_t *open = &c->rows.open[n];
 
-	row->calls++;
 	call->row = n;
 	call->child = 0;
 	call->inner = 0;
-	call->outer = row->frame;
-	row->frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+	call->outer = *open;
+	*open = place_of(c, call);
 	if (on) {
 		call->on = read_sched_stack_on(&c->record->on, call->start);
 		call->on_child = 0;
@@ -124,12 +134,15 @@ static void enter_deep(void *user, uint32_t id, size_t at)
 	uint32_t row = row_of_call(c, at, id, c->record->source.decoder.now); /* may move the rows */
 
 	c->damage->no_memory |= c->calls.no_memory;
-	c->rows.row[row].calls++;
+	c->rows.row[row].untimed++;
 	c->sums.unfinished += row > 0;
 }
 
-static __attribute__((noinline)) void note_max(struct read_count *c, struct read_row *row, uint64_t start)
+__attribute__((noinline)) void read_count_max(struct read_count *c, uint32_t n, uint64_t time, uint64_t start)
 {
+	struct read_row *row = &c->rows.row[n];
+
+	row->max = time;
 	row->max_task = c->task;
 	row->max_trace = c->trace;
 	row->max_pid = c->process->head.pid;
@@ -140,10 +153,7 @@ static __attribute__((noinline)) void note_max(struct read_count *c, struct read
 /* Units of a time in ticks. */
 READ_INLINE uint64_t units(const struct read_count *c, uint64_t ticks)
 {
-	if (unlikely(c->setup->scale))
-		return (uint64_t)((unsigned __int128)ticks * c->process->clock.mult >>
-				  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
-	return ticks;
+	return unlikely(c->setup->scale) ? read_count_scale(c, ticks) : ticks;
 }
 
 /* What end_timed() does with times, for times on processors. */
@@ -172,19 +182,17 @@ READ_INLINE void end_timed(struct read_count *c, struct read_call *call, uint64_
 	if (on)
 		add_on(c, call, row, now);
 	call[-1].child += time;
+	c->rows.open[call->row] = (uint32_t)call->outer;
+	if (call->outer) {
+		call_at(c, call->outer)->inner += time;
+		row->recursive += time;
+	}
 	row->self += time - call->child;
 	row->sum += time;
 	row->min = time < row->min ? time : row->min;
-	if (unlikely(time > row->max)) {
-		row->max = time;
-		note_max(c, row, call->start);
-	}
-	row->frame = call->outer;
-	if (call->outer)
-		call_at(c, call->outer)->inner += time;
-	else
-		row->total += time;
-	if (unlikely(!read_histogram_add(&row->time, time)))
+	if (unlikely(time > row->max))
+		read_count_max(c, call->row, time, call->start);
+	if (unlikely(!read_histogram_add(&c->rows.pool, &row->time, time)))
 		c->damage->no_memory = true;
 }
 
@@ -193,8 +201,9 @@ static void end_untimed(struct read_count *c, struct read_call *call)
 {
 	struct read_row *row = &c->rows.row[call->row];
 
-	row->frame = call->outer;
-	*(call->outer ? &call_at(c, call->outer)->inner : &row->total) += call->inner;
+	row->untimed++;
+	c->rows.open[call->row] = (uint32_t)call->outer;
+	*(call->outer ? &call_at(c, call->outer)->inner : &row->given) += call->inner;
 	call[-1].child += call->child;
 	if (c->sched) {
 		*(call->outer ? &call_at(c, call->outer)->on_inner : &row->on) += call->on_inner;
@@ -251,7 +260,7 @@ static void point(void *user, uint32_t id, uint64_t now, size_t at)
 	struct read_count *c = user;
 	uint32_t row = row_of_call(c, at, id, now); /* may move the rows */
 
-	c->rows.row[row].calls++;
+	c->rows.row[row].untimed++;
 	c->sums.points += row > 0;
 }
 
@@ -260,7 +269,7 @@ static bool may_be_open(void *user, uint32_t id, size_t at)
 	struct read_count *c = user;
 	uint32_t row = row_of(c, at, id); /* may move the rows */
 
-	return c->filtered || c->rows.row[row].frame != 0;
+	return c->filtered || c->rows.open[row];
 }
 
 static void orphan(void *user, uint32_t id, uint64_t now)
@@ -295,8 +304,8 @@ static void take_up(struct read_count *c, struct read_stack_calls *stack)
 	if (c->sched)
 		read_sched_take_up(&c->record->on, stack->on, stack->unknown, c->record->source.decoder.now);
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
-		call->outer = c->rows.row[call->row].frame;
-		c->rows.row[call->row].frame = (uint64_t)((char *)call - (char *)c->calls.frame);
+		call->outer = c->rows.open[call->row];
+		c->rows.open[call->row] = place_of(c, call);
 	}
 }
 
@@ -304,7 +313,7 @@ static void take_up(struct read_count *c, struct read_stack_calls *stack)
 static void lay_down(struct read_count *c)
 {
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
-		c->rows.row[call->row].frame = 0;
+		c->rows.open[call->row] = 0;
 	c->stack->calls = c->calls;
 	if (c->sched)
 		read_sched_lay_down(
@@ -371,10 +380,12 @@ static void change_stack(struct read_count *c, enum read_decoded what)
 
 /* ---- events ---- */
 
-/* Values that the loop keeps in registers. */
+/* A part of a block that is taken word by word. */
 struct loop {
 	struct read_count *c;
 	struct read_call *top;
+	unsigned left; /* events of that part */
+	bool stop;
 };
 
 READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
@@ -383,10 +394,10 @@ READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint6
 
 	(void)time;
 	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
-	return false;
+	return --loop->left == 0;
 }
 
-static __attribute__((noinline)) void count_other(struct read_count *c, enum read_decoded what)
+static void count_other(struct read_count *c, enum read_decoded what)
 {
 	struct read_count_record *record = c->record;
 	const struct read_decoder *d = &record->source.decoder;
@@ -444,18 +455,53 @@ READ_INLINE bool take_other(void *user, enum read_decoded what)
 	loop->c->calls.top = loop->top;
 	count_other(loop->c, what);
 	loop->top = loop->c->calls.top;
-	return (what == READ_DECODED_STACK && loop->c->record->by_turns) || loop->c->damage->no_memory;
+	loop->stop = (what == READ_DECODED_STACK && loop->c->record->by_turns) || loop->c->damage->no_memory;
+	return loop->stop;
+}
+
+/*
+ * Counts the words of a block; true: a hook said stop. In the fast lane, as long as that gets on; else the next events
+ * are taken one by one, more of them each time that it did not.
+ */
+#define ONE_BY_ONE 64
+
+static bool count_block(struct read_decoder *d, struct loop *loop)
+{
+	struct read_count *c = loop->c;
+	unsigned part = 1;
+
+	for (;;) {
+		size_t taken = 0;
+		if (!c->filtered) {
+			c->calls.top = loop->top;
+			taken = read_count_fast(c, d);
+			loop->top = c->calls.top;
+		}
+		if (d->at == d->have)
+			return false;
+		part = taken ? 1 : part < ONE_BY_ONE ? 2 * part : part;
+		loop->left = part;
+		if (!read_decode_block(d, take_event, take_other, loop))
+			return false;
+		if (loop->stop)
+			return true;
+	}
 }
 
 void read_count_events(struct read_count *c, struct read_count_record *record)
 {
 	c->record = record;
 	take_up(c, record->stack);
-	struct loop loop = { c, c->calls.top };
-	if (c->sched)
+	struct loop loop = { .c = c, .top = c->calls.top };
+	if (c->sched) {
 		record->over = !read_events_all(&record->source, take_event_on, take_other, &loop);
-	else
-		record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+	} else {
+		do {
+			if (read_events_tell(&record->source, take_other, &loop) ||
+				count_block(&record->source.decoder, &loop))
+				break;
+		} while (read_events_next(&record->source, take_other, &loop, &record->over));
+	}
 	record->next = record->source.decoder.now;
 	c->calls.top = loop.top;
 	lay_down(c);

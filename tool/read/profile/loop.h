@@ -31,6 +31,16 @@ void read_count_record_ends(struct read_count *count, struct read_count_record *
 /* The row of a function of this process, or of one that meta does not name; remembers it by its id. */
 uint32_t read_count_row_of_function(struct read_count *count, const struct read_function *function, uint32_t id);
 
+/* The row has a new longest call. */
+void read_count_max(struct read_count *count, uint32_t row, uint64_t time, uint64_t start);
+
+/* A time in ticks, of the process, as rows have it with setup.scale. */
+READ_INLINE uint64_t read_count_scale(const struct read_count *count, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * count->process->clock.mult >>
+			  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
+}
+
 /* The row of a thread of this process; name: where the trace says how it is called, or empty. */
 uint32_t read_count_row_of_thread(struct read_count *count, uint32_t tid, const char *name, size_t room);
 

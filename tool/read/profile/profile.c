@@ -63,7 +63,7 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 	const struct xaudit_read_profile *profile)
 {
 	const struct read_clock *unit = &profile->setup.unit;
-	uint64_t timed = read_histogram_count(&from->time);
+	uint64_t timed = read_histogram_count(&profile->count.rows.pool, &from->time);
 
 	*to = (struct xaudit_read_row){
 		.name = profile->setup.by == XAUDIT_READ_BY_THREAD ? from->thread : from->key.name,
@@ -72,10 +72,10 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 		.pid = from->key.pid,
 		.tid = from->key.tid,
 		.number = number,
-		.calls = from->calls,
+		.calls = timed + from->untimed,
 		.counted = from->counted,
 		.timed = timed,
-		.total = read_clock_span(unit, from->total),
+		.total = read_clock_span(unit, from->sum - from->recursive + from->given),
 		.self = read_clock_span(unit, from->self),
 		.sum = read_clock_span(unit, from->sum),
 		.throttled = from->throttled,
@@ -91,7 +91,8 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 	if (!timed)
 		return;
 	double ns = (double)unit->mult / (double)(1ull << READ_CLOCK_SHIFT);
-	to->variance = read_histogram_variance(&from->time, (double)from->sum / (double)timed) * ns * ns;
+	double mean = (double)from->sum / (double)timed;
+	to->variance = read_histogram_variance(&profile->count.rows.pool, &from->time, mean) * ns * ns;
 	to->min = read_clock_span(unit, from->min);
 	to->max = read_clock_span(unit, from->max);
 	to->max_start = from->max_start;
@@ -108,9 +109,10 @@ static bool make_rows(struct xaudit_read_profile *profile)
 	profile->row = calloc(rows->rows, sizeof(*profile->row));
 	if (!profile->row)
 		return false;
-	for (uint32_t i = 1; i < rows->rows; i++)
-		if (rows->row[i].calls) /* else it has only ends of calls that began before the trace */
-			fill_in(&profile->row[n++], &rows->row[i], i, profile);
+	for (uint32_t i = 1; i < rows->rows; i++) {
+		fill_in(&profile->row[n], &rows->row[i], i, profile);
+		n += profile->row[n].calls > 0; /* else it has only ends of calls that began before the trace */
+	}
 	if (n)
 		qsort(profile->row, n, sizeof(*profile->row), by_total);
 	profile->info.rows = n;
@@ -350,7 +352,8 @@ uint64_t xaudit_read_profile_percentile(
 	if (!row->timed)
 		return 0;
 	return read_clock_span(&profile->setup.unit,
-		clamp(read_histogram_percentile(&from->time, percent), from->min, from->max));
+		clamp(read_histogram_percentile(&profile->count.rows.pool, &from->time, percent), from->min,
+			from->max));
 }
 
 size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, const struct xaudit_read_row *row,
@@ -361,7 +364,7 @@ size_t xaudit_read_profile_buckets(const struct xaudit_read_profile *profile, co
 	unsigned bucket = 0;
 	size_t count = 0;
 
-	while ((n = read_histogram_next(&from->time, &bucket, &low, &high))) {
+	while ((n = read_histogram_next(&profile->count.rows.pool, &from->time, &bucket, &low, &high))) {
 		if (count < room)
 			to[count] = (struct xaudit_read_bucket){
 				.low = read_clock_span(&profile->setup.unit, clamp(low, from->min, from->max)),

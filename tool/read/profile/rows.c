@@ -34,11 +34,29 @@ static bool same(const struct read_row_key *a, const struct read_row_key *b)
 	       same_text(a->name, b->name);
 }
 
+/* As reallocarray() of list, a pointer to a pointer, for memory that begins where a cache line does. */
+static bool resize(struct read_damage *damage, void *list, size_t used, size_t room, size_t size)
+{
+	void *old, *new = aligned_alloc(64, (room * size + 63) / 64 * 64);
+
+	if (!new) {
+		damage->no_memory = true;
+		return false;
+	}
+	memcpy(&old, list, sizeof(old));
+	if (used)
+		memcpy(new, old, used * size);
+	free(old);
+	memcpy(list, &new, sizeof(new));
+	return true;
+}
+
 static bool grow(struct read_rows *rows, struct read_damage *damage)
 {
 	uint32_t room = rows->room ? rows->room * 2 : ROOM_FIRST, *hash;
 
-	if (!read_memory_resize(damage, &rows->row, room, sizeof(*rows->row)) ||
+	if (!resize(damage, &rows->row, rows->rows, room, sizeof(*rows->row)) ||
+		!resize(damage, &rows->open, rows->rows, room, sizeof(*rows->open)) ||
 		!(hash = read_memory_zeroed(damage, room * 2ul, sizeof(*hash))))
 		return false;
 	free(rows->hash);
@@ -61,6 +79,7 @@ bool read_rows_open(struct read_rows *rows, struct read_damage *damage)
 		return false;
 	}
 	rows->row[0] = (struct read_row){ .min = UINT64_MAX };
+	rows->open[0] = 0;
 	rows->rows = 1;
 	return true;
 }
@@ -69,13 +88,14 @@ void read_rows_close(struct read_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->rows; i++) {
 		struct read_row *row = &rows->row[i];
-		read_histogram_free(&row->time);
 		free((char *)row->key.name);
 		free((char *)row->key.library);
 		free(row->thread);
 	}
 	free(rows->row);
+	free(rows->open);
 	free(rows->hash);
+	read_histogram_pool_free(&rows->pool);
 	*rows = (struct read_rows){ 0 };
 }
 
@@ -102,21 +122,24 @@ uint32_t read_rows_find(struct read_rows *rows, struct read_damage *damage, cons
 	};
 	rows->row[i].key.name = name;
 	rows->row[i].key.library = library;
+	rows->open[i] = 0;
 	rows->hash[h & rows->hash_mask] = i;
 	return i;
 }
 
 static void add(struct read_row *to, struct read_row *from)
 {
-	to->calls += from->calls;
 	to->self += from->self;
-	to->total += from->total;
 	to->sum += from->sum;
+	to->recursive += from->recursive;
+	to->given += from->given;
+	to->untimed += from->untimed;
 	to->counted += from->counted;
 	to->on += from->on;
 	to->on_self += from->on_self;
 	to->on_unknown += from->on_unknown;
 	to->min = from->min < to->min ? from->min : to->min;
+	/* Of equal ones, that of the earlier task. */
 	if (from->max > to->max || (from->max == to->max && from->max_task < to->max_task)) {
 		to->max = from->max;
 		to->max_task = from->max_task;
@@ -136,14 +159,16 @@ static void add(struct read_row *to, struct read_row *from)
 		to->thread_task = from->thread_task;
 		from->thread = other;
 	}
-	read_histogram_merge(&to->time, &from->time);
 }
 
 void read_rows_merge(struct read_rows *to, struct read_rows *from, struct read_damage *damage)
 {
 	for (uint32_t i = 1; i < from->rows; i++) {
 		uint32_t row = read_rows_find(to, damage, &from->row[i].key);
-		if (row)
-			add(&to->row[row], &from->row[i]);
+		if (!row)
+			return;
+		add(&to->row[row], &from->row[i]);
+		if (!read_histogram_merge(&to->pool, &to->row[row].time, &from->pool, &from->row[i].time))
+			damage->no_memory = true;
 	}
 }

@@ -25,16 +25,15 @@ struct read_row_key {
 	uint32_t tid;	     /* by thread */
 };
 
+/* Times are in units of struct read_count_setup.unit. What a call that ends changes is in the first cache line. */
 struct read_row {
-	/* Written by each call: one cache line. In units of struct read_count_setup.unit. */
-	uint64_t calls;
 	uint64_t self;
-	uint64_t total;
-	uint64_t sum; /* of all calls that ended, recursive calls too */
-	uint64_t min; /* UINT64_MAX: none ended */
-	uint64_t max;
-	uint64_t frame; /* the row's innermost open call of the present stack, in bytes from calls.frame[0]; 0: none */
-	uint64_t counted; /* of the calls, those that were only counted */
+	uint64_t sum;	    /* of all calls whose time is known, which are those in the histogram */
+	uint64_t recursive; /* of those in calls of the same row */
+	uint64_t given;	    /* of calls in calls whose own time is not known: belongs to `total` */
+	uint64_t min, max;  /* UINT64_MAX, 0: none ended */
+	uint64_t untimed;   /* calls without time */
+	uint64_t counted;   /* of these, those that were only counted */
 	struct read_histogram time;
 	struct read_row_key key; /* its texts are the row's */
 	char *thread;		 /* name of the thread, or NULL; from this task: */
@@ -51,11 +50,14 @@ struct read_row {
 	uint64_t throttled;	  /* ns, CLOCK_MONOTONIC: since when its calls are only counted; 0: not throttled */
 	uint64_t throttled_after; /* that moment, from the start of its process on */
 	uint32_t throttled_task;
-};
+} __attribute__((aligned(64)));
 
 struct read_rows {
 	struct read_row *row;
 	uint32_t rows, room; /* row[0 ... rows-1] */
+	/* Of each row the innermost open call of the stack at hand, in bytes from calls.frame[0]; 0: none. */
+	uint32_t *open;
+	struct read_histogram_pool pool; /* of all rows */
 	uint32_t *hash, hash_mask;
 };
 

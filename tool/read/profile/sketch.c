@@ -6,6 +6,7 @@
 
 struct xaudit_read_sketch {
 	struct read_histogram histogram;
+	struct read_histogram_pool pool;
 };
 
 struct xaudit_read_sketch *xaudit_read_sketch(void)
@@ -15,12 +16,12 @@ struct xaudit_read_sketch *xaudit_read_sketch(void)
 
 int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value)
 {
-	return read_histogram_add(&sketch->histogram, value) ? 0 : -1;
+	return read_histogram_add(&sketch->pool, &sketch->histogram, value) ? 0 : -1;
 }
 
 uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent)
 {
-	return read_histogram_percentile(&sketch->histogram, percent);
+	return read_histogram_percentile(&sketch->pool, &sketch->histogram, percent);
 }
 
 size_t xaudit_read_sketch_buckets(
@@ -30,7 +31,7 @@ size_t xaudit_read_sketch_buckets(
 	unsigned bucket = 0;
 	size_t buckets = 0;
 
-	while ((one.count = read_histogram_next(&sketch->histogram, &bucket, &one.low, &one.high))) {
+	while ((one.count = read_histogram_next(&sketch->pool, &sketch->histogram, &bucket, &one.low, &one.high))) {
 		if (buckets < room)
 			to[buckets] = one;
 		buckets++;
@@ -41,6 +42,6 @@ size_t xaudit_read_sketch_buckets(
 void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch)
 {
 	if (sketch)
-		read_histogram_free(&sketch->histogram);
+		read_histogram_pool_free(&sketch->pool);
 	free(sketch);
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/profile/fast.h"
+
+#include <string.h>
+
+#define likely(x)   read_likely(x)
+#define unlikely(x) read_unlikely(x)
+
+#define PAGE_MASK ((1u << READ_COUNT_PAGE_BITS) - 1)
+
+/*
+ * Words that are taken before the calls that ended in them are added to their rows: rows and histograms are in no near
+ * cache, and in a loop of their own, without branches that can't be foreseen, many of these accesses overlap.
+ */
+#define RUN 256
+
+/* A call that ended. */
+struct ended {
+	uint64_t time, self;
+	uint64_t row;
+};
+
+/* A run, from whose words is found what is rarely needed. */
+struct run {
+	const uint64_t *words;
+	uint64_t time, now; /* of the decoder, before them */
+};
+
+/* The moment of the run's end number n. */
+static uint64_t moment_of(const struct run *run, size_t n)
+{
+	uint64_t time = run->time, now = run->now;
+
+	for (const uint64_t *word = run->words;; word++) {
+		time = read_decode_time(time, *word);
+		now = time > now ? time : now;
+		if (read_decode_number(*word) != TRACE_ENTRY && !n--)
+			return now;
+	}
+}
+
+static __attribute__((noinline)) void add_max(
+	struct read_count *c, const struct run *run, uint32_t row, size_t n, uint64_t time)
+{
+	uint64_t end = moment_of(run, n);
+	uint64_t ticks = time;
+
+	if (c->setup->scale)
+		ticks = (uint64_t)(((unsigned __int128)time << (READ_CLOCK_SHIFT - READ_COUNT_SCALE)) /
+				   c->process->clock.mult);
+	read_count_max(c, row, time, end - ticks);
+}
+
+static void add(struct read_count *c, const struct run *run, const struct ended *ended, size_t count)
+{
+	struct read_row *rows = c->rows.row;
+
+	for (size_t i = 0; i < count; i++) {
+		struct read_row *row = &rows[ended[i].row];
+		uint64_t time = ended[i].time;
+
+		row->self += ended[i].self;
+		row->sum += time;
+		if (unlikely(time < row->min))
+			row->min = time;
+		if (unlikely(time > row->max))
+			add_max(c, run, ended[i].row, i, time);
+		if (unlikely(!read_histogram_add(&c->rows.pool, &row->time, time)))
+			c->damage->no_memory = true;
+	}
+}
+
+/*
+ * Takes a run of words, up to one that is not for the fast lane. by_thread and scale are known to the compiler.
+ *
+ * Entries and ends come in an order that no processor can foresee, so there is no branch between them: `mask` is 0 for
+ * an entry, all ones for an end, and what belongs to the other one is computed and thrown away. So above the innermost
+ * call, and below frame[0] (tool/read/calls.h), one more is written.
+ */
+READ_INLINE size_t run(struct read_count *c, struct read_decoder *d, bool by_thread, bool scale)
+{
+	const struct run run = { d->words + d->at, d->time, d->now };
+	const uint64_t *word = run.words, *end = word + (d->have - d->at > RUN ? RUN : d->have - d->at);
+	uint64_t time = d->time, now = d->now;
+	char *frame = (char *)c->calls.frame;
+	uint64_t top = (uint64_t)((char *)c->calls.top - frame);
+	const uint32_t *first = c->page[0];
+	uint32_t *open = c->rows.open, thread_row = c->record->thread_row;
+	struct ended ended[RUN], *last = ended;
+
+	for (; word < end; word++) {
+		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK;
+		uint64_t row = thread_row;
+		struct read_call *call = (struct read_call *)(void *)(frame + top), *next = call + 1;
+		/* An end is known by its number alone: where it is on the stack must not wait for what is there. */
+		uint64_t mask = -(uint64_t)(event >> TRACE_ID_BITS != TRACE_ENTRY);
+
+		if (!by_thread) {
+			if (likely(id <= PAGE_MASK))
+				row = first[id];
+			else
+				row = c->page[id >> READ_COUNT_PAGE_BITS][id & PAGE_MASK];
+			if (unlikely(!row))
+				break;
+		}
+		/* TRACE_EXIT | 1 is TRACE_TAIL: of both, this leaves the id, and of other words what is no id. */
+		if (unlikely((((event | 1u << TRACE_ID_BITS) - TRACE_WORD(TRACE_TAIL, 0)) ^ call->id) & (uint32_t)mask))
+			break;
+		time = read_decode_time(time, *word);
+		now = time > now ? time : now;
+		uint64_t took = now - call->start, outer = call->outer;
+		if (scale)
+			took = read_count_scale(c, took);
+		last->time = took;
+		last->self = took - call->child;
+		last->row = row;
+		last = (struct ended *)(void *)((char *)last + (mask & sizeof(*last)));
+		call[-1].child += took & mask;
+		if (unlikely(outer & mask)) {
+			((struct read_call *)(void *)(frame + outer))->inner += took;
+			c->rows.row[row].recursive += took;
+		}
+		next->start = now;
+		uint64_t both = id | row << 32;
+		memcpy(&next->id, &both, sizeof(both));
+		next->child = 0;
+		next->inner = 0;
+		next->outer = open[row];
+		uint64_t place = top + sizeof(*next);
+		open[row] = (uint32_t)(place ^ ((place ^ outer) & mask));
+		top = place - (mask & 2 * sizeof(*next));
+	}
+	d->at += (size_t)(word - run.words);
+	d->time = time;
+	d->now = now;
+	c->calls.top = (struct read_call *)(void *)(frame + top);
+	add(c, &run, ended, (size_t)(last - ended));
+	return (size_t)(word - run.words);
+}
+
+static __attribute__((noinline)) size_t run_plain(struct read_count *c, struct read_decoder *d)
+{
+	return run(c, d, false, false);
+}
+
+size_t read_count_fast(struct read_count *c, struct read_decoder *d)
+{
+	size_t taken = 0, part;
+
+	do {
+		while (c->calls.limit - c->calls.top <= RUN + 1)
+			if (!read_calls_grow(&c->calls))
+				return taken;
+		if (likely(c->setup->by != XAUDIT_READ_BY_THREAD && !c->setup->scale))
+			part = run_plain(c, d);
+		else if (c->setup->by != XAUDIT_READ_BY_THREAD)
+			part = run(c, d, false, true);
+		else
+			part = c->setup->scale ? run(c, d, true, true) : run(c, d, true, false);
+		taken += part;
+	} while (part == RUN);
+	return taken;
+}

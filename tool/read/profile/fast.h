@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast lane of the loop that counts (loop.h): runs of entries, and of ends that are the innermost call's own, in
+ * calls that all count. It does what decode.h, calls.h and the hooks of loop.c would do, and leaves to them the first
+ * word that is anything else. One thread per struct read_count.
+ */
+#ifndef XAUDIT_TOOL_READ_PROFILE_FAST_H
+#define XAUDIT_TOOL_READ_PROFILE_FAST_H
+
+#include "tool/read/profile/loop.h"
+
+/* Takes words of the block; count->calls.top is the innermost call before and after. Returns how many it took. */
+size_t read_count_fast(struct read_count *count, struct read_decoder *decoder);
+
+#endif
