@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
 #
-# The formats of a trace and of an index: what module, reader and command agree on. They stand on nothing.
-EXTRA_DIST += format/index.h format/sched.h format/trace.h
+# The formats of a trace, of a packed one and of an index: what module, reader and command agree on. They stand on
+# nothing.
+EXTRA_DIST += format/index.h format/pack.h format/sched.h format/trace.h

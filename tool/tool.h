@@ -32,6 +32,8 @@ int stacks_main(int argc, char **argv);
 int slow_main(int argc, char **argv);
 int outliers_main(int argc, char **argv);
 int loads_main(int argc, char **argv);
+int pack_main(int argc, char **argv);
+int unpack_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".

@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info graph stacks slow outliers loads ctl check env list index'
+	local commands='record report replay dump info graph stacks slow outliers loads ctl check env list index pack unpack'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -168,12 +168,15 @@ _xaudit()
 		esac
 		;;
 	list) options='--verbose --format= --color= --no-demangle --no-pager --help' ;;
+	pack) options='--output= --jobs= --level= --help' ;;
+	unpack) options='--output= --test --help' ;;
 	index) options='--verbose --dry-run --quiet --cache= --fd= --help' ;;
 	*) return ;;
 	esac
 
 	case $prev in
 	--cache) compopt -o dirnames; return ;;
+	-o | --output) [[ $command == unpack ]] && compopt -o dirnames || compopt -o default; return ;;
 	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options=$columns ;;
 	--columns) _xaudit_list "$columns"; return ;;
 	--by) options='function library thread' ;;
@@ -187,13 +190,13 @@ _xaudit()
 		;;
 	--color) options='always never auto' ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
-		-j | --jobs | --callers | --callees | --hist | --by-event | --event-end)
+		-j | --jobs | --level | --callers | --callees | --hist | --by-event | --event-end)
 		return
 		;;
 	*)
 		if [[ $cur != -* ]]; then
-			# A trace is a folder; list and index want files.
-			[[ $command == list || $command == index ]] && compopt -o default || compopt -o dirnames
+			# A trace is a folder, or a packed file; only pack wants a folder.
+			[[ $command == pack ]] && compopt -o dirnames || compopt -o default
 			return
 		fi
 		compopt -o nospace

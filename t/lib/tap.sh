@@ -21,7 +21,18 @@ CLANGXX=$(printf '%s' "$CLANG" | sed 's/clang\([^/]*\)$/clang++\1/')
 export top_srcdir top_builddir XAUDIT MODULE FIXTURES CC CXX CLANG CLANGXX
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-t.XXXXXX") || { echo 'Bail out! no temporary folder'; exit 255; }
-trap 'tap_status=$?; trap - EXIT; cd /; chmod -R u+rwX "$tmp" 2>/dev/null; rm -rf "$tmp"; exit $tap_status' EXIT
+trap 'tap_status=$?; trap - EXIT; cd /; tap_pack; tap_clear; exit $tap_status' EXIT
+tap_clear() {
+	chmod -R u+rwX "$tmp" 2>/dev/null
+	rm -rf "$tmp"
+}
+# Where XAUDIT_PACKED names a file, the traces that are left are packed, to see whether they come back
+# (t/lib/packed.sh).
+tap_pack() {
+	[ -n "${XAUDIT_PACKED-}" ] || return 0
+	. "$top_srcdir/t/lib/packed.sh"
+	pack_all "$tmp" "$XAUDIT_PACKED"
+}
 # Nothing is kept for later: neither in the user's folder, nor, as root, for all users.
 XAUDIT_INDEX=$tmp/.index
 export XAUDIT_INDEX

@@ -6,7 +6,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
-	t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t t/unit/reader_copies.t \
+	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
+	t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
@@ -92,6 +93,9 @@ t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
 t_unit_names_t_SOURCES = t/unit/names.c tool/json.c tool/json.h tool/memory.c tool/memory.h tool/show/term/names.c \
 	tool/show/term/names.h
 t_unit_names_t_LDADD = audit/rules/librules.la $(IBERTY_LIBS)
+
+t_unit_pack_t_SOURCES = t/unit/pack.c tool/pack/block.c tool/pack/block.h
+t_unit_pack_t_LDADD = tool/read/libread.la
 
 t_unit_patch_t_SOURCES = t/unit/patch.c
 t_unit_patch_t_LDADD = t/lib/libcore.la

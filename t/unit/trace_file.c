@@ -78,7 +78,7 @@ int main(void)
 
 	/* The first half is not in use any more. */
 	for (int i = MANY / 2; i < MANY; i++)
-		read_file_descriptor(file[i]);
+		read_file_size(file[i]);
 	name_of(name, 0);
 	write_number("p1/new", 4711);
 	renameat(at, "p1/new", at, name);
@@ -104,10 +104,10 @@ int main(void)
 	}
 	is_int(opened, MANY, "they are opened where 32 descriptors are all there is");
 	is_int(readable(), MANY, "and read");
-	DIR *list = read_files_list(&files, "p1");
+	struct read_list *list = read_files_list(&files, "p1");
 	ok(list != NULL, "a folder is listed then, too");
 	if (list)
-		closedir(list);
+		read_list_close(list);
 	for (int i = 0; i < MANY; i++) {
 		read_file_close(file[i]);
 		name_of(name, i);

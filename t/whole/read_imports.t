@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The command reads traces by the public functions of the reader's library alone, as any other program can: its objects
-# import only xaudit_read_*, and its files include xaudit-read.h only. tool/record/trim.c writes, so it is none of them.
+# import only xaudit_read_*, and its files include xaudit-read.h only. tool/record/trim.c writes, so it is none of them;
+# tool/pack/ does not read traces, but makes files that the library reads, with the same code for their format.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need nm
@@ -19,10 +20,11 @@ imports() {
 	nm -u "$1" | awk 'NF == 2 { print $2 }' | grep -xF -f "$tmp/inside"
 }
 
-# inside SOURCE BUILD: files in the folder SOURCE, and in those below but for read/, that include the library's inside,
-# or whose objects in BUILD need it.
+# inside SOURCE BUILD: files in the folder SOURCE, and in those below but for read/ and pack/, that include the
+# library's inside, or whose objects in BUILD need it.
 inside() {
-	(cd "$1" && find . -name read -prune -o -name '*.[ch]' -print | LC_ALL=C sort) | while read -r file; do
+	(cd "$1" && find . \( -name read -o -name pack \) -prune -o -name '*.[ch]' -print | LC_ALL=C sort) |
+		while read -r file; do
 		file=${file#./}
 		object=$2/$(dirname "$file")/xaudit-$(basename "$file" .c).o
 		if grep '^#include "tool/read/' "$1/$file" | grep -qv 'tool/read/api/xaudit-read\.h"'; then

@@ -3,7 +3,6 @@
 #include "tool/read/family.h"
 
 #include <ctype.h> /* isdigit */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -253,17 +252,17 @@ struct read_file *read_family_open_file(
 
 bool read_family_list_files(struct read_family *family)
 {
-	DIR *dir = read_files_list(family->at, family->under);
-	struct dirent *entry;
+	struct read_list *list = read_files_list(family->at, family->under);
+	const char *name;
 
-	if (!dir) {
+	if (!list) {
 		family->damage->no_memory |= errno == ENOMEM;
 		return false;
 	}
 	family->files.count = 0;
-	while ((entry = readdir(dir)))
-		note_file(family, entry->d_name);
-	closedir(dir);
+	while ((name = read_list_next(list)))
+		note_file(family, name);
+	read_list_close(list);
 	sort(&family->files);
 	family->files_listed = true;
 	return true;

@@ -6,38 +6,43 @@
  * A file that is opened again must be the same as at first (else ESTALE), since what is known of it was read from that
  * file.
  *
+ * The trace may also be packed (tool/read/pack/pack.h): then its members are the files.
+ *
  * The files of one struct read_files are used by one thread; nothing here is async-signal-safe.
  */
 #ifndef XAUDIT_TOOL_READ_FILE_H
 #define XAUDIT_TOOL_READ_FILE_H
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+struct pack;
 struct stat;
 struct read_file;
+struct read_list;
 
 #define READ_FILES_OPEN 128
 
 /* The files of a trace folder that are open. */
 struct read_files {
-	int at; /* the folder; it must stay open as long as the files are used */
+	int at; /* the folder; it must stay open as long as the files are used. -1: it is packed */
+	struct pack *pack; /* NULL: it is a folder */
 	struct read_file *newest, *oldest; /* in the order of their last use */
 	unsigned open;
 };
 
-/*
- * Opens a file for reading, relative to the folder. Only regular files are opened: a FIFO would make us wait for ever.
- * Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. The descriptor is the
- * caller's.
- */
-int read_files_open(struct read_files *files, const char *name, const char **why);
+/* Opens a file as a stream for reading. NULL, and errno, if it can't be opened. */
+FILE *read_files_stream(struct read_files *files, const char *name);
+
+/* Is there a file or folder of that name? */
+bool read_files_has(const struct read_files *files, const char *name);
 
 /*
- * As read_files_open(), but returns a handle, or NULL and errno if it can't be opened; ENOMEM: there is no memory. The
- * name is folder/file. st, unless NULL: becomes the file's stat.
+ * Opens a file for reading, relative to the folder. Only regular files are opened: a FIFO would make us wait for ever.
+ * Returns a handle, or NULL and errno if it can't be opened; ENOMEM: there is no memory. Then *why is a phrase, NULL if
+ * there is no such file. The name is folder/file. st, unless NULL: becomes the file's stat.
  */
 struct read_file *read_file_open(
 	struct read_files *files, const char *folder, const char *file, struct stat *st, const char **why);
@@ -47,15 +52,15 @@ void read_file_close(struct read_file *file); /* NULL: nothing */
 void read_file_rest(struct read_file *file);
 
 /*
- * Opens a folder in the trace folder, to be read from its beginning. Returns NULL and errno, ENOMEM too, if it can't.
+ * Opens the list of the names in a folder, "." for the trace folder itself. Returns NULL and errno, ENOMEM too, if it
+ * can't. A name is valid until the next one is asked for; NULL: there are no more.
  */
-DIR *read_files_list(struct read_files *files, const char *folder);
+struct read_list *read_files_list(struct read_files *files, const char *folder);
+const char *read_list_next(struct read_list *list);
+void read_list_close(struct read_list *list);
 
 /* Is it the file that st describes? */
 bool read_file_is(const struct read_file *file, const struct stat *st);
-
-/* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
-int read_file_descriptor(struct read_file *file);
 
 /*
  * As pread(), for all of `size` or up to the end of the file. Returns how much was read; *error, unless NULL: an

@@ -15,6 +15,8 @@
 
 #include "tool/read/base.h"
 #include "tool/read/memory.h"
+#include "tool/read/pack/pack.h"
+#include "tool/read/path.h"
 
 /* ---- clocks ---- */
 
@@ -74,17 +76,13 @@ static void set_clocks(struct read_folder *folder)
 
 static void read_record(struct read_folder *folder)
 {
-	const char *why;
-	int fd = read_files_open(&folder->files, "record", &why);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	FILE *file = read_files_stream(&folder->files, "record");
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t n;
 
 	if (!file) {
 		folder->damage.no_memory |= errno == ENOMEM;
-		if (fd >= 0)
-			close(fd);
 		return; /* without `xaudit record` there is no such file */
 	}
 	folder->record = true;
@@ -122,124 +120,6 @@ static int by_start(const void *a, const void *b)
 	if (x->head.first.mono != y->head.first.mono)
 		return x->head.first.mono < y->head.first.mono ? -1 : 1;
 	return strcmp(x->name, y->name);
-}
-
-/* p<pid> or p<pid>.<n> */
-static bool is_process(const char *name, uint32_t pid)
-{
-	char *end;
-
-	if (name[0] != 'p' || !isdigit((unsigned char)name[1]))
-		return false;
-	unsigned long number = strtoul(name + 1, &end, 10);
-	if (*end == '.' && isdigit((unsigned char)end[1]))
-		strtoul(end + 1, &end, 10);
-	return !*end && (!pid || number == pid);
-}
-
-/*
- * The folder that a path lies in, and after a NUL its last name; the caller frees both as one. NULL: there is no
- * memory.
- */
-static char *take_apart(struct read_damage *damage, const char *path, const char **name)
-{
-	char *own = read_memory_text(damage, path, strlen(path)), *slash;
-
-	if (!own)
-		return NULL;
-	for (size_t n = strlen(own); n > 1 && own[n - 1] == '/'; n--)
-		own[n - 1] = '\0';
-	slash = strrchr(own, '/');
-	if (slash && slash != own) {
-		*slash = '\0';
-		*name = slash + 1;
-		return own;
-	}
-	char *both = read_memory_format(damage, "%s%c%s", slash ? "/" : ".", 0, slash ? own + 1 : own);
-	if (both)
-		*name = both + strlen(both) + 1;
-	free(own);
-	return both;
-}
-
-/* Which part of a trace folder shall be opened. */
-struct wanted {
-	const char *folder; /* only that family: by default its first process; NULL: all */
-	const char *name;   /* the process that people call so; NULL: all */
-	uint32_t pid;	    /* 0: all */
-	char *path;	    /* of the trace folder; NULL: as it was named. Freed with `buffer` */
-	char *buffer;
-};
-
-static bool is_folder(const char *path)
-{
-	struct stat s;
-
-	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
-static bool has_meta(struct read_damage *damage, const char *path)
-{
-	char *meta = read_memory_format(damage, "%s/meta", path);
-	struct stat s;
-	bool has = meta && stat(meta, &s) == 0;
-
-	free(meta);
-	return has;
-}
-
-/* DIR/p<pid>[.<n>], a folder. */
-static void find_folder(struct wanted *wanted, struct read_damage *damage, const char *path)
-{
-	const char *name;
-	char *parent = take_apart(damage, path, &name), *real;
-
-	/* Perhaps ".", or a link. */
-	if (parent && !is_process(name, 0)) {
-		real = realpath(path, NULL);
-		if (real) {
-			free(parent);
-			parent = take_apart(damage, real, &name);
-			free(real);
-		} else {
-			damage->no_memory |= errno == ENOMEM;
-		}
-	}
-	if (parent && is_process(name, 0)) {
-		wanted->path = parent;
-		wanted->folder = name;
-	} else {
-		free(parent);
-	}
-}
-
-/* DIR/p<pid>[.<n>] where that is no folder, or DIR/p<pid>[.<n>]/<place>. */
-static void find_name(struct wanted *wanted, struct read_damage *damage, const char *path)
-{
-	const char *name, *folder;
-	char *parent = take_apart(damage, path, &name), *trace;
-
-	if (parent && is_process(name, 0) && is_folder(parent)) {
-		wanted->path = parent;
-		wanted->name = name;
-		return;
-	}
-	if (parent && *name && !name[strspn(name, "0123456789")] && has_meta(damage, parent) &&
-		(trace = take_apart(damage, parent, &folder))) {
-		wanted->buffer = read_memory_format(damage, "%s/%s", folder, name);
-		wanted->name = wanted->buffer;
-		wanted->path = trace;
-	}
-	free(parent);
-}
-
-/* Finds out if the path names one process. */
-static void find_wanted(struct wanted *wanted, struct read_damage *damage, const char *path)
-{
-	if (has_meta(damage, path))
-		find_folder(wanted, damage, path);
-	else if (!is_folder(path))
-		find_name(wanted, damage, path);
 }
 
 /* ---- processes and their names ---- */
@@ -291,12 +171,11 @@ static char *name_child(struct read_folder *folder, const struct read_family *fa
 	const struct read_family_place *child, const uint32_t *pid, size_t count)
 {
 	char name[16];
-	struct stat s;
 	const uint32_t *own = bsearch(&child->number, pid, count, sizeof(*pid), by_number);
 	bool only = (own == pid || own[-1] != *own) && (own + 1 == pid + count || own[1] != *own);
 
 	snprintf(name, sizeof(name), "p%" PRIu32, child->number);
-	if (only && fstatat(folder->names, name, &s, AT_SYMLINK_NOFOLLOW))
+	if (only && !read_files_has(&folder->names, name))
 		return read_memory_text(&folder->damage, name, strlen(name));
 	return read_memory_format(&folder->damage, "%s/%" PRIu32, family->name, child->place);
 }
@@ -318,7 +197,7 @@ static void take_process(struct read_folder *folder, struct read_family *family,
 
 /* Does wanted->name mean this process: is it its shown name, or "p<folder>/<place>", which is always right? */
 static bool is_wanted(
-	const struct wanted *wanted, const struct read_family *family, uint32_t place, const char *name)
+	const struct read_wanted *wanted, const struct read_family *family, uint32_t place, const char *name)
 {
 	const char *of = wanted->name, *slash = of ? strrchr(of, '/') : NULL;
 	char number[16];
@@ -331,7 +210,7 @@ static bool is_wanted(
 	       !strcmp(slash + 1, number);
 }
 
-static void take_children(struct read_folder *folder, const struct wanted *wanted)
+static void take_children(struct read_folder *folder, const struct read_wanted *wanted)
 {
 	size_t count;
 	uint32_t *pid = list_children(folder, &count);
@@ -379,24 +258,21 @@ static void add_family(struct read_folder *folder, const char *name, bool itself
 }
 
 /* Opens the folders. Returns whether there are any. */
-static bool open_families(struct read_folder *folder, const struct wanted *wanted)
+static bool open_families(struct read_folder *folder, const struct read_wanted *wanted)
 {
-	int fd = openat(folder->files.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	struct read_list *list = read_files_list(&folder->files, ".");
+	const char *name;
 	bool any = false;
 
-	folder->damage.no_memory |= fd >= 0 && !dir && errno == ENOMEM;
-	while (dir && (entry = readdir(dir))) {
-		if (!is_process(entry->d_name, 0) || (wanted->folder && strcmp(entry->d_name, wanted->folder)))
+	folder->damage.no_memory |= !list && errno == ENOMEM;
+	while (list && (name = read_list_next(list))) {
+		if (!read_path_is_process(name, 0) || (wanted->folder && strcmp(name, wanted->folder)))
 			continue;
 		any = true;
-		add_family(folder, entry->d_name, false);
+		add_family(folder, name, false);
 	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	if (list)
+		read_list_close(list);
 	if (folder->families)
 		qsort(folder->family, folder->families, sizeof(*folder->family), by_name);
 	return any;
@@ -427,7 +303,7 @@ static struct read_folder *done(struct read_folder *folder, struct read_error *e
 }
 
 /* The reason why no wanted process was found; any: there are other processes. */
-static void find_why(struct read_folder *folder, const struct wanted *wanted, bool any, struct read_error *error)
+static void find_why(struct read_folder *folder, const struct read_wanted *wanted, bool any, struct read_error *error)
 {
 	*error = (struct read_error){ .pid = wanted->pid };
 	if (folder->damage.first) {
@@ -449,12 +325,12 @@ static struct read_folder *new_folder(struct read_error *error)
 
 	*error = (struct read_error){ .why = folder ? READ_NOTHING_WRONG : READ_NO_MEMORY };
 	if (folder)
-		folder->files.at = folder->names = -1;
+		folder->files.at = folder->names.at = -1;
 	return folder;
 }
 
 /* Opens all that is wanted in an open folder. Returns whether there were processes. */
-static bool take_wanted(struct read_folder *folder, const struct wanted *wanted)
+static bool take_wanted(struct read_folder *folder, const struct read_wanted *wanted)
 {
 	bool any;
 
@@ -462,7 +338,7 @@ static bool take_wanted(struct read_folder *folder, const struct wanted *wanted)
 	any = open_families(folder, wanted);
 	for (unsigned i = 0; i < folder->families; i++) {
 		const char *name = folder->family[i]->name;
-		if (is_process(name, wanted->pid) && is_wanted(wanted, folder->family[i], 0, name))
+		if (read_path_is_process(name, wanted->pid) && is_wanted(wanted, folder->family[i], 0, name))
 			take_process(folder, folder->family[i], 0,
 				read_memory_text(&folder->damage, name, strlen(name)));
 	}
@@ -471,19 +347,53 @@ static bool take_wanted(struct read_folder *folder, const struct wanted *wanted)
 	return any;
 }
 
+/*
+ * Opens what the names of files are relative to. wanted: as read_path_find() left it. Returns false if it can't be
+ * opened, and tells why.
+ */
+static bool open_root(struct read_folder *folder, struct read_wanted *wanted, struct read_error *error)
+{
+	const char *why = NULL;
+
+	if (folder->damage.no_memory)
+		goto bad;
+	if (wanted->pack < 0) {
+		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
+		folder->names.at = folder->files.at;
+		return folder->files.at >= 0;
+	}
+	folder->files.pack = pack_open(wanted->pack, folder->path, &folder->damage, &why);
+	folder->names.pack = folder->files.pack;
+	if (folder->files.pack) {
+		char *meta = wanted->name ? read_memory_format(&folder->damage, "%s/meta", wanted->name) : NULL;
+		if (meta && read_files_has(&folder->files, meta)) {
+			wanted->folder = wanted->name;
+			wanted->name = NULL;
+		}
+		free(meta);
+		return true;
+	}
+	if (why) {
+		read_damage_add(&folder->damage, folder->path, NULL, READ_DAMAGE_NOWHERE, why);
+		*error = (struct read_error){ .why = READ_DAMAGED };
+	}
+bad:
+	if (wanted->pack >= 0)
+		close(wanted->pack);
+	return false;
+}
+
 struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read_error *error)
 {
-	struct wanted wanted = { .pid = pid };
+	struct read_wanted wanted = { .pid = pid, .pack = -1 };
 	struct read_folder *folder = new_folder(error);
 
 	if (!folder)
 		return NULL;
-	find_wanted(&wanted, &folder->damage, path);
+	read_path_find(&wanted, &folder->damage, path);
 	folder->path = wanted.path ? wanted.path : read_memory_text(&folder->damage, path, strlen(path));
-	if (!folder->damage.no_memory)
-		folder->names = folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder->files.at < 0) {
-		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
+	if (!open_root(folder, &wanted, error)) {
 		folder = give_up(folder, error);
 	} else {
 		bool any = take_wanted(folder, &wanted);
@@ -500,11 +410,13 @@ struct read_folder *read_folder_open(const char *path, uint32_t pid, struct read
 bool read_folder_may_be_process(const char *path)
 {
 	struct read_damage damage = { 0 };
-	struct wanted wanted = { 0 };
+	struct read_wanted wanted = { .pack = -1 };
 
-	if (is_folder(path))
+	if (read_path_is_folder(path))
 		return false;
-	find_wanted(&wanted, &damage, path);
+	read_path_find(&wanted, &damage, path);
+	if (wanted.pack >= 0)
+		close(wanted.pack);
 	bool may = wanted.path != NULL || damage.no_memory;
 	free(wanted.path);
 	free(wanted.buffer);
@@ -532,9 +444,10 @@ static struct read_folder *open_one(const char *path, struct read_error *error)
 
 	if (!folder)
 		return NULL;
-	folder->path = take_apart(&folder->damage, path, &name);
+	folder->path = read_path_apart(&folder->damage, path, &name);
 	if (folder->path)
-		folder->names = folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder->names.at = folder->files.at;
 	if (folder->files.at >= 0)
 		add_family(folder, name, false);
 	return folder;
@@ -567,15 +480,15 @@ struct read_folder *read_folder_open_family(int trace, int family, const char *p
 
 	if (!folder)
 		return NULL;
-	folder->names = trace;
-	folder->path = take_apart(&folder->damage, path, &name);
+	folder->names.at = trace;
+	folder->path = read_path_apart(&folder->damage, path, &name);
 	if (folder->path)
 		folder->files.at = fcntl(family, F_DUPFD_CLOEXEC, 0);
 	if (folder->files.at >= 0)
 		add_family(folder, name, true);
 	if (folder->families) {
 		take_one(folder, folder->family[0], 0);
-		take_children(folder, &(struct wanted){ 0 });
+		take_children(folder, &(struct read_wanted){ .pack = -1 });
 	}
 	if (folder->processes)
 		return done(folder, error);
@@ -594,6 +507,7 @@ void read_folder_close(struct read_folder *folder)
 	free(folder->status);
 	read_damage_free(&folder->damage);
 	free(folder->path);
+	pack_close(folder->files.pack);
 	if (folder->files.at >= 0)
 		close(folder->files.at);
 	free(folder);

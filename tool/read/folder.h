@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace folder as its readers see it: processes, their meta, and the clock. The format is format/trace.h.
+ * A trace as its readers see it, a folder or packed: processes, their meta, and the clock. The format is that of
+ * format/trace.h.
  *
  * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked: all
  * that can be read is read, and the rest is remembered as damage (tool/read/error.h). Files are read with pread, never
  * mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
- * The layers, each of which uses only those named before it: error, clock; file; family; process; meta; names, base,
- * load; folder. Beside the last four, on process: chunks, stream, events, counts. On all of them: merge, state. On
- * folder alone: sched/. decode, calls and stacks use none of them. api/, what is public, uses all.
+ * The layers, each of which uses only those named before it: error, clock; pack/; path, file; family; process; meta;
+ * names, base, load; folder. Beside the last four, on process: chunks, stream, events, counts. On all of them: merge,
+ * state. On folder alone: sched/. decode, calls and stacks use none of them. api/, what is public, uses all.
  *
  * One thread reads a folder; different folders may be read by different threads. Nothing here is async-signal-safe.
  */
@@ -26,7 +27,7 @@
 struct read_folder {
 	char *path;
 	struct read_files files;
-	int names; /* the trace folder; not ours if it is not files.at */
+	struct read_files names; /* the trace folder, to look for names; not ours if it is not that of `files` */
 	struct read_family **family; /* the families that have processes in it */
 	unsigned families;
 	struct read_process **process; /* in the order of their start */

@@ -107,6 +107,7 @@ static void fill_in(struct xaudit_read_trace *trace)
 		.status = folder->status,
 		.start = folder->process[0]->head.first.mono,
 		.start_real = folder->process[0]->head.first.real,
+		.packed = folder->files.pack != NULL,
 		.processes = folder->processes,
 		.sched = read_sched_peek(folder, &sched) && sched.holds == SCHED_SWITCHES,
 	};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs a folder into a file that appears as a whole. */
+#define _GNU_SOURCE
+#include "tool/pack/pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/pack/unpack.h"
+#include "tool/pack/write.h"
+#include "tool/read/pack/pack.h"
+#include "tool/tool.h"
+
+#define LEVEL 1
+
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+
+	return n < 1 ? 1 : n > PACK_JOBS_MOST ? PACK_JOBS_MOST : (unsigned)n;
+}
+
+static void say(const struct pack_order *order, const struct pack_write *write)
+{
+	const char *slash = write->at ? "/" : "", *at = write->at ? write->at : "";
+
+	if (write->changed)
+		tool_error(order->command, "%s%s%s is being written, so %s is not packed; wait for the end of the "
+			"processes, or pack a copy that `xaudit ctl PID snapshot` makes", order->folder, slash, at,
+			order->folder);
+	else if (write->error == ENOMEM)
+		memory_failed();
+	else if (write->at)
+		tool_error(order->command, "%s/%s can't be read: %s", order->folder, at, strerror(write->error));
+	else
+		tool_error(order->command, "%s can't be written: %s; -o names another file", order->file,
+			strerror(write->error));
+}
+
+static int cannot(const struct pack_order *order, const char *file)
+{
+	tool_error(order->command, "%s can't be made: %s; -o names another file", file, strerror(errno));
+	return -1;
+}
+
+/* Gives the new file its name, once it is on the disk. What is there stays, or becomes file.old. */
+static int name_it(const struct pack_order *order, const char *name)
+{
+	char *old = memory_format("%s.old", order->file);
+	int fd = order->replace ? open(order->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1, result = 0;
+
+	if (fd >= 0 && pack_is(fd) && rename(order->file, old))
+		result = cannot(order, old);
+	if (fd >= 0)
+		close(fd);
+	if (!result && renameat2(AT_FDCWD, name, AT_FDCWD, order->file, RENAME_NOREPLACE)) {
+		struct stat st;
+		bool unknown = errno == EINVAL || errno == ENOSYS;
+
+		/* Some file systems can't promise not to replace. */
+		if (unknown && !lstat(order->file, &st))
+			errno = EEXIST;
+		if ((!unknown || errno == EEXIST || rename(name, order->file)))
+			result = cannot(order, order->file);
+	}
+	free(old);
+	return result;
+}
+
+int pack_folder(struct pack_order *order)
+{
+	struct pack_write write = { .folder = order->fd,
+		.jobs = order->jobs ? order->jobs : processors(),
+		.level = order->level ? order->level : LEVEL,
+		.ours = order->ours };
+	char *name = memory_format("%s.new.%d", order->file, (int)getpid());
+	struct stat st;
+	int result = -1;
+
+	write.to = -1;
+	if (!order->replace && !lstat(order->file, &st)) {
+		errno = EEXIST;
+		cannot(order, order->file);
+		goto out;
+	}
+	/* As private as a trace is. */
+	write.to = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (write.to < 0) {
+		cannot(order, order->file);
+		goto out;
+	}
+	if (pack_write(&write)) {
+		say(order, &write);
+	} else if (fsync(write.to)) {
+		pack_failed(&write, errno, NULL);
+		say(order, &write);
+	} else if (!order->check || !unpack_check(order->command, name)) {
+		result = name_it(order, name);
+	}
+	if (result)
+		unlink(name);
+	order->data = write.data;
+	order->packed = write.packed;
+out:
+	pack_write_free(&write);
+	if (write.to >= 0)
+		close(write.to);
+	free(name);
+	return result;
+}

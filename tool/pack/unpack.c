@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The folder is always a new one, and this user's alone while it is filled. Nothing is written outside of it: names
+ * have at most two components (pack_name_is_good()), files are made, never opened, and no link is followed.
+ */
+#define _GNU_SOURCE
+#include "tool/pack/unpack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/options.h"
+#include "tool/read/error.h"
+#include "tool/read/pack/pack.h"
+#include "tool/tool.h"
+
+#define PIECE (1u << 20)
+
+struct options {
+	const char *output; /* NULL: the file's name without its suffix */
+	bool test;
+};
+
+static const struct options_row rows[] = {
+	{ 'o', "output", "DIR", "the new folder (FILE without .pack)", .take = options_text,
+		.at = offsetof(struct options, output) },
+	{ 't', "test", NULL, "make nothing: only find out whether all of it can be read", .take = options_flag,
+		.at = offsetof(struct options, test) },
+	OPTIONS_HELP_LETTER,
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.command = "unpack",
+	.rows = rows,
+	.column = 20,
+	.head = "Usage: xaudit unpack [OPTION]... FILE\n"
+		"Makes the trace folder again that `xaudit pack` made FILE of.\n"
+		"\n"
+		"Options:\n",
+};
+
+/* A trace that is being unpacked. */
+struct unpacking {
+	const char *command;
+	struct pack *pack;
+	struct read_damage damage;
+	const char *dir; /* NULL: it is only read */
+	int root, folder; /* descriptors: of dir, and of the folder in it that was last */
+	char *name;	  /* of that folder; NULL: none yet */
+	uint8_t piece[PIECE];
+};
+
+/* Returns false after one line on stderr. */
+static bool open_packed(struct unpacking *unpacking, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		unpacking->pack = pack_open(fd, path, &unpacking->damage, &why);
+	else
+		why = fd < 0 ? strerror(errno) : "this is not a file";
+	if (unpacking->pack)
+		return true;
+	if (fd >= 0)
+		close(fd);
+	if (!why)
+		memory_failed();
+	tool_error(unpacking->command, "can't open the packed trace %s: %s", path, why);
+	return false;
+}
+
+static void say_unwritten(const struct unpacking *unpacking, const char *name)
+{
+	tool_error(unpacking->command, "%s/%s can't be written: %s; what %s holds is not all of the trace",
+		unpacking->dir, name, strerror(errno), unpacking->dir);
+}
+
+/* ---- writing ---- */
+
+static bool put(int fd, const uint8_t *from, size_t size, uint64_t at)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(fd, from + done, size - done, (off_t)(at + done));
+		if (n < 0 && errno != EINTR)
+			return false;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+/* Makes the folder that a member lies in, or is. Returns its descriptor, -1 and errno. */
+static int enter(struct unpacking *unpacking, const struct pack_member *member)
+{
+	const char *slash = strchr(member->name, '/');
+	size_t length = slash ? (size_t)(slash - member->name) : strlen(member->name);
+	/* A folder that is not told of has files all the same. */
+	mode_t mode = S_ISDIR(member->mode) ? (member->mode & 0777) | 0700 : 0700;
+
+	if (!slash && !S_ISDIR(member->mode))
+		return unpacking->root;
+	if (unpacking->name && !strncmp(unpacking->name, member->name, length) && !unpacking->name[length])
+		return unpacking->folder;
+	free(unpacking->name);
+	if (unpacking->folder >= 0)
+		close(unpacking->folder);
+	unpacking->name = memory_text(member->name, length);
+	unpacking->folder = -1;
+	if (mkdirat(unpacking->root, unpacking->name, mode) && errno != EEXIST)
+		return -1;
+	unpacking->folder =
+		openat(unpacking->root, unpacking->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return unpacking->folder;
+}
+
+/* Makes the file, or the folder. Returns false after one line on stderr; *fd: -1 if it has no content. */
+static bool make(struct unpacking *unpacking, const struct pack_member *member, int *fd)
+{
+	int folder = enter(unpacking, member);
+	const char *slash = strchr(member->name, '/');
+
+	*fd = -1;
+	if (folder >= 0 && S_ISREG(member->mode))
+		*fd = openat(folder, slash ? slash + 1 : member->name,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, member->mode & 0777);
+	if (folder >= 0 && (*fd >= 0 || S_ISDIR(member->mode)))
+		return true;
+	say_unwritten(unpacking, member->name);
+	return false;
+}
+
+/* Copies the member's data; what is lost becomes a hole. fd -1: only reads. Returns false and errno. */
+static bool copy(struct unpacking *unpacking, const struct pack_member *member, int fd)
+{
+	int error;
+
+	for (uint64_t at = 0, next; (at = pack_data(member, at)) != UINT64_MAX; at = next) {
+		uint64_t window = at / PIECE * PIECE + PIECE, end = window < member->size ? window : member->size;
+		size_t have = pack_read(unpacking->pack, member, unpacking->piece, end - at, at, &error);
+
+		next = error ? pack_after_lost(unpacking->pack, member, at + have) : at + have;
+		/* Holes stay holes. */
+		for (uint64_t from = at; fd >= 0 && (from = pack_data(member, from)) < at + have;) {
+			uint64_t to = pack_hole(member, from);
+			to = to < at + have ? to : at + have;
+			if (!put(fd, unpacking->piece + (from - at), to - from, from))
+				return false;
+			from = to;
+		}
+		if (next <= at)
+			break;
+	}
+	return fd < 0 || !ftruncate(fd, (off_t)member->size);
+}
+
+/* Returns false after one line on stderr. */
+static bool unpack_all(struct unpacking *unpacking)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < unpacking->pack->members && good && !unpacking->damage.no_memory; i++) {
+		const struct pack_member *member = &unpacking->pack->member[i];
+		int fd = -1;
+
+		good = !unpacking->dir || make(unpacking, member, &fd);
+		if (good && !copy(unpacking, member, fd)) {
+			say_unwritten(unpacking, member->name);
+			good = false;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return good;
+}
+
+/* ---- the command ---- */
+
+/* Returns the exit status. */
+static int tell_damage(const struct unpacking *unpacking)
+{
+	const struct read_damage *damage = &unpacking->damage;
+
+	if (damage->no_memory)
+		memory_failed();
+	if (damage->first && damage->more)
+		tool_error(unpacking->command, "%s, and %" PRIu64 " more; the rest was read", damage->first,
+			damage->more);
+	else if (damage->first)
+		tool_error(unpacking->command, "%s; the rest was read", damage->first);
+	return damage->first ? TOOL_FAILED : TOOL_OK;
+}
+
+/* dir: NULL: only read. Returns the exit status. */
+static int unpack(const char *command, const char *path, const char *dir)
+{
+	struct unpacking *unpacking = memory_zeroed(1, sizeof(*unpacking));
+	int status = TOOL_FAILED;
+
+	unpacking->command = command;
+	unpacking->dir = dir;
+	unpacking->root = unpacking->folder = -1;
+	if (!open_packed(unpacking, path))
+		goto out;
+	if (dir && mkdir(dir, 0700))
+		tool_error(command, "the folder %s can't be made: %s; -o names another one", dir, strerror(errno));
+	else if (dir && (unpacking->root = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		tool_error(command, "the folder %s can't be opened: %s", dir, strerror(errno));
+	else if (unpack_all(unpacking))
+		status = tell_damage(unpacking);
+out:
+	pack_close(unpacking->pack);
+	read_damage_free(&unpacking->damage);
+	if (unpacking->folder >= 0)
+		close(unpacking->folder);
+	if (unpacking->root >= 0)
+		close(unpacking->root);
+	free(unpacking->name);
+	free(unpacking);
+	return status;
+}
+
+int unpack_check(const char *command, const char *path)
+{
+	return unpack(command, path, NULL) == TOOL_OK ? 0 : -1;
+}
+
+int unpack_main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	int first = options_take(&syntax, &options, argc, argv), status;
+	size_t suffix = strlen(PACK_SUFFIX);
+
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (argc - first != 1) {
+		tool_error("unpack", argc == first ? "no packed trace is named; usage: xaudit unpack FILE"
+						   : "one packed trace at a time; usage: xaudit unpack FILE");
+		return TOOL_USAGE;
+	}
+	/* A file that would become too large (ulimit -f) is an error like others. */
+	signal(SIGXFSZ, SIG_IGN);
+	const char *path = argv[first];
+	size_t length = strlen(path);
+	char *dir = NULL;
+	if (!options.test && options.output)
+		dir = memory_format("%s", options.output);
+	else if (!options.test && length > suffix && !strcmp(path + length - suffix, PACK_SUFFIX))
+		dir = memory_text(path, length - suffix);
+	if (!options.test && !dir) {
+		tool_error("unpack", "the name of %s does not end with %s: name the new folder with -o DIR", path,
+			PACK_SUFFIX);
+		return TOOL_USAGE;
+	}
+	status = unpack("unpack", path, dir);
+	free(dir);
+	return status;
+}
