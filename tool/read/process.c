@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tool/read/memory.h"
 
@@ -132,6 +133,29 @@ static void note_record(struct read_process *process, uint32_t number, uint8_t f
 		process->threads = number + 1;
 	}
 	process->files[number] |= file;
+}
+
+uint64_t read_process_event_bytes(const struct read_process *process)
+{
+	const struct read_family *family = process->family;
+	const struct read_family_place *file;
+	char name[READ_FAMILY_NAME_SIZE];
+	uint64_t bytes = 0;
+	uint32_t count;
+
+	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct stat st;
+		const char *why;
+		/* In version 1 files of counters are there, too. */
+		if (file[i].place != 't' && file[i].place != 'r')
+			continue;
+		read_family_file_name(name, (char)file[i].place, file[i].number, process->place);
+		struct read_file *opened = read_family_open_file(family, name, &st, &why);
+		bytes += opened ? (uint64_t)st.st_size : 0;
+		read_file_close(opened);
+	}
+	return bytes;
 }
 
 static void note_records(struct read_process *process)

@@ -140,6 +140,9 @@ static inline bool read_process_is_forked(const struct read_process *process)
 	return process->head.version != 1 && process->head.parent_used;
 }
 
+/* Bytes of events in the files of a process; those in meta are few, or also there. */
+uint64_t read_process_event_bytes(const struct read_process *process);
+
 /* The process that forked it, if they share records; NULL: there is none, or it is damaged, which is noted. */
 struct read_process *read_process_parent(struct read_process *process);
 

@@ -65,7 +65,8 @@ struct xaudit_read_calls {
 	struct read_clock unit; /* converts units to ns */
 	bool scale;		/* processes differ in their rates: units are ns/16, not ticks */
 	struct xaudit_read_sums sums;
-	uint64_t done, all; /* bytes */
+	uint64_t done, all; /* bytes; all 0: not asked for yet */
+	bool ended;
 
 	/* Functions: by number in the trace; and of the process at hand, by id. */
 	struct api_slot **slot;
@@ -86,7 +87,7 @@ struct xaudit_read_calls {
 	struct api_call last_resort;	 /* where there is no memory */
 
 	/* The process at hand. */
-	uint32_t next_process, last_process;
+	uint32_t first_process, next_process, last_process;
 	struct xaudit_read_process *process; /* NULL: none */
 	uint64_t *cut; /* ticks, rising: when recording of functions ended */
 	uint32_t cuts;

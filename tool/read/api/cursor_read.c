@@ -303,6 +303,7 @@ int xaudit_read_next_call(struct xaudit_read_calls *c, struct xaudit_read_item *
 		if (c->ready && !c->damage->no_memory)
 			return take_waiting(c, item);
 		if (c->damage->no_memory || !step(c)) {
+			c->ended = true;
 			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_END, .thread = "" };
 			return item->what;
 		}
@@ -314,10 +315,15 @@ const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_c
 	return &c->sums;
 }
 
-void xaudit_read_calls_done(const struct xaudit_read_calls *c, uint64_t *done, uint64_t *all)
+void xaudit_read_calls_done(struct xaudit_read_calls *c, uint64_t *done, uint64_t *all)
 {
-	*done = c->done;
-	*all = c->all > c->done ? c->all : c->done;
+	if (!c->all)
+		for (uint32_t i = c->first_process; i < c->last_process; i++)
+			c->all += read_process_event_bytes(c->trace->process[i].read);
+	/* Events in meta are not in the sum; and of what is in both files some may be read there. */
+	c->all = c->all > c->done ? c->all : c->done;
+	*all = c->all;
+	*done = c->ended ? c->all : c->done;
 }
 
 /* ---- all ---- */
@@ -339,7 +345,7 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 	if (process && process->trace != c->trace)
 		return "the process is of another trace";
 	if (process) {
-		c->next_process = process->number;
+		c->first_process = c->next_process = process->number;
 		c->last_process = process->number + 1;
 	}
 	return c->from > c->to ? "the time ends before it begins" : NULL;

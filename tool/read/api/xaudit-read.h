@@ -273,7 +273,7 @@ struct xaudit_read_sums {
 const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *calls);
 
 /* How far it came: bytes of events that were read, and of all. For a progress bar. */
-void xaudit_read_calls_done(const struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);
+void xaudit_read_calls_done(struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);
 void xaudit_read_calls_close(struct xaudit_read_calls *calls);
 
 /* ---- profiles ---- */

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tool/read/api/api.h"
 #include "tool/read/load.h"
@@ -185,30 +184,6 @@ static void report_progress(void *user, uint64_t bytes)
 	profile->progress(profile->user, profile->done, profile->all);
 }
 
-/* Bytes of events in the files of a process; those in meta are few, or also there. */
-static uint64_t bytes_of(const struct read_process *process)
-{
-	const struct read_family *family = process->family;
-	char name[READ_FAMILY_NAME_SIZE];
-	const struct read_family_place *file;
-	uint64_t bytes = 0;
-	uint32_t count;
-
-	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct stat st;
-		const char *why;
-		/* In version 1 files of counters are there, too. */
-		if (file[i].place != 't' && file[i].place != 'r')
-			continue;
-		read_family_file_name(name, (char)file[i].place, file[i].number, process->place);
-		struct read_file *opened = read_family_open_file(family, name, &st, &why);
-		bytes += opened ? (uint64_t)st.st_size : 0;
-		read_file_close(opened);
-	}
-	return bytes;
-}
-
 static void begin_progress(struct xaudit_read_profile *profile)
 {
 	profile->setup.block = report_progress;
@@ -217,7 +192,7 @@ static void begin_progress(struct xaudit_read_profile *profile)
 		const struct read_folder *folder = profile->traces[t]->folder;
 		for (unsigned i = 0; i < folder->processes; i++)
 			if (selected(profile, folder->process[i]))
-				profile->all += bytes_of(folder->process[i]);
+				profile->all += read_process_event_bytes(folder->process[i]);
 	}
 }
 
