@@ -2,7 +2,7 @@
 /*
  * The reader when memory runs out: whichever allocation fails, the reader either reports that there is no memory, or
  * still reads everything; it never takes a part for the whole, and frees what it has allocated. malloc() and its like
- * are defined below, and serve libc's own allocations, too.
+ * are those of t/lib/no_memory.h, and serve libc's own allocations, too.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,69 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "t/lib/sanitizers.h"
 #include "t/lib/descriptors.h"
+#include "t/lib/no_memory.h"
 #include "t/lib/tap.h"
 #include "tool/read/counts.h"
 #include "tool/read/folder.h"
 #include "tool/read/merge.h"
 #include "tool/read/stacks.h"
 #include "tool/read/state.h"
-
-/* ---- memory ---- */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void __libc_free(void *memory);
-
-/* Which allocation fails, counted from 1; 0: none. `on`: all that follow, too. */
-static unsigned long fail_at, allocations;
-static bool fail_on, failed;
-static long live; /* blocks */
-
-/* A sanitizer's own may not be replaced: it crashes before main(). */
-#if !WITH_ASAN && !WITH_TSAN
-static bool fails(void)
-{
-	allocations++;
-	if (!fail_at || (fail_on ? allocations < fail_at : allocations != fail_at))
-		return false;
-	failed = true;
-	errno = ENOMEM;
-	return true;
-}
-
-void *malloc(size_t size)
-{
-	void *memory = fails() ? NULL : __libc_malloc(size);
-
-	live += memory != NULL;
-	return memory;
-}
-
-void *calloc(size_t count, size_t size)
-{
-	void *memory = fails() ? NULL : __libc_calloc(count, size);
-
-	live += memory != NULL;
-	return memory;
-}
-
-void *realloc(void *old, size_t size)
-{
-	void *memory = fails() ? NULL : __libc_realloc(old, size);
-
-	live += memory && !old;
-	return memory;
-}
-
-void free(void *memory)
-{
-	live -= memory != NULL;
-	__libc_free(memory);
-}
-#endif
 
 /* ---- reading the whole trace ---- */
 
@@ -310,97 +255,6 @@ static void check(const char *path, bool process, const struct sums *expected, c
 	diag("%s: there was no memory %lu and %lu times", what, alone, on);
 	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
 }
-
-static void make(const char *folder, const char *script)
-{
-	char command[256];
-	FILE *to;
-
-	snprintf(command, sizeof(command), "t/lib/make_trace %s", folder);
-	to = popen(command, "w");
-	if (!to || fputs(script, to) < 0 || pclose(to))
-		bail("make_trace fails");
-}
-
-/* Of version 2: processes with a common file, what they share, counters, stacks, many chunks, custom events. */
-static const char family[] =
-	"record command: server 'with words'\n"
-	"process p100 version=2 chunk=65536 ring_size=131072\n"
-	"pair first 1000 1000 5\n"
-	"pair last 900000 900000 8005\n"
-	"text exe /usr/bin/server\n"
-	"text command server\n"
-	"text note of the parent alone\n"
-	"object 1 /usr/lib/libfoo.so soname=libfoo.so build=0123456789abcdef kinds=7\n"
-	"sites 1 0:0:12\n"
-	"function 1 0 1 0x100 outer\n"
-	"function 1 0 2 0x200 inner\n"
-	"load 1 1 1000 0x7f0000000000 100\n"
-	"type 16 request\n"
-	"change started 1500 100 0\n"
-	"fork 101\n"
-	"function 1 0 3 0x300 late\n"
-	"fork 102\n"
-	"thread 100 main\n"
-	"both\n"
-	"loop 100 1\n"
-	"entry 1 1000\n"
-	"end\n"
-	"loop 100 1\n"
-	"exit 1 1200\n"
-	"end\n"
-	"custom 16 1400 =hello\n"
-	"custom 16 1500 =world\n"
-	"counts 0 100 main 1:5 2:6\n"
-	"child 101\n"
-	"object 2 /usr/lib/libbar.so\n"
-	"sites 1 0:0:12 1:10:3\n"
-	"function 2 0 4 0x310 own\n"
-	"load 2 2 1600 0x7f1000000000 101\n"
-	"unload 2 200000 101\n"
-	"thread 101 main\n"
-	"ring\n"
-	"loop 6000 10\n"
-	"entry 4 2000\n"
-	"exit 4 2005\n"
-	"end\n"
-	"child 102\n"
-	"text note of the child\n"
-	"thread 102 main\n"
-	"stream\n"
-	"raw 0x80000007000007d0\n"
-	"entry 3 2001\n"
-	"entry 2 2002\n"
-	"raw 0x80000008000007d4\n"
-	"entry 1 2005\n"
-	"exit 1 2006\n"
-	"raw 0x80000007000007d8\n"
-	"exit 2 2009\n"
-	"raw 0xf0000105000007d9 0x0000000000000009\n"
-	"exit 3 2010\n";
-
-/* Of version 1: a file for each thread and for its flight recorder and its counters. */
-static const char first[] =
-	"process p7 version=1 chunk=65536 ring_chunk=65536 ring_size=131072\n"
-	"pair first 1000 1000 5\n"
-	"pair last 900000 900000 8005\n"
-	"object 1 /usr/lib/libfoo.so\n"
-	"function 1 0 1 0x100 outer\n"
-	"function 1 0 2 0x200\n"
-	"load 1 1 1000 0x7f0000000000 7\n"
-	"thread 7 main\n"
-	"loop 10000 10\n"
-	"entry 1 2000\n"
-	"exit 1 2005\n"
-	"end\n"
-	"ring\n"
-	"chunk 200000\n"
-	"entry 2 200001\n"
-	"exit 2 200002\n"
-	"thread 8 other\n"
-	"entry 1 3000\n"
-	"exit 1 3001\n"
-	"counts 1 8 other 2:9\n";
 
 int main(void)
 {

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public reader: what it does with wrong arguments, with several cursors at once, and when memory runs out.
+ * Whichever allocation fails, it either says that there is no memory or still reads everything; and frees all of it.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "t/lib/descriptors.h"
+#include "t/lib/no_memory.h"
+#include "t/lib/tap.h"
+#include "tool/read/api/xaudit-read.h"
+
+struct sums {
+	uint64_t processes, items, calls, customs, counted, events, loads, self, text;
+};
+
+/* Sums change with any change of any name. */
+static void add_text(struct sums *sums, const char *text)
+{
+	for (; text && *text; text++)
+		sums->text = sums->text * 31 + (unsigned char)*text;
+	sums->text = sums->text * 31 + 1;
+}
+
+static void read_calls(struct xaudit_read_trace *trace, struct sums *sums)
+{
+	struct xaudit_read_calls_options options = {
+		.size = sizeof(options), .enters = 1, .customs = 1, .losses = 1, .counted = 1
+	};
+	struct xaudit_read_calls *calls = xaudit_read_calls(trace, &options, NULL);
+	struct xaudit_read_item item;
+
+	while (calls && xaudit_read_next_call(calls, &item)) {
+		sums->items++;
+		sums->calls += item.what == XAUDIT_READ_CALL;
+		sums->self += item.what == XAUDIT_READ_CALL ? item.call->self : 0;
+		sums->customs += item.what == XAUDIT_READ_CUSTOM;
+		sums->counted += item.what == XAUDIT_READ_COUNTED ? item.count : 0;
+		add_text(sums, item.function ? item.function->name : item.type);
+		add_text(sums, item.thread);
+	}
+}
+
+static void read_events(struct xaudit_read_trace *trace, struct sums *sums)
+{
+	struct xaudit_read_events *events = xaudit_read_events(trace, NULL, NULL);
+	struct xaudit_read_event event;
+
+	while (events && xaudit_read_next_event(events, &event)) {
+		sums->events++;
+		sums->loads += event.what == XAUDIT_READ_EVENT_LOAD;
+		add_text(sums, event.function ? event.function->name : event.object ? event.object->path : event.type);
+		for (uint32_t i = 0; i < event.ends; i++, event.call = event.call->parent)
+			sums->self += event.call->self;
+	}
+}
+
+enum outcome { WHOLE, NO_MEMORY, WRONG };
+
+/* Reads all of a trace, and closes only that. */
+static enum outcome read_all(const char *path, struct sums *sums)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, &error);
+	struct xaudit_read_process *process;
+
+	*sums = (struct sums){ 0 };
+	if (!trace)
+		return error.why == XAUDIT_READ_NO_MEMORY ? NO_MEMORY : WRONG;
+	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++, sums->processes++) {
+		const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
+		add_text(sums, info->name);
+		add_text(sums, info->command);
+		add_text(sums, info->exe);
+	}
+	read_calls(trace, sums);
+	read_events(trace, sums);
+	xaudit_read_damage(trace, &error);
+	if (error.why == XAUDIT_READ_DAMAGED)
+		diag("%s", error.text);
+	xaudit_read_close(trace);
+	return error.why == XAUDIT_READ_OK ? WHOLE : error.why == XAUDIT_READ_NO_MEMORY ? NO_MEMORY : WRONG;
+}
+
+/* Lets each allocation fail once, alone or with all that follow. Returns how often something was wrong. */
+static int fail_each(const char *path, bool on, const struct sums *whole, unsigned long *times)
+{
+	int wrong = 0, files = descriptors();
+
+	fail_on = on;
+	for (unsigned long n = 1;; n++) {
+		long before = live;
+		struct sums sums;
+		fail_at = n;
+		allocations = 0;
+		failed = false;
+		enum outcome outcome = read_all(path, &sums);
+		fail_at = 0;
+		*times += outcome == NO_MEMORY;
+		bool right = outcome == NO_MEMORY ? failed : outcome == WHOLE && !memcmp(&sums, whole, sizeof(sums));
+		if (!right || live != before) {
+			wrong++;
+			diag("allocation %lu%s: outcome %d, %ld blocks not freed", n, on ? " and on" : "", outcome,
+				live - before);
+		}
+		if (!failed)
+			break;
+	}
+	return wrong + descriptors() - files;
+}
+
+static void check(const char *path, const struct sums *expected, const char *what)
+{
+	struct sums whole;
+	unsigned long alone = 0, on = 0;
+
+	is_int(read_all(path, &whole), WHOLE, "%s is read", what);
+	is_int((long)whole.processes, (long)expected->processes, "%s: processes", what);
+	is_int((long)whole.calls, (long)expected->calls, "%s: calls", what);
+	is_int((long)whole.customs, (long)expected->customs, "%s: custom events", what);
+	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
+	is_int((long)whole.loads, (long)expected->loads, "%s: loads", what);
+	is_int(fail_each(path, false, &whole, &alone), 0, "%s: each allocation fails alone, and nothing is wrong",
+		what);
+	is_int(fail_each(path, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong", what);
+	diag("%s: there was no memory %lu and %lu times", what, alone, on);
+	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+}
+
+/* ---- several at once, and wrong arguments ---- */
+
+static int next_with(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
+{
+	return xaudit_read_next_call(calls, item) == XAUDIT_READ_CALL;
+}
+
+static void together(const char *path)
+{
+	struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, NULL);
+	struct xaudit_read_calls *one, *other;
+	struct xaudit_read_events *first, *second;
+	struct xaudit_read_item a, b;
+	struct xaudit_read_event x, y;
+	int same = 1, calls = 0, events = 0;
+
+	if (!trace)
+		bail("%s can't be opened", path);
+	one = xaudit_read_calls(trace, NULL, NULL);
+	other = xaudit_read_calls(trace, NULL, NULL);
+	while (next_with(one, &a)) {
+		same &= next_with(other, &b) && a.function == b.function && a.call->start == b.call->start &&
+			a.call->self == b.call->self && a.call != b.call;
+		calls++;
+	}
+	same &= !next_with(other, &b) && !next_with(other, &b);
+	is_int(same, 1, "two cursors over calls give the same, and end");
+	is_int(calls, 6103, "all of them");
+	first = xaudit_read_events(trace, NULL, NULL);
+	second = xaudit_read_events(trace, NULL, NULL);
+	same = 1;
+	while (xaudit_read_next_event(first, &x)) {
+		same &= xaudit_read_next_event(second, &y) == x.what && x.time == y.time && x.address == y.address &&
+			x.depth == y.depth && x.count == y.count && x.function == y.function;
+		events++;
+	}
+	is_int(same, 1, "two cursors over events give the same");
+	is_int(xaudit_read_next_event(second, &y) || xaudit_read_next_event(second, &y), 0, "and end");
+	xaudit_read_calls_close(one);
+	xaudit_read_events_close(second);
+	xaudit_read_calls_close(NULL);
+	xaudit_read_events_close(NULL);
+	xaudit_read_close(trace);
+	xaudit_read_close(NULL);
+}
+
+/* Calls of one process, of one thread, of a span of time; and a caller that knows fewer options. */
+static void options(const char *path)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, NULL),
+				 *another = xaudit_read_open(path, NULL, NULL);
+	struct xaudit_read_calls_options of = { .size = sizeof(of) };
+	struct xaudit_read_calls *calls;
+	struct xaudit_read_item item;
+	uint64_t total = 0;
+	int count;
+
+	of.process = xaudit_read_process(trace, 2);
+	for (calls = xaudit_read_calls(trace, &of, NULL), count = 0; next_with(calls, &item); count++)
+		;
+	is_int(count, (int)xaudit_read_process_info(of.process)->pid == 102 ? 3 : 6002, "the calls of one process");
+	of = (struct xaudit_read_calls_options){ .size = sizeof(of), .tid = 101, .from = 2100, .to = 2150 };
+	for (calls = xaudit_read_calls(trace, &of, NULL), count = 0; next_with(calls, &item); count++)
+		total += item.call->total;
+	is_int(count, 5, "those of a thread that began in a span of time");
+	is_int((long)total, 25, "and their times");
+	/* outer is called 100 times in itself: of the calls from 1050 on, the first one is not recursive. */
+	of = (struct xaudit_read_calls_options){ .size = sizeof(of), .tid = 100, .from = 1050, .to = 1100 };
+	total = 0;
+	for (calls = xaudit_read_calls(trace, &of, NULL), count = 0; next_with(calls, &item); count++)
+		total += item.call->total;
+	is_int(count, 50, "recursive calls that began in a span of time");
+	is_int((long)total, 1249 - 1050, "have the time of the first of them as total");
+	of.size = offsetof(struct xaudit_read_calls_options, tid);
+	for (calls = xaudit_read_calls(trace, &of, NULL), count = 0; next_with(calls, &item); count++)
+		;
+	is_int(count, 6103, "options that the caller did not know are 0");
+	of = (struct xaudit_read_calls_options){ .size = sizeof(of), .from = 2, .to = 1 };
+	ok(!xaudit_read_calls(trace, &of, &error) && error.why == XAUDIT_READ_USAGE && *error.text,
+		"a time that ends before it begins is wrong");
+	of = (struct xaudit_read_calls_options){ .size = sizeof(of), .process = xaudit_read_process(another, 0) };
+	ok(!xaudit_read_calls(trace, &of, &error) && error.why == XAUDIT_READ_USAGE,
+		"so is a process of another trace");
+	ok(!xaudit_read_process(trace, 3) && !xaudit_read_function(trace, 1000), "what is not there is NULL");
+	xaudit_read_close(trace);
+	xaudit_read_close(another);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/xaudit-read-public-XXXXXX", path[64], command[64];
+
+	if (!mkdtemp(dir))
+		bail("no temporary folder");
+	snprintf(path, sizeof(path), "%s/family", dir);
+	make(path, family);
+	together(path);
+	options(path);
+	if (WITH_ASAN || WITH_TSAN) {
+		skip(18, "sanitizers have an allocator of their own");
+	} else {
+		check(path, &(struct sums){ .processes = 3, .calls = 6103, .customs = 2, .counted = 11, .loads = 4 },
+			"a family");
+		snprintf(path, sizeof(path), "%s/first", dir);
+		make(path, first);
+		check(path, &(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1 }, "version 1");
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	if (system(command))
+		diag("%s is left", dir);
+	return done_testing();
+}
