@@ -145,7 +145,7 @@ is "$("$XAUDIT" record --sched -o "$tmp/f" ./sched files | sort | tr '\n' ' ')" 
 # ---- switches that are lost ----
 lost() {
 	rm -rf d go
-	"$XAUDIT" record -o d --sched -k patchable -- ./sched switches 100000 go >out 2>err &
+	"$XAUDIT" record -o d --sched -k patchable -- ./sched switches 200000 go >out 2>err &
 	recorder=$!
 	for i in $(seq 1000); do
 		[ -e d/sched ] && [ "$(wc -c <d/sched)" -gt 56 ] && break
@@ -153,7 +153,7 @@ lost() {
 	done
 	kill -STOP "$recorder"
 	: >go
-	# It is stopped until its rings are long full: 100 000 turns are 200 000 switches, 10 times what they hold.
+	# It is stopped until its rings are long full: 200 000 turns are 800 000 records, 4 times what they hold.
 	for i in $(seq 600); do
 		child=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null)
 		[ -n "$child" ] && [ "$(ls "/proc/${child% }/task" 2>/dev/null | wc -l)" -gt 1 ] && break

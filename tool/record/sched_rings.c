@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,8 +29,10 @@
 #include "tool/record/record.h"
 #include "x86_64/cpu.h"
 
-#define RING_MOST  (512u << 10) /* what perf_event_mlock_kb allows each user and processor, but for the first page */
+#define RING_FREE  (512u << 10) /* what perf_event_mlock_kb allows each user and processor, but for the first page */
+#define RING_MOST  (2u << 20)
 #define RING_LEAST (32u << 10)
+#define ALL_MOST   (64u << 20)	/* of all rings, where nothing limits them */
 #define EVENT_MOST 64 /* bytes; of those that we ask for */
 
 struct ring {
@@ -129,12 +132,25 @@ static int open_event(pid_t pid, uint32_t processor, enum stamps stamps)
 	return (int)syscall(SYS_perf_event_open, &attr, pid, (int)processor, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Maps a ring as large as may be: what a user may lock is limited. 0, or an errno. */
-static int map_ring(struct ring *ring)
+/* How large each of so many rings may be: beyond what is free for each, memory that a user locks is limited. */
+static size_t ring_size(size_t rings)
+{
+	struct rlimit limit;
+	size_t more = ALL_MOST, size = RING_FREE;
+
+	if (geteuid() && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur < more)
+		more = limit.rlim_cur;
+	while (size < RING_MOST && size * 2 <= RING_FREE + more / rings)
+		size *= 2;
+	return size;
+}
+
+/* Maps a ring of `most` bytes, or less: others may have locked memory, too. 0, or an errno. */
+static int map_ring(struct ring *ring, size_t most)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (ring->size = RING_MOST; ring->size >= RING_LEAST; ring->size /= 2) {
+	for (ring->size = most; ring->size >= RING_LEAST; ring->size /= 2) {
 		void *at = mmap(NULL, page + ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 		if (at == MAP_FAILED && (errno == EPERM || errno == ENOMEM))
 			continue;
@@ -166,6 +182,7 @@ static void close_all(void)
 static int open_all(pid_t pid, enum stamps stamps)
 {
 	long most = sysconf(_SC_NPROCESSORS_CONF);
+	size_t size = ring_size(most > 0 ? (size_t)most : 1);
 
 	rings.stamps = stamps;
 	rings.ring = calloc(most > 0 ? (size_t)most : 1, sizeof(*rings.ring));
@@ -180,7 +197,7 @@ static int open_all(pid_t pid, enum stamps stamps)
 		if (ring->fd < 0)
 			return errno;
 		rings.rings++;
-		int error = map_ring(ring);
+		int error = map_ring(ring, size);
 		if (error)
 			return error;
 	}
