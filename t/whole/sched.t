@@ -132,11 +132,14 @@ clocks() {
 	record d --sched -k patchable -- ./sched threads 2 10 2000 5000
 	report d/p*
 	as_true mixed 'a process of the trace that is opened alone has them, too'
+	"$XAUDIT" pack -o "$tmp/packed" d >/dev/null
+	report packed
+	as_true mixed 'so does a packed trace'
 }
 switches 11 eight
 switches 6 others
 switches 2 migrations
-switches 2 clocks
+switches 3 clocks
 
 # ---- nothing is seen in the program ----
 is "$("$XAUDIT" record --sched -o "$tmp/f" ./sched files | sort | tr '\n' ' ')" \

@@ -79,7 +79,10 @@ void read_api_change(struct xaudit_read_change *to, struct xaudit_read_process *
 
 /* ---- cpu.c ---- */
 
-/* When threads were on processors; NULL: no switches were recorded, or there is no memory. */
+/*
+ * When threads were on processors; NULL: no switches were recorded, or there is no memory. The first call reads the
+ * file, so that must be done before several threads ask.
+ */
 struct read_sched *read_api_sched(struct xaudit_read_trace *trace);
 
 /* The same, whatever the file holds; NULL: there is none. */
