@@ -5,11 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "t/lib/descriptors.h"
 #include "t/lib/no_memory.h"
 #include "t/lib/tap.h"
@@ -221,6 +223,37 @@ static void options(const char *path)
 	xaudit_read_close(another);
 }
 
+/* Two threads, each with a trace of its own, both of one folder. */
+struct reading {
+	const char *path;
+	pthread_t thread;
+	struct sums sums;
+	enum outcome outcome;
+};
+
+static void *read_in_thread(void *arg)
+{
+	struct reading *reading = arg;
+
+	reading->outcome = read_all(reading->path, &reading->sums);
+	return NULL;
+}
+
+static void in_threads(const char *path)
+{
+	struct reading reading[2] = { { .path = path }, { .path = path } };
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&reading[i].thread, NULL, read_in_thread, &reading[i]))
+			bail("no thread");
+	for (int i = 0; i < 2; i++)
+		pthread_join(reading[i].thread, NULL);
+	ok(reading[0].outcome == WHOLE && reading[1].outcome == WHOLE &&
+			!memcmp(&reading[0].sums, &reading[1].sums, sizeof(struct sums)),
+		"two threads read one folder, each for itself");
+	is_int((long)reading[0].sums.calls, 6103, "all of it");
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/xaudit-read-public-XXXXXX", path[64], command[64];
@@ -231,6 +264,8 @@ int main(void)
 	make(path, family);
 	together(path);
 	options(path);
+	in_threads(path);
+	is_str(xaudit_read_version(), PACKAGE_VERSION, "the version is known");
 	if (WITH_ASAN || WITH_TSAN) {
 		skip(18, "sanitizers have an allocator of their own");
 	} else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/api/cursor.h"
 
+#include <stdlib.h> /* qsort */
 #include <string.h>
 
 #include "tool/read/memory.h"
@@ -368,12 +369,35 @@ static void drop_stack(void *user, struct read_stack_calls *stack)
 	read_api_lay_down(c);
 }
 
+static void list_stack(void *user, struct read_stack_calls *stack)
+{
+	struct xaudit_read_calls *c = user;
+
+	if (read_calls_depth(&stack->calls) &&
+		read_memory_resize(c->damage, &c->dropped, c->drops + 1ul, sizeof(*c->dropped)))
+		c->dropped[c->drops++] = stack;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct read_stack_calls *x = *(struct read_stack_calls *const *)a,
+				      *y = *(struct read_stack_calls *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* In the order of the stacks' numbers, so that a trace is told in one way only. */
 void read_api_drop(struct xaudit_read_calls *c, struct api_record *record)
 {
 	struct read_stack_calls *stack = record->stack;
 
 	c->record = record;
-	read_stacks_each(&c->stacks, record, drop_stack, c);
+	c->drops = 0;
+	read_stacks_each(&c->stacks, record, list_stack, c);
+	if (c->drops > 1)
+		qsort(c->dropped, c->drops, sizeof(*c->dropped), by_number);
+	for (uint32_t i = 0; i < c->drops; i++)
+		drop_stack(c, c->dropped[i]);
 	record->stack = stack;
 }
 

@@ -93,6 +93,8 @@ struct xaudit_read_calls {
 	uint32_t cuts;
 	uint64_t lost_told;
 	struct read_stacks stacks;
+	struct read_stack_calls **dropped; /* those whose calls are given up */
+	uint32_t drops;
 	struct api_record *records; /* by turns: all; else one */
 	unsigned open, next_record, closed;
 	bool by_turns;

@@ -409,6 +409,7 @@ void xaudit_read_calls_close(struct xaudit_read_calls *c)
 		free(c->block[i]);
 	free(c->slot);
 	free(c->block);
+	free(c->dropped);
 	free(c->page);
 	free(c);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "tool/read/api/api.h"
 #include "tool/read/memory.h"
 
@@ -93,6 +94,11 @@ uint64_t xaudit_read_damage(const struct xaudit_read_trace *trace, struct xaudit
 }
 
 /* ---- traces ---- */
+
+const char *xaudit_read_version(void)
+{
+	return PACKAGE_VERSION;
+}
 
 static void fill_in(struct xaudit_read_trace *trace)
 {

@@ -75,6 +75,9 @@ uint64_t xaudit_read_damage(const struct xaudit_read_trace *trace, struct xaudit
 
 /* ---- traces ---- */
 
+/* The library's version: "0.1.0". */
+const char *xaudit_read_version(void);
+
 struct xaudit_read_options {
 	size_t size;
 	uint32_t pid; /* only the process of this number; 0: all */
