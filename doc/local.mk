@@ -15,7 +15,7 @@ dist_man_MANS += doc/xaudit-api.3 doc/xaudit-read.3 doc/xaudit-xray.3
 
 # Examples of libxaudit-read.
 exampledir = $(docdir)/examples
-dist_example_DATA = doc/examples/calls.c doc/examples/calls.py
+dist_example_DATA = doc/examples/calls.c doc/examples/calls.py doc/examples/info.py
 
 # For developers.
 EXTRA_DIST += doc/design.md doc/measurements.md

@@ -164,7 +164,7 @@ static void read_names_of(const struct read_process *process, struct sums *sums)
 			sums->text = sums->text * 31 + object->site[k].count;
 	}
 	sums->types += process->types;
-	add_text(sums, read_process_state_word(read_process_state(process)));
+	sums->text = sums->text * 31 + (uint64_t)read_process_state(process);
 }
 
 static void read_counters_of(struct read_process *process, struct sums *sums)

@@ -28,6 +28,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/auditors.t t/whole/bootstrap.t t/who
 	t/whole/overflow.t \
 	t/whole/pack.t t/whole/pg.t t/whole/programs.t \
 	t/whole/read-running.t t/whole/read_imports.t t/whole/reader-calls.t t/whole/reader-events.t \
+	t/whole/reader-facts.t \
 	t/whole/reader-memory.t t/whole/reader-timeline.t \
 	t/whole/reader-library.t t/whole/reader-open-live.t \
 	t/whole/record-options.t \

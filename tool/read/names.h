@@ -42,12 +42,6 @@ const char *read_object_path(const struct read_object *object);
  */
 const char *read_change_word(uint32_t what);
 
-/* Word of an enum trace_mode: "stream", "ring", "count"; "?" for another number. */
-const char *read_mode_word(uint64_t mode);
-
-/* Why a function is not traced (enum trace_reason), as a phrase: "not selected by the rules". NULL: unknown number. */
-const char *read_reason_phrase(uint32_t reason);
-
 /* Last component of a path. */
 const char *read_path_base(const char *path);
 

@@ -65,7 +65,6 @@ struct read_process {
 	struct read_family *family; /* the family whose file it is in */
 	uint32_t place;	       /* of its head */
 	bool bad;	       /* it can't be read */
-	bool selected;
 	bool chosen;	       /* its records tell of functions, as far as was looked */
 	/*
 	 * The name that people are shown: "p123", the name of its folder; for a forked process "p<pid>" if no other

@@ -25,17 +25,6 @@ enum read_process_state {
 /* The process must be loaded (read_process_load()). */
 enum read_process_state read_process_state(const struct read_process *process);
 
-/*
- * For people, after "process N": "ended", "is running"; after "processes that": "are running". And for JSON, one word:
- * "ended", "running", "executed", "gone".
- */
-const char *read_process_state_phrase(enum read_process_state state);
-const char *read_process_state_plural(enum read_process_state state);
-const char *read_process_state_word(enum read_process_state state);
-
-/* Why nothing more can come into the trace, for people: "has ended"; NULL: it runs. */
-const char *read_process_state_end(enum read_process_state state);
-
 /* Is there a process of this number that may still write (no zombie)? */
 bool read_process_is_alive(uint32_t pid);
 

@@ -22,31 +22,11 @@ const char *read_change_word(uint32_t what)
 	return what < sizeof(words) / sizeof(*words) && words[what] ? words[what] : "changed";
 }
 
-const char *read_mode_word(uint64_t mode)
-{
-	static const char *const words[] = {
-		[TRACE_MODE_STREAM] = "stream", [TRACE_MODE_RING] = "ring", [TRACE_MODE_COUNT] = "count"
-	};
-
-	return mode < sizeof(words) / sizeof(*words) ? words[mode] : "?";
-}
-
 const char *read_path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
-}
-
-const char *read_reason_phrase(uint32_t reason)
-{
-	static const char *const phrases[] = {
-#define X(number, NAME, phrase) [number] = phrase,
-		TRACE_REASONS(X)
-#undef X
-	};
-
-	return reason < sizeof(phrases) / sizeof(*phrases) ? phrases[reason] : NULL;
 }
 
 const char *read_object_path(const struct read_object *object)
