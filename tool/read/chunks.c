@@ -196,20 +196,11 @@ static void list_ring(struct read_chunks *chunks, uint64_t newest)
 	const struct read_family_place *places = ring_places(chunks, &count);
 	struct trace_chunk head;
 
-	for (uint32_t n = 0; n < count; n++) {
-		uint64_t at = ring_place(chunks, places, n);
-		/* Much of a file that was damaged may be a hole. */
-		uint64_t data = places ? at : read_file_data(chunks->ring, at);
-		if (data == UINT64_MAX)
-			break;
-		if (data >= at + chunk) {
-			n = (uint32_t)(data / chunk);
-			at = ring_place(chunks, places, n);
-			if (n >= count)
-				break;
-		}
+	for (uint64_t n = 0; n < count;) {
+		uint64_t at = ring_place(chunks, places, (uint32_t)n);
 		if (at < size && list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, at, READ_CHUNKS_NOWHERE);
+		n = places ? n + 1 : read_file_step(chunks->ring, at, chunk) / chunk;
 	}
 }
 
@@ -220,7 +211,7 @@ static void list_copies(struct read_chunks *chunks, uint64_t newest)
 	struct trace_chunk head;
 
 	chunks->size = read_file_size(chunks->file);
-	for (uint64_t at = 0; at < chunks->size; at += chunk)
+	for (uint64_t at = 0; at < chunks->size; at = read_file_step(chunks->file, at, chunk))
 		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, READ_CHUNKS_NOWHERE, at);
 }
@@ -320,7 +311,7 @@ static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, s
 {
 	uint64_t chunk_size = chunks->process->head.chunk_size;
 
-	for (; chunks->file && chunks->next < chunks->size; chunks->next += chunk_size) {
+	while (chunks->file && chunks->next < chunks->size) {
 		uint64_t room = chunks->size - chunks->next;
 
 		*have = read_at(chunks, 't', head, room < sizeof(*head) ? room : sizeof(*head), chunks->next);
@@ -329,11 +320,7 @@ static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, s
 		if (!young && memcmp(head, &nothing, *have))
 			return true;
 		/* Its chunk was not begun; or it is, or was, in the flight recorder. */
-		uint64_t data = read_file_data(chunks->file, chunks->next);
-		if (data == UINT64_MAX)
-			chunks->next = chunks->size / chunk_size * chunk_size;
-		else if (data - chunks->next > chunk_size)
-			chunks->next = data / chunk_size * chunk_size - chunk_size;
+		chunks->next = read_file_step(chunks->file, chunks->next, chunk_size);
 	}
 	return false;
 }

@@ -107,6 +107,9 @@ static bool next_run(struct read_counts *counts)
 	return false;
 }
 
+/* As many calls take years. Sums of them have room. */
+#define MOST_CALLS (1ull << 56)
+
 static void forget_file(struct read_counts *counts)
 {
 	if (!is_second(counts))
@@ -185,6 +188,10 @@ bool read_counts_next(struct read_counts *counts)
 			if (!calls)
 				continue;
 			uint64_t offset = counts->pos - (counts->have - counts->at + 1) * sizeof(uint64_t);
+			if (calls > MOST_CALLS) {
+				damage_at(counts, offset, "more calls than there can have been");
+				continue;
+			}
 			counts->id = (uint32_t)((offset - counts->begin - counts->head.head_size) / sizeof(uint64_t));
 			counts->calls = calls;
 			return true;

@@ -251,6 +251,13 @@ uint64_t read_file_data(struct read_file *file, uint64_t offset)
 	return (uint64_t)data;
 }
 
+uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step)
+{
+	uint64_t data = read_file_data(file, at + step);
+
+	return data == UINT64_MAX ? data : data / step * step;
+}
+
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end)
 {
 	uint64_t disk = 0, size = read_file_size(file);

@@ -77,6 +77,12 @@ uint64_t read_file_size(struct read_file *file);
  */
 uint64_t read_file_data(struct read_file *file, uint64_t offset);
 
+/*
+ * The multiple of `step` after `at`, which is one, from which on there are data before the next one; UINT64_MAX: none.
+ * A file that was damaged may have holes of any size, which must cost nothing.
+ */
+uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step);
+
 /* How many bytes from begin to end are in no hole. */
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);
 

@@ -17,6 +17,7 @@
 #include "tool/read/memory.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
+#include "tool/read/record.h"
 
 /* ---- clocks ---- */
 
@@ -73,45 +74,6 @@ static void set_clocks(struct read_folder *folder)
 }
 
 /* ---- the folder ---- */
-
-static void read_record(struct read_folder *folder)
-{
-	FILE *file = read_files_stream(&folder->files, "record");
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t n;
-
-	if (!file) {
-		folder->damage.no_memory |= errno == ENOMEM;
-		return; /* without `xaudit record` there is no such file */
-	}
-	folder->record = true;
-	while (errno = 0, (n = getline(&line, &size, file)) > 0) {
-		struct trace_pair pair;
-		char **text = NULL, *value = strchr(line, ':');
-
-		if (line[n - 1] == '\n')
-			line[n - 1] = '\0';
-		if (!value)
-			continue;
-		*value++ = '\0';
-		value += strspn(value, " \t");
-		if (!strcmp(line, "version"))
-			text = &folder->version;
-		else if (!strcmp(line, "command"))
-			text = &folder->command;
-		else if (!strcmp(line, "status"))
-			text = &folder->status;
-		else if (!strcmp(line, "clock") && folder->pairs < sizeof(folder->pair) / sizeof(*folder->pair) &&
-			sscanf(value, "%" SCNu64 " %" SCNu64 " %" SCNu64, &pair.ticks, &pair.mono, &pair.real) == 3)
-			folder->pair[folder->pairs++] = pair;
-		if (text && !*text)
-			*text = read_memory_text(&folder->damage, value, strlen(value));
-	}
-	folder->damage.no_memory |= n < 0 && errno == ENOMEM;
-	free(line);
-	fclose(file);
-}
 
 static int by_start(const void *a, const void *b)
 {

@@ -14,6 +14,7 @@ tool_read_libread_la_SOURCES = tool/read/api/amounts.c tool/read/api/api.h tool/
 	tool/read/family.c tool/read/family.h tool/read/file.c tool/read/file.h tool/read/folder.c tool/read/folder.h \
 	tool/read/load.c tool/read/load.h tool/read/memory.c tool/read/memory.h tool/read/merge.c tool/read/merge.h \
 	tool/read/meta.c tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/process.c tool/read/process.h \
+	tool/read/record.c tool/read/record.h \
 	tool/read/stacks.c tool/read/stacks.h tool/read/state.c tool/read/state.h tool/read/stream.c \
 	tool/read/stream.h tool/read/words.c
 tool_read_libread_la_SOURCES += tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_read.c

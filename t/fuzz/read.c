@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "t/fuzz/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/read/api/xaudit-read-events.h"
+#include "tool/read/api/xaudit-read-facts.h"
+#include "tool/read/api/xaudit-read.h"
+
+static uint64_t things, most;
+
+static void must(int holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz: %s\n", what);
+	abort();
+}
+
+static void add(uint64_t n)
+{
+	things += n;
+	must(things <= most, "more things than the files have room for");
+}
+
+/* Has each byte of it looked at, so that sanitizers can tell whether it is there. */
+static void text(const char *string)
+{
+	if (string)
+		add(strlen(string) > most);
+}
+
+/* ---- entries of the library ---- */
+
+static void read_facts(struct xaudit_read_process *process)
+{
+	const struct xaudit_read_head *head = xaudit_read_process_head(process);
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+	struct xaudit_read_amounts all = { .size = sizeof(all) }, some = { .size = sizeof(some) };
+
+	text(head->name);
+	text(head->folder);
+	xaudit_read_process_state(process);
+	xaudit_read_process_chosen(process);
+	must(facts != NULL, "no facts");
+	text(facts->module);
+	text(facts->rules);
+	for (uint32_t i = 0; i < facts->notes; i++)
+		text(facts->note[i]);
+	for (uint32_t i = 0; i < facts->objects; i++) {
+		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
+		must(object != NULL, "an object is counted, but not there");
+		text(object->path);
+		text(object->soname);
+		text(object->build_id);
+		for (uint32_t k = 0; k < object->sites; k++)
+			text(xaudit_read_reason_phrase(object->site[k].reason));
+		add(1 + object->sites);
+	}
+	for (uint32_t i = 0; i < facts->changes; i++) {
+		const struct xaudit_read_change *change = xaudit_read_process_change(process, i);
+		must(change != NULL, "a change is counted, but not there");
+		text(change->word);
+		text(change->text);
+		text(change->function ? change->function->name : NULL);
+		add(1);
+	}
+	must(xaudit_read_process_amounts(process, XAUDIT_READ_UNKNOWN, &all), "no memory");
+	must(xaudit_read_process_amounts(process, 1000, &some), "no memory");
+	add(all.events + all.custom);
+	for (uint32_t i = 0; i < head->threads && i < 8; i++)
+		xaudit_read_record_amounts(process, i, XAUDIT_READ_UNKNOWN, &some);
+	xaudit_read_process_again(process);
+}
+
+static void read_processes(struct xaudit_read_trace *trace)
+{
+	const struct xaudit_read_trace_info *info = xaudit_read_trace_info(trace);
+
+	text(info->path);
+	text(info->version);
+	text(info->command);
+	text(info->status);
+	for (uint32_t i = 0; i < info->processes; i++) {
+		struct xaudit_read_process *process = xaudit_read_process(trace, i);
+		must(process != NULL, "a process is counted, but not there");
+		const struct xaudit_read_process_info *p = xaudit_read_process_info(process);
+		text(p->name);
+		text(p->exe);
+		text(p->command);
+		text(p->host);
+		read_facts(process);
+		add(1);
+	}
+	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");
+}
+
+static void read_call(const struct xaudit_read_call *call, int over)
+{
+	must(call->function && call->function->name && call->function->object, "a call of nothing");
+	must(!call->parent || call->depth == call->parent->depth + 1, "depths do not go up by one");
+	must(call->parent || !call->depth, "a call without parent that is not the outermost");
+	must(call->recursion <= call->depth, "more calls of one function than calls");
+	if (!over)
+		return;
+	must(call->how >= XAUDIT_READ_RETURNED && call->how <= XAUDIT_READ_POINT, "an end of no kind");
+	if (call->end != XAUDIT_READ_UNKNOWN) {
+		must(call->end >= call->start, "a call ends before it begins");
+		must(call->self <= call->end - call->start + 1, "more time of its own than time");
+	}
+}
+
+static void read_calls(struct xaudit_read_trace *trace, const struct xaudit_read_calls_options *options)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_calls *calls = xaudit_read_calls(trace, options, &error);
+	struct xaudit_read_item item;
+	uint64_t done = 0, all = 0;
+
+	if (!calls)
+		return;
+	while (xaudit_read_next_call(calls, &item) != XAUDIT_READ_END) {
+		must(item.what != XAUDIT_READ_FAILED, "no memory");
+		if (item.what == XAUDIT_READ_CALL || item.what == XAUDIT_READ_ENTER) {
+			must(item.call != NULL, "no call");
+			read_call(item.call, item.what == XAUDIT_READ_CALL);
+			text(item.call->function->name);
+			text(item.call->function->object->path);
+		}
+		if (item.what == XAUDIT_READ_CUSTOM && item.data_size)
+			add(((const uint8_t *)item.data)[0] + ((const uint8_t *)item.data)[item.data_size - 1] > 512);
+		text(item.type);
+		text(item.thread);
+		add(1);
+	}
+	xaudit_read_calls_done(calls, &done, &all);
+	must(done <= all, "more was read than there is");
+	xaudit_read_calls_close(calls);
+}
+
+static void read_profile(struct xaudit_read_trace *trace, const struct xaudit_read_profile_options *options)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_profile *profile = xaudit_read_profile(&trace, 1, options, &error);
+	struct xaudit_read_bucket bucket[64];
+
+	must(profile != NULL, "no profile");
+	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(profile);
+	for (uint32_t i = 0; i < info->rows; i++) {
+		const struct xaudit_read_row *row = xaudit_read_profile_row(profile, i);
+		text(row->name);
+		text(row->library);
+		must(row->timed <= row->calls, "more calls with times than calls");
+		must(row->min <= row->max, "the shortest is longer than the longest");
+		uint64_t median = xaudit_read_profile_percentile(profile, row, 50);
+		must(!row->timed || (median >= row->min && median <= row->max), "the median is beyond all calls");
+		xaudit_read_profile_buckets(profile, row, bucket, 64);
+		add(1);
+	}
+	for (uint32_t i = 0; i < info->customs; i++)
+		text(xaudit_read_profile_custom(profile, i)->type);
+	xaudit_read_profile_close(profile);
+}
+
+static void read_events(struct xaudit_read_trace *trace, int leaves)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_events *events = xaudit_read_events(trace,
+		&(struct xaudit_read_events_options){
+			.size = sizeof(struct xaudit_read_events_options), .leaves = leaves },
+		&error);
+	struct xaudit_read_event event;
+
+	must(events != NULL, "no events");
+	while (xaudit_read_next_event(events, &event) != XAUDIT_READ_EVENT_END) {
+		if (event.what == XAUDIT_READ_EVENT_ENTRY)
+			must(event.call && event.function, "no call begins");
+		if (event.call)
+			text(event.call->function->name);
+		if (event.function)
+			text(event.function->name);
+		if (event.object)
+			text(event.object->path);
+		if (event.what == XAUDIT_READ_EVENT_CHANGE)
+			text(event.change->text);
+		if (event.what == XAUDIT_READ_EVENT_CUSTOM)
+			must(((const char *)event.data)[event.data_size] == '\0', "no zero follows the data");
+		text(event.type);
+		add(1);
+	}
+	xaudit_read_events_close(events);
+}
+
+static void read_all(struct xaudit_read_trace *trace)
+{
+	read_processes(trace);
+	read_calls(trace, &(struct xaudit_read_calls_options){ .size = sizeof(struct xaudit_read_calls_options),
+		.enters = 1, .customs = 1, .losses = 1, .counted = 1 });
+	read_calls(trace, &(struct xaudit_read_calls_options){
+		.size = sizeof(struct xaudit_read_calls_options), .from = 1200, .to = 5000, .tid = 100 });
+	read_events(trace, 0);
+	read_events(trace, 1);
+	for (int by = XAUDIT_READ_BY_FUNCTION; by <= XAUDIT_READ_BY_THREAD; by++)
+		read_profile(trace, &(struct xaudit_read_profile_options){
+			.size = sizeof(struct xaudit_read_profile_options), .by = by, .apart = by & 1 });
+	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)
+		text(xaudit_read_function(trace, i)->name);
+}
+
+uint64_t fuzz_read(const char *path, uint64_t bytes)
+{
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, &error);
+
+	things = 0;
+	/* A word of 8 bytes is at most one event, which begins a call or ends one; each is seen some times here. */
+	most = 2 * bytes + 10000;
+	if (!trace) {
+		must(error.why != XAUDIT_READ_OK && error.why != XAUDIT_READ_NO_MEMORY, "no trace, and no reason");
+		text(error.text);
+		return 0;
+	}
+	read_all(trace);
+	xaudit_read_damage(trace, &error);
+	must(error.why != XAUDIT_READ_NO_MEMORY, "no memory");
+	text(error.text);
+	xaudit_read_close(trace);
+	return things;
+}

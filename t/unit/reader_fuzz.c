@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads traces that are damaged in ways that follow from numbers: those of t/fuzz/corpus, scripts of make_trace, each
+ * changed in a few places per round. Nothing must crash, hang or take much memory.
+ *
+ *	reader_fuzz.t			some rounds of each, as a test
+ *	reader_fuzz.t SECONDS [SEED]		as many as fit in this time
+ *	reader_fuzz.t SCRIPT ROUND [FOLDER]	one again, in this process; its files stay in FOLDER
+ */
+#define _GNU_SOURCE
+#include "t/lib/tap.h"
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/trace.h"
+#include "t/fuzz/read.h"
+
+#define ROUNDS	    400
+#define MORE_ROUNDS 20000	  /* with XAUDIT_ALL */
+#define BATCH	    200		  /* rounds in a process */
+#define MOST_SECONDS 20		  /* of one round; it takes a millisecond */
+#define MOST_MEMORY (400l << 10)  /* kB, of a process, with a sanitizer's */
+
+/* No round asks for more at once: the traces are small. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "max_allocation_size_mb=64:detect_leaks=1:abort_on_error=1";
+}
+
+/* ---- numbers that follow from the round ---- */
+
+static uint64_t state;
+
+static void seed(uint64_t number)
+{
+	state = (number + 1) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t number(uint64_t below)
+{
+	/* splitmix64 */
+	uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return below ? (z ^ z >> 31) % below : 0;
+}
+
+/* ---- the files of a trace ---- */
+
+#define MOST_FILES 64
+#define BLOCK	   64
+
+struct file {
+	char name[300]; /* in the folder */
+	uint8_t *data;
+	size_t size;
+	uint32_t *block; /* those that are not all zero */
+	size_t blocks;
+	bool changed;
+};
+
+static struct {
+	char folder[256];
+	struct file file[MOST_FILES];
+	unsigned files;
+} trace;
+
+static void path_of(const struct file *file, char path[600])
+{
+	snprintf(path, 600, "%s/%s", trace.folder, file->name);
+}
+
+static void load(struct file *file)
+{
+	char path[600];
+	struct stat st;
+
+	path_of(file, path);
+	int fd = open(path, O_RDONLY);
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "%s", path);
+	file->size = (size_t)st.st_size;
+	file->data = calloc(file->size + BLOCK, 1);
+	file->block = calloc(file->size / BLOCK + 1, sizeof(*file->block));
+	if (read(fd, file->data, file->size) != (ssize_t)file->size)
+		err(1, "%s", path);
+	close(fd);
+	static const uint8_t zeros[BLOCK];
+	for (size_t at = 0; at < file->size; at += BLOCK)
+		if (memcmp(file->data + at, zeros, BLOCK))
+			file->block[file->blocks++] = (uint32_t)(at / BLOCK);
+}
+
+static void load_folder(const char *below)
+{
+	char path[600];
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "%s/%s", trace.folder, below);
+	DIR *dir = opendir(path);
+	if (!dir)
+		err(1, "%s", path);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		char name[300];
+		snprintf(name, sizeof(name), "%s%s%s", below, *below ? "/" : "", entry->d_name);
+		if (entry->d_type == DT_DIR) {
+			load_folder(name);
+		} else if (trace.files < MOST_FILES) {
+			snprintf(trace.file[trace.files].name, sizeof(name), "%s", name);
+			load(&trace.file[trace.files++]);
+		}
+	}
+	closedir(dir);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
+}
+
+static void make_files(const char *script)
+{
+	char command[2048];
+
+	for (unsigned i = 0; i < trace.files; i++) {
+		free(trace.file[i].data);
+		free(trace.file[i].block);
+	}
+	memset(trace.file, 0, sizeof(trace.file));
+	trace.files = 0;
+	const char *build = getenv("top_builddir"), *source = getenv("top_srcdir");
+	snprintf(command, sizeof(command), "rm -rf '%s' && '%s/t/lib/make_trace' '%s' <'%s/t/fuzz/corpus/%s.trace'",
+		trace.folder, build ? build : ".", trace.folder, source ? source : ".", script);
+	if (system(command))
+		errx(1, "failed: %s", command);
+	load_folder("");
+	/* readdir() has an order of its own. */
+	qsort(trace.file, trace.files, sizeof(*trace.file), by_name);
+}
+
+/* ---- changes ---- */
+
+static int open_file(struct file *file)
+{
+	char path[600];
+
+	path_of(file, path);
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0)
+		err(1, "%s", path);
+	file->changed = true;
+	return fd;
+}
+
+static void put(struct file *file, const void *from, size_t size, uint64_t at)
+{
+	int fd = open_file(file);
+
+	if (pwrite(fd, from, size, (off_t)at) != (ssize_t)size)
+		err(1, "%s", file->name);
+	close(fd);
+}
+
+static void resize(struct file *file, uint64_t size)
+{
+	int fd = open_file(file);
+
+	if (ftruncate(fd, (off_t)size))
+		err(1, "%s", file->name);
+	close(fd);
+}
+
+static void restore_file(struct file *file)
+{
+	int fd = open_file(file);
+
+	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)file->size))
+		err(1, "%s", file->name);
+	for (size_t k = 0; k < file->blocks;) {
+		size_t first = k++, at = (size_t)file->block[first] * BLOCK;
+		while (k < file->blocks && file->block[k] == file->block[k - 1] + 1)
+			k++;
+		size_t size = (k - first) * BLOCK;
+		size = file->size - at < size ? file->size - at : size;
+		if (pwrite(fd, file->data + at, size, (off_t)at) != (ssize_t)size)
+			err(1, "%s", file->name);
+	}
+	close(fd);
+	file->changed = false;
+}
+
+static void restore(void)
+{
+	for (unsigned i = 0; i < trace.files; i++)
+		if (trace.file[i].changed)
+			restore_file(&trace.file[i]);
+}
+
+/* A place in the file, where something stands if it can be helped. */
+static uint64_t place(const struct file *file, unsigned align)
+{
+	uint64_t at = file->blocks && number(16) ? (uint64_t)file->block[number(file->blocks)] * BLOCK + number(BLOCK)
+						 : number(file->size);
+	/* Heads are where most is decided. */
+	if (file->blocks && !number(3))
+		at = number(256);
+	at -= at % align;
+	return at + align <= file->size ? at : 0;
+}
+
+static uint64_t extreme(const struct file *file)
+{
+	static const uint64_t value[] = { 0, 1, 2, 7, 8, 0xff, 0xfff, 0x1000, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
+		0xffffffff, 1ull << 32, 1ull << 40, 1ull << 62, 1ull << 63, UINT64_MAX, UINT64_MAX - 7, INT64_MAX };
+	uint64_t n = number(sizeof(value) / sizeof(*value) + 4);
+
+	return n < sizeof(value) / sizeof(*value) ? value[n]
+	       : n & 1				  ? file->size + number(17) - 8
+						  : number(file->size + 1);
+}
+
+/* Fields of heads, whose values decide where the reader goes. */
+static const struct {
+	uint32_t magic; /* what the head begins with */
+	uint16_t at, size;
+} field[] = {
+#define CHUNK(name) { TRACE_CHUNK_MAGIC, offsetof(struct trace_chunk, name), sizeof(((struct trace_chunk *)0)->name) }
+	CHUNK(version), CHUNK(head_size), CHUNK(seq), CHUNK(pid), CHUNK(tid), CHUNK(clock), CHUNK(size), CHUNK(used),
+	CHUNK(lost), CHUNK(copied), CHUNK(mode), CHUNK(process), CHUNK(thread), CHUNK(stack),
+#define COUNTS(name) \
+	{ TRACE_COUNTS_MAGIC, offsetof(struct trace_counts, name), sizeof(((struct trace_counts *)0)->name) }
+	COUNTS(version), COUNTS(head_size), COUNTS(tid), COUNTS(size),
+#define HEAD(name) { 0x64756178, offsetof(struct trace_head, name), sizeof(((struct trace_head *)0)->name) }
+	HEAD(head_size), HEAD(used), HEAD(chunk_size), HEAD(threads), HEAD(place_size), HEAD(directory), HEAD(places),
+	HEAD(parent), HEAD(parent_used), HEAD(extent), HEAD(handover), HEAD(first), HEAD(last), HEAD(clock),
+	HEAD(ring_size), HEAD(ring_chunk), HEAD(lost),
+};
+
+#define FIELDS (sizeof(field) / sizeof(*field))
+
+static void change_field(struct file *file)
+{
+	unsigned which = (unsigned)number(FIELDS);
+	uint64_t begin = number(file->blocks), value = extreme(file);
+
+	/* The next head of this kind. */
+	for (size_t k = 0; k < file->blocks; k++) {
+		size_t at = (size_t)file->block[(begin + k) % file->blocks] * BLOCK;
+		if (memcmp(file->data + at, &field[which].magic, 4))
+			continue;
+		size_t size = field[which].size > 8 ? 8 : field[which].size;
+		if (!number(3)) {
+			memcpy(&value, file->data + at + field[which].at, size);
+			value += number(33) - 16;
+		}
+		put(file, &value, size, at + field[which].at);
+		return;
+	}
+}
+
+static void change_event(struct file *file)
+{
+	uint64_t at = place(file, 8), word;
+
+	memcpy(&word, file->data + at, 8);
+	/* A function; or what else may stand there: the subtype and the words of a control word, any number. */
+	uint32_t id = number(4) ? (uint32_t)number(8) :
+		      number(2) ? (uint32_t)number(1u << 28) :
+				  (uint32_t)number(6) | (uint32_t)number(700) << 8;
+	word = TRACE_EVENT(number(16), id, (uint32_t)word + number(64) - (number(8) ? 0 : 0x7fffffff));
+	put(file, &word, 8, at);
+}
+
+static void change_piece(struct file *to)
+{
+	const struct file *from = &trace.file[number(trace.files)];
+	uint64_t source = place(from, 8), at = place(to, 8), size = 8 * (1 + number(64));
+
+	if (source + size > from->size || !from->size)
+		return;
+	if (!number(8) && to->size < 1u << 20)
+		at = to->size;
+	put(to, from->data + source, size, at);
+}
+
+static void change(void)
+{
+	struct file *file = &trace.file[number(trace.files)];
+	uint64_t value = extreme(file);
+	uint8_t bytes[BLOCK] = { 0 };
+	char path[600];
+	uint64_t at;
+
+	if (!file->size)
+		return;
+	switch (number(16)) {
+	case 0:
+	case 1:
+		at = place(file, 1);
+		bytes[0] = file->data[at] ^ (uint8_t)(1u << number(8));
+		put(file, bytes, 1, at);
+		return;
+	case 2:
+	case 3:
+	case 4: {
+		unsigned size = 1u << number(4);
+		put(file, &value, size, place(file, size));
+		return;
+	}
+	case 5: {
+		unsigned size = 4u << number(2);
+		at = place(file, size);
+		memcpy(&value, file->data + at, at + size <= file->size ? size : 0);
+		value += number(33) - 16;
+		put(file, &value, size, at);
+		return;
+	}
+	case 6:
+		resize(file, number(3) ? place(file, 1) : number(file->size));
+		return;
+	case 7:
+		resize(file, file->size + (number(2) ? number(1 << 20) : 1ull << number(36)));
+		return;
+	case 8:
+		put(file, bytes, 1 + number(BLOCK), place(file, 1));
+		return;
+	case 9:
+		if (number(4))
+			return;
+		path_of(file, path);
+		unlink(path);
+		file->changed = true;
+		return;
+	case 10:
+		change_piece(file);
+		return;
+	case 11:
+	case 12:
+		change_event(file);
+		return;
+	default:
+		change_field(file);
+	}
+}
+
+/* Bytes of all files, as they are now. */
+static uint64_t bytes_now(void)
+{
+	uint64_t sum = 0;
+	char path[600];
+	struct stat st;
+
+	for (unsigned i = 0; i < trace.files; i++) {
+		path_of(&trace.file[i], path);
+		if (!stat(path, &st))
+			sum += (uint64_t)st.st_size;
+	}
+	return sum;
+}
+
+static void damage(uint64_t round)
+{
+	seed(round);
+	for (uint64_t n = 1 + number(4); n; n--)
+		change();
+}
+
+/* ---- rounds ---- */
+
+static volatile uint64_t *now; /* the round at hand, for the parent */
+
+/* A process of its own for some rounds. Returns the first round that is still to be done. */
+static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsigned *bad)
+{
+	struct rusage usage;
+	int status;
+
+	fflush(stdout);
+	*now = first;
+	pid_t pid = fork();
+	if (!pid) {
+		for (; *now < end; ++*now) {
+			damage(*now);
+			clock_t begin = clock();
+			alarm(MOST_SECONDS);
+			fuzz_read(trace.folder, bytes_now());
+			alarm(0);
+			/* For people: what could be worth a look. */
+			if (clock() - begin > CLOCKS_PER_SEC / 2)
+				printf("# %s: round %llu took %ld ms\n", script, (unsigned long long)*now,
+					(long)((clock() - begin) / (CLOCKS_PER_SEC / 1000)));
+			restore();
+		}
+		exit(0); /* leaks are looked for here */
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
+		err(1, "fork");
+	if (status) {
+		printf("# %s: round %llu: status 0x%x%s\n", script, (unsigned long long)*now, status,
+			WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? ", it takes too long" : "");
+		++*bad;
+		for (unsigned i = 0; i < trace.files; i++)
+			trace.file[i].changed = true;
+		restore();
+		return *now + 1;
+	}
+	if (usage.ru_maxrss > MOST_MEMORY) {
+		printf("# %s: rounds %llu to %llu: %ld kB\n", script, (unsigned long long)first,
+			(unsigned long long)end - 1, usage.ru_maxrss);
+		++*bad;
+	}
+	return end;
+}
+
+static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads" };
+
+#define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
+
+static unsigned run(const char *script, uint64_t first, uint64_t rounds)
+{
+	unsigned bad = 0;
+
+	for (uint64_t round = first; round < first + rounds && bad < 10;) {
+		uint64_t end = round + BATCH < first + rounds ? round + BATCH : first + rounds;
+		round = run_batch(script, round, end, &bad);
+	}
+	return bad;
+}
+
+static int run_long(uint64_t seconds, uint64_t first)
+{
+	time_t end = time(NULL) + (time_t)seconds;
+	uint64_t rounds = 0;
+	unsigned bad = 0;
+
+	for (; time(NULL) < end && bad < 20; first += BATCH)
+		for (unsigned i = 0; i < SCRIPTS && time(NULL) < end; i++) {
+			make_files(scripts[i]);
+			bad += run(scripts[i], first, BATCH);
+			rounds += BATCH;
+		}
+	printf("%llu rounds, %u bad\n", (unsigned long long)rounds, bad);
+	return bad != 0;
+}
+
+static void remove_folder(void)
+{
+	char command[400];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", trace.folder);
+	if (system(command))
+		warnx("failed: %s", command);
+}
+
+int main(int argc, char **argv)
+{
+	/* In memory, if there is room. */
+	const char *tmp = access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
+	uint64_t rounds = getenv("XAUDIT_ALL") && *getenv("XAUDIT_ALL") ? MORE_ROUNDS : ROUNDS;
+
+	snprintf(trace.folder, sizeof(trace.folder), "%s/xaudit-fuzz.XXXXXX", tmp ? tmp : "/tmp");
+	if (argc > 3)
+		snprintf(trace.folder, sizeof(trace.folder), "%s", argv[3]);
+	else if (!mkdtemp(trace.folder))
+		err(1, "%s", trace.folder);
+	now = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (argc > 1 && strspn(argv[1], "0123456789") == strlen(argv[1])) {
+		int status = run_long(strtoull(argv[1], NULL, 10), argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
+		remove_folder();
+		return status;
+	}
+	if (argc > 2) {
+		make_files(argv[1]);
+		damage(strtoull(argv[2], NULL, 10));
+		printf("%llu things in %s\n", (unsigned long long)fuzz_read(trace.folder, bytes_now()), trace.folder);
+		return 0;
+	}
+	for (unsigned i = 0; i < SCRIPTS; i++) {
+		make_files(scripts[i]);
+		ok(fuzz_read(trace.folder, bytes_now()) > 20, "%s: the trace can be read", scripts[i]);
+		is_int(run(scripts[i], 0, rounds), 0, "%s: so can %llu damaged ones, as far as they go", scripts[i],
+			(unsigned long long)rounds);
+	}
+	remove_folder();
+	return done_testing();
+}

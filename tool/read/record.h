@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* DIR/record, what `xaudit record` alone writes: text, whose lines format/trace.h tells. */
+#ifndef XAUDIT_TOOL_READ_RECORD_H
+#define XAUDIT_TOOL_READ_RECORD_H
+
+struct read_folder;
+
+/* Reads it, if it is there: sets record, version, command, status and the pairs. Of a very large one the beginning. */
+void read_record(struct read_folder *folder);
+
+#endif
