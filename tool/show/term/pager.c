@@ -131,7 +131,8 @@ void pager_start(void)
 		for (size_t i = 0; i < DEADLY; i++)
 			handle(deadly[i]);
 	}
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	/* Before the first signal can come: its handler knows standard output alone. */
 	close(ends[0]);
 	close(ends[1]);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
