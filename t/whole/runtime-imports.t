@@ -53,7 +53,7 @@ layers='identity text output arena maps surroundings clock dispatch broker epoch
 	objects handlers events custom snapshot control start'
 
 # Such an order for tool/read/.
-reader_layers='memory error clock file decode calls stacks family process meta names words base load folder state
+reader_layers='memory error clock path file decode calls stacks family process meta names words base load folder state
 	chunks counts stream events merge sched sched_cursor'
 
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
