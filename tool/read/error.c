@@ -26,6 +26,23 @@ void read_damage_add(struct read_damage *damage, const char *dir, const char *na
 		damage->first = read_memory_format(damage, "%s%s: %s", damage->file, at, what);
 }
 
+void read_damage_move(struct read_damage *damage, struct read_damage *from)
+{
+	if (damage->no_memory || !from->first) {
+		damage->no_memory |= from->no_memory;
+		read_damage_free(from);
+		return;
+	}
+	if (damage->first) {
+		damage->more += from->more + 1;
+		damage->no_memory = from->no_memory;
+		read_damage_free(from);
+		return;
+	}
+	*damage = *from;
+	*from = (struct read_damage){ 0 };
+}
+
 void read_damage_free(struct read_damage *damage)
 {
 	free(damage->first);

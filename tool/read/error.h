@@ -28,6 +28,9 @@ struct read_damage {
 /* Remembers that `what` is wrong at `offset` of the file dir/name (name may be NULL). `what` is a phrase. */
 void read_damage_add(struct read_damage *damage, const char *dir, const char *name, uint64_t offset, const char *what);
 
+/* Remembers what `from` does, after what is there already; `from` is empty then. */
+void read_damage_move(struct read_damage *damage, struct read_damage *from);
+
 void read_damage_free(struct read_damage *damage);
 
 enum read_why {

@@ -11,6 +11,7 @@
 #define PAGE_MASK   ((1u << READ_COUNT_PAGE_BITS) - 1)
 #define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
 
+/* Nothing is ever written to it. */
 static uint32_t no_page[1u << READ_COUNT_PAGE_BITS];
 
 bool read_count_open(struct read_count *c, const struct read_count_setup *setup, struct read_damage *damage)

@@ -5,25 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/api/api.h"
-#include "tool/read/load.h"
-#include "tool/read/profile/count.h"
-
-struct xaudit_read_profile {
-	struct read_count_setup setup;
-	struct read_count count;
-	struct read_damage damage; /* for count, if no process is at hand: only whether memory ran out matters */
-	struct xaudit_read_profile_info info;
-	struct xaudit_read_row *row;
-	struct xaudit_read_custom *custom;
-
-	struct xaudit_read_trace *const *traces;
-	size_t count_traces;
-	uint32_t pid;
-	void (*progress)(void *user, uint64_t done, uint64_t all);
-	void *user;
-	uint64_t done, all;
-};
+#include "tool/read/profile/profile.h"
 
 /* ---- rows ---- */
 
@@ -170,32 +152,6 @@ static bool make_results(struct xaudit_read_profile *profile)
 
 /* ---- counting ---- */
 
-static bool selected(const struct xaudit_read_profile *profile, const struct read_process *process)
-{
-	return !profile->pid || process->head.pid == profile->pid;
-}
-
-static void report_progress(void *user, uint64_t bytes)
-{
-	struct xaudit_read_profile *profile = user;
-
-	profile->done += bytes;
-	profile->all = profile->done > profile->all ? profile->done : profile->all;
-	profile->progress(profile->user, profile->done, profile->all);
-}
-
-static void begin_progress(struct xaudit_read_profile *profile)
-{
-	profile->setup.block = report_progress;
-	profile->count.user = profile;
-	for (size_t t = 0; t < profile->count_traces; t++) {
-		const struct read_folder *folder = profile->traces[t]->folder;
-		for (unsigned i = 0; i < folder->processes; i++)
-			if (selected(profile, folder->process[i]))
-				profile->all += read_process_event_bytes(folder->process[i]);
-	}
-}
-
 /* The unit of all times: ticks, if all processes have the same. */
 static void set_unit(struct xaudit_read_profile *profile)
 {
@@ -209,41 +165,6 @@ static void set_unit(struct xaudit_read_profile *profile)
 	}
 	if (setup->scale)
 		setup->unit.mult = 1ull << (READ_CLOCK_SHIFT - READ_COUNT_SCALE);
-}
-
-/* Counts one trace. Returns the number of the task after its tasks. */
-static uint32_t count_trace(struct xaudit_read_profile *profile, uint32_t t, uint32_t task)
-{
-	struct xaudit_read_trace *trace = profile->traces[t];
-	struct read_count *count = &profile->count;
-
-	for (uint32_t i = 0; i < trace->info.processes; i++) {
-		struct read_process *process = trace->process[i].read;
-		uint32_t tasks = read_count_tasks(process);
-		if (!selected(profile, process))
-			continue;
-		read_api_take(&trace->process[i]);
-		read_count_begin(count, process, t, trace->info.start, read_api_sched(trace));
-		for (uint32_t n = 0; n < tasks; n++)
-			read_count_records(count, task++, n);
-		read_count_rest(count, task++);
-		read_count_end(count);
-		read_api_leave(&trace->process[i]);
-	}
-	return task;
-}
-
-/* Returns whether there was memory for all. */
-static bool count_all(struct xaudit_read_profile *profile)
-{
-	uint32_t task = 0;
-
-	for (size_t t = 0; t < profile->count_traces; t++) {
-		task = count_trace(profile, (uint32_t)t, task);
-		if (profile->traces[t]->folder->damage.no_memory)
-			return false;
-	}
-	return !profile->damage.no_memory;
 }
 
 struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const *traces, size_t count,
@@ -277,15 +198,8 @@ struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const 
 	profile->setup.from = READ_API_OPTION(options, from);
 	profile->setup.to = READ_API_OPTION(options, to);
 	set_unit(profile);
-	if (read_count_open(&profile->count, &profile->setup, &profile->damage)) {
-		if (profile->progress)
-			begin_progress(profile);
-		if (count_all(profile) && make_results(profile)) {
-			if (profile->progress)
-				profile->progress(profile->user, profile->all, profile->all);
-			return profile;
-		}
-	}
+	if (read_profile_count(profile, READ_API_OPTION(options, jobs)) && make_results(profile))
+		return profile;
 	xaudit_read_profile_close(profile);
 	read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
 	return NULL;
