@@ -33,7 +33,7 @@ soak_tests = t/unit/displace.t t/unit/epoch_torture.t t/unit/handlers_safe.t t/w
 soak: all
 	XAUDIT_ALL=1 XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
-bench: all t/lib/make_trace t/bench/handler_cost
+bench: all t/lib/make_trace t/lib/read_calls t/bench/handler_cost
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
 # Programs that Debian installs, in five ways; FARM='nginx perl' names some of them.

@@ -6,7 +6,7 @@
 
 #include "tool/read/memory.h"
 
-#define PAGE_BITS 10
+#define PAGE_BITS 6 /* small, since all processes have some, and there may be thousands */
 
 /* ---- events ---- */
 
