@@ -5,6 +5,8 @@
 
 # What read_calls prints, of a report in JSON.
 calls_of_report() {
+	sed 's/,"demangled":"\([^"\\]\|\\.\)*"//' "$1" >"$tmp/same.plain"
+	set -- "$tmp/same.plain"
 	sed -n 's/^\({"function":.*,"calls":[0-9]*,"total_ns":[0-9]*,"self_ns":[0-9]*\),"min_ns".*/\1/p' "$1" | sort
 	sed -n '1s/"functions".*//p
 		/^],/ {
