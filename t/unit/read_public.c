@@ -19,6 +19,7 @@
 
 struct sums {
 	uint64_t processes, items, calls, customs, counted, events, loads, self, text;
+	uint64_t facts, words, rows;
 };
 
 /* Sums change with any change of any name. */
@@ -62,6 +63,48 @@ static void read_events(struct xaudit_read_trace *trace, struct sums *sums)
 	}
 }
 
+/* What is known of a process, in numbers and texts; and how much is in its records. */
+static void read_facts(struct xaudit_read_process *process, struct sums *sums)
+{
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+	struct xaudit_read_amounts amounts = { .size = sizeof(amounts) };
+
+	for (uint32_t i = 0; facts && i < facts->notes; i++)
+		add_text(sums, facts->note[i]);
+	for (uint32_t i = 0; facts && i < facts->objects; i++) {
+		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
+		add_text(sums, object->path);
+		add_text(sums, object->build_id);
+		for (uint32_t k = 0; k < object->sites; k++) {
+			sums->facts += object->site[k].count;
+			add_text(sums, xaudit_read_reason_phrase(object->site[k].reason));
+		}
+	}
+	for (uint32_t i = 0; facts && i < facts->changes; i++)
+		add_text(sums, xaudit_read_process_change(process, i)->word);
+	sums->facts += (uint64_t)xaudit_read_process_chosen(process);
+	if (xaudit_read_process_amounts(process, XAUDIT_READ_UNKNOWN, &amounts))
+		sums->words += amounts.events + amounts.custom + amounts.counted;
+	add_text(sums, xaudit_read_state_word(xaudit_read_process_state(process)));
+}
+
+/* Nothing grows: the records are followed from their end. */
+static void read_follow(struct xaudit_read_process *process, struct sums *sums)
+{
+	struct xaudit_read_follow *follow = xaudit_read_follow(process, 0, NULL);
+	const struct xaudit_read_look *look = follow ? xaudit_read_follow_look(follow, 0, 10000000000u) : NULL;
+
+	for (uint32_t i = 0; look && i < look->rows; i++) {
+		const struct xaudit_read_follow_row *row = xaudit_read_follow_row(follow, i);
+		if (!row)
+			break;
+		add_text(sums, row->function->name);
+		sums->rows += row->calls + row->counted + row->self;
+	}
+	sums->rows += look ? look->threads : 0;
+	xaudit_read_follow_close(follow);
+}
+
 enum outcome { WHOLE, NO_MEMORY, WRONG };
 
 /* Reads all of a trace, and closes only that. */
@@ -82,6 +125,10 @@ static enum outcome read_all(const char *path, struct sums *sums)
 	}
 	read_calls(trace, sums);
 	read_events(trace, sums);
+	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++) {
+		read_facts(process, sums);
+		read_follow(process, sums);
+	}
 	xaudit_read_damage(trace, &error);
 	if (error.why == XAUDIT_READ_DAMAGED)
 		diag("%s", error.text);
@@ -127,6 +174,9 @@ static void check(const char *path, const struct sums *expected, const char *wha
 	is_int((long)whole.customs, (long)expected->customs, "%s: custom events", what);
 	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
 	is_int((long)whole.loads, (long)expected->loads, "%s: loads", what);
+	is_int((long)whole.facts, (long)expected->facts, "%s: sites, and processes with chosen functions", what);
+	is_int((long)whole.words, (long)expected->words, "%s: events, custom events, counted calls", what);
+	is_int((long)whole.rows, (long)expected->rows, "%s: followed, only thread records are seen", what);
 	is_int(fail_each(path, false, &whole, &alone), 0, "%s: each allocation fails alone, and nothing is wrong",
 		what);
 	is_int(fail_each(path, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong", what);
@@ -267,13 +317,18 @@ int main(void)
 	in_threads(path);
 	is_str(xaudit_read_version(), PACKAGE_VERSION, "the version is known");
 	if (WITH_ASAN || WITH_TSAN) {
-		skip(18, "sanitizers have an allocator of their own");
+		skip(24, "sanitizers have an allocator of their own");
 	} else {
-		check(path, &(struct sums){ .processes = 3, .calls = 6103, .customs = 2, .counted = 11, .loads = 4 },
+		check(path,
+			&(struct sums){ .processes = 3, .calls = 6103, .customs = 2, .counted = 11, .loads = 4,
+				.facts = 12 + 15 + 12 + 3, .words = 213 + 12000 + 6, .rows = 3 },
 			"a family");
 		snprintf(path, sizeof(path), "%s/first", dir);
 		make(path, first);
-		check(path, &(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1 }, "version 1");
+		check(path,
+			&(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1, .facts = 1,
+				.words = 20004 + 9, .rows = 2 },
+			"version 1");
 	}
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))

@@ -117,7 +117,7 @@ static void look_first(struct xaudit_read_follow *f)
 struct xaudit_read_follow *xaudit_read_follow(
 	struct xaudit_read_process *process, int live, struct xaudit_read_error *error)
 {
-	struct xaudit_read_follow *f = calloc(1, sizeof(*f));
+	struct xaudit_read_follow *f = read_memory_zeroed(process->read->family->damage, 1, sizeof(*f));
 
 	read_api_error(error, XAUDIT_READ_OK, "");
 	if (f) {
