@@ -17,13 +17,14 @@
 #include "tool/read/counts.h"
 #include "tool/read/folder.h"
 #include "tool/read/merge.h"
+#include "tool/read/sched/sched.h"
 #include "tool/read/stacks.h"
 #include "tool/read/state.h"
 
 /* ---- reading the whole trace ---- */
 
 struct sums {
-	uint64_t processes, functions, types, events, custom, loads, changes, deep, ended, counted, text;
+	uint64_t processes, functions, types, events, custom, loads, changes, deep, ended, counted, text, on;
 };
 
 /* State while the events of a record are read. */
@@ -180,6 +181,19 @@ static void read_counters_of(struct read_process *process, struct sums *sums)
 	}
 }
 
+/* Times on processors. */
+static void read_sched_of(struct read_folder *folder, struct sums *sums)
+{
+	struct read_sched *sched = read_sched_open(folder);
+	uint64_t ns;
+
+	for (unsigned i = 0; sched && i < folder->processes; i++) {
+		read_sched_total(sched, folder->process[i], 0, &ns);
+		sums->on += ns;
+	}
+	read_sched_close(sched);
+}
+
 enum outcome { WHOLE, NO_MEMORY, WRONG };
 
 /* Reads all of a trace, or of a process of it. */
@@ -201,6 +215,7 @@ static enum outcome read_all(const char *path, bool process, struct sums *sums)
 		read_names_of(folder->process[i], sums);
 		read_counters_of(folder->process[i], sums);
 	}
+	read_sched_of(folder, sums);
 	outcome = !good || folder->damage.no_memory ? NO_MEMORY : folder->damage.first ? WRONG : WHOLE;
 	if (outcome == WRONG)
 		diag("%s", folder->damage.first);
@@ -248,12 +263,49 @@ static void check(const char *path, bool process, const struct sums *expected, c
 	is_int((long)whole.ended, (long)expected->ended, "%s: calls that ended", what);
 	is_int((long)whole.custom, (long)expected->custom, "%s: custom events", what);
 	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
+	is_int((long)whole.on, (long)expected->on, "%s: time on processors", what);
 	is_int(fail_each(path, process, false, &whole, &alone), 0,
 		"%s: each allocation fails alone, and nothing is wrong", what);
 	is_int(fail_each(path, process, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong",
 		what);
 	diag("%s: there was no memory %lu and %lu times", what, alone, on);
 	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+}
+
+/* Many threads of process 100 that were on a processor for 50 ns, by turns; and stretches that are not known. */
+#define THREADS 200
+
+static void make_sched(const char *folder)
+{
+	const struct sched_head head = {
+		.magic = SCHED_MAGIC,
+		.version = SCHED_VERSION,
+		.head_size = sizeof(head),
+		.record_size = sizeof(struct sched_record),
+		.holds = SCHED_SWITCHES,
+		.clock = TRACE_CLOCK_MONOTONIC,
+		.start = 1000,
+	};
+	char path[96];
+	FILE *to;
+
+	snprintf(path, sizeof(path), "%s/" SCHED_NAME, folder);
+	to = fopen(path, "w");
+	if (!to || fwrite(&head, sizeof(head), 1, to) != 1)
+		bail("no file %s", path);
+	for (uint32_t i = 0; i < THREADS * 10; i++) {
+		const uint64_t time = 2000 + i * 100;
+		const uint32_t tid = 100 + i % THREADS;
+		const struct sched_record record[] = {
+			{ .what = SCHED_IN, .time = time, .pid = 100, .tid = tid },
+			{ .what = SCHED_OUT, .time = time + 50, .pid = 100, .tid = tid },
+			{ .what = SCHED_LOST, .since = time + 60, .time = time + 61 },
+			{ .what = SCHED_KNOWN, .time = time + 70 },
+		};
+		fwrite(record, sizeof(record), 1, to);
+	}
+	if (fclose(to))
+		bail("no file %s", path);
 }
 
 int main(void)
@@ -266,7 +318,9 @@ int main(void)
 		bail("no temporary folder");
 	snprintf(path, sizeof(path), "%s/family", dir);
 	make(path, family);
-	check(path, false, &(struct sums){ .processes = 3, .events = 12221, .ended = 6103, .custom = 2, .counted = 11 },
+	make_sched(path);
+	check(path, false, &(struct sums){ .processes = 3, .events = 12221, .ended = 6103, .custom = 2, .counted = 11,
+			.on = THREADS * 10 * 50 },
 		"a family");
 	snprintf(path, sizeof(path), "%s/family/p102", dir);
 	check(path, true, &(struct sums){ .processes = 1, .events = 12, .ended = 3 }, "a process by its name");

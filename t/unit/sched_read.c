@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times on processors out of DIR/sched: what is told is right, also beside lost switches, and what can't be known is
- * told to be unknown. Files are written by hand, and at random with the truth beside.
+ * told to be unknown. Files are written by hand, and at random with the truth beside; then they are damaged at random.
  */
 #define _GNU_SOURCE
 #include "tool/read/sched/sched.h"
@@ -328,6 +328,51 @@ static void at_random(void)
 	diag("%u records were left out, %d times are not known", left_out, unknown_with);
 }
 
+/* ---- damage ---- */
+
+/* Asks of all threads at some moments. Returns how often time went backwards. */
+static int ask_all(const struct read_sched *sched)
+{
+	int wrong = 0;
+
+	for (uint32_t t = 0; t < THREADS; t++) {
+		struct read_sched_cursor cursor;
+		uint64_t before = 0;
+
+		read_sched_begin(&cursor, sched, &process, t);
+		for (uint64_t now = 1; now < UINT64_MAX / 3; now += now / 2 + 1) {
+			uint64_t on = read_sched_on(&cursor, now);
+			wrong += on < before || on > now;
+			before = on;
+		}
+	}
+	return wrong;
+}
+
+static void hostile(void)
+{
+	int wrong = 0, read = 0;
+
+	for (seed = 1; seed < 300; seed++) {
+		uint32_t own = seed;
+		make(2);
+		for (uint32_t flips = 1 + random_below(40); flips; flips--)
+			((uint8_t *)record)[random_below(records * (uint32_t)sizeof(*record))] ^= 1u << random_below(8);
+		if (!random_below(4))
+			((uint8_t *)&head)[random_below(sizeof(head))] ^= 1u << random_below(8);
+		struct read_sched *sched = open_it();
+		if (sched) {
+			read++;
+			wrong += ask_all(sched);
+			read_sched_close(sched);
+		}
+		read_damage_free(&folder.damage);
+		seed = own;
+	}
+	is_int(read, 299, "damaged files are read as far as can be");
+	is_int(wrong, 0, "and time goes on in them");
+}
+
 int main(void)
 {
 	at = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -342,6 +387,8 @@ int main(void)
 	clocks();
 	damaged();
 	at_random();
+	hostile();
+	unlinkat(at, SCHED_NAME, 0);
 	rmdir(dir);
 	return done_testing();
 }

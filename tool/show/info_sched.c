@@ -50,8 +50,10 @@ void info_sched_process(const struct info *info, const struct info_process *of)
 	if (!xaudit_read_sched(info->trace, &sched))
 		return;
 	int known = xaudit_read_process_cpu(of->process, 0, &ns);
-	if (!known && !ns)
+	if (!known && !ns) {
+		puts("  On CPU      not known");
 		return;
+	}
 	printf("  On CPU      %s%s", known ? "" : "at least ", show_time(buf, ns));
 	for (uint32_t i = 0; sched.holds == XAUDIT_READ_SCHED_TOTALS; i++) {
 		tid = xaudit_read_process_thread(of->process, i);

@@ -16,6 +16,11 @@
 #define DATA_FIRST  32
 #define RECORD_MOST 4096 /* bytes of a record, or the head: no version will need more */
 
+static void damage(struct read_sched *sched, uint64_t offset, const char *what)
+{
+	read_damage_add(&sched->folder->damage, sched->folder->path, SCHED_NAME, offset, what);
+}
+
 /* ---- threads ---- */
 
 static uint32_t hash(uint32_t pid, uint32_t tid)
@@ -91,8 +96,12 @@ static bool add_to_thread(struct read_sched *sched, const struct sched_record *r
 			return false;
 		thread->room = room;
 	}
-	/* Clocks of processors may differ by some ns. */
+	/* Clocks of processors may differ by some ns. What takes longer than centuries is damage. */
 	uint64_t passed = record->time > thread->last ? record->time - thread->last : 0;
+	if (passed >> (63 - SCHED_WHAT_BITS)) {
+		damage(sched, READ_DAMAGE_NOWHERE, "a time that can't be");
+		return true;
+	}
 	uint64_t word = passed << SCHED_WHAT_BITS | record->what;
 	for (; word >> 7; word >>= 7)
 		thread->data[thread->size++] = (uint8_t)(word | 0x80);
@@ -175,11 +184,6 @@ static bool take(struct read_sched *sched, const struct sched_record *record, ui
 		break;
 	}
 	return true;
-}
-
-static void damage(struct read_sched *sched, uint64_t offset, const char *what)
-{
-	read_damage_add(&sched->folder->damage, sched->folder->path, SCHED_NAME, offset, what);
 }
 
 static bool take_head(struct sched_head *head, struct read_file *file)

@@ -50,7 +50,7 @@ void left_print(const struct report *report)
 		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n",
 			left->no_end);
 	if (left->cpu_unknown)
-		printf("of %" PRIu64 " calls it is not known how long they were on processors: switches were lost\n",
+		printf("of %" PRIu64 " calls it is not known how long they were on processors: see xaudit info\n",
 			left->cpu_unknown);
 	if (left->orphans)
 		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", left->orphans);
