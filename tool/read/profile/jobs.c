@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several threads count. Nothing that reads a trace is shared: each thread but the caller's opens the traces anew, since
- * a folder and its files, names and damage are one thread's. They share a list of jobs, each of which is a thread
+ * Several threads count. Nothing that reads a trace is shared: each thread but the caller's opens the traces anew,
+ * since a folder and its files, names and damage are one thread's. They share a list of jobs, each of which is a thread
  * record (or several, if these have to be read by turns), and take the next one from it whenever they are done with
  * one. The list is in the order of the trace, so each takes jobs in rising order (count.h).
  *
@@ -26,8 +26,18 @@
 #define NO_RECORD   UINT32_MAX
 #define PROGRESS_NS 100000000 /* how often the caller's thread tells it while it waits for the others */
 
+/* What tells a process, as it was before the threads began: the caller's may change while it is read. */
+struct identity {
+	const char *path; /* of its family */
+	uint32_t place, pid, threads;
+	bool moved;
+	uint64_t first;
+	struct read_clock clock;
+};
+
 struct job {
 	struct xaudit_read_process *process;
+	struct identity identity;
 	uint32_t trace;
 	uint32_t task, number; /* number: of the thread record; NO_RECORD: none */
 	bool last;	       /* of the process: the rest of it is done, too, as the task behind */
@@ -83,17 +93,16 @@ static struct read_folder *open_again(const struct xaudit_read_trace *trace)
 	return folder;
 }
 
-static bool same_process(const struct read_process *a, const struct read_process *b)
+static bool is_process(const struct read_process *process, const struct identity *identity)
 {
-	return a->place == b->place && a->head.pid == b->head.pid && a->threads >= b->threads &&
-	       a->head.moved == b->head.moved && a->head.first.ticks == b->head.first.ticks &&
-	       !strcmp(a->family->path, b->family->path);
+	return process->place == identity->place && process->head.pid == identity->pid &&
+	       process->threads >= identity->threads && !process->head.moved == !identity->moved &&
+	       process->head.first.ticks == identity->first && !strcmp(process->family->path, identity->path);
 }
 
 /* The same process in a thread's own folder, most likely under the same number; NULL: there is none. */
 static struct read_process *find_process(struct worker *w, const struct job *job)
 {
-	const struct read_process *process = job->process->read;
 	uint32_t t = job->trace, number = job->process->number;
 
 	if (!w->folder[t] && !w->refused[t]) {
@@ -101,10 +110,10 @@ static struct read_process *find_process(struct worker *w, const struct job *job
 		w->refused[t] = !w->folder[t];
 	}
 	const struct read_folder *folder = w->folder[t];
-	if (folder && number < folder->processes && same_process(folder->process[number], process))
+	if (folder && number < folder->processes && is_process(folder->process[number], &job->identity))
 		return folder->process[number];
 	for (unsigned i = 0; folder && i < folder->processes; i++)
-		if (same_process(folder->process[i], process))
+		if (is_process(folder->process[i], &job->identity))
 			return folder->process[i];
 	return NULL;
 }
@@ -120,7 +129,8 @@ static bool turn_to(struct worker *w, const struct job *job)
 	if (!w->process)
 		return false;
 	/* The clock of a process that did not end may have been adjusted when the folder was opened again. */
-	w->process->clock = job->process->read->clock;
+	if (w->folder)
+		w->process->clock = job->identity.clock;
 	damage = w->process->family->damage;
 	before = *damage;
 	*damage = (struct read_damage){ 0 };
@@ -203,6 +213,19 @@ static void do_jobs(struct worker *w)
 		fail(pool);
 }
 
+static struct identity identity_of(const struct read_process *process)
+{
+	return (struct identity){
+		.path = process->family->path,
+		.place = process->place,
+		.pid = process->head.pid,
+		.threads = process->threads,
+		.moved = process->head.moved,
+		.first = process->head.first.ticks,
+		.clock = process->clock,
+	};
+}
+
 static bool list_jobs(struct pool *pool)
 {
 	struct xaudit_read_profile *profile = pool->profile;
@@ -220,6 +243,7 @@ static bool list_jobs(struct pool *pool)
 					return false;
 				pool->job[pool->jobs++] = (struct job){
 					.process = process,
+					.identity = identity_of(process->read),
 					.trace = (uint32_t)t,
 					.task = task++,
 					.number = tasks ? n : NO_RECORD,
