@@ -273,6 +273,47 @@ static void options(const char *path)
 	xaudit_read_close(another);
 }
 
+/* Calls as numbers are the same calls. */
+static void flat(const char *path)
+{
+	struct xaudit_read_calls_options of = { .size = sizeof(of), .customs = 1, .counted = 1 };
+	struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, NULL);
+	struct xaudit_read_calls *one = xaudit_read_calls(trace, &of, NULL),
+				 *other = xaudit_read_calls(trace, &of, NULL);
+	struct xaudit_read_flat some[7];
+	struct xaudit_read_item item;
+	uint64_t counted = 0, ids = 0;
+	int same = 1, calls = 0;
+	size_t n;
+
+	is_int((long)sizeof(struct xaudit_read_flat), 88, "a call as numbers has no gaps");
+	while ((n = xaudit_read_next_flat(one, some, 7)))
+		for (size_t i = 0; i < n; i++) {
+			while (xaudit_read_next_call(other, &item) == XAUDIT_READ_CUSTOM)
+				;
+			if (item.what == XAUDIT_READ_COUNTED) {
+				counted += some[i].count;
+				same &= !some[i].how && some[i].function == item.function->number;
+				continue;
+			}
+			const struct xaudit_read_call *call = item.call;
+			calls++;
+			ids += call->id;
+			same &= some[i].id == call->id && some[i].start == call->start && some[i].end == call->end &&
+				some[i].self == call->self && some[i].total == call->total &&
+				some[i].depth == call->depth && some[i].how == call->how && some[i].count == 1 &&
+				some[i].parent == (call->parent ? call->parent->id : XAUDIT_READ_UNKNOWN) &&
+				xaudit_read_process(trace, some[i].process) == call->process &&
+				xaudit_read_function(trace, some[i].function) == call->function;
+		}
+	is_int(same, 1, "and is the same as one with pointers");
+	is_int(calls, 6103, "all of them");
+	is_int((long)ids, 6103 * 6102 / 2, "each with a number of its own");
+	is_int((long)counted, 11, "and the counted ones");
+	is_int((long)xaudit_read_next_flat(one, some, 7), 0, "then there are no more");
+	xaudit_read_close(trace);
+}
+
 /* Two threads, each with a trace of its own, both of one folder. */
 struct reading {
 	const char *path;
@@ -314,6 +355,7 @@ int main(void)
 	make(path, family);
 	together(path);
 	options(path);
+	flat(path);
 	in_threads(path);
 	is_str(xaudit_read_version(), PACKAGE_VERSION, "the version is known");
 	if (WITH_ASAN || WITH_TSAN) {

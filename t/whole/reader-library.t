@@ -137,16 +137,16 @@ if command -v python3 >/dev/null; then
 #include <xaudit-read.h>
 int main(void)
 {
-	printf("%zu %zu %zu %zu %zu %zu\n", sizeof(struct xaudit_read_object), sizeof(struct xaudit_read_function),
-		sizeof(struct xaudit_read_call), sizeof(struct xaudit_read_item),
-		sizeof(struct xaudit_read_calls_options), sizeof(struct xaudit_read_error));
+	printf("%zu %zu %zu %zu %zu\n", sizeof(struct xaudit_read_object), sizeof(struct xaudit_read_function),
+		sizeof(struct xaudit_read_flat), sizeof(struct xaudit_read_calls_options),
+		sizeof(struct xaudit_read_error));
 	return 0;
 }
 END
 	$CC -o "$tmp/sizes" "$tmp/sizes.c" $flags || bail 'no compiler'
 	{
 		sed '/^read = /,$d' "$top_srcdir/doc/examples/calls.py"
-		echo 'print(*(ctypes.sizeof(s) for s in (Object, Function, Call, Item, Options, Error)))'
+		echo 'print(*(ctypes.sizeof(s) for s in (Object, Function, Flat, Options, Error)))'
 	} >"$tmp/sizes.py"
 	is "$(python3 "$tmp/sizes.py")" "$("$tmp/sizes")" \
 		'the structures of the example in Python are as large as those in C'

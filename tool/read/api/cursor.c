@@ -113,6 +113,7 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 		.depth = parent ? parent->public.depth + 1 : 0,
 		.recursion = call->outer ? call->outer->public.recursion + 1 : 0,
 		.start = read_clock_time(&c->process->read->clock, start),
+		.id = c->ids++,
 		.end = XAUDIT_READ_UNKNOWN,
 		.cpu = XAUDIT_READ_UNKNOWN,
 		.cpu_self = XAUDIT_READ_UNKNOWN,

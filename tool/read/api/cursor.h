@@ -79,6 +79,7 @@ struct xaudit_read_calls {
 	struct api_call **block; /* all that were allocated */
 	uint32_t blocks;
 	struct api_call *spare;
+	uint64_t ids; /* calls that began */
 	struct api_call *told; /* the caller has it */
 	struct api_call *waiting, **waiting_end;
 	struct api_call *entered;	 /* a XAUDIT_READ_ENTER waits */

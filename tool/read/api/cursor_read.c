@@ -310,6 +310,52 @@ int xaudit_read_next_call(struct xaudit_read_calls *c, struct xaudit_read_item *
 	}
 }
 
+static struct xaudit_read_flat flat_of(const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_call *call = item->call;
+
+	if (item->what == XAUDIT_READ_COUNTED)
+		return (struct xaudit_read_flat){
+			.id = XAUDIT_READ_UNKNOWN,
+			.parent = XAUDIT_READ_UNKNOWN,
+			.start = XAUDIT_READ_UNKNOWN,
+			.end = XAUDIT_READ_UNKNOWN,
+			.cpu = XAUDIT_READ_UNKNOWN,
+			.count = item->count,
+			.function = item->function->number,
+			.process = item->process->number,
+			.tid = item->tid,
+		};
+	return (struct xaudit_read_flat){
+		.id = call->id,
+		.parent = call->parent ? call->parent->id : XAUDIT_READ_UNKNOWN,
+		.start = call->start,
+		.end = call->end,
+		.self = call->self,
+		.total = call->total,
+		.cpu = call->cpu,
+		.count = 1,
+		.function = call->function->number,
+		.process = call->process->number,
+		.tid = call->tid,
+		.stack = call->stack,
+		.depth = call->depth,
+		.how = call->how,
+	};
+}
+
+size_t xaudit_read_next_flat(struct xaudit_read_calls *c, struct xaudit_read_flat *to, size_t room)
+{
+	struct xaudit_read_item item;
+	size_t n = 0;
+	int what;
+
+	while (n < room && (what = xaudit_read_next_call(c, &item)))
+		if (what == XAUDIT_READ_CALL || what == XAUDIT_READ_COUNTED)
+			to[n++] = flat_of(&item);
+	return n;
+}
+
 const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *c)
 {
 	return &c->sums;

@@ -22,9 +22,9 @@
  * async-signal-safe. Names are as the trace has them: they may hold any byte but NUL, so escape what you show.
  *
  * Pointers to structures are valid until what they were asked of is closed, if nothing else is said. Structures grow
- * at their end in later versions, but for errors, items and events, which keep their size; those that a caller fills
- * in begin with `size`, which it sets to sizeof the structure, and all else that it does not use is 0. Times are ns on
- * CLOCK_MONOTONIC of the host that recorded, spans are ns.
+ * at their end in later versions, but for errors, items, events and flat calls, which keep their size; those that a
+ * caller fills in begin with `size`, which it sets to sizeof the structure, and all else that it does not use is 0.
+ * Times are ns on CLOCK_MONOTONIC of the host that recorded, spans are ns.
  *
  * All since 0.1.
  */
@@ -201,6 +201,7 @@ struct xaudit_read_call {
 	uint64_t cpu, cpu_self;
 	/* The caller's, first 0: of the parent too, so what is known of a call may be kept in the calls around it. */
 	uint64_t user[2];
+	uint64_t id; /* its number among those that this cursor came to: 0, 1, ... in the order in which they began */
 };
 
 enum xaudit_read_what {
@@ -255,6 +256,25 @@ struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
  * parent as long as it is open.
  */
 int xaudit_read_next_call(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+
+/*
+ * The same without pointers, many at a time: for languages in which each access costs. Without gaps, its size is
+ * sizeof(struct xaudit_read_flat), and it will not change.
+ */
+struct xaudit_read_flat {
+	uint64_t id, parent;  /* parent: id of the call around it; XAUDIT_READ_UNKNOWN: none */
+	uint64_t start, end;  /* as of struct xaudit_read_call, and so is the rest */
+	uint64_t self, total, cpu;
+	uint64_t count;	      /* 1; of calls that were only counted (how: 0, id and times: not known) their number */
+	uint32_t function, process; /* numbers: xaudit_read_function(), xaudit_read_process() */
+	uint32_t tid, stack, depth, how;
+};
+
+/*
+ * The next calls that are over, and those that were only counted if the options ask for them; other items are passed
+ * over. Returns how many were written to `to`, at most `room`; 0: there is nothing more, or no room.
+ */
+size_t xaudit_read_next_flat(struct xaudit_read_calls *calls, struct xaudit_read_flat *to, size_t room);
 
 /* What is known so far of what the calls leave out, whatever the options ask for. */
 struct xaudit_read_sums {
