@@ -135,11 +135,13 @@ clocks() {
 	"$XAUDIT" pack -o "$tmp/packed" d >/dev/null
 	report packed
 	as_true mixed 'so does a packed trace'
+	is "$("$XAUDIT" report --format=json -j 2 d)" "$("$XAUDIT" report --format=json -j 1 d)" \
+		'whether one thread reads them or two'
 }
 switches 11 eight
 switches 6 others
 switches 2 migrations
-switches 3 clocks
+switches 4 clocks
 
 # ---- nothing is seen in the program ----
 is "$("$XAUDIT" record --sched -o "$tmp/f" ./sched files | sort | tr '\n' ' ')" \
