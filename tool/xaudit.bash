@@ -30,7 +30,8 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info graph stacks slow outliers loads ctl check env list index pack unpack'
+	local commands='record report replay dump info graph stacks slow outliers loads'
+	commands+=' ctl check env list index pack unpack'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -47,7 +48,7 @@ _xaudit()
 		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --depth= --time= --below= --throttle= --clock='
-			options+=' --start-disabled --prepare= --snapshot= --merge --sched --config= --help'
+			options+=' --start-disabled --prepare= --snapshot= --merge --pack --sched --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--depth|--time|--below'
 			takes+='|--throttle|--clock|--prepare|--snapshot|--config'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs a folder into a file that appears as a whole. */
+/* Packs a folder into a file that appears as a whole. If there is no memory, that is an error like others. */
 #define _GNU_SOURCE
 #include "tool/pack/pack.h"
 
@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
@@ -36,29 +35,32 @@ static void say(const struct pack_order *order, const struct pack_write *write)
 		tool_error(order->command, "%s%s%s is being written, so %s is not packed; wait for the end of the "
 			"processes, or pack a copy that `xaudit ctl PID snapshot` makes", order->folder, slash, at,
 			order->folder);
-	else if (write->error == ENOMEM)
-		memory_failed();
 	else if (write->at)
 		tool_error(order->command, "%s/%s can't be read: %s", order->folder, at, strerror(write->error));
 	else
-		tool_error(order->command, "%s can't be written: %s; -o names another file", order->file,
-			strerror(write->error));
+		tool_error(order->command, "%s can't be written: %s%s", order->file, strerror(write->error),
+			order->replace ? "" : "; -o names another file");
 }
 
 static int cannot(const struct pack_order *order, const char *file)
 {
-	tool_error(order->command, "%s can't be made: %s; -o names another file", file, strerror(errno));
+	tool_error(order->command, "%s can't be made: %s%s", file, strerror(errno),
+		order->replace ? "" : "; -o names another file");
 	return -1;
 }
 
 /* Gives the new file its name, once it is on the disk. What is there stays, or becomes file.old. */
 static int name_it(const struct pack_order *order, const char *name)
 {
-	char *old = memory_format("%s.old", order->file);
+	char *old = NULL;
 	int fd = order->replace ? open(order->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1, result = 0;
 
-	if (fd >= 0 && pack_is(fd) && rename(order->file, old))
-		result = cannot(order, old);
+	if (fd >= 0 && pack_is(fd)) {
+		if (asprintf(&old, "%s.old", order->file) < 0)
+			old = NULL;
+		if (!old || rename(order->file, old))
+			result = cannot(order, old ? old : order->file);
+	}
 	if (fd >= 0)
 		close(fd);
 	if (!result && renameat2(AT_FDCWD, name, AT_FDCWD, order->file, RENAME_NOREPLACE)) {
@@ -81,11 +83,16 @@ int pack_folder(struct pack_order *order)
 		.jobs = order->jobs ? order->jobs : processors(),
 		.level = order->level ? order->level : LEVEL,
 		.ours = order->ours };
-	char *name = memory_format("%s.new.%d", order->file, (int)getpid());
 	struct stat st;
+	char *name;
 	int result = -1;
 
 	write.to = -1;
+	if (asprintf(&name, "%s.new.%d", order->file, (int)getpid()) < 0) {
+		name = NULL;
+		cannot(order, order->file);
+		goto out;
+	}
 	if (!order->replace && !lstat(order->file, &st)) {
 		errno = EEXIST;
 		cannot(order, order->file);

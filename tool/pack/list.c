@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,15 @@ static bool is_written(const struct pack_write *write, const char *folder, const
 	return written;
 }
 
+/* Notes an error about a file. Returns -1. */
+static int failed_at(struct pack_write *write, int error, const char *folder, const char *name)
+{
+	char path[2 * NAME_MAX + 2];
+
+	snprintf(path, sizeof(path), "%s%s%s", folder, *folder ? "/" : "", name);
+	return pack_failed(write, error, path);
+}
+
 /* Adds the file `name` in the folder that is open as `at`. */
 static int add_file(struct pack_write *write, int at, const char *folder, const char *name)
 {
@@ -97,14 +107,14 @@ static int add_file(struct pack_write *write, int at, const char *folder, const 
 		return 0;
 	}
 	if (fd < 0 || fstat(fd, &st)) {
-		result = pack_failed(write, errno, name);
+		result = failed_at(write, errno, folder, name);
 	} else if (!S_ISREG(st.st_mode)) {
 		write->left_out++;
 	} else if (is_written(write, folder, name, fd)) {
 		write->changed = true;
-		result = pack_failed(write, EBUSY, name);
+		result = failed_at(write, EBUSY, folder, name);
 	} else if (!(source = add(write, folder, name))) {
-		result = pack_failed(write, ENOMEM, name);
+		result = failed_at(write, ENOMEM, folder, name);
 	} else {
 		source->size = (uint64_t)st.st_size;
 		source->mode = st.st_mode & (S_IFMT | 0777);

@@ -75,9 +75,7 @@ static bool open_packed(struct unpacking *unpacking, const char *path)
 		return true;
 	if (fd >= 0)
 		close(fd);
-	if (!why)
-		memory_failed();
-	tool_error(unpacking->command, "can't open the packed trace %s: %s", path, why);
+	tool_error(unpacking->command, "can't open the packed trace %s: %s", path, why ? why : "out of memory");
 	return false;
 }
 
@@ -192,21 +190,25 @@ static int tell_damage(const struct unpacking *unpacking)
 	const struct read_damage *damage = &unpacking->damage;
 
 	if (damage->no_memory)
-		memory_failed();
-	if (damage->first && damage->more)
+		tool_error(unpacking->command, "out of memory");
+	else if (damage->first && damage->more)
 		tool_error(unpacking->command, "%s, and %" PRIu64 " more; the rest was read", damage->first,
 			damage->more);
 	else if (damage->first)
 		tool_error(unpacking->command, "%s; the rest was read", damage->first);
-	return damage->first ? TOOL_FAILED : TOOL_OK;
+	return damage->first || damage->no_memory ? TOOL_FAILED : TOOL_OK;
 }
 
 /* dir: NULL: only read. Returns the exit status. */
 static int unpack(const char *command, const char *path, const char *dir)
 {
-	struct unpacking *unpacking = memory_zeroed(1, sizeof(*unpacking));
+	struct unpacking *unpacking = calloc(1, sizeof(*unpacking));
 	int status = TOOL_FAILED;
 
+	if (!unpacking) {
+		tool_error(command, "out of memory");
+		return status;
+	}
 	unpacking->command = command;
 	unpacking->dir = dir;
 	unpacking->root = unpacking->folder = -1;

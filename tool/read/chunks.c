@@ -335,7 +335,9 @@ static bool take_from_file(
 	chunks->next += chunk_size;
 	if (have < sizeof(*head)) {
 		damage_at(chunks, 't', begin, "the file ends within the head of a chunk");
-		chunks->next = chunks->size;
+		/* Else this one can't be read, but those after it. */
+		if (chunks->size - begin < sizeof(*head))
+			chunks->next = chunks->size;
 		return false;
 	}
 	if (seq > chunks->seq && !chunks->ring && !chunks->process->head.ring_chunk)

@@ -139,6 +139,8 @@ static bool next_chunk(struct read_stream *stream)
 {
 	if (!read_chunks_next(&stream->chunks, &stream->chunk))
 		return false;
+	stream->chunks.gap |= stream->torn;
+	stream->torn = false;
 	measure(stream);
 	if (!stream->chunk.head.used)
 		take_unfinished(stream);
@@ -235,6 +237,7 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 	if (n < want) { /* the file got shorter, or is unreadable here */
 		damage_at(stream, stream->pos + n, "the file is cut off");
 		stream->end = stream->pos + n / 8 * 8;
+		stream->torn = true;
 	}
 	n /= 8;
 	if (!stream->chunk.head.used && n) {

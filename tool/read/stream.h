@@ -40,6 +40,7 @@ struct read_stream {
 	struct read_chunk chunk; /* the present chunk */
 	bool in_chunk;
 	bool changing;	/* its last words were being written when we read them */
+	bool torn;	/* words of the chunk before could not be read: there is a gap */
 	uint64_t pos;	/* in its file: where the words after the block begin */
 	uint64_t end;	/* of its words */
 	uint64_t there; /* if it is not finished: only zeros were after this when its reading began */

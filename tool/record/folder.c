@@ -432,6 +432,21 @@ out:
 	return result;
 }
 
+int record_folder_remove(struct record_folder *folder)
+{
+	struct stat ours, there;
+	int error = clear_trace(folder->fd, false);
+
+	/* Another folder may have its name by now. */
+	if (!error && (fstat(folder->fd, &ours) || fstatat(folder->parent, folder->name, &there, AT_SYMLINK_NOFOLLOW)))
+		error = errno;
+	if (!error && (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino))
+		error = ESTALE;
+	if (!error)
+		error = clear_trace(folder->fd, true);
+	return !error && unlinkat(folder->parent, folder->name, AT_REMOVEDIR) < 0 ? errno : error;
+}
+
 void record_folder_close(struct record_folder *folder)
 {
 	int *const fd[] = {&folder->record, &folder->fd, &folder->parent};

@@ -105,6 +105,8 @@ static const struct options_row rows[] = {
 		.take = options_flag, AT(merge) },
 	{ 0, "sched", NULL, "record when threads are on processors, as the kernel tells; report shows it",
 		.take = options_flag, AT(sched) },
+	{ 0, "pack", NULL, "at the end, make one compressed file of the trace: DIR.pack, instead of DIR",
+		.take = options_flag, AT(pack) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
 	OPTIONS_HELP_LETTER,
 	{ 0 },
@@ -206,6 +208,8 @@ static int run(const struct record_options *options)
 		tool_error("record",
 			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
 			searched);
+	if (options->pack)
+		record_pack(&folder);
 	record_folder_close(&folder);
 	status = record_pass_on(wait_status);
 out:

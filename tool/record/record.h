@@ -32,7 +32,7 @@ struct record_options {
 	const char *output, *config;	     /* NULL: not given */
 	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
-	bool start_disabled, merge, sched;
+	bool start_disabled, merge, sched, pack;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;
 };
@@ -115,6 +115,9 @@ void record_folder_begun(struct record_folder *folder);
 
 /* To be called when the command could not be executed: undoes record_folder_make(). */
 void record_folder_undo(struct record_folder *folder);
+
+/* Removes the folder, if it holds a trace alone. Returns 0 or an errno; ENOTEMPTY: it holds more, and is whole. */
+int record_folder_remove(struct record_folder *folder);
 
 /* Closes the descriptors, and with them gives up the lock. */
 void record_folder_close(struct record_folder *folder);
@@ -299,6 +302,14 @@ void record_after(const struct record_folder *folder, const char *command, const
  * more. Returns whether it was done; if not, or where memory runs out, as if it had never begun. One thread at a time.
  */
 bool record_after_family(const struct record_folder *folder, const char *name, bool over);
+
+/* ---- tool/record/pack.c ---- */
+
+/*
+ * Makes one file of the trace, path.pack, and removes the folder. If that can't be, or processes still write there, it
+ * says so in one line and leaves the folder.
+ */
+void record_pack(struct record_folder *folder);
 
 /* ---- tool/record/lost.c ---- */
 
