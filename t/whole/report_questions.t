@@ -19,6 +19,7 @@ function 1 0 1 0x100 outer
 function 1 0 2 0x200 inner
 function 1 0 3 0x300
 function 2 2 4 0x400 bar
+function 1 0 6 0x600 _ZN3net4sendEi
 type 16 request
 type 17 idle
 type 18 net:peer'
@@ -101,6 +102,15 @@ outer 3 100 70' 'all of them are the totals of the report without a question'
 is "$(ask calls --callers='*' --sort=calls | jq -r '.functions[].function' | tr '\n' ' ')" 'inner bar outer ' \
 	'a pattern that names several functions has a table for each, sorted'
 is "$(ask calls --callers='*@/opt/*' | jq -r '.functions[].function')" 'bar' 'patterns of libraries may be paths'
+made mangled <<END
+$head
+thread 100 main
+entry 6 1000
+exit 6 1100
+END
+is "$(for f in _ZN3net4sendEi 'net::send(int)' 'net::send' '*::send@libfoo*'; do
+	ask mangled --hist="$f" | jq -c '.functions[] | [.function, .demangled]'
+done | uniq -c | sed 's/^ *//')" '4 ["_ZN3net4sendEi","net::send(int)"]' 'functions have their names of the source, too'
 like "$(table calls --callers=inner)" '^inner \[libfoo.so\]: 6 calls, total 0.071 us, self 0.061 us$' \
 	'the table says what it is of'
 like "$(table calls --callers=inner)" '^ +2 +0.011 us .*  \(none\)$' 'who has no caller is called by none'

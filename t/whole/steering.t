@@ -126,6 +126,13 @@ for dir in one two; do
 		looks text slow "$bad" $dir
 	fi
 done
+for question in '--callers=*' '--callees=*' '--hist=*' --by-event=5 --apart; do
+	looks text report "$question" one
+	looks json report "$question" --format=json one
+done
+looks text report --diff one two
+looks json report --diff --format=json one two
+looks text report --apart one two
 columns=30
 looks text report one
 looks text replay two
@@ -154,6 +161,15 @@ for command in report replay dump info; do
 done
 quiet "$bad"
 quiet report "--sort=$bad"
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	quiet report --by=function --by-event=$n:s --event-format="$n=string s" two
+done
+quiet report "--columns=$bad"
+quiet report "--callers=$bad" one
+quiet report "--hist=$bad" one
+quiet report "--by-event=$bad" one
+quiet report "--by-event=x:$bad" "--event-format=x=u8 $bad" "--event-end=$bad" one
+quiet report "--by-event=x:$bad" "--event-format=x=u8 y" one
 quiet dump "--event-format=$bad=$bad"
 quiet dump "--event-format=$bad" one
 quiet list "$bad.none"

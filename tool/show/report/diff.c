@@ -21,7 +21,7 @@
 
 enum { OLD, NEW };
 
-#define CHANCE	    0.01 /* that there is any mark which chance made */
+#define CHANCE	    0.01 /* that there is any mark which chance made, by one of two tests */
 #define SHIFT_CALLS 30	 /* a function with fewer in a run does not tell of the run as a whole */
 
 struct diff_line {
@@ -146,7 +146,7 @@ static void compare_all(struct diff *diff)
 	for (uint32_t i = 0; i < diff->lines; i++) {
 		struct diff_line *line = &diff->line[i];
 		int sort = diff->report->sort;
-		line->order = change_of(line, diff->shift, CHANCE / (both ? both : 1));
+		line->order = change_of(line, diff->shift, CHANCE / 2 / (both ? both : 1));
 		if (sort != COLUMNS)
 			line->order = number(line->value[NEW].value[sort]) - number(line->value[OLD].value[sort]);
 	}

@@ -137,7 +137,7 @@ static bool open_all(struct report *report)
 /* Returns the exit status. */
 static int close_all(struct report *report, int status)
 {
-	for (uint32_t i = 0; i < report->traces && report->trace[i]; i++) {
+	for (uint32_t i = 0; report->trace && i < report->traces && report->trace[i]; i++) {
 		int damaged = show_end_trace(report->trace[i]);
 		status = status ? status : damaged;
 	}
@@ -153,14 +153,12 @@ int report_main(int argc, char **argv)
 	int status = show_begin_many(&report.options, &syntax, argc, argv, &report.folder, &report.traces);
 	const char *not;
 
-	if (status >= 0) {
-		event_format_free(&report.formats);
-		return status;
-	}
+	if (status >= 0)
+		return close_all(&report, status);
 	not = wrong(&report);
 	if (not) {
 		tool_error("report", "%s; `xaudit report --help` lists what there is", not);
-		return TOOL_USAGE;
+		return close_all(&report, TOOL_USAGE);
 	}
 	report.color = show_colors(&report.options);
 	if (!open_all(&report))
