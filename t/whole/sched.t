@@ -108,6 +108,12 @@ others() {
 	run fork 30000
 	is "$status $(calls working)" '0 2' 'a process and its child'
 	ok 'times of both are right' near "$(of working cpu_ns)" "$(true_sum parent child)"
+	run exec 20000 100000
+	is "$status $(calls working)" '0 2' 'a process that executes another program'
+	ok 'times of both are right' near "$(of working cpu_ns)" "$(true_sum first second)"
+	info=$("$XAUDIT" info --format=json d)
+	ok 'each program has its own time' test "$(printf '%s\n' "$info" | jq '[.processes[].cpu_ns] |
+		length == 2 and .[0] > 20000000 and .[0] < 100000000 and .[1] > 100000000')" = true
 	run coroutines 5000
 	is "$status $(calls shared)" '0 2' 'two coroutines'
 	ok 'a call that waits while another stack runs is not working then' near "$(of shared cpu_ns)" \
@@ -139,7 +145,7 @@ clocks() {
 		'whether one thread reads them or two'
 }
 switches 11 eight
-switches 6 others
+switches 9 others
 switches 2 migrations
 switches 4 clocks
 

@@ -159,7 +159,7 @@ static int map_ring(struct ring *ring, size_t most)
 		ring->page = at;
 		return 0;
 	}
-	return errno;
+	return errno == EPERM ? ENOMEM : errno;
 }
 
 static void close_all(void)

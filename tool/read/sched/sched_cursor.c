@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/folder.h"
 #include "tool/read/process.h"
 #include "tool/read/sched/index.h"
 
@@ -153,10 +154,34 @@ void read_sched_begin(struct read_sched_cursor *c, const struct read_sched *sche
 	enter(c);
 }
 
+/*
+ * Program images that a process executed one after another are processes of the trace, with one number: this one's time
+ * begins with it, if there was one before, and ends when the next one begins. Ticks; 0 and UINT64_MAX: not so bounded.
+ */
+static void find_life(
+	const struct read_folder *folder, const struct read_process *process, uint64_t *from, uint64_t *to)
+{
+	*from = 0;
+	*to = UINT64_MAX;
+	for (unsigned i = 0; i < folder->processes; i++) {
+		const struct read_process *other = folder->process[i];
+		uint64_t begins = other->head.first.ticks;
+
+		if (other == process || other->head.pid != process->head.pid ||
+			other->clock.source != process->clock.source)
+			continue;
+		if (begins < process->head.first.ticks)
+			*from = process->head.first.ticks;
+		else if (begins < *to)
+			*to = begins;
+	}
+}
+
 bool read_sched_total(
 	const struct read_sched *sched, const struct read_process *process, uint32_t tid, uint64_t *least)
 {
 	const struct sched_thread *thread = sched_find(sched, process->head.pid, tid);
+	uint64_t from, to;
 	bool known = false;
 
 	*least = 0;
@@ -164,6 +189,7 @@ bool read_sched_total(
 		*least = thread ? thread->total : 0;
 		return thread != NULL;
 	}
+	find_life(sched->folder, process, &from, &to);
 	for (uint32_t i = 0; i < sched->threads; i++) {
 		struct read_sched_cursor cursor;
 		thread = &sched->thread[i];
@@ -174,10 +200,15 @@ bool read_sched_total(
 			return false;
 		known = true;
 		/* To the last stretch of which nothing is known: what comes after the trace's end. */
+		uint64_t start = convert(&cursor, sched->head.start);
 		uint64_t end = convert(&cursor, sched->loss[sched->losses - 1].since);
-		uint64_t from = convert(&cursor, sched->head.start);
-		*least += read_sched_on(&cursor, end);
-		known &= read_sched_unknown(&cursor) <= from;
+		start = from > start ? from : start;
+		end = to < end ? to : end;
+		if (end <= start)
+			continue;
+		uint64_t before = read_sched_on(&cursor, start);
+		*least += read_sched_on(&cursor, end) - before;
+		known &= read_sched_unknown(&cursor) <= start;
 	}
 	*least = read_clock_span(&process->clock, *least);
 	return known;
