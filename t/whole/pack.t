@@ -178,7 +178,9 @@ fi
 size=$(stat -c %s random.pack)
 diag "2000000 events at random: $size bytes"
 ok 'an event takes at most 2 bytes, also where functions are called at random' test "$size" -le 4000000
-is "$(shown report "$tmp/random" "$tmp/random.pack")" "$(shown report "$tmp/random")" 'they are all there'
+is "$(shown 'report -j 1' "$tmp/random" "$tmp/random.pack")" "$(shown report "$tmp/random")" 'they are all there'
+is "$(shown 'report -j 2' "$tmp/random" "$tmp/random.pack")" "$(shown report "$tmp/random")" \
+	'also where several threads read'
 
 # ---- damage ----
 

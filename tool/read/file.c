@@ -333,6 +333,17 @@ FILE *read_files_stream(struct read_files *files, const char *name)
 	return stream;
 }
 
+bool read_files_same(const struct read_files *files, const struct read_files *other)
+{
+	struct stat s, t;
+
+	if (!files->pack != !other->pack)
+		return false;
+	return !fstat(files->pack ? pack_descriptor(files->pack) : files->at, &s) &&
+	       !fstat(other->pack ? pack_descriptor(other->pack) : other->at, &t) && s.st_dev == t.st_dev &&
+	       s.st_ino == t.st_ino;
+}
+
 bool read_files_has(const struct read_files *files, const char *name)
 {
 	struct stat st;

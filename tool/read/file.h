@@ -36,6 +36,9 @@ struct read_files {
 /* Opens a file as a stream for reading. NULL, and errno, if it can't be opened. */
 FILE *read_files_stream(struct read_files *files, const char *name);
 
+/* Are both the same folder, or packed trace? */
+bool read_files_same(const struct read_files *files, const struct read_files *other);
+
 /* Is there a file or folder of that name? */
 bool read_files_has(const struct read_files *files, const char *name);
 

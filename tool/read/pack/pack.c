@@ -72,6 +72,11 @@ void pack_close(struct pack *pack)
 	free(pack);
 }
 
+int pack_descriptor(const struct pack *pack)
+{
+	return pack->reader->fd;
+}
+
 /* ---- members ---- */
 
 /* The first member that is not before the name. */

@@ -66,6 +66,9 @@ bool pack_is(int fd);
 struct pack *pack_open(int fd, const char *path, struct read_damage *damage, const char **why);
 void pack_close(struct pack *pack); /* NULL: nothing */
 
+/* Of the packed file. */
+int pack_descriptor(const struct pack *pack);
+
 /* A member; NULL: there is none. */
 const struct pack_member *pack_find(const struct pack *pack, const char *name);
 

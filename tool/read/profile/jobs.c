@@ -80,13 +80,11 @@ struct worker {
 static struct read_folder *open_again(const struct xaudit_read_trace *trace)
 {
 	struct read_error why;
-	struct stat now, then;
 	struct read_folder *folder = read_folder_open(trace->folder->path, 0, &why);
 
 	read_error_free(&why);
 	/* The folder of that name may be another one by now. */
-	if (folder && (fstat(folder->files.at, &now) || fstat(trace->folder->files.at, &then) ||
-			      now.st_dev != then.st_dev || now.st_ino != then.st_ino)) {
+	if (folder && !read_files_same(&folder->files, &trace->folder->files)) {
 		read_folder_close(folder);
 		return NULL;
 	}
