@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads traces that are damaged in ways that follow from numbers: those of t/fuzz/corpus, scripts of make_trace, each
- * changed in a few places per round. Nothing must crash, hang or take much memory.
+ * changed in a few places per round; NAME.pack is the same, packed. Nothing must crash, hang or take much memory.
  *
  *	reader_fuzz.t			some rounds of each, as a test
  *	reader_fuzz.t SECONDS [SEED]		as many as fit in this time
@@ -24,10 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/pack.h"
 #include "format/trace.h"
 #include "t/fuzz/read.h"
+#include "tool/read/pack/hash.h"
 
-#define ROUNDS	    400
+#define ROUNDS	    200
 #define MORE_ROUNDS 20000	  /* with XAUDIT_ALL */
 #define BATCH	    200		  /* rounds in a process */
 #define MOST_SECONDS 20		  /* of one round; it takes a millisecond */
@@ -75,6 +77,7 @@ struct file {
 
 static struct {
 	char folder[256];
+	char path[300]; /* of the trace: the folder, or the packed file in it */
 	struct file file[MOST_FILES];
 	unsigned files;
 } trace;
@@ -134,9 +137,32 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
 }
 
-static void make_files(const char *script)
+static void must_run(const char *format, ...)
 {
 	char command[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	if (system(command))
+		errx(1, "failed: %s", command);
+}
+
+static const char *environment(const char *name)
+{
+	return getenv(name) ? getenv(name) : ".";
+}
+
+static bool is_packed(const char *name)
+{
+	return strstr(name, PACK_SUFFIX) != NULL;
+}
+
+static void make_files(const char *name)
+{
+	const char *build = environment("top_builddir");
+	int length = (int)strcspn(name, ".");
 
 	for (unsigned i = 0; i < trace.files; i++) {
 		free(trace.file[i].data);
@@ -144,11 +170,13 @@ static void make_files(const char *script)
 	}
 	memset(trace.file, 0, sizeof(trace.file));
 	trace.files = 0;
-	const char *build = getenv("top_builddir"), *source = getenv("top_srcdir");
-	snprintf(command, sizeof(command), "rm -rf '%s' && '%s/t/lib/make_trace' '%s' <'%s/t/fuzz/corpus/%s.trace'",
-		trace.folder, build ? build : ".", trace.folder, source ? source : ".", script);
-	if (system(command))
-		errx(1, "failed: %s", command);
+	must_run("rm -rf '%s' && '%s/t/lib/make_trace' '%s' <'%s/t/fuzz/corpus/%.*s.trace'", trace.folder, build,
+		trace.folder, environment("top_srcdir"), length, name);
+	snprintf(trace.path, sizeof(trace.path), "%s%s", trace.folder, is_packed(name) ? "/packed" : "");
+	if (is_packed(name))
+		must_run("cd '%s' && '%s/xaudit' pack -j 1 -o ../xaudit-fuzz.$$ . >/dev/null 2>&1 && rm -rf p* record && "
+			 "mv ../xaudit-fuzz.$$ packed",
+			trace.folder, build);
 	load_folder("");
 	/* readdir() has an order of its own. */
 	qsort(trace.file, trace.files, sizeof(*trace.file), by_name);
@@ -250,6 +278,10 @@ static const struct {
 	HEAD(head_size), HEAD(used), HEAD(chunk_size), HEAD(threads), HEAD(place_size), HEAD(directory), HEAD(places),
 	HEAD(parent), HEAD(parent_used), HEAD(extent), HEAD(handover), HEAD(first), HEAD(last), HEAD(clock),
 	HEAD(ring_size), HEAD(ring_chunk), HEAD(lost),
+#define FRAME(name) \
+	{ (uint32_t)PACK_FRAME_MAGIC, offsetof(struct pack_frame, name), sizeof(((struct pack_frame *)0)->name) }
+	FRAME(type), FRAME(method), FRAME(member), FRAME(size), FRAME(offset), FRAME(raw), FRAME(pieces),
+	FRAME(piece_size),
 };
 
 #define FIELDS (sizeof(field) / sizeof(*field))
@@ -259,9 +291,9 @@ static void change_field(struct file *file)
 	unsigned which = (unsigned)number(FIELDS);
 	uint64_t begin = number(file->blocks), value = extreme(file);
 
-	/* The next head of this kind. */
-	for (size_t k = 0; k < file->blocks; k++) {
-		size_t at = (size_t)file->block[(begin + k) % file->blocks] * BLOCK;
+	/* The next head of this kind. Where they begin at multiples of 8 there are many blocks, but few heads. */
+	for (size_t k = 0; k < file->blocks * (BLOCK / 8); k++) {
+		size_t at = (size_t)file->block[(begin + k / (BLOCK / 8)) % file->blocks] * BLOCK + k % (BLOCK / 8) * 8;
 		if (memcmp(file->data + at, &field[which].magic, 4))
 			continue;
 		size_t size = field[which].size > 8 ? 8 : field[which].size;
@@ -359,6 +391,30 @@ static void change(void)
 	}
 }
 
+/* Gives the frames of a packed file the checksums of what they are now, so that the reader goes on to believe them. */
+static void mend_checks(struct file *file)
+{
+	uint8_t *data = calloc(file->size + sizeof(struct pack_frame), 1);
+	uint64_t magic = PACK_FRAME_MAGIC;
+	struct pack_frame frame;
+	char path[600];
+
+	path_of(file, path);
+	int fd = open(path, O_RDONLY);
+	ssize_t size = fd < 0 ? 0 : read(fd, data, file->size);
+	close(fd);
+	for (ssize_t at = 0; at + (ssize_t)sizeof(frame) <= size; at += 8) {
+		if (memcmp(data + at, &magic, sizeof(magic)))
+			continue;
+		memcpy(&frame, data + at, sizeof(frame));
+		if (frame.type != PACK_BLOCK && at + (ssize_t)sizeof(frame) + frame.size <= size)
+			frame.content = pack_hash(data + at + sizeof(frame), frame.size);
+		frame.check = pack_hash(&frame.type, sizeof(frame) - offsetof(struct pack_frame, type));
+		put(file, &frame, sizeof(frame), (uint64_t)at);
+	}
+	free(data);
+}
+
 /* Bytes of all files, as they are now. */
 static uint64_t bytes_now(void)
 {
@@ -374,11 +430,13 @@ static uint64_t bytes_now(void)
 	return sum;
 }
 
-static void damage(uint64_t round)
+static void damage(const char *name, uint64_t round)
 {
 	seed(round);
 	for (uint64_t n = 1 + number(4); n; n--)
 		change();
+	if (is_packed(name) && number(8))
+		mend_checks(&trace.file[0]);
 }
 
 /* ---- rounds ---- */
@@ -396,10 +454,10 @@ static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsi
 	pid_t pid = fork();
 	if (!pid) {
 		for (; *now < end; ++*now) {
-			damage(*now);
+			damage(script, *now);
 			clock_t begin = clock();
 			alarm(MOST_SECONDS);
-			fuzz_read(trace.folder, bytes_now());
+			fuzz_read(trace.path, bytes_now());
 			alarm(0);
 			/* For people: what could be worth a look. */
 			if (clock() - begin > CLOCKS_PER_SEC / 2)
@@ -428,7 +486,8 @@ static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsi
 	return end;
 }
 
-static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads" };
+static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads",
+	"calls.pack", "counts.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
@@ -461,11 +520,7 @@ static int run_long(uint64_t seconds, uint64_t first)
 
 static void remove_folder(void)
 {
-	char command[400];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", trace.folder);
-	if (system(command))
-		warnx("failed: %s", command);
+	must_run("rm -rf '%s'", trace.folder);
 }
 
 int main(int argc, char **argv)
@@ -487,13 +542,13 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2) {
 		make_files(argv[1]);
-		damage(strtoull(argv[2], NULL, 10));
-		printf("%llu things in %s\n", (unsigned long long)fuzz_read(trace.folder, bytes_now()), trace.folder);
+		damage(argv[1], strtoull(argv[2], NULL, 10));
+		printf("%llu things in %s\n", (unsigned long long)fuzz_read(trace.path, bytes_now()), trace.path);
 		return 0;
 	}
 	for (unsigned i = 0; i < SCRIPTS; i++) {
 		make_files(scripts[i]);
-		ok(fuzz_read(trace.folder, bytes_now()) > 20, "%s: the trace can be read", scripts[i]);
+		ok(fuzz_read(trace.path, bytes_now()) > 20, "%s: the trace can be read", scripts[i]);
 		is_int(run(scripts[i], 0, rounds), 0, "%s: so can %llu damaged ones, as far as they go", scripts[i],
 			(unsigned long long)rounds);
 	}

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "tool/read/pack/index.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tool/read/memory.h"
 #include "tool/read/pack/cache.h"
@@ -195,6 +198,12 @@ static uint64_t find_frame(struct pack *pack, uint64_t at)
 	if (!read_memory_resize(pack->damage, &bytes, SEARCH, 1))
 		return size;
 	for (; at < size; at += SEARCH) {
+		/* A file that was damaged may have a hole of any size. */
+		off_t data = lseek(pack->reader->fd, (off_t)at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data > (off_t)at)
+			at = (uint64_t)data / sizeof(magic) * sizeof(magic);
 		size_t have = size - at < SEARCH ? size - at : SEARCH;
 
 		if (!pack_reader_get(pack->reader, bytes, have, at))
