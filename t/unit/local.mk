@@ -7,7 +7,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
 	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
-	t/unit/read_public.t t/unit/reader_copies.t \
+	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
@@ -111,6 +111,9 @@ t_unit_position_t_LDADD =
 
 t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h t/lib/no_memory.h
 t_unit_read_memory_t_LDADD = tool/read/libread.la
+
+t_unit_read_follow_t_SOURCES = t/unit/read_follow.c
+t_unit_read_follow_t_LDADD = tool/read/libread.la
 
 t_unit_read_public_t_SOURCES = t/unit/read_public.c t/lib/descriptors.h t/lib/no_memory.h
 t_unit_read_public_t_LDADD = tool/read/libread.la

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Following a process that grows: what each look finds, word by word. Its records are those of a trace that make_trace
+ * has made, with one chunk that is not finished; the test goes on writing there, as the recorder would.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/trace.h"
+#include "t/lib/tap.h"
+#include "tool/read/api/xaudit-read.h"
+
+#define CHUNK 65536u
+#define LONG  60000000000u /* ns: a look here is done at once */
+
+static const char script[] =
+	"process p1 version=2 chunk=65536 ring_size=131072 clock=mono\n"
+	"pair first 1000 1000 5\n"
+	"pair last 900000 900000 8005\n"
+	"object 1 /usr/lib/libfoo.so\n"
+	"function 1 0 1 0x100 outer\n"
+	"function 1 0 2 0x200 inner\n"
+	"thread 1 main\n"
+	"ring\n"
+	"entry 1 2000\n"
+	"open\n"
+	"counts 0 1 main 1:5\n";
+
+static uint64_t *word;	  /* of the chunk: the next one */
+static uint64_t *counter; /* of function 1 */
+static struct trace_head *head;
+
+static void make(const char *dir)
+{
+	char command[128];
+	FILE *to;
+
+	snprintf(command, sizeof(command), "t/lib/make_trace %s", dir);
+	to = popen(command, "w");
+	if (!to || fputs(script, to) < 0 || pclose(to))
+		bail("make_trace fails");
+}
+
+/* Finds the places to write to. */
+static void map(const char *dir)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/p1/meta", dir);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		bail("no %s", path);
+	char *meta = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (meta == MAP_FAILED)
+		bail("%s can't be mapped", path);
+	head = (void *)meta;
+	for (off_t at = CHUNK; at < st.st_size; at += CHUNK) {
+		uint32_t magic;
+		memcpy(&magic, meta + at, sizeof(magic));
+		if (magic == TRACE_CHUNK_MAGIC)
+			word = (uint64_t *)(void *)(meta + at + sizeof(struct trace_chunk)) + 1;
+		else if (magic == TRACE_COUNTS_MAGIC)
+			counter = (uint64_t *)(void *)(meta + at + sizeof(struct trace_counts)) + 1;
+	}
+	if (!word || !counter || word[-1] != TRACE_EVENT(TRACE_ENTRY, 1, 2000) || *counter != 5)
+		bail("the trace is not as it was written");
+}
+
+static void put(enum trace_type type, uint32_t id, uint64_t time)
+{
+	*word++ = TRACE_EVENT(type, id, time);
+}
+
+struct seen {
+	uint64_t events, calls, counted, self;
+};
+
+/* Looks. Returns what it found of a function, and all events. */
+static struct seen look_at(struct xaudit_read_follow *follow, const char *name)
+{
+	const struct xaudit_read_look *look = xaudit_read_follow_look(follow, 0, LONG);
+	struct seen seen = { 0 };
+
+	if (!look)
+		bail("no memory");
+	seen.events = look->events;
+	for (uint32_t i = 0; i < look->rows; i++) {
+		const struct xaudit_read_follow_row *row = xaudit_read_follow_row(follow, i);
+		if (!row || strcmp(row->function->name, name))
+			continue;
+		seen.calls += row->calls;
+		seen.counted += row->counted;
+		seen.self += row->self;
+	}
+	return seen;
+}
+
+/* "EVENTS CALLS COUNTED SELF" */
+static const char *text(struct seen seen)
+{
+	static char text[96];
+
+	snprintf(text, sizeof(text), "%lu %lu %lu %lu", (unsigned long)seen.events, (unsigned long)seen.calls,
+		(unsigned long)seen.counted, (unsigned long)seen.self);
+	return text;
+}
+
+static void follow_it(struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_process *process = xaudit_read_process(trace, 0);
+	struct xaudit_read_follow *outer = xaudit_read_follow(process, 0, NULL);
+	struct xaudit_read_follow *inner = xaudit_read_follow(process, 0, NULL);
+
+	if (!outer || !inner)
+		bail("the process can't be followed");
+	is_str(text(look_at(outer, "outer")), "0 0 0 0", "what was there before is not told");
+	is_str(text(look_at(inner, "inner")), "0 0 0 0", "nor to another one that follows");
+	put(TRACE_ENTRY, 2, 2100);
+	put(TRACE_EXIT, 2, 2400);
+	is_str(text(look_at(outer, "outer")), "2 0 0 100", "a call that was open before has its time since then");
+	is_str(text(look_at(inner, "inner")), "2 1 0 300", "and the call in it its own");
+	put(TRACE_EXIT, 1, 3000);
+	is_str(text(look_at(outer, "outer")), "1 0 0 600", "the rest comes with its end");
+	*counter += 4;
+	is_str(text(look_at(outer, "outer")), "0 0 4 0", "counters: what they grew by");
+	word++;
+	put(TRACE_ENTRY, 1, 3100);
+	is_str(text(look_at(outer, "outer")), "0 0 0 0", "an event behind a word that is missing waits for it");
+	is_str(text(look_at(outer, "outer")), "1 1 0 0", "until the next look: then it is a hole");
+	put(TRACE_EXIT, 1, 3150);
+	put(TRACE_POINT, 2, 3160);
+	is_str(text(look_at(outer, "outer")), "2 0 0 50", "and it goes on behind it");
+	is_str(text(look_at(inner, "inner")), "1 0 0 0", "the other one sees what is in front of it, and waits");
+	is_str(text(look_at(inner, "inner")), "3 1 0 0", "and then has seen all");
+	head->lost = 7;
+	const struct xaudit_read_look *look = xaudit_read_follow_look(inner, 0, LONG);
+	is_int((long)look->lost, 7, "losses since it is followed");
+	is_int((long)xaudit_read_process_head(process)->lost, 7, "which the head has then, too");
+	is_int((long)(look->scale * 100), 100, "nothing was left out");
+	is_int((long)look->threads, 1, "one thread record");
+	xaudit_read_follow_close(outer);
+	xaudit_read_follow_close(NULL);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/xaudit-read-follow-XXXXXX", command[64];
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace;
+
+	if (!mkdtemp(dir))
+		bail("no temporary folder");
+	make(dir);
+	map(dir);
+	trace = xaudit_read_open(dir, NULL, &error);
+	if (!trace)
+		bail("%s", error.text);
+	follow_it(trace);
+	xaudit_read_close(trace);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	if (system(command))
+		diag("%s is left", dir);
+	return done_testing();
+}
