@@ -314,6 +314,28 @@ static void flat(const char *path)
 	xaudit_read_close(trace);
 }
 
+/* Threads are known when the calls were read, or the events. */
+static void threads(const char *path)
+{
+	for (int i = 0; i < 2; i++) {
+		struct xaudit_read_trace *trace = xaudit_read_open(path, NULL, NULL);
+		struct sums sums = { 0 };
+		int right = xaudit_read_threads(trace) == 0 && !xaudit_read_thread(trace, 0);
+		if (i)
+			read_events(trace, &sums);
+		else
+			read_calls(trace, &sums);
+		for (uint32_t n = 0; n < xaudit_read_threads(trace); n++) {
+			const struct xaudit_read_thread *thread = xaudit_read_thread(trace, n);
+			right &= thread->number == n && !strcmp(thread->name, "main") &&
+				 xaudit_read_process_info(thread->process)->pid == thread->tid;
+		}
+		is_int(xaudit_read_threads(trace), 3, "there is a thread in each process");
+		is_int(right, 1, "with a name");
+		xaudit_read_close(trace);
+	}
+}
+
 /* Two threads, each with a trace of its own, both of one folder. */
 struct reading {
 	const char *path;
@@ -356,6 +378,7 @@ int main(void)
 	together(path);
 	options(path);
 	flat(path);
+	threads(path);
 	in_threads(path);
 	is_str(xaudit_read_version(), PACKAGE_VERSION, "the version is known");
 	if (WITH_ASAN || WITH_TSAN) {

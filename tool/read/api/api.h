@@ -35,6 +35,13 @@ struct read_api_function {
 	struct read_api_function *next;
 };
 
+#define READ_API_COMM 16 /* bytes of a thread's name, without NUL if it is that long */
+
+struct read_api_thread {
+	struct xaudit_read_thread public;
+	char name[READ_API_COMM + 1];
+};
+
 struct xaudit_read_trace {
 	struct read_folder *folder;
 	struct xaudit_read_trace_info info;
@@ -45,6 +52,9 @@ struct xaudit_read_trace {
 	struct read_api_function **by_name;
 	struct read_api_object **by_path;
 	uint32_t by_name_size, by_path_size, objects; /* sizes: powers of two, or 0 */
+	struct read_api_thread **thread; /* by number */
+	uint32_t threads;
+	uint32_t *by_tid, by_tid_size; /* by process and tid: number + 1 */
 	struct xaudit_read_calls *calls; /* the newest one that is open */
 	struct xaudit_read_events *events;
 	struct read_sched *sched; /* read_api_sched(); NULL: not asked for, or there is none */
@@ -98,5 +108,11 @@ const struct xaudit_read_function *read_api_function(
 const struct xaudit_read_object *read_api_object(struct xaudit_read_trace *trace, const struct read_object *object);
 
 void read_api_free_functions(struct xaudit_read_trace *trace);
+
+/* ---- threads.c ---- */
+
+/* A thread was met; comm: as in a chunk's head. */
+void read_api_thread(struct xaudit_read_process *process, uint32_t tid, const char comm[READ_API_COMM]);
+void read_api_free_threads(struct xaudit_read_trace *trace);
 
 #endif

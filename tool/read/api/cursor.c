@@ -9,48 +9,10 @@
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)
 
-#define PAGE_MASK   ((1u << API_PAGE_BITS) - 1)
 #define SCALE_SHIFT 4 /* the unit is ns/16 then */
 #define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
 
 /* ---- functions ---- */
-
-static struct api_slot *slot_at(struct xaudit_read_calls *c, uint32_t number)
-{
-	if (number >= c->slots) {
-		uint32_t more = (number + 256) / 256 * 256;
-		if (!read_memory_resize(c->damage, &c->slot, more, sizeof(*c->slot)))
-			return NULL;
-		memset(c->slot + c->slots, 0, (more - c->slots) * sizeof(*c->slot));
-		c->slots = more;
-	}
-	if (!c->slot[number])
-		c->slot[number] = read_memory_zeroed(c->damage, 1, sizeof(**c->slot));
-	return c->slot[number];
-}
-
-struct api_slot *read_api_slot_of(struct xaudit_read_calls *c, const struct read_function *from, uint32_t id)
-{
-	const struct xaudit_read_function *function = read_api_function(c->process, from);
-	struct api_slot *slot = function ? slot_at(c, function->number) : NULL;
-
-	if (!slot) {
-		c->ready = true;
-		return &c->none;
-	}
-	slot->function = function;
-	if (from) {
-		struct api_slot ***page = &c->page[id >> API_PAGE_BITS];
-		if (!*page)
-			*page = read_memory_zeroed(c->damage, 1u << API_PAGE_BITS, sizeof(**page));
-		c->pages = c->pages > id >> API_PAGE_BITS ? c->pages : (id >> API_PAGE_BITS) + 1;
-		if (*page)
-			(*page)[id & PAGE_MASK] = slot;
-		else
-			c->ready = true;
-	}
-	return slot;
-}
 
 /* First event of a function in this process. */
 static __attribute__((noinline)) struct api_slot *slot_of_new_id(struct xaudit_read_calls *c, size_t at, uint32_t id)
@@ -66,7 +28,7 @@ static __attribute__((noinline)) struct api_slot *slot_of_new_id(struct xaudit_r
 READ_INLINE struct api_slot *slot_of(struct xaudit_read_calls *c, size_t at, uint32_t id)
 {
 	struct api_slot **page = c->page[id >> API_PAGE_BITS];
-	struct api_slot *slot = likely(page) ? page[id & PAGE_MASK] : NULL;
+	struct api_slot *slot = likely(page) ? page[id & API_PAGE_MASK] : NULL;
 
 	return likely(slot) ? slot : slot_of_new_id(c, at, id);
 }
@@ -531,6 +493,12 @@ static void tell_custom(struct xaudit_read_calls *c)
 	c->other.data = custom->data;
 }
 
+static void take_thread(struct xaudit_read_calls *c)
+{
+	read_api_thread(c->process, c->record->source.decoder.tid, c->record->thread);
+	c->ready |= c->damage->no_memory;
+}
+
 static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enum read_decoded what)
 {
 	struct api_record *record = c->record;
@@ -539,10 +507,12 @@ static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enu
 	switch (what) {
 	case READ_DECODED_THREAD:
 		change_stack(c, what);
-		record->thread[0] = '\0';
+		memset(record->thread, 0, sizeof(record->thread));
+		take_thread(c);
 		break;
 	case READ_DECODED_CHUNK:
 		memcpy(record->thread, head->comm, sizeof(head->comm));
+		take_thread(c);
 		c->done += read_events_chunk_words(&record->source) * sizeof(uint64_t);
 		break;
 	case READ_DECODED_GAP:

@@ -41,6 +41,7 @@ struct api_slot {
 
 #define API_PAGE_BITS 10
 #define API_PAGES     (1u << (TRACE_ID_BITS - API_PAGE_BITS))
+#define API_PAGE_MASK ((1u << API_PAGE_BITS) - 1)
 
 /* A thread record that is being read. */
 struct api_record {
@@ -117,6 +118,8 @@ void read_api_drop(struct xaudit_read_calls *c, struct api_record *record);
 
 /* Reads on in c->record, to its end, its next stack (by turns) or until something waits. */
 void read_api_read_on(struct xaudit_read_calls *c);
+
+/* ---- cursor_slots.c ---- */
 
 /* The function of an id in the process at hand. Never NULL. */
 struct api_slot *read_api_slot_of(struct xaudit_read_calls *c, const struct read_function *function, uint32_t id);

@@ -200,6 +200,7 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
 	read_api_free_functions(trace);
+	read_api_free_threads(trace);
 	read_sched_close(trace->sched);
 	free(trace->process);
 	read_folder_close(trace->folder);

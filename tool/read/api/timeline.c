@@ -87,6 +87,8 @@ static void take_call(
 	}
 }
 
+static const char no_name[READ_API_COMM];
+
 static void take(struct xaudit_read_events *e, struct read_merge_source *source, const struct read_merge_event *from)
 {
 	static const enum xaudit_read_event_what words[] = {
@@ -109,6 +111,7 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 	struct xaudit_read_event *event = e->event;
 	struct event_process *process = &e->process[source->of - e->merge.process];
 	struct event_thread *thread = source->user;
+	const struct trace_chunk *chunk;
 
 	*event = (struct xaudit_read_event){
 		.what = (int)words[from->type],
@@ -131,6 +134,9 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		take_call(e, source, from);
 		break;
 	case READ_MERGE_THREAD:
+		/* The name stands in the head of a chunk of its own. */
+		chunk = &source->events.stream.chunk.head;
+		read_api_thread(process->process, from->tid, chunk->tid == from->tid ? chunk->comm : no_name);
 		read_api_change_thread(thread, from->tid);
 		read_api_set_open(event, thread);
 		break;

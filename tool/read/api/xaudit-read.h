@@ -163,6 +163,18 @@ struct xaudit_read_function {
 uint32_t xaudit_read_functions(const struct xaudit_read_trace *trace);
 const struct xaudit_read_function *xaudit_read_function(const struct xaudit_read_trace *trace, uint32_t number);
 
+/* A thread of a process. */
+struct xaudit_read_thread {
+	struct xaudit_read_process *process;
+	uint32_t tid;
+	uint32_t number;  /* 0, 1, ... in this trace, in the order in which they were met */
+	const char *name; /* the newest that is known, or empty. It may change as reading goes on */
+};
+
+/* How many threads were met so far, and one of them by number; NULL: there is none. */
+uint32_t xaudit_read_threads(const struct xaudit_read_trace *trace);
+const struct xaudit_read_thread *xaudit_read_thread(const struct xaudit_read_trace *trace, uint32_t number);
+
 /* ---- calls ---- */
 
 enum xaudit_read_end {
