@@ -36,6 +36,7 @@
 #include "audit/static_tls.h"
 #include "audit/symbol.h"
 #include "audit/live/unwinder.h"
+#include "audit/work.h"
 #include "config.h"
 #include "runtime/broker.h"
 #include "runtime/calls.h"
@@ -244,7 +245,7 @@ static void open_object(void *argument)
 	opening->load = load;
 }
 
-EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
+static unsigned opened(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	struct opening opening = { map, namespace, object_flags(map, namespace), NULL, cookie };
 
@@ -277,6 +278,15 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 	 */
 	load->asked = binds() || check_mode() || (load->closes && dlclose_is_watched());
 	return load->asked ? LA_FLG_BINDTO | LA_FLG_BINDFROM : DLSYM_ALONE;
+}
+
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
+{
+	uint64_t paused = work_pause();
+	unsigned flags = opened(map, namespace, cookie);
+
+	work_resume(paused);
+	return flags;
 }
 
 /*
@@ -369,12 +379,8 @@ static void say_left(const struct load *load, int answer)
 	process_unlock(&held);
 }
 
-EXPORT unsigned la_objclose(uintptr_t *cookie)
+static void closed(struct load *load)
 {
-	struct load *load = object_load(*cookie);
-
-	if (!load)
-		return 0;
 	/* In namespace 0 the program is closed first, and only when the process exits. */
 	if (load->object->flags & TRACE_OBJECT_PROGRAM) {
 		struct process_held held;
@@ -395,6 +401,16 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
 	runtime_symbols_forget(load);
 	object_close(load);
+}
+
+EXPORT unsigned la_objclose(uintptr_t *cookie)
+{
+	struct load *load = object_load(*cookie);
+	uint64_t paused = work_pause(); /* newer glibc closes some objects after LA_ACT_DELETE */
+
+	if (load)
+		closed(load);
+	work_resume(paused);
 	return 0;
 }
 
@@ -405,13 +421,18 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	(void)cookie; /* may be that of a load already closed, or no cookie of ours */
 	if (exiting)
 		return;
+	if (activity != LA_ACT_CONSISTENT && started)
+		work_begin(activity == LA_ACT_DELETE);
 	if (activity == LA_ACT_DELETE && started) {
+		uint64_t paused = work_pause();
 		object_doom();
+		work_resume(paused);
 		return;
 	}
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
 		return;
 	int first = !started;
+	uint64_t now = clock_now();
 	if (first && !rules.follow)
 		children_untraced();
 	started = 1;
@@ -432,6 +453,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 		recorder_describe();
 		announce_changed_counts(0);
 	}
+	work_end(now);
 	surroundings_command(NULL, 0);
 	process_unlock(&held);
 	process_clock();

@@ -317,6 +317,7 @@ enum trace_record_type {
 	TRACE_REC_CHANGE = 7,
 	TRACE_REC_PAGES = 8,
 	TRACE_REC_EVENT_TYPE = 9,
+	TRACE_REC_LOADER = 10,
 };
 
 /* Before each record. Readers skip types they do not know. */
@@ -396,6 +397,18 @@ struct trace_unload {
 	uint32_t load;
 	uint32_t tid;
 	uint64_t clock;
+};
+
+/*
+ * ld.so mapped objects, or unmapped some, for one dlopen or dlclose: from LA_ACT_ADD, or LA_ACT_DELETE, until it said
+ * that all was done (LA_ACT_CONSISTENT). The loads come before this record, and so do unloads, which may be earlier.
+ */
+struct trace_loader {
+	struct trace_record head;
+	uint32_t unmaps; /* not 0: it unmapped */
+	uint32_t tid;
+	uint64_t begin, end; /* clock */
+	uint64_t own;	     /* ticks of that in xaudit's callbacks, and in handlers that these called */
 };
 
 /*

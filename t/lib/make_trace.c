@@ -16,6 +16,7 @@
  *	function OBJECT KIND ID OFFSET [NAME]
  *	load N OBJECT CLOCK BASE TID
  *	unload N CLOCK TID
+ *	loader maps|unmaps TID BEGIN END OWN
  *	sites OBJECT KIND:REASON:COUNT...
  *	change WHAT CLOCK TID VALUE [TEXT]	WHAT: number or word of enum trace_change_what, such as throttled
  *	pages OBJECT TEXT SITES PATCHED

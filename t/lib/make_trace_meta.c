@@ -241,6 +241,10 @@ bool meta_command(char **word, int words, const char *rest)
 		struct trace_unload u = { .load = (uint32_t)number(word[1]), .clock = number(word[2]) + step,
 			.tid = (uint32_t)number(word[3]) };
 		put_record(TRACE_REC_UNLOAD, &u, sizeof(u), NULL, 0);
+	} else if (!strcmp(word[0], "loader") && words == 6) {
+		struct trace_loader l = { .unmaps = !strcmp(word[1], "unmaps"), .tid = (uint32_t)number(word[2]),
+			.begin = number(word[3]) + step, .end = number(word[4]) + step, .own = number(word[5]) };
+		put_record(TRACE_REC_LOADER, &l, sizeof(l), NULL, 0);
 	} else if (!strcmp(word[0], "sites") && words > 1) {
 		put_sites(word, words);
 	} else if (!strcmp(word[0], "change") && words > 4) {

@@ -165,6 +165,20 @@ static bool take_unload(struct read_merge_source *source, const struct trace_unl
 	return true;
 }
 
+static bool take_loader(struct read_merge_source *source, const struct trace_loader *record)
+{
+	const struct read_clock *clock = &source->process->clock;
+
+	if (record->end < record->begin)
+		return false;
+	source->now = record->end > source->now ? record->end : source->now;
+	set_head(source, READ_MERGE_LOADER, record->tid, source->now);
+	source->head.count = read_clock_span(clock, record->end - record->begin);
+	source->head.own = read_clock_span(clock, record->own);
+	source->head.id = record->unmaps;
+	return true;
+}
+
 static bool take_change(struct read_merge_source *source, const struct trace_change *record)
 {
 	struct read_process *process = source->process;
@@ -206,6 +220,9 @@ static bool next_of_meta(struct read_merge_source *source)
 			return true;
 		if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(struct trace_unload) &&
 			take_unload(source, (const void *)record))
+			return true;
+		if (record->type == TRACE_REC_LOADER && record->size >= sizeof(struct trace_loader) &&
+			take_loader(source, (const void *)record))
 			return true;
 		if (record->type == TRACE_REC_CHANGE && record->size >= sizeof(struct trace_change) &&
 			take_change(source, (const void *)record))

@@ -27,6 +27,7 @@ enum read_merge_type {
 	READ_MERGE_THREAD,	 /* the events of this source that follow are of thread tid, which has no open calls */
 	READ_MERGE_LOAD,	 /* object, base, tid */
 	READ_MERGE_UNLOAD,
+	READ_MERGE_LOADER,	   /* tid; count and own: ns; id: not 0: it unmapped */
 	READ_MERGE_CHANGE,	   /* tid; count: its index in process->change[] */
 	READ_MERGE_CRASH,	   /* count: the signal that was about to end the process */
 	READ_MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
@@ -48,6 +49,7 @@ struct read_merge_event {
 	struct read_object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */
+	uint64_t own;
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 

@@ -101,6 +101,7 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		[READ_MERGE_THREAD] = XAUDIT_READ_EVENT_THREAD,
 		[READ_MERGE_LOAD] = XAUDIT_READ_EVENT_LOAD,
 		[READ_MERGE_UNLOAD] = XAUDIT_READ_EVENT_UNLOAD,
+		[READ_MERGE_LOADER] = XAUDIT_READ_EVENT_LOADER,
 		[READ_MERGE_CHANGE] = XAUDIT_READ_EVENT_CHANGE,
 		[READ_MERGE_CRASH] = XAUDIT_READ_EVENT_CRASH,
 		[READ_MERGE_CUSTOM] = XAUDIT_READ_EVENT_CUSTOM,
@@ -161,6 +162,11 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		event->address = from->base;
 		event->load = from->load;
 		break;
+	case READ_MERGE_LOADER:
+		event->count = from->count;
+		event->own = from->own;
+		event->unmaps = from->id != 0;
+		break;
 	case READ_MERGE_CHANGE:
 		read_api_change(&e->change, process->process, (uint32_t)from->count);
 		take_change(e, process->process, source);
@@ -218,7 +224,9 @@ int xaudit_read_next_event(struct xaudit_read_events *e, struct xaudit_read_even
 		return tell_unfinished(e, event);
 	read_api_free_told(e);
 	e->event = event;
-	source = e->ended ? NULL : read_merge_next(&e->merge, &from);
+	do
+		source = e->ended ? NULL : read_merge_next(&e->merge, &from);
+	while (source && from.type == READ_MERGE_LOADER && !e->loader);
 	if (source) {
 		take(e, source, &from);
 	} else {
@@ -295,6 +303,7 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 		e->trace = trace;
 		e->damage = &trace->folder->damage;
 		e->leaves = READ_API_OPTION(options, leaves);
+		e->loader = READ_API_OPTION(options, loader);
 		e->older = trace->events;
 		trace->events = e;
 		if (begin(e, only))

@@ -37,7 +37,7 @@ struct xaudit_read_events {
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_events *older; /* of the trace */
 	struct read_damage *damage;
-	bool leaves, ended;
+	bool leaves, loader, ended;
 	struct read_merge merge;
 	struct event_process *process; /* as merge.process */
 	struct event_call **block;     /* all calls that were allocated */

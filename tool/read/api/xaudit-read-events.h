@@ -32,6 +32,7 @@ enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_STACK,   /* what follows in this record is on `stack`, no more on stack `before` */
 	XAUDIT_READ_EVENT_PART,	   /* as STACK, and so are all but the `count` innermost of the calls that are open */
 	XAUDIT_READ_EVENT_UNFINISHED, /* `count` calls have no end: `call` and those around it, all of a stack */
+	XAUDIT_READ_EVENT_LOADER,  /* if asked for: ld.so mapped, or unmapped, objects; see `own` */
 };
 
 struct xaudit_read_event {
@@ -63,7 +64,15 @@ struct xaudit_read_event {
 	uint32_t type_number; /* in its process */
 	uint32_t data_size;
 	const void *data;     /* of CUSTOM, a zero follows. Until the next event */
-	uint64_t reserved[4]; /* 0 */
+	/*
+	 * Of LOADER, which comes when a dlopen or dlclose has done that work, after the loads or unloads: it took
+	 * `count` ns, of them xaudit itself `own`. Constructors and destructors are not in it, and, with glibc up to
+	 * 2.40, neither is relocation.
+	 */
+	uint64_t own;
+	int unmaps; /* of LOADER: unmapped; 0: mapped */
+	uint32_t reserved_too;
+	uint64_t reserved[2]; /* 0 */
 };
 
 struct xaudit_read_events_options {
@@ -71,6 +80,7 @@ struct xaudit_read_events_options {
 	/* A call whose end comes next in its record is told as a whole by its ENTRY: `end` and `how` are known then. */
 	int leaves;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
+	int loader; /* XAUDIT_READ_EVENT_LOADER too */
 };
 
 /*

@@ -27,6 +27,16 @@ struct life {
 	uint32_t tid;	 /* the thread that loaded it */
 	uint64_t from, to; /* to UNKNOWN: it was not unloaded */
 	uint64_t calls;
+	uint32_t opening, closing; /* the work of ld.so that mapped and unmapped it; NONE: not recorded */
+};
+
+/* Work of ld.so, for one dlopen or dlclose. */
+struct work {
+	struct xaudit_read_process *process;
+	uint32_t tid;
+	bool unmaps;
+	uint64_t start, time, own; /* own: xaudit's part of the time */
+	uint32_t loads;		   /* how many it mapped or unmapped */
 };
 
 /* The last life of an object in a process, if it has not ended. */
@@ -51,6 +61,10 @@ struct own {
 	struct slot *slot;
 	uint32_t slots, used; /* slots: a power of two, or 0 */
 	struct loader_calls opens, closes;
+	struct work *work;
+	uint32_t works, works_room;
+	uint32_t *gone; /* lives that ended, and whose work of ld.so has not come yet */
+	uint32_t gones, gones_room;
 };
 
 /* ---- lives ---- */
@@ -106,6 +120,7 @@ static uint32_t new_life(struct own *own, const struct life *life)
 		own->life = memory_resize(own->life, own->lives_room, sizeof(*own->life));
 	}
 	own->life[own->lives] = *life;
+	own->life[own->lives].opening = own->life[own->lives].closing = NONE;
 	return own->lives++;
 }
 
@@ -142,6 +157,15 @@ static void load(struct own *own, const struct xaudit_read_event *event)
 	slot_of(own, event->process, event->object)->life = life;
 }
 
+static void wait_for_work(struct own *own, uint32_t life)
+{
+	if (own->gones == own->gones_room) {
+		own->gones_room = own->gones_room ? own->gones_room * 2 : 64;
+		own->gone = memory_resize(own->gone, own->gones_room, sizeof(*own->gone));
+	}
+	own->gone[own->gones++] = life;
+}
+
 static void unload(struct own *own, const struct xaudit_read_event *event)
 {
 	struct slot *slot = slot_of(own, event->process, event->object);
@@ -150,11 +174,70 @@ static void unload(struct own *own, const struct xaudit_read_event *event)
 	while (at != NONE && own->life[at].number != event->load)
 		at = own->life[at].before;
 	/* That a forked process unloads is nothing to its parent, whose load it is. */
-	if (at != NONE && own->life[at].process == event->process)
+	if (at != NONE && own->life[at].process == event->process) {
 		own->life[at].to = event->time;
+		wait_for_work(own, at);
+	}
 	if (at == slot->life)
 		while (slot->life != NONE && (slot->life == at || own->life[slot->life].to != UNKNOWN))
 			slot->life = own->life[slot->life].before;
+}
+
+/* ---- work of ld.so ---- */
+
+/* Of the thread, what was loaded since the work began. Lives are in the order of their loads. */
+static void find_mapped(struct own *own, struct work *work)
+{
+	for (uint32_t i = own->lives; i--;) {
+		struct life *life = &own->life[i];
+
+		if (life->from != UNKNOWN && life->from < work->start)
+			break;
+		if (life->process != work->process || life->tid != work->tid || life->opening != NONE)
+			continue;
+		life->opening = own->works;
+		work->loads++;
+	}
+}
+
+/* What was unloaded since the work before: destructors ran before this one began. */
+static void find_unmapped(struct own *own, struct work *work)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < own->gones; i++) {
+		struct life *life = &own->life[own->gone[i]];
+
+		if (life->process != work->process) {
+			own->gone[left++] = own->gone[i];
+			continue;
+		}
+		life->closing = own->works;
+		work->loads++;
+	}
+	own->gones = left;
+}
+
+static void take_work(struct own *own, const struct xaudit_read_event *event)
+{
+	struct work work = {
+		.process = event->process,
+		.tid = event->tid,
+		.unmaps = event->unmaps,
+		.start = event->time - event->count,
+		.time = event->count,
+		.own = event->own < event->count ? event->own : event->count,
+	};
+
+	if (work.unmaps)
+		find_unmapped(own, &work);
+	else
+		find_mapped(own, &work);
+	if (own->works == own->works_room) {
+		own->works_room = own->works_room ? own->works_room * 2 : 64;
+		own->work = memory_resize(own->work, own->works_room, sizeof(*own->work));
+	}
+	own->work[own->works++] = work;
 }
 
 /* ---- calls ---- */
@@ -203,7 +286,8 @@ static void end_calls(struct own *own, const struct xaudit_read_event *event)
 static void read_events(struct own *own)
 {
 	struct xaudit_read_error error;
-	struct xaudit_read_events *events = memory_need(xaudit_read_events(own->trace, NULL, &error));
+	struct xaudit_read_events_options options = { .size = sizeof(options), .loader = 1 };
+	struct xaudit_read_events *events = memory_need(xaudit_read_events(own->trace, &options, &error));
 	struct xaudit_read_event event;
 
 	while (xaudit_read_next_event(events, &event) != XAUDIT_READ_EVENT_END) {
@@ -213,6 +297,9 @@ static void read_events(struct own *own)
 			break;
 		case XAUDIT_READ_EVENT_UNLOAD:
 			unload(own, &event);
+			break;
+		case XAUDIT_READ_EVENT_LOADER:
+			take_work(own, &event);
 			break;
 		case XAUDIT_READ_EVENT_ENTRY:
 		case XAUDIT_READ_EVENT_POINT:
@@ -245,7 +332,20 @@ static uint64_t after_start(const struct own *own, uint64_t time)
 
 /* ---- table ---- */
 
-static void print_life(const struct own *own, const struct life *life)
+/* The time of the work without xaudit's. Of several libraries the first has it. */
+static void print_work(const struct own *own, uint32_t number, uint32_t *told)
+{
+	const struct work *work = number == NONE ? NULL : &own->work[number];
+
+	fputs("  ", stdout);
+	if (work && number == *told)
+		printf("%11s", "\"");
+	else
+		view_print_time(work, work ? work->time - work->own : 0);
+	*told = number;
+}
+
+static void print_life(const struct own *own, const struct life *life, uint32_t *opening, uint32_t *closing)
 {
 	uint64_t after = after_start(own, life->from);
 
@@ -255,9 +355,31 @@ static void print_life(const struct own *own, const struct life *life)
 		printf("%5" PRIu64 ".%09u", after / 1000000000, (unsigned)(after % 1000000000));
 	fputs("  ", stdout);
 	view_print_time(life->to != UNKNOWN && life->from != UNKNOWN, life->to - life->from);
+	print_work(own, life->opening, opening);
+	print_work(own, life->closing, closing);
 	printf("  %10" PRIu64 "  %7" PRIu32 "  %s", life->calls, life->tid, own->color->name);
 	term_text(stdout, life->object->path);
 	printf("%s\n", own->color->off);
+}
+
+/* verb: "mapped" */
+static void say_work(const struct own *own, bool unmaps, const char *verb)
+{
+	struct work sums = { 0 };
+	uint64_t works = 0;
+	char time[SHOW_TIME_SIZE], part[SHOW_TIME_SIZE];
+
+	for (uint32_t i = 0; i < own->works; i++) {
+		const struct work *work = &own->work[i];
+		if (work->unmaps != unmaps || work->start < own->from || (own->to && work->start >= own->to))
+			continue;
+		works++;
+		sums.time += work->time;
+		sums.own += work->own;
+	}
+	if (works)
+		printf("ld.so %s %" PRIu64 " times: %s, and xaudit's own work in that %s\n", verb, works,
+			show_time(time, sums.time - sums.own), show_time(part, sums.own));
 }
 
 static void say_calls(const char *name, const struct loader_calls *calls)
@@ -274,15 +396,19 @@ static void say_calls(const char *name, const struct loader_calls *calls)
 
 static void print_table(const struct own *own)
 {
-	printf("%s%15s  %11s  %10s  %7s  %s%s\n", own->color->head, "After start, s", "Loaded for", "Calls", "Thread",
-		"Library", own->color->off);
-	printf("===============  ===========  ==========  =======  ====================\n");
+	uint32_t opening = NONE, closing = NONE;
+
+	printf("%s%15s  %11s  %11s  %11s  %10s  %7s  %s%s\n", own->color->head, "After start, s", "Loaded for",
+		"Opening", "Closing", "Calls", "Thread", "Library", own->color->off);
+	printf("===============  ===========  ===========  ===========  ==========  =======  ====================\n");
 	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++)
 		if (is_shown(own, &own->life[i]))
-			print_life(own, &own->life[i]);
+			print_life(own, &own->life[i], &opening, &closing);
 	term_rows(false);
-	if (own->opens.calls || own->closes.calls)
+	if (own->works || own->opens.calls || own->closes.calls)
 		putchar('\n');
+	say_work(own, false, "mapped");
+	say_work(own, true, "unmapped");
 	say_calls("dlopen", &own->opens);
 	say_calls("dlclose", &own->closes);
 }
@@ -316,8 +442,19 @@ static void print_json(const struct own *own)
 		json_number("unload_ns", life->to != UNKNOWN, life->to);
 		json_number("loaded_for_ns", life->to != UNKNOWN && life->from != UNKNOWN,
 			life->to - life->from);
+		json_number("opening", life->opening != NONE, life->opening);
+		json_number("closing", life->closing != NONE, life->closing);
 		printf(",\"calls\":%" PRIu64 "}", life->calls);
 		some = true;
+	}
+	printf("\n],\"work\":[");
+	for (uint32_t i = 0; i < own->works && !show_output_broken(); i++) {
+		const struct work *work = &own->work[i];
+
+		printf("%s\n{\"unmaps\":%s,\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"start_ns\":%" PRIu64
+		       ",\"time_ns\":%" PRIu64 ",\"own_ns\":%" PRIu64 ",\"libraries\":%" PRIu32 "}",
+			i ? "," : "", work->unmaps ? "true" : "false", xaudit_read_process_info(work->process)->pid,
+			work->tid, work->start, work->time, work->own, work->loads);
 	}
 	printf("\n],\"dlopen_calls\":%" PRIu64 ",\"dlclose_calls\":%" PRIu64 "}\n", own->opens.calls,
 		own->closes.calls);
@@ -361,5 +498,7 @@ int loads_main(int argc, char **argv)
 		print_table(&own);
 	free(own.life);
 	free(own.slot);
+	free(own.work);
+	free(own.gone);
 	return show_end_trace(own.trace);
 }
