@@ -180,7 +180,7 @@ _xaudit()
 	-o | --output) [[ $command == unpack ]] && compopt -o dirnames || compopt -o default; return ;;
 	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options=$columns ;;
 	--columns) _xaudit_list "$columns"; return ;;
-	--by) options='function library thread' ;;
+	--by) options='function library thread process' ;;
 	--format)
 		case $command in
 		dump | info | slow) options='text json' ;;

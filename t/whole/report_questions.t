@@ -299,6 +299,7 @@ like "$(said --columns=calls,calls "$tmp/calls")" "^xaudit report: --columns can
 	'a column comes once'
 made other <<END
 $head
+text exe /opt/app
 thread 100 main
 entry 1 1000
 exit 1 1400
@@ -323,6 +324,11 @@ $tmp/other 100 outer 1 400 400
 $tmp/calls 100 outer 3 100 70" 'or apart'
 is "$(ask other --apart | jq -r '.functions[] | "\(.folder) \(.pid) \(.calls)"')" 'null 200 1
 null 100 1' 'processes of one folder may be apart, too'
+is "$(both --by=process | jq -r '.processes[] | "\(.folder) \(.pid) \(.calls) \(.total_ns) \(.self_ns) \(.max_ns)"')" \
+	"$tmp/other 200 1 700 700 700
+$tmp/other 100 1 400 400 400
+$tmp/calls 100 12 164 164 100" 'a process has the totals of its threads'
+like "$(table other --by=process)" '^ +1 .*  /opt/app \[process 100\]$' 'people see what it executes'
 is "$(both --callers=outer | jq -r ".functions[] | (.callers[] | $numbers)")" 'null 3 1200 1140
 inner 1 0 10
 outer 1 0 20' 'questions are about all folders'
@@ -400,6 +406,9 @@ is "$(ask random --by-event=nothing --by=library | jq -c "[.rows[] | $members] |
 is "$(ask random --by-event=nothing | jq -c '.rows[] | [.calls, .total_ns, .self_ns]')" \
 	"$(jq -c '.threads | [([.[].calls] | add), ([.[].total_ns] | add), ([.[].self_ns] | add)]' threads.json)" \
 	'and alone, those of all threads'
+times='{calls, total_ns, self_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns}'
+is "$(ask random --by=process | jq -c ".processes[] | $times")" \
+	"$(ask random --by-event=nothing | jq -c ".rows[] | $times")" 'and by process, with the same percentiles'
 is "$(ask random --by-event=request --by=function | jq -c '[.rows | group_by(.function)[] |
 	{f: .[0].function, calls: ([.[].calls] | add), self: ([.[].self_ns] | add)}]')" \
 	"$(jq -c '[.functions | sort_by(.function)[] | {f: .function, calls, self: .self_ns}]' all.json)" \

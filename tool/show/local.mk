@@ -8,7 +8,8 @@ xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_form
 	tool/show/show.c tool/show/show.h
 
 # xaudit report.
-xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/report/by_event.c tool/show/report/calls.c \
+xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/report/by_event.c \
+	tool/show/report/by_process.c tool/show/report/calls.c \
 	tool/show/report/catalog.c tool/show/report/catalog.h \
 	tool/show/report/columns.c tool/show/report/columns.h tool/show/report/compare.c \
 	tool/show/report/compare.h tool/show/report/diff.c tool/show/report/edges.c tool/show/report/hist.c \

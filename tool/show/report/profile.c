@@ -44,8 +44,7 @@ static int compare(const void *row, const void *other)
 	return row < other ? -1 : row > other;
 }
 
-static void fill(
-	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, struct report_line *line)
+void columns_row(const struct xaudit_read_row *row, struct report_line *line)
 {
 	columns_unknown(line);
 	line->row = row;
@@ -60,12 +59,25 @@ static void fill(
 	line->value[COLUMN_MIN] = row->min;
 	line->value[COLUMN_AVG] = row->sum / row->timed;
 	line->value[COLUMN_DEVIATION] = (uint64_t)(sqrt(row->variance) + 0.5);
+	line->value[COLUMN_MAX] = row->max;
+	line->value[COLUMN_SELF_AVG] = row->self / row->timed;
+}
+
+static void fill(
+	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, struct report_line *line)
+{
+	columns_row(row, line);
+	if (!row->timed)
+		return;
 	line->value[COLUMN_P50] = xaudit_read_profile_percentile(profile, row, 50);
 	line->value[COLUMN_P90] = xaudit_read_profile_percentile(profile, row, 90);
 	line->value[COLUMN_P99] = xaudit_read_profile_percentile(profile, row, 99);
 	line->value[COLUMN_P999] = xaudit_read_profile_percentile(profile, row, 99.9);
-	line->value[COLUMN_MAX] = row->max;
-	line->value[COLUMN_SELF_AVG] = row->self / row->timed;
+}
+
+static void sort_lines(const struct report *report, struct report_line *line, uint32_t lines)
+{
+	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
 }
 
 struct report_line *report_lines(
@@ -76,7 +88,7 @@ struct report_line *report_lines(
 
 	for (uint32_t i = 0; i < rows; i++)
 		fill(profile, xaudit_read_profile_row(profile, i), &line[i]);
-	columns_sort(line, rows, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	sort_lines(report, line, rows);
 	return line;
 }
 
@@ -87,14 +99,18 @@ static void print_name(const struct report *report, const struct xaudit_read_row
 	const struct show_colors *color = report->color;
 	char buf[SHOW_TIME_SIZE];
 
-	if (report->by == XAUDIT_READ_BY_THREAD) {
+	if (report->by == REPORT_BY_PROCESS) {
+		fputs(color->name, stdout);
+		term_text(stdout, row->name ? row->name : "");
+		fputs(color->off, stdout);
+	} else if (report->by == XAUDIT_READ_BY_THREAD) {
 		printf("%" PRIu32 " %s", row->tid, color->name);
 		tool_text(stdout, row->name ? row->name : "");
 		fputs(color->off, stdout);
 	} else {
 		report_print_function(report, row->name, row->library);
 	}
-	if (report->apart || report->by == XAUDIT_READ_BY_THREAD)
+	if (report->apart || report->by == XAUDIT_READ_BY_THREAD || report->by == REPORT_BY_PROCESS)
 		report_print_process(report, report->folder[row->trace], row->pid);
 	if (row->throttled && report->by == XAUDIT_READ_BY_FUNCTION)
 		printf(" %s(times until %s, then only counted)%s", color->warn, show_time(buf, row->throttled_after),
@@ -123,7 +139,7 @@ static void print_events(const struct report *report, const struct xaudit_read_p
 static void print_table(const struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line, uint32_t lines)
 {
-	static const char *const what[] = { "Function", "Library", "Thread" };
+	static const char *const what[] = { "Function", "Library", "Thread", "Process" };
 
 	columns_heads(&report->columns, what[report->by], report->color);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
@@ -159,20 +175,22 @@ static void json_events(const struct xaudit_read_profile *profile)
 
 static void json_name(const struct report *report, const struct xaudit_read_row *row)
 {
-	bool by_thread = report->by == XAUDIT_READ_BY_THREAD;
+	bool by_function = report->by == XAUDIT_READ_BY_FUNCTION, by_library = report->by == XAUDIT_READ_BY_LIBRARY;
 
-	if (report->by == XAUDIT_READ_BY_FUNCTION) {
+	if (by_function) {
 		report_json_function(row->name, row->library);
-	} else if (!by_thread) {
+	} else if (by_library) {
 		printf("\"library\":");
 		json_string(stdout, row->library);
 	}
-	if (report->apart || by_thread) {
-		fputs(by_thread ? "" : ",", stdout);
+	if (report->apart || !(by_function || by_library)) {
+		fputs(by_function || by_library ? "," : "", stdout);
 		report_json_process(report, report->folder[row->trace], row->pid);
 	}
-	if (by_thread) {
-		printf(",\"tid\":%" PRIu32 ",\"name\":", row->tid);
+	if (report->by == XAUDIT_READ_BY_THREAD)
+		printf(",\"tid\":%" PRIu32, row->tid);
+	if (!(by_function || by_library)) {
+		printf(",\"name\":");
 		json_string(stdout, row->name);
 	}
 	putchar(',');
@@ -181,7 +199,7 @@ static void json_name(const struct report *report, const struct xaudit_read_row 
 static void print_json(const struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line, uint32_t lines)
 {
-	static const char *const list[] = { "functions", "libraries", "threads" };
+	static const char *const list[] = { "functions", "libraries", "threads", "processes" };
 
 	putchar('{');
 	left_json_begin(&report->left);
@@ -214,13 +232,22 @@ int report_profile(struct report *report)
 		report->by = XAUDIT_READ_BY_FUNCTION;
 	report_columns(report, usual, sizeof(usual));
 
-	struct xaudit_read_profile *profile = report_count(report, report->by);
-	struct report_line *line = report_lines(report, profile, &lines);
+	bool by_process = report->by == REPORT_BY_PROCESS;
+	struct xaudit_read_profile *profile = report_count(report, by_process ? XAUDIT_READ_BY_THREAD : report->by);
+	struct report_line *line;
+	void *rows = NULL;
+	if (by_process) {
+		line = report_process_lines(report, profile, &lines, &rows);
+		sort_lines(report, line, lines);
+	} else {
+		line = report_lines(report, profile, &lines);
+	}
 	if (report->options.json)
 		print_json(report, profile, line, lines);
 	else
 		print_table(report, profile, line, lines);
 	free(line);
+	free(rows);
 	xaudit_read_profile_close(profile);
 	return TOOL_OK;
 }

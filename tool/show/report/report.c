@@ -38,8 +38,9 @@ static bool take_event_format(const struct options_given *given)
 		.allowed = OPTIONS_SPAN }
 
 static const struct options_row rows[] = {
-	{ 0, "by", "WHAT", "a line per function (default), library, or thread",
-		.take = options_word, .at = offsetof(struct report, by), .allowed = "function, library or thread" },
+	{ 0, "by", "WHAT", "a line per function (default), library, thread or\n"
+		"process", .take = options_word, .at = offsetof(struct report, by),
+		.allowed = "function, library, thread or process" },
 	{ 0, "apart", NULL, "processes apart, not added up",
 		.take = options_flag, .at = offsetof(struct report, apart) },
 	{ 0, "sort", "COLUMN", "by this column, the largest first; default: total", .take = take_sort },
@@ -95,7 +96,7 @@ static const char *wrong(const struct report *report)
 		return "one question is enough: --callers, --callees, --hist, --by-event or --diff";
 	if (questions && !report->by_event && report->by != REPORT_BY_DEFAULT)
 		return "--by does not go with --callers, --callees, --hist or --diff";
-	if (report->by_event && report->by == XAUDIT_READ_BY_THREAD)
+	if (report->by_event && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-event, --by is function or library";
 	if (report->apart && (report->callers || report->callees || report->diff))
 		return "--apart does not go with --callers, --callees or --diff";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of `xaudit report`: report.c takes the options and opens the traces. What is asked is answered by
- *	profile.c	calls and times of all functions, libraries or threads, by the profile of xaudit-read.h
+ *	profile.c	calls and times of all functions, libraries, threads or processes (by_process.c), by the
+ *			profile of xaudit-read.h
  *	hist.c		the times of one function's calls, by the profile
  *	edges.c		callers and callees of a function
  *	by_event.c	calls and times by the values of custom events
@@ -30,7 +31,7 @@ struct report_left {
 struct report {
 	struct show_options options;
 	/* What is asked for. */
-	int by; /* enum xaudit_read_by, or REPORT_BY_DEFAULT */
+	int by; /* enum xaudit_read_by, REPORT_BY_PROCESS or REPORT_BY_DEFAULT */
 	int sort; /* enum report_column, or COLUMNS: the question's own order */
 	bool apart, diff;
 	struct report_columns columns;
@@ -50,6 +51,7 @@ struct report {
 };
 
 #define REPORT_BY_DEFAULT (-1)
+#define REPORT_BY_PROCESS (XAUDIT_READ_BY_THREAD + 1)
 
 /* Each prints the answer, and returns the exit status, without regard to damage. */
 int report_profile(struct report *report);
@@ -67,6 +69,18 @@ struct xaudit_read_profile *report_count(struct report *report, int by);
 /* Its lines, sorted; their rows are struct xaudit_read_row. The caller frees them. */
 struct report_line *report_lines(
 	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count);
+
+/* The values of a row but its percentiles. */
+void columns_row(const struct xaudit_read_row *row, struct report_line *line);
+
+/* ---- by_process.c ---- */
+
+/*
+ * The lines of the processes in a profile of threads, not sorted; the caller frees them, and *rows, where their rows
+ * are.
+ */
+struct report_line *report_process_lines(
+	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count, void **rows);
 
 /* ---- calls.c ---- */
 
