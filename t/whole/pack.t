@@ -312,6 +312,10 @@ end'
 made 'a file of impossible size is refused' 'member 0 p1/meta 0100600 18446744073709551615 0-18446744073709551615
 block 0 0 1000 65
 end'
+made 'what claims much content that is not there is refused' 'member 0 p1/meta 0100600 1000 0-1000
+member 1 p1/t0 0100600 4611686018427387904 0-4611686018427387904
+block 0 0 1000 65
+end'
 made 'one that no disk holds is told' 'member 0 p1/meta 0100600 9223372036854775807 0-10
 block 0 0 10 65
 end'

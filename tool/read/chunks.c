@@ -491,17 +491,19 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 /* Looks in t<n> of version 2, from its end on. Of a killed thread that may have newer ones than meta, too. */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = place_size(chunks, 't'),
-		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
+	uint64_t size = place_size(chunks, 't'), at = chunks->file ? read_file_size(chunks->file) : 0;
 	struct trace_chunk head;
 	uint32_t places;
 
 	ring_places(chunks, &places);
-	while (n-- > 0 && (!best->file || seq == READ_CHUNKS_NEWEST)) {
-		if (!read_head(chunks, 't', n * size, &head))
+	while (at && (!best->file || seq == READ_CHUNKS_NEWEST)) {
+		at = read_file_step_back(chunks->file, at, size);
+		if (at == UINT64_MAX)
+			break;
+		if (!read_head(chunks, 't', at, &head))
 			continue;
 		if (seq == READ_CHUNKS_NEWEST ? !best->file || head.seq > best->head.seq : head.seq == seq)
-			*best = chunk_at(chunks, 't', &head, n * size);
+			*best = chunk_at(chunks, 't', &head, at);
 		else if (head.seq + places + COPIES_LATE < (best->file ? best->head.seq : seq))
 			break;
 	}
@@ -510,18 +512,21 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 /* Looks in t<n> of version 1. */
 static void find_in_first(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = chunks->process->head.chunk_size,
-		 n = chunks->file ? (read_file_size(chunks->file) + size - 1) / size : 0;
+	uint64_t size = chunks->process->head.chunk_size, at = chunks->file ? read_file_size(chunks->file) : 0;
 	struct trace_chunk head;
 
 	if (seq != READ_CHUNKS_NEWEST) {
-		if (seq < n && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
+		if (seq < (at + size - 1) / size && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, seq * size);
 		return;
 	}
-	while (n-- > 0 && !best->file)
-		if (read_head(chunks, 't', n * size, &head))
-			*best = chunk_at(chunks, 't', &head, n * size);
+	while (at && !best->file) {
+		at = read_file_step_back(chunks->file, at, size);
+		if (at == UINT64_MAX)
+			break;
+		if (read_head(chunks, 't', at, &head))
+			*best = chunk_at(chunks, 't', &head, at);
+	}
 }
 
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)

@@ -86,6 +86,9 @@ uint64_t read_file_data(struct read_file *file, uint64_t offset);
  */
 uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step);
 
+/* The other way: the greatest multiple of `step` below `at` after which there are data before `at`; UINT64_MAX: none. */
+uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step);
+
 /* How many bytes from begin to end are in no hole. */
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);
 

@@ -383,11 +383,35 @@ static void sort_blocks(struct pack *pack)
 	pack->blocks = kept;
 }
 
+/*
+ * What of a member is in no block can't be more than blocks that the file had room for: else readers would look for
+ * chunks in places without end.
+ */
+static void check_lost(struct pack *pack)
+{
+	uint64_t most = (pack->reader->size / sizeof(struct pack_frame) + 1) * PACK_BLOCK_MAX;
+
+	for (size_t i = 0; i < pack->members; i++) {
+		struct pack_member *member = &pack->member[i];
+		uint64_t lost = pack_disk(member, 0, UINT64_MAX);
+		for (size_t b = 0; b < member->blocks; b++) {
+			const struct pack_block *block = &pack->block[member->first + b];
+			lost -= pack_disk(member, block->offset, block->offset + block->raw);
+		}
+		if (lost > most) {
+			damage(pack, READ_DAMAGE_NOWHERE, "most of a file is missing");
+			member->extents = member->blocks = 0;
+		}
+	}
+}
+
 void pack_index_read(struct pack *pack)
 {
 	if (!by_index(pack) && !pack->damage->no_memory)
 		by_frames(pack);
 	sort_members(pack);
-	if (!pack->damage->no_memory)
+	if (!pack->damage->no_memory) {
 		sort_blocks(pack);
+		check_lost(pack);
+	}
 }
