@@ -9,14 +9,16 @@ def struct(**fields):
     return type("struct", (Structure,), {"_fields_": fields})
 
 Error = struct(why__number=c_int, offset__more=c_uint64, file=ctypes.c_char * 256, text=ctypes.c_char * 1024)
-Info = struct(pid__parent=c_uint32, name__exe__command__host=c_char_p, start__end=c_uint64)
+Info = struct(pid__parent=c_uint32, name__exe__command__host=c_char_p, start__end=c_uint64,
+    threads=c_uint32)
 Facts = struct(module__rules=c_char_p, note=POINTER(c_char_p), notes__objects__changes=c_uint32, loads__unloads=c_uint64)
 Sites = struct(kind__reason__count=c_uint32)
 Object = struct(path__soname__build_id=c_char_p, role__kinds=c_uint32, site=POINTER(Sites), sites=c_uint32,
     has_pages=c_int, text__site_pages__patched=c_uint32)
 Change = struct(time__after=c_uint64, what__tid=c_uint32, word__text=c_char_p, value=c_uint64, function=c_void_p)
 Amounts = struct(size=c_size_t, threads__events__custom__custom_bytes__unfinished__counted__lost=c_uint64,
-    lost_by=c_uint64 * 16, overwritten__disk__crashes__first__last=c_uint64, signal__estimated=c_int)
+    lost_by=c_uint64 * 16, overwritten__disk__crashes__first__last=c_uint64, signal__estimated=c_int, chunks=c_uint64,
+    tid=c_uint32, thread=ctypes.c_char * 16)
 
 read = ctypes.CDLL("libxaudit-read.so.0")
 def function(name, result):
@@ -45,6 +47,10 @@ while process := c_void_p(process_of(trace, number)):
     read.xaudit_read_process_amounts(process, c_uint64(2**64 - 1), ctypes.byref(amounts))
     print(f"{text(info.name)}: {text(info.exe)}, {text(state_word(read.xaudit_read_process_state(process)))}: "
         f"{amounts.events} events of {amounts.threads} threads, {amounts.counted} counted calls, {amounts.lost} lost")
+    for record in range(info.threads):
+        one = Amounts(size=ctypes.sizeof(Amounts))
+        read.xaudit_read_record_amounts(process, record, c_uint64(2**64 - 1), ctypes.byref(one))
+        print(f"  thread {one.tid} {text(one.thread)}: {one.events} events in {one.chunks} chunks")
     for cause in range(16):
         if amounts.lost_by[cause]:
             print(f"  {amounts.lost_by[cause]} lost {text(lost_phrase(cause))}")

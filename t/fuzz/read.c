@@ -75,6 +75,22 @@ static void read_facts(struct xaudit_read_process *process)
 	xaudit_read_process_again(process);
 }
 
+/* The trace does not grow: what is looked at is where each record ends. */
+static void read_follow(struct xaudit_read_process *process)
+{
+	struct xaudit_read_follow *follow = xaudit_read_follow(process, 0, NULL);
+
+	must(follow != NULL, "no memory");
+	for (int n = 0; n < 2; n++) {
+		const struct xaudit_read_look *look = xaudit_read_follow_look(follow, 0, 10000000);
+		must(look != NULL, "no memory");
+		for (uint32_t i = 0; i < look->rows; i++)
+			text(xaudit_read_follow_row(follow, i)->function->name);
+		add(look->events);
+	}
+	xaudit_read_follow_close(follow);
+}
+
 static void read_processes(struct xaudit_read_trace *trace)
 {
 	const struct xaudit_read_trace_info *info = xaudit_read_trace_info(trace);
@@ -92,6 +108,7 @@ static void read_processes(struct xaudit_read_trace *trace)
 		text(p->command);
 		text(p->host);
 		read_facts(process);
+		read_follow(process);
 		add(1);
 	}
 	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");

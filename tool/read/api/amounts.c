@@ -58,6 +58,7 @@ static bool take_other(void *user, enum read_decoded what)
 	switch (what) {
 	case READ_DECODED_THREAD:
 		amounts->threads++;
+		amounts->tid = d->tid;
 		break;
 	case READ_DECODED_CRASH:
 		amounts->crashes++;
@@ -69,6 +70,9 @@ static bool take_other(void *user, enum read_decoded what)
 		saw(scan, d->time);
 		break;
 	case READ_DECODED_CHUNK:
+		amounts->chunks++;
+		amounts->tid = d->tid;
+		memcpy(amounts->thread, scan->source->stream.chunk.head.comm, sizeof(amounts->thread) - 1);
 		take_chunk(scan);
 		break;
 	case READ_DECODED_LOST:

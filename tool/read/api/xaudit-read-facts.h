@@ -144,6 +144,9 @@ struct xaudit_read_amounts {
 	uint64_t first, last; /* times of the first and the last event; first is XAUDIT_READ_UNKNOWN: there are none */
 	int signal;	      /* of the last crash */
 	int estimated;	      /* events and custom ones: not all was read */
+	uint64_t chunks;      /* pieces that events are stored in */
+	uint32_t tid;	      /* the last thread that wrote the (last) record; 0: there are no events */
+	char thread[16];      /* its name, or empty */
 };
 
 /*
