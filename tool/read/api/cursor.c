@@ -66,20 +66,22 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 	call->outer = slot->open;
 	call->around = call->outer && call->outer->left_out ? call->outer->around : call->outer;
 	call->inner = 0;
-	call->public = (struct xaudit_read_call){
-		.parent = parent ? &parent->public : NULL,
-		.function = slot->function,
-		.process = c->process,
-		.tid = c->record->source.decoder.tid,
-		.stack = c->record->source.decoder.stack,
-		.depth = parent ? parent->public.depth + 1 : 0,
-		.recursion = call->outer ? call->outer->public.recursion + 1 : 0,
-		.start = read_clock_time(&c->process->read->clock, start),
-		.id = c->ids++,
-		.end = XAUDIT_READ_UNKNOWN,
-		.cpu = XAUDIT_READ_UNKNOWN,
-		.cpu_self = XAUDIT_READ_UNKNOWN,
-	};
+	/* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
+	struct xaudit_read_call *public = &call->public;
+	public->parent = parent ? &parent->public : NULL;
+	public->function = slot->function;
+	public->process = c->process;
+	public->tid = c->record->source.decoder.tid;
+	public->stack = c->record->source.decoder.stack;
+	public->depth = parent ? parent->public.depth + 1 : 0;
+	public->recursion = call->outer ? call->outer->public.recursion + 1 : 0;
+	public->start = read_clock_time(&c->process->read->clock, start);
+	public->end = XAUDIT_READ_UNKNOWN;
+	public->how = public->reserved = 0;
+	public->self = public->children = public->total = 0;
+	public->cpu = public->cpu_self = XAUDIT_READ_UNKNOWN;
+	public->user[0] = public->user[1] = 0;
+	public->id = c->ids++;
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
 			 (c->tid && call->public.tid != c->tid);
 	return call;

@@ -252,17 +252,22 @@ static bool step(struct xaudit_read_calls *c)
 
 /* ---- items ---- */
 
+/* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
 static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item, int what, struct api_call *call)
 {
-	*item = (struct xaudit_read_item){
-		.what = what,
-		.tid = call->public.tid,
-		.process = call->public.process,
-		.call = &call->public,
-		.function = call->public.function,
-		.thread = c->record ? c->record->thread : "",
-		.time = what == XAUDIT_READ_ENTER ? call->public.start : call->public.end,
-	};
+	item->what = what;
+	item->tid = call->public.tid;
+	item->process = call->public.process;
+	item->call = &call->public;
+	item->function = call->public.function;
+	item->thread = c->record ? c->record->thread : "";
+	item->time = what == XAUDIT_READ_ENTER ? call->public.start : call->public.end;
+	item->count = 0;
+	item->type = NULL;
+	item->type_number = 0;
+	item->data_size = 0;
+	item->data = NULL;
+	item->reserved[0] = item->reserved[1] = item->reserved[2] = item->reserved[3] = 0;
 	return what;
 }
 
