@@ -109,21 +109,22 @@ _xaudit()
 	report)
 		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --event-end='
 		options+=' --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
-		options+=' --no-demangle --no-pager --help'
+		options+=' --srcline --no-demangle --no-pager --help'
 		;;
-	replay) options='--tid= --depth= --pid= --color= --no-demangle --no-pager --help' ;;
+	replay) options='--tid= --depth= --srcline --pid= --color= --no-demangle --no-pager --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)
-		options='--min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help'
+		options='--min= --depth= --format= --srcline --tid= --from= --to= --pid= --color= --no-demangle'
+		options+=' --no-pager --help'
 		;;
 	stacks)
 		options='--count= --sort= --format= --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --no-pager --help'
+		options+=' --srcline --no-pager --help'
 		;;
 	slow)
 		options='--count= --min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --no-pager --help'
+		options+=' --srcline --no-pager --help'
 		;;
 	outliers)
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'

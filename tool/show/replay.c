@@ -14,6 +14,7 @@
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 struct replay {
@@ -48,6 +49,17 @@ static const char *print_name(const struct replay *r, const struct xaudit_read_f
 	return names_call(function->name);
 }
 
+/* Ends the line where a call begins: with where its function is defined, if that is wanted. */
+static void end_line(const struct replay *r, const struct xaudit_read_function *function)
+{
+	if (srcline_wanted()) {
+		fputs(r->color->dim, stdout);
+		srcline_print(stdout, function);
+		fputs(r->color->off, stdout);
+	}
+	putchar('\n');
+}
+
 /* ---- calls ---- */
 
 /* How the call ended, as a phrase; NULL: it returned. */
@@ -68,15 +80,15 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 
 	if (!is_leaf(call)) {
 		begin_line(r, UINT64_MAX, event->tid, event->depth);
-		printf("%s {\n", print_name(r, event->function));
+		printf("%s {", print_name(r, event->function));
+		end_line(r, event->function);
 		return;
 	}
 	begin_line(r, call->end - call->start, event->tid, event->depth);
-	fputs(print_name(r, event->function), stdout);
+	printf("%s;", print_name(r, event->function));
 	if (phrase(call->how))
-		printf("; %s/* %s */%s\n", r->color->dim, phrase(call->how), r->color->off);
-	else
-		puts(";");
+		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
+	end_line(r, event->function);
 }
 
 /* The calls that end, the innermost one first. */
@@ -239,6 +251,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct replay, tid), .allowed = "the id of a thread" },
 	{ 'D', "depth", "N", "only calls with less than N open calls above them", .take = options_number,
 		.most = UINT32_MAX, .at = offsetof(struct replay, depth), .allowed = "a number from 1 up" },
+	SRCLINE_ROW,
 	SHOW_ROWS
 };
 

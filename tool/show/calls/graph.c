@@ -8,6 +8,7 @@
 
 #include "tool/memory.h"
 #include "tool/show/open.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 static void add(struct cct_node *to, const struct cct_node *from)
@@ -224,6 +225,7 @@ struct own {
 static const struct options_row rows[] = {
 	TREE_ROWS(struct own),
 	SHOW_FORMAT("text, dot, mermaid or json", "text (default), dot (for graphviz), mermaid, or json"),
+	SRCLINE_ROW,
 	VIEW_ROWS
 };
 

@@ -4,6 +4,7 @@
 
 #include "tool/show/calls/slow.h"
 #include "tool/show/open.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 static const struct options_row rows[] = {
@@ -11,6 +12,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct slow, count), .allowed = "a number from 1 to 1000" },
 	TREE_ROWS(struct slow),
 	SHOW_FORMAT("text or json", "text (default) or json"),
+	SRCLINE_ROW,
 	VIEW_ROWS
 };
 

@@ -10,6 +10,7 @@
 #include "tool/show/calls/cct.h"
 #include "tool/show/calls/tree.h"
 #include "tool/show/open.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 enum sort { SORT_SELF, SORT_CPU, SORT_WAITING, SORT_CALLS };
@@ -202,6 +203,7 @@ static const struct options_row rows[] = {
 	{ 0, "sort", "KEY", "by self (default), cpu, waiting, or calls; the last column of\nfolded stacks, too",
 		.take = options_word, .at = offsetof(struct own, sort), .allowed = "self, cpu, waiting or calls" },
 	SHOW_FORMAT("text, folded or json", "text (default), folded (for flamegraph.pl), or json"),
+	SRCLINE_ROW,
 	VIEW_ROWS
 };
 

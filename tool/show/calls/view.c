@@ -10,6 +10,7 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/show/term/progress.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options)
@@ -165,6 +166,9 @@ void view_print_name(const char *name, const char *library, const struct show_co
 void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color)
 {
 	view_print_name(function->name, function->object->path, color);
+	fputs(srcline_wanted() ? color->dim : "", stdout);
+	srcline_print(stdout, function);
+	fputs(srcline_wanted() ? color->off : "", stdout);
 }
 
 void view_json_name(const char *name, const char *library)
@@ -179,6 +183,7 @@ void view_json_name(const char *name, const char *library)
 void view_json_function(const struct xaudit_read_function *function)
 {
 	view_json_name(function->name, function->object->path);
+	srcline_json(stdout, function);
 }
 
 /* ---- numbers ---- */

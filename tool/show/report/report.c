@@ -6,6 +6,7 @@
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 static bool take_sort(const struct options_given *given)
@@ -65,6 +66,7 @@ static const struct options_row rows[] = {
 	{ 'j', "jobs", "N", "so many threads read; default: one per processor", .take = options_number,
 		.most = 1024, .at = offsetof(struct report, jobs), .allowed = "a number from 1 to 1024" },
 	SHOW_FORMAT("table or json", "table (default) or json"),
+	SRCLINE_ROW,
 	SHOW_ROWS
 };
 
@@ -131,6 +133,7 @@ static bool open_all(struct report *report)
 		if (!report->trace[i])
 			return false;
 		report->sched &= xaudit_read_trace_info(report->trace[i])->sched != 0;
+		srcline_objects(report->trace[i]);
 	}
 	return true;
 }

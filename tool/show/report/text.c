@@ -7,6 +7,7 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/show/report/report.h"
+#include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
 static const char *base(const char *path)
@@ -34,7 +35,9 @@ void report_print_function(const struct report *report, const char *name, const 
 		return;
 	printf(" %s[", color->dim);
 	tool_text(stdout, base(library));
-	printf("]%s", color->off);
+	putchar(']');
+	srcline_print_named(stdout, library, name);
+	fputs(color->off, stdout);
 }
 
 void report_json_function(const char *name, const char *library)
@@ -45,6 +48,7 @@ void report_json_function(const char *name, const char *library)
 		names_json(stdout, name);
 	printf(",\"library\":");
 	json_string(stdout, library);
+	srcline_json_named(stdout, library, name);
 }
 
 void report_print_process(const struct report *report, const char *folder, uint32_t pid)
