@@ -25,7 +25,7 @@ trap 'exit 1' HUP INT TERM
 now() {
 	date +%s%N
 }
-for command in "$XAUDIT report" "$XAUDIT report --by=thread" "$top_builddir/t/lib/read_calls" "$XAUDIT info"; do
+for command in "$XAUDIT report -j1" "$XAUDIT report -j1 --by=thread" "$top_builddir/t/lib/read_calls" "$XAUDIT info"; do
 	best=0
 	for round in 1 2 3 4 5; do
 		start=$(now)

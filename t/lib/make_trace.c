@@ -38,6 +38,8 @@
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
+ *	nest ROUNDS IDS STEP		so often: id 1 calls 2, which calls 3, ... IDS, and all return; STEP from one
+ *					event to the next
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -52,8 +54,6 @@
 #include <unistd.h>
 
 #include "t/lib/make_trace.h"
-
-#define DEPTH_MAX 1024
 
 /* Version 1: the first chunk of a file is smaller, with a hole after it. Chunks begin at multiples of chunk_size. */
 #define CHUNK_FIRST (256ul << 10)
@@ -79,7 +79,8 @@ static uint64_t copies;
 static uint32_t place[1024];
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
-static uint64_t chunk_seq, last_time;
+static uint64_t chunk_seq;
+uint64_t last_time;
 static uint64_t lost; /* since the last chunk of version 2 */
 static uint32_t tid;
 static char comm[16];
@@ -245,7 +246,7 @@ static void put_sync(uint64_t time)
 	last_time = time;
 }
 
-static void put_event(uint32_t type, uint32_t id, uint64_t time)
+void put_event(uint32_t type, uint32_t id, uint64_t time)
 {
 	want_chunk(time);
 	int64_t d = (int64_t)(time - last_time);
@@ -345,40 +346,6 @@ static void begin_thread(char **word, int words)
 	memset(comm, 0, sizeof(comm));
 	if (words > 2)
 		snprintf(comm, sizeof(comm), "%s", word[2]);
-}
-
-static uint64_t state;
-
-static uint64_t random_number(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max)
-{
-	static uint32_t open[DEPTH_MAX];
-	unsigned depth = 0;
-	uint64_t time = last_time + 1000;
-
-	state = seed * 0x9e3779b97f4a7c15u + 1;
-	if (depth_max > DEPTH_MAX || !ids)
-		fail("depth or number of ids");
-	for (uint64_t left = events; left; left--) {
-		uint64_t r = random_number();
-		time += 20 + (r & 127);
-		bool enter = depth < depth_max && depth < left && (!depth || (r >> 40 & 1));
-		if (enter) {
-			/* A few functions are called often, many rarely. */
-			uint64_t id = r >> 41 & 3 ? (r >> 16) % (ids / 8 + 1) : (r >> 16) % ids;
-			open[depth++] = (uint32_t)id + 1;
-			put_event(TRACE_ENTRY, open[depth - 1], time);
-		} else {
-			put_event(TRACE_EXIT, open[--depth], time);
-		}
-	}
 }
 
 /* ---- meta ---- */
@@ -514,6 +481,9 @@ static bool thread_command(char **word, int words)
 	} else if (!strcmp(word[0], "random") && words == 5) {
 		want_chunk(last_time);
 		put_random(number(word[1]), number(word[2]), number(word[3]), number(word[4]));
+	} else if (!strcmp(word[0], "nest") && words == 4) {
+		want_chunk(last_time);
+		put_nest(number(word[1]), number(word[2]), number(word[3]));
 	} else {
 		return false;
 	}

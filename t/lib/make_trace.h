@@ -26,6 +26,15 @@ void write_at(int fd, const void *from, size_t size, uint64_t offset);
 /* The value of KEY=VALUE, or NULL if it is another key. */
 const char *value_of(const char *word, const char *key);
 
+/* The time of the last event, and one more event of a call. */
+extern uint64_t last_time;
+void put_event(uint32_t type, uint32_t id, uint64_t time);
+
+/* ---- make_trace_many.c ---- */
+
+void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max);
+void put_nest(uint64_t rounds, uint64_t ids, uint64_t ticks);
+
 /* ---- make_trace_places.c: files of version 2 ---- */
 
 /*

@@ -78,6 +78,12 @@ struct read_count_sums {
 #define READ_COUNT_PAGE_BITS 16
 #define READ_COUNT_PAGES     (1u << (TRACE_ID_BITS - READ_COUNT_PAGE_BITS))
 
+/* fast.c's: which of its two ways is the faster one for these events. */
+struct read_count_ways {
+	unsigned runs, best;
+	uint64_t words[2], ticks[2], most[2];
+};
+
 struct read_count {
 	const struct read_count_setup *setup;
 	void *user; /* of setup->block */
@@ -85,6 +91,7 @@ struct read_count {
 	struct read_rows rows;
 	struct read_count_sums sums;
 	struct read_customs customs;
+	struct read_count_ways ways;
 	uint32_t task;
 
 	/* The process that is being counted. */

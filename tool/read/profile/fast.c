@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "x86_64/cpu.h"
+
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)
 
@@ -70,14 +72,30 @@ static void add(struct read_count *c, const struct run *run, const struct ended 
 	}
 }
 
+/* The row of an event, or 0. first: the first page. */
+READ_INLINE uint32_t row_of(const struct read_count *c, const uint32_t *first, uint32_t id)
+{
+	return likely(id <= PAGE_MASK) ? first[id] : c->page[id >> READ_COUNT_PAGE_BITS][id & PAGE_MASK];
+}
+
 /*
- * Takes a run of words, up to one that is not for the fast lane. by_thread and scale are known to the compiler.
- *
- * Entries and ends come in an order that no processor can foresee, so there is no branch between them: `mask` is 0 for
- * an entry, all ones for an end, and what belongs to the other one is computed and thrown away. So above the innermost
- * call, and below frame[0] (tool/read/calls.h), one more is written.
+ * TRACE_EXIT | 1 is TRACE_TAIL: of the upper half of both this leaves the id, and of that of other words what is no id,
+ * not even that of frame[0].
  */
-READ_INLINE size_t run(struct read_count *c, struct read_decoder *d, bool by_thread, bool scale)
+READ_INLINE uint32_t end_of(uint32_t event)
+{
+	return (event | 1u << TRACE_ID_BITS) - TRACE_WORD(TRACE_TAIL, 0);
+}
+
+/*
+ * Two ways to take a run of words, up to one that is not for the fast lane; both do the same. by_thread and scale are
+ * known to the compiler.
+ *
+ * The first has no branch between entries and ends: `mask` is 0 for an entry, all ones for an end, and what belongs to
+ * the other one is computed and thrown away. So above the innermost call, and below frame[0] (tool/read/calls.h), one
+ * more is written.
+ */
+READ_INLINE size_t without_branch(struct read_count *c, struct read_decoder *d, bool by_thread, bool scale)
 {
 	const struct run run = { d->words + d->at, d->time, d->now };
 	const uint64_t *word = run.words, *end = word + (d->have - d->at > RUN ? RUN : d->have - d->at);
@@ -96,15 +114,14 @@ READ_INLINE size_t run(struct read_count *c, struct read_decoder *d, bool by_thr
 		uint64_t mask = -(uint64_t)(event >> TRACE_ID_BITS != TRACE_ENTRY);
 
 		if (!by_thread) {
-			if (likely(id <= PAGE_MASK))
-				row = first[id];
-			else
-				row = c->page[id >> READ_COUNT_PAGE_BITS][id & PAGE_MASK];
+			row = row_of(c, first, id);
 			if (unlikely(!row))
 				break;
 		}
-		/* TRACE_EXIT | 1 is TRACE_TAIL: of both, this leaves the id, and of other words what is no id. */
-		if (unlikely((((event | 1u << TRACE_ID_BITS) - TRACE_WORD(TRACE_TAIL, 0)) ^ call->id) & (uint32_t)mask))
+		/* The call may be another thread's, or have begun before its function had a name. */
+		uint64_t high = row << 32, expected;
+		memcpy(&expected, &call->id, sizeof(expected));
+		if (unlikely(((end_of(event) | high) ^ expected) & mask))
 			break;
 		time = read_decode_time(time, *word);
 		now = time > now ? time : now;
@@ -121,7 +138,7 @@ READ_INLINE size_t run(struct read_count *c, struct read_decoder *d, bool by_thr
 			c->rows.row[row].recursive += took;
 		}
 		next->start = now;
-		uint64_t both = id | row << 32;
+		uint64_t both = id | high;
 		memcpy(&next->id, &both, sizeof(both));
 		next->child = 0;
 		next->inner = 0;
@@ -138,9 +155,106 @@ READ_INLINE size_t run(struct read_count *c, struct read_decoder *d, bool by_thr
 	return (size_t)(word - run.words);
 }
 
-static __attribute__((noinline)) size_t run_plain(struct read_count *c, struct read_decoder *d)
+READ_INLINE size_t with_branch(struct read_count *c, struct read_decoder *d, bool by_thread, bool scale)
 {
-	return run(c, d, false, false);
+	const struct run run = { d->words + d->at, d->time, d->now };
+	const uint64_t *word = run.words, *end = word + (d->have - d->at > RUN ? RUN : d->have - d->at);
+	uint64_t time = d->time, now = d->now;
+	char *frame = (char *)c->calls.frame;
+	struct read_call *call = c->calls.top;
+	const uint32_t *first = c->page[0];
+	uint32_t *open = c->rows.open, thread_row = c->record->thread_row;
+	struct ended ended[RUN], *last = ended;
+
+	for (; word < end; word++) {
+		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK, row = thread_row;
+		bool is_entry = event >> TRACE_ID_BITS == TRACE_ENTRY;
+
+		if (is_entry && !by_thread)
+			row = row_of(c, first, id);
+		if (unlikely(is_entry ? !row : end_of(event) != call->id))
+			break;
+		time = read_decode_time(time, *word);
+		now = time > now ? time : now;
+		if (is_entry) {
+			call++;
+			call->start = now;
+			call->id = id;
+			call->row = row;
+			call->child = 0;
+			call->inner = 0;
+			call->outer = open[row];
+			open[row] = (uint32_t)((char *)call - frame);
+			continue;
+		}
+		uint64_t took = now - call->start, outer = call->outer;
+		if (scale)
+			took = read_count_scale(c, took);
+		*last++ = (struct ended){ .time = took, .self = took - call->child, .row = call->row };
+		open[call->row] = (uint32_t)outer;
+		if (unlikely(outer)) {
+			((struct read_call *)(void *)(frame + outer))->inner += took;
+			c->rows.row[call->row].recursive += took;
+		}
+		call--;
+		call->child += took;
+	}
+	d->at += (size_t)(word - run.words);
+	d->time = time;
+	d->now = now;
+	c->calls.top = call;
+	add(c, &run, ended, (size_t)(last - ended));
+	return (size_t)(word - run.words);
+}
+
+#define WAY(name, how, by_thread, scale)                                                                   \
+	static __attribute__((noinline)) size_t name(struct read_count *c, struct read_decoder *d)         \
+	{                                                                                                  \
+		return how(c, d, by_thread, scale);                                                        \
+	}
+WAY(plain_without, without_branch, false, false)
+WAY(plain_with, with_branch, false, false)
+WAY(thread_without, without_branch, true, false)
+WAY(thread_with, with_branch, true, false)
+WAY(scaled_with, with_branch, false, true)
+WAY(scaled_thread_with, with_branch, true, true)
+
+/*
+ * Which way is the faster one? That depends on whether the processor can foresee what comes next. So both are timed, in
+ * turns, for the first runs of each PERIOD, and the others go the way that took less; the longest run of each does not
+ * count, since something else may have had the processor.
+ */
+#define TRIALS 32
+#define PERIOD 1024
+
+static size_t take_run(struct read_count *c, struct read_decoder *d)
+{
+	struct read_count_ways *ways = &c->ways;
+	bool by_thread = c->setup->by == XAUDIT_READ_BY_THREAD;
+	unsigned number = ways->runs++ % PERIOD, way = ways->best;
+
+	if (unlikely(c->setup->scale))
+		return by_thread ? scaled_thread_with(c, d) : scaled_with(c, d);
+	if (likely(number >= TRIALS)) {
+		if (by_thread)
+			return way ? thread_with(c, d) : thread_without(c, d);
+		return way ? plain_with(c, d) : plain_without(c, d);
+	}
+	if (!number)
+		*ways = (struct read_count_ways){ .runs = ways->runs, .best = ways->best };
+	way = number % 2;
+	uint64_t begin = cpu_ticks();
+	size_t taken = by_thread ? (way ? thread_with(c, d) : thread_without(c, d))
+				 : (way ? plain_with(c, d) : plain_without(c, d));
+	uint64_t ticks = cpu_ticks() - begin;
+	ways->words[way] += taken;
+	ways->ticks[way] += ticks;
+	if (ticks > ways->most[way])
+		ways->most[way] = ticks;
+	if (number == TRIALS - 1 && ways->words[0] && ways->words[1])
+		ways->best = (double)(ways->ticks[1] - ways->most[1]) / (double)ways->words[1] <
+			     (double)(ways->ticks[0] - ways->most[0]) / (double)ways->words[0];
+	return taken;
 }
 
 size_t read_count_fast(struct read_count *c, struct read_decoder *d)
@@ -151,12 +265,7 @@ size_t read_count_fast(struct read_count *c, struct read_decoder *d)
 		while (c->calls.limit - c->calls.top <= RUN + 1)
 			if (!read_calls_grow(&c->calls))
 				return taken;
-		if (likely(c->setup->by != XAUDIT_READ_BY_THREAD && !c->setup->scale))
-			part = run_plain(c, d);
-		else if (c->setup->by != XAUDIT_READ_BY_THREAD)
-			part = run(c, d, false, true);
-		else
-			part = c->setup->scale ? run(c, d, true, true) : run(c, d, true, false);
+		part = take_run(c, d);
 		taken += part;
 	} while (part == RUN);
 	return taken;
