@@ -139,9 +139,11 @@ int main(void)
 	a = ranked(1000, 990, 1010);
 	b = ranked(1200, 1190, 1210);
 	is_int(compare_medians(&a, &b), 1, "medians are different that lie further apart than their errors");
-	b = ranked(1008, 1007.9, 1008.1);
 	a = ranked(1000, 999.9, 1000.1);
-	is_int(compare_medians(&a, &b), 0, "less than the error of the sketch is nothing");
+	b = ranked(1015.5, 1015.4, 1015.6);
+	is_int(compare_medians(&a, &b), 0, "less than the width of a bucket of the sketch is nothing");
+	b = ranked(1017, 1016.9, 1017.1);
+	is_int(compare_medians(&a, &b), 1, "more is something");
 	a = ranked(1000, 900, 1100);
 	b = ranked(1200, 1000, 1400);
 	is_int(compare_medians(&a, &b), 0, "less than their own errors is nothing");

@@ -86,8 +86,9 @@ bounded 60 "$XAUDIT" report --diff --format=json before after >answer.json
 is "$(jq -r '.functions | length' answer.json)" 25 'all functions are in both'
 is "$(jq -r '.functions[0] | "\(.function) \(.by_median)"' answer.json)" 'part_7 true' \
 	'the function that was slowed by 20 % comes first'
-is "$(jq '.functions[0] | .new.self_p50_ns / .old.self_p50_ns | . > 1.15 and . < 1.25' answer.json)" true \
-	'and its calls take so much more time'
+# The processor may have had another clock in the second run.
+is "$(jq '.shift as $all | .functions[0] | .new.self_p50_ns / .old.self_p50_ns / $all | . > 1.15 and . < 1.25' \
+	answer.json)" true 'and its calls take so much more time'
 diag "$(bounded 60 "$XAUDIT" report --diff before after | head -n 8)"
 
 # ---- a server ----

@@ -20,8 +20,11 @@
 #define COMPARE_MEAN   1u
 #define COMPARE_MEDIAN 2u
 
-/* How far off a median may be that a sketch of percentiles gives (xaudit_read_profile). */
-#define COMPARE_SKETCH_ERROR 0.01
+/*
+ * How far off two medians may be, together, that a sketch of percentiles gives (xaudit_read_profile): two values that
+ * are nearly the same may be in two buckets, whose middles are a 64th apart.
+ */
+#define COMPARE_SKETCH_ERROR 0.016
 
 /* The times of a function's calls in one run. */
 struct compare_run {
