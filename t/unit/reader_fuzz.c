@@ -174,8 +174,8 @@ static void make_files(const char *name)
 		trace.folder, environment("top_srcdir"), length, name);
 	snprintf(trace.path, sizeof(trace.path), "%s%s", trace.folder, is_packed(name) ? "/packed" : "");
 	if (is_packed(name))
-		must_run("cd '%s' && '%s/xaudit' pack -j 1 -o ../xaudit-fuzz.$$ . >/dev/null 2>&1 && "
-			 "rm -rf p* record && mv ../xaudit-fuzz.$$ packed",
+		must_run("cd '%s' && '%s/xaudit' pack -j 1 -o ../xaudit-fuzz.$$ . >/dev/null 2>&1 "
+			 "&& rm -rf p* record && mv ../xaudit-fuzz.$$ packed",
 			trace.folder, build);
 	load_folder("");
 	/* readdir() has an order of its own. */

@@ -86,7 +86,7 @@ uint64_t read_file_data(struct read_file *file, uint64_t offset);
  */
 uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step);
 
-/* The other way: the greatest multiple of `step` below `at` after which there are data before `at`; UINT64_MAX: none. */
+/* The other way: the greatest multiple of `step` below `at` with data from there to `at`; UINT64_MAX: none. */
 uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step);
 
 /* How many bytes from begin to end are in no hole. */
