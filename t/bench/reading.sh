@@ -30,7 +30,22 @@ for command in 'report -j1' 'report -j1 --by=thread' 'info'; do
 	best 3 $pin "$XAUDIT" $command "$tmp/tree"
 	rate "xaudit $command" "$((2 * calls))"
 done
-rm -rf "$tmp/tree"
+for jobs in 1 2; do
+	least=
+	for round in 1 2 3; do
+		rm -f "$tmp/tree.pack"
+		start=$(now)
+		run "$XAUDIT" pack -j "$jobs" "$tmp/tree"
+		time=$(($(now) - start))
+		if [ -z "$least" ] || [ "$time" -lt "$least" ]; then least=$time; fi
+	done
+	rate "xaudit pack -j $jobs" "$((2 * calls))"
+done
+disk 'packed' "$tmp/tree.pack" "$((2 * calls))"
+# shellcheck disable=SC2086
+best 3 $pin "$XAUDIT" report "$tmp/tree.pack"
+rate 'xaudit report, packed' "$((2 * calls))"
+rm -rf "$tmp/tree" "$tmp/tree.pack"
 
 heading "a made trace of $EVENTS events of 500 functions, 50 deep, of two threads in random order"
 export EVENTS
