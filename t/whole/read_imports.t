@@ -27,7 +27,7 @@ inside() {
 		while read -r file; do
 		file=${file#./}
 		object=$2/$(dirname "$file")/xaudit-$(basename "$file" .c).o
-		if grep '^#include "tool/read/' "$1/$file" | grep -qv 'tool/read/api/xaudit-read\.h"'; then
+		if grep '^#include "tool/read/' "$1/$file" | grep -qv 'tool/read/api/xaudit-read\(-[a-z]*\)*\.h"'; then
 			echo "$file"
 		elif [ -f "$object" ] && imports "$object" >/dev/null; then
 			echo "$file"

@@ -222,7 +222,6 @@ enum xaudit_read_what {
 	XAUDIT_READ_ENTER,   /* a call begins */
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
 	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
-	XAUDIT_READ_FAILED,  /* never comes */
 	XAUDIT_READ_GONE,    /* of a flight recorder, `count` parts were overwritten here; 0: not known how many */
 	XAUDIT_READ_COUNTED, /* `count` calls of `function` were only counted (after all other items of a process) */
 };

@@ -313,6 +313,7 @@ static void read_events(struct own *own)
 			break;
 		}
 	}
+	show_trace_need_memory(own->trace);
 	xaudit_read_events_close(events);
 }
 

@@ -9,6 +9,7 @@
 #include "audit/rules/rules.h"
 #include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
@@ -23,12 +24,15 @@ uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *opt
 	return options->to ? xaudit_read_trace_info(trace)->start + options->to : 0;
 }
 
+static struct xaudit_read_trace *reading; /* whose calls are being read */
+
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters)
 {
 	struct xaudit_read_calls_options only = { .size = sizeof(only), .enters = enters, .tid = options->tid };
 	struct xaudit_read_error error;
 
+	reading = trace;
 	only.from = view_from(trace, options);
 	only.to = view_to(trace, options);
 	/* The options were checked, so only memory is left as a reason. */
@@ -43,6 +47,7 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
 
 	if (what == XAUDIT_READ_END) {
 		progress_end();
+		show_trace_need_memory(reading);
 	} else if (!(++count & 0xffff)) {
 		xaudit_read_calls_done(calls, &done, &all);
 		progress(done, all);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/memory.h"
+#include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/progress.h"
 #include "tool/tool.h"
@@ -25,8 +26,6 @@ static void each_of(struct report *report, const struct report_calls *calls, uin
 	if (calls->begin)
 		calls->begin(calls->user, trace);
 	while (xaudit_read_next_call(cursor, &item) > XAUDIT_READ_END) {
-		if (item.what == XAUDIT_READ_FAILED)
-			memory_failed();
 		calls->take(calls->user, &item);
 		if (++count & 0xffff)
 			continue;
@@ -34,6 +33,7 @@ static void each_of(struct report *report, const struct report_calls *calls, uin
 		progress(done, all);
 	}
 	progress_end();
+	show_trace_need_memory(report->trace[trace]);
 	left_add_calls(&report->left, xaudit_read_calls_sums(cursor));
 	xaudit_read_calls_close(cursor);
 }
