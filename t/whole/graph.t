@@ -272,6 +272,25 @@ else
 	skip 1 'no graphviz here, or XAUDIT_ALL is not set'
 fi
 
+# ---- switches ----
+
+if command -v python3 >/dev/null; then
+	make waiting <<END
+$head
+$waiting_calls
+END
+	printf '%s\n' "$waiting_switches" | switches waiting 2
+	is "$(asked graph waiting)" "$(cat <<'END'
+       Time    Share       On CPU         Self       Calls  Function
+===========  =======  ===========  ===========  ==========  ====================
+   1.300 us  100.0 %     0.800 us     0.450 us           4  outer [libfoo.so]
+   0.850 us   65.4 %     0.350 us     0.850 us           4    inner [libfoo.so]
+END
+)" 'with switches, there is a column of the time on a processor'
+else
+	skip 1 'no python3 here'
+fi
+
 # ---- wrong usage, and traces that can't be read ----
 
 for wrong in --min=x --min=101 --min=-1 --depth=0 --from=x --from=1h --to=-1 --format=table; do

@@ -177,6 +177,35 @@ else
 		'the callee that made it slow is the first'
 fi
 
+# ---- switches ----
+
+if command -v python3 >/dev/null; then
+	make waiting <<END
+$head
+$waiting_calls
+END
+	printf '%s\n' "$waiting_switches" | switches waiting 2
+	is "$(asked slow waiting -n 1 outer | sed 's/^=.*/=/')" "$(cat <<'END'
+outer [libfoo.so]: 4 calls, half of them took at most 0.100 us; typical: the 3 in the middle
+
+1. 1.000 us (10.0 times the median) at 0.000001000 s (0.000000000 s after the start), thread 100 of process 100
+   on CPU 0.500 us, waiting 0.500 us
+
+  Difference    of Waiting         Self      Typical       Calls     Typical  Function
+=
+   +0.650 us     +0.500 us     0.700 us     0.050 us           1           1  inner [libfoo.so]
+   +0.250 us     +0.000 us     0.300 us     0.050 us           1           1  outer [libfoo.so]
+
+       Time    Share       On CPU         Self       Calls  Function
+=
+   1.000 us  100.0 %     0.500 us     0.300 us           1  outer [libfoo.so]
+   0.700 us   70.0 %     0.200 us     0.700 us           1    inner [libfoo.so]
+END
+)" 'with switches, it tells how much of the difference was waiting'
+else
+	skip 1 'no python3 here'
+fi
+
 # ---- names ----
 
 make hostile <<END

@@ -112,6 +112,30 @@ done
 bounded 10 "$XAUDIT" stacks --sort=cpu "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 xaudit stacks: what was on a processor, and what waited, is not in this trace; \
 \`xaudit record --sched\` records it" 'without switches nothing is sorted by them'
+if command -v python3 >/dev/null; then
+	make waiting <<END
+$head
+$waiting_calls
+END
+	printf '%s\n' "$waiting_switches" | switches waiting 2
+	is "$(asked stacks waiting)" "$(cat <<'END'
+1. 65.4 %, 4 calls, self 0.850 us, on CPU 0.350 us, waiting 0.500 us
+    #0   inner [libfoo.so]
+    #1   outer [libfoo.so]
+
+2. 34.6 %, 4 calls, self 0.450 us, on CPU 0.450 us, waiting 0.000 us
+    #0   outer [libfoo.so]
+END
+)" 'with switches, what was on a processor is told from what waited'
+	is "$(asked stacks waiting --sort=waiting --format=folded)" 'outer;inner 500' 'and stacks are sorted by either'
+	is "$(asked stacks waiting --sort=cpu --format=folded)" 'outer 450
+outer;inner 350' 'as they are by processor time'
+	like "$(asked stacks waiting --format=json)" '"self_ns":850,"self_cpu_ns":350,"self_waiting_ns":500' \
+		'JSON has both'
+else
+	skip 4 'no python3 here'
+fi
+
 for wrong in --sort=total --count=0 --format=dot; do
 	bounded 10 "$XAUDIT" stacks "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
