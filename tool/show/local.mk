@@ -13,7 +13,7 @@ xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/repo
 	tool/show/report/catalog.c tool/show/report/catalog.h \
 	tool/show/report/columns.c tool/show/report/columns.h tool/show/report/compare.c \
 	tool/show/report/compare.h tool/show/report/diff.c tool/show/report/edges.c tool/show/report/hist.c \
-	tool/show/report/left.c tool/show/report/profile.c \
+	tool/show/report/left.c tool/show/report/nested.c tool/show/report/nested.h tool/show/report/profile.c \
 	tool/show/report/report.c tool/show/report/report.h tool/show/report/tally.c tool/show/report/tally.h \
 	tool/show/report/text.c
 xaudit_LDADD += -lm

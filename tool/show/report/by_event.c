@@ -4,9 +4,6 @@
  * report --by-event: calls and times by the value of a custom event. A value is in force in its thread from an event of
  * the type to the next one, or to one of the type that ends it. A call belongs to the value that was in force in its
  * thread when it began, with all of its time, whatever comes while it lasts.
- *
- * In each open call, user[0] is its row and user[1] the time of the outermost calls of this row in it: its total, if
- * its own time is not known.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +14,7 @@
 #include "tool/memory.h"
 #include "tool/show/event_text.h"
 #include "tool/show/report/catalog.h"
+#include "tool/show/report/nested.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/tally.h"
 #include "tool/tool.h"
@@ -56,6 +54,7 @@ struct by_event {
 	struct catalog values, names, processes; /* of a process: pid and folder */
 	struct valued *valued; /* by number of the value */
 	uint32_t valued_room;
+	struct nested nested;
 	struct tallies rows; /* key: the value, the function or library, or 0, and the process, or 0 */
 };
 
@@ -204,31 +203,14 @@ static uint32_t row_of(struct by_event *by, const struct xaudit_read_item *item)
 	return tallies_find(&by->rows, held_by(by, item)->value, what, process);
 }
 
-/* The innermost call around this one that has the same row. */
-static struct xaudit_read_call *outer_of(const struct by_event *by, const struct xaudit_read_call *call)
-{
-	struct xaudit_read_call *outer = call->parent;
-
-	if (by->report->by == XAUDIT_READ_BY_FUNCTION && !call->recursion)
-		return NULL;
-	while (outer && outer->user[0] != call->user[0])
-		outer = outer->parent;
-	return outer;
-}
-
 static void take_call(struct by_event *by, const struct xaudit_read_item *item)
 {
-	struct xaudit_read_call *call = item->call, *outer;
-	uint64_t time = call->how == XAUDIT_READ_POINT ? 0 : call->user[1];
+	const struct xaudit_read_call *call = item->call;
+	uint64_t time = tally_is_timed(call) ? call->end - call->start : XAUDIT_READ_UNKNOWN, total;
+	uint32_t row = nested_end(&by->nested, call, time, &total);
 
-	if (call->how == XAUDIT_READ_POINT)
-		call->user[0] = row_of(by, item);
-	if (tally_is_timed(call))
-		time = call->end - call->start;
-	outer = outer_of(by, call);
-	if (outer)
-		outer->user[1] += time;
-	tally_add(&by->rows.tally[call->user[0]], call, outer ? 0 : time);
+	/* Of a call that is recorded at its entry only, the beginning is not told. */
+	tally_add(&by->rows.tally[row ? row : row_of(by, item)], call, total);
 }
 
 static void begin(void *user, uint32_t trace)
@@ -238,6 +220,7 @@ static void begin(void *user, uint32_t trace)
 	uint64_t start = xaudit_read_trace_info(report->trace[trace])->start;
 
 	end_all_held(by);
+	nested_clear(&by->nested);
 	by->trace = trace;
 	catalog_next_trace(&by->names);
 	by->from = report->from ? start + report->from : 0;
@@ -254,7 +237,7 @@ static void take(void *user, const struct xaudit_read_item *item)
 			take_custom(by, item);
 		break;
 	case XAUDIT_READ_ENTER:
-		item->call->user[0] = row_of(by, item);
+		nested_enter(&by->nested, item->call, row_of(by, item));
 		held_by(by, item)->last = item->time;
 		break;
 	case XAUDIT_READ_CALL:
@@ -495,6 +478,7 @@ int report_by_event(struct report *report)
 	for (uint32_t i = 0; i < by.valued_room; i++)
 		spread_free(&by.valued[i].held);
 	free(by.valued);
+	nested_clear(&by.nested);
 	free(by.type);
 	tallies_free(&by.rows);
 	catalog_free(&by.values);

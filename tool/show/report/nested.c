@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/report/nested.h"
+
+#include <stdlib.h>
+
+#include "tool/memory.h"
+
+/* An open call; numbers, not pointers: whatever a trace says, they are inside of their arrays. */
+struct nested_call {
+	uint32_t row;	/* 0: it is free, and outer is the next free one */
+	uint32_t outer; /* the next call of its row further out; 0: none */
+	uint32_t place; /* of its row and stack */
+	uint64_t inner; /* the time of the outermost calls of its row in it */
+};
+
+struct nested_row {
+	const struct xaudit_read_process *process;
+	uint64_t stack; /* its number, or its thread */
+	uint32_t row;
+	uint32_t innermost; /* 0: none is open */
+	uint32_t next; /* with the same hash */
+};
+
+static uint32_t *bucket(const struct nested *nested, const struct nested_row *key)
+{
+	uint64_t h = ((uint64_t)(uintptr_t)key->process ^ key->stack * 0x9e3779b97f4a7c15u ^ key->row) *
+		     0xbf58476d1ce4e5b9u;
+
+	return &nested->hash[(uint32_t)(h >> 32) & (nested->row_room * 2 - 1)];
+}
+
+static void grow(struct nested *nested)
+{
+	nested->row_room = nested->row_room ? nested->row_room * 2 : 128;
+	nested->row = memory_resize(nested->row, nested->row_room, sizeof(*nested->row));
+	free(nested->hash);
+	nested->hash = memory_zeroed((size_t)nested->row_room * 2, sizeof(*nested->hash));
+	for (uint32_t i = 1; i <= nested->rows; i++) {
+		uint32_t *at = bucket(nested, &nested->row[i]);
+		nested->row[i].next = *at;
+		*at = i;
+	}
+}
+
+/* The row of a stack, made if it is new. */
+static uint32_t find(struct nested *nested, const struct nested_row *key)
+{
+	if (nested->rows + 1 >= nested->row_room)
+		grow(nested);
+
+	uint32_t *at = bucket(nested, key), i;
+	for (i = *at; i; i = nested->row[i].next) {
+		const struct nested_row *row = &nested->row[i];
+		if (row->row == key->row && row->stack == key->stack && row->process == key->process)
+			return i;
+	}
+	i = ++nested->rows;
+	nested->row[i] = *key;
+	nested->row[i].next = *at;
+	return *at = i;
+}
+
+static uint32_t take(struct nested *nested)
+{
+	uint32_t call = nested->spare;
+
+	if (call) {
+		nested->spare = nested->call[call].outer;
+		return call;
+	}
+	if (nested->calls + 1 >= nested->room) {
+		nested->room = nested->room ? nested->room * 2 : 256;
+		nested->call = memory_resize(nested->call, nested->room, sizeof(*nested->call));
+	}
+	return ++nested->calls;
+}
+
+void nested_enter(struct nested *nested, struct xaudit_read_call *call, uint32_t row)
+{
+	struct nested_row key = { .process = call->process, .row = row };
+
+	/* No number: the thread has one stack. */
+	key.stack = call->stack ? call->stack : (uint64_t)call->tid << 32;
+	uint32_t place = find(nested, &key), number = take(nested);
+
+	nested->call[number] =
+		(struct nested_call){ .row = row, .outer = nested->row[place].innermost, .place = place };
+	nested->row[place].innermost = number;
+	call->user[0] = number;
+}
+
+uint32_t nested_end(struct nested *nested, const struct xaudit_read_call *call, uint64_t time, uint64_t *total)
+{
+	uint32_t number = (uint32_t)call->user[0];
+
+	*total = 0;
+	if (!number)
+		return 0;
+	struct nested_call *nest = &nested->call[number];
+	uint32_t row = nest->row;
+	time = time == XAUDIT_READ_UNKNOWN ? nest->inner : time;
+	if (nest->outer)
+		nested->call[nest->outer].inner += time;
+	else
+		*total = time;
+	if (nested->row[nest->place].innermost == number)
+		nested->row[nest->place].innermost = nest->outer;
+	*nest = (struct nested_call){ .outer = nested->spare };
+	nested->spare = number;
+	return row;
+}
+
+void nested_clear(struct nested *nested)
+{
+	free(nested->call);
+	free(nested->row);
+	free(nested->hash);
+	*nested = (struct nested){ 0 };
+}
