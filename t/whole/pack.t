@@ -328,4 +328,10 @@ frame 78 1 1 0
 block 0 0 10 65
 end' '0 0'
 is "$(cat cage/in/made/p1/meta)" AAAAAAAAAA 'and what lies between them is read'
+echo garbage >garbage
+is "$("$XAUDIT" report garbage 2>&1)" \
+	'xaudit: garbage is no trace: neither a folder that `xaudit record` made, nor a file of `xaudit pack`' \
+	'a file that is neither is called so'
+is "$("$XAUDIT" pack garbage 2>&1)" 'xaudit pack: garbage is no folder that `xaudit record` made' 'by pack, too'
+
 done_testing

@@ -107,7 +107,8 @@ int pack_main(int argc, char **argv)
 	struct pack_order order = { .command = "pack", .folder = dir, .file = file, .jobs = options.jobs,
 		.level = (int)options.level, .fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (order.fd < 0)
-		tool_error("pack", "can't open the trace %s: %s", dir, strerror(errno));
+		tool_error("pack", errno == ENOTDIR ? "%s is no folder that `xaudit record` made"
+						    : "can't open the trace %s: %m", dir);
 	else if (!is_trace(order.fd))
 		tool_error("pack", "no traced process in %s; is it a folder that `xaudit record` made?", dir);
 	else

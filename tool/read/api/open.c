@@ -44,6 +44,12 @@ static void say(struct xaudit_read_error *error, const char *path, const struct 
 	read_api_error(error, XAUDIT_READ_NO_TRACE, "");
 	switch (from->why) {
 	case READ_NO_FOLDER:
+		if (from->number == ENOTDIR) {
+			snprintf(error->text, sizeof(error->text),
+				"%s is no trace: neither a folder that `xaudit record` made, nor a file of `xaudit pack`",
+				path);
+			break;
+		}
 		error->why = XAUDIT_READ_NO_FILE;
 		error->number = from->number;
 		snprintf(error->text, sizeof(error->text), "can't open the trace %s: %s; %s", path,
