@@ -77,6 +77,7 @@ same 'by library' --format=json --by=library "$tmp/same"
 same 'by thread' --format=json --by=thread "$tmp/same"
 is "$(grep -o '"tid":309,.*"self_ns":[0-9]*' "$tmp/many")" \
 	'"tid":309,"name":"main","calls":2,"total_ns":60,"self_ns":60' 'calls that another thread goes on with are its'
+same 'by process' --format=json --by=process "$tmp/same"
 same 'processes apart' --format=json --apart "$tmp/same"
 same 'a thread' --format=json --tid=203 "$tmp/same"
 same 'a time' --format=json --from=300us --to=2ms "$tmp/same"
