@@ -75,6 +75,18 @@ static void read_facts(struct xaudit_read_process *process)
 	xaudit_read_process_again(process);
 }
 
+static void read_sched(struct xaudit_read_process *process)
+{
+	uint64_t ns;
+	uint32_t tid;
+
+	xaudit_read_process_cpu(process, 0, &ns);
+	for (uint32_t i = 0; (tid = xaudit_read_process_thread(process, i)); i++) {
+		xaudit_read_process_cpu(process, tid, &ns);
+		add(1);
+	}
+}
+
 /* The trace does not grow: what is looked at is where each record ends. */
 static void read_follow(struct xaudit_read_process *process)
 {
@@ -99,6 +111,8 @@ static void read_processes(struct xaudit_read_trace *trace)
 	text(info->version);
 	text(info->command);
 	text(info->status);
+	struct xaudit_read_sched sched = { .size = sizeof(sched) };
+	xaudit_read_sched(trace, &sched);
 	for (uint32_t i = 0; i < info->processes; i++) {
 		struct xaudit_read_process *process = xaudit_read_process(trace, i);
 		must(process != NULL, "a process is counted, but not there");
@@ -109,6 +123,7 @@ static void read_processes(struct xaudit_read_trace *trace)
 		text(p->host);
 		read_facts(process);
 		read_follow(process);
+		read_sched(process);
 		add(1);
 	}
 	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");
@@ -126,6 +141,9 @@ static void read_call(const struct xaudit_read_call *call, int over)
 	if (call->end != XAUDIT_READ_UNKNOWN) {
 		must(call->end >= call->start, "a call ends before it begins");
 		must(call->self <= call->end - call->start + 1, "more time of its own than time");
+		must(call->cpu == XAUDIT_READ_UNKNOWN || call->cpu <= call->end - call->start,
+			"longer on processors than it took");
+		must(call->cpu_self <= call->cpu, "more of its own on processors than in all");
 	}
 }
 

@@ -17,6 +17,8 @@ extern uint64_t meta_used;
 extern uint32_t thread_count;
 extern uint64_t step; /* the loop's step of time */
 
+extern const char *dir; /* the trace folder */
+
 /* Ends the program: the line of the script is wrong. */
 void fail(const char *what);
 
@@ -54,6 +56,11 @@ void put_records(const void *from, size_t size);
 /* The first: the process forks. The second: the child with that pid becomes the current process (`head`, meta_used). */
 void places_fork(uint32_t pid);
 void places_child(uint32_t pid);
+
+/* ---- make_trace_sched.c ---- */
+
+/* Takes a command about times on processors; false: it is another one. */
+bool sched_command(char **word, int words);
 
 /* ---- make_trace_meta.c ---- */
 

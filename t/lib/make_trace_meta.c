@@ -225,6 +225,8 @@ struct trace_pair pair_now(void)
 
 bool meta_command(char **word, int words, const char *rest)
 {
+	if (sched_command(word, words))
+		return true;
 	if (!strcmp(word[0], "text") && words > 2) {
 		put_text(word[1], rest);
 	} else if (!strcmp(word[0], "object") && words > 2) {

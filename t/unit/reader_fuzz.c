@@ -486,7 +486,7 @@ static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsi
 	return end;
 }
 
-static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads",
+static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "sched", "threads",
 	"calls.pack", "counts.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))

@@ -228,6 +228,11 @@ static bool read_records(struct read_sched *sched, struct read_file *file, uint8
 	int error = 0;
 
 	for (uint64_t at = sched->head.head_size;; at += n) {
+		/* Our files have no holes; one that was damaged may have, of any size. */
+		uint64_t data = read_file_data(file, at);
+		if (data == UINT64_MAX)
+			break;
+		at += (data > at ? data - at : 0) / size * size;
 		n = read_file_read(file, block, whole, at, &error);
 		n -= n % size;
 		if (!n)
