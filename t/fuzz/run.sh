@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `make fuzz`: reads damaged traces, half of the time packed ones, for ten minutes (FUZZ_SECONDS), with AddressSanitizer and UndefinedBehaviorSanitizer
-# in the library, from the round FUZZ_SEED on, by default one that the date gives.
+# `make fuzz`: reads damaged traces, half of the time packed ones, for ten minutes (FUZZ_SECONDS), with AddressSanitizer
+# and UndefinedBehaviorSanitizer in the library, from the round FUZZ_SEED on, by default one that the date gives.
 set -eu
 folder=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-fuzz-build.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
