@@ -46,7 +46,8 @@ static void say(struct xaudit_read_error *error, const char *path, const struct 
 	case READ_NO_FOLDER:
 		if (from->number == ENOTDIR) {
 			snprintf(error->text, sizeof(error->text),
-				"%s is no trace: neither a folder that `xaudit record` made, nor a file of `xaudit pack`",
+				"%s is no trace: neither a folder that `xaudit record` made, nor a file of "
+				"`xaudit pack`",
 				path);
 			break;
 		}

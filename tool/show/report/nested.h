@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which calls of a row are in another call of the same row, on their stack: these add nothing to its total. Each row and
- * stack has its innermost open call, found by a hash: so the work on a call does not depend on how deep it is.
+ * Which calls of a row are in another call of the same row, on their stack: these add nothing to its total. Each row
+ * and stack has its innermost open call, found by a hash: so the work on a call does not depend on how deep it is.
  *
- * It takes user[0] of calls. Memory: per open call, and per row and stack. One thread; when memory runs out, the command
- * ends (tool/memory.h).
+ * It takes user[0] of calls. Memory: per open call, and per row and stack. One thread; when memory runs out, the
+ * command ends (tool/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_NESTED_H
 #define XAUDIT_TOOL_SHOW_REPORT_NESTED_H
