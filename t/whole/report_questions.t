@@ -279,6 +279,16 @@ is "$(table values --by-event=color --columns=calls | sed -n '3,/^$/p')" '      
 is "$(ask values --by-event=color --apart --columns=calls,total | jq -c '.rows[0]')" \
 	'{"value":"red","pid":100,"calls":2,"total_ns":15}' 'processes may be apart'
 
+awk -v head="$head" 'BEGIN {
+	print head "\nthread 100 main"
+	for (i = 0; i < 100020; i++)
+		print "custom 16 " 2000 + 3 * i " =v" i "\nentry 2 " 2001 + 3 * i "\nexit 2 " 2002 + 3 * i
+}' | made many
+is "$(ask many --by-event=request |
+	jq -c '[.rows, .values | length], (.rows[] | select(.special) | [.special, .calls])')" \
+	'[100001,100001]
+["others",20]' 'a hundred thousand values have rows, and what comes behind has one'
+
 # ---- columns, order, several folders, threads and times ----
 
 is "$(ask calls --columns=calls,total,self-avg,share,deviation,p999 --sort=self-avg |
@@ -324,7 +334,8 @@ $tmp/other 100 outer 1 400 400
 $tmp/calls 100 outer 3 100 70" 'or apart'
 is "$(ask other --apart | jq -r '.functions[] | "\(.folder) \(.pid) \(.calls)"')" 'null 200 1
 null 100 1' 'processes of one folder may be apart, too'
-is "$(both --by=process | jq -r '.processes[] | "\(.folder) \(.pid) \(.calls) \(.total_ns) \(.self_ns) \(.max_ns)"')" \
+is "$(both --by=process |
+	jq -r '.processes[] | "\(.folder) \(.pid) \(.calls) \(.total_ns) \(.self_ns) \(.max_ns)"')" \
 	"$tmp/other 200 1 700 700 700
 $tmp/other 100 1 400 400 400
 $tmp/calls 100 12 164 164 100" 'a process has the totals of its threads'

@@ -83,7 +83,7 @@ static uint32_t value_of(struct by_event *by, const struct xaudit_read_item *ite
 	text = by->field ? event_format_value(by->format, by->field, data, size) : event_value(data, size);
 	if (!text)
 		return TOO_SHORT;
-	uint32_t value = by->values.used <= VALUES_MOST ? catalog_number(&by->values, text, NULL) :
+	uint32_t value = by->values.used < VALUES_MOST + OTHERS + 1 ? catalog_number(&by->values, text, NULL) :
 							   catalog_find(&by->values, text, NULL);
 	free(text);
 	return value ? value : OTHERS;
