@@ -9,7 +9,7 @@ calls_of_report() {
 	set -- "$tmp/same.plain"
 	sed -n 's/^\({"function":.*,"calls":[0-9]*,"total_ns":[0-9]*,"self_ns":[0-9]*\),"min_ns".*/\1/p' "$1" | sort
 	sed -n '1s/"functions".*//p
-		/^],/ {
+		/^],"counted"/ {
 			s/^],//
 			s/,"custom_[a-z]*":.*//
 			s/}*$//
