@@ -4,9 +4,10 @@
 # Times on processors (record --sched): what report says is what the program's own clock of processor time says, within
 # 1 %, beside busy processes. What the kernel refuses, or what was lost, is told, and makes no number.
 #
-# That clock leaves out of each preemption the interrupt that made it, some 4 us, and what the kernel did behind that
-# interrupt, which the switches have: where something wakes up 10 000 times a second beside, or disks are busy, that is
-# more than 1 %. So these are allowed for: by the number of preemptions, and by the kernel's time in interrupts.
+# That clock leaves out of each preemption the interrupt that made it, some 4 us, and in a virtual machine the time that
+# the processor was taken from it (steal), which the switches have: where something wakes up 10 000 times a second
+# beside, or the host is busy, that is more than 1 %. So these are allowed for: by the number of preemptions, and by what
+# the kernel tells of interrupts and steal.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 library "$CC" libsched_part.so sched_part.c -fpatchable-function-entry=5
@@ -29,9 +30,9 @@ calm() {
 	busy=
 }
 
-# interrupts: how long all processors were in interrupts since the start of the system, ns.
+# interrupts: how long all processors were in interrupts, or taken away, since the start of the system, ns.
 interrupts() {
-	awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", ($7 + $8) * 1e9 / hz }' /proc/stat
+	awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", ($7 + $8 + $9) * 1e9 / hz }' /proc/stat
 }
 # run ARG...: records ./sched ARG... into d. Sets $interrupted: how long there were interrupts meanwhile, ns.
 run() {
