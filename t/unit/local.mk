@@ -130,6 +130,10 @@ t_unit_reader_fuzz_t_LDADD = tool/read/libread.la
 t_unit_reader_live_t_SOURCES = t/unit/reader_live.c
 t_unit_reader_live_t_LDADD = runtime/libbase.la
 
+check_PROGRAMS += t/unit/progress.t
+t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.c \
+	tool/show/term/progress.h
+
 t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/record/drain.h tool/record/drain_beat.c \
 	tool/record/drain_beat.h tool/record/own.h
 t_unit_record_drain_t_LDADD = runtime/libbase.la

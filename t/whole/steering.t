@@ -99,6 +99,13 @@ looks() {
 		--color=never >terminal 2>&1
 	is "$(tr -d '\r' <terminal | steering look)" '' "$said: on a terminal"
 }
+# quiet ARGUMENT...: what the command says, whatever its status.
+quiet() {
+	bounded 60 "$XAUDIT" "$@" >out 2>err </dev/null
+	status=$?
+	is "$(cat out err | steering look) $([ $status -lt 128 ] || echo "status $status")" ' ' \
+		"$(printf '%s' "$*" | tr -cd '[:print:]'): its message"
+}
 columns=80
 for dir in one two; do
 	for command in \
@@ -133,6 +140,20 @@ done
 looks text report --diff one two
 looks json report --diff --format=json one two
 looks text report --apart one two
+# Packed, and with names of files that steer.
+quiet pack -o "$bad.pack" one
+for command in report replay dump info; do
+	looks text $command "$bad.pack"
+done
+looks json info --format=json "$bad.pack"
+quiet unpack -o "$bad/again" "$bad.pack"
+quiet unpack "$bad.so"
+quiet pack "$bad"
+printf x >>"$bad.pack"
+looks text report "$bad.pack"
+for command in report replay graph 'slow *'; do
+	looks text $command --srcline one
+done
 columns=30
 looks text report one
 looks text replay two
@@ -146,12 +167,6 @@ looks text list "$bad.so" "$bad"
 looks text list "$bad"
 
 # Words of the command line come back in messages.
-quiet() {
-	bounded 60 "$XAUDIT" "$@" >out 2>err </dev/null
-	status=$?
-	is "$(cat out err | steering look) $([ $status -lt 128 ] || echo "status $status")" ' ' \
-		"$(printf '%s' "$*" | tr -cd '[:print:]'): its message"
-}
 for command in report replay dump info; do
 	quiet $command "$bad.none"
 	quiet $command "$bad"

@@ -261,6 +261,8 @@ size_t read_count_fast(struct read_count *c, struct read_decoder *d)
 {
 	size_t taken = 0, part;
 
+	if (d->at == d->have)
+		return 0; /* there may be no words at all, and no pointer to them */
 	do {
 		while (c->calls.limit - c->calls.top <= RUN + 1)
 			if (!read_calls_grow(&c->calls))
