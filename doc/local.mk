@@ -18,4 +18,4 @@ exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/calls.c doc/examples/calls.py doc/examples/info.py
 
 # For developers.
-EXTRA_DIST += doc/design.md doc/measurements.md
+EXTRA_DIST += doc/design.md doc/design-code.md doc/design-reading.md doc/design-recording.md doc/measurements.md

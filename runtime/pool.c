@@ -154,7 +154,7 @@ static long populate(uint64_t at, uint64_t end)
 
 /*
  * Gives the file pages and blocks by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
- * ten times as much (measured, doc/design.md).
+ * ten times as much (measured, doc/design-recording.md).
  */
 static long write_zeros(int fd, uint64_t offset, uint64_t size)
 {
