@@ -39,7 +39,7 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-	return "max_allocation_size_mb=64:detect_leaks=1:abort_on_error=1";
+	return "max_allocation_size_mb=64:quarantine_size_mb=32:detect_leaks=1:abort_on_error=1";
 }
 
 /* ---- numbers that follow from the round ---- */
