@@ -36,7 +36,8 @@ if [ "$CLANG" ] && compile "$CLANG" "$folder/packed" -fsanitize=fuzzer,address,u
 	done
 	# What was freed is kept for a while, to find uses of it: that is no memory of the reader's.
 	ASAN_OPTIONS=quarantine_size_mb=32 "$folder/packed" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
-		-rss_limit_mb=400 -malloc_limit_mb=64 -print_final_stats=1 -verbosity=0 -seed="$((seed % 1000000007))" -artifact_prefix="$here/" "$folder/corpus" || status=1
+		-rss_limit_mb=400 -malloc_limit_mb=64 -print_final_stats=1 -verbosity=0 \
+		-seed="$((seed % 1000000007))" -artifact_prefix="$here/" "$folder/corpus" || status=1
 else
 	echo 'fuzz: no clang with -fsanitize=fuzzer'
 fi
