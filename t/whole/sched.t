@@ -6,8 +6,8 @@
 #
 # That clock leaves out of each preemption the interrupt that made it, some 4 us, and in a virtual machine the time that
 # the processor was taken from it (steal), which the switches have: where something wakes up 10 000 times a second
-# beside, or the host is busy, that is more than 1 %. So these are allowed for: by the number of preemptions, and by what
-# the kernel tells of interrupts and steal.
+# beside, or the host is busy, that is more than 1 %. So these are allowed for: by the number of preemptions, and by
+# what the kernel tells of interrupts and steal.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 library "$CC" libsched_part.so sched_part.c -fpatchable-function-entry=5
