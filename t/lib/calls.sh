@@ -90,3 +90,5 @@ waiting_switches='in 100 500
 out 100 1200
 in 100 1700
 known 100 9000'
+# The same, but after the first call of outer nothing is known.
+lost_switches=${waiting_switches%9000}2500

@@ -202,8 +202,18 @@ outer [libfoo.so]: 4 calls, half of them took at most 0.100 us; typical: the 3 i
    0.700 us   70.0 %     0.200 us     0.700 us           1    inner [libfoo.so]
 END
 )" 'with switches, it tells how much of the difference was waiting'
+	printf '%s\n' "$lost_switches" | switches waiting 2
+	is "$(asked slow waiting -n 1 outer | grep '^   +')" "$(cat <<'END'
+   +0.650 us             -     0.700 us     0.050 us           1           1  inner [libfoo.so]
+   +0.250 us             -     0.300 us     0.050 us           1           1  outer [libfoo.so]
+END
+)" 'but not where that is not known of the typical calls'
+	like "$(asked slow waiting -n 1 --format=json outer)" '"difference_ns":650,"waiting_difference_ns":null' \
+		'nor in JSON'
+	like "$(asked slow waiting -n 1 outer)" '^of 3 calls it is not known how long they were on processors' \
+		'which a line tells'
 else
-	skip 1 'no python3 here'
+	skip 4 'no python3 here'
 fi
 
 # ---- names ----

@@ -132,8 +132,20 @@ END
 outer;inner 350' 'as they are by processor time'
 	like "$(asked stacks waiting --format=json)" '"self_ns":850,"self_cpu_ns":350,"self_waiting_ns":500' \
 		'JSON has both'
+	printf '%s\n' "$lost_switches" | switches waiting 2
+	is "$(asked stacks waiting)" "$(cat <<'END'
+1. 65.4 %, 4 calls, self 0.850 us, on CPU 0.200 us, waiting 0.500 us, not known 0.150 us
+    #0   inner [libfoo.so]
+    #1   outer [libfoo.so]
+
+2. 34.6 %, 4 calls, self 0.450 us, on CPU 0.300 us, waiting 0.000 us, not known 0.150 us
+    #0   outer [libfoo.so]
+
+of 6 calls it is not known how long they were on processors: see xaudit info
+END
+)" 'what is not known stands beside what is, so that they add up'
 else
-	skip 4 'no python3 here'
+	skip 5 'no python3 here'
 fi
 
 for wrong in --sort=total --count=0 --format=dot; do

@@ -67,6 +67,7 @@ void slow_read(struct slow *slow);
 struct slow_difference {
 	uint32_t function;
 	int64_t self, waiting; /* ns more, or less */
+	bool waited; /* `waiting` is known */
 	struct slow_part here;
 	double typical_self, typical_waiting, typical_calls;
 };

@@ -56,6 +56,8 @@ struct slow_difference *slow_differences(const struct slow *slow, const struct s
 		d.typical_calls = (double)typical->calls / middle;
 		d.self = rounded((double)d.here.own.time - d.typical_self);
 		d.waiting = rounded(waiting_of(&d.here.own) - d.typical_waiting);
+		d.waited = slow->cpu && d.here.own.timed == d.here.own.time &&
+			   typical->own.timed == typical->own.time;
 		all[n++] = d;
 	}
 	qsort(all, n, sizeof(*all), by_self);
@@ -119,7 +121,10 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 		print_signed(d[i].self);
 		if (slow->cpu) {
 			fputs("  ", stdout);
-			print_signed(d[i].waiting);
+			if (d[i].waited)
+				print_signed(d[i].waiting);
+			else
+				printf("%12s", "-");
 		}
 		fputs("  ", stdout);
 		view_print_time(true, d[i].here.own.time);
@@ -218,7 +223,7 @@ static void json_differences(const struct slow *slow, const struct slow_call *ca
 		printf("%s\n{", i ? "," : "");
 		view_json_function(xaudit_read_function(slow->trace, d[i].function));
 		printf(",\"difference_ns\":%" PRId64 ",\"waiting_difference_ns\":", d[i].self);
-		if (slow->cpu)
+		if (d[i].waited)
 			printf("%" PRId64, d[i].waiting);
 		else
 			printf("null");

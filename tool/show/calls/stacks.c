@@ -99,6 +99,8 @@ static void print_stack(const struct own *own, uint32_t number)
 	if (node->own.timed) {
 		printf(", on CPU %s", show_time(buf, node->own.cpu));
 		printf(", waiting %s", show_time(buf, waiting_of(node)));
+		if (node->own.timed < node->own.time)
+			printf(", not known %s", show_time(buf, node->own.time - node->own.timed));
 	}
 	putchar('\n');
 	for (; node->depth && !show_output_broken(); node = &own->cct.node[node->parent], frame++) {

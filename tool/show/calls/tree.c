@@ -26,7 +26,8 @@ void tree_print_numbers(
 	view_print_share(time, view->whole);
 	if (view->cpu) {
 		fputs("  ", stdout);
-		view_print_time(all && all->timed, all ? all->cpu : 0);
+		/* A part of it would pass for all of it, and the rest for waiting. */
+		view_print_time(all && all->timed && all->timed == all->time, all ? all->cpu : 0);
 	}
 	fputs("  ", stdout);
 	view_print_time(self && time, self ? *self : 0);

@@ -67,9 +67,16 @@ static uint64_t lost_events(struct xaudit_read_trace *trace)
 	return lost;
 }
 
+/* Where no switches were recorded it is known of no call, which needs no line. */
+static uint64_t cpu_unknown(struct xaudit_read_trace *trace, const struct view_left *left)
+{
+	return xaudit_read_trace_info(trace)->sched ? left->no_cpu : 0;
+}
+
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left)
 {
-	return left->no_end || left->points || lost_events(trace) || xaudit_read_trace_info(trace)->coarse;
+	return left->no_end || left->points || cpu_unknown(trace, left) || lost_events(trace) ||
+	       xaudit_read_trace_info(trace)->coarse;
 }
 
 void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color)
@@ -83,6 +90,9 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 			left->no_end);
 	if (left->points)
 		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", left->points);
+	if (cpu_unknown(trace, left))
+		printf("of %" PRIu64 " calls it is not known how long they were on processors: see xaudit info\n",
+			left->no_cpu);
 	show_say_coarse_trace(trace, "");
 }
 
@@ -90,6 +100,8 @@ void view_json_left(struct xaudit_read_trace *trace, const struct view_left *lef
 {
 	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64, lost_events(trace), left->no_end,
 		left->points);
+	if (cpu_unknown(trace, left))
+		printf(",\"cpu_unknown\":%" PRIu64, left->no_cpu);
 }
 
 /* ---- functions ---- */

@@ -53,15 +53,17 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
 struct view_left {
 	uint64_t no_end; /* open at the end of their thread's trace, where events were lost, or recording was off */
 	uint64_t points; /* traced at their entry only */
+	uint64_t no_cpu; /* with a time, but how much of that was on a processor is not known (or not recorded) */
 };
 
 static inline void view_count_left(struct view_left *left, const struct xaudit_read_call *call)
 {
 	left->no_end += call->how == XAUDIT_READ_NO_END || call->how == XAUDIT_READ_OFF;
 	left->points += call->how == XAUDIT_READ_POINT;
+	left->no_cpu += call->end != XAUDIT_READ_UNKNOWN && call->cpu == XAUDIT_READ_UNKNOWN;
 }
 
-/* Are there such calls, or lost events, or coarse times? Then the second one writes lines about them. */
+/* Are there such calls, lost events, or coarse times? Then the second one writes lines about them. */
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left);
 void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color);
 
