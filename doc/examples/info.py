@@ -11,7 +11,8 @@ def struct(**fields):
 Error = struct(why__number=c_int, offset__more=c_uint64, file=ctypes.c_char * 256, text=ctypes.c_char * 1024)
 Info = struct(pid__parent=c_uint32, name__exe__command__host=c_char_p, start__end=c_uint64,
     threads=c_uint32)
-Facts = struct(module__rules=c_char_p, note=POINTER(c_char_p), notes__objects__changes=c_uint32, loads__unloads=c_uint64)
+Facts = struct(
+    module__rules=c_char_p, note=POINTER(c_char_p), notes__objects__changes=c_uint32, loads__unloads=c_uint64)
 Sites = struct(kind__reason__count=c_uint32)
 Object = struct(path__soname__build_id=c_char_p, role__kinds=c_uint32, site=POINTER(Sites), sites=c_uint32,
     has_pages=c_int, text__site_pages__patched=c_uint32)
@@ -63,7 +64,8 @@ while process := c_void_p(process_of(trace, number)):
         object = object_of(process, i).contents
         for k in range(object.sites):
             site = object.site[k]
-            print(f"  {text(object.path)}: {site.count} {text(kind_word(site.kind))}: {text(reason_phrase(site.reason))}")
+            kind, reason = text(kind_word(site.kind)), text(reason_phrase(site.reason))
+            print(f"  {text(object.path)}: {site.count} {kind}: {reason}")
 if read.xaudit_read_damage(trace, ctypes.byref(error)):
     print(error.text.decode(errors="replace"), file=sys.stderr)
 read.xaudit_read_close(trace)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""terminal.py [OPTION]... COMMAND [ARGUMENT]...: runs a command on a terminal of its own, and writes to standard output what
-it wrote there. Ends with its status, 128 + N if signal N ended it, 124 if it took more than a minute.
+"""terminal.py [OPTION]... COMMAND [ARGUMENT]...: runs a command on a terminal of its own, and writes to standard output
+what it wrote there. Ends with its status, 128 + N if signal N ended it, 124 if it took more than a minute.
 
   --columns=N, --rows=N  the size of the terminal (80, 24)
   --stderr=FILE          standard error goes there, not to the terminal
