@@ -45,6 +45,18 @@ static inline uint64_t read_clock_time(const struct read_clock *clock, uint64_t 
 	return before < clock->mono ? clock->mono - before : 0;
 }
 
+/*
+ * Where processes differ in their rates, times are added up in units of 2^-8 ns. Rounded down, so that calls in a call
+ * never have more than it: 0.002 ns of each get lost on average. 64 bits hold 2 years.
+ */
+#define READ_CLOCK_UNIT_BITS 8
+#define READ_CLOCK_UNIT_MULT (1ull << (READ_CLOCK_SHIFT - READ_CLOCK_UNIT_BITS)) /* mult of a clock of such ticks */
+
+static inline uint64_t read_clock_units(const struct read_clock *clock, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * clock->mult >> (READ_CLOCK_SHIFT - READ_CLOCK_UNIT_BITS));
+}
+
 /* Do two clocks convert with the same rate, so that their ticks may be added up? */
 static inline bool read_clock_same_rate(const struct read_clock *a, const struct read_clock *b)
 {

@@ -9,7 +9,6 @@
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)
 
-#define SCALE_SHIFT 4 /* the unit is ns/16 then */
 #define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
 
 /* ---- functions ---- */
@@ -196,7 +195,7 @@ READ_INLINE void end_timed(
 	uint64_t time = now - frame->start;
 
 	if (unlikely(c->scale))
-		time = (uint64_t)((unsigned __int128)time * clock->mult >> (READ_CLOCK_SHIFT - SCALE_SHIFT));
+		time = read_clock_units(clock, time);
 	frame[-1].child += time;
 	slot->open = call->outer;
 	public->end = read_clock_time(clock, now);

@@ -64,7 +64,7 @@ struct xaudit_read_calls {
 	uint64_t from, to;
 	const struct read_sched *sched; /* times on processors; NULL: not recorded */
 	struct read_clock unit; /* converts units to ns */
-	bool scale;		/* processes differ in their rates: units are ns/16, not ticks */
+	bool scale;		/* processes differ in their rates: units (tool/read/clock.h), not ticks */
 	struct xaudit_read_sums sums;
 	uint64_t done, all; /* bytes; all 0: not asked for yet */
 	bool ended;

@@ -410,7 +410,7 @@ static void find_unit(struct xaudit_read_calls *c)
 	for (uint32_t i = c->next_process; i < c->last_process; i++)
 		c->scale |= !read_clock_same_rate(&c->unit, &process[i].read->clock);
 	if (c->scale)
-		c->unit.mult = 1ull << (READ_CLOCK_SHIFT - 4);
+		c->unit.mult = READ_CLOCK_UNIT_MULT;
 }
 
 struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,

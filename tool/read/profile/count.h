@@ -52,7 +52,7 @@ struct read_count_setup {
 	int by; /* enum xaudit_read_by */
 	bool apart;	       /* processes have rows of their own */
 	struct read_clock unit; /* converts the rows' times to ns */
-	bool scale;	       /* processes differ in their rates: times are in units of ns/16, not ticks */
+	bool scale;	       /* processes differ in their rates: times are in units (tool/read/clock.h), not ticks */
 	uint32_t tid;	       /* only calls that this thread began; 0: all */
 	uint64_t from, to;     /* only calls that began then: ns after the start of their trace. to 0: no end */
 	/* Called after each block of events; user is the struct read_count's. NULL: nothing. */
@@ -74,7 +74,6 @@ struct read_count_sums {
 	uint32_t signal_task;
 };
 
-#define READ_COUNT_SCALE     4 /* with setup.scale the unit is 2^-4 ns */
 #define READ_COUNT_PAGE_BITS 16
 #define READ_COUNT_PAGES     (1u << (TRACE_ID_BITS - READ_COUNT_PAGE_BITS))
 

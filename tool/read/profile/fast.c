@@ -48,8 +48,7 @@ static __attribute__((noinline)) void add_max(
 	uint64_t ticks = time;
 
 	if (c->setup->scale)
-		ticks = (uint64_t)(((unsigned __int128)time << (READ_CLOCK_SHIFT - READ_COUNT_SCALE)) /
-				   c->process->clock.mult);
+		ticks = (uint64_t)((unsigned __int128)time * READ_CLOCK_UNIT_MULT / c->process->clock.mult);
 	read_count_max(c, row, time, end - ticks);
 }
 

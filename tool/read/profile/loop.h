@@ -37,8 +37,7 @@ void read_count_max(struct read_count *count, uint32_t row, uint64_t time, uint6
 /* A time in ticks, of the process, as rows have it with setup.scale. */
 READ_INLINE uint64_t read_count_scale(const struct read_count *count, uint64_t ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * count->process->clock.mult >>
-			  (READ_CLOCK_SHIFT - READ_COUNT_SCALE));
+	return read_clock_units(&count->process->clock, ticks);
 }
 
 /* The row of a thread of this process; name: where the trace says how it is called, or empty. */

@@ -164,7 +164,7 @@ static void set_unit(struct xaudit_read_profile *profile)
 			setup->scale |= !read_clock_same_rate(&setup->unit, &folder->process[i]->clock);
 	}
 	if (setup->scale)
-		setup->unit.mult = 1ull << (READ_CLOCK_SHIFT - READ_COUNT_SCALE);
+		setup->unit.mult = READ_CLOCK_UNIT_MULT;
 }
 
 struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const *traces, size_t count,
