@@ -213,6 +213,13 @@ too short 1 100 100
 put 2 75 50' 'values are in force until the next one, their end, or the end of the thread'
 is "$(ask events --by-event=request:name "$format" | jq -r ".rows[] | select(.value == \"put\") | $value")" \
 	'put 5 36 36' 'without an end, until the next one'
+# asked_events OPTION...: the lines below the tables.
+asked_events() {
+	bounded 60 "$XAUDIT" report --by-event=request:name "$format" "$@" "$tmp/events" | grep '^no '
+}
+is "$(asked_events --event-end=idle)" '' 'nothing is missing'
+is "$(asked_events --event-end=idel)" "no event of type 'idel' is in the trace: nothing was ended by --event-end" \
+	'a type that ends nothing is told'
 ends=--event-end=idle
 is "$(ask events --by-event=request:name $ends "$format" --by=function |
 	jq -r ".rows[] | .function + \" \" + $value")" \

@@ -107,6 +107,16 @@ for format in text folded json; do
 	is "$(steering "$tmp/out" && echo steers)" '' "$format: nothing in a name steers a terminal"
 done
 
+# ---- no times ----
+
+make points <<END
+$head
+thread 100 main
+point 1 1000
+END
+is "$(asked stacks points)" "no call with a time is in the trace; \`xaudit report\` lists all
+1 calls were traced at the entry only: they have no time" 'where there are no times, that is told'
+
 # ---- switches ----
 
 bounded 10 "$XAUDIT" stacks --sort=cpu "$tmp/tree" >"$tmp/out" 2>"$tmp/err"

@@ -123,6 +123,8 @@ static void print_text(const struct own *own)
 		putchar('\n');
 	}
 	term_rows(false);
+	if (!own->stacks)
+		puts("no call with a time is in the trace; `xaudit report` lists all");
 	if (own->stacks > most)
 		printf("%" PRIu32 " more stacks have the rest: see -n\n", own->stacks - most);
 	if (own->cct.folded)

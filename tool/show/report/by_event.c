@@ -44,6 +44,7 @@ struct by_event {
 	char *type; /* without the field */
 	const char *field; /* NULL: all of the data */
 	const struct event_format *format; /* with a field */
+	bool some_end; /* an event that --event-end names is in the trace */
 
 	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
 	uint64_t from, to;
@@ -161,10 +162,11 @@ static bool is_type(const struct xaudit_read_item *item, const char *type)
 static void take_custom(struct by_event *by, const struct xaudit_read_item *item)
 {
 	struct held *held = held_by(by, item);
-	bool is = is_type(item, by->type);
+	bool is = is_type(item, by->type), ends = is_type(item, by->report->event_end);
 
 	held->last = item->time;
-	if (!is && !is_type(item, by->report->event_end))
+	by->some_end |= ends;
+	if (!is && !ends)
 		return;
 	end_held(by, held);
 	held->value = is ? value_of(by, item) : NONE;
@@ -378,6 +380,14 @@ static void print_no_values(const struct by_event *by)
 	puts(strchr(by->type, ':') ? "' is in the trace; a field needs --event-format" : "' is in the trace");
 }
 
+/* A typing error would look like requests that never end. */
+static void print_no_end(const char *type)
+{
+	fputs("\nno event of type '", stdout);
+	tool_text(stdout, type);
+	puts("' is in the trace: nothing was ended by --event-end");
+}
+
 static void json_values(struct by_event *by, const uint32_t *value, uint32_t values)
 {
 	printf("\n],\"values\":[");
@@ -441,6 +451,8 @@ static void print(struct by_event *by)
 			print_values(by, value, values);
 		else
 			print_no_values(by);
+		if (by->report->event_end && !by->some_end)
+			print_no_end(by->report->event_end);
 		left_print(report);
 	}
 	free(value);
