@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "tool/read/load.h"
@@ -275,36 +274,12 @@ static void count_block(void *user, uint64_t bytes)
 		tell(w->pool);
 }
 
-/* Bytes of events in the files of a process; those in meta are few, or also there. */
-static uint64_t bytes_of(const struct read_process *process)
-{
-	const struct read_family *family = process->family;
-	char name[READ_FAMILY_NAME_SIZE];
-	const struct read_family_place *file;
-	uint64_t bytes = 0;
-	uint32_t count;
-
-	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct stat st;
-		const char *why;
-		/* In version 1 files of counters are there, too. */
-		if (file[i].place != 't' && file[i].place != 'r')
-			continue;
-		read_family_file_name(name, (char)file[i].place, file[i].number, process->place);
-		struct read_file *opened = read_family_open_file(family, name, &st, &why);
-		bytes += opened ? (uint64_t)st.st_size : 0;
-		read_file_close(opened);
-	}
-	return bytes;
-}
-
 static void begin_progress(struct pool *pool)
 {
 	pool->profile->setup.block = count_block;
 	for (uint32_t i = 0; i < pool->jobs; i++)
 		if (pool->job[i].last)
-			pool->all += bytes_of(pool->job[i].process->read);
+			pool->all += read_process_event_bytes(pool->job[i].process->read);
 }
 
 /* ---- threads ---- */
