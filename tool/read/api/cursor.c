@@ -298,10 +298,8 @@ static const struct read_calls_hooks hooks = {
 
 void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack)
 {
-	c->stack = c->record->stack = stack;
-	c->calls = stack->calls;
-	if (c->sched)
-		read_sched_take_up(&c->record->on, stack->on, stack->unknown, c->record->source.decoder.now);
+	c->stack = stack;
+	read_turns_take_up(c->record, stack, &c->calls, c->sched);
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
 		struct api_call *call = frame->user, *outer = call->slot->open;
 		call->outer = outer;
@@ -315,10 +313,7 @@ void read_api_lay_down(struct xaudit_read_calls *c)
 {
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
 		((struct api_call *)frame->user)->slot->open = NULL;
-	c->stack->calls = c->calls;
-	if (c->sched)
-		read_sched_lay_down(
-			&c->record->on, &c->stack->on, &c->stack->unknown, c->record->source.decoder.now);
+	read_turns_lay_down(c->record, c->stack, &c->calls, c->sched);
 	c->stack = NULL;
 }
 
@@ -351,7 +346,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* In the order of the stacks' numbers, so that a trace is told in one way only. */
-void read_api_drop(struct xaudit_read_calls *c, struct api_record *record)
+void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record)
 {
 	struct read_stack_calls *stack = record->stack;
 
@@ -409,7 +404,7 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 /* Does what the record's words about stacks, or about missing events, say. */
 static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
 {
-	struct api_record *record = c->record;
+	struct read_turns_record *record = c->record;
 	struct read_stack_calls *stack = c->stack, *next = stack;
 
 	read_api_lay_down(c);
@@ -450,7 +445,7 @@ READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint6
 
 static void tell(struct xaudit_read_calls *c, enum xaudit_read_what what, uint64_t count)
 {
-	const struct api_record *record = c->record;
+	const struct read_turns_record *record = c->record;
 
 	c->other = (struct xaudit_read_item){
 		.what = (int)what,
@@ -502,7 +497,7 @@ static void take_thread(struct xaudit_read_calls *c)
 
 static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enum read_decoded what)
 {
-	struct api_record *record = c->record;
+	struct read_turns_record *record = c->record;
 	const struct trace_chunk *head = &record->source.stream.chunk.head;
 
 	switch (what) {
@@ -555,7 +550,7 @@ READ_INLINE bool take_other(void *user, enum read_decoded what)
 
 void read_api_read_on(struct xaudit_read_calls *c)
 {
-	struct api_record *record = c->record;
+	struct read_turns_record *record = c->record;
 	struct loop loop = { c, c->calls.top };
 
 	record->over = !read_events_all(&record->source, take_event, take_other, &loop);

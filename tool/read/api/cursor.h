@@ -14,9 +14,7 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/counts.h"
-#include "tool/read/events.h"
-#include "tool/read/sched/sched.h"
-#include "tool/read/stacks.h"
+#include "tool/read/turns.h"
 
 /* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
 struct api_call {
@@ -42,18 +40,6 @@ struct api_slot {
 #define API_PAGE_BITS 10
 #define API_PAGES     (1u << (TRACE_ID_BITS - API_PAGE_BITS))
 #define API_PAGE_MASK ((1u << API_PAGE_BITS) - 1)
-
-/* A thread record that is being read. */
-struct api_record {
-	struct read_events source;
-	bool by_turns; /* reading stops where its events come to another stack */
-	bool turn;     /* ... and did */
-	bool over;
-	uint64_t next; /* ticks: where it goes on */
-	struct read_stack_calls *stack;
-	struct read_sched_stack on; /* if times on processors are known */
-	char thread[sizeof(((struct trace_chunk *)0)->comm) + 1];
-};
 
 struct xaudit_read_calls {
 	struct xaudit_read_trace *trace;
@@ -97,10 +83,10 @@ struct xaudit_read_calls {
 	struct read_stacks stacks;
 	struct read_stack_calls **dropped; /* those whose calls are given up */
 	uint32_t drops;
-	struct api_record *records; /* by turns: all; else one */
+	struct read_turns_record *records; /* by turns: all; else one */
 	unsigned open, next_record, closed;
 	bool by_turns;
-	struct api_record *record;	/* whose events are being read; NULL: none */
+	struct read_turns_record *record;	/* whose events are being read; NULL: none */
 	struct read_stack_calls *stack; /* the stack of these calls: */
 	struct read_calls calls;
 	struct read_counts *counts; /* NULL: no counters are being read */
@@ -114,7 +100,7 @@ void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stac
 void read_api_lay_down(struct xaudit_read_calls *c);
 
 /* The calls that are open on the stacks that the record was the last one on have no end. c->calls holds no stack's. */
-void read_api_drop(struct xaudit_read_calls *c, struct api_record *record);
+void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record);
 
 /* Reads on in c->record, to its end, its next stack (by turns) or until something waits. */
 void read_api_read_on(struct xaudit_read_calls *c);

@@ -5,54 +5,27 @@
 #include "tool/read/api/cursor.h"
 #include "tool/read/memory.h"
 
-#define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
-
 /* ---- records ---- */
 
-static bool open_record(struct xaudit_read_calls *c, struct api_record *record, unsigned number)
+static bool open_record(struct xaudit_read_calls *c, struct read_turns_record *record, unsigned number)
 {
-	struct read_process *process = c->process->read;
-
-	*record = (struct api_record){ .by_turns = c->by_turns };
-	if (!(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
-		!read_events_open(&record->source, process, number, c->by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK))
-		return false;
-	if (c->sched)
-		read_sched_begin(&record->on.cursor, c->sched, NULL, 0);
-	record->stack = read_stacks_enter(&c->stacks, 0, record);
-	if (record->stack)
-		return true;
-	c->damage->no_memory = true;
-	read_events_close(&record->source);
-	return false;
+	return read_turns_open(record, c->process->read, number, c->by_turns, &c->stacks, c->sched);
 }
 
 /* The calls that are open on its stacks wait to be told. */
-static void close_record(struct xaudit_read_calls *c, struct api_record *record)
+static void close_record(struct xaudit_read_calls *c, struct read_turns_record *record)
 {
 	read_api_drop(c, record);
 	c->record = NULL;
-	read_stacks_leave(&c->stacks, record->stack);
 	c->sums.overwritten += record->source.stream.chunks.overwritten;
 	c->sums.custom_unfinished += record->source.decoder.unfinished;
-	read_events_close(&record->source);
-}
-
-/* The record whose next event is the earliest; NULL: all are at their end. */
-static struct api_record *first_of(struct api_record *record, unsigned records)
-{
-	struct api_record *first = NULL;
-
-	for (unsigned i = 0; i < records; i++)
-		if (!record[i].over && (!first || record[i].next < first->next))
-			first = &record[i];
-	return first;
+	read_turns_close(record, &c->stacks);
 }
 
 /* Goes to the record that is read next. Returns false if all were read. */
 static bool next_record(struct xaudit_read_calls *c)
 {
-	struct api_record *record;
+	struct read_turns_record *record;
 	unsigned threads = c->process->read->threads;
 
 	if (!c->by_turns) {
@@ -62,7 +35,7 @@ static bool next_record(struct xaudit_read_calls *c)
 				return false;
 		} while (!open_record(c, record, c->next_record++));
 		c->open = 1;
-	} else if (!(record = first_of(c->records, c->open))) {
+	} else if (!(record = read_turns_first(c->records, c->open))) {
 		if (c->closed == c->open)
 			return false;
 		close_record(c, &c->records[c->closed++]);
@@ -76,7 +49,7 @@ static bool next_record(struct xaudit_read_calls *c)
 
 static void go_on(struct xaudit_read_calls *c)
 {
-	struct api_record *record = c->record;
+	struct read_turns_record *record = c->record;
 
 	read_api_read_on(c);
 	if (!record->over && !record->turn)
@@ -186,7 +159,7 @@ static bool begin_process(struct xaudit_read_calls *c)
 	struct read_process *process = c->process->read;
 	c->lost_told = 0;
 	c->next_record = c->open = c->closed = c->next_counts = 0;
-	c->by_turns = process->head.moved && process->threads > 1;
+	c->by_turns = read_turns_needed(process);
 	c->records = read_memory_zeroed(c->damage, c->by_turns ? process->threads : 1, sizeof(*c->records));
 	if (!find_cuts(c) || !c->records)
 		return true;

@@ -8,8 +8,7 @@
 #include "tool/read/memory.h"
 #include "tool/read/profile/loop.h"
 
-#define PAGE_MASK   ((1u << READ_COUNT_PAGE_BITS) - 1)
-#define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
+#define PAGE_MASK ((1u << READ_COUNT_PAGE_BITS) - 1)
 
 /* Nothing is ever written to it. */
 static uint32_t no_page[1u << READ_COUNT_PAGE_BITS];
@@ -35,61 +34,33 @@ void read_count_close(struct read_count *c)
 
 /* ---- records ---- */
 
-static bool takes_turns(const struct read_process *process)
+static bool open_record(struct read_count *c, struct read_turns_record *record, unsigned number, bool by_turns)
 {
-	return process->head.moved && process->threads > 1;
-}
-
-static bool open_record(struct read_count *c, struct read_count_record *record, unsigned number, bool by_turns)
-{
-	size_t block = by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK;
-
-	*record = (struct read_count_record){ .by_turns = by_turns };
-	if (!(c->process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) || c->damage->no_memory ||
-		!read_events_open(&record->source, c->process, number, block))
+	if (c->damage->no_memory || !read_turns_open(record, c->process, number, by_turns, &c->stacks, c->sched))
 		return false;
 	record->source.block = c->setup->block;
 	record->source.block_user = c->user;
-	if (c->sched)
-		read_sched_begin(&record->on.cursor, c->sched, NULL, 0);
-	record->stack = read_stacks_enter(&c->stacks, 0, record);
-	if (!record->stack) {
-		c->damage->no_memory = true;
-		read_events_close(&record->source);
-	}
-	return record->stack;
+	return true;
 }
 
-static void close_record(struct read_count *c, struct read_count_record *record)
+static void close_record(struct read_count *c, struct read_turns_record *record)
 {
 	read_count_record_ends(c, record);
-	read_stacks_leave(&c->stacks, record->stack);
 	c->sums.overwritten += record->source.stream.chunks.overwritten;
 	c->customs.unfinished += record->source.decoder.unfinished;
-	read_events_close(&record->source);
-}
-
-/* The record whose next event is the earliest; NULL: all are at their end. */
-static struct read_count_record *first_of(struct read_count_record *record, unsigned records)
-{
-	struct read_count_record *first = NULL;
-
-	for (unsigned i = 0; i < records; i++)
-		if (!record[i].over && (!first || record[i].next < first->next))
-			first = &record[i];
-	return first;
+	read_turns_close(record, &c->stacks);
 }
 
 static void count_by_turns(struct read_count *c)
 {
-	struct read_count_record *record = read_memory_zeroed(c->damage, c->process->threads, sizeof(*record)), *first;
+	struct read_turns_record *record = read_memory_zeroed(c->damage, c->process->threads, sizeof(*record)), *first;
 	unsigned records = 0;
 
 	if (!record)
 		return;
 	for (unsigned i = 0; i < c->process->threads; i++)
 		records += open_record(c, &record[records], i, true);
-	while (!c->damage->no_memory && (first = first_of(record, records)))
+	while (!c->damage->no_memory && (first = read_turns_first(record, records)))
 		read_count_events(c, first);
 	for (unsigned i = 0; i < records; i++)
 		close_record(c, &record[i]);
@@ -98,15 +69,15 @@ static void count_by_turns(struct read_count *c)
 
 uint32_t read_count_tasks(const struct read_process *process)
 {
-	return takes_turns(process) ? 1 : process->threads;
+	return read_turns_needed(process) ? 1 : process->threads;
 }
 
 void read_count_records(struct read_count *c, uint32_t task, uint32_t number)
 {
-	struct read_count_record record;
+	struct read_turns_record record;
 
 	c->task = task;
-	if (takes_turns(c->process)) {
+	if (read_turns_needed(c->process)) {
 		count_by_turns(c);
 	} else if (open_record(c, &record, number, false)) {
 		read_count_events(c, &record);

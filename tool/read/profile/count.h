@@ -41,11 +41,9 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/read/calls.h"
-#include "tool/read/events.h"
 #include "tool/read/profile/customs.h"
 #include "tool/read/profile/rows.h"
-#include "tool/read/sched/sched.h"
-#include "tool/read/stacks.h"
+#include "tool/read/turns.h"
 
 /* The same for all threads that count. */
 struct read_count_setup {
@@ -109,7 +107,7 @@ struct read_count {
 	struct read_stacks stacks; /* of the process */
 
 	/* The thread record that is being read. */
-	struct read_count_record *record;
+	struct read_turns_record *record;
 	struct read_stack_calls *stack; /* the stack of these calls: */
 	/*
 	 * Of each call, child is the time of the calls that it made; inner the time of its row's outermost calls that

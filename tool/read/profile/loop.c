@@ -299,10 +299,8 @@ static const struct read_calls_hooks hooks_on = {
 /* From here on c->calls holds the calls of this stack. */
 static void take_up(struct read_count *c, struct read_stack_calls *stack)
 {
-	c->stack = c->record->stack = stack;
-	c->calls = stack->calls;
-	if (c->sched)
-		read_sched_take_up(&c->record->on, stack->on, stack->unknown, c->record->source.decoder.now);
+	c->stack = stack;
+	read_turns_take_up(c->record, stack, &c->calls, c->sched);
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++) {
 		call->outer = c->rows.open[call->row];
 		c->rows.open[call->row] = place_of(c, call);
@@ -314,10 +312,7 @@ static void lay_down(struct read_count *c)
 {
 	for (struct read_call *call = c->calls.frame + 1; call <= c->calls.top; call++)
 		c->rows.open[call->row] = 0;
-	c->stack->calls = c->calls;
-	if (c->sched)
-		read_sched_lay_down(
-			&c->record->on, &c->stack->on, &c->stack->unknown, c->record->source.decoder.now);
+	read_turns_lay_down(c->record, c->stack, &c->calls, c->sched);
 	c->stack = NULL;
 }
 
@@ -341,7 +336,7 @@ static void drop_calls(struct read_count *c)
 	c->record->stack = stack;
 }
 
-void read_count_record_ends(struct read_count *c, struct read_count_record *record)
+void read_count_record_ends(struct read_count *c, struct read_turns_record *record)
 {
 	c->record = record;
 	drop_calls(c);
@@ -350,7 +345,7 @@ void read_count_record_ends(struct read_count *c, struct read_count_record *reco
 /* Does what the record's words about stacks, or about missing events, say. */
 static void change_stack(struct read_count *c, enum read_decoded what)
 {
-	struct read_count_record *record = c->record;
+	struct read_turns_record *record = c->record;
 	const struct read_decoder *d = &record->source.decoder;
 	struct read_stack_calls *stack = c->stack, *other;
 
@@ -399,7 +394,7 @@ READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint6
 
 static void count_other(struct read_count *c, enum read_decoded what)
 {
-	struct read_count_record *record = c->record;
+	struct read_turns_record *record = c->record;
 	const struct read_decoder *d = &record->source.decoder;
 	const struct trace_chunk *head = &record->source.stream.chunk.head;
 	uint32_t tid = c->setup->tid;
@@ -488,7 +483,7 @@ static bool count_block(struct read_decoder *d, struct loop *loop)
 	}
 }
 
-void read_count_events(struct read_count *c, struct read_count_record *record)
+void read_count_events(struct read_count *c, struct read_turns_record *record)
 {
 	c->record = record;
 	take_up(c, record->stack);

@@ -8,25 +8,14 @@
 
 #include "tool/read/profile/count.h"
 
-/* A thread record that is being read. */
-struct read_count_record {
-	struct read_events source;
-	bool by_turns; /* reading stops where its events come to another stack */
-	bool over;
-	uint64_t next; /* ticks: where it goes on */
-	uint32_t thread_row;
-	struct read_stack_calls *stack;
-	struct read_sched_stack on; /* if times on processors are known */
-};
-
 /*
  * Counts events from where reading stopped, to the record's end or, by turns, to where its events come to another
  * stack; or until memory runs out.
  */
-void read_count_events(struct read_count *count, struct read_count_record *record);
+void read_count_events(struct read_count *count, struct read_turns_record *record);
 
 /* The record has no more events: its open calls have no end. */
-void read_count_record_ends(struct read_count *count, struct read_count_record *record);
+void read_count_record_ends(struct read_count *count, struct read_turns_record *record);
 
 /* The row of a function of this process, or of one that meta does not name; remembers it by its id. */
 uint32_t read_count_row_of_function(struct read_count *count, const struct read_function *function, uint32_t id);
