@@ -127,6 +127,19 @@ print(max(len(line.rstrip("\n")) for line in sys.stdin.buffer.read().decode().sp
 is "$(COLUMNS=200 LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" report --no-pager d |
 	grep -c 'unsigned lon… \[libshapes.so\]$')" 1 \
 	'COLUMNS counts more than the terminal'
+is "$(columns C.UTF-8 80)" 'shapes::Polygon::nu… [libsha…
+void shapes::count<… [libsha…
+<m::shapes::Circle<… [libcra…
+core::fmt::write [libcrate.s…
+plain [libcrate.so]' 'on one of 80 columns names are there, and what is no name makes room for them'
+heads() {
+	LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" report --no-pager "$@" | head -n 1 | tr -s ' \r' ' '
+}
+is "$(heads d)" ' Calls Total Self Max Function' 'columns are left out'
+is "$(heads --sort=min d)" ' Calls Total Self Min Function' 'not that by which lines are sorted'
+is "$(heads --columns=calls,total,self,min,p50,max d)" ' Calls Total Self Min Median Max Fu…' \
+	'nor one that is asked for'
+is "$(heads --diff d d)" ' Self Change Total Change Mark Function' 'so it is with --diff'
 is "$(COLUMNS=100 xa report d)" "$(xa report d)" 'in a pipe nothing is cut, whatever COLUMNS says'
 is "$(on --columns=80 "$XAUDIT" report --no-pager --format=json d)" "$(xa report --format=json d)" \
 	'nor is JSON, on a terminal'
@@ -136,7 +149,8 @@ is "$(LC_ALL=C.UTF-8 on --columns=40 "$XAUDIT" report --no-pager d | tail -n 1)"
 	'0 events lost, 0 calls unfinished' 'a sentence is not cut'
 is "$(LC_ALL=C.UTF-8 on --columns=24 "$XAUDIT" report --no-pager d | tail -n 1)" \
 	'0 events lost, 0 calls unfinished' 'a longer one than the terminal is wide neither'
-is "$(LC_ALL=C.UTF-8 on --columns=100 "$XAUDIT" report --no-pager --color=always d | sed -n 3p | tr '\033' E)" \
+is "$(LC_ALL=C.UTF-8 on --columns=100 "$XAUDIT" report --no-pager --color=always \
+	--columns=calls,total,self,min,p50,p99,max d | sed -n 3p | tr '\033' E)" \
 	"$(printf '%10d%13s%13s%13s%13s%13s%13s' 1 '1.000 us' '0.900 us' '1.000 us' '1.000 us' '1.000 us' \
 		'1.000 us')  E[36mshapes::P…E[0mE[2mE[0m" 'colours end where a row is cut'
 

@@ -3,6 +3,7 @@
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/progress.h"
+#include "tool/show/term/term.h"
 #include "tool/tool.h"
 
 static void each_of(struct report *report, const struct report_calls *calls, uint32_t trace)
@@ -50,6 +51,9 @@ void report_columns(struct report *report, const uint8_t *usual, unsigned count)
 		columns_default_json(&report->columns, report->sched);
 	else
 		columns_default(&report->columns, usual, count, (unsigned)report->sort, report->sched);
+	/* A column of --diff has another one beside it, and there is one for marks. */
+	columns_fit(&report->columns, report->options.json ? 0 : term_columns(), (unsigned)report->sort,
+		report->diff ? 6 : 0, report->diff ? 11 : 0);
 }
 
 int report_no_function(const char *pattern)

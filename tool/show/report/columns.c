@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/show/term/cut.h"
+
 enum unit { UNIT_NUMBER, UNIT_TIME, UNIT_SHARE };
 
 static const struct {
@@ -92,6 +94,38 @@ void columns_default(
 	}
 	if (sort < COLUMNS)
 		columns->column[columns->count++] = (uint8_t)sort;
+}
+
+static unsigned width_of(const struct report_columns *columns, unsigned beside_each)
+{
+	unsigned width = 0;
+
+	for (unsigned i = 0; i < columns->count; i++)
+		width += (unsigned)column_width(columns->column[i]) + 2 + beside_each;
+	return width;
+}
+
+static void leave_out(struct report_columns *columns, unsigned column)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < columns->count; i++)
+		if (columns->column[i] != column)
+			columns->column[kept++] = columns->column[i];
+	columns->count = kept;
+}
+
+void columns_fit(
+	struct report_columns *columns, unsigned width, unsigned sort, unsigned beside, unsigned beside_each)
+{
+	static const uint8_t order[] = { COLUMN_MIN, COLUMN_P99, COLUMN_P50, COLUMN_SHARE, COLUMN_SELF_P50, COLUMN_MAX,
+		COLUMN_CPU_SELF, COLUMN_CPU, COLUMN_CALLS };
+
+	if (!width || columns->chosen)
+		return;
+	for (unsigned i = 0; i < sizeof(order); i++)
+		if (order[i] != sort && width_of(columns, beside_each) + beside + CUT_KEEPS > width)
+			leave_out(columns, order[i]);
 }
 
 void columns_default_json(struct report_columns *columns, bool cpu)

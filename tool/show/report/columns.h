@@ -66,6 +66,14 @@ bool columns_take(const struct options_given *given);
 void columns_default(
 	struct report_columns *columns, const uint8_t *column, unsigned count, unsigned sort, bool cpu);
 
+/*
+ * Leaves out columns that were not chosen, the least important ones first, until so many characters of a terminal's
+ * width are left for the name at the end of each line, which says nothing if it is cut away; never that which lines are
+ * sorted by. beside: what a line takes beside columns, and with each of them.
+ */
+void columns_fit(
+	struct report_columns *columns, unsigned width, unsigned sort, unsigned beside, unsigned beside_each);
+
 /* The same for JSON, where order does not matter. */
 void columns_default_json(struct report_columns *columns, bool cpu);
 

@@ -139,6 +139,11 @@ static void end(void)
 	pager_wait();
 }
 
+unsigned term_columns(void)
+{
+	return cuts() ? term.columns : 0;
+}
+
 const char *term_ellipsis(void)
 {
 	static const char *ellipsis;

@@ -24,6 +24,9 @@ void term_begin(bool rows);
 /* From here on lines are rows, which may be cut, or they are sentences. It stands between two lines. */
 void term_rows(bool rows);
 
+/* How wide rows may be, after term_begin(); 0: nothing is cut. */
+unsigned term_columns(void);
+
 /* What tells on this terminal that something was cut away. Sets the locale by which cut.h knows widths. */
 const char *term_ellipsis(void);
 
