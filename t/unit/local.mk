@@ -122,9 +122,9 @@ t_unit_reader_copies_t_SOURCES = t/unit/reader_copies.c
 t_unit_reader_copies_t_LDADD = tool/read/libread.la
 
 check_PROGRAMS += t/unit/reader_fuzz.t t/unit/pack_fuzz.t
-t_unit_pack_fuzz_t_SOURCES = t/unit/pack_fuzz.c t/fuzz/read.c t/fuzz/read.h
+t_unit_pack_fuzz_t_SOURCES = t/unit/pack_fuzz.c t/fuzz/read.c t/fuzz/read.h t/fuzz/rounds.c t/fuzz/rounds.h
 t_unit_pack_fuzz_t_LDADD = tool/read/libread.la
-t_unit_reader_fuzz_t_SOURCES = t/unit/reader_fuzz.c t/fuzz/read.c t/fuzz/read.h
+t_unit_reader_fuzz_t_SOURCES = t/unit/reader_fuzz.c t/fuzz/read.c t/fuzz/read.h t/fuzz/rounds.c t/fuzz/rounds.h
 t_unit_reader_fuzz_t_LDADD = tool/read/libread.la
 
 t_unit_reader_live_t_SOURCES = t/unit/reader_live.c

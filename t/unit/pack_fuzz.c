@@ -14,43 +14,20 @@
 #include <err.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "format/pack.h"
 #include "t/fuzz/read.h"
+#include "t/fuzz/rounds.h"
 #include "tool/read/error.h"
 #include "tool/read/pack/block.h"
 #include "tool/read/pack/hash.h"
 #include "tool/read/pack/pack.h"
 
-#define ROUNDS	     300
-#define MORE_ROUNDS  10000
-#define BATCH	     100
-#define MOST_SECONDS 20
-#define MOST_MEMORY  (600l << 10) /* kB, with a sanitizer's */
-#define MOST_FRAMES  4096
-
-static uint64_t state;
-
-static void seed(uint64_t number)
-{
-	state = (number + 1) * 0x9e3779b97f4a7c15u;
-}
-
-static uint64_t number(uint64_t below)
-{
-	/* splitmix64 */
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return below ? (z ^ z >> 31) % below : 0;
-}
+#define ROUNDS	    300
+#define MORE_ROUNDS 10000 /* with XAUDIT_ALL */
+#define MOST_FRAMES 4096
 
 /* ---- the packed trace ---- */
 
@@ -117,9 +94,9 @@ static uint64_t extreme(void)
 {
 	static const uint64_t value[] = { 0, 1, 2, 7, 8, 64, 128, 0xfff, 0x10000, 1u << 22, (1u << 22) + 1, 0x7fffffff,
 		0x80000000, 0xffffffff, 1ull << 32, 1ull << 40, 1ull << 62, 1ull << 63, UINT64_MAX, INT64_MAX };
-	uint64_t n = number(sizeof(value) / sizeof(*value) + 4);
+	uint64_t n = fuzz_number(sizeof(value) / sizeof(*value) + 4);
 
-	return n < sizeof(value) / sizeof(*value) ? value[n] : number(packed.size);
+	return n < sizeof(value) / sizeof(*value) ? value[n] : fuzz_number(packed.size);
 }
 
 /* Makes the frame's checksums right again; where content is compressed, that of its content stays. */
@@ -137,23 +114,24 @@ static void change(void)
 {
 	static const uint8_t field[][2] = { { 16, 4 }, { 20, 4 }, { 24, 4 }, { 28, 4 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 		{ 52, 4 }, { 56, 4 }, { 60, 4 } };
-	unsigned which = (unsigned)number(packed.frames), f = (unsigned)number(sizeof(field) / sizeof(*field));
+	unsigned which = (unsigned)fuzz_number(packed.frames);
+	unsigned f = (unsigned)fuzz_number(sizeof(field) / sizeof(*field));
 	size_t at = packed.frame[which], place;
 	struct pack_frame frame = frame_at(packed.good, at);
 	uint64_t value = extreme();
 
-	switch (number(10)) {
+	switch (fuzz_number(10)) {
 	case 0:
-		packed.bytes[number(packed.size)] ^= (uint8_t)(1u << number(8));
+		packed.bytes[fuzz_number(packed.size)] ^= (uint8_t)(1u << fuzz_number(8));
 		return;
 	case 1:
-		packed.now = number(2) ? number(packed.size) : at + number(sizeof(frame));
+		packed.now = fuzz_number(2) ? fuzz_number(packed.size) : at + fuzz_number(sizeof(frame));
 		return;
 	case 2:
 	case 3:
-		if (!number(3)) {
+		if (!fuzz_number(3)) {
 			memcpy(&value, packed.bytes + at + field[f][0], field[f][1]);
-			value += number(33) - 16;
+			value += fuzz_number(33) - 16;
 		}
 		memcpy(packed.bytes + at + field[f][0], &value, field[f][1]);
 		break;
@@ -161,37 +139,38 @@ static void change(void)
 	case 5:
 	case 6:
 		/* A word of the index or of a member's description, or two of them change places. */
-		which = number(3) ? packed.frames - 2 : which;
+		which = fuzz_number(3) ? packed.frames - 2 : which;
 		at = packed.frame[which];
 		frame = frame_at(packed.good, at);
 		if (frame.size < 64)
 			return;
-		place = at + sizeof(frame) + number(frame.size - 8) / 4 * 4;
-		if (!number(3)) {
+		place = at + sizeof(frame) + fuzz_number(frame.size - 8) / 4 * 4;
+		if (!fuzz_number(3)) {
 			memcpy(&value, packed.bytes + place, 8);
-			value += number(65) - 32;
-		} else if (!number(4)) {
-			memcpy(&value, packed.bytes + at + sizeof(frame) + number(frame.size - 8) / 8 * 8, 8);
+			value += fuzz_number(65) - 32;
+		} else if (!fuzz_number(4)) {
+			memcpy(&value, packed.bytes + at + sizeof(frame) + fuzz_number(frame.size - 8) / 8 * 8, 8);
 		}
-		memcpy(packed.bytes + place, &value, number(2) ? 8 : 4);
+		memcpy(packed.bytes + place, &value, fuzz_number(2) ? 8 : 4);
 		break;
 	case 7:
 		/* The sizes of a block's streams. */
 		if (frame.size < frame.piece_size + 64)
 			return;
-		place = at + sizeof(frame) + frame.piece_size + number(16) * 4;
+		place = at + sizeof(frame) + frame.piece_size + fuzz_number(16) * 4;
 		memcpy(packed.bytes + place, &value, 4);
 		break;
 	case 8:
 		/* Anything in a frame. */
 		if (!frame.size)
 			return;
-		place = at + sizeof(frame) + number(frame.size);
-		packed.bytes[place] = (uint8_t)(number(2) ? packed.bytes[place] ^ 1u << number(8) : number(256));
+		place = at + sizeof(frame) + fuzz_number(frame.size);
+		packed.bytes[place] = (uint8_t)(fuzz_number(2) ? packed.bytes[place] ^ 1u << fuzz_number(8)
+							       : fuzz_number(256));
 		break;
 	default: {
 		/* A frame in the place of another. */
-		size_t other = packed.frame[number(packed.frames)], size = sizeof(frame) + frame.size;
+		size_t other = packed.frame[fuzz_number(packed.frames)], size = sizeof(frame) + frame.size;
 		if (size > packed.size - other)
 			return;
 		memmove(packed.bytes + other, packed.good + at, size);
@@ -201,12 +180,13 @@ static void change(void)
 	settle(at);
 }
 
-static void damage(uint64_t round)
+static void damage(const char *script, uint64_t round)
 {
-	seed(round);
+	(void)script;
+	fuzz_seed(round);
 	memcpy(packed.bytes, packed.good, packed.size);
 	packed.now = packed.size;
-	for (uint64_t n = 1 + number(3); n; n--)
+	for (uint64_t n = 1 + fuzz_number(3); n; n--)
 		change();
 	int fd = open(packed.file, O_WRONLY | O_TRUNC | O_CREAT, 0600);
 	if (fd < 0 || write(fd, packed.bytes, packed.now) != (ssize_t)packed.now)
@@ -252,96 +232,41 @@ static uint64_t read_it(void)
 	return things;
 }
 
-static volatile uint64_t *now; /* the round at hand, for the parent */
-
-static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsigned *bad)
-{
-	struct rusage usage;
-	int status;
-
-	fflush(stdout);
-	*now = first;
-	pid_t pid = fork();
-	if (!pid) {
-		for (; *now < end; ++*now) {
-			damage(*now);
-			alarm(MOST_SECONDS);
-			read_it();
-			alarm(0);
-		}
-		exit(0); /* leaks are looked for here */
-	}
-	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
-		err(1, "fork");
-	if (status) {
-		printf("# %s: round %llu: status 0x%x%s\n", script, (unsigned long long)*now, status,
-			WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? ", it takes too long" : "");
-		++*bad;
-		return *now + 1;
-	}
-	if (usage.ru_maxrss > MOST_MEMORY) {
-		printf("# %s: rounds %llu to %llu: %ld kB\n", script, (unsigned long long)first,
-			(unsigned long long)end - 1, usage.ru_maxrss);
-		++*bad;
-	}
-	return end;
-}
-
-static unsigned run(const char *script, uint64_t first, uint64_t rounds)
-{
-	unsigned bad = 0;
-
-	for (uint64_t round = first; round < first + rounds && bad < 10;) {
-		uint64_t end = round + BATCH < first + rounds ? round + BATCH : first + rounds;
-		round = run_batch(script, round, end, &bad);
-	}
-	return bad;
-}
-
 static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
-static int run_long(uint64_t seconds, uint64_t first)
-{
-	time_t end = time(NULL) + (time_t)seconds;
-	uint64_t rounds = 0;
-	unsigned bad = 0;
-
-	for (; time(NULL) < end && bad < 20; first += BATCH)
-		for (unsigned i = 0; i < SCRIPTS && time(NULL) < end; i++) {
-			make_pack(scripts[i]);
-			bad += run(scripts[i], first, BATCH);
-			rounds += BATCH;
-		}
-	printf("%llu rounds, %u bad\n", (unsigned long long)rounds, bad);
-	return bad != 0;
-}
+static const struct fuzz fuzz = {
+	.script = scripts,
+	.scripts = SCRIPTS,
+	.batch = 100,
+	.most_memory = 600l << 10,
+	.make = make_pack,
+	.damage = damage,
+	.read = read_it,
+};
 
 int main(int argc, char **argv)
 {
-	const char *tmp = access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
 	uint64_t rounds = getenv("XAUDIT_ALL") && *getenv("XAUDIT_ALL") ? MORE_ROUNDS : ROUNDS;
 	char command[400];
 	int status = 0;
 
-	snprintf(packed.folder, sizeof(packed.folder), "%s/xaudit-fuzz.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(packed.folder))
-		err(1, "%s", packed.folder);
+	fuzz_folder(packed.folder);
 	snprintf(packed.file, sizeof(packed.file), "%s.pack", argc > 3 ? argv[3] : packed.folder);
-	now = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (argc > 1 && strspn(argv[1], "0123456789") == strlen(argv[1])) {
-		status = run_long(strtoull(argv[1], NULL, 10), argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
+		status = fuzz_run_long(&fuzz, strtoull(argv[1], NULL, 10), argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
 	} else if (argc > 3) {
 		make_pack(argv[1]);
-		damage(strtoull(argv[2], NULL, 10));
+		damage(argv[1], strtoull(argv[2], NULL, 10));
 		printf("%llu things in %s\n", (unsigned long long)read_it(), packed.file);
 	} else {
 		for (unsigned i = 0; i < SCRIPTS; i++) {
 			make_pack(scripts[i]);
 			ok(fuzz_read(packed.file, packed.content) > 20, "%s: the packed trace can be read", scripts[i]);
-			is_int(run(scripts[i], 0, rounds), 0, "%s: so can %llu damaged ones, as far as they go",
-				scripts[i], (unsigned long long)rounds);
+			is_int(fuzz_run(&fuzz, scripts[i], 0, rounds), 0,
+				"%s: so can %llu damaged ones, as far as they go", scripts[i],
+				(unsigned long long)rounds);
 		}
 	}
 	snprintf(command, sizeof(command), "rm -rf '%s'", packed.folder);

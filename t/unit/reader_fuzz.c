@@ -12,53 +12,27 @@
 
 #include <dirent.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "format/pack.h"
 #include "format/trace.h"
 #include "t/fuzz/read.h"
+#include "t/fuzz/rounds.h"
 #include "tool/read/pack/hash.h"
 
 #define ROUNDS	    200
-#define MORE_ROUNDS 20000	  /* with XAUDIT_ALL */
-#define BATCH	    200		  /* rounds in a process */
-#define MOST_SECONDS 20		  /* of one round; it takes a millisecond */
-#define MOST_MEMORY (400l << 10)  /* kB, of a process, with a sanitizer's */
+#define MORE_ROUNDS 20000 /* with XAUDIT_ALL */
 
 /* No round asks for more at once: the traces are small. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "max_allocation_size_mb=64:quarantine_size_mb=32:detect_leaks=1:abort_on_error=1";
-}
-
-/* ---- numbers that follow from the round ---- */
-
-static uint64_t state;
-
-static void seed(uint64_t number)
-{
-	state = (number + 1) * 0x9e3779b97f4a7c15u;
-}
-
-static uint64_t number(uint64_t below)
-{
-	/* splitmix64 */
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return below ? (z ^ z >> 31) % below : 0;
 }
 
 /* ---- the files of a trace ---- */
@@ -233,21 +207,27 @@ static void restore_file(struct file *file)
 	file->changed = false;
 }
 
-static void restore(void)
+static void restore(bool all)
 {
 	for (unsigned i = 0; i < trace.files; i++)
-		if (trace.file[i].changed)
+		if (all || trace.file[i].changed)
 			restore_file(&trace.file[i]);
 }
 
 /* A place in the file, where something stands if it can be helped. */
 static uint64_t place(const struct file *file, unsigned align)
 {
-	uint64_t at = file->blocks && number(16) ? (uint64_t)file->block[number(file->blocks)] * BLOCK + number(BLOCK)
-						 : number(file->size);
+	uint64_t at;
+
+	if (file->blocks && fuzz_number(16)) {
+		at = (uint64_t)file->block[fuzz_number(file->blocks)] * BLOCK;
+		at += fuzz_number(BLOCK);
+	} else {
+		at = fuzz_number(file->size);
+	}
 	/* Heads are where most is decided. */
-	if (file->blocks && !number(3))
-		at = number(256);
+	if (file->blocks && !fuzz_number(3))
+		at = fuzz_number(256);
 	at -= at % align;
 	return at + align <= file->size ? at : 0;
 }
@@ -256,11 +236,11 @@ static uint64_t extreme(const struct file *file)
 {
 	static const uint64_t value[] = { 0, 1, 2, 7, 8, 0xff, 0xfff, 0x1000, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
 		0xffffffff, 1ull << 32, 1ull << 40, 1ull << 62, 1ull << 63, UINT64_MAX, UINT64_MAX - 7, INT64_MAX };
-	uint64_t n = number(sizeof(value) / sizeof(*value) + 4);
+	uint64_t n = fuzz_number(sizeof(value) / sizeof(*value) + 4);
 
 	return n < sizeof(value) / sizeof(*value) ? value[n]
-	       : n & 1				  ? file->size + number(17) - 8
-						  : number(file->size + 1);
+	       : n & 1				  ? file->size + fuzz_number(17) - 8
+						  : fuzz_number(file->size + 1);
 }
 
 /* Fields of heads, whose values decide where the reader goes. */
@@ -288,8 +268,8 @@ static const struct {
 
 static void change_field(struct file *file)
 {
-	unsigned which = (unsigned)number(FIELDS);
-	uint64_t begin = number(file->blocks), value = extreme(file);
+	unsigned which = (unsigned)fuzz_number(FIELDS);
+	uint64_t begin = fuzz_number(file->blocks), value = extreme(file);
 
 	/* The next head of this kind. Where they begin at multiples of 8 there are many blocks, but few heads. */
 	for (size_t k = 0; k < file->blocks * (BLOCK / 8); k++) {
@@ -297,9 +277,9 @@ static void change_field(struct file *file)
 		if (memcmp(file->data + at, &field[which].magic, 4))
 			continue;
 		size_t size = field[which].size > 8 ? 8 : field[which].size;
-		if (!number(3)) {
+		if (!fuzz_number(3)) {
 			memcpy(&value, file->data + at + field[which].at, size);
-			value += number(33) - 16;
+			value += fuzz_number(33) - 16;
 		}
 		put(file, &value, size, at + field[which].at);
 		return;
@@ -312,28 +292,28 @@ static void change_event(struct file *file)
 
 	memcpy(&word, file->data + at, 8);
 	/* A function; or what else may stand there: the subtype and the words of a control word, any number. */
-	uint32_t id = number(4) ? (uint32_t)number(8) :
-		      number(2) ? (uint32_t)number(1u << 28) :
-				  (uint32_t)number(6) | (uint32_t)number(700) << 8;
-	word = TRACE_EVENT(number(16), id, (uint32_t)word + number(64) - (number(8) ? 0 : 0x7fffffff));
+	uint32_t id = fuzz_number(4) ? (uint32_t)fuzz_number(8) :
+		      fuzz_number(2) ? (uint32_t)fuzz_number(1u << 28) :
+				  (uint32_t)fuzz_number(6) | (uint32_t)fuzz_number(700) << 8;
+	word = TRACE_EVENT(fuzz_number(16), id, (uint32_t)word + fuzz_number(64) - (fuzz_number(8) ? 0 : 0x7fffffff));
 	put(file, &word, 8, at);
 }
 
 static void change_piece(struct file *to)
 {
-	const struct file *from = &trace.file[number(trace.files)];
-	uint64_t source = place(from, 8), at = place(to, 8), size = 8 * (1 + number(64));
+	const struct file *from = &trace.file[fuzz_number(trace.files)];
+	uint64_t source = place(from, 8), at = place(to, 8), size = 8 * (1 + fuzz_number(64));
 
 	if (source + size > from->size || !from->size)
 		return;
-	if (!number(8) && to->size < 1u << 20)
+	if (!fuzz_number(8) && to->size < 1u << 20)
 		at = to->size;
 	put(to, from->data + source, size, at);
 }
 
 static void change(void)
 {
-	struct file *file = &trace.file[number(trace.files)];
+	struct file *file = &trace.file[fuzz_number(trace.files)];
 	uint64_t value = extreme(file);
 	uint8_t bytes[BLOCK] = { 0 };
 	char path[600];
@@ -341,39 +321,39 @@ static void change(void)
 
 	if (!file->size)
 		return;
-	switch (number(16)) {
+	switch (fuzz_number(16)) {
 	case 0:
 	case 1:
 		at = place(file, 1);
-		bytes[0] = file->data[at] ^ (uint8_t)(1u << number(8));
+		bytes[0] = file->data[at] ^ (uint8_t)(1u << fuzz_number(8));
 		put(file, bytes, 1, at);
 		return;
 	case 2:
 	case 3:
 	case 4: {
-		unsigned size = 1u << number(4);
+		unsigned size = 1u << fuzz_number(4);
 		put(file, &value, size, place(file, size));
 		return;
 	}
 	case 5: {
-		unsigned size = 4u << number(2);
+		unsigned size = 4u << fuzz_number(2);
 		at = place(file, size);
 		memcpy(&value, file->data + at, at + size <= file->size ? size : 0);
-		value += number(33) - 16;
+		value += fuzz_number(33) - 16;
 		put(file, &value, size, at);
 		return;
 	}
 	case 6:
-		resize(file, number(3) ? place(file, 1) : number(file->size));
+		resize(file, fuzz_number(3) ? place(file, 1) : fuzz_number(file->size));
 		return;
 	case 7:
-		resize(file, file->size + (number(2) ? number(1 << 20) : 1ull << number(36)));
+		resize(file, file->size + (fuzz_number(2) ? fuzz_number(1 << 20) : 1ull << fuzz_number(36)));
 		return;
 	case 8:
-		put(file, bytes, 1 + number(BLOCK), place(file, 1));
+		put(file, bytes, 1 + fuzz_number(BLOCK), place(file, 1));
 		return;
 	case 9:
-		if (number(4))
+		if (fuzz_number(4))
 			return;
 		path_of(file, path);
 		unlink(path);
@@ -432,91 +412,35 @@ static uint64_t bytes_now(void)
 
 static void damage(const char *name, uint64_t round)
 {
-	seed(round);
-	for (uint64_t n = 1 + number(4); n; n--)
+	fuzz_seed(round);
+	for (uint64_t n = 1 + fuzz_number(4); n; n--)
 		change();
-	if (is_packed(name) && number(8))
+	if (is_packed(name) && fuzz_number(8))
 		mend_checks(&trace.file[0]);
 }
 
 /* ---- rounds ---- */
-
-static volatile uint64_t *now; /* the round at hand, for the parent */
-
-/* A process of its own for some rounds. Returns the first round that is still to be done. */
-static uint64_t run_batch(const char *script, uint64_t first, uint64_t end, unsigned *bad)
-{
-	struct rusage usage;
-	int status;
-
-	fflush(stdout);
-	*now = first;
-	pid_t pid = fork();
-	if (!pid) {
-		for (; *now < end; ++*now) {
-			damage(script, *now);
-			clock_t begin = clock();
-			alarm(MOST_SECONDS);
-			fuzz_read(trace.path, bytes_now());
-			alarm(0);
-			/* For people: what could be worth a look. */
-			if (clock() - begin > CLOCKS_PER_SEC / 2)
-				printf("# %s: round %llu took %ld ms\n", script, (unsigned long long)*now,
-					(long)((clock() - begin) / (CLOCKS_PER_SEC / 1000)));
-			restore();
-		}
-		exit(0); /* leaks are looked for here */
-	}
-	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
-		err(1, "fork");
-	if (status) {
-		printf("# %s: round %llu: status 0x%x%s\n", script, (unsigned long long)*now, status,
-			WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? ", it takes too long" : "");
-		++*bad;
-		for (unsigned i = 0; i < trace.files; i++)
-			trace.file[i].changed = true;
-		restore();
-		return *now + 1;
-	}
-	if (usage.ru_maxrss > MOST_MEMORY) {
-		printf("# %s: rounds %llu to %llu: %ld kB\n", script, (unsigned long long)first,
-			(unsigned long long)end - 1, usage.ru_maxrss);
-		++*bad;
-	}
-	return end;
-}
 
 static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "sched", "threads",
 	"calls.pack", "counts.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
-static unsigned run(const char *script, uint64_t first, uint64_t rounds)
+static uint64_t read_it(void)
 {
-	unsigned bad = 0;
-
-	for (uint64_t round = first; round < first + rounds && bad < 10;) {
-		uint64_t end = round + BATCH < first + rounds ? round + BATCH : first + rounds;
-		round = run_batch(script, round, end, &bad);
-	}
-	return bad;
+	return fuzz_read(trace.path, bytes_now());
 }
 
-static int run_long(uint64_t seconds, uint64_t first)
-{
-	time_t end = time(NULL) + (time_t)seconds;
-	uint64_t rounds = 0;
-	unsigned bad = 0;
-
-	for (; time(NULL) < end && bad < 20; first += BATCH)
-		for (unsigned i = 0; i < SCRIPTS && time(NULL) < end; i++) {
-			make_files(scripts[i]);
-			bad += run(scripts[i], first, BATCH);
-			rounds += BATCH;
-		}
-	printf("%llu rounds, %u bad\n", (unsigned long long)rounds, bad);
-	return bad != 0;
-}
+static const struct fuzz fuzz = {
+	.script = scripts,
+	.scripts = SCRIPTS,
+	.batch = 200,
+	.most_memory = 400l << 10,
+	.make = make_files,
+	.damage = damage,
+	.read = read_it,
+	.restore = restore,
+};
 
 static void remove_folder(void)
 {
@@ -525,32 +449,29 @@ static void remove_folder(void)
 
 int main(int argc, char **argv)
 {
-	/* In memory, if there is room. */
-	const char *tmp = access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
 	uint64_t rounds = getenv("XAUDIT_ALL") && *getenv("XAUDIT_ALL") ? MORE_ROUNDS : ROUNDS;
 
-	snprintf(trace.folder, sizeof(trace.folder), "%s/xaudit-fuzz.XXXXXX", tmp ? tmp : "/tmp");
 	if (argc > 3)
 		snprintf(trace.folder, sizeof(trace.folder), "%s", argv[3]);
-	else if (!mkdtemp(trace.folder))
-		err(1, "%s", trace.folder);
-	now = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	else
+		fuzz_folder(trace.folder);
 	if (argc > 1 && strspn(argv[1], "0123456789") == strlen(argv[1])) {
-		int status = run_long(strtoull(argv[1], NULL, 10), argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
+		int status = fuzz_run_long(
+			&fuzz, strtoull(argv[1], NULL, 10), argc > 2 ? strtoull(argv[2], NULL, 10) : 0);
 		remove_folder();
 		return status;
 	}
 	if (argc > 2) {
 		make_files(argv[1]);
 		damage(argv[1], strtoull(argv[2], NULL, 10));
-		printf("%llu things in %s\n", (unsigned long long)fuzz_read(trace.path, bytes_now()), trace.path);
+		printf("%llu things in %s\n", (unsigned long long)read_it(), trace.path);
 		return 0;
 	}
 	for (unsigned i = 0; i < SCRIPTS; i++) {
 		make_files(scripts[i]);
-		ok(fuzz_read(trace.path, bytes_now()) > 20, "%s: the trace can be read", scripts[i]);
-		is_int(run(scripts[i], 0, rounds), 0, "%s: so can %llu damaged ones, as far as they go", scripts[i],
-			(unsigned long long)rounds);
+		ok(read_it() > 20, "%s: the trace can be read", scripts[i]);
+		is_int(fuzz_run(&fuzz, scripts[i], 0, rounds), 0, "%s: so can %llu damaged ones, as far as they go",
+			scripts[i], (unsigned long long)rounds);
 	}
 	remove_folder();
 	return done_testing();
