@@ -140,6 +140,24 @@ is "$(heads --sort=min d)" ' Calls Total Self Min Function' 'not that by which l
 is "$(heads --columns=calls,total,self,min,p50,max d)" ' Calls Total Self Min Median Max Fu…' \
 	'nor one that is asked for'
 is "$(heads --diff d d)" ' Self Change Total Change Mark Function' 'so it is with --diff'
+# head_of COMMAND...: the head of its first table on 80 columns.
+head_of() {
+	LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" "$@" --no-pager | grep -B 1 '^===' | head -n 1 | tr -s ' \r' ' '
+}
+is "$(head_of outliers --factor=1 d)" ' Max P99 Max/P99 After start, s Thread Function' 'with outliers'
+is "$(head_of loads d)" ' After start, s Loaded for Calls Library' 'and with loads'
+"$make_trace" one <<END
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 libplain.so
+function 1 0 1 0x100 plain
+thread 100 main
+$(for i in 1 2 3 4 5 6; do echo "entry 1 ${i}000"; echo "exit 1 ${i}100"; done)
+entry 1 7000
+exit 1 7900
+END
+is "$(head_of slow -n 1 plain one)" ' Difference Self Typical Function' 'and where slow tells of differences'
 is "$(COLUMNS=100 xa report d)" "$(xa report d)" 'in a pipe nothing is cut, whatever COLUMNS says'
 is "$(on --columns=80 "$XAUDIT" report --no-pager --format=json d)" "$(xa report --format=json d)" \
 	'nor is JSON, on a terminal'

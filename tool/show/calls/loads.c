@@ -13,6 +13,8 @@
 #include "tool/memory.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/open.h"
+#include "tool/show/term/cut.h"
+#include "tool/show/term/term.h"
 #include "tool/tool.h"
 
 #define UNKNOWN XAUDIT_READ_UNKNOWN
@@ -346,6 +348,12 @@ static void print_work(const struct own *own, uint32_t number, uint32_t *told)
 	*told = number;
 }
 
+/* Would the columns leave no room for names? Then there are none of costs, whose sums stand below, and of threads. */
+static bool is_narrow(void)
+{
+	return term_columns() && term_columns() < 77 + CUT_KEEPS;
+}
+
 static void print_life(const struct own *own, const struct life *life, uint32_t *opening, uint32_t *closing)
 {
 	uint64_t after = after_start(own, life->from);
@@ -356,9 +364,14 @@ static void print_life(const struct own *own, const struct life *life, uint32_t 
 		printf("%5" PRIu64 ".%09u", after / 1000000000, (unsigned)(after % 1000000000));
 	fputs("  ", stdout);
 	view_print_time(life->to != UNKNOWN && life->from != UNKNOWN, life->to - life->from);
-	print_work(own, life->opening, opening);
-	print_work(own, life->closing, closing);
-	printf("  %10" PRIu64 "  %7" PRIu32 "  %s", life->calls, life->tid, own->color->name);
+	if (!is_narrow()) {
+		print_work(own, life->opening, opening);
+		print_work(own, life->closing, closing);
+	}
+	printf("  %10" PRIu64, life->calls);
+	if (!is_narrow())
+		printf("  %7" PRIu32, life->tid);
+	printf("  %s", own->color->name);
 	term_text(stdout, life->object->path);
 	printf("%s\n", own->color->off);
 }
@@ -399,9 +412,13 @@ static void print_table(const struct own *own)
 {
 	uint32_t opening = NONE, closing = NONE;
 
-	printf("%s%15s  %11s  %11s  %11s  %10s  %7s  %s%s\n", own->color->head, "After start, s", "Loaded for",
-		"Opening", "Closing", "Calls", "Thread", "Library", own->color->off);
-	printf("===============  ===========  ===========  ===========  ==========  =======  ====================\n");
+	bool narrow = is_narrow();
+
+	printf("%s%15s  %11s%s  %10s%s  %s%s\n", own->color->head, "After start, s", "Loaded for",
+		narrow ? "" : "      Opening      Closing", "Calls", narrow ? "" : "   Thread", "Library",
+		own->color->off);
+	printf("===============  ===========%s  ==========%s  ====================\n",
+		narrow ? "" : "  ===========  ===========", narrow ? "" : "  =======");
 	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++)
 		if (is_shown(own, &own->life[i]))
 			print_life(own, &own->life[i], &opening, &closing);

@@ -7,7 +7,9 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/show/calls/view.h"
+#include "tool/show/term/cut.h"
 #include "tool/show/term/progress.h"
+#include "tool/show/term/term.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
 
@@ -73,6 +75,12 @@ static uint64_t after_start(const struct own *own, uint64_t time)
 
 /* ---- text ---- */
 
+/* Would the columns leave no room for names? Then there are none of medians and calls. */
+static bool is_narrow(void)
+{
+	return term_columns() && term_columns() < 87 + CUT_KEEPS;
+}
+
 static void print_row(const struct own *own, const struct outlier *outlier)
 {
 	const struct xaudit_read_row *row = outlier->row;
@@ -82,12 +90,16 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 	view_print_time(true, row->max);
 	fputs("  ", stdout);
 	view_print_time(true, outlier->p99);
-	fputs("  ", stdout);
-	view_print_time(true, outlier->median);
+	if (!is_narrow()) {
+		fputs("  ", stdout);
+		view_print_time(true, outlier->median);
+	}
 	if (outlier->p99)
 		snprintf(ratio, sizeof(ratio), "%.0f", (double)row->max / (double)outlier->p99);
-	printf("  %8s  %10" PRIu64 "  %5" PRIu64 ".%09u  %7" PRIu32 "  ", ratio, row->calls, after / 1000000000,
-		(unsigned)(after % 1000000000), row->max_tid);
+	printf("  %8s", ratio);
+	if (!is_narrow())
+		printf("  %10" PRIu64, row->calls);
+	printf("  %5" PRIu64 ".%09u  %7" PRIu32 "  ", after / 1000000000, (unsigned)(after % 1000000000), row->max_tid);
 	view_print_name(row->name, row->library, own->color);
 	putchar('\n');
 }
@@ -96,10 +108,13 @@ static void print_table(const struct own *own)
 {
 	uint32_t most = own->count ? own->count : COUNT;
 
-	printf("%s%11s  %11s  %11s  %8s  %10s  %15s  %7s  %s%s\n", own->color->head, "Max", "P99", "Median", "Max/P99",
-		"Calls", "After start, s", "Thread", "Function", own->color->off);
-	printf("===========  ===========  ===========  ========  ==========  ===============  =======  "
-	       "====================\n");
+	bool narrow = is_narrow();
+
+	printf("%s%11s  %11s%s  %8s%s  %15s  %7s  %s%s\n", own->color->head, "Max", "P99",
+		narrow ? "" : "       Median", "Max/P99", narrow ? "" : "       Calls", "After start, s", "Thread",
+		"Function", own->color->off);
+	printf("===========  ===========%s  ========%s  ===============  =======  ====================\n",
+		narrow ? "" : "  ===========", narrow ? "" : "  ==========");
 	for (uint32_t i = 0; i < own->outliers && i < most && !show_output_broken(); i++)
 		print_row(own, &own->outlier[i]);
 	term_rows(false);

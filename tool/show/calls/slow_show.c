@@ -7,6 +7,8 @@
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/show/calls/slow.h"
+#include "tool/show/term/cut.h"
+#include "tool/show/term/term.h"
 
 #define DIFFERENCES_MOST 10 /* rows of text */
 
@@ -92,6 +94,12 @@ static bool is_more(const struct slow *slow, const struct slow_call *call, const
 	return d->self > 0 && !view_is_less((uint64_t)d->self, more, slow->tree.min);
 }
 
+/* Would the columns leave no room for names? Then there are none of calls. */
+static bool is_narrow(const struct slow *slow)
+{
+	return term_columns() && term_columns() < (slow->cpu ? 78 : 64) + CUT_KEEPS;
+}
+
 static void print_difference_heads(const struct slow *slow)
 {
 	const struct show_colors *color = slow->color;
@@ -99,11 +107,13 @@ static void print_difference_heads(const struct slow *slow)
 	printf("%s%12s", color->head, "Difference");
 	if (slow->cpu)
 		printf("  %12s", "of Waiting");
-	printf("  %11s  %11s  %10s  %10s  %s%s\n============", "Self", "Typical", "Calls", "Typical", "Function",
-		color->off);
+	printf("  %11s  %11s", "Self", "Typical");
+	if (!is_narrow(slow))
+		printf("  %10s  %10s", "Calls", "Typical");
+	printf("  %s%s\n============", "Function", color->off);
 	if (slow->cpu)
 		printf("  ============");
-	printf("  ===========  ===========  ==========  ==========  ====================\n");
+	printf("  ===========  ===========%s  ====================\n", is_narrow(slow) ? "" : "  ==========  ==========");
 }
 
 static void print_differences(const struct slow *slow, const struct slow_call *call)
@@ -130,8 +140,10 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 		view_print_time(true, d[i].here.own.time);
 		fputs("  ", stdout);
 		view_print_time(true, (uint64_t)rounded(d[i].typical_self));
-		printf("  %10" PRIu64 "  ", d[i].here.calls);
-		print_mean(d[i].typical_calls);
+		if (!is_narrow(slow)) {
+			printf("  %10" PRIu64 "  ", d[i].here.calls);
+			print_mean(d[i].typical_calls);
+		}
 		fputs("  ", stdout);
 		view_print_function(xaudit_read_function(slow->trace, d[i].function), slow->color);
 		putchar('\n');
