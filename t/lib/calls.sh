@@ -2,27 +2,16 @@
 #
 # For tests of the commands that answer questions about calls; sourced after t/lib/tap.sh. make_trace writes their
 # traces, in which one tick is 1 ns.
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+. "$top_srcdir/t/lib/written.sh"
 
-head='process p100 flags=1
+head="process p100 flags=1
 pair first 1000 1000 5
 pair last 900000 900000 900005
-object 1 /usr/lib/libfoo.so
-object 2 /opt/bar/libbar.so
-function 1 0 1 0x100 outer
-function 1 0 2 0x200 inner
-function 1 0 3 0x300
-function 2 2 4 0x400 bar
+$libraries
 function 2 2 5 0x500 inner
-'
+"
 # Names that mean something to terminals, quotes, and the languages of graphs.
 hostile=$(printf '"]-->;\\n\033[31m\302\2331m\377#quot;<b>`$$')
-
-# make NAME: the trace of the script on stdin.
-make() {
-	"$make_trace" "$tmp/$1" || bail "make_trace failed for $1"
-}
 
 # asked COMMAND NAME [ARG]...: what the command shows of the trace, and on standard error.
 asked() {

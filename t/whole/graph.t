@@ -93,20 +93,9 @@ is "$(asked graph tree bar --format=json | tr -d '\n')" "$(tr -d '\n' <<'END'
 END
 )" 'JSON has both'
 
-# outer calls itself, by way of inner, too: its total is 105, as the manual of report has it.
 make recursion <<END
 $head
-thread 100 main
-entry 1 1000
-entry 1 1010
-entry 2 1020
-entry 1 1030
-exit 1 1040
-exit 2 1060
-exit 1 1070
-exit 1 1100
-entry 1 1200
-exit 1 1205
+$recursive_calls
 END
 is "$(graph recursion outer --min=0)" "$(cat <<'END'
           -    0.0 %            -           1        / outer [libfoo.so]

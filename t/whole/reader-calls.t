@@ -4,10 +4,9 @@
 # The calls that libxaudit-read gives: calls, total and self of each function add up to what xaudit report says, and to
 # numbers that were computed by hand.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 . "$top_srcdir/t/lib/same_calls.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] && [ -x "$read_calls" ] || bail "no $make_trace or $read_calls: run make check"
+[ -x "$read_calls" ] || bail "no $read_calls: run make check"
 
 # head: the start of traces here; one tick is 1 ns.
 functions='pair first 1000 1000 5
@@ -25,7 +24,7 @@ $functions"
 # same NAME ROWS SUMS: the calls of the trace that the script on stdin makes are ROWS, each "function calls total self",
 # sorted; SUMS are the numbers of the last line. Report says so, too.
 same() {
-	"$make_trace" "$tmp/$1" || bail "make_trace failed for $1"
+	make "$1"
 	is "$("$read_calls" "$tmp/$1" | sed -n 's/{"function":"\(.*\)","library.*,"calls":/\1 /
 		t row
 		b
@@ -38,27 +37,11 @@ same() {
 # lost unfinished counted no_end orphans inherited overwritten signal
 same nested 'inner 2 70 70,outer 1 300 230' '0 0 0 0 0 0 0 0' <<END
 $head
-thread 100 main
-entry 1 1000
-entry 2 1100
-exit 2 1130
-entry 2 1200
-exit 2 1240
-exit 1 1300
+$nested_calls
 END
 same recursion 'inner 1 40 30,outer 4 105 75' '0 0 0 0 0 0 0 0' <<END
 $head
-thread 100 main
-entry 1 1000
-entry 1 1010
-entry 2 1020
-entry 1 1030
-exit 1 1040
-exit 2 1060
-exit 1 1070
-exit 1 1100
-entry 1 1200
-exit 1 1205
+$recursive_calls
 END
 same tail 'bar 1 29 29,inner 1 10 10,outer 1 100 61' '0 0 0 0 0 0 0 0' <<END
 $head
@@ -139,18 +122,7 @@ END
 # One coroutine (stack 7) is begun by one thread and goes on in another; its caller's time goes on meanwhile.
 same moved 'bar 1 50 50,inner 1 90 40,outer 2 100 100' '0 0 0 0 0 0 0 0' <<END
 $second
-head moved=1
-thread 100 main
-ring
-entry 1 1000
-stack 7 1010
-entry 2 1010
-stack 0 1020
-exit 1 1030
-thread 101 second
-ring
-entry 1 1040
-stack 7 1050
+$moved_calls
 entry 4 1050
 exit 4 1100
 exit 2 1100

@@ -3,10 +3,10 @@
 #
 # The events that libxaudit-read gives in the order of time, and the calls that it makes of them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 
-make_trace=$top_builddir/t/lib/make_trace
 read_events=$top_builddir/t/lib/read_events
-[ -x "$make_trace" ] && [ -x "$read_events" ] || bail "no $make_trace or $read_events: run make check"
+[ -x "$read_events" ] || bail "no $read_events: run make check"
 
 functions='pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -31,7 +31,7 @@ same_dump() {
 events() {
 	name=$1 expected=$2
 	shift 2
-	"$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+	make "$name"
 	is "$("$read_events" "$@" "$tmp/$name" 2>&1)" "$expected" "$name: events, and their calls"
 	ok "$name: dump shows the same events" same_dump "$name"
 }
@@ -111,18 +111,7 @@ events stacks "1000 100 thread depth 0
 1070 101 unfinished depth 1 count 1 [outer no end]
 1070 101 unfinished depth 1 stack 7 count 1 [outer no end]" <<END
 $second
-head moved=1
-thread 100 main
-ring
-entry 1 1000
-stack 7 1010
-entry 2 1010
-stack 0 1020
-exit 1 1030
-thread 101 second
-ring
-entry 1 1040
-stack 7 1050
+$moved_calls
 entry 1 1060
 part 9 1
 exit 2 1070

@@ -3,9 +3,7 @@
 #
 # xaudit replay: the tree, line by line, from traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+. "$top_srcdir/t/lib/written.sh"
 
 head='process p100 flags=1
 pair first 1000 1000 5
@@ -21,7 +19,7 @@ function 1 0 4 0x400 leaf
 replay() {
 	name=$1
 	shift
-	"$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+	make "$name"
 	bounded 60 "$XAUDIT" replay "$@" "$tmp/$name" 2>&1 | sed 1d
 }
 

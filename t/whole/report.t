@@ -3,28 +3,21 @@
 #
 # xaudit report: numbers that were computed by hand from traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+. "$top_srcdir/t/lib/written.sh"
 
 # head: the start of all traces here; one tick is 1 ns.
-head='process p100 flags=1
+head="process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
-object 1 /usr/lib/libfoo.so
-object 2 /opt/bar/libbar.so
-function 1 0 1 0x100 outer
-function 1 0 2 0x200 inner
-function 1 0 3 0x300
-function 2 2 4 0x400 bar
+$libraries
 function 2 3 5 0x400 bar
-'
+"
 
 # report NAME [OPTION]...: the report of the trace that the script on stdin makes.
 report() {
 	name=$1
 	shift
-	"$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+	make "$name"
 	bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$name" 2>"$tmp/$name.err"
 }
 
@@ -42,13 +35,7 @@ sums() {
 
 r=$(report nested <<END
 $head
-thread 100 main
-entry 1 1000
-entry 2 1100
-exit 2 1130
-entry 2 1200
-exit 2 1240
-exit 1 1300
+$nested_calls
 END
 )
 is "$(row "$r" outer)" '1 300 230 300 300 300 300 300' \
@@ -58,17 +45,7 @@ is "$(sums "$r")" '0 0' 'nothing is lost or unfinished'
 
 r=$(report recursion <<END
 $head
-thread 100 main
-entry 1 1000
-entry 1 1010
-entry 2 1020
-entry 1 1030
-exit 1 1040
-exit 2 1060
-exit 1 1070
-exit 1 1100
-entry 1 1200
-exit 1 1205
+$recursive_calls
 END
 )
 is "$(row "$r" outer)" '4 105 75 5 10 100 100 100' 'recursion counts total once, through another function too'

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests of traces that make_trace writes; sourced after t/lib/tap.sh.
+make_trace=$top_builddir/t/lib/make_trace
+[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+
+# Two libraries and their functions, for the start of a trace.
+libraries='object 1 /usr/lib/libfoo.so
+object 2 /opt/bar/libbar.so
+function 1 0 1 0x100 outer
+function 1 0 2 0x200 inner
+function 1 0 3 0x300
+function 2 2 4 0x400 bar'
+
+# nested_calls: events of calls: outer is 300, of which inner 30 and 40.
+nested_calls='thread 100 main
+entry 1 1000
+entry 2 1100
+exit 2 1130
+entry 2 1200
+exit 2 1240
+exit 1 1300'
+
+# recursive_calls: outer calls itself, by way of inner, too: its total is 105, as the manual of report has it.
+recursive_calls='thread 100 main
+entry 1 1000
+entry 1 1010
+entry 2 1020
+entry 1 1030
+exit 1 1040
+exit 2 1060
+exit 1 1070
+exit 1 1100
+entry 1 1200
+exit 1 1205'
+
+# moved_calls: the start of events, with two threads: inner begins in the first one on stack 7, a coroutine's, which the
+# second one is on from 1050, in outer, which began at 1040.
+moved_calls='head moved=1
+thread 100 main
+ring
+entry 1 1000
+stack 7 1010
+entry 2 1010
+stack 0 1020
+exit 1 1030
+thread 101 second
+ring
+entry 1 1040
+stack 7 1050'
+
+# make NAME: the trace of the script on stdin.
+make() {
+	"$make_trace" "$tmp/$1" || bail "make_trace failed for $1"
+}
