@@ -113,7 +113,8 @@ static void print_difference_heads(const struct slow *slow)
 	printf("  %s%s\n============", "Function", color->off);
 	if (slow->cpu)
 		printf("  ============");
-	printf("  ===========  ===========%s  ====================\n", is_narrow(slow) ? "" : "  ==========  ==========");
+	printf("  ===========  ===========%s  ====================\n",
+		is_narrow(slow) ? "" : "  ==========  ==========");
 }
 
 static void print_differences(const struct slow *slow, const struct slow_call *call)
