@@ -16,7 +16,8 @@ tool_read_libread_la_SOURCES = tool/read/api/amounts.c tool/read/api/api.h tool/
 	tool/read/process.h tool/read/record.c tool/read/record.h tool/read/stacks.c tool/read/stacks.h \
 	tool/read/state.c tool/read/state.h tool/read/stream.c tool/read/stream.h tool/read/words.c
 tool_read_libread_la_SOURCES += tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_read.c
-tool_read_libread_la_SOURCES += tool/read/path.c tool/read/path.h tool/read/turns.c tool/read/turns.h
+tool_read_libread_la_SOURCES += tool/read/cuts.c tool/read/cuts.h tool/read/path.c tool/read/path.h \
+	tool/read/turns.c tool/read/turns.h
 tool_read_libread_la_SOURCES += tool/read/sched/sched_cursor.c tool/read/sched/index.h tool/read/sched/sched.c \
 	tool/read/sched/sched.h tool/read/api/cpu.c
 xaudit_LDADD += tool/read/libread.la

@@ -235,16 +235,7 @@ static void end_untimed(struct xaudit_read_calls *c, struct read_call *frame, en
 static __attribute__((noinline)) void end_for_want(
 	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
 {
-	uint32_t low = 0, high = c->cuts;
-
-	while (low < high) { /* the first cut after its start */
-		uint32_t middle = low + (high - low) / 2;
-		if (c->cut[middle] <= frame->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->cuts || c->cut[low] > now) {
+	if (!read_cuts_between(&c->cuts, frame->start, now)) {
 		end_timed(c, frame, how, now);
 		return;
 	}

@@ -14,6 +14,7 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/counts.h"
+#include "tool/read/cuts.h"
 #include "tool/read/turns.h"
 
 /* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
@@ -77,8 +78,7 @@ struct xaudit_read_calls {
 	/* The process at hand. */
 	uint32_t first_process, next_process, last_process;
 	struct xaudit_read_process *process; /* NULL: none */
-	uint64_t *cut; /* ticks, rising: when recording of functions ended */
-	uint32_t cuts;
+	struct read_cuts cuts;
 	uint64_t lost_told;
 	struct read_stacks stacks;
 	struct read_stack_calls **dropped; /* those whose calls are given up */

@@ -121,34 +121,6 @@ static bool next_counter(struct xaudit_read_calls *c)
 
 /* ---- processes ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static bool find_cuts(struct xaudit_read_calls *c)
-{
-	const struct read_process *process = c->process->read;
-
-	c->cuts = 0;
-	c->cut = read_memory_zeroed(c->damage, process->changes, sizeof(*c->cut));
-	if (!c->cut)
-		return false;
-	for (uint32_t i = 0; i < process->changes; i++) {
-		switch (process->change[i].what) {
-		case TRACE_CHANGE_DISABLED:
-		case TRACE_CHANGE_STOPPED:
-		case TRACE_CHANGE_MODE:
-		case TRACE_CHANGE_THROTTLED:
-			c->cut[c->cuts++] = process->change[i].clock;
-		}
-	}
-	qsort(c->cut, c->cuts, sizeof(*c->cut), by_value);
-	return true;
-}
-
 /* Returns false if there is none left. */
 static bool begin_process(struct xaudit_read_calls *c)
 {
@@ -161,7 +133,7 @@ static bool begin_process(struct xaudit_read_calls *c)
 	c->next_record = c->open = c->closed = c->next_counts = 0;
 	c->by_turns = read_turns_needed(process);
 	c->records = read_memory_zeroed(c->damage, c->by_turns ? process->threads : 1, sizeof(*c->records));
-	if (!find_cuts(c) || !c->records)
+	if (!read_cuts_find(&c->cuts, process) || !c->records)
 		return true;
 	for (unsigned i = 0; c->by_turns && i < process->threads; i++)
 		c->open += open_record(c, &c->records[c->open], i);
@@ -183,9 +155,8 @@ static void leave_process(struct xaudit_read_calls *c)
 		c->page[c->pages - 1] = NULL;
 	}
 	free(c->records);
-	free(c->cut);
+	read_cuts_free(&c->cuts);
 	c->records = NULL;
-	c->cut = NULL;
 	if (c->process)
 		read_api_leave(c->process);
 	c->process = NULL;

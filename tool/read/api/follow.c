@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tool/read/api/follow.h"
+#include "tool/read/cuts.h"
 #include "tool/read/memory.h"
 
 #define FIRST_NS 1000000000u /* for the first look */
@@ -78,15 +79,9 @@ static void find_files(struct xaudit_read_follow *f)
 static void see_changes(struct xaudit_read_follow *f)
 {
 	read_process_load(f->read);
-	for (; f->changes < f->read->changes; f->changes++) {
-		switch (f->read->change[f->changes].what) {
-		case TRACE_CHANGE_DISABLED:
-		case TRACE_CHANGE_STOPPED:
-		case TRACE_CHANGE_MODE:
-		case TRACE_CHANGE_THROTTLED:
+	for (; f->changes < f->read->changes; f->changes++)
+		if (read_cuts_by(&f->read->change[f->changes]))
 			read_follow_forget(f);
-		}
-	}
 }
 
 /* Events that its newest chunk knows of, and the process's head does not: version 1. */

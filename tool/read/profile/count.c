@@ -131,32 +131,6 @@ static void count_all_counters(struct read_count *c)
 
 /* ---- changes ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void find_cuts(struct read_count *c)
-{
-	const struct read_process *process = c->process;
-
-	c->cuts = 0;
-	c->cut = read_memory_zeroed(c->damage, process->changes + 1, sizeof(*c->cut));
-	for (uint32_t i = 0; c->cut && i < process->changes; i++) {
-		switch (process->change[i].what) {
-		case TRACE_CHANGE_DISABLED:
-		case TRACE_CHANGE_STOPPED:
-		case TRACE_CHANGE_MODE:
-		case TRACE_CHANGE_THROTTLED:
-			c->cut[c->cuts++] = process->change[i].clock;
-		}
-	}
-	if (c->cuts)
-		qsort(c->cut, c->cuts, sizeof(*c->cut), by_value);
-}
-
 /* Marks the rows of functions that are only counted since some moment. */
 static void mark_throttled(struct read_count *c)
 {
@@ -209,7 +183,7 @@ void read_count_begin(struct read_count *c, struct read_process *process, uint32
 	c->filtered = setup->tid || setup->from || setup->to;
 	c->from = setup->from ? ticks_of(&process->clock, start + setup->from) : 0;
 	c->to = setup->to ? ticks_of(&process->clock, start + setup->to) : UINT64_MAX;
-	find_cuts(c);
+	read_cuts_find(&c->cuts, process);
 }
 
 void read_count_end(struct read_count *c)
@@ -221,8 +195,7 @@ void read_count_end(struct read_count *c)
 			free(c->page[c->pages - 1]);
 		c->page[c->pages - 1] = no_page;
 	}
-	free(c->cut);
-	c->cut = NULL;
+	read_cuts_free(&c->cuts);
 	c->process = NULL;
 }
 

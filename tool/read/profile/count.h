@@ -41,6 +41,7 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/read/calls.h"
+#include "tool/read/cuts.h"
 #include "tool/read/profile/customs.h"
 #include "tool/read/profile/rows.h"
 #include "tool/read/turns.h"
@@ -101,8 +102,7 @@ struct read_count {
 	/* function id -> row: page[id >> READ_COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
 	uint32_t **page, *no_page;
 
-	uint64_t *cut; /* ticks, rising: when recording of functions ended */
-	uint32_t cuts;
+	struct read_cuts cuts;
 
 	struct read_stacks stacks; /* of the process */
 

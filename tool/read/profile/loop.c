@@ -214,16 +214,7 @@ static void end_untimed(struct read_count *c, struct read_call *call)
 /* Ends a call that has no end of its own: its time is known unless recording ended in it. */
 static __attribute__((noinline)) void end_for_want(struct read_count *c, struct read_call *call, uint64_t now)
 {
-	uint32_t low = 0, high = c->cuts;
-
-	while (low < high) { /* the first cut after its start */
-		uint32_t middle = low + (high - low) / 2;
-		if (c->cut[middle] <= call->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->cuts || c->cut[low] > now) {
+	if (!read_cuts_between(&c->cuts, call->start, now)) {
 		end_timed(c, call, now, c->sched != NULL);
 		return;
 	}
