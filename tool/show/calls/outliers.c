@@ -171,12 +171,6 @@ static const struct options_syntax syntax = {
 		"`xaudit slow FUNCTION` tells what made such a call slow.\n",
 };
 
-static void show_progress(void *user, uint64_t done, uint64_t all)
-{
-	(void)user;
-	progress(done, all);
-}
-
 static void count(struct own *own)
 {
 	struct xaudit_read_profile_options options = {
@@ -185,7 +179,7 @@ static void count(struct own *own)
 		.from = own->options.from,
 		.to = own->options.to,
 		.jobs = XAUDIT_READ_ALL_CPUS,
-		.progress = show_progress,
+		.progress = progress_told,
 	};
 	struct xaudit_read_error error;
 

@@ -12,12 +12,6 @@
 #include "tool/show/term/progress.h"
 #include "tool/tool.h"
 
-static void show_progress(void *user, uint64_t done, uint64_t all)
-{
-	(void)user;
-	progress(done, all);
-}
-
 struct xaudit_read_profile *report_count(struct report *report, int by)
 {
 	struct xaudit_read_profile_options options = {
@@ -28,7 +22,7 @@ struct xaudit_read_profile *report_count(struct report *report, int by)
 		.from = report->from,
 		.to = report->to,
 		.jobs = report->jobs ? report->jobs : XAUDIT_READ_ALL_CPUS,
-		.progress = show_progress,
+		.progress = progress_told,
 	};
 	struct xaudit_read_profile *profile =
 		memory_need(xaudit_read_profile(report->trace, report->traces, &options, NULL));

@@ -65,6 +65,12 @@ void progress(uint64_t done, uint64_t all)
 	bar.shown = true;
 }
 
+void progress_told(void *user, uint64_t done, uint64_t all)
+{
+	(void)user;
+	progress(done, all);
+}
+
 void progress_end(void)
 {
 	if (bar.shown && !pager_runs())

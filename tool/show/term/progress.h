@@ -12,6 +12,9 @@
 /* So much of the work is done. The first call begins it. Costs a reading of the clock. */
 void progress(uint64_t done, uint64_t all);
 
+/* The same, to be told by a library. user: not used. */
+void progress_told(void *user, uint64_t done, uint64_t all);
+
 /* Erases the bar. The next work begins anew. */
 void progress_end(void);
 
