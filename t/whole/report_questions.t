@@ -428,4 +428,10 @@ sums='{lost, unfinished, counted, no_end, orphans, overwritten_chunks, crash_sig
 for question in '--callers=*' '--callees=*' '--hist=*' --by-event=request; do
 	is "$(ask random "$question" | jq -c "$sums")" "$(jq -c "$sums" all.json)" "$question tells what it leaves out"
 done
+for asked in --sort=cpu --columns=calls,self-cpu; do
+	is "$(said $asked "$tmp/calls")" \
+		'xaudit report: times on processors are not in this trace; `xaudit record --sched` records them
+status 1' \
+		"$asked: what the trace does not have is told"
+done
 done_testing

@@ -138,6 +138,21 @@ static bool open_all(struct report *report)
 	return true;
 }
 
+static bool is_of_processors(unsigned column)
+{
+	return column == COLUMN_CPU || column == COLUMN_CPU_SELF;
+}
+
+/* Is a column asked for that only traces with context switches have? */
+static bool asks_for_processors(const struct report *report)
+{
+	bool asks = is_of_processors((unsigned)report->sort);
+
+	for (unsigned i = 0; report->columns.chosen && i < report->columns.count; i++)
+		asks |= is_of_processors(report->columns.column[i]);
+	return asks;
+}
+
 /* Returns the exit status. */
 static int close_all(struct report *report, int status)
 {
@@ -167,6 +182,10 @@ int report_main(int argc, char **argv)
 	report.color = show_colors(&report.options);
 	if (!open_all(&report))
 		return close_all(&report, TOOL_FAILED);
+	if (!report.sched && asks_for_processors(&report)) {
+		tool_error("report", "times on processors are not in this trace; `xaudit record --sched` records them");
+		return close_all(&report, TOOL_FAILED);
+	}
 	status = answer(&report);
 	for (uint32_t i = 0; i < report.traces && !report.options.json; i++)
 		show_say_coarse_trace(report.trace[i], "");
