@@ -53,8 +53,8 @@ layers='identity text output arena maps surroundings clock dispatch broker epoch
 	objects handlers events custom snapshot control start'
 
 # Such an order for tool/read/.
-reader_layers='memory error clock path file decode calls stacks family process meta names words base load record folder
-	state chunks counts stream events merge sched sched_cursor'
+reader_layers='memory error clock path file decode calls stacks family process cuts meta names words base load record
+	folder state chunks counts stream events merge sched sched_cursor turns'
 
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"
