@@ -31,7 +31,7 @@
 #include "format/trace.h"
 #include "tool/read/chunks.h"
 
-#define READ_STREAM_BLOCK (256u << 10) /* bytes: stays in the level 2 cache */
+#define READ_STREAM_BLOCK (128u << 10) /* bytes: stays in the level 2 cache, beside rows and histograms */
 
 enum read_stream_step { READ_STREAM_END, READ_STREAM_CHUNK, READ_STREAM_WORDS, READ_STREAM_FINISH };
 
