@@ -277,6 +277,8 @@ static void change_field(struct file *file)
 		if (memcmp(file->data + at, &field[which].magic, 4))
 			continue;
 		size_t size = field[which].size > 8 ? 8 : field[which].size;
+		if (at + field[which].at + size > file->size)
+			continue; /* what looks like a head may stand at the end of a short file */
 		if (!fuzz_number(3)) {
 			memcpy(&value, file->data + at + field[which].at, size);
 			value += fuzz_number(33) - 16;
