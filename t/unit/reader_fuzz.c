@@ -423,7 +423,7 @@ static void damage(const char *name, uint64_t round)
 
 /* ---- rounds ---- */
 
-static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "sched", "threads",
+static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "old", "ring", "sched", "threads",
 	"calls.pack", "counts.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))

@@ -204,6 +204,9 @@ READ_INLINE void end_timed(
 	if (likely(!call->left_out)) {
 		uint64_t ns = public->end - public->start;
 		public->self = add(&c->unit, &slot->self, &slot->self_ns, time - frame->child);
+		/* Pairs of clocks that can't be true may say that it began before the clock did: that is told as 0. */
+		if (unlikely(public->self > ns + 1))
+			public->self = ns;
 		public->children = ns > public->self ? ns - public->self : 0;
 		if (call->around)
 			call->around->inner += time;
