@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For tests of what the reader does when memory runs out: an allocator that fails when it is told to, which serves
- * libc's own allocations, too; and traces that have something of everything. Include it in the one file that holds
- * main(), after _GNU_SOURCE. One thread.
+ * libc's own allocations, too; checks that let each allocation fail; and traces that have something of everything.
+ * Include it in the one file that holds main(), after _GNU_SOURCE. One thread.
  */
 #ifndef XAUDIT_T_LIB_NO_MEMORY_H
 #define XAUDIT_T_LIB_NO_MEMORY_H
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "t/lib/descriptors.h"
 #include "t/lib/sanitizers.h"
 #include "t/lib/tap.h"
 
@@ -68,19 +69,51 @@ void free(void *memory)
 }
 #endif
 
-/* ---- traces ---- */
+/* ---- each allocation fails ---- */
 
-/* Makes a trace by make_trace. */
-static void make(const char *folder, const char *script)
+enum outcome { WHOLE, NO_MEMORY, WRONG };
+
+/*
+ * Lets each allocation of read(of) fail once, alone or with all that follow. WHOLE: what was read is the same as where
+ * none fails. Returns how often something was wrong; adds to *told how often it was NO_MEMORY.
+ */
+static int fail_each(enum outcome (*read)(const void *of), const void *of, bool on, unsigned long *told)
 {
-	char command[256];
-	FILE *to;
+	int wrong = 0, files = descriptors();
 
-	snprintf(command, sizeof(command), "t/lib/make_trace %s", folder);
-	to = popen(command, "w");
-	if (!to || fputs(script, to) < 0 || pclose(to))
-		bail("make_trace fails");
+	fail_on = on;
+	for (unsigned long n = 1;; n++) {
+		long before = live;
+		fail_at = n;
+		allocations = 0;
+		failed = false;
+		enum outcome outcome = read(of);
+		fail_at = 0;
+		*told += outcome == NO_MEMORY;
+		bool right = outcome == NO_MEMORY ? failed : outcome == WHOLE;
+		if (!right || live != before) {
+			wrong++;
+			diag("allocation %lu%s: outcome %d, %ld blocks not freed", n, on ? " and on" : "", outcome,
+				live - before);
+		}
+		if (!failed)
+			break;
+	}
+	return wrong + descriptors() - files;
 }
+
+/* Three checks. */
+static void check_no_memory(enum outcome (*read)(const void *of), const void *of, const char *what)
+{
+	unsigned long alone = 0, on = 0;
+
+	is_int(fail_each(read, of, false, &alone), 0, "%s: each allocation fails alone, and nothing is wrong", what);
+	is_int(fail_each(read, of, true, &on), 0, "%s: with all that follow, and nothing is wrong", what);
+	diag("%s: there was no memory %lu and %lu times", what, alone, on);
+	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+}
+
+/* ---- traces, for make_trace ---- */
 
 /* Of version 2: processes with a common file, what they share, counters, stacks, many chunks, custom events. */
 static const char family[] =

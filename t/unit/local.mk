@@ -109,13 +109,13 @@ t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/
 	tool/ctl/process.c tool/ctl/stop.c tool/memory.c
 t_unit_position_t_LDADD =
 
-t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h t/lib/no_memory.h
+t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_unit_read_memory_t_LDADD = tool/read/libread.la
 
-t_unit_read_follow_t_SOURCES = t/unit/read_follow.c
+t_unit_read_follow_t_SOURCES = t/unit/read_follow.c t/lib/written.h
 t_unit_read_follow_t_LDADD = tool/read/libread.la
 
-t_unit_read_public_t_SOURCES = t/unit/read_public.c t/lib/descriptors.h t/lib/no_memory.h
+t_unit_read_public_t_SOURCES = t/unit/read_public.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_unit_read_public_t_LDADD = tool/read/libread.la
 
 t_unit_reader_copies_t_SOURCES = t/unit/reader_copies.c
@@ -186,10 +186,10 @@ t_unit_step_t_LDADD = t/lib/libcore.la
 t_unit_stub_t_SOURCES = t/unit/stub.c
 t_unit_stub_t_LDADD = t/lib/libcore.la
 
-t_unit_record_sched_t_SOURCES = t/unit/record_sched.c tool/record/sched.h tool/record/sched_file.c
+t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched.h tool/record/sched_file.c
 t_unit_record_sched_t_LDADD = tool/read/libread.la
 
-t_unit_sched_read_t_SOURCES = t/unit/sched_read.c
+t_unit_sched_read_t_SOURCES = t/unit/sched_read.c t/lib/sched_folder.h
 t_unit_sched_read_t_LDADD = tool/read/libread.la
 
 t_unit_text_t_SOURCES = t/unit/text.c

@@ -15,6 +15,7 @@
 
 #include "format/trace.h"
 #include "t/lib/tap.h"
+#include "t/lib/written.h"
 #include "tool/read/api/xaudit-read.h"
 
 #define CHUNK 65536u
@@ -36,17 +37,6 @@ static const char script[] =
 static uint64_t *word;	  /* of the chunk: the next one */
 static uint64_t *counter; /* of function 1 */
 static struct trace_head *head;
-
-static void make(const char *dir)
-{
-	char command[128];
-	FILE *to;
-
-	snprintf(command, sizeof(command), "t/lib/make_trace %s", dir);
-	to = popen(command, "w");
-	if (!to || fputs(script, to) < 0 || pclose(to))
-		bail("make_trace fails");
-}
 
 /* Finds the places to write to. */
 static void map(const char *dir)
@@ -153,21 +143,18 @@ static void follow_it(struct xaudit_read_trace *trace)
 
 int main(void)
 {
-	char dir[] = "/tmp/xaudit-read-follow-XXXXXX", command[64];
+	char dir[] = "/tmp/xaudit-read-follow-XXXXXX";
 	struct xaudit_read_error error;
 	struct xaudit_read_trace *trace;
 
-	if (!mkdtemp(dir))
-		bail("no temporary folder");
-	make(dir);
+	make_folder(dir);
+	make_trace(dir, script);
 	map(dir);
 	trace = xaudit_read_open(dir, NULL, &error);
 	if (!trace)
 		bail("%s", error.text);
 	follow_it(trace);
 	xaudit_read_close(trace);
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	if (system(command))
-		diag("%s is left", dir);
+	remove_folder(dir);
 	return done_testing();
 }

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "t/lib/descriptors.h"
 #include "t/lib/no_memory.h"
 #include "t/lib/tap.h"
+#include "t/lib/written.h"
 #include "tool/read/counts.h"
 #include "tool/read/folder.h"
 #include "tool/read/merge.h"
@@ -194,8 +194,6 @@ static void read_sched_of(struct read_folder *folder, struct sums *sums)
 	read_sched_close(sched);
 }
 
-enum outcome { WHOLE, NO_MEMORY, WRONG };
-
 /* Reads all of a trace, or of a process of it. */
 static enum outcome read_all(const char *path, bool process, struct sums *sums)
 {
@@ -225,51 +223,35 @@ static enum outcome read_all(const char *path, bool process, struct sums *sums)
 
 /* ---- the test ---- */
 
-/* Lets each allocation fail once, alone or with all that follow. Returns how often something was wrong. */
-static int fail_each(const char *path, bool process, bool on, const struct sums *whole, unsigned long *times)
-{
-	int wrong = 0, files = descriptors();
+/* Reading a trace, or a process of it, once more, which must come to the same. */
+struct again {
+	const char *path;
+	bool process;
+	struct sums whole;
+};
 
-	fail_on = on;
-	for (unsigned long n = 1;; n++) {
-		long before = live;
-		struct sums sums;
-		fail_at = n;
-		allocations = 0;
-		failed = false;
-		enum outcome outcome = read_all(path, process, &sums);
-		fail_at = 0;
-		*times += outcome == NO_MEMORY;
-		bool right = outcome == NO_MEMORY ? failed : outcome == WHOLE && !memcmp(&sums, whole, sizeof(sums));
-		if (!right || live != before) {
-			wrong++;
-			diag("allocation %lu%s: outcome %d, %ld blocks not freed", n, on ? " and on" : "", outcome,
-				live - before);
-		}
-		if (!failed)
-			break;
-	}
-	return wrong + descriptors() - files;
+static enum outcome read_again(const void *of)
+{
+	const struct again *again = of;
+	struct sums sums;
+	enum outcome outcome = read_all(again->path, again->process, &sums);
+
+	return outcome == WHOLE && memcmp(&sums, &again->whole, sizeof(sums)) ? WRONG : outcome;
 }
 
 static void check(const char *path, bool process, const struct sums *expected, const char *what)
 {
-	struct sums whole;
-	unsigned long alone = 0, on = 0;
+	struct again again = { .path = path, .process = process };
+	const struct sums *whole = &again.whole;
 
-	is_int(read_all(path, process, &whole), WHOLE, "%s is read", what);
-	is_int((long)whole.processes, (long)expected->processes, "%s: processes", what);
-	is_int((long)whole.events, (long)expected->events, "%s: events", what);
-	is_int((long)whole.ended, (long)expected->ended, "%s: calls that ended", what);
-	is_int((long)whole.custom, (long)expected->custom, "%s: custom events", what);
-	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
-	is_int((long)whole.on, (long)expected->on, "%s: time on processors", what);
-	is_int(fail_each(path, process, false, &whole, &alone), 0,
-		"%s: each allocation fails alone, and nothing is wrong", what);
-	is_int(fail_each(path, process, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong",
-		what);
-	diag("%s: there was no memory %lu and %lu times", what, alone, on);
-	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+	is_int(read_all(path, process, &again.whole), WHOLE, "%s is read", what);
+	is_int((long)whole->processes, (long)expected->processes, "%s: processes", what);
+	is_int((long)whole->events, (long)expected->events, "%s: events", what);
+	is_int((long)whole->ended, (long)expected->ended, "%s: calls that ended", what);
+	is_int((long)whole->custom, (long)expected->custom, "%s: custom events", what);
+	is_int((long)whole->counted, (long)expected->counted, "%s: counted calls", what);
+	is_int((long)whole->on, (long)expected->on, "%s: time on processors", what);
+	check_no_memory(read_again, &again, what);
 }
 
 /* Many threads of process 100 that were on a processor for 50 ns, by turns; and stretches that are not known. */
@@ -310,14 +292,13 @@ static void make_sched(const char *folder)
 
 int main(void)
 {
-	char dir[] = "/tmp/xaudit-read-memory-XXXXXX", path[64], command[64];
+	char dir[] = "/tmp/xaudit-read-memory-XXXXXX", path[64];
 
 	if (WITH_ASAN || WITH_TSAN)
 		skip_all("sanitizers have an allocator of their own");
-	if (!mkdtemp(dir))
-		bail("no temporary folder");
+	make_folder(dir);
 	snprintf(path, sizeof(path), "%s/family", dir);
-	make(path, family);
+	make_trace(path, family);
 	make_sched(path);
 	check(path, false, &(struct sums){ .processes = 3, .events = 12221, .ended = 6103, .custom = 2, .counted = 11,
 			.on = THREADS * 10 * 50 },
@@ -325,11 +306,9 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/family/p102", dir);
 	check(path, true, &(struct sums){ .processes = 1, .events = 12, .ended = 3 }, "a process by its name");
 	snprintf(path, sizeof(path), "%s/first", dir);
-	make(path, first);
+	make_trace(path, first);
 	check(path, false, &(struct sums){ .processes = 1, .events = 20007, .ended = 10002, .counted = 9 },
 		"version 1");
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	if (system(command))
-		diag("%s is left", dir);
+	remove_folder(dir);
 	return done_testing();
 }

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "t/lib/descriptors.h"
 #include "t/lib/no_memory.h"
 #include "t/lib/tap.h"
+#include "t/lib/written.h"
 #include "tool/read/api/xaudit-read.h"
 
 struct sums {
@@ -105,8 +105,6 @@ static void read_follow(struct xaudit_read_process *process, struct sums *sums)
 	xaudit_read_follow_close(follow);
 }
 
-enum outcome { WHOLE, NO_MEMORY, WRONG };
-
 /* Reads all of a trace, and closes only that. */
 static enum outcome read_all(const char *path, struct sums *sums)
 {
@@ -136,52 +134,36 @@ static enum outcome read_all(const char *path, struct sums *sums)
 	return error.why == XAUDIT_READ_OK ? WHOLE : error.why == XAUDIT_READ_NO_MEMORY ? NO_MEMORY : WRONG;
 }
 
-/* Lets each allocation fail once, alone or with all that follow. Returns how often something was wrong. */
-static int fail_each(const char *path, bool on, const struct sums *whole, unsigned long *times)
-{
-	int wrong = 0, files = descriptors();
+/* Reading a trace once more, which must come to the same. */
+struct again {
+	const char *path;
+	struct sums whole;
+};
 
-	fail_on = on;
-	for (unsigned long n = 1;; n++) {
-		long before = live;
-		struct sums sums;
-		fail_at = n;
-		allocations = 0;
-		failed = false;
-		enum outcome outcome = read_all(path, &sums);
-		fail_at = 0;
-		*times += outcome == NO_MEMORY;
-		bool right = outcome == NO_MEMORY ? failed : outcome == WHOLE && !memcmp(&sums, whole, sizeof(sums));
-		if (!right || live != before) {
-			wrong++;
-			diag("allocation %lu%s: outcome %d, %ld blocks not freed", n, on ? " and on" : "", outcome,
-				live - before);
-		}
-		if (!failed)
-			break;
-	}
-	return wrong + descriptors() - files;
+static enum outcome read_again(const void *of)
+{
+	const struct again *again = of;
+	struct sums sums;
+	enum outcome outcome = read_all(again->path, &sums);
+
+	return outcome == WHOLE && memcmp(&sums, &again->whole, sizeof(sums)) ? WRONG : outcome;
 }
 
 static void check(const char *path, const struct sums *expected, const char *what)
 {
-	struct sums whole;
-	unsigned long alone = 0, on = 0;
+	struct again again = { .path = path };
+	const struct sums *whole = &again.whole;
 
-	is_int(read_all(path, &whole), WHOLE, "%s is read", what);
-	is_int((long)whole.processes, (long)expected->processes, "%s: processes", what);
-	is_int((long)whole.calls, (long)expected->calls, "%s: calls", what);
-	is_int((long)whole.customs, (long)expected->customs, "%s: custom events", what);
-	is_int((long)whole.counted, (long)expected->counted, "%s: counted calls", what);
-	is_int((long)whole.loads, (long)expected->loads, "%s: loads", what);
-	is_int((long)whole.facts, (long)expected->facts, "%s: sites, and processes with chosen functions", what);
-	is_int((long)whole.words, (long)expected->words, "%s: events, custom events, counted calls", what);
-	is_int((long)whole.rows, (long)expected->rows, "%s: followed, only thread records are seen", what);
-	is_int(fail_each(path, false, &whole, &alone), 0, "%s: each allocation fails alone, and nothing is wrong",
-		what);
-	is_int(fail_each(path, true, &whole, &on), 0, "%s: with all that follow, and nothing is wrong", what);
-	diag("%s: there was no memory %lu and %lu times", what, alone, on);
-	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+	is_int(read_all(path, &again.whole), WHOLE, "%s is read", what);
+	is_int((long)whole->processes, (long)expected->processes, "%s: processes", what);
+	is_int((long)whole->calls, (long)expected->calls, "%s: calls", what);
+	is_int((long)whole->customs, (long)expected->customs, "%s: custom events", what);
+	is_int((long)whole->counted, (long)expected->counted, "%s: counted calls", what);
+	is_int((long)whole->loads, (long)expected->loads, "%s: loads", what);
+	is_int((long)whole->facts, (long)expected->facts, "%s: sites, and processes with chosen functions", what);
+	is_int((long)whole->words, (long)expected->words, "%s: events, custom events, counted calls", what);
+	is_int((long)whole->rows, (long)expected->rows, "%s: followed, only thread records are seen", what);
+	check_no_memory(read_again, &again, what);
 }
 
 /* ---- several at once, and wrong arguments ---- */
@@ -369,12 +351,11 @@ static void in_threads(const char *path)
 
 int main(void)
 {
-	char dir[] = "/tmp/xaudit-read-public-XXXXXX", path[64], command[64];
+	char dir[] = "/tmp/xaudit-read-public-XXXXXX", path[64];
 
-	if (!mkdtemp(dir))
-		bail("no temporary folder");
+	make_folder(dir);
 	snprintf(path, sizeof(path), "%s/family", dir);
-	make(path, family);
+	make_trace(path, family);
 	together(path);
 	options(path);
 	flat(path);
@@ -389,14 +370,12 @@ int main(void)
 				.facts = 12 + 15 + 12 + 3, .words = 213 + 12000 + 6, .rows = 3 },
 			"a family");
 		snprintf(path, sizeof(path), "%s/first", dir);
-		make(path, first);
+		make_trace(path, first);
 		check(path,
 			&(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1, .facts = 1,
 				.words = 20004 + 9, .rows = 2 },
 			"version 1");
 	}
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	if (system(command))
-		diag("%s is left", dir);
+	remove_folder(dir);
 	return done_testing();
 }

@@ -11,32 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/read/folder.h"
-#include "tool/read/process.h"
-#include "tool/read/sched/sched.h"
+#include "t/lib/sched_folder.h"
 #include "t/lib/tap.h"
 
-#define PID   10
 #define TID   11
 #define START 1000
 #define TURN  10 /* ticks: half of them on a processor */
 
-static char dir[] = "/tmp/xaudit-record-sched-XXXXXX";
-static int at, file;
-static struct read_folder folder;
-static struct read_process process;
+static int file; /* DIR/sched */
 
 static void begin(enum sched_holds holds)
 {
-	const struct sched_head head = {
-		.magic = SCHED_MAGIC,
-		.version = SCHED_VERSION,
-		.head_size = sizeof(head),
-		.record_size = sizeof(struct sched_record),
-		.holds = holds,
-		.clock = TRACE_CLOCK_TSC,
-		.start = START,
-	};
+	const struct sched_head head = head_of(holds, TRACE_CLOCK_TSC, START);
 
 	unlinkat(at, SCHED_NAME, 0);
 	file = openat(at, SCHED_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -74,14 +60,9 @@ static long size_now(void)
 }
 
 /* Ticks on a processor between two turns; -1: not known. */
-static long on_between(const struct read_sched *sched, uint64_t from, uint64_t to)
+static long on_turns(const struct read_sched *sched, uint64_t from, uint64_t to)
 {
-	struct read_sched_cursor cursor;
-	uint64_t begins = START + from * TURN;
-
-	read_sched_begin(&cursor, sched, &process, TID);
-	uint64_t before = read_sched_on(&cursor, begins), after = read_sched_on(&cursor, START + to * TURN);
-	return read_sched_unknown(&cursor) > begins ? -1 : (long)(after - before);
+	return on_between(sched, TID, START + from * TURN, START + to * TURN);
 }
 
 static void known_again(void)
@@ -106,10 +87,10 @@ static void known_again(void)
 	put_turns(10010, 10020);
 	put_turns(10020, 10030);
 	struct read_sched *sched = read_sched_open(&folder);
-	is_int(on_between(sched, 0, 20), 20 * TURN / 2, "up to there all is known");
-	is_int(on_between(sched, 15, 30), -1, "behind that nothing is");
-	is_int(on_between(sched, 9990, 9999), -1, "nor of what was dropped");
-	is_int(on_between(sched, 10000, 10030), 30 * TURN / 2, "as soon as there is room again, all is known again");
+	is_int(on_turns(sched, 0, 20), 20 * TURN / 2, "up to there all is known");
+	is_int(on_turns(sched, 15, 30), -1, "behind that nothing is");
+	is_int(on_turns(sched, 9990, 9999), -1, "nor of what was dropped");
+	is_int(on_turns(sched, 10000, 10030), 30 * TURN / 2, "as soon as there is room again, all is known again");
 	is_int((long)read_sched_facts(sched)->losses, 1, "the loss is told once");
 	read_sched_close(sched);
 	sched_file_end();
@@ -122,7 +103,7 @@ static void kept_known(void)
 	limit((rlim_t)size_now());
 	put_turns(10, 20);
 	struct read_sched *sched = read_sched_open(&folder);
-	is_int(on_between(sched, 0, 10), 10 * TURN / 2, "where nothing more can be written, what was known stays so");
+	is_int(on_turns(sched, 0, 10), 10 * TURN / 2, "where nothing more can be written, what was known stays so");
 	read_sched_close(sched);
 	limit(RLIM_INFINITY);
 	sched_file_end();
@@ -148,18 +129,10 @@ static void totals(void)
 int main(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
-	at = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (at < 0)
-		return 1;
-	folder.files.at = at;
-	folder.path = dir;
-	process.head.pid = PID;
-	process.clock = (struct read_clock){
-		.source = TRACE_CLOCK_TSC, .valid = true, .mult = 1ull << READ_CLOCK_SHIFT };
+	begin_folder();
 	known_again();
 	kept_known();
 	totals();
-	unlinkat(at, SCHED_NAME, 0);
-	rmdir(dir);
+	remove_folder();
 	return done_testing();
 }

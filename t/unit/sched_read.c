@@ -11,35 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/read/folder.h"
-#include "tool/read/process.h"
+#include "t/lib/sched_folder.h"
 #include "t/lib/tap.h"
-
-#define PID 10
-
-static char dir[] = "/tmp/xaudit-sched-read-XXXXXX";
-static struct read_folder folder;
-static struct read_process process;
-static int at;
 
 static struct sched_head head;
 static struct sched_record record[200000];
 static unsigned records;
 
-static const struct read_clock ticks_are_ns = {
-	.source = TRACE_CLOCK_TSC, .valid = true, .mult = 1ull << READ_CLOCK_SHIFT };
-
 static void begin(uint32_t clock, uint64_t start)
 {
-	head = (struct sched_head){
-		.magic = SCHED_MAGIC,
-		.version = SCHED_VERSION,
-		.head_size = sizeof(head),
-		.record_size = sizeof(*record),
-		.holds = SCHED_SWITCHES,
-		.clock = clock,
-		.start = start,
-	};
+	head = head_of(SCHED_SWITCHES, clock, start);
 	records = 0;
 }
 
@@ -71,16 +52,6 @@ static struct read_sched *open_it(void)
 	return open_without(0);
 }
 
-/* Ticks on processors in a stretch; -1: not known. */
-static long on_between(const struct read_sched *sched, uint32_t tid, uint64_t from, uint64_t to)
-{
-	struct read_sched_cursor cursor;
-
-	read_sched_begin(&cursor, sched, &process, tid);
-	uint64_t before = read_sched_on(&cursor, from), after = read_sched_on(&cursor, to);
-	return read_sched_unknown(&cursor) > from ? -1 : (long)(after - before);
-}
-
 static void by_hand(void)
 {
 	begin(TRACE_CLOCK_TSC, 1000);
@@ -109,7 +80,6 @@ static void by_hand(void)
 	is_int((long)read_sched_facts(sched)->switches, 3, "times that a thread left a processor");
 	is_int((long)read_sched_facts(sched)->preempted, 1, "one of these it had to");
 	uint64_t least;
-	process.head.pid = PID;
 	ok(read_sched_total(sched, &process, 11, &least) && least == 2300, "a thread's total");
 	ok(read_sched_total(sched, &process, 0, &least) && least == 2300 + 100 + 500, "its process's");
 	read_sched_close(sched);
@@ -375,20 +345,13 @@ static void hostile(void)
 
 int main(void)
 {
-	at = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (at < 0)
-		return 1;
-	folder.files.at = at;
-	folder.path = dir;
-	process.head.pid = PID;
-	process.clock = ticks_are_ns;
+	begin_folder();
 	by_hand();
 	losses();
 	clocks();
 	damaged();
 	at_random();
 	hostile();
-	unlinkat(at, SCHED_NAME, 0);
-	rmdir(dir);
+	remove_folder();
 	return done_testing();
 }
