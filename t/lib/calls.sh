@@ -42,22 +42,8 @@ steering() {
 	LC_ALL=C tr '\t' ' ' <"$1" | LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177\200-\237\377]')"
 }
 
-# switches NAME CLOCK: the trace gets a record of context switches, of the lines "WHAT TID TIME" on stdin, where WHAT is
-# in, out or known, of process 100. CLOCK: 2, that of CLOCK_MONOTONIC.
-#
 # waiting_calls: events of calls: outer is 1000, inner in it 700, of which it waits for 500; then three times outer is
 # 100, and inner in it 50; no time of these is waiting.
-switches() {
-	python3 -c '
-import struct, sys
-what = {"in": 1, "out": 2, "known": 7}
-with open(sys.argv[1], "wb") as out:
-    head = (b"xaudit\0s", 1, 56, 24, 1, int(sys.argv[2]), 0, 0, 1, 0, 0)
-    out.write(struct.pack("<8sIIIIIIiIQQ", *head))
-    for line in sys.stdin:
-        word, tid, time = line.split()
-        out.write(struct.pack("<QIIHHI", int(time), 100, int(tid), what[word], 0, 0))' "$tmp/$1/sched" "$2"
-}
 waiting_calls='thread 100 main
 entry 1 1000
 entry 2 1100
@@ -75,9 +61,19 @@ entry 1 5000
 entry 2 5010
 exit 2 5060
 exit 1 5100'
-waiting_switches='in 100 500
-out 100 1200
-in 100 1700
-known 100 9000'
-# The same, but after the first call of outer nothing is known.
+# The times on processors of these; and the same, but after the first call of outer nothing is known.
+waiting_switches='sched mono 0
+cpu in 500 100 100
+cpu out 1200 100 100
+cpu in 1700 100 100
+cpu known 9000'
 lost_switches=${waiting_switches%9000}2500
+
+# write_waiting NAME SWITCHES: the trace of these calls and switches.
+write_waiting() {
+	write_trace "$1" <<END
+$head
+$waiting_calls
+$2
+END
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # same_calls DIR: do the calls that the library gives add up to what `xaudit report` says? Prints what differs.
-: "${read_calls:=$top_builddir/t/lib/read_calls}"
+built read_calls
 
 # What read_calls prints, of a report in JSON.
 calls_of_report() {

@@ -140,6 +140,15 @@ need() {
 	done
 }
 
+# built PROGRAM...: sets the variable of that name to each program of t/lib.
+built() {
+	for tap_program; do
+		[ -x "$top_builddir/t/lib/$tap_program" ] ||
+			bail "no $top_builddir/t/lib/$tap_program: run make check"
+		eval "$tap_program=\$top_builddir/t/lib/$tap_program"
+	done
+}
+
 # skip_sanitized: for tests that load the module into a program; ASan and TSan can't be loaded so.
 skip_sanitized() {
 	[ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'a module with ASan or TSan cannot be loaded through LD_AUDIT'

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # For tests of traces that make_trace writes; sourced after t/lib/tap.sh.
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+built make_trace
 
 # Two libraries and their functions, for the start of a trace.
 libraries='object 1 /usr/lib/libfoo.so
@@ -49,7 +48,15 @@ ring
 entry 1 1040
 stack 7 1050'
 
-# make NAME: the trace of the script on stdin.
-make() {
+# many_functions N CHUNK: the start of a trace in chunks of so many bytes: a library with functions foo_1 to foo_N.
+many_functions() {
+	echo "process p100 chunk=$2"
+	printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\nobject 1 /usr/lib/libfoo.so\n'
+	i=0
+	while [ $((i += 1)) -le "$1" ]; do echo "function 1 0 $i $((i * 16)) foo_$i"; done
+}
+
+# write_trace NAME: the trace of the script on stdin.
+write_trace() {
 	"$make_trace" "$tmp/$1" || bail "make_trace failed for $1"
 }

@@ -4,12 +4,10 @@
 # Damaged traces: the readable part is read, for the rest there is one line with file and offset, and status 1; and
 # whatever a file holds, no reader crashes, hangs or takes unlimited memory.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
+built spoil
 
-make_trace=$top_builddir/t/lib/make_trace
-spoil=$top_builddir/t/lib/spoil
-[ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
-
-"$make_trace" "$tmp/good" <<'END' || bail 'make_trace failed'
+write_trace good <<'END'
 record version: 0.1.0
 record clock: 1000000000 400000000 7
 process p100 flags=1 clock=tsc lost=2
@@ -150,7 +148,7 @@ done
 	printf 'process p100 flags=1\npair first 1000 1000 5\npair last 9000 9000 8005\ntext command '
 	head -c 4000 /dev/zero | tr '\0' a
 	printf '\nthread 100 main\nentry 1 1000\n'
-} | "$make_trace" "$tmp/command" || bail 'make_trace failed'
+} | write_trace command
 bounded 20 "$XAUDIT" info "$tmp/command" >"$tmp/out" 2>"$tmp/err"
 is "$(sed -n 's/^  Command *//p' "$tmp/out" | tr -d '\n' | wc -c)" 4000 \
 	'a command of one long word without an end is shown as it is'

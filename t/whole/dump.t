@@ -3,12 +3,10 @@
 #
 # xaudit dump: every event in time order, from traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+. "$top_srcdir/t/lib/written.sh"
 
 # The library is loaded, unloaded and loaded elsewhere; another one is loaded at its first address.
-"$make_trace" "$tmp/reload" <<'END'
+write_trace reload <<'END'
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -80,7 +78,7 @@ END
 			done
 		done
 	done
-} | "$make_trace" "$tmp/many"
+} | write_trace many
 "$XAUDIT" dump --format=json "$tmp/many" |
 	sed 's/.*"time_ns":\([0-9]*\),"tid":\([0-9]*\),"event":"\([a-z]*\)".*/\1 \2 \3/' >"$tmp/events"
 is "$(grep -c -e entry -e exit "$tmp/events")" 640 'no event of 40 threads is missing'
@@ -109,7 +107,7 @@ is "$("$XAUDIT" dump --pid 200 "$tmp/many" | grep -c foo)" 320 '--pid takes one 
 		echo "entry 1 $((1002 + 10 * i))"
 		echo "exit 1 $((1007 + 10 * i))"
 	done
-} | "$make_trace" "$tmp/loads"
+} | write_trace loads
 is "$("$XAUDIT" dump "$tmp/loads" | awk '/foo / { print $4 }' | tr '\n' ' ')" \
 	'0x000000020010 0x000000020010 0x000000700010 0x000000700010 0x000029990010 0x000029990010 ' \
 	'of two loads in force the newer one gives the address, and thousands of loads are followed'

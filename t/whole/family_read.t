@@ -4,12 +4,8 @@
 # Forked processes whose trace is in the file of their family: their names, how they are found, the records that they
 # have from their parents, counters in runs, damage; and the cost of thousands of them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-spoil=$top_builddir/t/lib/spoil
-max_rss=$top_builddir/t/lib/max_rss
-[ -x "$make_trace" ] && [ -x "$spoil" ] && [ -x "$max_rss" ] ||
-	bail "no $make_trace, $spoil or $max_rss: run make check"
+. "$top_srcdir/t/lib/written.sh"
+built spoil max_rss
 cd "$tmp" || exit 1
 
 # Process 100, with records in two places; 101 forks 103; 102 was forked after one more function was named. Places are
@@ -73,7 +69,7 @@ script() {
 	exit 3 4010
 	END
 }
-script | "$make_trace" good || bail 'make_trace failed'
+script | write_trace good
 names() { # ARGUMENTS of info
 	bounded 20 "$XAUDIT" info "$@" 2>&1 |
 		sed -n 's/^Process \([0-9]*\) (\(.*\)), child of \([0-9]*\).*/\1 \2 \3/p; /^xaudit/p'
@@ -99,7 +95,7 @@ cp -R good two
 	printf 'process p103 version=2\npair first 1000 1000 5\npair last 900000 900000 8005\nfork 102\nthread 103\n'\
 'ring\nentry 1 5000\n'
 	printf 'child 102\nthread 102\nring\nentry 1 6000\n'
-} | "$make_trace" two || bail 'make_trace failed'
+} | write_trace two
 # Places of p100: 2 has records, 3 and 4 heads, 5 and 6 counters, 7 a chunk of 100, 8 and 9 of 101, 10 the head of 103.
 is "$(names two | sort)" '100 p100 1
 101 p101 100
@@ -233,7 +229,7 @@ children() {
 			print "child", 1000 + i "\nthread", 1000 + i, "main\nring\nentry 7 2000\nexit 7 2010"
 	}'
 }
-children 3000 10000 | "$make_trace" many || bail 'make_trace failed'
+children 3000 10000 | write_trace many
 for command in info report dump; do
 	kb=$(ulimit -n 200 && bounded 100 "$max_rss" "$XAUDIT" $command many)
 	diag "$command: $kb kB"

@@ -3,9 +3,7 @@
 #
 # Version 2 of the trace format: chunks in r<n>, in t<n>, or in both, holes that are not zero, an entry's second number.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
+. "$top_srcdir/t/lib/written.sh"
 
 # Equal events in each format: $1 begins the process; $2, $3 and $4 tell where chunks go, $5 is the command for an
 # entry.
@@ -50,7 +48,7 @@ END
 trace() {
 	name=$1
 	shift
-	script "$@" | "$make_trace" "$tmp/$name" || bail "make_trace failed for $name"
+	script "$@" | write_trace "$name"
 }
 # shown NAME: the output of all readers.
 shown() {
@@ -73,7 +71,7 @@ ok 'a chunk that is in both counts once' cmp "$tmp/want" "$tmp/out"
 
 # Chunks in t<n> are in no order, and a process that was killed while it copied a chunk left no head there.
 script version=2 stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
-	"$make_trace" "$tmp/order" || bail 'make_trace failed'
+	write_trace order
 "$XAUDIT" report "$tmp/order" >"$tmp/want"
 t0=$tmp/order/p100/t0
 dd if="$t0" of="$tmp/chunk" bs=65536 count=1 2>/dev/null
@@ -89,8 +87,7 @@ is "$? $(cat "$tmp/err")" '0 ' 'a copy without its head is none'
 ok 'and it is left out' cmp "$tmp/want" "$tmp/out"
 
 # A flight recorder of four places, of which the oldest chunks were overwritten.
-script version=2 ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | "$make_trace" "$tmp/ring" ||
-	bail 'make_trace failed'
+script version=2 ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | write_trace ring
 bounded 30 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'a flight recorder is read'
 chunks=$(((20000 * 5 + 8168) / 8169)) # 64 bytes of each chunk stay free
@@ -101,7 +98,7 @@ is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 /
 # A chunk is missing in a trace where no chunk can have been overwritten.
 script version=2 stream stream stream entry |
 	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
-	"$make_trace" "$tmp/hole" || bail 'make_trace failed'
+	write_trace hole
 printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
 bounded 30 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of \

@@ -12,7 +12,7 @@ graph() {
 
 # ---- the tree of the program ----
 
-make tree <<END
+write_trace tree <<END
 $head
 $tree_calls
 END
@@ -93,7 +93,7 @@ is "$(asked graph tree bar --format=json | tr -d '\n')" "$(tr -d '\n' <<'END'
 END
 )" 'JSON has both'
 
-make recursion <<END
+write_trace recursion <<END
 $head
 $recursive_calls
 END
@@ -112,7 +112,7 @@ END
 )" 'recursion counts once: recursive calls have callers, but no time of their own'
 
 # The outermost calls never end.
-make unfinished <<END
+write_trace unfinished <<END
 $head
 thread 100 main
 entry 1 1000
@@ -133,7 +133,7 @@ END
 )" 'a call that did not end has the time of those in it, and none of its own'
 
 # Calls, total and self time are those of report, whatever happens.
-make random <<END
+write_trace random <<END
 process p100
 pair first 1000 1000 5
 pair last 9000000 9000000 8999005
@@ -162,7 +162,7 @@ is "$(asked graph tree none 2>&1)" \
 	'a function without calls is told'
 bounded 10 "$XAUDIT" graph none "$tmp/tree" >"$tmp/out" 2>&1
 is "$?" 1 'with status 1'
-make same <<END
+write_trace same <<END
 $head
 thread 100 main
 entry 2 1000
@@ -228,7 +228,7 @@ mermaid_rest() {
 		-e '/^    f[0-9]*\["\([^]["\\<>;{}|`$#]\|#[0-9]*;\)*"\]$/d' \
 		-e '/^    f[0-9]* -->|"[0-9.]* [mun ]s, [0-9]* calls"| f[0-9]*$/d'
 }
-make hostile <<END
+write_trace hostile <<END
 $head
 object 3 /opt/$hostile/$hostile.so
 function 3 2 6 0x600 $hostile
@@ -263,21 +263,16 @@ fi
 
 # ---- switches ----
 
-if command -v python3 >/dev/null; then
-	make waiting <<END
-$head
-$waiting_calls
-END
-	printf '%s\n' "$waiting_switches" | switches waiting 2
-	is "$(asked graph waiting)" "$(cat <<'END'
+write_waiting waiting "$waiting_switches"
+is "$(asked graph waiting)" "$(cat <<'END'
        Time    Share       On CPU         Self       Calls  Function
 ===========  =======  ===========  ===========  ==========  ====================
    1.300 us  100.0 %     0.800 us     0.450 us           4  outer [libfoo.so]
    0.850 us   65.4 %     0.350 us     0.850 us           4    inner [libfoo.so]
 END
 )" 'with switches, there is a column of the time on a processor'
-	printf '%s\n' "$lost_switches" | switches waiting 2
-	is "$(asked graph waiting)" "$(cat <<'END'
+write_waiting lost "$lost_switches"
+is "$(asked graph lost)" "$(cat <<'END'
        Time    Share       On CPU         Self       Calls  Function
 ===========  =======  ===========  ===========  ==========  ====================
    1.300 us  100.0 %            -     0.450 us           4  outer [libfoo.so]
@@ -286,10 +281,7 @@ END
 of 6 calls it is not known how long they were on processors: see xaudit info
 END
 )" 'what is known of some calls only does not pass for all of it'
-	like "$(asked graph waiting --format=json)" '"points":0,"cpu_unknown":6}' 'nor in JSON'
-else
-	skip 3 'no python3 here'
-fi
+like "$(asked graph lost --format=json)" '"points":0,"cpu_unknown":6}' 'nor in JSON'
 
 # ---- wrong usage, and traces that can't be read ----
 

@@ -3,11 +3,9 @@
 #
 # xaudit info: what it tells of traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
-
-"$make_trace" "$tmp/full" <<'END'
+write_trace full <<'END'
 record version: 0.1.0
 record command: ls -l 'a b'
 record clock: 1000000000 400000000 7
@@ -114,7 +112,7 @@ trace() { # NAME CLOCK-LINES...: a trace of two events 2500000 ticks apart
 		printf '%s\n' "$@"
 		printf '%s\n' 'object 1 /usr/lib/libfoo.so' 'function 1 0 1 0x100 foo' 'thread 100' \
 			'entry 1 2000000000' 'exit 1 2002500000'
-	} | "$make_trace" "$tmp/$name"
+	} | write_trace "$name"
 }
 trace far 'process p100 flags=1 clock=tsc boot=another' 'pair first 2000000000 800000000 1' \
 	'pair last 2000000250 800000100 1'
@@ -134,7 +132,7 @@ trace mono 'process p100 flags=1'
 like "$("$XAUDIT" info "$tmp/mono")" '^Clock +CLOCK_MONOTONIC' 'a clock that needs no pairs is named'
 
 # Processes 300 and 400 executed programs; the number 400 was given to another one later.
-"$make_trace" "$tmp/state" <<'END'
+write_trace state <<'END'
 process p300 flags=0 ppid=7
 pair first 1000 1000 5
 text exe /bin/sh
@@ -167,7 +165,7 @@ is "$("$XAUDIT" info --format=json "$tmp/state" | jq -r '.processes[] | .folder 
 		esac
 		printf 'object 1 /lib/a.so\nfunction 1 0 1 0x10 f\nthread %s t\nentry 1 1000\nexit 1 1010\n' $p
 	done
-} | "$make_trace" "$tmp/many" || bail 'make_trace failed'
+} | write_trace many
 is "$("$XAUDIT" info "$tmp/many" | sed -n '/^ Processes/,$p')" ' Processes          Events        Lost  Program
          9              18           0  /bin/cc
          1               2           1  /bin/make
@@ -180,7 +178,7 @@ Note        1 times: full
 is "$("$XAUDIT" info -v "$tmp/many" | grep -c '^Process [0-9]')" 11 'and with -v each has its own lines'
 is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'since the disk was full' \
 	'why events were lost is told'
-"$make_trace" "$tmp/causes" <<'END'
+write_trace causes <<'END'
 process p100 version=2 flags=1 lost_disk=4
 pair first 1000 1000 5
 pair last 3000 3000 2005

@@ -13,7 +13,7 @@ loads() {
 
 # libfoo is there from the start; libbar comes twice, and the second time stays. inner of libbar is called by another
 # thread after the first unload: that belongs to no load that the trace has.
-make lives <<END
+write_trace lives <<END
 $head
 load 1 1 1000 0x7f0000000000 100
 load 2 2 2000 0x7f0000100000 100
@@ -76,7 +76,7 @@ END
 )" 'JSON has the same'
 
 # Calls of a library whose load is not told. Two loads of one file at once: the younger one ends first, then the other.
-make odd <<END
+write_trace odd <<END
 $head
 function 1 0 6 0x600 dlopen
 function 1 0 7 0x700 dlclose
@@ -104,7 +104,7 @@ is "$(loads odd)" '- - - - 4 0 /usr/lib/libfoo.so
 1 calls of dlclose' 'calls without a load have a row; of two loads of a file the younger one has the calls'
 
 # Two that come and go together, by one dlopen and one dlclose; and a library of another thread meanwhile.
-make together <<END
+write_trace together <<END
 $head
 object 3 /usr/lib/libthree.so
 load 1 1 2000 0x7f0000000000 100
@@ -125,7 +125,7 @@ is "$(bounded 10 "$XAUDIT" dump "$tmp/together" | sed 's/.* 10[01]  \([a-z]*\) .
 	'load load entry exit load unload unload ' 'dump has loads and unloads, and not that'
 
 # A forked process has its parent's libraries.
-make forked <<END
+write_trace forked <<END
 process p100 version=2 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005

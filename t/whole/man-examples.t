@@ -3,15 +3,14 @@
 #
 # Each example in the readers' man pages runs exactly as written, in a folder with a trace.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
 mkdir "$tmp/bin" "$tmp/here"
 ln -s "$XAUDIT" "$tmp/bin/xaudit"
 PATH=$tmp/bin:$PATH
 PAGER=cat
 cd "$tmp/here" || bail 'no temporary folder'
-"$make_trace" xaudit.data <<'END' || bail 'make_trace failed'
+write_trace here/xaudit.data <<'END'
 record version: 0.1.0
 process p100
 pair first 1000 1000 5

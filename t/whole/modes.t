@@ -3,10 +3,8 @@
 #
 # How readers show flight recorders, counters, changes and crash marks, in traces that make_trace wrote.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-spoil=$top_builddir/t/lib/spoil
-[ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
+. "$top_srcdir/t/lib/written.sh"
+built spoil
 
 # trace NAME: a trace of libfoo.so with foo (1), bar (2) and baz (3); the script on standard input follows `process p100
 # `, whose rest is its first line.
@@ -19,7 +17,7 @@ trace() {
 		echo 'function 1 0 2 0x200 bar'
 		echo 'function 1 0 3 0x300 baz'
 		cat
-	} | "$make_trace" "$tmp/$1" || bail 'make_trace failed'
+	} | write_trace "$1"
 }
 report() { # NAME [OPTION]...
 	name=$1

@@ -30,7 +30,7 @@
 		echo "entry 3 $at"
 		echo "exit 3 $((at + (i == 77 ? 400 : 20)))"
 	done
-} | make planted
+} | write_trace planted
 rule='===========  ===========  ===========  ========  ==========  ===============  =======  ===================='
 is "$(asked outliers planted)" "$(cat <<END
         Max          P99       Median   Max/P99       Calls   After start, s   Thread  Function

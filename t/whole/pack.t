@@ -5,13 +5,10 @@
 # read the folder; one that is cut short is read up to there, one with flipped bits but for the damaged block, each with
 # one line; and what was made to deceive is refused, or harmless.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 . "$top_srcdir/t/lib/packed.sh"
 
-make_trace=$top_builddir/t/lib/make_trace
-make_pack=$top_builddir/t/lib/make_pack
-spoil=$top_builddir/t/lib/spoil
-[ -x "$make_trace" ] && [ -x "$make_pack" ] && [ -x "$spoil" ] ||
-	bail "no $make_trace, $make_pack or $spoil: run make check"
+built spoil make_pack
 cd "$tmp" || exit 1
 
 rest='; the rest of the trace was read'
@@ -19,7 +16,7 @@ rest='; the rest of the trace was read'
 # ---- the same content, the same output ----
 
 # Version 1: two threads, one of them in both kinds of files, counters, an event of the program's own, lost events.
-"$make_trace" first <<'END' || bail 'make_trace failed'
+write_trace first <<'END'
 record version: 0.1.0
 record clock: 1000000000 400000000 7
 process p100 version=1 chunk=65536 flags=1 clock=tsc lost=2 ring_chunk=65536 ring_size=131072
@@ -48,7 +45,7 @@ end
 custom 16 30000000000000 =hello
 END
 # Version 2: a family of three processes, the records of two in several places, chunks in both files.
-"$make_trace" second <<'END' || bail 'make_trace failed'
+write_trace second <<'END'
 record command: app
 process p100 version=2 chunk=65536 ring_size=131072
 pair first 1000 1000 5
@@ -164,16 +161,12 @@ fi
 # ---- size ----
 
 {
-	echo 'process p100 chunk=4194304'
-	printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\n'
-	echo 'object 1 /usr/lib/libfoo.so'
-	i=0
-	while [ $((i += 1)) -le 500 ]; do echo "function 1 0 $i $((i * 16)) foo_$i"; done
+	many_functions 500 4194304
 	for thread in 100 101; do
 		echo "thread $thread"
 		echo "random $thread 1000000 500 50"
 	done
-} | "$make_trace" random || bail 'make_trace failed'
+} | write_trace random
 "$XAUDIT" pack random >/dev/null
 size=$(stat -c %s random.pack)
 diag "2000000 events at random: $size bytes"

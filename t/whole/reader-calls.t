@@ -6,7 +6,6 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 . "$top_srcdir/t/lib/same_calls.sh"
-[ -x "$read_calls" ] || bail "no $read_calls: run make check"
 
 # head: the start of traces here; one tick is 1 ns.
 functions='pair first 1000 1000 5
@@ -24,7 +23,7 @@ $functions"
 # same NAME ROWS SUMS: the calls of the trace that the script on stdin makes are ROWS, each "function calls total self",
 # sorted; SUMS are the numbers of the last line. Report says so, too.
 same() {
-	make "$1"
+	write_trace "$1"
 	is "$("$read_calls" "$tmp/$1" | sed -n 's/{"function":"\(.*\)","library.*,"calls":/\1 /
 		t row
 		b
@@ -189,12 +188,9 @@ end
 END
 # Many calls of many functions, deep, in two threads.
 {
-	echo 'process p100 chunk=4194304'
-	printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\nobject 1 /usr/lib/libfoo.so\n'
-	i=0
-	while [ $((i += 1)) -le 300 ]; do echo "function 1 0 $i $((i * 16)) foo_$i"; done
+	many_functions 300 4194304
 	printf 'thread 100\nrandom 1 300000 300 200\nthread 101\nrandom 2 300000 300 3\n'
-} | "$make_trace" "$tmp/random" || bail 'make_trace failed for random'
+} | write_trace random
 is "$(same_calls "$tmp/random" | head)" '' 'random: report says so too'
 is "$("$read_calls" "$tmp/random" | sed 's/.*"calls":\([0-9]*\).*/\1/' | awk '/^[0-9]/ { n += $1 } END { print n }')" \
 	300000 'random: all calls are there'

@@ -4,12 +4,10 @@
 # Custom events in report, replay, dump and info, from traces that make_trace wrote: how they show them, how they decode
 # their data, and how they treat damaged or unfinished ones.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
+built spoil
 
-make_trace=$top_builddir/t/lib/make_trace
-spoil=$top_builddir/t/lib/spoil
-[ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
-
-"$make_trace" "$tmp/all" <<'END' || bail 'make_trace failed'
+write_trace all <<'END'
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -113,7 +111,7 @@ is "$("$XAUDIT" info --format=json "$tmp/all" |
 	grep -c '"custom_events":6,"custom_bytes":223,"custom_unfinished":1,')" 2 'in JSON, too'
 
 # Two processes have two numbers for one name, and one number for two names.
-"$make_trace" "$tmp/two" <<'END'
+write_trace two <<'END'
 process p100 flags=1
 type 16 request
 type 17 answer
@@ -131,7 +129,7 @@ custom 17 1002 =x
 custom 17 1003 =x
 custom 17 1004 =x
 END
-"$make_trace" "$tmp/none" <<'END'
+write_trace none <<'END'
 process p100 flags=1
 type 16 request
 thread 100
@@ -154,7 +152,7 @@ is "$("$XAUDIT" report "$tmp/none" | grep -c Events) $("$XAUDIT" report --format
 	'0 0 0' 'where there are none, nothing is said of them'
 
 # What is text.
-"$make_trace" "$tmp/text" <<'END'
+write_trace text <<'END'
 process p100 flags=1
 thread 100
 custom 1 1000 =say 22 =hi 22 5c 0d09
@@ -185,7 +183,7 @@ END
 )" 'UTF-8 is text, cut between characters; what could harm a terminal is not'
 
 # --event-format
-"$make_trace" "$tmp/format" <<END
+write_trace format <<END
 process p100 flags=1
 type 16 numbers
 type 17 request
@@ -279,7 +277,7 @@ sizes='0 1 2 3 7 8 9 15 16 17 100 4088 4089 4095 4096'
 		byte=$(printf %02x $((size % 251)))
 		echo "custom 1 $((1000 + size)) $size*$byte"
 	done
-} | "$make_trace" "$tmp/sizes"
+} | write_trace sizes
 : >"$tmp/bad"
 "$XAUDIT" dump --format=json "$tmp/sizes" | sed -n 's/.*"size":\([0-9]*\),"data":"\(.*\)"}/\1 \2/p' >"$tmp/got"
 while read -r size data; do
@@ -289,7 +287,7 @@ while read -r size data; do
 done <"$tmp/got"
 is "$(cut -d' ' -f1 "$tmp/got" | tr '\n' ' ')$(cat "$tmp/bad")" "$sizes " 'data of all sizes comes back byte for byte'
 for chunk in 65536 1048576; do
-	"$make_trace" "$tmp/many$chunk" <<END
+	write_trace "many$chunk" <<END
 process p100 flags=1 chunk=$chunk
 object 1 /usr/lib/libfoo.so
 function 1 0 1 0x100 foo
@@ -310,7 +308,7 @@ END
 			'{"function":"foo","library":"/usr/lib/libfoo.so","calls":500,"total_ns":1500,"self_ns":1500,' \
 			'{"type":"untyped","count":1000,"bytes":4048500}')" 'and are counted'
 done
-"$make_trace" "$tmp/far" <<'END'
+write_trace far <<'END'
 process p100 flags=1
 object 1 /usr/lib/libfoo.so
 function 1 0 1 0x100 foo
@@ -326,7 +324,7 @@ is "$("$XAUDIT" replay "$tmp/far" | sed -n '$p'; "$XAUDIT" report "$tmp/far" |
 		'their times carry the clock on, those that were not finished too'
 
 # The flight recorder; and a chunk that was not finished, as a killed process leaves it.
-"$make_trace" "$tmp/ring" <<'END'
+write_trace ring <<'END'
 process p100 flags=0 ring_chunk=4096 ring_size=16384 mode=1
 type 16 request
 thread 100
@@ -355,7 +353,7 @@ damaged() {
 	{
 		printf '%s\n' 'process p100 flags=1' 'type 16 behind' 'thread 100'
 		cat
-	} | "$make_trace" "$tmp/$1"
+	} | write_trace "$1"
 	for command in report 'report --format=json' replay dump 'dump --format=json' info; do
 		bounded 10 "$XAUDIT" $command "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
 		echo "$? $(cat "$tmp/err")"
@@ -393,7 +391,7 @@ raw 0xf000040400000800
 END
 
 # A few hundred damaged files. No reader may use more than 1 GiB or 20 s, or end with another status than 0 and 1.
-"$make_trace" "$tmp/good" <<'END'
+write_trace good <<'END'
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000000 9000000 8005
@@ -428,7 +426,7 @@ ok 'many of them are noticed' test "$found" -gt "$FUZZ_ROUNDS"
 
 # xaudit ctl status need not read all of a long trace.
 rm -rf "$tmp/fuzz" "$tmp/many"*
-"$make_trace" "$tmp/long" <<'END'
+write_trace long <<'END'
 process p100 flags=1 chunk=4194304
 object 1 /usr/lib/libfoo.so
 function 1 0 1 0x100 foo

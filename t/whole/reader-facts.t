@@ -4,11 +4,11 @@
 # What the reader's library tells of a process that is no event: through the example in Python, for a trace whose facts
 # are known.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 
 need python3
 skip_sanitized
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] && [ -f "$top_builddir/.libs/libxaudit-read.so.0" ] || bail "no $make_trace: run make check"
+[ -f "$top_builddir/.libs/libxaudit-read.so.0" ] || bail "no $top_builddir/.libs/libxaudit-read.so.0: run make check"
 LD_LIBRARY_PATH=$(cd "$top_builddir/.libs" && pwd)
 export LD_LIBRARY_PATH
 
@@ -17,7 +17,7 @@ info() {
 	status=$?
 }
 
-"$make_trace" "$tmp/trace" <<'END' || bail 'make_trace failed'
+write_trace trace <<'END'
 process p100 version=2 chunk=65536 ring_size=131072 lost=5 lost_disk=3
 pair first 1000 1000 5
 pair last 900000 900000 8005

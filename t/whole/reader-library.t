@@ -4,13 +4,13 @@
 # libxaudit-read as other programs have it: what it exports, what is installed, and the examples, which say what xaudit
 # report says.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 
 need nm
 skip_sanitized
-make_trace=$top_builddir/t/lib/make_trace
 library=$top_builddir/.libs/libxaudit-read.so
 headers=$top_srcdir/tool/read/api
-[ -x "$make_trace" ] && [ -f "$library" ] || bail "no $make_trace or $library: run make check"
+[ -f "$library" ] || bail "no $library: run make check"
 
 # ---- what it exports ----
 
@@ -80,7 +80,7 @@ reports() {
 		"$1: the example in Python"
 }
 
-"$make_trace" "$tmp/small" <<'END' || bail 'make_trace failed'
+write_trace small <<'END'
 process p100 version=2 chunk=65536 ring_size=131072 clock=tsc
 pair first 3000000 1000000 5
 pair last 33000000 11000000 5
@@ -110,12 +110,9 @@ exit 2 5000006
 END
 reports small
 {
-	echo 'process p100 chunk=4194304'
-	printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\nobject 1 /usr/lib/libfoo.so\n'
-	i=0
-	while [ $((i += 1)) -le 300 ]; do echo "function 1 0 $i $((i * 16)) foo_$i"; done
+	many_functions 300 4194304
 	printf 'thread 100\nrandom 1 100000 300 200\nthread 101\nrandom 2 100000 300 3\n'
-} | "$make_trace" "$tmp/random" || bail 'make_trace failed'
+} | write_trace random
 reports random
 cp -r "$tmp/small" "$tmp/cut"
 truncate -s 300000 "$tmp/cut/p100/meta"

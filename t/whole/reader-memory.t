@@ -3,23 +3,18 @@
 #
 # The readers' memory does not grow with the trace: with a trace 100 times as long it differs by at most 2 MiB.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-max_rss=$top_builddir/t/lib/max_rss
-[ -x "$make_trace" ] && [ -x "$max_rss" ] || bail "no $make_trace or $max_rss: run make check"
+. "$top_srcdir/t/lib/written.sh"
+built max_rss
 [ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'sanitizers keep freed memory'
 
 trace() { # NAME EVENTS: in each of two threads
 	{
-		echo 'process p100 chunk=1048576'
-		printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\n'
-		echo 'object 1 /usr/lib/libfoo.so'
-		for i in $(seq 100); do echo "function 1 0 $i $((i * 16)) foo_$i"; done
+		many_functions 100 1048576
 		for t in 100 101; do
 			echo "thread $t"
 			echo "random $t $2 100 50"
 		done
-	} | "$make_trace" "$tmp/$1" || bail "make_trace failed"
+	} | write_trace "$1"
 }
 trace short 20000
 trace long 2000000

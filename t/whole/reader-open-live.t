@@ -5,8 +5,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-read_calls=$top_builddir/t/lib/read_calls
-[ -x "$read_calls" ] || bail "no $read_calls: run make check"
+built read_calls
 program "$CC" live reader_live.c -fpatchable-function-entry=5
 
 # calls PID: how often live_call was called, and status.

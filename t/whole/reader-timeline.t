@@ -4,9 +4,7 @@
 # The events that libxaudit-read gives in the order of time, and the calls that it makes of them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
-
-read_events=$top_builddir/t/lib/read_events
-[ -x "$read_events" ] || bail "no $read_events: run make check"
+built read_events
 
 functions='pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -31,7 +29,7 @@ same_dump() {
 events() {
 	name=$1 expected=$2
 	shift 2
-	make "$name"
+	write_trace "$name"
 	is "$("$read_events" "$@" "$tmp/$name" 2>&1)" "$expected" "$name: events, and their calls"
 	ok "$name: dump shows the same events" same_dump "$name"
 }
@@ -150,7 +148,7 @@ END
 	echo "$second"
 	printf 'fork 101\nthread 100\nboth\nrandom 1 20000 2 40\nthread 102\nboth\nrandom 2 20000 2 4\n'
 	printf 'child 101\nthread 101\nboth\nrandom 3 20000 2 40\n'
-} | "$make_trace" "$tmp/random" || bail 'make_trace failed for random'
+} | write_trace random
 ok 'random: dump shows the same events' same_dump random
 is "$("$read_events" "$tmp/random" | grep -c -e ' entry .* open]$' -e ' exit .* returned .*]$')" 60000 \
 	'random: each event begins a call, or ends one'

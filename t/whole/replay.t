@@ -19,7 +19,7 @@ function 1 0 4 0x400 leaf
 replay() {
 	name=$1
 	shift
-	make "$name"
+	write_trace "$name"
 	bounded 60 "$XAUDIT" replay "$@" "$tmp/$name" 2>&1 | sed 1d
 }
 
@@ -183,7 +183,7 @@ while [ $((i += 1)) -le 299 ]; do
 	[ $((i % 20)) -eq 0 ] && echo 'loop 2500 2'
 	printf 'entry 1 1000\nexit 1 1001\n'
 	[ $((i % 20)) -ne 0 ] || echo end
-done | "$make_trace" "$tmp/many" || bail 'make_trace failed'
+done | write_trace many
 bounded 60 sh -c 'ulimit -n 24; exec "$0" "$@"' "$XAUDIT" replay "$tmp/many" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' '200 processes are read with 24 descriptors'
 is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep -c '\[    121\]' "$tmp/out")" \
@@ -192,7 +192,7 @@ is "$(grep -c 'outer();' "$tmp/out") $(grep -c '\[    120\]' "$tmp/out") $(grep 
 "$XAUDIT" replay "$tmp/many" >"$tmp/enough"
 ok 'and the same as with many descriptors' cmp "$tmp/out" "$tmp/enough"
 
-"$make_trace" "$tmp/long" <<END
+write_trace long <<END
 $head
 thread 100 main
 loop 300000 10

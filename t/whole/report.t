@@ -17,7 +17,7 @@ function 2 3 5 0x400 bar
 report() {
 	name=$1
 	shift
-	make "$name"
+	write_trace "$name"
 	bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$name" 2>"$tmp/$name.err"
 }
 
@@ -174,7 +174,7 @@ is "$(row "$r" 102)" '2 7 7 7 7 7 7 7' 'so does a thread that takes the record o
 like "$("$XAUDIT" report --by=thread "$tmp/threads")" '  101 worker \[process 100\]$' \
 	'the table shows thread, name and process'
 
-"$make_trace" "$tmp/library" <<END
+write_trace library <<END
 $head
 thread 100 main
 entry 1 1000
@@ -192,7 +192,7 @@ like "$r" '^\{"lost":0,"unfinished":0,"libraries":\[$' 'the rows are called libr
 
 # outer calls inner, and itself, which calls inner twice; bar calls outer. Then the process is killed: both activations
 # of outer and bar never end.
-"$make_trace" "$tmp/killed" <<END
+write_trace killed <<END
 $head
 thread 100 main
 entry 1 1000
@@ -219,7 +219,7 @@ is "$(row "$r" 100) $(sums "$r")" '7 50 50 5 10 30 30 30 0 3' 'and by thread'
 
 # inner is entered; its end and ten more events are lost; then it is called three times, for 10 each, and outer ends, or
 # another call of outer.
-"$make_trace" "$tmp/swallow" <<END
+write_trace swallow <<END
 $head
 thread 100 main
 entry 1 1000
@@ -243,7 +243,7 @@ r=$("$XAUDIT" report --by library --format json "$tmp/swallow")
 is "$(row "$r" /usr/lib/libfoo.so)" '6 60 60 10 10 30 30 30' 'nor by library'
 
 # bar 3 calls of 10; inner 1 of 25; outer 2 of 1 and 19, the second of which calls inner's sibling for 18.
-"$make_trace" "$tmp/sort" <<END
+write_trace sort <<END
 $head
 thread 100 main
 loop 3 100

@@ -3,10 +3,8 @@
 #
 # xaudit report -j: however many threads read, the output is the same to the last byte, errors too.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-spoil=$top_builddir/t/lib/spoil
-[ -x "$make_trace" ] && [ -x "$spoil" ] || bail "no $make_trace or $spoil: run make check"
+. "$top_srcdir/t/lib/written.sh"
+built spoil
 
 # process NAME SEED VERSION MORE...: what all processes have: seven threads of 30 functions, some of which are equal.
 process() {
@@ -42,11 +40,11 @@ process() {
 	echo 'head moved=1'
 	printf 'thread 309 main\nstack 5 5000000\nentry 2 5000000\nentry 3 5000010\n'
 	printf 'thread 310\nstack 5 5000100\nexit 3 5000110\nexit 2 5000120\n'
-} | "$make_trace" "$tmp/same" || bail 'make_trace failed'
+} | write_trace same
 # Another rate of the clock: times are no ticks then.
 {
 	process p100 100 2 '80000000 41000000 39000005'
-} | "$make_trace" "$tmp/other" || bail 'make_trace failed'
+} | write_trace other
 
 # of JOBS OPTION...: output, errors and status.
 of() {

@@ -4,10 +4,8 @@
 # xaudit report of a long trace whose every number is known: 40 functions, each calling the next, in two threads; and of
 # one in which no order can be foreseen. Memory is bounded. t/bench/billion.sh has the same with 10^9 events.
 . "${top_srcdir:-.}/t/lib/tap.sh"
-
-make_trace=$top_builddir/t/lib/make_trace
-max_rss=$top_builddir/t/lib/max_rss
-[ -x "$make_trace" ] && [ -x "$max_rss" ] || bail "no $make_trace or $max_rss: run make check"
+. "$top_srcdir/t/lib/written.sh"
+built max_rss
 
 # head: 40 functions; a tick is 1 ns.
 head() {
@@ -22,7 +20,7 @@ rounds=25000
 	for thread in 101 102; do
 		printf 'thread %s\nnest %s 40 100\n' "$thread" "$rounds"
 	done
-} | "$make_trace" "$tmp/nest" || bail 'make_trace failed'
+} | write_trace nest
 
 # From its entry to its end lie 2 * (40 - n) events of others, so f_n takes 100 ns more than 200 * (40 - n). Of that it
 # has 200 ns itself, the innermost one 100.
@@ -46,7 +44,7 @@ is "$("$XAUDIT" report -j1 --format=json --tid=102 "$tmp/nest" | grep -c "\"call
 	for thread in 101 102 103; do
 		printf 'thread %s\nrandom %s 2000000 40 30\n' "$thread" "$thread"
 	done
-} | "$make_trace" "$tmp/random" || bail 'make_trace failed'
+} | write_trace random
 for jobs in 1 3; do
 	"$XAUDIT" report "-j$jobs" --format=json "$tmp/random" >"$tmp/out"
 	is "$(grep -o '"calls":[0-9]*' "$tmp/out" | awk -F : '{ n += $2 } END { print n }')" 3000000 \

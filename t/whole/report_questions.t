@@ -39,7 +39,7 @@ said() {
 
 # outer calls itself through inner; bar calls inner; inner is called by nobody twice. The last call of bar never ends,
 # and two calls of inner in it do.
-make calls <<END
+write_trace calls <<END
 $head
 thread 100 main
 entry 1 1000
@@ -91,7 +91,7 @@ outer 3 100 70' 'all of them are the totals of the report without a question'
 is "$(ask calls --callers='*' --sort=calls | jq -r '.functions[].function' | tr '\n' ' ')" 'inner bar outer ' \
 	'a pattern that names several functions has a table for each, sorted'
 is "$(ask calls --callers='*@/opt/*' | jq -r '.functions[].function')" 'bar' 'patterns of libraries may be paths'
-make mangled <<END
+write_trace mangled <<END
 $head
 thread 100 main
 entry 6 1000
@@ -109,7 +109,7 @@ status 1" 'a function that is not there is an error'
 # ---- histogram ----
 
 # 1000 calls of 100 us, 500 of 1000 us, 10 of 5 ms, and one that never ends.
-make hist <<END
+write_trace hist <<END
 $head
 thread 100 main
 loop 1000 200000
@@ -151,7 +151,7 @@ like "$(table hist --hist=outer)" '^   1.000 ms     1.200 ms         500   33.1 
 # Thread 100: outer begins before any event. In request get: bar, in which the request becomes put: inner. Then idle:
 # inner. Then a request whose data is too short, another get, and a call that never ends. Thread 101 has its own: put
 # from the beginning, and a recursive outer. A request of type 18 has another meaning.
-make events <<END
+write_trace events <<END
 $head
 thread 100 main
 entry 1 1000
@@ -248,7 +248,7 @@ is "$(ask events --by-event=request:name $ends "$format" --from=250ns --to=500ns
 put 1 5 5
 none 1 1 1
 get 1 1 1' 'with --from and --to, values are as they are, and calls those that began then'
-make values <<END
+write_trace values <<END
 $head
 type 20 color
 thread 100 main
@@ -279,7 +279,7 @@ awk -v head="$head" 'BEGIN {
 	print head "\nthread 100 main"
 	for (i = 0; i < 100020; i++)
 		print "custom 16 " 2000 + 3 * i " =v" i "\nentry 2 " 2001 + 3 * i "\nexit 2 " 2002 + 3 * i
-}' | make many
+}' | write_trace many
 is "$(ask many --by-event=request |
 	jq -c '[.rows, .values | length], (.rows[] | select(.special) | [.special, .calls])')" \
 	'[100001,100001]
@@ -303,7 +303,7 @@ like "$(table calls --sort=p90)" '^ +Calls +Total +Self +Min +Median +P90 +P99 +
 	'the column that lines are sorted by is shown where it belongs'
 like "$(said --columns=calls,calls "$tmp/calls")" "^xaudit report: --columns can't be 'calls,calls', but a list" \
 	'a column comes once'
-make other <<END
+write_trace other <<END
 $head
 text exe /opt/app
 thread 100 main
@@ -388,7 +388,7 @@ BEGIN {
 			}
 		}
 	}
-}' | make random
+}' | write_trace random
 members='{function, library, calls, total_ns, self_ns, min_ns, p50_ns, p99_ns, max_ns}'
 cd "$tmp" || bail 'no temporary folder'
 ask random >all.json

@@ -4,12 +4,11 @@
 # xaudit report about two runs of a program: the function that was made slower comes first; and about a server that
 # counts its requests itself.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
 # ---- two runs that make_trace wrote ----
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
 
 # run NAME SECOND BAR: 20 rounds of main, which takes 10 itself and calls first (100), second (so long; in it third,
 # 50), and bar (so long), unless that is 0.
@@ -37,7 +36,7 @@ exit 3 $((10110 + $2))
 END
 		[ "$3" = 0 ] || printf 'entry 5 %s\nexit 5 %s\n' "$((10110 + $2))" "$((10110 + $2 + $3))"
 		printf 'exit 1 %s\nend\n' "$((10110 + $2 + $3))"
-	} | "$make_trace" "$tmp/$1" || bail "make_trace failed for $1"
+	} | write_trace "$1"
 }
 run old 250 0
 run slow 310 0

@@ -28,7 +28,7 @@
 		echo "exit 4 $((at + 220 + more))"
 		echo "exit 1 $((at + 250 + more))"
 	done
-} | make planted
+} | write_trace planted
 is "$(asked slow planted -n 2 outer | sed 's/^=.*/=/')" "$(cat <<'END'
 outer [libfoo.so]: 12 calls, half of them took at most 0.350 us; typical: the 10 in the middle
 
@@ -89,7 +89,7 @@ is "$(found outer -n 1000 | wc -w)" 12 'not more than there are'
 is "$(found bar -n 1)" '5200@70120 ' 'of another function, which makes no calls'
 
 # Recursion: outer in outer is in the tree of the outermost one. In another process's thread, outer does not end.
-make recursion <<END
+write_trace recursion <<END
 $head
 thread 100 main
 entry 1 1000
@@ -155,7 +155,7 @@ entry 1 1000'
 		echo "exit $i $((1010 + 10 * i))"
 	done
 	echo 'exit 1 300000'
-} | make wide
+} | write_trace wide
 like "$(asked slow wide all)" \
 	'^3617 calls are in the self time of those around them: there are more than 16384 paths$' 'trees are bounded'
 like "$(asked slow wide all)" '^ +299.000 us  100.0 % +135.180 us +1  all ' 'and their times add up all the same'
@@ -179,13 +179,8 @@ fi
 
 # ---- switches ----
 
-if command -v python3 >/dev/null; then
-	make waiting <<END
-$head
-$waiting_calls
-END
-	printf '%s\n' "$waiting_switches" | switches waiting 2
-	is "$(asked slow waiting -n 1 outer | sed 's/^=.*/=/')" "$(cat <<'END'
+write_waiting waiting "$waiting_switches"
+is "$(asked slow waiting -n 1 outer | sed 's/^=.*/=/')" "$(cat <<'END'
 outer [libfoo.so]: 4 calls, half of them took at most 0.100 us; typical: the 3 in the middle
 
 1. 1.000 us (10.0 times the median) at 0.000001000 s (0.000000000 s after the start), thread 100 of process 100
@@ -202,23 +197,20 @@ outer [libfoo.so]: 4 calls, half of them took at most 0.100 us; typical: the 3 i
    0.700 us   70.0 %     0.200 us     0.700 us           1    inner [libfoo.so]
 END
 )" 'with switches, it tells how much of the difference was waiting'
-	printf '%s\n' "$lost_switches" | switches waiting 2
-	is "$(asked slow waiting -n 1 outer | grep '^   +')" "$(cat <<'END'
+write_waiting lost "$lost_switches"
+is "$(asked slow lost -n 1 outer | grep '^   +')" "$(cat <<'END'
    +0.650 us             -     0.700 us     0.050 us           1           1  inner [libfoo.so]
    +0.250 us             -     0.300 us     0.050 us           1           1  outer [libfoo.so]
 END
 )" 'but not where that is not known of the typical calls'
-	like "$(asked slow waiting -n 1 --format=json outer)" '"difference_ns":650,"waiting_difference_ns":null' \
-		'nor in JSON'
-	like "$(asked slow waiting -n 1 outer)" '^of 3 calls it is not known how long they were on processors' \
-		'which a line tells'
-else
-	skip 4 'no python3 here'
-fi
+like "$(asked slow lost -n 1 --format=json outer)" '"difference_ns":650,"waiting_difference_ns":null' \
+	'nor in JSON'
+like "$(asked slow lost -n 1 outer)" '^of 3 calls it is not known how long they were on processors' \
+	'which a line tells'
 
 # ---- names ----
 
-make hostile <<END
+write_trace hostile <<END
 $head
 function 2 2 7 0x700 $hostile
 thread 100 main

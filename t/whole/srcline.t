@@ -4,10 +4,9 @@
 # --srcline: file and line of functions, from the object itself or from a file with its debug information, if the
 # build-id is that of the trace; else nothing.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 need objcopy strip readelf python3
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
 tmp=$(readlink -f "$tmp")
 cd "$tmp" || exit 1
 export XAUDIT_DEBUG_PATH="$tmp/debug"
@@ -39,7 +38,7 @@ build() {
 }
 # trace BUILD-ID: a trace of the library.
 trace() {
-	"$make_trace" d <<END
+	write_trace d <<END
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005

@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/calls.sh"
 
-make tree <<END
+write_trace tree <<END
 $head
 $tree_calls
 END
@@ -67,7 +67,7 @@ END
 		echo "exit $((1 + i % 2)) $((3000 - i))"
 		i=$((i - 1))
 	done
-} | make deep
+} | write_trace deep
 is "$(asked stacks deep -n 1)" "$(
 	echo '1. 80.1 %, 1 calls, self 1.600 us'
 	i=0
@@ -89,7 +89,7 @@ is "$(asked stacks deep -n 1 --format=folded | tr ';' '\n' | wc -l)" 200 'folded
 
 # ---- names ----
 
-make hostile <<END
+write_trace hostile <<END
 $head
 function 2 2 7 0x700 $hostile
 function 2 2 8 0x800 a;b
@@ -109,7 +109,7 @@ done
 
 # ---- no times ----
 
-make points <<END
+write_trace points <<END
 $head
 thread 100 main
 point 1 1000
@@ -122,13 +122,8 @@ is "$(asked stacks points)" "no call with a time is in the trace; \`xaudit repor
 bounded 10 "$XAUDIT" stacks --sort=cpu "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 xaudit stacks: what was on a processor, and what waited, is not in this trace; \
 \`xaudit record --sched\` records it" 'without switches nothing is sorted by them'
-if command -v python3 >/dev/null; then
-	make waiting <<END
-$head
-$waiting_calls
-END
-	printf '%s\n' "$waiting_switches" | switches waiting 2
-	is "$(asked stacks waiting)" "$(cat <<'END'
+write_waiting waiting "$waiting_switches"
+is "$(asked stacks waiting)" "$(cat <<'END'
 1. 65.4 %, 4 calls, self 0.850 us, on CPU 0.350 us, waiting 0.500 us
     #0   inner [libfoo.so]
     #1   outer [libfoo.so]
@@ -137,13 +132,13 @@ END
     #0   outer [libfoo.so]
 END
 )" 'with switches, what was on a processor is told from what waited'
-	is "$(asked stacks waiting --sort=waiting --format=folded)" 'outer;inner 500' 'and stacks are sorted by either'
-	is "$(asked stacks waiting --sort=cpu --format=folded)" 'outer 450
+is "$(asked stacks waiting --sort=waiting --format=folded)" 'outer;inner 500' 'and stacks are sorted by either'
+is "$(asked stacks waiting --sort=cpu --format=folded)" 'outer 450
 outer;inner 350' 'as they are by processor time'
-	like "$(asked stacks waiting --format=json)" '"self_ns":850,"self_cpu_ns":350,"self_waiting_ns":500' \
-		'JSON has both'
-	printf '%s\n' "$lost_switches" | switches waiting 2
-	is "$(asked stacks waiting)" "$(cat <<'END'
+like "$(asked stacks waiting --format=json)" '"self_ns":850,"self_cpu_ns":350,"self_waiting_ns":500' \
+	'JSON has both'
+write_waiting lost "$lost_switches"
+is "$(asked stacks lost)" "$(cat <<'END'
 1. 65.4 %, 4 calls, self 0.850 us, on CPU 0.200 us, waiting 0.500 us, not known 0.150 us
     #0   inner [libfoo.so]
     #1   outer [libfoo.so]
@@ -154,9 +149,6 @@ outer;inner 350' 'as they are by processor time'
 of 6 calls it is not known how long they were on processors: see xaudit info
 END
 )" 'what is not known stands beside what is, so that they add up'
-else
-	skip 5 'no python3 here'
-fi
 
 for wrong in --sort=total --count=0 --format=dot; do
 	bounded 10 "$XAUDIT" stacks "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"

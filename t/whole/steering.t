@@ -5,10 +5,9 @@
 # names of functions, libraries, threads, commands, hosts, types, notes and more, of bytes that would, through every
 # command and option that shows them, in a pipe and on a terminal.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 need python3
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
 cd "$tmp" || exit 1
 ASAN_OPTIONS=detect_leaks=0 TERM=xterm
 export ASAN_OPTIONS TERM
@@ -64,7 +63,7 @@ END
 		done
 		[ "$2" -eq 1 ] || echo 'lost 3'
 	} >script
-	"$make_trace" "$1" <script || bail 'make_trace failed'
+	write_trace "$1" <script
 	steering patch "$1"
 }
 trace one 1

@@ -4,10 +4,9 @@
 # What is shown on a terminal: names demangled, rows cut to its width, a pager that is waited for; and none of it in a
 # pipe, but for the names.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
 need python3
 
-make_trace=$top_builddir/t/lib/make_trace
-[ -x "$make_trace" ] || bail "no $make_trace: run make check"
 cd "$tmp" || exit 1
 # LSan would be a second voice on the terminal, and it can't look where ptrace is not allowed.
 ASAN_OPTIONS=detect_leaks=0
@@ -15,7 +14,7 @@ unset COLUMNS PAGER LESS LV XAUDIT_PAGER
 TERM=xterm NO_COLOR=1
 export ASAN_OPTIONS TERM NO_COLOR
 
-"$make_trace" d <<'END'
+write_trace d <<'END'
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -146,7 +145,7 @@ head_of() {
 }
 is "$(head_of outliers --factor=1 d)" ' Max P99 Max/P99 After start, s Thread Function' 'with outliers'
 is "$(head_of loads d)" ' After start, s Loaded for Calls Library' 'and with loads'
-"$make_trace" one <<END
+write_trace one <<END
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
@@ -214,7 +213,7 @@ on --stderr=err "$XAUDIT" report damaged >shown
 is "$(cat err)" "$(cat said)" 'messages go where they went, if that is no terminal'
 
 # Much more than a pipe holds.
-"$make_trace" long <<'END'
+write_trace long <<'END'
 process p100 flags=1
 pair first 1000 1000 5
 pair last 9000000 9000000 8995005
