@@ -180,18 +180,28 @@ static void change(void)
 	settle(at);
 }
 
-static void damage(const char *script, uint64_t round)
+static void begin_again(void)
 {
-	(void)script;
-	fuzz_seed(round);
 	memcpy(packed.bytes, packed.good, packed.size);
 	packed.now = packed.size;
-	for (uint64_t n = 1 + fuzz_number(3); n; n--)
-		change();
+}
+
+static void write_file(void)
+{
 	int fd = open(packed.file, O_WRONLY | O_TRUNC | O_CREAT, 0600);
 	if (fd < 0 || write(fd, packed.bytes, packed.now) != (ssize_t)packed.now)
 		err(1, "%s", packed.file);
 	close(fd);
+}
+
+static void damage(const char *script, uint64_t round)
+{
+	(void)script;
+	fuzz_seed(round);
+	begin_again();
+	for (uint64_t n = 1 + fuzz_number(3); n; n--)
+		change();
+	write_file();
 }
 
 /* ---- rounds ---- */
@@ -232,7 +242,8 @@ static uint64_t read_it(void)
 	return things;
 }
 
-static const char *const scripts[] = { "calls", "counts", "events", "forks", "old", "ring", "threads" };
+static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "old", "ring", "sched",
+	"threads" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
@@ -245,6 +256,31 @@ static const struct fuzz fuzz = {
 	.damage = damage,
 	.read = read_it,
 };
+
+/* Each member in turn, of a pack whose index is lost, is a folder by its description. Returns how many there are. */
+static unsigned read_folders_for_files(void)
+{
+	unsigned members = 0;
+
+	for (unsigned i = 0; i < packed.frames; i++) {
+		struct pack_frame frame = frame_at(packed.good, packed.frame[i]);
+		struct pack_member_head head;
+		uint8_t *at = packed.bytes + packed.frame[i] + sizeof(frame);
+		if (frame.type != PACK_MEMBER)
+			continue;
+		begin_again();
+		memcpy(&head, at, sizeof(head));
+		memmove(at + sizeof(head), at + sizeof(head) + head.extents * sizeof(struct pack_extent), head.name);
+		head = (struct pack_member_head){ .mode = S_IFDIR | 0700, .name = head.name };
+		memcpy(at, &head, sizeof(head));
+		settle(packed.frame[i]);
+		packed.now = packed.frame[packed.frames - 2];
+		write_file();
+		read_it();
+		members++;
+	}
+	return members;
+}
 
 int main(int argc, char **argv)
 {
@@ -267,6 +303,7 @@ int main(int argc, char **argv)
 			is_int(fuzz_run(&fuzz, scripts[i], 0, rounds), 0,
 				"%s: so can %llu damaged ones, as far as they go", scripts[i],
 				(unsigned long long)rounds);
+			ok(read_folders_for_files() > 2, "%s: and ones with folders in the place of files", scripts[i]);
 		}
 	}
 	snprintf(command, sizeof(command), "rm -rf '%s'", packed.folder);

@@ -321,17 +321,21 @@ static int close_member(void *cookie)
 static FILE *member_stream(struct pack *pack, const char *name)
 {
 	const struct pack_member *of = pack_find(pack, name);
-	struct member *member = of && S_ISREG(of->mode) ? malloc(sizeof(*member)) : NULL;
-	FILE *stream = NULL;
 
+	if (!of || !S_ISREG(of->mode)) {
+		errno = of ? EINVAL : ENOENT;
+		return NULL;
+	}
+	struct member *member = malloc(sizeof(*member));
+	FILE *stream = NULL;
 	if (member) {
 		*member = (struct member){ .pack = pack, .member = of };
 		stream = fopencookie(member, "r",
 			(cookie_io_functions_t){ .read = read_member, .close = close_member });
-		if (!stream)
-			free(member);
-	} else {
-		errno = of ? ENOMEM : ENOENT;
+	}
+	if (!stream) {
+		free(member);
+		errno = ENOMEM;
 	}
 	return stream;
 }
