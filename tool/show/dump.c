@@ -8,7 +8,6 @@
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/json.h"
-#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/tool.h"
 
@@ -253,14 +252,13 @@ static const struct options_syntax syntax = {
 int dump_main(int argc, char **argv)
 {
 	struct dump dump = { 0 };
-	int status = show_begin(&dump.options, &syntax, argc, argv);
+	int status;
+	struct xaudit_read_trace *trace = show_begin(&dump.options, &syntax, argc, argv, &status);
 
-	if (status < 0) {
-		struct xaudit_read_trace *trace = show_trace(dump.options.dir, dump.options.pid);
+	if (trace) {
 		dump.color = show_colors(&dump.options);
-		if (trace)
-			dump_all(&dump, trace);
-		status = trace ? show_end_trace(trace) : TOOL_FAILED;
+		dump_all(&dump, trace);
+		status = show_end_trace(trace);
 	}
 	event_format_free(&dump.formats);
 	return status;

@@ -329,13 +329,11 @@ int info_main(int argc, char **argv)
 {
 	struct info info = { .all.first = XAUDIT_READ_UNKNOWN };
 	struct own own = { 0 };
-	int status = show_begin(&own.options, &syntax, argc, argv);
+	int status;
 
-	if (status >= 0)
-		return status;
-	info.trace = show_trace(own.options.dir, own.options.pid);
+	info.trace = show_begin(&own.options, &syntax, argc, argv, &status);
 	if (!info.trace)
-		return TOOL_FAILED;
+		return status;
 	look(&info);
 	show_trace_need_memory(info.trace);
 	if (own.options.json)

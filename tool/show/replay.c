@@ -12,7 +12,6 @@
 
 #include "tool/show/event_text.h"
 #include "tool/memory.h"
-#include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
@@ -268,14 +267,11 @@ static const struct options_syntax syntax = {
 int replay_main(int argc, char **argv)
 {
 	struct replay r = { .depth = UINT32_MAX };
-	int status = show_begin(&r.options, &syntax, argc, argv);
+	int status;
+	struct xaudit_read_trace *trace = show_begin(&r.options, &syntax, argc, argv, &status);
 
-	if (status >= 0)
-		return status;
-
-	struct xaudit_read_trace *trace = show_trace(r.options.dir, r.options.pid);
 	if (!trace)
-		return TOOL_FAILED;
+		return status;
 	r.color = show_colors(&r.options);
 	replay(&r, trace);
 	return show_end_trace(trace);

@@ -33,11 +33,6 @@ int show_flush(void)
 	return gone ? TOOL_OK : TOOL_FAILED;
 }
 
-int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv)
-{
-	return show_begin_function(options, syntax, argc, argv, NULL, false);
-}
-
 /* A word that stands alone: has it the look of a path, or is there such a file? Libraries stand behind an @. */
 static bool is_path(const char *word)
 {
@@ -78,16 +73,18 @@ int show_begin_many(struct show_options *options, const struct options_syntax *s
 	return -1;
 }
 
-int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
-	const char **function, bool needed)
+struct xaudit_read_trace *show_begin_function(struct show_options *options, const struct options_syntax *syntax,
+	int argc, char **argv, const char **function, bool needed, int *status)
 {
-	int status, first = begin(options, syntax, argc, argv, &status);
+	struct xaudit_read_trace *trace;
+	int first = begin(options, syntax, argc, argv, status);
 
 	if (first < 0)
-		return status;
+		return NULL;
+	*status = TOOL_USAGE;
 	if (function && needed && first == argc) {
 		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
-		return TOOL_USAGE;
+		return NULL;
 	}
 	if (function && first < argc && (needed || first + 1 < argc || !is_path(argv[first])))
 		*function = argv[first++];
@@ -97,10 +94,18 @@ int show_begin_function(struct show_options *options, const struct options_synta
 		tool_error(syntax->command,
 			"one folder is enough, so what is '%s'; `xaudit %s --help` lists what there is", argv[first],
 			syntax->command);
-		return TOOL_USAGE;
+		return NULL;
 	}
 	term_begin(!syntax->prose && !options->json);
-	return -1;
+	trace = show_trace(options->dir, options->pid);
+	*status = trace ? TOOL_OK : TOOL_FAILED;
+	return trace;
+}
+
+struct xaudit_read_trace *show_begin(
+	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
+{
+	return show_begin_function(options, syntax, argc, argv, NULL, false, status);
 }
 
 int show_end_trace(struct xaudit_read_trace *trace)

@@ -43,21 +43,25 @@ struct xaudit_read_trace;
 #define SHOW_COLUMN 19 /* of their --help */
 
 /*
- * Reads the command line: options, and at most one word, the folder. Also ignores SIGPIPE for the process. options: the
- * beginning of the context of the rows. Returns -1, or the exit status with which the command shall end now: after the
- * help, or one line on stderr.
+ * Reads the command line: options, and at most one word, the folder; and opens that. Also ignores SIGPIPE for the
+ * process. options: the beginning of the context of the rows. Returns the trace; or NULL and the exit status with which
+ * the command shall end now: after the help, or one line on stderr.
  */
-int show_begin(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv);
+struct xaudit_read_trace *show_begin(
+	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status);
 
 /*
  * As show_begin(), for a command that takes the name of a function in front of the folder: `function` gets it. needed:
  * it must be there; otherwise one word alone is the folder, if it is a path or there is such a file, and the function
  * is NULL.
  */
-int show_begin_function(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
-	const char **function, bool needed);
+struct xaudit_read_trace *show_begin_function(struct show_options *options, const struct options_syntax *syntax,
+	int argc, char **argv, const char **function, bool needed, int *status);
 
-/* As show_begin(), but there may be several folders: as many as *count says; the caller frees the list. */
+/*
+ * As show_begin(), but there may be several folders, as many as *count says, and none is opened; the caller frees the
+ * list. Returns -1, or the exit status.
+ */
 int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
 	const char ***folder, uint32_t *count);
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "tool/memory.h"
-#include "tool/show/open.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
@@ -281,16 +280,14 @@ static void print(struct graph *graph, enum graph_format format)
 int graph_main(int argc, char **argv)
 {
 	struct own own = { .tree = { .min = TREE_MIN } };
+	struct graph graph = { .tree = &own.tree };
 	const char *word = NULL;
-	int status = show_begin_function(&own.options.show, &syntax, argc, argv, &word, false);
+	int status;
 
-	if (status >= 0)
-		return status;
-
-	struct graph graph = { .tree = &own.tree, .color = show_colors(&own.options.show) };
-	graph.trace = show_trace(own.options.show.dir, own.options.show.pid);
+	graph.trace = show_begin_function(&own.options.show, &syntax, argc, argv, &word, false, &status);
 	if (!graph.trace)
-		return TOOL_FAILED;
+		return status;
+	graph.color = show_colors(&own.options.show);
 	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
 	read_calls(&graph, &own.options);
 	if (word)

@@ -499,14 +499,12 @@ static const struct options_syntax syntax = {
 int loads_main(int argc, char **argv)
 {
 	struct own own = { 0 };
-	int status = show_begin(&own.options.show, &syntax, argc, argv);
+	int status;
 
-	if (status >= 0)
+	own.trace = show_begin(&own.options.show, &syntax, argc, argv, &status);
+	if (!own.trace)
 		return status;
 	own.color = show_colors(&own.options.show);
-	own.trace = show_trace(own.options.show.dir, own.options.show.pid);
-	if (!own.trace)
-		return TOOL_FAILED;
 	own.from = view_from(own.trace, &own.options);
 	own.to = view_to(own.trace, &own.options);
 	read_events(&own);

@@ -10,7 +10,6 @@
 #include "tool/show/term/cut.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
-#include "tool/show/open.h"
 #include "tool/tool.h"
 
 #define FACTOR 10
@@ -191,14 +190,12 @@ static void count(struct own *own)
 int outliers_main(int argc, char **argv)
 {
 	struct own own = { .factor = FACTOR };
-	int status = show_begin(&own.options.show, &syntax, argc, argv);
+	int status;
 
-	if (status >= 0)
+	own.trace = show_begin(&own.options.show, &syntax, argc, argv, &status);
+	if (!own.trace)
 		return status;
 	own.color = show_colors(&own.options.show);
-	own.trace = show_trace(own.options.show.dir, own.options.show.pid);
-	if (!own.trace)
-		return TOOL_FAILED;
 	count(&own);
 	if (own.options.show.json)
 		print_json(&own);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "tool/show/calls/slow.h"
-#include "tool/show/open.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
@@ -42,14 +41,12 @@ static void slow_free(struct slow *slow)
 int slow_main(int argc, char **argv)
 {
 	struct slow slow = { .count = SLOW_COUNT, .tree = { .min = TREE_MIN } };
-	int status = show_begin_function(&slow.options.show, &syntax, argc, argv, &slow.word, true);
+	int status;
 
-	if (status >= 0)
+	slow.trace = show_begin_function(&slow.options.show, &syntax, argc, argv, &slow.word, true, &status);
+	if (!slow.trace)
 		return status;
 	slow.color = show_colors(&slow.options.show);
-	slow.trace = show_trace(slow.options.show.dir, slow.options.show.pid);
-	if (!slow.trace)
-		return TOOL_FAILED;
 	slow.cpu = xaudit_read_trace_info(slow.trace)->sched;
 
 	bool found = slow_find(&slow);

@@ -9,7 +9,6 @@
 #include "tool/show/calls/view.h"
 #include "tool/show/calls/cct.h"
 #include "tool/show/calls/tree.h"
-#include "tool/show/open.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
@@ -249,14 +248,12 @@ static void read_calls(struct own *own)
 int stacks_main(int argc, char **argv)
 {
 	struct own own = { 0 };
-	int status = show_begin(&own.options.show, &syntax, argc, argv);
+	int status;
 
-	if (status >= 0)
+	own.trace = show_begin(&own.options.show, &syntax, argc, argv, &status);
+	if (!own.trace)
 		return status;
 	own.color = show_colors(&own.options.show);
-	own.trace = show_trace(own.options.show.dir, own.options.show.pid);
-	if (!own.trace)
-		return TOOL_FAILED;
 	own.cpu = xaudit_read_trace_info(own.trace)->sched;
 	if (!has_switches(&own)) {
 		xaudit_read_close(own.trace);
