@@ -13,13 +13,7 @@ many() {
 # what it says first; the shell's own child is $child). Its input is the pipe `in`, its output goes to the files out and
 # err.
 begin() {
-	rm -f in out err
-	mkfifo in
-	env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" "$@" <in >out 2>err &
-	child=$!
-	exec 3>in
-	wait_until 20 grep -q '^ready ' out || bail "$1 does not begin: $(cat err)"
-	pid=$(sed -n 's/^ready //p' out)
+	alone env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" "$@"
 	said=0
 }
 # alone COMMAND [ARG]...: as begin, but without the module.
@@ -29,7 +23,7 @@ alone() {
 	"$@" <in >out 2>err &
 	child=$!
 	exec 3>in
-	wait_until 20 grep -q '^ready ' out || bail "$1 does not begin: $(cat err)"
+	wait_until 20 grep -q '^ready ' out || bail "$* does not begin: $(cat err)"
 	pid=$(sed -n 's/^ready //p' out)
 }
 # tell LINE: sends a line to the program, and waits until it has answered.

@@ -69,10 +69,6 @@ end_of() {
 	printf 'status %s\n' $status >>"$file"
 	cat "$file.err" >>"$file"
 }
-# rows: "NAME CALLS, ..." of the functions in $report, in order of names, except those of `many`.
-rows() {
-	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
-}
 # balance DIR: loads and unloads of the libraries.
 balance() {
 	dump "$1"

@@ -70,6 +70,11 @@ sums() {
 	printf '%s\n' "$report" | jq -r '"\(.lost) lost \(.unfinished) unfinished"'
 }
 
+# rows: "FUNCTION CALLS" of each function in the report, in order of names, with a comma between.
+rows() {
+	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
+}
+
 # dump DIR [OPTION]...: every event as a JSON line, into $tmp/DIR.json.
 dump() {
 	dir=$1
@@ -91,7 +96,12 @@ object() {
 		jq -c --arg n "/$2" ".processes[].objects[] | select(.path | endswith(\$n)) | $3"
 }
 
-# seconds A COMMAND...: repeats the command each 20 ms until it succeeds; status 1 after about A seconds.
+# index_of FILE...: makes indexes, where the module finds them.
+index_of() {
+	bounded 100 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" "$@" 2>err || bail "no index: $(cat err)"
+}
+
+# wait_until SECONDS COMMAND...: repeats the command each 20 ms until it succeeds; status 1 after about so long.
 wait_until() {
 	tries=$(($1 * 50))
 	shift

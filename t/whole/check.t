@@ -5,26 +5,13 @@
 # reports.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-
 need "${CXX%% *}"
-program "$CC" host check_host.c
-library "$CC" plugin.so check_plugin.c
-library "$CC" nodelete.so check_plugin.c -Wl,-z,nodelete
+. "$top_srcdir/t/lib/checked.sh"
 library "$CC" user.so check_user.c -L. -l:plugin.so
 library "$CC" bound.so check_user.c
 library "$CXX" unique.so check_unique.cc -std=c++17 -DUNIQUE
 library "$CXX" local.so check_unique.cc -std=c++17
 
-# check ARG...: sets $status (signals as 128 + n) and $out, the JSON report; options come before --.
-check() {
-	status=0
-	rm -f report
-	bounded "${seconds:-60}" "$XAUDIT" check --format=json -o report "$@" >out 2>err || status=$?
-	report=$(cat report 2>/dev/null)
-}
-ask() {
-	printf '%s\n' "$report" | jq -r "$@"
-}
 kinds() {
 	ask '[.findings[].kind] | join(" ")'
 }
@@ -36,10 +23,6 @@ severity() {
 stack() {
 	ask --argjson n "$1" '.findings[0].stacks[$n].frames | map(.function // "?") | join(" ")'
 }
-
-if ! "$XAUDIT" check true >out 2>err; then
-	grep -q "can't be traced" err && skip_all 'ptrace is not allowed here'
-fi
 
 # ---- mistakes ----
 

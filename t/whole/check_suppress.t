@@ -4,23 +4,9 @@
 # xaudit check: findings that a file describes are not reported; such descriptions can be generated.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-
-need "${CXX%% *}"
-program "$CC" host check_host.c
-library "$CC" plugin.so check_plugin.c
-library "$CC" nodelete.so check_plugin.c -Wl,-z,nodelete
+. "$top_srcdir/t/lib/checked.sh"
 library "$CC" LLVMgold.so check_plugin.c -Wl,-z,nodelete
 
-# check ARG...: sets $status and $report, the JSON; options come before --.
-check() {
-	status=0
-	rm -f report
-	bounded 60 "$XAUDIT" check --format=json -o report "$@" >out 2>err || status=$?
-	report=$(cat report 2>/dev/null)
-}
-ask() {
-	printf '%s\n' "$report" | jq -r "$@"
-}
 # result: status, reported kinds, number of suppressed findings.
 result() {
 	printf '%s %s %s' "$status" "$(ask '[.findings[].kind] | join(" ")')" "$(ask .suppressed)"
@@ -33,10 +19,6 @@ block() {
 		printf '}\n'
 	} >supp
 }
-
-if ! "$XAUDIT" check true >out 2>err; then
-	grep -q "can't be traced" err && skip_all 'ptrace is not allowed here'
-fi
 
 # ---- patterns ----
 

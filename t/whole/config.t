@@ -26,42 +26,42 @@ traced() {
 	XAUDIT_CONFIG=conf app
 	is "$status/$out/$err" '5/app 15/' "$1: the program runs as ever"
 	report "${3:-d}"
-	is "$(printf '%s\n' "$report" | jq -r \
-		'.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")')" "$2" \
-		"$1"
+	is "$(rows)" "$2" "$1"
 }
 
 # ---- which file ----
 everything='alpha_begin 1, alpha_end 1, alpha_inner 4, alpha_work 3, beta_begin 1, beta_end 1, beta_inner 2, '\
 'beta_work 2'
-rows() {
+# rows_of DIR: its "FUNCTION CALLS".
+rows_of() {
 	report "$1"
-	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
+	rows
 }
 app
-is "$status/$out/$err/$(rows xaudit.data)" "5/app 15//$everything" \
+is "$status/$out/$err/$(rows_of xaudit.data)" "5/app 15//$everything" \
 	'without any configuration, compile-time sites of all objects are traced, into xaudit.data'
 is "$(info xaudit.data '.processes[].rules')" '"defaults"' 'and info says that these were the defaults'
 printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
 app
-is "$status/$err/$(rows xaudit.data)" '5//alpha_inner 4' './xaudit.conf is read'
+is "$status/$err/$(rows_of xaudit.data)" '5//alpha_inner 4' './xaudit.conf is read'
 is "$(info xaudit.data '.processes[].rules')" '"./xaudit.conf"' 'and info names it'
 mkdir xdg
 printf '[library libalpha.so]\nfunctions = alpha_work\n' >xdg/xaudit.conf
 XDG_CONFIG_HOME=$tmp/xdg app
-is "$(rows xaudit.data)" 'alpha_inner 4' './xaudit.conf goes before that of XDG_CONFIG_HOME'
+is "$(rows_of xaudit.data)" 'alpha_inner 4' './xaudit.conf goes before that of XDG_CONFIG_HOME'
 rm xaudit.conf
 XDG_CONFIG_HOME=$tmp/xdg app
-is "$(rows xaudit.data)" 'alpha_work 3' 'which is read where there is no other'
+is "$(rows_of xaudit.data)" 'alpha_work 3' 'which is read where there is no other'
 printf '[library libbeta.so]\nfunctions = beta_work\n' >named.conf
 XDG_CONFIG_HOME=$tmp/xdg XAUDIT_CONFIG=named.conf app
-is "$(rows xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
+is "$(rows_of xaudit.data)" 'beta_work 2' 'XAUDIT_CONFIG goes before all'
 
 # ---- whose file ----
 # skipped SENTENCE WHY: with ./xaudit.conf as it is, that of XDG_CONFIG_HOME decides, and a line says so.
 skipped() {
 	XDG_CONFIG_HOME=$tmp/xdg app
-	is "$status/$err/$(rows xaudit.data)" "5/xaudit: ./xaudit.conf: the configuration is skipped: $2/alpha_work 3" \
+	is "$status/$err/$(rows_of xaudit.data)" \
+		"5/xaudit: ./xaudit.conf: the configuration is skipped: $2/alpha_work 3" \
 		"$1"
 }
 printf '[library libalpha.so]\nfunctions = alpha_inner\n' >xaudit.conf
@@ -70,7 +70,7 @@ skipped 'a file that everybody may write to is skipped, with a line' 'every user
 chmod 664 xaudit.conf
 chgrp "$(id -g)" xaudit.conf
 XDG_CONFIG_HOME=$tmp/xdg app
-is "$err/$(rows xaudit.data)" '/alpha_inner 4' "the user's own group may"
+is "$err/$(rows_of xaudit.data)" '/alpha_inner 4' "the user's own group may"
 other=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
 [ "$(id -u)" -ne 0 ] || other=65534
 if [ "$other" ]; then
@@ -87,13 +87,13 @@ if [ "$(id -u)" -eq 0 ]; then
 	printf '[library libalpha.so]\nfunctions = alpha_inner\n' >own.conf
 	ln -s own.conf xaudit.conf
 	XDG_CONFIG_HOME=$tmp/xdg app
-	is "$err/$(rows xaudit.data)" '/alpha_inner 4' "the user's own link is followed"
+	is "$err/$(rows_of xaudit.data)" '/alpha_inner 4' "the user's own link is followed"
 	chown -h 65534 xaudit.conf
 	skipped "another user's link is not, wherever it leads" 'it is a link of another user'
 	ln -sfn xaudit.conf xaudit.conf
 	chown -h 65534 xaudit.conf
 	app
-	is "$err/$(rows xaudit.data)" "xaudit: ./xaudit.conf: the configuration is skipped: it is a link of another \
+	is "$err/$(rows_of xaudit.data)" "xaudit: ./xaudit.conf: the configuration is skipped: it is a link of another \
 user/$everything" \
 		"another user's that leads nowhere does not end the tracing"
 else
@@ -106,7 +106,7 @@ XAUDIT_CONFIG=xaudit.conf app
 is "$status/$out/$err" "5/app 15/xaudit: xaudit.conf: the configuration can't be read: it is no regular file" \
 	'one that is named is an error, and nobody waits for it, either'
 record d -k plt -l libalpha.so -F alpha_work ./app
-is "$status/$err/$(rows d)" '5/xaudit: ./xaudit.conf: the configuration is skipped: it is no regular '\
+is "$status/$err/$(rows_of d)" '5/xaudit: ./xaudit.conf: the configuration is skipped: it is no regular '\
 'file/alpha_work 3' \
 	'record says so once, and its options hold'
 rm xaudit.conf
@@ -118,11 +118,11 @@ is "$status/$out/$err" "5/app 15/xaudit: ./xaudit.conf: the configuration can't 
 XAUDIT_RULES='[library libbeta.so]
 functions = beta_work
 ' app
-is "$status/$err/$(rows xaudit.data)" '5//beta_work 2' 'but not where XAUDIT_RULES does'
+is "$status/$err/$(rows_of xaudit.data)" '5//beta_work 2' 'but not where XAUDIT_RULES does'
 XAUDIT_RULES='[trace]
 output = d
 ' app
-is "$status/$err/$(rows d)" "5/xaudit: ./xaudit.conf: the configuration is skipped: input/output error/$everything" \
+is "$status/$err/$(rows_of d)" "5/xaudit: ./xaudit.conf: the configuration is skipped: input/output error/$everything" \
 	'where that says nothing about objects, the line is said'
 rm xaudit.conf
 
@@ -242,7 +242,7 @@ rm -rf out-*
 XAUDIT_CONFIG=conf app
 pid=$(echo out-*)
 pid=${pid##*-}
-is "$status/$err/$(echo out-*)/$(rows out-"$pid"-"$pid")" "5//out-$pid-$pid/$everything" \
+is "$status/$err/$(echo out-*)/$(rows_of out-"$pid"-"$pid")" "5//out-$pid-$pid/$everything" \
 	'%p in the output is the process id'
 is "$(info "out-$pid-$pid" '.processes[].pid')" "$pid" 'which info tells too'
 

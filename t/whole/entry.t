@@ -12,10 +12,6 @@ library "$CC" libentry.so entry_library.S -nostdlib -Wl,-Bsymbolic,--build-id
 XAUDIT_INDEX=$tmp/cache
 export XAUDIT_INDEX
 
-# index_of FILE...: makes indexes.
-index_of() {
-	bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" "$@" 2>err || bail "no index: $(cat err)"
-}
 # config KEYS [LIBRARY [KEYS]]: writes the configuration; [trace] has the keys.
 config() {
 	printf '[trace]\n%s\n[library %s]\nkinds = entry\n%s\n' "$1" "${2:-libentry*}" "${3:-}" >conf
@@ -27,10 +23,6 @@ run() {
 	record d -c conf ./entry "./$library" "$@"
 	said=$(printf '%s' "$out" | tr '\n' ';')$err
 	report d
-}
-# rows: "NAME CALLS" of each function in the report, in order of names.
-rows() {
-	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
 }
 # reasons LIBRARY: "COUNT REASON" of kind entry, from info.
 reasons() {

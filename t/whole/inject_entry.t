@@ -14,7 +14,7 @@ export XAUDIT_INDEX
 indexed() {
 	build "$CC" "$@" -nostartfiles
 	rm -rf "$XAUDIT_INDEX"
-	bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" libinject.so 2>err || bail "no index: $(cat err)"
+	index_of libinject.so
 }
 displaced='-x /libinject.so'
 
@@ -71,7 +71,7 @@ counting 'one call' '' call
 
 # ---- displaced entries that are asked for while the program runs ----
 library "$CC" grow.so inject_grow.c -nostartfiles -Wl,--build-id
-bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" grow.so 2>err || bail "no index: $(cat err)"
+index_of grow.so
 build "$CC" plt
 cat >grow.conf <<'END'
 [library libinject.so]

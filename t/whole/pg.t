@@ -13,10 +13,6 @@ export XAUDIT_INDEX
 program "$CC" reload reload.c
 names='pg_aligned pg_large pg_leaf pg_many pg_middle pg_run pg_sum pg_variadic'
 
-# index_of FILE
-index_of() {
-	bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" "$1" 2>err || bail "no index: $(cat err)"
-}
 # tree N [INDENT]: what replay shows of pg_run(N).
 tree() {
 	echo "pg_run() {

@@ -8,10 +8,6 @@
 
 program "$CC" reload reload.c
 
-# rows: "NAME CALLS" of each function in the report, in order of names.
-rows() {
-	printf '%s\n' "$report" | jq -r '.functions | sort_by(.function) | map("\(.function) \(.calls)") | join(", ")'
-}
 # loads NAME: "LOADS loads UNLOADS unloads" of the library in the dump.
 loads() {
 	jq -rn --arg n "/$1" '[inputs | select((.event == "load" or .event == "unload") and
@@ -61,7 +57,7 @@ kind plt plt 'one_work 1000' library "$CC"
 XAUDIT_INDEX=$tmp/indexes
 export XAUDIT_INDEX
 library "$CC" libone.so plugin.c -DNAME=one
-bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" libone.so || bail 'no index'
+index_of libone.so
 kind entry entry "$sleds" library "$CC"
 kind cyg cyg "$sleds" cyg_library
 kind 'both at once' plt,patchable "$sleds" patchable_library

@@ -70,7 +70,7 @@ all() {
 # A library with its index. Start files have functions of their own.
 entry_library() {
 	library "$CC" "$@" -nostartfiles
-	bounded 60 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" "$1" 2>err || bail "no index: $(cat err)"
+	index_of "$1"
 }
 XAUDIT_INDEX=$tmp/cache
 export XAUDIT_INDEX

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the trace of a process is; as folder_open_process() has it. */
+/* Where the trace of a process is; as show_trace_process() (tool/show/open.h) takes it. */
 struct ctl_trace {
 	char *path;
 	uint32_t place;
