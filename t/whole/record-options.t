@@ -117,4 +117,9 @@ FAKE_TRACE='empty' record -o d --prepare none true
 is "$end/$said" "exit 0/$off" 'nor prepared'
 FAKE_TRACE='selected threads' record -o d --start-disabled true
 is "$end/$said" 'exit 0/' 'one in which something was'
+FAKE_TRACE='selected' record -o d -C f true
+is "$end/$said" 'exit 0/xaudit record: nothing was recorded: no function that -C names was called where it is traced; '\
+'it must be among those that -l, -F and -k choose' 'a process in which recording never began, for want of such a call'
+FAKE_TRACE='selected threads' record -o d -C f true
+is "$end/$said" 'exit 0/' 'one in which it did'
 done_testing

@@ -495,7 +495,8 @@ FAKE_TRACE=plt record -o d sh -c 'true; exit 2'
 like "$said" '; try -k calls \(calls that an object makes\)$' 'what was asked for already is not proposed'
 is "$end" 'exit 2' 'the status stays'
 FAKE_TRACE=unchosen record -o d true
-like "$said" ': 0 of 3 objects are chosen by the rules.*; -l GLOB chooses libraries' 'rules that chose nothing are said'
+like "$said" ": 0 of 3 objects are chosen by the rules.*; -l GLOB chooses libraries, -F 'FUNCTION@fake' functions of \
+the program, and \`xaudit info\` lists what was loaded\$" 'rules that chose nothing are said'
 record -o d sh -c 'FAKE_TRACE=some sh -c "true; true"; true'
 like "$said" '^xaudit record: nothing was selected in /bin/fake \(process [0-9]+\), of 2 in all; `xaudit info` tells '\
 'why$' \

@@ -264,7 +264,9 @@ static void say_empty(const struct found *found)
 				put_count(to, objects, "object", xaudit_read_reason_phrase(i));
 		}
 		if (!found->chosen)
-			fputs("; -l GLOB chooses libraries, and `xaudit info` lists those that were loaded", to);
+			fprintf(to, "; -l GLOB chooses libraries, -F 'FUNCTION@%s' functions of the program, and "
+				    "`xaudit info` lists what was loaded",
+				found->exe ? tool_base(found->exe) : "PROGRAM");
 		else if (found->kinds & kinds_with(KIND_BY_INDEX))
 			put_advice_on_names(to, found);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
@@ -292,8 +294,10 @@ static bool is_changed(const struct record_folder *folder)
 		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
 }
 
-void record_after(const struct record_folder *folder, const char *command, const char *path, bool off)
+void record_after(
+	const struct record_folder *folder, const char *command, const char *path, const struct rules *rules)
 {
+	bool off = rules->disabled || rules->prepare == RULES_PREPARE_NONE;
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	bool entries = false;
@@ -319,6 +323,9 @@ void record_after(const struct record_folder *folder, const char *command, const
 				     "command runs, `xaudit ctl PID enable FUNCTION` does");
 	else if (found.empty && !off)
 		say_empty(&found);
+	else if (rules->below && found.processes && !found.alive && !found.recorded)
+		tool_error("record", "nothing was recorded: no function that -C names was called where it is traced; "
+				     "it must be among those that -l, -F and -k choose");
 	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
 		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace",
 			folder->path);

@@ -200,7 +200,7 @@ static int run(const struct record_options *options)
 	}
 	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
 	record_folder_end(&folder, wait_status);
-	record_after(&folder, options->command[0], path, rules.disabled || rules.prepare == RULES_PREPARE_NONE);
+	record_after(&folder, options->command[0], path, &rules);
 	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();
 	record_broker_say(&folder);

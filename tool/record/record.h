@@ -293,9 +293,11 @@ int record_pass_on(int status);
 
 /*
  * Trims the files of processes that ended, and says what the user should know: that the command was not traced, that
- * nothing was selected, or, if everything was off at first, that nothing was ever switched on.
+ * nothing was selected, that the rules left out all calls, or, if everything was off at first, that nothing was ever
+ * switched on.
  */
-void record_after(const struct record_folder *folder, const char *command, const char *path, bool off);
+void record_after(
+	const struct record_folder *folder, const char *command, const char *path, const struct rules *rules);
 
 /*
  * The part of record_after() for one family. over: do it only if it is certain that no process writes to the family any
