@@ -186,6 +186,12 @@ ctl --name 'ctl_tree_t[e]st' snapshot -o all
 is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" \
 	"0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
 	'a snapshot of those of a name is one folder'
+XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" sleep 60 &
+idle=$!
+wait_until 20 grep -q libxaudit /proc/$idle/maps
+ctl $idle "$pid" snapshot
+is "$status $(cut -d: -f1 <ctl.out) $err" "0 xaudit.snapshot.$idle " 'without a name, it bears the number of the first'
+kill $idle
 # The head of a forked process loses its mark for a moment.
 broken=$(echo $first | sed 's,.* ,,')
 size=$(od -A n -t d8 -j 224 -N 8 "d/p$pid/meta")

@@ -337,7 +337,7 @@ static pid_t living(const char *path)
 	return pid;
 }
 
-/* pid: the process that is read, if there is one. */
+/* The reader is told the first process, whether it has a trace or not: a snapshot of several bears its number. */
 static int run_reader(
 	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
 {
@@ -358,7 +358,7 @@ static int run_reader(
 		pid_t each = targets->pid[k];
 		bool any = trace_of(&trace[traces], targets, &each);
 		failed += !any && !ctl_targets_several(targets);
-		pid = any && !traces ? each : pid;
+		pid = k ? pid : each;
 		traces += any;
 	}
 	if (where && (trace->path = process_in(where)))
