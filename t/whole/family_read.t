@@ -176,12 +176,12 @@ bytes $((3 * place + 236)) '\377'
 damage $((3 * place)) 'the head has too many extents' 'more extents than there may be'
 bytes 248 '\000'
 bounded 20 "$XAUDIT" report damaged >out 2>err
-is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; the rest of the trace \
-was read" 'an extent in the place of the head'
+is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; nothing of the trace \
+can be read" 'an extent in the place of the head'
 bytes 568 '\001'
 bounded 20 "$XAUDIT" report damaged >out 2>err
-is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has no directory of places; the rest of the trace \
-was read" 'a directory at an odd place'
+is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has no directory of places; nothing of the trace \
+can be read" 'a directory at an odd place'
 bytes 584 '\377\377\377\377'
 bounded 20 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" '0 ' 'places that the file has not are none, and no damage'

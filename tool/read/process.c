@@ -78,7 +78,7 @@ static const char *check_head(struct read_process *process)
 		return process->place ? "there is no head of a process where one should begin"
 				      : "this is not the meta file of a trace";
 	if (!READ_TRACE_VERSION(head->version) || (process->place && head->version == 1))
-		return "the trace has another version than this xaudit reads";
+		return "the trace has another version than this xaudit reads: use the xaudit that recorded it";
 	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
 		return "the head names an unknown clock";
 	/* Version 1 may have written a shorter head, which zeros follow. */

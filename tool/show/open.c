@@ -19,10 +19,13 @@ static int damage(const struct xaudit_read_error *error)
 	return TOOL_FAILED;
 }
 
+/* Why there is no trace: nothing of it was read, then. */
 static void say_error(const char *command, const struct xaudit_read_error *error)
 {
-	if (error->why == XAUDIT_READ_DAMAGED || error->why == XAUDIT_READ_NO_MEMORY)
-		damage(error);
+	if (error->why == XAUDIT_READ_NO_MEMORY)
+		memory_failed();
+	else if (error->why == XAUDIT_READ_DAMAGED)
+		tool_error(NULL, "%s; nothing of the trace can be read", error->text);
 	else
 		tool_error(command, "%s", error->text);
 }

@@ -36,7 +36,7 @@ struct pack *pack_open(int fd, const char *path, struct read_damage *damage, con
 	if (fstat(fd, &st) || !get_head(fd, &head))
 		*why = "this is no packed trace";
 	else if (head.version != PACK_VERSION || head.head_size != sizeof(head))
-		*why = "it was packed by another version than this xaudit reads";
+		*why = "it was packed by another version than this xaudit reads: use the xaudit that packed it";
 	if (!*why) {
 		pack->damage = damage;
 		pack->path = read_memory_text(damage, path, strlen(path));
