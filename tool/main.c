@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* The command line's first word: a subcommand. */
 #define _GNU_SOURCE
 #include "tool/tool.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
-#include "runtime/text.h"
 
 static const struct {
 	const char *name, *what;
@@ -36,61 +34,6 @@ static const struct {
 };
 
 #define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
-
-void tool_text(FILE *file, const char *text)
-{
-	const char *shown;
-	size_t length;
-
-	while (*text) {
-		text += text_next(text, &shown, &length);
-		if (length == 1)
-			putc(*shown, file);
-		else
-			fwrite(shown, 1, length, file);
-	}
-}
-
-void tool_error(const char *command, const char *format, ...)
-{
-	int keep = errno;
-	char text[2048];
-	size_t n;
-	va_list args;
-
-	n = (size_t)snprintf(text, sizeof(text), "xaudit%s%s: ", command ? " " : "", command ? command : "");
-	va_start(args, format);
-	vsnprintf(text + n, sizeof(text) - n - 1, format, args);
-	va_end(args);
-	n = text_clean(text);
-	text[n] = '\n';
-	/* One write: lines of several processes on one terminal stay whole. */
-	while (n + 1 && write(STDERR_FILENO, text, n + 1) < 0 && errno == EINTR)
-		;
-	errno = keep;
-}
-
-const char *tool_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-int tool_colour(const char *option, int fd)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (option && !strcmp(option, "always"))
-		return 1;
-	if (option && !strcmp(option, "never"))
-		return 0;
-	if (option && strcmp(option, "auto"))
-		return -1;
-	if (no && *no)
-		return 0;
-	return isatty(fd) && !(term && !strcmp(term, "dumb"));
-}
 
 static void help(FILE *to)
 {

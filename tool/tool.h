@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The command: its subcommands, and what all of them share. One thread. */
+/*
+ * The command: its subcommands, which main.c has in a table, and what all of them share, in tool.c. One thread; only
+ * tool_error() and tool_base() may be called by others.
+ */
 #ifndef XAUDIT_TOOL_H
 #define XAUDIT_TOOL_H
 

@@ -9,7 +9,7 @@
 #include "tool/show/term/term.h"
 #include "tool/tool.h"
 
-/* tool/main.c and term.c have these; a terminal is not what this test is about. */
+/* tool/tool.c and term.c have these; a terminal is not what this test is about. */
 void tool_text(FILE *file, const char *text)
 {
 	fputs(text, file);
