@@ -47,6 +47,9 @@ struct ctl_process {
 	size_t mappings, path_bytes;
 };
 
+/* ns, CLOCK_MONOTONIC */
+uint64_t ctl_now(void);
+
 /*
  * Finds the process and the module in it; waits up to two seconds for a process that is just starting. Returns whether
  * it found them; if not, has said why.
@@ -116,9 +119,6 @@ struct ctl_world {
  */
 enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_BLOCK = 516 };
 
-/* ns, CLOCK_MONOTONIC */
-uint64_t ctl_now(void);
-
 /* Sleeps, at most that long, until something happens to a thread. */
 void ctl_wait(uint64_t ns);
 
@@ -165,7 +165,7 @@ struct ctl_written {
  */
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written);
 
-/* ---- requests ---- */
+/* ---- requests: tool/ctl/request.c ---- */
 
 /*
  * Stops, calls, writes and lets go; repeats that for at most two seconds after -EAGAIN. Returns whether it was done; if

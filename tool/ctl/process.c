@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool/ctl/ctl.h"
@@ -175,6 +176,14 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 }
 
 /* ---- memory ---- */
+
+uint64_t ctl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 /* The process's own data says how much there is to read. Real ones need a hundredth of this. */
 #define MOST_READS (8u << 20)

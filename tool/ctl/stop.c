@@ -23,14 +23,6 @@
 #define PATIENCE     (200 * MS)
 #define PATIENCE_DEAF (20 * MS) /* when all that are missing sleep deaf to signals */
 
-uint64_t ctl_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void ctl_wait(uint64_t ns)
 {
 	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* A request as a whole, with all its attempts. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/ctl/ctl.h"
+#include "tool/ctl/indexes.h"
+#include "tool/memory.h"
+#include "tool/tool.h"
+
+#define MS	 1000000ull
+#define PATIENCE (2000 * MS)
+#define MOST_PATCHES (1u << 22)
+/* How often it is tried anew to write where something stood in the bytes, and when. */
+#define MOST_TRIES   5
+#define LET_ON	     (2 * MS)
+
+/* Code bytes of an answer: writes them, and tells the module. */
+static int apply(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	struct control_request done = { .op = CONTROL_WRITTEN, .argument = request->op == CONTROL_DISABLE };
+	struct control_patch *patch;
+	size_t count = request->patch_count, size = count * sizeof(*patch);
+	int r;
+
+	if (request->patch_count > MOST_PATCHES) {
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
+		return -1;
+	}
+	patch = memory_zeroed(count ? count : 1, sizeof(*patch));
+	if (!ctl_read(world->process, request->patches, patch, size) && count) {
+		tool_error("ctl", "process %d: libxaudit.so gives a damaged answer; please report this",
+			(int)world->process->pid);
+		r = -1;
+	} else {
+		r = ctl_patch(world, patch, count, written);
+	}
+	free(patch);
+	if (r)
+		return -1;
+	r = ctl_call(world, &done);
+	/* If no thread can be asked now it does not matter: the next request does the rest. */
+	request->pages = r == 0 && done.error == 0 ? done.pages : 0;
+	return r < 0 && r != -EAGAIN ? -1 : 0;
+}
+
+/* One attempt: as ctl_call(). */
+static int attempt(struct ctl_world *world, struct control_request *request, const struct ctl_indexes *indexes,
+	struct ctl_written *written)
+{
+	int r = ctl_stop(world);
+
+	if (r)
+		return r;
+	ctl_limit_begin();
+	if (indexes)
+		r = ctl_indexes_give(indexes, world, request);
+	if (r == 0)
+		r = ctl_call(world, request);
+	if (r == 0 && request->error == -EAGAIN)
+		r = -EAGAIN;
+	if (r == 0 && request->error == 0 && written)
+		r = apply(world, request, written);
+	ctl_go(world);
+	return r;
+}
+
+/*
+ * Once more for the sites whose bytes something stood in (tool/ctl/position.h): when the program went on for a moment,
+ * it is elsewhere as a rule. The request's answer stays that of the first time.
+ */
+static int try_again(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	struct control_request *again = memory_zeroed(1, sizeof(*again));
+	int r = 0;
+
+	for (int tries = 0; r == 0 && written->refused_position && tries < MOST_TRIES; tries++) {
+		struct ctl_written more = { 0 };
+		ctl_wait(LET_ON);
+		*again = *request;
+		again->argument = 0;
+		r = attempt(world, again, NULL, &more);
+		if (r == 0 && again->error == 0) {
+			written->refused_position = more.refused_position;
+			written->sites += more.sites;
+			written->moved += more.moved;
+		}
+	}
+	free(again);
+	/* What was done is done. */
+	return r == -EAGAIN ? 0 : r;
+}
+
+static bool say_error(const struct ctl_process *process, int error)
+{
+	int pid = (int)process->pid;
+
+	if (error && process->denied) {
+		tool_error("ctl",
+			"process %d: its filter of system calls (seccomp) is in the way, and would end it; root has it "
+			"suspended meanwhile",
+			pid);
+		return false;
+	}
+	switch (error) {
+	case 0:
+		return true;
+	case -ECANCELED:
+		tool_error("ctl",
+			"process %d: xaudit switched itself off there; the reason was said on its standard error", pid);
+		break;
+	case -ENOMEM:
+		tool_error("ctl", "process %d has no memory for this", pid);
+		break;
+	default:
+		tool_error("ctl", "process %d: libxaudit.so can't do this: %s", pid, strerror(-error));
+	}
+	return false;
+}
+
+static void say_in_the_way(const struct ctl_world *world, pid_t stuck)
+{
+	int pid = (int)world->process->pid;
+	char state = stuck ? ctl_state(world->process->pid, stuck) : 0;
+
+	if (stuck)
+		tool_error("ctl", "process %d: thread %d does not stop (%s); nothing was changed, try again", pid,
+			(int)stuck,
+			state == 'D' ? "it waits for a device, or for the child of its vfork"
+				     : "it gets no time to run");
+	else
+		tool_error("ctl",
+			"process %d is busy with its libraries, or with another xaudit ctl; nothing was changed, try "
+			"again",
+			pid);
+}
+
+bool ctl_request(struct ctl_process *process, struct control_request *request, const struct ctl_indexes *indexes,
+	struct ctl_written *written, uint64_t *pause)
+{
+	struct ctl_world world = { .process = process };
+	uint64_t begin = ctl_now();
+	sigset_t child;
+	pid_t stuck = 0;
+	int r;
+
+	/* For ctl_wait(). */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	while ((r = attempt(&world, request, indexes, written)) == -EAGAIN && ctl_now() - begin < PATIENCE) {
+		stuck = world.stuck;
+		/* The program shall get on meanwhile. */
+		ctl_wait(stuck ? 20 * MS : MS);
+	}
+	if (r == 0 && request->error == 0 && written)
+		r = try_again(&world, request, written);
+	*pause = world.pause;
+	if (r == -EAGAIN)
+		say_in_the_way(&world, stuck);
+	ctl_world_free(&world);
+	return r == 0 && say_error(process, request->error);
+}
