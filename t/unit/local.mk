@@ -134,8 +134,8 @@ check_PROGRAMS += t/unit/progress.t
 t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.c \
 	tool/show/term/progress.h
 
-t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain.c tool/record/drain.h tool/record/drain_beat.c \
-	tool/record/drain_beat.h tool/record/own.h
+t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain/beat.c tool/record/drain/beat.h \
+	tool/record/drain/drain.c tool/record/drain/drain.h tool/record/own.h
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c
@@ -186,7 +186,8 @@ t_unit_step_t_LDADD = t/lib/libcore.la
 t_unit_stub_t_SOURCES = t/unit/stub.c
 t_unit_stub_t_LDADD = t/lib/libcore.la
 
-t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched.h tool/record/sched_file.c
+t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched/file.c \
+	tool/record/sched/sched.h
 t_unit_record_sched_t_LDADD = tool/read/libread.la
 
 t_unit_sched_read_t_SOURCES = t/unit/sched_read.c t/lib/sched_folder.h

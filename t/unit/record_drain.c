@@ -4,7 +4,7 @@
  * the traced process does meanwhile, or forges. The test plays the traced process, on a file.
  */
 #define _GNU_SOURCE
-#include "tool/record/drain.h"
+#include "tool/record/drain/drain.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #include "format/trace.h"
 #include "t/lib/tap.h"
-#include "tool/record/drain_beat.h"
+#include "tool/record/drain/beat.h"
 
 #define SIZE	  TRACE_CHUNK_MIN
 #define PLACE	  (2 * SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of `xaudit record`; record.c calls them in the order in which they stand here. All is done by one thread,
- * but for broker.c, drain_thread.c, early.c and sched.c, which have their own.
+ * but for broker.c, early.c, drain/ and sched/, which have their own.
  */
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H
@@ -180,7 +180,7 @@ void record_broker_stop(void);
  */
 void record_broker_say(const struct record_folder *folder);
 
-/* ---- tool/record/drain_thread.c: full chunks, written in place of the threads that filled them ---- */
+/* ---- tool/record/drain/thread.c: full chunks, written in place of the threads that filled them ---- */
 
 /*
  * Starts a thread that does so for all families in the folder, until record_drain_stop(). If that fails it says so in
@@ -197,7 +197,7 @@ void record_drain_stop(void);
  */
 bool record_drain_leave(const char *name, int folder);
 
-/* ---- tool/record/sched.c: context switches ---- */
+/* ---- tool/record/sched/sched.c: context switches ---- */
 
 /* Makes DIR/sched, if the rules ask for it. To be called before record_folder_begin(). */
 void record_sched_make(const struct record_folder *folder, const struct rules *rules);

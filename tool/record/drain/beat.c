@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/record/drain_beat.h"
+#include "tool/record/drain/beat.h"
 
 #include <fcntl.h>
 #include <pthread.h>

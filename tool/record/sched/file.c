@@ -4,7 +4,7 @@
  * written again. Where the disk is full, records are dropped until there is room again; then it is told from when on.
  */
 #define _GNU_SOURCE
-#include "tool/record/sched.h"
+#include "tool/record/sched/sched.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of `xaudit record --sched`: context switches of all threads of the command, seen from outside
- * (format/sched.h). tool/record/sched.c has the thread that runs them, and says what can't be had.
+ * (format/sched.h). sched.c has the thread that runs them, and says what can't be had.
  *
- *	sched_rings	the kernel's events: one per processor, inherited by all that the command starts
- *	sched_totals	what threads have run, from /proc, where the kernel gives no such events
- *	sched_file	DIR/sched
+ *	rings.c		the kernel's events: one per processor, inherited by all that the command starts
+ *	totals.c	what threads have run, from /proc, where the kernel gives no such events
+ *	file.c		DIR/sched
  *
  * All of it is used by one thread at a time: the main thread until that thread begins, and after it has ended. It ends
  * nothing if memory runs out: the command runs.
@@ -22,7 +22,7 @@
 
 struct pollfd;
 
-/* ---- tool/record/sched_file.c ---- */
+/* ---- tool/record/sched/file.c ---- */
 
 /* fd: of the new file, which it takes over. 0, or an errno: then nothing is written. */
 int sched_file_begin(int fd);
@@ -43,7 +43,7 @@ void sched_file_place(uint64_t number, const struct sched_record *record);
 int sched_file_error(void);
 void sched_file_end(void);
 
-/* ---- tool/record/sched_rings.c ---- */
+/* ---- tool/record/sched/rings.c ---- */
 
 /*
  * Begins to look at the process, and at all that it will start. clock: the one that times in the file shall have. Fills
@@ -63,7 +63,7 @@ void sched_rings_end(void);
 /* How many switches the kernel, or want of memory, made us lose. */
 uint64_t sched_rings_lost(void);
 
-/* ---- tool/record/sched_totals.c ---- */
+/* ---- tool/record/sched/totals.c ---- */
 
 void sched_totals_begin(pid_t pid);
 

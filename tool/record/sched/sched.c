@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that writes DIR/sched (tool/record/sched.h). Its signals are blocked; SIGXFSZ too, so that a file that may
- * not grow is an error. It ends when told so; where the kernel gives no switches it looks at the command's threads now
- * and then.
+ * The thread that writes DIR/sched (tool/record/sched/sched.h). Its signals are blocked; SIGXFSZ too, so that a file
+ * that may not grow is an error. It ends when told so; where the kernel gives no switches it looks at the command's
+ * threads now and then.
  *
  * The main thread uses what is in `sched` before the thread begins and after it has ended.
  */
 #define _GNU_SOURCE
-#include "tool/record/sched.h"
+#include "tool/record/sched/sched.h"
 
 #include <errno.h>
 #include <fcntl.h>

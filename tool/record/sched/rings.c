@@ -13,7 +13,7 @@
  * from pairs of both clocks that each pass reads: between two of them, CLOCK_MONOTONIC is a straight line.
  */
 #define _GNU_SOURCE
-#include "tool/record/sched.h"
+#include "tool/record/sched/sched.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

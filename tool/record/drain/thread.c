@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that drains (drain.h), and the thread that writes the beat meanwhile (drain_beat.h). The first learns of
- * new families by inotify, or, if that fails, by looking at the folder now and then.
+ * The thread that drains (drain.h), and the thread that writes the beat meanwhile (beat.h). The first learns of new
+ * families by inotify, or, if that fails, by looking at the folder now and then.
  *
  * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. They never free memory, but for a listing of the
@@ -24,8 +24,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "tool/record/drain.h"
-#include "tool/record/drain_beat.h"
+#include "tool/record/drain/drain.h"
+#include "tool/record/drain/beat.h"
 #include "tool/tool.h"
 
 #define BEAT_EACH 100 /* ms */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/record/drain.h"
+#include "tool/record/drain/drain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "runtime/output.h"
 #include "format/trace.h"
-#include "tool/record/drain_beat.h"
+#include "tool/record/drain/beat.h"
 #include "tool/record/own.h"
 
 #define US 1000ull

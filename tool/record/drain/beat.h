@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells traced threads that chunks are being taken, while the thread that takes them (drain_thread.c) waits for a slow
- * disk: another thread writes a few bytes to each family's head (trace_head.drain_beat). Without them, threads that
- * drop events would take the drain for gone, and wait for the disk themselves.
+ * Tells traced threads that chunks are being taken, while the thread that takes them (thread.c) waits for a slow disk:
+ * another thread writes a few bytes to each family's head (trace_head.drain_beat). Without them, threads that drop
+ * events would take the drain for gone, and wait for the disk themselves.
  *
  * Any thread may call; it has a lock of its own, held while it writes. It has room for 64 families, each with a
  * descriptor of its own; for further ones drain.c alone writes the beat.

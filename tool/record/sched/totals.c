@@ -8,7 +8,7 @@
  * total of the command itself, which is asked when it has ended.
  */
 #define _GNU_SOURCE
-#include "tool/record/sched.h"
+#include "tool/record/sched/sched.h"
 
 #include <ctype.h>
 #include <dirent.h>
