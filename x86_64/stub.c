@@ -86,16 +86,12 @@ static void write_event_stub(uint8_t *p, const struct stub_event *event, const u
 	sys_put32(p + 1, (uint32_t)(event->resume - (uint64_t)(uintptr_t)(p + 5)));
 }
 
-/* jmp *target(%rip) ; push word(%rip) ; push body(%rip) ; jmp *gate(%rip) */
-static void write_cell_stub(uint8_t *p, const struct stub_cell *cell)
+/* push word(%rip) ; push body(%rip) ; jmp *gate(%rip) */
+static void write_rest(uint8_t *p, const struct stub_cell *cell)
 {
 	const uint8_t *word = (const uint8_t *)&cell->word, *body = (const uint8_t *)&cell->body;
-	const uint8_t *gate = (const uint8_t *)&cell->gate, *target = (const uint8_t *)&cell->target;
+	const uint8_t *gate = (const uint8_t *)&cell->gate;
 
-	p[0] = 0xff;
-	p[1] = 0x25;
-	sys_put32(p + 2, (uint32_t)(target - (p + 6)));
-	p += STUB_REST;
 	p[0] = 0xff;
 	p[1] = 0x35;
 	sys_put32(p + 2, (uint32_t)(word - (p + 6)));
@@ -105,6 +101,32 @@ static void write_cell_stub(uint8_t *p, const struct stub_cell *cell)
 	p[12] = 0xff;
 	p[13] = 0x25;
 	sys_put32(p + 14, (uint32_t)(gate - (p + 18)));
+}
+
+/* jmp *target(%rip) ; rest */
+static void write_cell_stub(uint8_t *p, const struct stub_cell *cell)
+{
+	const uint8_t *target = (const uint8_t *)&cell->target;
+
+	p[0] = 0xff;
+	p[1] = 0x25;
+	sys_put32(p + 2, (uint32_t)(target - (p + STUB_REST)));
+	write_rest(p + STUB_REST, cell);
+}
+
+/* cmpq $0,target(%rip) ; jne rest ; room for the copy ; rest */
+static void write_entry_stub(uint8_t *p, const struct stub_cell *cell)
+{
+	const uint8_t *target = (const uint8_t *)&cell->target;
+
+	p[0] = 0x48;
+	p[1] = 0x83;
+	p[2] = 0x3d;
+	sys_put32(p + 3, (uint32_t)(target - (p + 8)));
+	p[7] = 0;
+	p[8] = 0x75;
+	p[9] = STUB_ENTRY_ROOM;
+	write_rest(p + STUB_ENTRY_REST, cell);
 }
 
 static uint8_t *stubs_start(const struct stub_pages *pages)
@@ -207,6 +229,24 @@ static uint8_t *map_within_reach(uint64_t wanted, uint64_t low, uint64_t high, s
 	return p ? p : map_near(low, high, size, prot);
 }
 
+/* Between these, at one place for each MiB, those near `wanted` first. */
+static uint8_t *map_between(const struct stub_place *place, uint64_t low, uint64_t high, size_t size, int prot)
+{
+	uint64_t step = size > 1ul << 20 ? round_up(size, PAGE) : 1ul << 20;
+
+	for (uint64_t far = step; far < REACH; far += step) {
+		int above = far <= place->high - place->wanted, below = far <= place->wanted - place->low;
+		uint64_t at = place->wanted + far;
+		uint8_t *p = above && within_reach(at, size, low, high) ? try_map(at, size, prot) : NULL;
+		at = place->wanted - far;
+		if (!p && below && within_reach(at, size, low, high))
+			p = try_map(at, size, prot);
+		if (p || (!above && !below))
+			return p;
+	}
+	return NULL;
+}
+
 static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events,
 	uint32_t functions, int prot)
 {
@@ -278,12 +318,18 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 	return 0;
 }
 
-uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
-	uint32_t count, size_t room)
+uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low,
+	uint64_t text_high, uint32_t count, size_t room)
 {
-	size_t stubs = (size_t)count * STUB_SIZE, code = round_up(stubs + room, PAGE);
+	const int prot = PROT_READ | PROT_WRITE;
+	size_t stubs = (size_t)count * STUB_ENTRY_SIZE, code = round_up(stubs + room, PAGE);
 	size_t size = code + round_up(count * sizeof(struct stub_cell), PAGE);
-	uint8_t *p = map_within_reach(wanted, text_low, text_high, size, PROT_READ | PROT_WRITE);
+	uint8_t *p = within_reach(place->wanted, size, text_low, text_high) ? try_map(place->wanted, size, prot) : NULL;
+
+	if (!p)
+		p = map_between(place, text_low, text_high, size, prot);
+	if (!p)
+		p = map_near(text_low, text_high, size, prot);
 
 	*pages = (struct stub_pages){ 0 };
 	if (!p)
@@ -293,7 +339,8 @@ uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t tex
 	pages->code_size = code;
 	pages->reserved = count;
 	sys_fill(p, 0xcc, code);
-	write_cell_stubs(pages);
+	for (uint32_t i = 0; i < count; i++)
+		write_entry_stub(p + (size_t)i * STUB_ENTRY_SIZE, stub_cell(pages, i));
 	return p + stubs;
 }
 
@@ -345,6 +392,11 @@ uint64_t stub_event(const struct stub_pages *pages, uint32_t n)
 uint64_t stub_address(const struct stub_pages *pages, uint32_t n)
 {
 	return (uint64_t)(uintptr_t)(stubs_start(pages) + (size_t)n * STUB_SIZE);
+}
+
+uint64_t stub_entry(const struct stub_pages *pages, uint32_t n)
+{
+	return (uint64_t)(uintptr_t)(pages->start + (size_t)n * STUB_ENTRY_SIZE);
 }
 
 uint64_t stub_rest(const struct stub_pages *pages, uint32_t n)

@@ -6,16 +6,14 @@
  * where that is free, so that patched text is the same in every process. It starts with the XRay stubs; then one stub
  * per patchable function; then the cells of these. Event sleds have a stub each, between the XRay stubs and those of
  * patchable functions.
- * Stubs of displaced entries: blocks within reach of the text, too. The cell stubs come first, then room for displaced
- * copies (displace.h), then the cells. A site jumps to its stub's first jump, so the cell's target tells whether it is
- * on, as with bindings; the body is the copy.
+ * Stubs of displaced entries: blocks within reach of the text, too. The entry stubs come first, then room for copies
+ * that are too long to lie in theirs, then the cells.
  * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module
  * itself.
  *
  * A stub of the intercepting kinds has no data of its own: its words lie in a cell.
  *
- *		jmp	*cell.target(%rip)	where bindings and displaced entries come in: to `rest` (on) or to the
- *						body (off)
+ *		jmp	*cell.target(%rip)	where bindings come in: to `rest` (on) or to the body (off)
  *	rest:	push	cell.word(%rip)		stack at the trampoline:	 0 body
  *		push	cell.body(%rip)						 8 word
  *		jmp	*cell.gate(%rip)					16 return address A (slot S)
@@ -24,6 +22,18 @@
  * to its cell's target, while threads come through: each goes one way or the other. The words that the way to `rest`
  * needs (word, gate) are in place before (release; pairs with the load by the jmp, and x86 keeps its order with the
  * loads after it).
+ *
+ * An entry stub is one line of the cache, with the displaced copy in it (displace.h), so that a function that is off
+ * takes no other jump than to here and back: each costs a cycle, and one by way of memory a place among the targets
+ * that the processor remembers. Flags are not kept, on or off.
+ *
+ *		cmpq	$0,cell.target(%rip)	not 0: on (then it is the address of `rest`)
+ *		jne	rest
+ *	copy:	the first instructions, and a jump to those that follow; or a jump to the copy, where it is too long
+ *	rest:	as above; the body is the copy
+ *
+ * It is switched by one store as a binding is, while threads come through (release; pairs with the load by cmpq, and
+ * x86 keeps its order with the loads at `rest`).
  *
  * An event sled jumps to its stub, in the middle of a function, which goes on after the sled with everything as it was:
  *
@@ -62,6 +72,12 @@
 
 #define STUB_REST 6 /* its `rest` is behind the jump through the target */
 
+/* An entry stub: where its copy is, and its `rest`. */
+#define STUB_ENTRY_SIZE 64
+#define STUB_ENTRY_COPY 10
+#define STUB_ENTRY_REST 46
+#define STUB_ENTRY_ROOM (STUB_ENTRY_REST - STUB_ENTRY_COPY) /* bytes for a copy */
+
 #define STUB_FIXED 1024 /* stubs of the module itself */
 
 #define STUB_RED_ZONE 128
@@ -77,7 +93,7 @@ struct stub_cell {
 	uint64_t word; /* TRACE_WORD(TRACE_ENTRY, id), upper half zero */
 	uint64_t body; /* where the function goes on */
 	uint64_t gate; /* address of a gate (tramp.h) */
-	uint64_t target; /* of bindings and displaced entries: stub_rest() or body */
+	uint64_t target; /* of bindings: stub_rest() or body; of displaced entries: stub_entry_rest() or 0 */
 };
 
 /* Stubs and cells of one mapping. */
@@ -85,7 +101,7 @@ struct stub_pages {
 	uint8_t *start; /* NULL: none */
 	size_t size;	/* 0: stubs of the module itself, which stay */
 	size_t code_size;	/* the first part, read+execute; then cells, read+write */
-	uint32_t stubs, used;	/* of the cell kind; stubs is 0 until they are written */
+	uint32_t stubs, used;	/* of the cell kind, or entry stubs; stubs is 0 until they are written */
 	uint32_t reserved;	/* how many there are to be */
 	uint32_t events;	/* stubs of event sleds */
 	int xray;		/* XRay stubs come first */
@@ -131,13 +147,18 @@ int stub_map_block(struct stub_pages *pages, uint32_t count);
  */
 int stub_take_block(struct stub_pages *pages, uint32_t count);
 
+/* Where a block should begin: at `wanted`, else elsewhere from low to high; each page aligned. */
+struct stub_place {
+	uint64_t low, wanted, high;
+};
+
 /*
- * Maps a block of `count` cell stubs and `room` bytes for displaced copies behind them, within reach of
- * text_low..text_high: tries `wanted` first (an address, page aligned), then anywhere. Returns where the copies go,
- * which the caller writes, with the cells; or NULL: no room. Process lock held, until stub_finish_copies().
+ * Maps a block of `count` entry stubs and `room` bytes for long copies behind them, at `place`; where all of that is
+ * taken, anywhere within reach of text_low..text_high. Returns where the long copies go, which the caller writes, with
+ * those within the stubs and with the cells; or NULL: no room. Process lock held, until stub_finish_copies().
  */
-uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
-	uint32_t count, size_t room);
+uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low,
+	uint64_t text_high, uint32_t count, size_t room);
 
 /* Makes stubs and copies executable. Returns 0, or -EACCES: then they are unmapped. */
 int stub_finish_copies(struct stub_pages *pages);
@@ -156,7 +177,20 @@ uint64_t stub_address(const struct stub_pages *pages, uint32_t n);
 uint64_t stub_rest(const struct stub_pages *pages, uint32_t n);
 struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n);
 
-/* The rest of the stub at this address. */
+/* Address of entry stub n, where its site jumps to; and of its `rest`. */
+uint64_t stub_entry(const struct stub_pages *pages, uint32_t n);
+static inline uint64_t stub_entry_rest(uint64_t stub)
+{
+	return stub + STUB_ENTRY_REST;
+}
+
+/* Is a displaced entry with this cell on? */
+static inline int stub_entry_is_on(uint64_t body, uint64_t target)
+{
+	return body && target;
+}
+
+/* The rest of the cell stub at this address. */
 static inline uint64_t stub_rest_of(uint64_t stub)
 {
 	return stub + STUB_REST;

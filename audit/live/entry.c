@@ -449,8 +449,9 @@ enum trace_reason entry_stubs(struct load *load)
 	if (!block)
 		return TRACE_REASON_NO_ROOM;
 	*block = (struct entry_block){ .next = load->entries, .first = first, .count = functions - first };
-	uint8_t *copies = stub_map_copies(&block->pages, entry_copy_place(load, block), load->start, load->end,
-		block->count, entry_copy_room(object, block));
+	struct stub_place place = entry_copy_place(load, block);
+	uint8_t *copies = stub_map_copies(&block->pages, &place, load->start, load->end, block->count,
+		entry_copy_room(object, block));
 	if (!copies)
 		return TRACE_REASON_NO_ROOM;
 	entry_copy_fill(load, block, copies);
@@ -471,7 +472,7 @@ struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_
 	for (const struct entry_block *block = load->entries; block; block = block->next) {
 		if (n < block->first || n - block->first >= block->count)
 			continue;
-		*stub = stub_address(&block->pages, n - block->first);
+		*stub = stub_entry(&block->pages, n - block->first);
 		return stub_cell(&block->pages, n - block->first);
 	}
 	return NULL;
@@ -506,7 +507,7 @@ int entry_is_on(const struct load *load, uint32_t function)
 	const struct stub_cell *cell = entry_cell(load, function, &stub);
 
 	/* Relaxed: it is written with the lock held. */
-	return cell && cell->body && __atomic_load_n(&cell->target, __ATOMIC_RELAXED) != cell->body;
+	return cell && stub_entry_is_on(cell->body, __atomic_load_n(&cell->target, __ATOMIC_RELAXED));
 }
 
 void entry_turn(struct load *load, uint32_t function, int on)
@@ -516,8 +517,8 @@ void entry_turn(struct load *load, uint32_t function, int on)
 
 	if (!cell || !cell->body)
 		return;
-	/* Release; pairs with the load by the stub's first jump (stub.h), as in switch_switch(). */
-	__atomic_store_n(&cell->target, on ? stub_rest_of(stub) : cell->body, __ATOMIC_RELEASE);
+	/* Release; pairs with the load by the stub's cmpq (stub.h), as in switch_switch(). */
+	__atomic_store_n(&cell->target, on ? stub_entry_rest(stub) : 0, __ATOMIC_RELEASE);
 }
 
 uint64_t entry_past(uint64_t address)

@@ -11,12 +11,12 @@
  * templates lie there.
  *
  * A load has a block of stubs and copies (x86_64/stub.h) for each time that the range had grown when functions were
- * wanted there: entry_stubs(). A cell's body is the copy; 0: the function can't be used in this load, and `target` is
- * the reason.
+ * wanted there: entry_stubs(). A cell's body is the copy; 0: the function can't be used in this load, nothing jumps to
+ * its stub, and `target` is the reason.
  *
  * What is on is told by the text and the cell alone:
  *	the file's bytes			off; nothing of it is private memory
- *	the jump, cell.target = the copy	off, ready: from inside it is switched by one store (entry_turn())
+ *	the jump, cell.target = 0		off, ready: from inside it is switched by one store (entry_turn())
  *	the jump, cell.target = the rest	on
  * The jump is written at load, when nothing runs there, or by `xaudit ctl`, which stops all threads; never from inside,
  * since threads may stand between the instructions that it covers.

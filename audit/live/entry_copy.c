@@ -15,13 +15,14 @@
 #define NEAREST	 (-0x17000001ll)
 _Static_assert((uint32_t)FARTHEST == (uint32_t)CALL << 24 && (uint32_t)NEAREST >> 24 == CALL, "by that byte");
 
+/* Bytes for its copy behind the stubs; 0: it lies in its stub. */
 static size_t room_for(const struct object *object, const struct entry_function *entry)
 {
 	const struct index_template *template = index_template(&object->index, entry->index);
 
-	if (entry_calls_behind(object, entry->index))
+	if (entry_calls_behind(object, entry->index) || !template || template->size <= STUB_ENTRY_ROOM)
 		return 0;
-	return template ? (template->size + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u) : 0;
+	return (template->size + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u);
 }
 
 size_t entry_copy_room(const struct object *object, const struct entry_block *block)
@@ -74,7 +75,7 @@ int entry_copy_keeps_call(const struct load *load, const struct index_function *
 	return ends_in_call(f) && distance >= FARTHEST && distance <= NEAREST;
 }
 
-uint64_t entry_copy_place(const struct load *load, const struct entry_block *block)
+struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block)
 {
 	int64_t low = INT64_MIN, high = INT64_MAX;
 	uint64_t earlier = 0;
@@ -84,36 +85,48 @@ uint64_t entry_copy_place(const struct load *load, const struct entry_block *blo
 		if (!ends_in_call(f))
 			continue;
 		/* Of the block, so that this stub is within those distances. */
-		int64_t at = (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_SIZE);
+		int64_t at = (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_ENTRY_SIZE);
 		low = at + FARTHEST > low ? at + FARTHEST : low;
 		high = at + NEAREST < high ? at + NEAREST : high;
 	}
-	if (low == INT64_MIN)
-		return load_code_place(load);
+	/* A program at fixed addresses has nothing there. */
+	if (low <= 0 || high <= 0) {
+		uint64_t place = load_code_place(load);
+		return (struct stub_place){ place, place, place };
+	}
 	for (const struct entry_block *b = load->entries; b; b = b->next)
 		earlier += b->pages.size;
-	/* In the middle: right for most, where it can't be for all. A program at fixed addresses has nothing there. */
-	uint64_t place = (uint64_t)(low + (high - low) / 2) & ~(PAGE - 1);
-	return low <= 0 || high <= 0 ? load_code_place(load) : place + earlier;
+	/* In the middle: right for most, where it can't be for all. */
+	uint64_t place = ((uint64_t)(low + (high - low) / 2) & ~(PAGE - 1)) + earlier;
+	uint64_t lowest = ((uint64_t)low + PAGE - 1) & ~(PAGE - 1), highest = (uint64_t)high & ~(PAGE - 1);
+	return (struct stub_place){ lowest < place ? lowest : place, place, highest > place ? highest : place };
 }
 
-/* Writes the copy that goes on at the call. */
-static size_t put_prologue(const struct load *load, const struct index_function *f, uint8_t *to)
+static void put_jump(uint8_t *p, uint64_t to)
 {
-	const size_t n = INDEX_JUMP - 1;
-
-	sys_copy(to, f->original, n);
-	to[n] = 0xe9;
-	sys_put32(to + n + 1, (uint32_t)(site_of(load, f) + n - ((uint64_t)(uintptr_t)to + n + INDEX_JUMP)));
-	return n + INDEX_JUMP;
+	p[0] = 0xe9;
+	sys_put32(p + 1, (uint32_t)(to - ((uint64_t)(uintptr_t)p + INDEX_JUMP)));
 }
 
-static size_t put_copy(const struct load *load, const struct index_function *f, uint64_t stub, uint8_t *to, size_t room)
+/* Writes the copy: into the stub, or to `far`. Returns its address, 0: no room. */
+static uint64_t put_copy(const struct load *load, const struct index_function *f, uint64_t stub, uint8_t *far,
+	size_t room)
 {
-	if (entry_copy_keeps_call(load, f, stub) && room >= 2 * INDEX_JUMP - 1)
-		return put_prologue(load, f, to);
-	return displace_copy(index_template(&load->object->index, f), load->base, f->address, (uint64_t)(uintptr_t)to,
-		to, room);
+	uint8_t *within = (uint8_t *)(uintptr_t)(stub + STUB_ENTRY_COPY), *to = room ? far : within;
+
+	/* It goes on at the call. */
+	if (entry_copy_keeps_call(load, f, stub)) {
+		const size_t n = INDEX_JUMP - 1;
+		sys_copy(within, f->original, n);
+		put_jump(within + n, site_of(load, f) + n);
+		return (uint64_t)(uintptr_t)within;
+	}
+	if (!displace_copy(index_template(&load->object->index, f), load->base, f->address, (uint64_t)(uintptr_t)to,
+		    to, room ? room : STUB_ENTRY_ROOM))
+		return 0;
+	if (room)
+		put_jump(within, (uint64_t)(uintptr_t)far);
+	return (uint64_t)(uintptr_t)to;
 }
 
 void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies)
@@ -121,16 +134,18 @@ void entry_copy_fill(const struct load *load, const struct entry_block *block, u
 	for (uint32_t i = 0; i < block->count; i++) {
 		const struct entry_function *entry = &load->object->entries[block->first + i];
 		struct stub_cell *cell = stub_cell(&block->pages, i);
+		uint64_t stub = stub_entry(&block->pages, i);
 		size_t room = room_for(load->object, entry);
 		uint64_t behind = entry_calls_behind(load->object, entry->index);
-		if (!entry_is_as_expected(load, entry->index))
+		if (!entry_is_as_expected(load, entry->index)) {
 			cell->target = TRACE_REASON_OTHER_BYTES;
-		else if (behind)
-			cell->body = cell->target = load->base + behind;
-		else if (!put_copy(load, entry->index, stub_address(&block->pages, i), copies, room))
-			cell->target = TRACE_REASON_NO_ROOM;
-		else
-			cell->body = cell->target = (uint64_t)(uintptr_t)copies;
+		} else if (behind) {
+			cell->body = load->base + behind;
+			put_jump((uint8_t *)(uintptr_t)(stub + STUB_ENTRY_COPY), cell->body);
+		} else {
+			cell->body = put_copy(load, entry->index, stub, copies, room);
+			cell->target = cell->body ? 0 : TRACE_REASON_NO_ROOM;
+		}
 		copies += room;
 	}
 }

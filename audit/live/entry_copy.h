@@ -20,15 +20,15 @@
 
 #include "audit/object.h"
 
-/* Bytes that the copies of the block's functions need. */
+/* Bytes that those of the block's copies need that don't lie in their stubs. */
 size_t entry_copy_room(const struct object *object, const struct entry_block *block);
 
-/* Where the block goes, if that is free. */
-uint64_t entry_copy_place(const struct load *load, const struct entry_block *block);
+/* Where the block goes, if something of that is free. */
+struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block);
 
 /*
- * Writes the copies, from `copies` on, and the cells: each off, its body 0 and its target a reason where the function
- * can't be used in this load.
+ * Writes the copies, into the stubs and, where they are too long for that, from `copies` on; and the cells: each off,
+ * its body 0 and its target a reason where the function can't be used in this load.
  */
 void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies);
 

@@ -21,6 +21,8 @@
 
 /* Functions of the index, by address. */
 enum { SLED, CROSSING, FIRST, BRANCHED = FIRST + MANY, FUNCTIONS };
+#define LONG 6 /* the function whose copy doesn't fit into its stub */
+#define NOPS 40
 enum { SLED_AT = 0x100, OTHER_AT = 0x200, CROSSING_AT = OTHER_AT - 2, FIRST_AT = 0x1000, STEP = 0x40 };
 
 static struct {
@@ -31,6 +33,11 @@ static struct {
 		struct index_fixup fixup;
 		uint8_t bytes[12];
 	} template[2];
+	struct {
+		struct index_template head;
+		struct index_fixup fixup;
+		uint8_t bytes[NOPS + 12];
+	} longer;
 	char names[FUNCTIONS * 8 + 8];
 	struct index_order order[FUNCTIONS];
 } made;
@@ -63,7 +70,7 @@ static void make_index(void)
 		f->reason = i == BRANCHED ? INDEX_REASON_BRANCH : INDEX_REASON_USABLE;
 		f->form = padding ? INDEX_FORM_PADDING : INDEX_FORM_JUMP;
 		f->length = padding ? 4 : 5;
-		f->template = padding ? sizeof(made.template[0]) : 0;
+		f->template = n == LONG ? sizeof(made.template) : padding ? sizeof(made.template[0]) : 0;
 		f->originals = padding ? 9 : 5;
 		memset(f->original, 0xcc, 5);
 		memcpy(f->original + (padding ? 5 : 0), body, f->length);
@@ -79,11 +86,17 @@ static void make_index(void)
 		memcpy(made.template[padding].bytes, body, length);
 		made.template[padding].bytes[length] = 0xe9;
 	}
+	made.longer.head = (struct index_template){ .size = NOPS + 10, .fixups = 1 };
+	made.longer.fixup = (struct index_fixup){
+		.at = NOPS + 6, .end = NOPS + 10, .fix = INDEX_FIX_NEAR, .target = 5 };
+	memset(made.longer.bytes, 0x90, NOPS);
+	memcpy(made.longer.bytes + NOPS, body, 5);
+	made.longer.bytes[NOPS + 5] = 0xe9;
 #define OFFSET(part) ((size_t)((uint8_t *)made.part - (uint8_t *)&made))
 	object.index = (struct index){
 		.head = &made.head, .size = sizeof(made), .functions = FUNCTIONS, .function = OFFSET(function),
-		.template = OFFSET(template), .templates_size = sizeof(made.template), .name = OFFSET(names),
-		.names_size = sizeof(made.names), .order = OFFSET(order), .ordered = FUNCTIONS,
+		.template = OFFSET(template), .templates_size = sizeof(made.template) + sizeof(made.longer),
+		.name = OFFSET(names), .names_size = sizeof(made.names), .order = OFFSET(order), .ordered = FUNCTIONS,
 	};
 }
 
@@ -226,6 +239,12 @@ static unsigned state(int i)
 	return function < 0 ? 0 : load_code_look(&load, object.sites.function[function].first);
 }
 
+/* The function's number in the set. */
+static uint32_t number(int i)
+{
+	return (uint32_t)load_code_function_at(&object, address_of(i));
+}
+
 static void test_load(void)
 {
 	uint64_t stub;
@@ -244,9 +263,14 @@ static void test_load(void)
 		if (entry_refused(&load, f))
 			refused += entry_refused(&load, f) == TRACE_REASON_OTHER_BYTES;
 		else
-			wrong += cell->target != cell->body || llabs((int64_t)(cell->body - load.start)) > INT32_MAX;
+			wrong += cell->target || llabs((int64_t)(cell->body - load.start)) > INT32_MAX;
 	}
-	is_int(wrong, 0, "each function has an id, and a cell that leads to a copy near the text");
+	is_int(wrong, 0, "each function has an id, and a copy near the text");
+	const struct stub_cell *cell = entry_cell(&load, number(1), &stub);
+	is_int((long long)(cell->body - stub), STUB_ENTRY_COPY, "which lies in its stub");
+	cell = entry_cell(&load, number(LONG), &stub);
+	is_int((long long)(cell->body - (uint64_t)(uintptr_t)start), load.entries->count * 64,
+		"or behind all stubs, if it is too long");
 	is_int(refused, 1, "but the one whose bytes are others");
 	is_int(entry_refused(&load, (uint32_t)load_code_function_at(&object, address_of(3))),
 		TRACE_REASON_OTHER_BYTES, "which is left alone");
@@ -270,7 +294,7 @@ static void test_switching(void)
 
 	is_int(apply(1, "f003"), 0, "switched on");
 	is_int(result.changed, 1, "one site changes");
-	ok(cell->target == stub_rest_of(stub) && cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept,
+	ok(cell->target == stub_entry_rest(stub) && cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept,
 		"its cell leads to the rest of the stub");
 	is_int(cell->word, TRACE_WORD(TRACE_ENTRY, entry_of(&object, function)->id), "and has the event's word");
 	is_int(state(1), SLED_IS_ON, "and so it is on");
@@ -279,6 +303,9 @@ static void test_switching(void)
 	is_int(apply(0, "f003"), 0, "switched off");
 	is_int(state(1), SLED_IS_OFF | SLED_IS_READY, "it is ready again");
 	is_int(call(1), 42, "and does its work");
+	is_int(apply(1, "f008"), 0, "the one with a long copy");
+	is_int(state(LONG), SLED_IS_ON, "is switched on");
+	is_int(call(LONG), 42, "and does its work");
 	is_int(apply(1, "f005"), 0, "the one with other bytes");
 	is_int(result.refused[TRACE_REASON_OTHER_BYTES], 1, "is refused");
 	memcpy(text + address_of(4), body, sizeof(body));

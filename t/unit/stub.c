@@ -43,17 +43,31 @@ static int32_t get32(const uint8_t *p)
 	return v;
 }
 
-/* Is there jmp *target(%rip); push word(%rip); push body(%rip); jmp *gate(%rip) with the cell's addresses? */
+/* Is there push word(%rip); push body(%rip); jmp *gate(%rip) with the cell's addresses? */
+static int is_rest(const uint8_t *p, const struct stub_cell *cell)
+{
+	return p[0] == 0xff && p[1] == 0x35 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->word && p[6] == 0xff &&
+	       p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff &&
+	       p[13] == 0x25 && p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
+}
+
+/* Is there jmp *target(%rip) and the rest? */
 static int is_cell_stub(uint64_t address, const struct stub_cell *cell)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
 
-	if (p[0] != 0xff || p[1] != 0x25 || p + 6 + get32(p + 2) != (const uint8_t *)&cell->target)
-		return 0;
-	p += 6;
-	return p[0] == 0xff && p[1] == 0x35 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->word && p[6] == 0xff &&
-	       p[7] == 0x35 && p + 12 + get32(p + 8) == (const uint8_t *)&cell->body && p[12] == 0xff &&
-	       p[13] == 0x25 && p + 18 + get32(p + 14) == (const uint8_t *)&cell->gate;
+	return p[0] == 0xff && p[1] == 0x25 && p + 6 + get32(p + 2) == (const uint8_t *)&cell->target &&
+	       is_rest(p + 6, cell);
+}
+
+/* Is there cmpq $0,target(%rip); jne rest, and the rest at the end of a line of the cache? */
+static int is_entry_stub(uint64_t address, const struct stub_cell *cell)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
+
+	return address % 64 == 0 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0x3d &&
+	       p + 8 + get32(p + 3) == (const uint8_t *)&cell->target && p[7] == 0 && p[8] == 0x75 &&
+	       p + 10 + (int8_t)p[9] == p + 46 && is_rest(p + 46, cell);
 }
 
 /* Is there lea word(%r10),%r10d; jmp *(gate)? */
@@ -318,36 +332,63 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
+/* Where a block goes whose place is taken. */
+static void test_copies_elsewhere(uint64_t text, const struct stub_place *place)
+{
+	const uint64_t mib = 1ul << 20;
+	struct stub_pages pages;
+
+	occupy(place->wanted, PAGE);
+	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
+	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted + mib),
+		"where the place is taken, a MiB above it");
+	stub_unmap(&pages);
+	occupy(place->wanted + PAGE, 3 * mib - PAGE);
+	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
+	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted - mib), "or below");
+	stub_unmap(&pages);
+	stub_map_copies(&pages, place, text, text + PAGE, 20000, 16);
+	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted - 470 * PAGE),
+		"a larger block as far below as it is large");
+	stub_unmap(&pages);
+	occupy(place->low, 3 * mib);
+	occupy(place->wanted + 3 * mib, PAGE);
+	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
+	int64_t distance = (int64_t)((uintptr_t)pages.start - text);
+	ok(pages.start && ((uintptr_t)pages.start < place->low || (uintptr_t)pages.start > place->high) &&
+			llabs(distance) < (int64_t)REACH,
+		"elsewhere within reach, where all of it is taken");
+	stub_unmap(&pages);
+	munmap((void *)(uintptr_t)place->low, 6 * mib + PAGE);
+}
+
 static void test_copies(void)
 {
 	uint64_t low = find_room(4 * REACH), text = (low + 2 * REACH) & ~0xfffffful;
 	struct stub_pages pages;
 	uint32_t right = 0;
-	uint8_t *copies = stub_map_copies(&pages, text - 0x100000, text, text + PAGE, 130, 5000);
+	const uint64_t wanted = text - 0x10000000;
+	const struct stub_place place = { wanted - 0x300000, wanted, wanted + 0x300000 };
+	uint8_t *copies = stub_map_copies(&pages, &place, text, text + PAGE, 130, 5000);
 
-	is_int((long long)(uintptr_t)pages.start, (long long)(text - 0x100000),
+	is_int((long long)(uintptr_t)pages.start, (long long)wanted,
 		"a block with copies is where it should be");
-	is_int(copies - pages.start, 130 * STUB_SIZE, "the copies follow the stubs");
+	is_int(copies - pages.start, 130 * 64, "the copies follow the stubs");
 	copies[0] = copies[4999] = 0xc3;
 	is_int(stub_finish_copies(&pages), 0, "it can be finished");
 	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.code_size, "r-xp") &&
-			pages.code_size >= 130 * STUB_SIZE + 5000,
+			pages.code_size >= 130 * 64 + 5000,
 		"stubs and copies are read+execute");
 	ok(all_pages_are((uint64_t)(uintptr_t)stub_cell(&pages, 0), 130 * sizeof(struct stub_cell), "rw-p"),
 		"the cells are read+write");
 	for (uint32_t i = 0; i < 130; i++)
-		right += is_cell_stub(stub_address(&pages, i), stub_cell(&pages, i));
+		right += is_entry_stub(stub_entry(&pages, i), stub_cell(&pages, i));
 	is_int(right, 130, "each stub has its cell");
-	is_int((long long)stub_rest_of(stub_address(&pages, 7)), (long long)stub_rest(&pages, 7), "and its rest");
+	is_int((long long)stub_entry_rest(stub_entry(&pages, 7)), (long long)(wanted + 7 * 64 + 46), "and its rest");
 	((void (*)(void))(uintptr_t)copies)();
 	((void (*)(void))(uintptr_t)(copies + 4999))();
 	stub_unmap(&pages);
-	occupy(text - 0x100000, PAGE);
-	copies = stub_map_copies(&pages, text - 0x100000, text, text + PAGE, 1, 16);
-	int64_t distance = (int64_t)((uintptr_t)copies - text);
-	ok(copies && llabs(distance) < (int64_t)REACH, "elsewhere within reach, where the place is taken");
-	stub_unmap(&pages);
-	munmap((void *)(uintptr_t)(text - 0x100000), PAGE);
+	test_copies_elsewhere(text, &place);
 }
 
 /* The module's own stubs: 32 at a time, until all are taken. */

@@ -235,7 +235,7 @@ static bool is_entry_on(const struct ctl_process *process, const struct blocks *
 		if (n < block->first || n - block->first >= block->count)
 			continue;
 		uint64_t where = stub_cell_at(at(block->pages.start), block->pages.code_size, n - block->first);
-		return ctl_read(process, where, &cell, sizeof(cell)) && cell.target != cell.body;
+		return ctl_read(process, where, &cell, sizeof(cell)) && stub_entry_is_on(cell.body, cell.target);
 	}
 	return false;
 }
