@@ -17,6 +17,9 @@
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */
 #define ADDRESSES \
 	(1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
+#define FAR	     (1ull << 36) /* below the module: what is mapped later comes in between, stubs too (stub.h) */
+#define APART	     (1ull << 30) /* the kernel wants some room for its alignment, though the address is given */
+#define LARGE_PAGE   (2ul << 20) /* the file's are mapped as such where its place is a multiple, too */
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
@@ -405,14 +408,37 @@ static uint64_t at_most(uint64_t a, uint64_t b)
 }
 
 /*
+ * Maps it where it is in nobody's way; NULL: that is taken. We lie among the libraries, since ld.so maps us as one.
+ * Whether the kernel maps downwards from there or, in the old layout, upwards: below is what it reaches last, or never.
+ */
+static uint8_t *map_far(int fd, uint64_t place_size, uint64_t size, int flags)
+{
+	uint64_t here = (uint64_t)(uintptr_t)&pool, each = size + APART;
+	uint64_t alignment = place_size > LARGE_PAGE ? place_size : LARGE_PAGE;
+
+	/* A child that makes a family of its own has inherited the first place. */
+	for (uint64_t i = 0; i < 3 && here / 2 > FAR + i * each + size; i++) {
+		uint8_t *at = (uint8_t *)(uintptr_t)((here - FAR - i * each - size) & -alignment);
+		uint8_t *p = sys_mmap(at, size, PROT_NONE, flags, fd, 0);
+		if (p == at)
+			return p;
+		if (!sys_is_error(p))
+			sys_munmap(p, size);
+	}
+	return NULL;
+}
+
+/*
  * Maps the file without access, so that place 0 lies at a multiple of the size. Newer kernels find such an address by
  * themselves.
  */
 static long map(int fd, uint64_t place_size, uint64_t size)
 {
 	const int flags = MAP_SHARED | MAP_NORESERVE;
-	uint8_t *p = sys_mmap(NULL, size, PROT_NONE, flags, fd, 0);
+	uint8_t *p = map_far(fd, place_size, size, flags);
 
+	if (!p)
+		p = sys_mmap(NULL, size, PROT_NONE, flags, fd, 0);
 	if (!sys_is_error(p) && (uint64_t)(uintptr_t)p & (place_size - 1)) {
 		sys_munmap(p, size);
 		uint8_t *room = sys_mmap(

@@ -249,6 +249,26 @@ static int few_addresses(void)
 														  : 3;
 }
 
+/* Away from where the code is, each family beyond the last one's addresses; where these are taken, anywhere. */
+static int far_away(void)
+{
+	uint64_t here = (uint64_t)(uintptr_t)&pool, before = here - (64ull << 30);
+
+	for (int i = 0; i < 3; i++) {
+		if (make(folder))
+			return 2;
+		uint64_t at = (uint64_t)(uintptr_t)pool.mapped;
+		if (at % LARGE_PAGE || at + pool.addresses > before || at + pool.addresses + LARGE_PAGE < before)
+			return 3;
+		before = at - (1ull << 30);
+	}
+	if (make(folder))
+		return 4;
+	uint64_t at = (uint64_t)(uintptr_t)pool.mapped;
+	long place = pool_take(1);
+	return at % PLACE || place < 0 || pool_reserve(pool_address((uint32_t)place), PLACE, POOL_NOW) ? 5 : 0;
+}
+
 /* In a program that locks all its memory, only taken places are locked, not the whole file. */
 static int all_locked(void)
 {
@@ -386,6 +406,10 @@ int main(void)
 	check(all_take, "16 threads of 4 processes take each place once, while the file grows");
 	check(no_growth, "a file that may not grow: an answer, until it may");
 	check(another_file, "a file by the same name that is another one is left alone");
+	if (WITH_ASAN || WITH_TSAN)
+		skip(1, "sanitizers have ranges of their own");
+	else
+		check(far_away, "it is mapped out of the way of libraries");
 	if (WITH_ASAN || WITH_TSAN)
 		skip(1, "sanitizers take more addresses than such a limit lets a program have");
 	else

@@ -59,13 +59,25 @@ exit entry_calls,entry entry_pushes,exit entry_pushes,entry entry_alone,entry en
 entry entry_plain" \
 	'entries and returns come in their order, through a displaced call, too' || diag "$(head -n 20 d.json)"
 
-# Loaded at the start, when nothing lies below the libraries yet.
+# Loaded at the start, when nothing lies below the libraries yet, and later, when the file of the trace is mapped.
+stays="1270;e9 stays;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;e9 stays"
 record d -c conf env LD_PRELOAD="$tmp/libentry.so" ./entry ./libentry.so 10 call off:entry_calls 10 call
 said=$(printf '%s' "$out" | tr '\n' ';')
-is "$said" "1270;e9 e8;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;e9 e8" \
-	'a call whose first byte is the last one of the jump stays'
+is "$said" "$stays" 'a call whose first byte is the last one of the jump stays'
 report d
 is "$(calls entry_calls) $(calls entry_plain) $(calls entry_pushes)" '10 40 20' 'and the function is traced as ever'
+printf '[library libc.so.6]\nkinds = plt\nfunctions = strchr\n' >>conf
+run libentry.so 10 call off:entry_calls 10 call
+is "$said" "$stays" 'in a library that is opened later, too'
+is "$(calls entry_calls) $(calls strchr)" '10 5' 'while the trace is written'
+run libentry.so 10 taken:64 10 call
+is "$said" '1270;1270;e9 stays' 'and where the first place for its stubs is taken'
+run libentry.so 10 taken:16384 10 call off:entry_calls 10 call on:entry_calls 10
+is "$said" "1270;1270;e9 displaced;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;\
+e9 displaced;on entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270" \
+	'where all of it is, the call is displaced'
+is "$(rows | grep -o 'entry_calls [0-9]*')" 'entry_calls 30' 'and traced all the same'
+config ''
 
 # It has the same build-id.
 strip -o libstripped.so libentry.so
