@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What `xaudit ctl PID status` tells, found in a process (tool/ctl/live.c) or in a trace (tool/ctl/trace.c). These two
- * are separate files since module and reader have different structures of the same names.
+ * are separate files since module and reader have different structures of the same names. One thread.
  */
 #ifndef XAUDIT_TOOL_CTL_STATUS_H
 #define XAUDIT_TOOL_CTL_STATUS_H

@@ -310,6 +310,15 @@ static void advance(struct rows *rows, uint64_t to)
 	rows->now.from = to;
 }
 
+/* An expression: its length, and so many bytes. */
+static void skip_block(struct cursor *at)
+{
+	uint64_t n = take_leb(at, false);
+
+	at->bad |= n > (uint64_t)(at->end - at->p);
+	at->p += at->bad ? 0 : n;
+}
+
 static void run(struct rows *rows, const struct frame *frame, struct cursor at, const struct frame_row *start)
 {
 	while (at.p < at.end && !at.bad) {
@@ -356,21 +365,15 @@ static void run(struct rows *rows, const struct frame *frame, struct cursor at, 
 		case DW_CFA_def_cfa_offset_sf:
 			rows->now.offset = (int64_t)take_leb(&at, true) * frame->data_factor;
 			break;
-		case DW_CFA_def_cfa_expression: {
-			uint64_t n = take_leb(&at, false);
-			at.bad |= n > (uint64_t)(at.end - at.p);
-			at.p += at.bad ? 0 : n;
+		case DW_CFA_def_cfa_expression:
+			skip_block(&at);
 			rows->now.reg = INSN_NO_REG;
 			break;
-		}
 		case DW_CFA_expression:
-		case DW_CFA_val_expression: {
+		case DW_CFA_val_expression:
 			take_leb(&at, false);
-			uint64_t n = take_leb(&at, false);
-			at.bad |= n > (uint64_t)(at.end - at.p);
-			at.p += at.bad ? 0 : n;
+			skip_block(&at);
 			break;
-		}
 		case DW_CFA_undefined:
 			if (take_leb(&at, false) == RETURN_COLUMN)
 				rows->now.no_return = true;

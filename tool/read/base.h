@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The records that forked processes have from their parents. They are read once for all processes that have the same,
- * and kept as long as one of these is loaded, and a while longer.
+ * and kept as long as one of these is loaded, and a while longer. They belong to the family. One thread, as in all that
+ * is of one folder (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_BASE_H
 #define XAUDIT_TOOL_READ_BASE_H

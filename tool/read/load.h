@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what the records of a process say, and new records while the process runs. */
+/*
+ * Reads what the records of a process say, and new records while the process runs. What is read belongs to the process,
+ * which may be unloaded and loaded again. One thread (tool/read/folder.h).
+ */
 #ifndef XAUDIT_TOOL_READ_LOAD_H
 #define XAUDIT_TOOL_READ_LOAD_H
 

@@ -3,6 +3,8 @@
  * The records of a process, one after another; or those that it has from its parent, the parent's parent and so on:
  * records that were there when it was forked, without notes and changes. Positions count in a process's own records;
  * its head tells where they are in the file.
+ *
+ * A struct read_meta is its caller's, from a begin to read_meta_end(). One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_META_H
 #define XAUDIT_TOOL_READ_META_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The objects, functions and types that a process has loaded (tool/read/load.h), by their numbers; and names for these
- * and for other things in a trace. What a forked process has from its parent is found, too.
+ * and for other things in a trace. What a forked process has from its parent is found, too. Names belong to the
+ * process: they are valid as long as it is loaded. One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_NAMES_H
 #define XAUDIT_TOOL_READ_NAMES_H

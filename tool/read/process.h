@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One process of a trace: its head, where its records are in the file, and which thread records it has. The content of
- * its records is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up.
+ * its records is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up. A process belongs to its
+ * family, which opens it once. One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_PROCESS_H
 #define XAUDIT_TOOL_READ_PROCESS_H

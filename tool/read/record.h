@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* DIR/record, what `xaudit record` alone writes: text, whose lines format/trace.h tells. */
+/*
+ * DIR/record, what `xaudit record` alone writes: text, whose lines format/trace.h tells. What it says belongs to the
+ * folder. One thread (tool/read/folder.h).
+ */
 #ifndef XAUDIT_TOOL_READ_RECORD_H
 #define XAUDIT_TOOL_READ_RECORD_H
 

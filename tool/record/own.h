@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a file that was opened for other processes, or in their place, what it should be? */
+/* Is a file that was opened for other processes, or in their place, what it should be? Any thread. */
 #ifndef XAUDIT_TOOL_RECORD_OWN_H
 #define XAUDIT_TOOL_RECORD_OWN_H
 

@@ -8,6 +8,8 @@
  *	f32 f64				floating point numbers
  *	string				up to a NUL, or to the end
  *	bytes N				N bytes
+ *
+ * The formats are the command's, which frees them. One thread.
  */
 #ifndef XAUDIT_TOOL_SHOW_EVENT_FORMAT_H
 #define XAUDIT_TOOL_SHOW_EVENT_FORMAT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `xaudit info` shows of each process, in both formats of its output. */
+/* What `xaudit info` shows of each process, in both formats of its output. It belongs to info.c. One thread. */
 #ifndef XAUDIT_TOOL_SHOW_INFO_H
 #define XAUDIT_TOOL_SHOW_INFO_H
 

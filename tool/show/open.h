@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the commands say about a trace that can't be read as a whole, or at all: the reader returns errors as values,
- * and here they become lines on stderr.
+ * and here they become lines on stderr. One thread; a trace is its caller's, who closes it.
  */
 #ifndef XAUDIT_TOOL_SHOW_OPEN_H
 #define XAUDIT_TOOL_SHOW_OPEN_H

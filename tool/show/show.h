@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit report`, `replay`, `dump` and `info` have in common: options, colours, times, and the end of the output.
+ * What the commands that show a trace have in common: options, colours, times, and the end of the output. One thread.
  *
  * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. If
  * the reader of the output ends early (`| head`) that is no error.

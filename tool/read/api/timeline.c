@@ -89,33 +89,34 @@ static void take_call(
 
 static const char no_name[READ_API_COMM];
 
+static const enum xaudit_read_event_what what_of[] = {
+	[READ_MERGE_ENTRY] = XAUDIT_READ_EVENT_ENTRY,
+	[READ_MERGE_EXIT] = XAUDIT_READ_EVENT_EXIT,
+	[READ_MERGE_TAIL] = XAUDIT_READ_EVENT_TAIL,
+	[READ_MERGE_UNWIND] = XAUDIT_READ_EVENT_UNWIND,
+	[READ_MERGE_POINT] = XAUDIT_READ_EVENT_POINT,
+	[READ_MERGE_LOST] = XAUDIT_READ_EVENT_LOST,
+	[READ_MERGE_THREAD] = XAUDIT_READ_EVENT_THREAD,
+	[READ_MERGE_LOAD] = XAUDIT_READ_EVENT_LOAD,
+	[READ_MERGE_UNLOAD] = XAUDIT_READ_EVENT_UNLOAD,
+	[READ_MERGE_LOADER] = XAUDIT_READ_EVENT_LOADER,
+	[READ_MERGE_CHANGE] = XAUDIT_READ_EVENT_CHANGE,
+	[READ_MERGE_CRASH] = XAUDIT_READ_EVENT_CRASH,
+	[READ_MERGE_CUSTOM] = XAUDIT_READ_EVENT_CUSTOM,
+	[READ_MERGE_STACK] = XAUDIT_READ_EVENT_STACK,
+	[READ_MERGE_PART] = XAUDIT_READ_EVENT_PART,
+	[READ_MERGE_OVERWRITTEN] = XAUDIT_READ_EVENT_GONE,
+};
+
 static void take(struct xaudit_read_events *e, struct read_merge_source *source, const struct read_merge_event *from)
 {
-	static const enum xaudit_read_event_what words[] = {
-		[READ_MERGE_ENTRY] = XAUDIT_READ_EVENT_ENTRY,
-		[READ_MERGE_EXIT] = XAUDIT_READ_EVENT_EXIT,
-		[READ_MERGE_TAIL] = XAUDIT_READ_EVENT_TAIL,
-		[READ_MERGE_UNWIND] = XAUDIT_READ_EVENT_UNWIND,
-		[READ_MERGE_POINT] = XAUDIT_READ_EVENT_POINT,
-		[READ_MERGE_LOST] = XAUDIT_READ_EVENT_LOST,
-		[READ_MERGE_THREAD] = XAUDIT_READ_EVENT_THREAD,
-		[READ_MERGE_LOAD] = XAUDIT_READ_EVENT_LOAD,
-		[READ_MERGE_UNLOAD] = XAUDIT_READ_EVENT_UNLOAD,
-		[READ_MERGE_LOADER] = XAUDIT_READ_EVENT_LOADER,
-		[READ_MERGE_CHANGE] = XAUDIT_READ_EVENT_CHANGE,
-		[READ_MERGE_CRASH] = XAUDIT_READ_EVENT_CRASH,
-		[READ_MERGE_CUSTOM] = XAUDIT_READ_EVENT_CUSTOM,
-		[READ_MERGE_STACK] = XAUDIT_READ_EVENT_STACK,
-		[READ_MERGE_PART] = XAUDIT_READ_EVENT_PART,
-		[READ_MERGE_OVERWRITTEN] = XAUDIT_READ_EVENT_GONE,
-	};
 	struct xaudit_read_event *event = e->event;
 	struct event_process *process = &e->process[source->of - e->merge.process];
 	struct event_thread *thread = source->user;
 	const struct trace_chunk *chunk;
 
 	*event = (struct xaudit_read_event){
-		.what = (int)words[from->type],
+		.what = (int)what_of[from->type],
 		.tid = from->tid,
 		.process = process->process,
 		.time = from->time,

@@ -6,7 +6,8 @@
  * calls, and adds up what the calls in the middle did: those whose time is among the fifth of all times around the
  * median. A typical call is their average. Calls are outermost ones: recursive calls are in the trees of these.
  *
- * Memory: N trees of at most SLOW_NODES nodes, one more per open call of the function, and SAMPLE_MOST times.
+ * Memory: N trees of at most SLOW_NODES nodes, one more per open call of the function, and SAMPLE_MOST times; slow.c
+ * frees it. One thread.
  */
 #ifndef XAUDIT_TOOL_SHOW_CALLS_SLOW_H
 #define XAUDIT_TOOL_SHOW_CALLS_SLOW_H
