@@ -322,6 +322,10 @@ static bool open_root(struct read_folder *folder, struct read_wanted *wanted, st
 	if (wanted->pack < 0) {
 		folder->files.at = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		*error = (struct read_error){ .why = READ_NO_FOLDER, .number = errno };
+		/* It may be a packed trace, but of another user. */
+		if (folder->files.at < 0 && errno == ENOTDIR &&
+			faccessat(AT_FDCWD, folder->path, R_OK, AT_EACCESS) && errno == EACCES)
+			error->number = EACCES;
 		folder->names.at = folder->files.at;
 		return folder->files.at >= 0;
 	}
