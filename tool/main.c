@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "tool/tool.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +56,9 @@ static void help(FILE *to)
 /* If stdout goes to a full disk, that shows here at the latest. */
 static int flush(const char *command, int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	/* The reader of a pipe that ended (head) has read enough. */
-	if (errno == EPIPE)
-		return status;
-	tool_error(command, "standard output can't be written: %s", strerror(errno));
-	return status ? status : TOOL_FAILED;
+	int written = tool_flush(command);
+
+	return status ? status : written;
 }
 
 static int say_unknown(const char *command)

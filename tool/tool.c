@@ -3,8 +3,10 @@
 #include "tool/tool.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h> /* __fpurge */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +44,23 @@ void tool_error(const char *command, const char *format, ...)
 	while (n + 1 && write(STDERR_FILENO, text, n + 1) < 0 && errno == EINTR)
 		;
 	errno = keep;
+}
+
+int tool_flush(const char *command)
+{
+	struct pollfd pipe = { .fd = STDOUT_FILENO };
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return TOOL_OK;
+	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
+	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
+	if (!gone)
+		tool_error(command, "the output can't be written: %s", strerror(errno ? errno : EIO));
+	/* The error was told, or is none: main() need not find it again. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	return gone ? TOOL_OK : TOOL_FAILED;
 }
 
 const char *tool_base(const char *path)

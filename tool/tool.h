@@ -51,6 +51,12 @@ void tool_error(const char *command, const char *format, ...) __attribute__((for
  */
 void tool_text(FILE *file, const char *text);
 
+/*
+ * Writes what stands in stdout's buffer. Returns TOOL_OK, also if the reader of a pipe has ended (head): it has read
+ * enough. Who writes much ignores SIGPIPE before. Else TOOL_FAILED after a line.
+ */
+int tool_flush(const char *command);
+
 /* Last component of a path. */
 const char *tool_base(const char *path);
 

@@ -214,6 +214,8 @@ bounded 10 "$XAUDIT" check ./plain 2>err
 is "$? $(wc -l <err)" '126 1' 'one that cannot be executed gives 126'
 bounded 10 "$XAUDIT" check -o no/such/folder true 2>err
 is "$? $(wc -l <err)" '125 1' 'a report that cannot be written gives 125, and the command does not run'
+"$XAUDIT" check -o /dev/full true 2>err
+is "$? $(cat err)" "125 xaudit check: /dev/full can't be written: No space left on device" 'one that is cut short, too'
 
 check -- ./host trap ./plugin.so
 is "$status $(kinds) $(ask .unloads)" '0  1' 'SIGTRAP stays blocked and ignored where it was'

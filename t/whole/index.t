@@ -115,6 +115,10 @@ index --cache=cache/of/mine stripped.so >/dev/null
 is "$? $(ls -A cache/of/mine)" '0 00112233.index' 'another one takes its place'
 index --cache=cache/of/mine forms.so >/dev/null
 ok 'the same file makes the same index' cmp once cache/of/mine/00112233.index
+mkfifo unread
+exec 5<>unread 6>unread 5<&-
+index -v --cache=unread.cache forms.so >&6
+is "$? $(cat err) $(ls -A unread.cache)" '0  00112233.index' 'a reader that has seen enough does not hinder that'
 index -n --cache=none forms.so >/dev/null
 ok '-n keeps nothing' test ! -e none
 objcopy --remove-section .note.gnu.build-id forms.so anonymous.so || bail 'objcopy'

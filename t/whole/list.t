@@ -190,4 +190,8 @@ mkdir "$tmp/bin" && ln -s "$XAUDIT" "$tmp/bin/xaudit"
 is "$? $(cat "$tmp/examples/err")" '0 ' 'they run'
 is "$(query "$tmp/examples/libtwice.json" '$f{twice}{kinds}')" '["patchable","plt","entry"]' \
 	'the function of the example can be traced'
+mkfifo "$tmp/unread"
+exec 5<>"$tmp/unread" 6>"$tmp/unread" 5<&-
+"$XAUDIT" list "$XAUDIT" >&6 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'a reader that has seen enough is no error'
 done_testing

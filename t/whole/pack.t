@@ -150,8 +150,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	cp "$XAUDIT" xaudit.copy
 	chmod 755 . xaudit.copy
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" report "$tmp/one.pack" 2>err
-	is "$? $(cat err)" "1 xaudit: can't open the trace $tmp/one.pack: Permission denied; only the user who made it, \
-and root, can read it" 'one of another user is told'
+	is "$? $(cat err)" "1 xaudit: can't open the trace $tmp/one.pack: Permission denied; only the user who made \
+it, and root, can read it" 'one of another user is told'
 else
 	skip 1 'only root can become another user here'
 fi

@@ -19,7 +19,7 @@ struct check_finding *check_findings;
 static struct check_finding **last = &check_findings;
 static const struct check_form *form;
 static FILE *out;
-static bool failed;
+static int failed; /* an errno: why not all could be written; 0: it could */
 
 /* ---- making ---- */
 
@@ -110,6 +110,13 @@ static bool same(const struct check_finding *a, const struct check_finding *b)
 
 /* ---- telling ---- */
 
+/* errno was 0 before it was written. */
+static void write_out(void)
+{
+	if ((fflush(out) || ferror(out)) && !failed)
+		failed = errno ? errno : EIO;
+}
+
 /* The program may write to the same terminal: a finding is written in one piece. */
 static void say(const struct check_finding *f)
 {
@@ -121,9 +128,9 @@ static void say(const struct check_finding *f)
 		return;
 	form->finding(to, f);
 	fclose(to);
+	errno = 0;
 	fwrite(text, 1, size, out);
-	fflush(out);
-	failed = failed || ferror(out);
+	write_out();
 	free(text);
 }
 
@@ -227,12 +234,14 @@ int check_report_close(void)
 
 	for (const struct check_finding *f = check_findings; f; f = f->next)
 		(*(f->possible ? &sums.possible : f->severity == CHECK_NOTE ? &sums.others : &sums.errors))++;
+	errno = 0;
 	form->end(out, note, make_notes(note), &sums);
-	failed = fflush(out) != 0 || ferror(out) || failed;
-	if (out != stderr)
-		failed = fclose(out) != 0 || failed;
+	write_out();
+	if (out != stderr && fclose(out) && !failed)
+		failed = errno;
 	if (failed) {
-		tool_error("check", "%s can't be written", check_options.output ? check_options.output : "the report");
+		tool_error("check", "%s can't be written: %s",
+			check_options.output ? check_options.output : "the report", strerror(failed));
 		return -1;
 	}
 	return (int)sums.errors;

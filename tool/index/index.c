@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,8 @@ int index_main(int argc, char **argv)
 		tool_error("index", "--fd takes one file, not also %s; see xaudit index --help", argv[first + 1]);
 		return TOOL_USAGE;
 	}
+	/* Indexes are kept even if nobody reads to the end what is in them. */
+	signal(SIGPIPE, SIG_IGN);
 	/* libdwfl would ask a server for debug files, and wait for it. */
 	unsetenv("DEBUGINFOD_URLS");
 	for (; first < argc; first++)

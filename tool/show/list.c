@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,6 +402,8 @@ int list_main(int argc, char **argv)
 	struct options_syntax with_kinds = syntax;
 	int fd, r;
 
+	/* A reader or pager that has seen enough is no error. */
+	signal(SIGPIPE, SIG_IGN);
 	with_kinds.tail = tail();
 	int first = options_take(&with_kinds, &list, argc, argv);
 	if (first <= 0)

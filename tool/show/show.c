@@ -2,11 +2,9 @@
 #define _GNU_SOURCE
 #include "tool/show/show.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio_ext.h> /* __fpurge, __fsetlocking */
+#include <stdio_ext.h> /* __fsetlocking */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h> /* isatty */
@@ -15,23 +13,6 @@
 #include "tool/memory.h"
 #include "tool/show/open.h"
 #include "tool/tool.h"
-
-int show_flush(void)
-{
-	struct pollfd pipe = { .fd = STDOUT_FILENO };
-
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return TOOL_OK;
-	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
-	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
-	if (!gone)
-		tool_error(NULL, "the output can't be written: %s", strerror(errno ? errno : EIO));
-	/* The error was told, or is none: main() need not find it again. */
-	__fpurge(stdout);
-	clearerr(stdout);
-	return gone ? TOOL_OK : TOOL_FAILED;
-}
 
 /* A word that stands alone: has it the look of a path, or is there such a file? Libraries stand behind an @. */
 static bool is_path(const char *word)
@@ -53,7 +34,7 @@ static int begin(
 	int first = options_take(syntax, options, argc, argv);
 	if (first > 0)
 		return first;
-	*status = first ? TOOL_USAGE : show_flush();
+	*status = first ? TOOL_USAGE : tool_flush(NULL);
 	return -1;
 }
 
@@ -110,7 +91,7 @@ struct xaudit_read_trace *show_begin(
 
 int show_end_trace(struct xaudit_read_trace *trace)
 {
-	int status = show_flush();
+	int status = tool_flush(NULL);
 	int damaged = show_trace_damage(trace);
 
 	xaudit_read_close(trace);

@@ -71,9 +71,6 @@ static inline bool show_output_broken(void)
 	return ferror(stdout);
 }
 
-/* Writes out the output. Returns the exit status, after one line on stderr if that was not possible. */
-int show_flush(void);
-
 /*
  * To be called at the end: flushes the output, reports the trace's damage and closes it. Returns the exit status, after
  * one line on stderr if the output could not be written.
