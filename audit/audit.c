@@ -49,7 +49,7 @@
 #include "runtime/maps.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/snapshot.h"
+#include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
 #include "runtime/surroundings.h"
 #include "runtime/text.h"

@@ -8,15 +8,16 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/count.h runtime/custom.c runtime/custom.h runtime/dispatch.c runtime/dispatch.h runtime/epoch.c \
 	runtime/epoch.h runtime/family.c runtime/family.h runtime/filter.c runtime/filter.h runtime/filter_calls.c \
 	runtime/maps.c runtime/maps.h runtime/pool.c runtime/pool.h runtime/process.c runtime/process.h \
-	runtime/recorder.c runtime/recorder.h runtime/records.c runtime/records.h runtime/snapshot.c \
-	runtime/snapshot.h runtime/start.c runtime/start.h runtime/surroundings.c runtime/surroundings.h \
-	runtime/text.c runtime/text.h runtime/thread.c runtime/thread.h runtime/throttle.c runtime/throttle.h \
-	runtime/told.c runtime/told.h
+	runtime/recorder.c runtime/recorder.h runtime/records.c runtime/records.h runtime/start.c runtime/start.h \
+	runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
+	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h
+runtime_libruntime_la_SOURCES += runtime/snapshot/snapshot.c runtime/snapshot/snapshot.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: what the command links, too.
 noinst_LTLIBRARIES += runtime/libbase.la
 runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/identity.c runtime/identity.h runtime/output.c \
-	runtime/output.h runtime/snapshot_copy.c runtime/snapshot_copy.h runtime/snapshot_file.c \
-	runtime/snapshot_meta.c runtime/snapshot_parts.h
+	runtime/output.h
+runtime_libbase_la_SOURCES += runtime/snapshot/copy.c runtime/snapshot/copy.h runtime/snapshot/file.c \
+	runtime/snapshot/meta.c runtime/snapshot/parts.h
 runtime_libbase_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/snapshot_copy.h"
+#include "runtime/snapshot/copy.h"
 #include "format/trace.h"
 
 #define CHUNK	TRACE_CHUNK_MIN

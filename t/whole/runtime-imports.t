@@ -46,11 +46,11 @@ printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attrib
 	>"$tmp/contract.h"
 is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
 
-# Files of runtime/ (and runtime/handlers/), each after all files that it needs; runtime/start.c gives pointers to the
-# others.
-layers='identity text output arena maps surroundings clock dispatch broker epoch snapshot_file snapshot_meta
-	snapshot_copy family pool records process filter throttle thread chunk recorder count calls filter_calls told
-	objects handlers events custom snapshot control start'
+# Files of runtime/ (and runtime/handlers/ and snapshot/, which has file, meta and copy), each after all files that it
+# needs; runtime/start.c gives pointers to the others.
+layers='identity text output arena maps surroundings clock dispatch broker epoch file meta copy family pool records
+	process filter throttle thread chunk recorder count calls filter_calls told objects handlers events custom
+	snapshot control start'
 
 # Such an order for tool/read/.
 reader_layers='memory error clock path file decode calls stacks family process cuts meta names words base load record

@@ -11,7 +11,7 @@
 
 #include "format/trace.h"
 #include "runtime/output.h"
-#include "runtime/snapshot_copy.h"
+#include "runtime/snapshot/copy.h"
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
 #include "tool/options.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/snapshot_copy.h"
+#include "runtime/snapshot/copy.h"
 
 #include <errno.h>    /* ENOENT */
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/output.h"
-#include "runtime/snapshot_parts.h"
+#include "runtime/snapshot/parts.h"
 #include "runtime/text.h"
 #include "x86_64/sys.h"
 

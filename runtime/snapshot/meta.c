@@ -3,7 +3,7 @@
 #include <errno.h> /* EBADMSG */
 
 #include "runtime/output.h"
-#include "runtime/snapshot_parts.h"
+#include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
 
 long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number)

@@ -2,7 +2,7 @@
 /* Reading and writing files of a snapshot. */
 #include <errno.h> /* EINTR */
 
-#include "runtime/snapshot_parts.h"
+#include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
 
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)

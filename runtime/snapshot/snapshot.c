@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/snapshot.h"
+#include "runtime/snapshot/snapshot.h"
 
 #include <errno.h>  /* EBUSY */
 #include <fcntl.h>  /* AT_FDCWD */
@@ -10,7 +10,7 @@
 #include "runtime/output.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
-#include "runtime/snapshot_copy.h"
+#include "runtime/snapshot/copy.h"
 #include "runtime/text.h"
 #include "x86_64/frame.h"
 #include "x86_64/sys.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of snapshot_copy.h share. No other files include it. */
+/* What the three files of copy.h share. No other files include it. */
 #ifndef XAUDIT_SNAPSHOT_PARTS_H
 #define XAUDIT_SNAPSHOT_PARTS_H
 
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "runtime/snapshot_copy.h"
+#include "runtime/snapshot/copy.h"
 
 #define PIECE	    (64ul << 10)
 #define PLACES_MAX  65536u	/* of a thread's chunks */
@@ -50,11 +50,11 @@ static inline uint64_t snapshot_place_at(const struct copy *c, uint32_t place)
 	return place * c->family.place_size;
 }
 
-/* snapshot_file.c. Reads as many bytes as there are, up to size; returns their number, or -errno. */
+/* file.c. Reads as many bytes as there are, up to size; returns their number, or -errno. */
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
 
-/* In snapshot_meta.c, as all that follow. Writes which process places of the copy belong to. */
+/* In meta.c, as all that follow. Writes which process places of the copy belong to. */
 long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number);
 
 /* Opens both files of meta; reads the head of the process. Returns 0 or -errno. Open files stay open. */
