@@ -14,11 +14,11 @@
 #include "t/lib/no_memory.h"
 #include "t/lib/tap.h"
 #include "t/lib/written.h"
-#include "tool/read/counts.h"
+#include "tool/read/events/counts.h"
 #include "tool/read/folder.h"
-#include "tool/read/merge.h"
+#include "tool/read/events/merge.h"
 #include "tool/read/sched/sched.h"
-#include "tool/read/stacks.h"
+#include "tool/read/events/stacks.h"
 #include "tool/read/state.h"
 
 /* ---- reading the whole trace ---- */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "format/trace.h"
-#include "tool/read/chunks.h"
+#include "tool/read/events/chunks.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
 

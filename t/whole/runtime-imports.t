@@ -52,7 +52,7 @@ layers='identity text output arena maps surroundings clock dispatch broker epoch
 	process filter throttle thread chunk recorder count calls filter_calls told objects handlers events custom
 	snapshot control start'
 
-# Such an order for tool/read/.
+# Such an order for tool/read/, with events/ and sched/.
 reader_layers='memory error clock path file decode calls stacks family process cuts meta names words base load record
 	folder state chunks counts stream events merge sched sched_cursor turns'
 
@@ -72,7 +72,8 @@ is "$(upward "$layers" $runtime)" '' 'no file of runtime/ needs one that stands 
 is "$(imports $machine $runtime $live)" '' \
 	'what program threads run calls no function of libc, nor of the rest of audit/'
 
-set -- "$top_builddir"/tool/read/.libs/*.o "$top_builddir"/tool/read/sched/.libs/*.o
+set -- "$top_builddir"/tool/read/.libs/*.o "$top_builddir"/tool/read/events/.libs/*.o \
+	"$top_builddir"/tool/read/sched/.libs/*.o
 is "$(upward "$reader_layers" "$@")" '' 'no file of the reader needs one that stands on it'
 is "$(nm -u "$@" | grep -o -w -e 'xaudit_read_[a-z_]*' -e 'read_api_[a-z_]*' | LC_ALL=C sort -u)" '' \
 	'nor does one need what its public functions are made of'

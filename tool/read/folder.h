@@ -8,9 +8,9 @@
  * mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
  * The layers, each of which uses only those named before it: error, clock; pack/; path, file; family; process; meta;
- * names, base, load; folder. Beside the last four, on process: cuts; chunks, stream, events, counts. On all of them:
- * merge, state. On folder alone: sched/; on that, events and stacks: turns. decode, calls and stacks use none of them.
- * api/, what is public, uses all.
+ * names, base, load; folder. In events/, beside the last four, on process: cuts; chunks, stream, events, counts. On all
+ * of them: merge there, and state. On folder alone: sched/; on that, events and stacks: turns. decode, calls and stacks
+ * use none of them. api/, what is public, uses all.
  *
  * One thread reads a folder; different folders may be read by different threads. Nothing here is async-signal-safe.
  */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
-#include "tool/read/counts.h"
-#include "tool/read/events.h"
+#include "tool/read/events/counts.h"
+#include "tool/read/events/events.h"
 #include "tool/read/memory.h"
 
 /* What is counted, and how far that came. */

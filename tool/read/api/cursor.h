@@ -13,9 +13,9 @@
 #define XAUDIT_TOOL_READ_API_CURSOR_H
 
 #include "tool/read/api/api.h"
-#include "tool/read/counts.h"
-#include "tool/read/cuts.h"
-#include "tool/read/turns.h"
+#include "tool/read/events/counts.h"
+#include "tool/read/events/cuts.h"
+#include "tool/read/events/turns.h"
 
 /* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
 struct api_call {

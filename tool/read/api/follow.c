@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/read/api/follow.h"
-#include "tool/read/cuts.h"
+#include "tool/read/events/cuts.h"
 #include "tool/read/memory.h"
 
 #define FIRST_NS 1000000000u /* for the first look */

@@ -3,10 +3,10 @@
 #define XAUDIT_TOOL_READ_API_FOLLOW_H
 
 #include "tool/read/api/api.h"
-#include "tool/read/calls.h"
-#include "tool/read/chunks.h"
-#include "tool/read/counts.h"
-#include "tool/read/stacks.h"
+#include "tool/read/events/calls.h"
+#include "tool/read/events/chunks.h"
+#include "tool/read/events/counts.h"
+#include "tool/read/events/stacks.h"
 
 #define READ_FOLLOW_BLOCK (64u << 10) /* bytes */
 

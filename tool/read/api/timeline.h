@@ -8,8 +8,8 @@
 #define XAUDIT_TOOL_READ_API_TIMELINE_H
 
 #include "tool/read/api/api.h"
-#include "tool/read/merge.h"
-#include "tool/read/stacks.h"
+#include "tool/read/events/merge.h"
+#include "tool/read/events/stacks.h"
 
 /* A call that is open, or was told. */
 struct event_call {

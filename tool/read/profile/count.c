@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tool/read/counts.h"
+#include "tool/read/events/counts.h"
 #include "tool/read/load.h"
 #include "tool/read/memory.h"
 #include "tool/read/profile/loop.h"

@@ -8,16 +8,16 @@
  *		that row on that stack are in its time. If its time is not known, since it never ended, they count.
  *	self	from entry to end less the calls in between, of all calls that ended.
  *	min, percentiles, max: from entry to end of each call that ended, recursive calls too.
- * Each stack has its own open calls (tool/read/stacks.h). While a coroutine waits its calls stay open, and while it
- * runs so do the calls of the stack that started it. A process's records are read one after another, unless threads
+ * Each stack has its own open calls (tool/read/events/stacks.h). While a coroutine waits its calls stay open, and while
+ * it runs so do the calls of the stack that started it. A process's records are read one after another, unless threads
  * went on with each other's calls (trace_head.moved): then by turns, from one change of stacks to the next, always the
  * record that is earliest in time. So a thread's calls on a stack are read after those of the thread that left it;
  * where two records seemed to be on one stack at once (TRACE_PART), calls of one may be taken for the other's.
  *
- * tool/read/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where some are
- * missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of its own
- * (it was unwound, or a call around it ended) and functions were switched off while it was open: it may have ended at
- * any moment since. Counters (c<n>) add to calls alone. Custom events are counted by their types (customs.h).
+ * tool/read/events/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where
+ * some are missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of
+ * its own (it was unwound, or a call around it ended) and functions were switched off while it was open: it may have
+ * ended at any moment since. Counters (c<n>) add to calls alone. Custom events are counted by their types (customs.h).
  *
  * If only some calls are to be counted (a thread's, those that began in some time) the others are followed all the
  * same, in row[0]: what is counted has the same times as without the choice, but for `total` where a call that is not
@@ -40,11 +40,11 @@
 #include <stdint.h>
 
 #include "tool/read/api/xaudit-read.h"
-#include "tool/read/calls.h"
-#include "tool/read/cuts.h"
+#include "tool/read/events/calls.h"
+#include "tool/read/events/cuts.h"
 #include "tool/read/profile/customs.h"
 #include "tool/read/profile/rows.h"
-#include "tool/read/turns.h"
+#include "tool/read/events/turns.h"
 
 /* The same for all threads that count. */
 struct read_count_setup {

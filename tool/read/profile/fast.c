@@ -91,8 +91,8 @@ READ_INLINE uint32_t end_of(uint32_t event)
  * known to the compiler.
  *
  * The first has no branch between entries and ends: `mask` is 0 for an entry, all ones for an end, and what belongs to
- * the other one is computed and thrown away. So above the innermost call, and below frame[0] (tool/read/calls.h), one
- * more is written.
+ * the other one is computed and thrown away. So above the innermost call, and below frame[0]
+ * (tool/read/events/calls.h), one more is written.
  */
 READ_INLINE size_t without_branch(struct read_count *c, struct read_decoder *d, bool by_thread, bool scale)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of a process, each with its open calls (tool/read/calls.h): code that reads events of a thread record
- * changes stacks where TRACE_STACK says so (struct read_decoder.stack). So a call that begins in one thread and goes on
- * in another ends there, if both are read in the order of time. Events without a stack's number belong to calls of
- * their record alone.
+ * The stacks of a process, each with its open calls (tool/read/events/calls.h): code that reads events of a thread
+ * record changes stacks where TRACE_STACK says so (struct read_decoder.stack). So a call that begins in one thread and
+ * goes on in another ends there, if both are read in the order of time. Events without a stack's number belong to calls
+ * of their record alone.
  *
  * Where a record's events are missing, open calls get no end (read_stacks_each()) on the stacks that this record was
  * the last one to be on. On other stacks calls may have gone on in the missing part; those that are over are seen when
@@ -16,7 +16,7 @@
 #ifndef XAUDIT_TOOL_READ_STACKS_H
 #define XAUDIT_TOOL_READ_STACKS_H
 
-#include "tool/read/calls.h"
+#include "tool/read/events/calls.h"
 
 struct read_stack_calls {
 	struct read_calls calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/events.h"
+#include "tool/read/events/events.h"
 
 static void damage(void *source, size_t at, const char *what)
 {

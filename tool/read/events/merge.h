@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tool/read/events.h"
+#include "tool/read/events/events.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/decode.h"
+#include "tool/read/events/decode.h"
 
 static void damage(struct read_decoder *d, const char *what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/turns.h"
+#include "tool/read/events/turns.h"
 
 #define TURNS_BLOCK (32u << 10) /* bytes per record: there may be thousands */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/counts.h"
+#include "tool/read/events/counts.h"
 
 #include <string.h>
 #include <sys/stat.h>

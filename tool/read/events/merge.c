@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/merge.h"
+#include "tool/read/events/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

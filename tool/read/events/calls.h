@@ -18,7 +18,7 @@
 #ifndef XAUDIT_TOOL_READ_CALLS_H
 #define XAUDIT_TOOL_READ_CALLS_H
 
-#include "tool/read/decode.h"
+#include "tool/read/events/decode.h"
 
 #define READ_CALLS_MOST (1u << 24) /* open at once; no stack is so deep */
 

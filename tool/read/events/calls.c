@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/calls.h"
+#include "tool/read/events/calls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/read/chunks.h"
+#include "tool/read/events/chunks.h"
 
 #include <fcntl.h>
 #include <stdio.h>

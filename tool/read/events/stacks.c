@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/stacks.h"
+#include "tool/read/events/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

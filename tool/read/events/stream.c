@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/stream.h"
+#include "tool/read/events/stream.h"
 
 #include <sched.h>
 #include <stdlib.h>

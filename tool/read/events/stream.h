@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of one thread record: chunk by chunk, in blocks. tool/read/events.h makes events of them. Its two files,
- * t<n> and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
+ * The words of one thread record: chunk by chunk, in blocks. tool/read/events/events.h makes events of them. Its two
+ * files, t<n> and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
  *
  *	read_stream_open(&s, process, number, READ_STREAM_BLOCK);
  *	while ((step = read_stream_step(&s)) != READ_STREAM_END)
@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/chunks.h"
+#include "tool/read/events/chunks.h"
 
 #define READ_STREAM_BLOCK (128u << 10) /* bytes: stays in the level 2 cache, beside rows and histograms */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of one thread record, from its first chunk to its last: the words that tool/read/stream.h reads, decoded
- * by tool/read/decode.h.
+ * The events of one thread record, from its first chunk to its last: the words that tool/read/events/stream.h reads,
+ * decoded by tool/read/events/decode.h.
  *
  *	if (read_events_open(&events, process, number, READ_STREAM_BLOCK)) {
  *		read_events_all(&events, event, other, user);	to the end, or until a hook returns true; then again
@@ -21,8 +21,8 @@
 #ifndef XAUDIT_TOOL_READ_EVENTS_H
 #define XAUDIT_TOOL_READ_EVENTS_H
 
-#include "tool/read/decode.h"
-#include "tool/read/stream.h"
+#include "tool/read/events/decode.h"
+#include "tool/read/events/stream.h"
 
 struct read_events {
 	struct read_stream stream;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/cuts.h"
+#include "tool/read/events/cuts.h"
 
 #include <stdlib.h>
 

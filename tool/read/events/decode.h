@@ -30,7 +30,7 @@
 
 /*
  * What the hook `other` is told. The last three, and READ_DECODED_STACK where a chunk begins, come from
- * tool/read/events.h.
+ * tool/read/events/events.h.
  */
 enum read_decoded {
 	READ_DECODED_NOTHING, /* never told to a hook: it concerns the decoder alone */

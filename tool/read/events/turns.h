@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread records of a process, each with the stack that its events are on (tool/read/stacks.h), as code reads them
- * that follows calls: one record after another, or by turns, if threads went on with each other's calls
+ * The thread records of a process, each with the stack that its events are on (tool/read/events/stacks.h), as code
+ * reads them that follows calls: one record after another, or by turns, if threads went on with each other's calls
  * (trace_head.moved): from one change of stacks to the next, always the record that is earliest in time.
  *
  *	read_turns_open(&record[i], ...)	of each that has events
@@ -15,10 +15,10 @@
 #ifndef XAUDIT_TOOL_READ_TURNS_H
 #define XAUDIT_TOOL_READ_TURNS_H
 
-#include "tool/read/events.h"
+#include "tool/read/events/events.h"
 #include "tool/read/process.h"
 #include "tool/read/sched/sched.h"
-#include "tool/read/stacks.h"
+#include "tool/read/events/stacks.h"
 
 /* A thread record that is being read. */
 struct read_turns_record {
