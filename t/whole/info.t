@@ -74,7 +74,7 @@ Process 100 (p100), child of 99: ended
       patchable        3  fewer than 5 bytes of NOPs
       plt              4  not selected by the rules
 
-Process 200 (p200), child of 1: was killed, or executed what was not traced, switched off
+Process 200 (p200), child of 1: was killed, ended by _exit(), or executed what was not traced, switched off
   Mode        stream, recording
   Threads     0
   Events      0 in N bytes on disk
@@ -149,7 +149,7 @@ END
 is "$("$XAUDIT" info "$tmp/state" 2>&1 | sed -n 's/^Process \([0-9]*\) (\(.*\)), child of [0-9]*: /\2 /p' | sort)" \
 	'p300 executed another program
 p300.1 ended
-p400 was killed, or executed what was not traced
+p400 was killed, ended by _exit(), or executed what was not traced
 p400.1 ended' 'what became of a process is told by those that follow it'
 is "$("$XAUDIT" info --format=json "$tmp/state" | jq -r '.processes[] | .folder + " " + .state' | sort | xargs)" \
 	'p300 executed p300.1 ended p400 gone p400.1 ended' 'in JSON by one word'
@@ -171,7 +171,7 @@ is "$("$XAUDIT" info "$tmp/many" | sed -n '/^ Processes/,$p')" ' Processes      
          1               2           1  /bin/make
          1               2           1  /bin/odd
 
-Processes that: 9 ended; 2 were killed, or executed what was not traced
+Processes that: 9 ended; 2 were killed, ended by _exit(), or executed what was not traced
 Note        9 times: slow
 Note        1 times: full
 `xaudit info -v` shows each process, `xaudit info --pid=N` one.' 'eleven processes are a line per program'

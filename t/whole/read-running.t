@@ -58,7 +58,8 @@ said=$(tail -n 1 "$tmp/said")
 kill -9 "$pid"
 wait "$record"
 is "$?" 137 'record dies as its command did'
-like "$("$XAUDIT" info "$tmp/trace")" '^Process [0-9]+ .*: was killed, or executed what was not traced$' \
+like "$("$XAUDIT" info "$tmp/trace")" \
+	'^Process [0-9]+ .*: was killed, ended by _exit\(\), or executed what was not traced$' \
 	'info says that it was killed'
 found=$(calls)
 ok 'all calls up to the kill are in the trace' test "${found:-0}" -ge "$(tail -n 2 "$tmp/said" | head -n 1)"

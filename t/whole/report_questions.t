@@ -336,6 +336,20 @@ is "$(both --by=process |
 $tmp/other 100 1 400 400 400
 $tmp/calls 100 12 164 164 100" 'a process has the totals of its threads'
 like "$(table other --by=process)" '^ +1 .*  /opt/app \[process 100\]$' 'people see what it executes'
+write_trace again <<END
+$head
+text exe /usr/bin/env
+process p100.1 flags=1
+object 7 /usr/lib/libfoo.so
+function 7 0 9 0x100 outer
+text exe /opt/app
+thread 100 main
+pair first 2000 2000 1005
+pair last 9000 9000 8005
+entry 9 2100
+exit 9 2300
+END
+like "$(table again --by=process)" '^ +1 .*  /opt/app \[process 100\]$' 'the last, if it was one after the other'
 is "$(both --callers=outer | jq -r ".functions[] | (.callers[] | $numbers)")" 'null 3 1200 1140
 inner 1 0 10
 outer 1 0 20' 'questions are about all folders'

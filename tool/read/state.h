@@ -18,7 +18,7 @@ enum read_process_state {
 	READ_PROCESS_ENDED,	  /* by exit() */
 	READ_PROCESS_RUNNING,  /* still, the same program */
 	READ_PROCESS_EXECUTED, /* another program, in the same process */
-	READ_PROCESS_GONE,	  /* killed; or it executed a program that was not traced, which is gone */
+	READ_PROCESS_GONE,	  /* killed, or by _exit(); or it executed an untraced program, which is gone */
 	READ_PROCESS_STATES
 };
 

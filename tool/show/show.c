@@ -105,8 +105,8 @@ static const struct {
 	[XAUDIT_READ_STATE_RUNNING] = { "is running", "are running", NULL },
 	[XAUDIT_READ_STATE_EXECUTED] = { "executed another program", "executed another program",
 		"executed another program" },
-	[XAUDIT_READ_STATE_GONE] = { "was killed, or executed what was not traced",
-		"were killed, or executed what was not traced", "has ended" },
+	[XAUDIT_READ_STATE_GONE] = { "was killed, ended by _exit(), or executed what was not traced",
+		"were killed, ended by _exit(), or executed what was not traced", "has ended" },
 };
 
 const char *show_state_phrase(int state)

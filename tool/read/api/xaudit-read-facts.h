@@ -17,7 +17,7 @@ enum xaudit_read_state {
 	XAUDIT_READ_STATE_ENDED = 1, /* by exit() */
 	XAUDIT_READ_STATE_RUNNING,   /* still, the same program */
 	XAUDIT_READ_STATE_EXECUTED,  /* another program, in the same process */
-	XAUDIT_READ_STATE_GONE,      /* killed; or it executed a program that was not traced, which is gone */
+	XAUDIT_READ_STATE_GONE,      /* killed, or by _exit(); or it executed an untraced program, which is gone */
 };
 
 int xaudit_read_process_state(struct xaudit_read_process *process);

@@ -114,7 +114,7 @@ static void fill(struct process *process, const struct xaudit_read_row *row, str
 	line->value[COLUMN_P999] = percentile(process, row, 99.9);
 }
 
-/* What a process executed: the first program of several in a row. */
+/* What a process executed: the last of several programs in a row, which `env`, a shell or a script came to. */
 static void name(struct processes *all)
 {
 	const struct report *report = all->report;
@@ -124,7 +124,7 @@ static void name(struct processes *all)
 		for (uint32_t i = 0; (process = xaudit_read_process(report->trace[trace], i)); i++) {
 			const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
 			uint32_t number = number_of(all, trace, info->pid, false);
-			if (number && !all->row[number].name)
+			if (number && info->exe)
 				all->row[number].name = info->exe;
 		}
 }
