@@ -64,7 +64,8 @@ x_end 20, x_work 20" \
 	does_late late 'code that runs after its own closing at exit'
 	does_late late-thread 'the same where another thread than the first calls exit'
 	does_ends
-	does_busy
+	does_busy busy-exit 60 'while others open, close and call libraries'
+	does_busy busy-namespaces 20 'while others call libraries in namespaces of their own, which are closed before'
 }
 
 does_many() {
@@ -111,21 +112,20 @@ does_ends() {
 	done
 }
 
-# The calls of other threads while the process ends are not known; the first thread's are.
+# does_busy WHAT RUNS SENTENCE: the calls of other threads while the process ends are not known; the first thread's are.
 does_busy() {
-	runs=$(rounds 60 200)
+	runs=$(rounds "$2" 200)
 	[ "$kind" = patchable ] || runs=$(rounds 20 50)
-	untraced=$(bounded 100 ./again $runs 5 ./loader busy-exit | tail -n 1)
+	untraced=$(bounded 100 ./again $runs 5 ./loader "$1" | tail -n 1)
 	rm -rf d
 	traced=$(bounded 200 "$XAUDIT" record -o "$tmp/d" -b 64k -k "$kind" -l 'lib*.so' ./again $runs 5 ./loader \
-		busy-exit 2>err | tail -n 1)
-	is "$traced $(grep -v 'nothing was selected in .*/again ' err)" "$runs " \
-		"$name: $runs processes exit while others open, close and call libraries"
+		"$1" 2>err | tail -n 1)
+	is "$traced $(grep -v 'nothing was selected in .*/again ' err)" "$runs " "$name: $runs processes exit $3"
 	[ "$untraced" = $runs ] || diag "$name: untraced, $untraced did"
 	report d
-	is "$(calls calm_work)" $((3 * runs)) "$name: what the exiting thread called is in the trace"
+	is "$(calls calm_work)" $((3 * runs)) "$name: $1: what the exiting thread called is in the trace"
 	is "$(printf '%s\n' "$report" | jq .lost) $report_status $(cat .report-err)" '0 0 ' \
-		"$name: nothing is lost, and it can be read"
+		"$name: $1: nothing is lost, and it can be read"
 	rm -rf d
 }
 
@@ -142,7 +142,7 @@ scenarios patchable patchable patchable_library
 if [ -n "$CLANG" ]; then
 	more scenarios xray xray xray_library
 else
-	skip 70 'no clang here'
+	skip 73 'no clang here'
 fi
 
 # ---- the ways to be loaded ----
