@@ -70,15 +70,25 @@ kind 'patchable, gcc =5' gcc-5 -k patchable
 kind 'plt, lazy' gcc -k plt
 kind 'calls, -z now' gcc-now -k calls
 kind 'all kinds at once, smallest buffers' gcc-5 -k patchable,plt,calls -b 64k
+kind 'entry, of all libraries' gcc -k entry -b 64k
 more_of_gcc() {
 	build gcc-cet gcc g++ -fpatchable-function-entry=5 -fcf-protection
 	build gcc-16-14 gcc g++ -fpatchable-function-entry=16,14
+	build gcc-endbr gcc g++ -fcf-protection
+	build gcc-fentry gcc g++ -pg -mfentry
+	build gcc-mcount gcc g++ -pg -mno-fentry
+	build gcc-cyg gcc g++ -finstrument-functions
 	kind 'patchable, gcc =5 after endbr64' gcc-cet -k patchable
 	kind 'patchable, gcc =16,14' gcc-16-14 -k patchable
 	kind 'plt, -z now' gcc-now -k plt
 	kind 'plt of the library alone' gcc -l transparent.so -k plt
 	kind 'calls, lazy' gcc -k calls
 	kind 'no options' gcc
+	kind 'entry, program and library' gcc -k entry -l 'transparent.*'
+	kind 'entry, after endbr64' gcc-endbr -k entry -l 'transparent.*'
+	kind 'fentry' gcc-fentry -k fentry
+	kind 'mcount' gcc-mcount -k mcount
+	kind 'cyg' gcc-cyg -k cyg
 }
 more more_of_gcc
 
@@ -87,6 +97,7 @@ more_of_clang() {
 	build clang-5 "$CLANG" "$CLANGXX" -fpatchable-function-entry=5
 	kind 'patchable, clang =5' clang-5 -k patchable
 	kind 'plt, clang' clang -k plt
+	kind 'entry, clang' clang -k entry -l 'transparent.*'
 	kind 'all kinds at once, clang' clang-xray -k xray,plt,calls -b 64k
 }
 if [ -n "$CLANG" ]; then
