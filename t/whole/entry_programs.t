@@ -78,5 +78,27 @@ else
 	skip 2 'no libgd here'
 fi
 [ ! -x throws ] || agree 'a program that throws' '__cxa_throw __cxa_begin_catch _ZNSo9_M_insertIlEERSoT_' ./throws
+agree ls 'strcoll readdir closedir localeconv' ls -lR /usr/include/linux
+functions='_ZN4llvm5Value7setNameERKNS_5TwineE _ZN4llvm10MCStreamer9emitLabelEPNS_8MCSymbolENS_5SMLocE
+	_ZN4llvm15MachineFunction14RenumberBlocksEPNS_17MachineBasicBlockE'
+more agree clang "$functions" "${CLANG:-none}" -O2 -c -o pieces.o pieces.c
+
+# What is known without a debugger.
+if command -v openssl >/dev/null; then
+	printf abc >abc
+	counting='record -k entry -m count -o trace --'
+	# shellcheck disable=SC2086
+	is "$(bounded 200 "$XAUDIT" $counting openssl dgst -r -sha256 abc)" \
+		'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad *abc' \
+		'a digest is that of the standard'
+	rm -rf trace
+	# shellcheck disable=SC2086
+	speed=$(bounded 200 "$XAUDIT" $counting openssl speed -seconds 1 -bytes 64 sha256 2>&1 |
+		sed -n "s/^Doing .* blocks: \([0-9]*\) sha256's in .*/\1/p")
+	report trace
+	is "$(calls EVP_Digest)" "${speed:-0}" 'openssl speed makes as many calls as it says'
+else
+	skip 2 'no openssl here'
+fi
 
 done_testing
