@@ -19,12 +19,28 @@ PADDING = re.compile(r"^(?:(?:data16|cs) ?)*(?:nop|int3|xchg\s+%ax,%ax)|^nop|^da
 insns, text = [], {}
 branches, by_source = [], {}
 references = []
-for line in subprocess.run([objdump, "-d", "--no-show-raw-insn", path], check=True, capture_output=True,
-                           text=True).stdout.splitlines():
-    match = INSN.match(line)
-    if not match:
-        continue
-    address, code = int(match[1], 16), " ".join(match[2].split())
+
+
+def decode(*options):
+    for line in subprocess.run([objdump, "-d", "--no-show-raw-insn", *options, path], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
+        match = INSN.match(line)
+        if match:
+            yield int(match[1], 16), " ".join(match[2].split())
+
+
+ROW = re.compile(r"^([0-9a-f]{16})\s+(\d+)\s+(jump|padding|-)\s+(?:(\d+)\+(\d+)|-)\s+(.*)$")
+rows = [ROW.match(line) for line in sys.stdin]
+rows = [(int(row[1], 16), int(row[2]), row[3], int(row[4] or 0), int(row[5] or 0), row[6]) for row in rows if row]
+sizes = {row[0]: row[1] for row in rows}
+found = dict(decode())
+# What precedes a function may be data, as which objdump goes on into it.
+for start, size in sizes.items():
+    if start not in found:
+        for at in range(start, start + size):
+            found.pop(at, None)
+        found.update(decode("--start-address=%d" % start, "--stop-address=%d" % (start + size)))
+for address, code in found.items():
     insns.append(address)
     text[address] = code
     match = TARGET.match(code)
@@ -66,10 +82,6 @@ def readelf(option):
 resolvers = {int(match[1], 16) for match in re.finditer(r"R_X86_64_IRELATIV\w*\s+([0-9a-f]+)", readelf("-r"))}
 resolvers |= {int(match[1], 16) for match in re.finditer(r":\s+([0-9a-f]+)\s+\d+ IFUNC", readelf("--dyn-syms"))}
 entry = int(re.search(r"Entry point address:\s+0x([0-9a-f]+)", readelf("-h"))[1], 16)
-ROW = re.compile(r"^([0-9a-f]{16})\s+(\d+)\s+(jump|padding|-)\s+(?:(\d+)\+(\d+)|-)\s+(.*)$")
-rows = [ROW.match(line) for line in sys.stdin]
-rows = [(int(row[1], 16), int(row[2]), row[3], int(row[4] or 0), int(row[5] or 0), row[6]) for row in rows if row]
-sizes = {row[0]: row[1] for row in rows}
 usable = refused = 0
 
 
@@ -78,11 +90,12 @@ def wrong(row, what):
 
 
 def check_usable(row):
-    address, _, form, skip, length, _ = row
+    address, size, form, skip, length, _ = row
     site = address + skip
     covered = max(length, 5 if form == "jump" else 2)
     last = site + length
-    if address not in starts or site not in starts or (last not in starts and within(insns, last, 1 << 63)):
+    # Behind the last function of a section nothing begins.
+    if address not in starts or site not in starts or (last not in starts and last != address + size):
         wrong(row, "it begins or ends within an instruction")
     if skip and not text[address].startswith("endbr64"):
         wrong(row, "there is no endbr64")
