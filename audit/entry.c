@@ -13,7 +13,6 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
-#include "runtime/process.h"
 #include "x86_64/sys.h"
 
 /* ---- which functions there are, and which are wanted: once per object ---- */
@@ -36,16 +35,13 @@ static enum trace_reason reason_of(int error)
 }
 
 /* Is the object's file still what is mapped? A build-id tells; without one its numbers must be those of now. */
-static int is_mapped_file(const struct object *object, const struct image *image)
+static int is_file_as_mapped(const struct object *object, const struct image *image)
 {
-	struct process_held held;
 	long fd = sys_open(object_file(object), O_RDONLY, 0);
 
 	if (fd < 0)
 		return 0;
-	process_lock(&held);
 	int is = load_code_is_mapped_file((int)fd, image->start);
-	process_unlock(&held);
 	sys_close((int)fd);
 	return is;
 }
@@ -56,7 +52,7 @@ enum trace_reason entry_find(struct index *index, const struct object *object, c
 
 	*index = (struct index){ 0 };
 	object_identity(object, &identity);
-	if (!identity.build_id_len && !is_mapped_file(object, image))
+	if (!identity.build_id_len && !is_file_as_mapped(object, image))
 		return TRACE_REASON_FILE_CHANGED;
 	int r = index_find(index, &identity, object_file(object));
 	/* Text relocations may lie beside the code, as those of section __mcount_loc do (-mrecord-mcount). */

@@ -42,16 +42,6 @@ static void refuse_all(struct object *object, enum trace_reason reason)
 
 /* ---- which sites there are, and which are wanted: once per object ---- */
 
-static int is_mapped_file(int fd, uint64_t address)
-{
-	struct process_held held;
-
-	process_lock(&held);
-	int is = load_code_is_mapped_file(fd, address);
-	process_unlock(&held);
-	return is;
-}
-
 static enum trace_reason scan_file(struct object *object, const struct image *image, unsigned kinds)
 {
 	long fd = sys_open(object_file(object), O_RDONLY, 0);
@@ -66,7 +56,7 @@ static enum trace_reason scan_file(struct object *object, const struct image *im
 		reason = TRACE_REASON_DAMAGED;
 	else if (set->functions && (set->build_id_len != image->build_id_len ||
 					   memcmp(set->build_id, object->build_id, image->build_id_len) ||
-					   !is_mapped_file((int)fd, image->start)))
+					   !load_code_is_mapped_file((int)fd, image->start)))
 		reason = TRACE_REASON_FILE_CHANGED;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (kind_has(kind, KIND_BY_SECTION) && !(present & 1u << kind))

@@ -333,13 +333,15 @@ static int find_file(int fd, struct mapping *file)
 int load_code_is_mapped_file(int fd, uint64_t address)
 {
 	struct mapping object, file;
-	int found = find_file(fd, &file);
+	struct process_held held;
 
-	if (found == -2)
-		return 0;
+	process_lock(&held);
+	int found = find_file(fd, &file);
 	/* Without /proc the build-id and the bytes of each site must be enough. */
-	return found != 1 || maps_find(address, &object) != 1 ||
-	       (object.device == file.device && object.inode == file.inode);
+	int is = found != -2 && (found != 1 || maps_find(address, &object) != 1 ||
+					(object.device == file.device && object.inode == file.inode));
+	process_unlock(&held);
+	return is;
 }
 
 /* Compares words: sys_same() compares bytes. */

@@ -73,7 +73,7 @@ size_t load_code_give_back(struct load *load);
 
 /*
  * Is the file of this descriptor the one that is mapped at address? Compares what the kernel tells of a mapping of
- * each, so it also works where stat gives other numbers.
+ * each, so it also works where stat gives other numbers. Takes the process lock.
  */
 int load_code_is_mapped_file(int fd, uint64_t address);
 
