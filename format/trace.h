@@ -193,6 +193,11 @@ enum trace_clock { TRACE_CLOCK_TSC = 1, TRACE_CLOCK_MONOTONIC = 2 /* ticks are n
 enum trace_flags {
 	TRACE_EXITED = 1, /* the process ended by exit(): everything was written */
 	TRACE_OFF = 2,	  /* xaudit switched itself off; a TRACE_TEXT_NOTE says why */
+	/*
+	 * Forked by a process that was traced. So is one with parent_used; this also says it where the records are all
+	 * the process's own: in a snapshot, and where it had to describe everything anew.
+	 */
+	TRACE_FORKED = 4,
 };
 
 #define TRACE_HEAD_SIZE 4096

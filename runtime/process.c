@@ -461,6 +461,7 @@ static long join(int *inherits)
 		return r;
 	begin_head((uint32_t)place);
 	sys_copy(head->boot_id, parent->boot_id, sizeof(head->boot_id));
+	head->flags = TRACE_FORKED;
 	if (*inherits) {
 		head->parent = kept.place;
 		head->parent_used = kept.used;

@@ -172,6 +172,8 @@ long snapshot_meta(struct copy *c)
 		return r;
 	struct trace_head *head = &c->head;
 	uint32_t places = used > size ? (uint32_t)((used - 1) / size) : 0;
+	if (head->parent_used)
+		head->flags |= TRACE_FORKED;
 	head->process = head->parent = 0;
 	head->parent_used = 0;
 	head->used = used;

@@ -186,6 +186,9 @@ ctl --name 'ctl_tree_t[e]st' snapshot -o all
 is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" \
 	"0 $(for each in "$pid" $(pgrep -P "$pid"); do echo "all/p$each"; done | sort | tr '\n' ' ') " \
 	'a snapshot of those of a name is one folder'
+# Flags, in the head of each.
+is "$(for each in "$pid" $(pgrep -P "$pid"); do od -A n -t d4 -j 44 -N 4 "all/p$each/meta"; done | tr -d ' ' |
+	tr '\n' ' ')" '0 4 4 4 ' 'which knows of each but the first that it was forked'
 XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" sleep 60 &
 idle=$!
 wait_until 20 grep -q libxaudit /proc/$idle/maps

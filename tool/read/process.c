@@ -267,7 +267,7 @@ struct read_process *read_process_parent(struct read_process *process)
 	struct read_process *parent = NULL;
 	uint32_t count;
 
-	if (!read_process_is_forked(process) || process->parent_known)
+	if (head->version == 1 || !head->parent_used || process->parent_known)
 		return process->parent;
 	process->parent_known = true;
 	/* A child's place is always after its parent's: so there are no loops. */

@@ -137,7 +137,7 @@ bool read_process_read_head(struct read_process *process);
 /* Was it forked by a process that was traced? Then calls that are open in that one at the fork return in both. */
 static inline bool read_process_is_forked(const struct read_process *process)
 {
-	return process->head.version != 1 && process->head.parent_used;
+	return process->head.version != 1 && (process->head.parent_used || process->head.flags & TRACE_FORKED);
 }
 
 /* Bytes of events in the files of a process; those in meta are few, or also there. */
