@@ -273,16 +273,25 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 	__builtin_prefetch(mirror_entry(slot), 1);
 	stack = mirror_find(slot);
 	/* Relaxed: this thread stored it. */
-	if (from && stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
+	int known = from && stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread;
+	if (known && !thread_is_shared())
 		return change(thread, from, stack, slot);
-	if (thread_is_stranger(thread, slot))
+	enum thread_caller caller = thread_caller(thread, slot);
+	if (caller == THREAD_STRANGER)
 		return NULL;
+	from = (struct stack *)thread->hot.stack; /* it may have been another one's, who is gone */
+	if (from && known)
+		return change(thread, from, stack, slot);
 	if (!stack) {
 		process_lock(&held);
 		stack = mirror_claim(slot, from);
 		process_unlock(&held);
 	}
-	if (!stack)
+	/*
+	 * A guest's stack does not become the thread's: it may be another task's before the thread makes an event.
+	 * Relaxed, as above.
+	 */
+	if (!stack || (caller == THREAD_GUEST && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread))
 		return NULL;
 	if (!from)
 		begin(thread, stack);
@@ -334,11 +343,13 @@ enum tramp_answer tramp_slow_enter(uint64_t slot)
 	if (!thread)
 		return TRAMP_PASS;
 	if (!stack) {
-		if (thread_is_stranger(thread, slot)) {
+		enum thread_caller caller = thread_caller(thread, slot);
+		if (caller == THREAD_STRANGER) {
 			process_lose(TRACE_LOST_STRANGER);
 			return TRAMP_PASS;
 		}
-		PROCESS_COUNT(no_mirror, 1);
+		if (caller == THREAD_OWN)
+			PROCESS_COUNT(no_mirror, 1);
 		return TRAMP_POINTED;
 	}
 	/* A call whose slot holds our label has tail-jumped here: it is alive, and its slot will be taken over. */
@@ -565,7 +576,8 @@ void calls_finish(void)
 		calls_unwind_all(thread);
 	process_lock(&held);
 	process_clock();
-	if (process_head())
+	/* The process of a child that shares our memory is another one. */
+	if (process_head() && (confined() || identity_is_ours()))
 		process_head()->flags |= TRACE_EXITED;
 	process_unlock(&held);
 }

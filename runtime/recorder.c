@@ -388,6 +388,24 @@ static int try_custom(
 	return found != token && found != first;
 }
 
+/*
+ * Is the caller a stranger (thread.h), in a frame at `here`? A thread that makes no other events has no stack that is
+ * known, so the page that was looked at last is kept.
+ */
+static int is_strangers(struct thread *thread, uint64_t here)
+{
+	/* No two stacks lie 2^44 bytes from each other. */
+	uint32_t page = (uint32_t)(here >> 12);
+
+	/* Relaxed, both: this thread's own, or a handler's on it. */
+	if (__atomic_load_n(&thread->hot.known, __ATOMIC_RELAXED) == page)
+		return 0;
+	enum thread_caller caller = thread_caller(thread, here);
+	if (caller == THREAD_OWN)
+		__atomic_store_n(&thread->hot.known, page, __ATOMIC_RELAXED); /* relaxed, as above */
+	return caller == THREAD_STRANGER;
+}
+
 int recorder_custom(uint32_t type, const void *data, uint32_t size)
 {
 	int r = 1;
@@ -399,6 +417,10 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 		uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 		if (!thread)
 			return -ECANCELED;
+		if (is_strangers(thread, here)) {
+			process_lose(TRACE_LOST_STRANGER);
+			return -ENOSPC;
+		}
 		if (thread->customs)
 			chunk_forget_left(thread, here);
 		uint32_t depth = thread->customs;
@@ -447,7 +469,8 @@ void recorder_mark_crash(int signal)
 {
 	struct thread *thread = thread_self();
 
-	if (thread)
+	/* A stranger's signal ends another process. */
+	if (thread && !thread_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
 		note(thread, TRACE_CRASH, (uint64_t)signal);
 	process_clock();
 }

@@ -6,7 +6,7 @@
 #include "runtime/identity.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
-#include "runtime/text.h"
+#include "runtime/waits.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
@@ -192,41 +192,67 @@ void thread_ended(void *record)
 	sys_set_signals(&before, NULL);
 }
 
-/* Does the thread wait in vfork, or in clone with CLONE_VFORK? A state of "D" in its stat; few other waits have it. */
-static int waits_for_child(uint32_t tid)
+/* The record is that of the calling thread, which may take it over from one that is gone. Lock held. */
+static void begin_record(struct thread *thread, uint32_t tid)
 {
-	char buffer[128];
-	struct text path = { buffer, sizeof(buffer), 0 };
+	int again = thread->has_number != 0;
 
-	text_string(&path, "/proc/");
-	text_number(&path, identity_pid());
-	text_string(&path, "/task/");
-	text_number(&path, tid);
-	text_string(&path, "/stat");
-	int fd = (int)sys_open(buffer, O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	long n = sys_read(fd, buffer, sizeof(buffer)), name = 0;
-	sys_close(fd);
-	for (long i = 0; i < n; i++)
-		if (buffer[i] == ')')
-			name = i; /* its end; a name may hold such itself */
-	return name && name + 2 < n && buffer[name + 2] == 'D';
+	thread->tid = *thread_owner(thread) = tid;
+	/* Relaxed: it is going to be; see watch_end(). */
+	__atomic_store_n(is_watched(thread), 1, __ATOMIC_RELAXED);
+	thread->enrolled = 0;
+	thread->hot.known = 0;
+	thread->hot.stack = NULL;
+	if (again)
+		hooks.taken(thread);
 }
 
-int thread_is_stranger(const struct thread *thread, uint64_t address)
+uint32_t thread_shared;
+
+/*
+ * The thread is gone by which the record was taken, and the caller has its thread-local data: takes it over. Of several
+ * who find that, the first one does.
+ */
+static int take_over(struct thread *thread, uint32_t gone, uint32_t tid)
+{
+	struct process_held held;
+	int is = 0;
+
+	if (!identity_thread_is_gone(gone))
+		return 0;
+	process_lock(&held);
+	/* Signals are blocked now. A handler may have forked before: then this is the child. */
+	if (thread->tid == gone && thread_self() == thread && tid == (uint32_t)sys_gettid()) {
+		begin_record(thread, tid);
+		is = 1;
+	}
+	process_unlock(&held);
+	if (is)
+		watch_end(thread);
+	return is;
+}
+
+enum thread_caller thread_caller(struct thread *thread, uint64_t address)
 {
 	const struct stack *stack = (const struct stack *)thread->hot.stack;
 
 	if (stack && stack_has(stack, address))
-		return 0;
-	stack = mirror_find(address);
+		return THREAD_OWN;
+	stack = thread_is_shared() ? NULL : mirror_find(address);
 	/* Relaxed: it was stored by this thread. */
 	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread)
-		return 0;
+		return THREAD_OWN;
 	/* Its number first: where it is wiped meanwhile, this is the thread that forked. */
-	uint32_t tid = thread->tid;
-	return tid && !confined() && (uint32_t)sys_gettid() != tid && !waits_for_child(tid) && !thread_is_wiped(thread);
+	uint32_t owner = thread->tid, tid = !owner || confined() ? owner : (uint32_t)sys_gettid();
+	if (tid == owner || thread_is_wiped(thread))
+		return THREAD_OWN;
+	__atomic_store_n(&thread_shared, 1, __ATOMIC_RELAXED); /* relaxed: see thread_is_shared() */
+	if (take_over(thread, owner, tid))
+		return THREAD_OWN;
+	/* A handler may have forked in between, as above. */
+	if (waits_for_caller(owner))
+		return thread_is_wiped(thread) ? THREAD_OWN : THREAD_GUEST;
+	return thread_is_wiped(thread) ? THREAD_OWN : THREAD_STRANGER;
 }
 
 uint32_t thread_number(void)
@@ -264,14 +290,7 @@ struct thread *thread_get(void)
 		hooks.begun();
 		thread = tid ? find(tid) : NULL;
 		if (thread) {
-			int again = thread->has_number != 0;
-			thread->tid = *thread_owner(thread) = tid;
-			/* Relaxed: it is going to be; see watch_end(). */
-			__atomic_store_n(is_watched(thread), 1, __ATOMIC_RELAXED);
-			thread->enrolled = 0;
-			thread->hot.stack = NULL;
-			if (again)
-				hooks.taken(thread);
+			begin_record(thread, tid);
 			tramp_self = &thread->hot;
 		}
 	}

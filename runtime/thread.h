@@ -117,12 +117,36 @@ void thread_init(const struct thread_hooks *hooks);
 uint32_t thread_number(void);
 
 /*
- * Is the caller, whose frames lie at that address, a stranger that may not use the record that its tramp_self names?
- * That is so for children that share our memory on a stack of their own, since the thread that made them may run beside
- * them (clone(CLONE_VM), threads that libc does not know of). A child of vfork has its parent's stack, and its parent
- * waits; so does posix_spawn's. Costs one system call, or none if the thread's last stack is at that address.
+ * Who the caller is, with a frame at that address. Children that share our memory, and threads that libc does not know
+ * of, may have the thread-local data of the thread that made them, and so its tramp_self. Only on a stack of the
+ * thread's own they can't be told from it: a child of vfork, for which the thread waits, is there.
  */
-int thread_is_stranger(const struct thread *thread, uint64_t address);
+enum thread_caller {
+	THREAD_OWN,	 /* the record's thread; also, if that is gone, another one of the process, whose it is now */
+	THREAD_GUEST,	 /* a task that the thread waits for, on another stack: nobody else uses the record now */
+	THREAD_STRANGER, /* any other task: the thread may run beside it */
+};
+
+/*
+ * Costs nothing worth mentioning where the thread's last stack is at that address, or a stack that it ran on, unless a
+ * task that shares our memory was seen before; else a system call, or, for other tasks, some ten. A guest is believed
+ * for this one question only: its stack may be another task's soon after.
+ */
+enum thread_caller thread_caller(struct thread *thread, uint64_t address);
+
+/* Was a task seen that shares our memory? Then what is known of stacks does not tell who runs there. Relaxed. */
+extern uint32_t thread_shared;
+
+static inline int thread_is_shared(void)
+{
+	/* Relaxed: a thread that sees it late trusts what it trusted before. */
+	return (int)__atomic_load_n(&thread_shared, __ATOMIC_RELAXED);
+}
+
+static inline int thread_is_stranger(struct thread *thread, uint64_t address)
+{
+	return thread_caller(thread, address) == THREAD_STRANGER;
+}
 
 /*
  * The calling thread's record, made if it has none. NULL: nothing is recorded (recording is off, or no memory). Takes

@@ -105,11 +105,14 @@ static void open_call(struct stack *stack, uint32_t id, uint64_t returns, uint64
 /* Without a chain no end could be found: an entry alone. */
 static void enter_alone(struct thread *thread, uint32_t id, uint64_t slot)
 {
-	if (thread_is_stranger(thread, slot)) {
+	enum thread_caller caller = thread_caller(thread, slot);
+
+	if (caller == THREAD_STRANGER) {
 		process_lose(TRACE_LOST_STRANGER);
 		return;
 	}
-	PROCESS_COUNT(no_mirror, 1);
+	if (caller == THREAD_OWN)
+		PROCESS_COUNT(no_mirror, 1);
 	recorder_write(thread, NULL, TRACE_WORD(TRACE_POINT, id));
 }
 

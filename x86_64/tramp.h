@@ -48,7 +48,7 @@ struct tramp_state {
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
 	uint64_t read;	     /* clock = coarse: the last reading of the clock */
 	uint32_t reuse;	     /* how many more events take it */
-	uint32_t unused;
+	uint32_t known;	     /* runtime/ alone: a page where the thread was seen (thread.h); 0: none */
 };
 
 /* One open call. */

@@ -235,6 +235,8 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 		injected[kind]++;
 		if (kind == INJECT_OTHER)
 			helper += ask_helper(REQUEST_FORK, "another thread forks") != 0;
+		else if (kind == INJECT_TASK)
+			helper += ask_helper(REQUEST_TASK, "a task calls and forks") != 0;
 		else if (kind == INJECT_PAUSE)
 			thread_pauses += PAUSE;
 		else if (kind == INJECT_MODE)

@@ -21,13 +21,15 @@ enum inject_kind {
 	INJECT_OTHER, /* another thread forks */
 	INJECT_PAUSE, /* a pause alone, as when another process has the processor */
 	INJECT_MODE,  /* as `xaudit ctl` does it: another mode */
+	INJECT_TASK,  /* a task with the thread's memory and thread-local data makes a traced call, and forks */
 	INJECT_KINDS
 };
 
-#define INJECT_NAMES "nothing", "event", "chunk", "fork", "vfork", "jump", "long", "other", "pause", "mode"
+#define INJECT_NAMES "nothing", "event", "chunk", "fork", "vfork", "jump", "long", "other", "pause", "mode", \
+		     "task"
 
 /* Requests to the helper. */
-enum inject_request { REQUEST_NONE, REQUEST_FORK, REQUEST_LOAD, REQUEST_REMOVE };
+enum inject_request { REQUEST_NONE, REQUEST_FORK, REQUEST_LOAD, REQUEST_REMOVE, REQUEST_TASK };
 
 struct inject_shared {
 	/* Futexes: a waiting thread or process looks at the value. */
@@ -35,6 +37,7 @@ struct inject_shared {
 	volatile uint32_t go;  /* it is traced */
 	volatile uint32_t request, answered;
 	volatile int32_t answer; /* 0: the request succeeded */
+	volatile uint32_t task;	 /* the task is to call; 0: it has, or was not asked */
 
 	volatile uint32_t over;		    /* no more calls */
 	volatile uint32_t stop;		    /* no more calls in this round */

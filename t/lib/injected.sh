@@ -2,9 +2,10 @@
 #
 # For tests that inject something at every instruction of every path through the module: signals whose handlers make
 # events, fill a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
-# (t/lib/inject.c). Then registers, counts, open calls, children and locks have to be as if nothing had happened. One
-# kind at each instruction, in turn, in `make check` at each third one; with XAUDIT_SOAK=1 all kinds at each. Sourced
-# after t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
+# (t/lib/inject.c); and, in tests of their own, the call and the fork of a task that shares the thread's memory. Then
+# registers, counts, open calls, children and locks have to be as if nothing had happened. One kind at each
+# instruction, in turn, in `make check` at each third one; with XAUDIT_SOAK=1 all kinds at each. Sourced after
+# t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
 need objdump
 
 ulimit -f 4000000

@@ -33,6 +33,14 @@ all 'not too deep' '' '' call -D 9
 all 'below a function' '' '' call -C counted -C handled -C mark -C in_child
 all 'short calls left out' '' taken call --time 1us
 every fork 'short calls left out' '' taken call --time 1us
+export TASK=1
+every task 'one call' '' '' call
+every task 'an entry alone' '' what=__ubsan_point point
+every task 'a custom event' '' 'what=none customs=1' event
+every task 'a chunk that is full' "-b tramp_slow_event $few" '' fill
+every task 'a new stack' "$few" apart=1 stack
+every task 'not too deep' '' '' call -D 9
+unset TASK
 counting 'one call' '' call
 counting 'a new thread' -t thread
 export HANDLERS=general
