@@ -75,6 +75,16 @@ static void read_facts(struct xaudit_read_process *process)
 	xaudit_read_process_again(process);
 }
 
+static void read_extent(struct xaudit_read_trace *trace)
+{
+	/* The largest tid is none: all is searched for it. */
+	xaudit_read_has_thread(trace, INT32_MAX);
+	add(xaudit_read_threads(trace));
+	must(xaudit_read_last(trace, XAUDIT_READ_UNKNOWN) >= xaudit_read_last(trace, 0),
+		"the end is before another moment");
+	must(xaudit_read_is_part(trace, trace), "a trace is no part of itself");
+}
+
 static void read_sched(struct xaudit_read_process *process)
 {
 	uint64_t ns;
@@ -126,6 +136,7 @@ static void read_processes(struct xaudit_read_trace *trace)
 		read_sched(process);
 		add(1);
 	}
+	read_extent(trace);
 	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");
 }
 

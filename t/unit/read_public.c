@@ -19,7 +19,7 @@
 
 struct sums {
 	uint64_t processes, items, calls, customs, counted, events, loads, self, text;
-	uint64_t facts, words, rows;
+	uint64_t facts, words, rows, extent;
 };
 
 /* Sums change with any change of any name. */
@@ -121,6 +121,9 @@ static enum outcome read_all(const char *path, struct sums *sums)
 		add_text(sums, info->command);
 		add_text(sums, info->exe);
 	}
+	/* No thread has this tid: all is searched for it. */
+	sums->extent = (uint64_t)xaudit_read_has_thread(trace, 99) + xaudit_read_last(trace, XAUDIT_READ_UNKNOWN) +
+		       (uint64_t)xaudit_read_is_part(trace, trace);
 	read_calls(trace, sums);
 	read_events(trace, sums);
 	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++) {

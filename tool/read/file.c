@@ -187,6 +187,15 @@ bool read_file_is(const struct read_file *file, const struct stat *st)
 	return st->st_dev == file->dev && st->st_ino == file->ino;
 }
 
+bool read_file_same(const struct read_file *file, const struct read_file *other)
+{
+	const struct read_files *files = file->files;
+
+	if (!files->pack != !other->files->pack || (files->pack && !read_files_same(files, other->files)))
+		return false;
+	return file->dev == other->dev && file->ino == other->ino;
+}
+
 /* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
 static int descriptor(struct read_file *file)
 {

@@ -65,6 +65,9 @@ void read_list_close(struct read_list *list);
 /* Is it the file that st describes? */
 bool read_file_is(const struct read_file *file, const struct stat *st);
 
+/* Are both the same file, or the same member of the same packed trace? */
+bool read_file_same(const struct read_file *file, const struct read_file *other);
+
 /*
  * As pread(), for all of `size` or up to the end of the file. Returns how much was read; *error, unless NULL: an
  * errno, or 0.

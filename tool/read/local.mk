@@ -16,7 +16,8 @@ tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.
 tool_read_libread_la_SOURCES += tool/read/sched/index.h tool/read/sched/sched.c tool/read/sched/sched.h \
 	tool/read/sched/sched_cursor.c
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cursor.c \
-	tool/read/api/cursor.h tool/read/api/cursor_read.c tool/read/api/cursor_slots.c tool/read/api/facts.c \
+	tool/read/api/cursor.h tool/read/api/cursor_read.c tool/read/api/cursor_slots.c tool/read/api/extent.c \
+	tool/read/api/facts.c \
 	tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_read.c tool/read/api/functions.c \
 	tool/read/api/live.c tool/read/api/open.c tool/read/api/phrases.c tool/read/api/threads.c \
 	tool/read/api/timeline.c tool/read/api/timeline.h tool/read/api/timeline_calls.c \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit report, replay, dump, info and list.
-xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_format.h tool/show/event_text.c \
-	tool/show/event_text.h tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_many.c \
-	tool/show/info_sched.c \
+xaudit_SOURCES += tool/show/asked.c tool/show/asked.h tool/show/dump.c tool/show/event_format.c \
+	tool/show/event_format.h tool/show/event_text.c tool/show/event_text.h tool/show/info.c \
+	tool/show/info.h tool/show/info_json.c tool/show/info_many.c tool/show/info_sched.c \
 	tool/show/list.c tool/show/list.h tool/show/list_symbol.c tool/show/open.c tool/show/open.h tool/show/replay.c \
 	tool/show/show.c tool/show/show.h
 

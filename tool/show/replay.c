@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/show/asked.h"
 #include "tool/show/event_text.h"
 #include "tool/memory.h"
 #include "tool/show/show.h"
@@ -273,6 +274,10 @@ int replay_main(int argc, char **argv)
 	if (!trace)
 		return status;
 	r.color = show_colors(&r.options);
+	if (!asked_is_there("replay", &trace, 1, r.tid, 0)) {
+		xaudit_read_close(trace);
+		return TOOL_FAILED;
+	}
 	replay(&r, trace);
 	return show_end_trace(trace);
 }

@@ -2,8 +2,8 @@
 /*
  * What the commands that show a trace have in common: options, colours, times, and the end of the output. One thread.
  *
- * Exit status of all: 0; 1 when the trace is missing or damaged or the output can't be written; 2 for wrong usage. If
- * the reader of the output ends early (`| head`) that is no error.
+ * Exit status of all: 0; 1 when the trace is missing or damaged, or has not what was asked for, or the output can't be
+ * written; 2 for wrong usage. If the reader of the output ends early (`| head`) that is no error.
  */
 #ifndef XAUDIT_TOOL_SHOW_SHOW_H
 #define XAUDIT_TOOL_SHOW_SHOW_H

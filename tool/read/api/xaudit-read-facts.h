@@ -160,6 +160,26 @@ int xaudit_read_process_amounts(
 int xaudit_read_record_amounts(
 	struct xaudit_read_process *process, uint32_t record, uint64_t most, struct xaudit_read_amounts *amounts);
 
+/* ---- how far a trace goes ---- */
+
+/*
+ * Does the trace know of a thread of this number? Reads the heads of its pieces; all events if these don't name it, and
+ * then xaudit_read_threads() has all that there are.
+ */
+int xaudit_read_has_thread(struct xaudit_read_trace *trace, uint32_t tid);
+
+/*
+ * The latest moment that the trace tells of: of an event, or until when a process is known to have run. Quick if some
+ * process ran to `enough` or longer: then it is a moment not before that. XAUDIT_READ_UNKNOWN: exact.
+ */
+uint64_t xaudit_read_last(struct xaudit_read_trace *trace, uint64_t enough);
+
+/*
+ * Are all processes of `part` in `whole`, too: from the same files, or from copies that have the same, packed or not?
+ * A snapshot of a process that went on is no copy.
+ */
+int xaudit_read_is_part(const struct xaudit_read_trace *part, const struct xaudit_read_trace *whole);
+
 /* ---- times on processors ---- */
 
 enum xaudit_read_sched_holds {

@@ -284,7 +284,7 @@ int graph_main(int argc, char **argv)
 	const char *word = NULL;
 	int status;
 
-	graph.trace = show_begin_function(&own.options.show, &syntax, argc, argv, &word, false, &status);
+	graph.trace = view_open(&own.options, &syntax, argc, argv, &word, false, &status);
 	if (!graph.trace)
 		return status;
 	graph.color = show_colors(&own.options.show);

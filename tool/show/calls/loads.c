@@ -501,7 +501,7 @@ int loads_main(int argc, char **argv)
 	struct own own = { 0 };
 	int status;
 
-	own.trace = show_begin(&own.options.show, &syntax, argc, argv, &status);
+	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
 	own.color = show_colors(&own.options.show);

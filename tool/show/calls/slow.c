@@ -43,7 +43,7 @@ int slow_main(int argc, char **argv)
 	struct slow slow = { .count = SLOW_COUNT, .tree = { .min = TREE_MIN } };
 	int status;
 
-	slow.trace = show_begin_function(&slow.options.show, &syntax, argc, argv, &slow.word, true, &status);
+	slow.trace = view_open(&slow.options, &syntax, argc, argv, &slow.word, true, &status);
 	if (!slow.trace)
 		return status;
 	slow.color = show_colors(&slow.options.show);

@@ -9,10 +9,24 @@
 #include "audit/rules/rules.h"
 #include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/show/asked.h"
 #include "tool/show/open.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
+
+struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
+	char **argv, const char **function, bool needed, int *status)
+{
+	struct xaudit_read_trace *trace =
+		show_begin_function(&options->show, syntax, argc, argv, function, needed, status);
+
+	if (!trace || asked_is_there(syntax->command, &trace, 1, options->tid, options->from))
+		return trace;
+	xaudit_read_close(trace);
+	*status = TOOL_FAILED;
+	return NULL;
+}
 
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options)
 {

@@ -34,6 +34,13 @@ struct view_options {
 			.allowed = OPTIONS_SPAN },                                                     \
 		SHOW_ROWS
 
+/*
+ * As show_begin_function(), function NULL: as show_begin(). If the trace has no such thread or time as the options ask
+ * for, that is an error, too.
+ */
+struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
+	char **argv, const char **function, bool needed, int *status);
+
 /* The moment of --from, and of --to; 0: not given. */
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options);
 uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *options);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tool/memory.h"
+#include "tool/show/asked.h"
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/srcline.h"
@@ -133,9 +134,44 @@ static bool open_all(struct report *report)
 		if (!report->trace[i])
 			return false;
 		report->sched &= xaudit_read_trace_info(report->trace[i])->sched != 0;
-		srcline_objects(report->trace[i]);
 	}
 	return true;
+}
+
+static void leave_out(struct report *report, uint32_t number)
+{
+	uint32_t after = --report->traces - number;
+
+	xaudit_read_close(report->trace[number]);
+	memmove(&report->trace[number], &report->trace[number + 1], after * sizeof(*report->trace));
+	memmove(&report->folder[number], &report->folder[number + 1], after * sizeof(*report->folder));
+}
+
+/* Is all of one trace in another one? Its calls would be counted twice. Says so. */
+static bool is_twice(const struct report *report, uint32_t number, uint32_t other)
+{
+	if (!xaudit_read_is_part(report->trace[number], report->trace[other]))
+		return false;
+	bool same = xaudit_read_is_part(report->trace[other], report->trace[number]);
+	tool_error("report", "%s is %s %s: %s", report->folder[number], same ? "the same trace as" : "a part of",
+		report->folder[other], report->diff ? "so there may be no difference" : "it is counted once");
+	return true;
+}
+
+/* Of two that are the same the first one stays. */
+static void leave_out_twins(struct report *report)
+{
+	for (uint32_t i = 1; i < report->traces; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			bool later = is_twice(report, i, k);
+			if (!later && !is_twice(report, k, i))
+				continue;
+			if (report->diff)
+				return;
+			leave_out(report, later ? i : k);
+			i = 0; /* the others may be in what stays */
+			break;
+		}
 }
 
 static bool is_of_processors(unsigned column)
@@ -182,10 +218,15 @@ int report_main(int argc, char **argv)
 	report.color = show_colors(&report.options);
 	if (!open_all(&report))
 		return close_all(&report, TOOL_FAILED);
+	leave_out_twins(&report);
+	for (uint32_t i = 0; i < report.traces; i++)
+		srcline_objects(report.trace[i]);
 	if (!report.sched && asks_for_processors(&report)) {
 		tool_error("report", "times on processors are not in this trace; `xaudit record --sched` records them");
 		return close_all(&report, TOOL_FAILED);
 	}
+	if (!asked_is_there("report", report.trace, report.traces, report.tid, report.from))
+		return close_all(&report, TOOL_FAILED);
 	status = answer(&report);
 	for (uint32_t i = 0; i < report.traces && !report.options.json; i++)
 		show_say_coarse_trace(report.trace[i], "");
