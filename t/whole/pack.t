@@ -133,7 +133,37 @@ mkdir empty
 is "$? $(cat err) $(ls -d empty*)" \
 	"1 xaudit pack: no traced process in empty; is it a folder that \`xaudit record\` made? empty" \
 	'a folder that is no trace is not packed'
+"$XAUDIT" pack -j 5 -o - second 2>err | cat >piped
+is "$(cmp one.pack piped 2>&1; cat err; ls ./- 2>/dev/null)" '' \
+	'a minus is standard output: the same goes through a pipe'
+(echo before; "$XAUDIT" pack -o - second) >appended
+ok '... or into a file' sh -c 'tail -c +8 appended | cmp - one.pack'
+"$XAUDIT" pack -o ./- second >/dev/null
+ok 'but a file may have that name' cmp one.pack ./-
+rm ./-
+mkfifo fifo
+{ "$XAUDIT" pack -o - second 2>err; echo $? >status; } >fifo &
+exec 7<fifo 7<&-
+wait $!
+is "$(cat status err)" "1
+xaudit pack: standard output can't be written: Broken pipe" 'whose reader may go away'
+is "$(ulimit -f 1; "$XAUDIT" pack -o limited second 2>&1; echo $? $(ls limited* 2>/dev/null))" \
+	"xaudit pack: limited can't be written: File too large; -o names another file
+1" 'a file that would become too large is an error, and is not left'
+for name in missing missing.pack; do
+	is "$("$XAUDIT" unpack $name 2>&1; echo $?)" \
+		"xaudit unpack: can't open the packed trace $name: No such file or directory
+1" "$name is not there"
+done
+is "$("$XAUDIT" unpack piped 2>&1; echo $?)" \
+	'xaudit unpack: the name of piped does not end with .pack: name the new folder with -o DIR
+2' \
+	'one of another name wants a name for its folder'
 echo text >plain.pack
+cp plain.pack plain
+is "$("$XAUDIT" unpack plain 2>&1; echo $?)" "xaudit unpack: can't open the packed trace plain: this is no packed trace
+1" \
+	'but what is none does not'
 "$XAUDIT" unpack plain.pack 2>err
 is "$? $(cat err)" "1 xaudit unpack: can't open the packed trace plain.pack: this is no packed trace" \
 	'nor is anything else unpacked'

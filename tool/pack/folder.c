@@ -38,8 +38,8 @@ static void say(const struct pack_order *order, const struct pack_write *write)
 	else if (write->at)
 		tool_error(order->command, "%s/%s can't be read: %s", order->folder, at, strerror(write->error));
 	else
-		tool_error(order->command, "%s can't be written: %s%s", order->file, strerror(write->error),
-			order->replace ? "" : "; -o names another file");
+		tool_error(order->command, "%s can't be written: %s%s", order->file ? order->file : "standard output",
+			strerror(write->error), order->replace || !order->file ? "" : "; -o names another file");
 }
 
 static int cannot(const struct pack_order *order, const char *file)
@@ -77,6 +77,20 @@ static int name_it(const struct pack_order *order, const char *name)
 	return result;
 }
 
+/* To standard output. */
+static int pack_stream(struct pack_order *order, struct pack_write *write)
+{
+	int result;
+
+	write->to = STDOUT_FILENO;
+	write->stream = true;
+	result = pack_write(write);
+	if (result)
+		say(order, write);
+	pack_write_free(write);
+	return result;
+}
+
 int pack_folder(struct pack_order *order)
 {
 	struct pack_write write = { .folder = order->fd,
@@ -87,6 +101,8 @@ int pack_folder(struct pack_order *order)
 	char *name;
 	int result = -1;
 
+	if (!order->file)
+		return pack_stream(order, &write);
 	write.to = -1;
 	if (asprintf(&name, "%s.new.%d", order->file, (int)getpid()) < 0) {
 		name = NULL;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct options {
 };
 
 static const struct options_row rows[] = {
-	{ 'o', "output", "FILE", "the packed file (DIR.pack)", .take = options_text,
+	{ 'o', "output", "FILE", "the packed file (DIR.pack); -: standard output", .take = options_text,
 		.at = offsetof(struct options, output) },
 	{ 'j', "jobs", "N", "use so many threads, instead of one per processor", .take = options_number,
 		.at = offsetof(struct options, jobs), .allowed = "a number up to 256", .most = PACK_JOBS_MOST },
@@ -102,8 +103,18 @@ int pack_main(int argc, char **argv)
 			argv[first + 1]);
 		return TOOL_USAGE;
 	}
+	bool stream = options.output && !strcmp(options.output, "-");
+	if (stream && isatty(STDOUT_FILENO)) {
+		tool_error("pack", "a packed trace is not for a terminal: `-o -` wants a pipe, or a file");
+		return TOOL_USAGE;
+	}
+	/* A reader that goes away, and a file that would become too large (ulimit -f), are errors like others. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	char *dir = plain(first < argc ? argv[first] : "xaudit.data");
-	char *file = options.output ? memory_format("%s", options.output) : memory_format("%s%s", dir, PACK_SUFFIX);
+	char *file = stream ? NULL :
+		     options.output ? memory_format("%s", options.output) :
+				      memory_format("%s%s", dir, PACK_SUFFIX);
 	struct pack_order order = { .command = "pack", .folder = dir, .file = file, .jobs = options.jobs,
 		.level = (int)options.level, .fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (order.fd < 0)
@@ -113,7 +124,7 @@ int pack_main(int argc, char **argv)
 		tool_error("pack", "no traced process in %s; is it a folder that `xaudit record` made?", dir);
 	else
 		status = pack_folder(&order) ? TOOL_FAILED : TOOL_OK;
-	if (status == TOOL_OK)
+	if (status == TOOL_OK && !stream)
 		tell(&order);
 	if (order.fd >= 0)
 		close(order.fd);

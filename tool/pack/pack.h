@@ -8,7 +8,7 @@
 
 struct pack_order {
 	const char *command; /* who speaks: "pack" */
-	const char *folder, *file; /* paths, for messages */
+	const char *folder, *file; /* paths, for messages; file NULL: to standard output, if `replace` is not set */
 	int fd; /* of the folder */
 	unsigned jobs; /* 0: as many as there are processors */
 	int level; /* 0: the usual one */
@@ -18,7 +18,10 @@ struct pack_order {
 	uint64_t data, packed; /* results: bytes of the folder's files, of the file */
 };
 
-/* Packs the folder: the file is complete, and on the disk, or not there. Returns 0, or -1 after one line on stderr. */
+/*
+ * Packs the folder: the file is complete, and on the disk, or not there. Returns 0, or -1 after one line on stderr:
+ * then what was written to standard output is of no use.
+ */
 int pack_folder(struct pack_order *order);
 
 #endif

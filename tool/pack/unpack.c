@@ -199,8 +199,8 @@ static int tell_damage(const struct unpacking *unpacking)
 	return damage->first || damage->no_memory ? TOOL_FAILED : TOOL_OK;
 }
 
-/* dir: NULL: only read. Returns the exit status. */
-static int unpack(const char *command, const char *path, const char *dir)
+/* dir NULL: only reads, if that is wanted; else a name is missing. Returns the exit status. */
+static int unpack(const char *command, const char *path, const char *dir, bool read_only)
 {
 	struct unpacking *unpacking = calloc(1, sizeof(*unpacking));
 	int status = TOOL_FAILED;
@@ -214,7 +214,12 @@ static int unpack(const char *command, const char *path, const char *dir)
 	unpacking->root = unpacking->folder = -1;
 	if (!open_packed(unpacking, path))
 		goto out;
-	if (dir && mkdir(dir, 0700))
+	/* What is no packed trace has no use for another name. */
+	if (!dir && !read_only) {
+		tool_error(command, "the name of %s does not end with %s: name the new folder with -o DIR", path,
+			PACK_SUFFIX);
+		status = TOOL_USAGE;
+	} else if (dir && mkdir(dir, 0700))
 		tool_error(command, "the folder %s can't be made: %s; -o names another one", dir, strerror(errno));
 	else if (dir && (unpacking->root = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
 		tool_error(command, "the folder %s can't be opened: %s", dir, strerror(errno));
@@ -234,7 +239,7 @@ out:
 
 int unpack_check(const char *command, const char *path)
 {
-	return unpack(command, path, NULL) == TOOL_OK ? 0 : -1;
+	return unpack(command, path, NULL, true) == TOOL_OK ? 0 : -1;
 }
 
 int unpack_main(int argc, char **argv)
@@ -259,12 +264,7 @@ int unpack_main(int argc, char **argv)
 		dir = memory_format("%s", options.output);
 	else if (!options.test && length > suffix && !strcmp(path + length - suffix, PACK_SUFFIX))
 		dir = memory_text(path, length - suffix);
-	if (!options.test && !dir) {
-		tool_error("unpack", "the name of %s does not end with %s: name the new folder with -o DIR", path,
-			PACK_SUFFIX);
-		return TOOL_USAGE;
-	}
-	status = unpack("unpack", path, dir);
+	status = unpack("unpack", path, dir, options.test);
 	free(dir);
 	return status;
 }

@@ -34,10 +34,15 @@ void pack_write_free(struct pack_write *write)
 
 /* ---- the file ---- */
 
+static ssize_t put_some(const struct pack_write *to, const void *from, size_t size, uint64_t at)
+{
+	return to->stream ? write(to->to, from, size) : pwrite(to->to, from, size, (off_t)at);
+}
+
 static int put(struct pack_write *write, const void *from, size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(write->to, (const char *)from + done, size - done, (off_t)(write->packed + done));
+		ssize_t n = put_some(write, (const char *)from + done, size - done, write->packed + done);
 		if (n < 0 && errno != EINTR)
 			return pack_failed(write, errno, NULL);
 		done += n > 0 ? (size_t)n : 0;

@@ -31,6 +31,7 @@ struct pack_source {
 
 struct pack_write {
 	int folder, to; /* the trace, and the file, which is empty */
+	bool stream;	/* `to` may be a pipe: it is written from where it is on, without seeking */
 	unsigned jobs;	/* threads, from 1 to PACK_JOBS_MOST */
 	int level;	/* of zstd */
 	bool ours;	/* DIR/record is locked by the caller itself */
