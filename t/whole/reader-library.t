@@ -43,17 +43,47 @@ flags=$(pkg-config --cflags --libs xaudit-read 2>"$tmp/err") || diag "$(cat "$tm
 $CC -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -o "$tmp/calls" "$top_srcdir/doc/examples/calls.c" $flags \
 	2>"$tmp/err"
 ok 'the example is compiled as it says' test -x "$tmp/calls" || diag "$(cat "$tmp/err")"
+
+# Compilers and languages that users have, old and new. All of them know long long.
+has() {
+	command -v "${1%% *}" >/dev/null
+}
+includes=$(pkg-config --cflags xaudit-read)
+clang=${CLANG:-clang}
+clangxx=$(echo "${clang%% *}" | sed 's/clang/clang++/')
+# compiles COMPILER STANDARD LANGUAGE: what is on stdin, without any warning
+compiles() {
+	$1 -std="$2" -pedantic -Wall -Wextra -Wno-long-long -Werror -fsyntax-only $includes -x "$3" - 2>"$tmp/err" ||
+		{ diag "$(cat "$tmp/err")"; return 1; }
+}
 for header in xaudit-read xaudit-read-events xaudit-read-facts; do
-	echo "#include <$header.h>" >"$tmp/alone.cc"
-	cp "$tmp/alone.cc" "$tmp/alone.c"
-	ok "$header.h stands alone, in C" \
-		$CC -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags "$tmp/alone.c"
-	if command -v "${CXX%% *}" >/dev/null; then
-		ok '... and in C++' $CXX -Wall -Wextra -Werror -fsyntax-only $flags "$tmp/alone.cc"
-	else
-		skip 1 'no C++ compiler'
-	fi
+	# Macros are only looked at where they are used.
+	cat >"$tmp/alone" <<-END
+		#include <$header.h>
+		static uint64_t unknown(const struct xaudit_read_options *o) { return o->pid + XAUDIT_READ_UNKNOWN; }
+		uint32_t use(const struct xaudit_read_options *o);
+		uint32_t use(const struct xaudit_read_options *o)
+		{
+			return o->size && unknown(o) ? XAUDIT_READ_ALL_CPUS : 0;
+		}
+	END
+	for std in c89 c99 c11 c++98 c++20; do
+		case $std in
+		c++*) language=c++ compilers="$CXX|$clangxx" ;;
+		*) language=c compilers="$CC|$clang" ;;
+		esac
+		for compiler in "${compilers%%|*}" "${compilers#*|}"; do
+			if has "$compiler"; then
+				ok "$header.h stands alone, in $std by ${compiler%% *}" \
+					compiles "$compiler" $std $language <"$tmp/alone"
+			else
+				skip 1 "no ${compiler%% *}"
+			fi
+		done
+	done
 done
+is "$(echo 'enum e { A, };' | compiles "$CC" c89 c 2>&1 | grep -c 'comma at end')" 1 \
+	'a header with a warning would be found'
 
 # ---- the examples ----
 

@@ -32,7 +32,7 @@ enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_STACK,   /* what follows in this record is on `stack`, no more on stack `before` */
 	XAUDIT_READ_EVENT_PART,	   /* as STACK, and so are all but the `count` innermost of the calls that are open */
 	XAUDIT_READ_EVENT_UNFINISHED, /* `count` calls have no end: `call` and those around it, all of a stack */
-	XAUDIT_READ_EVENT_LOADER,  /* if asked for: ld.so mapped, or unmapped, objects; see `own` */
+	XAUDIT_READ_EVENT_LOADER   /* if asked for: ld.so mapped, or unmapped, objects; see `own` */
 };
 
 struct xaudit_read_event {

@@ -17,7 +17,7 @@ enum xaudit_read_state {
 	XAUDIT_READ_STATE_ENDED = 1, /* by exit() */
 	XAUDIT_READ_STATE_RUNNING,   /* still, the same program */
 	XAUDIT_READ_STATE_EXECUTED,  /* another program, in the same process */
-	XAUDIT_READ_STATE_GONE,      /* killed, or by _exit(); or it executed an untraced program, which is gone */
+	XAUDIT_READ_STATE_GONE       /* killed, or by _exit(); or it executed an untraced program, which is gone */
 };
 
 int xaudit_read_process_state(struct xaudit_read_process *process);
@@ -185,7 +185,7 @@ int xaudit_read_is_part(const struct xaudit_read_trace *part, const struct xaudi
 enum xaudit_read_sched_holds {
 	XAUDIT_READ_SCHED_NOTHING,  /* `xaudit record` was ended before it began */
 	XAUDIT_READ_SCHED_SWITCHES, /* context switches of all threads: times on processors of calls are known */
-	XAUDIT_READ_SCHED_TOTALS,   /* what threads ran in all: the kernel refused the switches */
+	XAUDIT_READ_SCHED_TOTALS    /* what threads ran in all: the kernel refused the switches */
 };
 
 /* What `xaudit record --sched` recorded of when threads were on processors. */

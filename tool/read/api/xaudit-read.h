@@ -26,7 +26,7 @@
  * caller fills in begin with `size`, which it sets to sizeof the structure, and all else that it does not use is 0.
  * Times are ns on CLOCK_MONOTONIC of the host that recorded, spans are ns.
  *
- * All since 0.1.
+ * All since 0.1. Compilers take it as C89, with long long and <stdint.h>, and as C++98.
  */
 #ifndef XAUDIT_READ_H
 #define XAUDIT_READ_H
@@ -55,7 +55,7 @@ enum xaudit_read_why {
 	XAUDIT_READ_NO_PROCESS, /* the trace has no such process */
 	XAUDIT_READ_DAMAGED,	/* nothing of it can be read: file, offset and text tell of the first place */
 	XAUDIT_READ_NO_MEMORY,
-	XAUDIT_READ_USAGE,	/* an option has an impossible value */
+	XAUDIT_READ_USAGE	/* an option has an impossible value */
 };
 
 struct xaudit_read_error {
@@ -184,7 +184,7 @@ enum xaudit_read_end {
 	XAUDIT_READ_CUT,     /* a call around it ended; so it did, then or before */
 	XAUDIT_READ_NO_END,  /* not known when: still open at the end, or where events were lost */
 	XAUDIT_READ_OFF,     /* not known when: recording of functions was switched off while it was open */
-	XAUDIT_READ_POINT,   /* only its entry is recorded: it is a XAUDIT_READ_CALL, without XAUDIT_READ_ENTER */
+	XAUDIT_READ_POINT    /* only its entry is recorded: it is a XAUDIT_READ_CALL, without XAUDIT_READ_ENTER */
 };
 
 /* A call. */
@@ -223,7 +223,7 @@ enum xaudit_read_what {
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
 	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
 	XAUDIT_READ_GONE,    /* of a flight recorder, `count` parts were overwritten here; 0: not known how many */
-	XAUDIT_READ_COUNTED, /* `count` calls of `function` were only counted (after all other items of a process) */
+	XAUDIT_READ_COUNTED  /* `count` calls of `function` were only counted (after all other items of a process) */
 };
 
 struct xaudit_read_item {
