@@ -208,4 +208,19 @@ if grep -q constant_tsc /proc/cpuinfo; then
 else
 	skip 1 'no constant TSC here'
 fi
+
+# Otherwise times depend on the trace alone. One tick is 1 ns by the trace's pairs, and much less by one taken now.
+# once FLAGS LAST: how long foo takes, 2500000 ticks, of a process of this boot from 1000 to LAST, its last pair.
+once() {
+	trace once "process p100 flags=$1 clock=tsc boot=this" 'pair first 1000 1000 1' "pair last $2 $2 2"
+	"$XAUDIT" report --format=json "$tmp/once" | jq '.functions[].total_ns'
+}
+is "$(once 1 301000)" 2500000 'a process of 0.3 ms that ended has times by its own pairs'
+is "$(once 0 1001000)" 2500000 'so has one that was killed after 1 ms'
+unlike "$("$XAUDIT" info "$tmp/once")" 'taken now' 'which info does not call taken now'
+for of in '1 10999' '0 1000999'; do
+	set -- $of
+	once $of >/dev/null
+	like "$("$XAUDIT" info "$tmp/once")" 'by 3 pairs \(one taken now\)' "$(($2 - 1000)) ns are too short for that"
+done
 done_testing

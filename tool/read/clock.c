@@ -12,7 +12,6 @@
 #define READING_NS  100	      /* how far the two readings of a pair may lie apart */
 #define RATE_LOW    0.05      /* ns per tick of a 20 GHz TSC */
 #define RATE_HIGH   100.0     /* ... and of one of 10 MHz */
-#define AGREE	    0.001     /* a pair taken now may change the rate by that, else the TSC was stopped meanwhile */
 
 static int by_ticks(const void *a, const void *b)
 {
@@ -99,13 +98,9 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 		with[1] = pair[n - 1];
 		if (fresh) {
 			struct trace_pair now = pair_now();
-			bool known = with[1].mono - with[0].mono >= READ_CLOCK_SHORTEST_NS;
 			if (now.ticks > with[1].ticks && now.mono > with[1].mono) {
-				double old = known ? rate(&with[0], &with[1]) : 0, new = rate(&with[0], &now);
-				if (!known || (new / old < 1 + AGREE && old / new < 1 + AGREE)) {
-					with[1] = now;
-					clock->fresh = true;
-				}
+				with[1] = now;
+				clock->fresh = true;
 			}
 		}
 		clock->ticks = with[0].ticks;

@@ -3,9 +3,11 @@
  * Converts the clock of events (ticks) to CLOCK_MONOTONIC.
  *
  * Moments that were read on all clocks (struct trace_pair) give the rate: those in the process's head, those of `xaudit
- * record`, and, if these don't suffice and the trace is of this boot, one that is taken now. Between the first and the
- * last pair the conversion is a straight line. The readings of a pair may lie a few ns apart; the longer the time
- * between pairs, the less that matters.
+ * record`, and, if these don't suffice and the trace is of this boot, one that is taken now: then each reading gives
+ * other times, by a ns or so. Between the first and the last pair the conversion is a straight line. The readings of a
+ * pair may lie a few ns apart; the longer the time between pairs, the less that matters. Where all processes ended by
+ * exit(), nothing happened outside of their pairs: no time is off by more than the readings then, however short the
+ * processes were. Others have events up to 2^31 ticks behind their last pair, where the threads renew it.
  */
 #ifndef XAUDIT_TOOL_READ_CLOCK_H
 #define XAUDIT_TOOL_READ_CLOCK_H
@@ -16,7 +18,9 @@
 #include "format/trace.h"
 
 #define READ_CLOCK_SHIFT	  56
-#define READ_CLOCK_SHORTEST_NS 1000000 /* pairs that lie closer together give a bad rate */
+/* Pairs that lie closer together give too bad a rate: for what may lie behind the last one, and if nothing does. */
+#define READ_CLOCK_SHORTEST_NS 1000000
+#define READ_CLOCK_INSIDE_NS   10000
 
 struct read_clock {
 	uint32_t source;   /* enum trace_clock */
@@ -64,8 +68,8 @@ static inline bool read_clock_same_rate(const struct read_clock *a, const struct
 }
 
 /*
- * Sets up the clock from n pairs (which are sorted in place; pairs that can't be true are left out). fresh: the trace
- * is of this boot, and a pair taken now is welcome if it agrees with the others.
+ * Sets up the clock from n pairs (which are sorted in place; pairs that can't be true are left out). fresh: they give
+ * no good rate, but the trace is of this boot: the first of them and a pair taken now do.
  */
 void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh);
 

@@ -34,7 +34,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		read_memory_zeroed(&folder->damage, 2 * folder->processes + folder->pairs, sizeof(*pair));
 	uint64_t low = UINT64_MAX, high = 0;
 	unsigned n = 0;
-	bool fresh = false;
+	bool inside = true, fresh;
 
 	if (!pair)
 		return;
@@ -44,7 +44,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		pair[n++] = folder->process[i]->head.first;
 		pair[n++] = folder->process[i]->head.last;
 		/* A process that did not end by exit() has events after its last pair. */
-		fresh |= !(folder->process[i]->head.flags & TRACE_EXITED);
+		inside &= (folder->process[i]->head.flags & TRACE_EXITED) != 0;
 	}
 	if (process->head.clock == TRACE_CLOCK_TSC)
 		for (unsigned i = 0; i < folder->pairs; i++)
@@ -53,7 +53,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		low = pair[i].mono && pair[i].mono < low ? pair[i].mono : low;
 		high = pair[i].mono > high ? pair[i].mono : high;
 	}
-	fresh |= high < low || high - low < READ_CLOCK_SHORTEST_NS;
+	fresh = high < low || high - low < (inside ? READ_CLOCK_INSIDE_NS : READ_CLOCK_SHORTEST_NS);
 	fresh = fresh && read_clock_is_of_this_boot(process->head.boot_id);
 	read_clock_setup(&process->clock, process->head.clock, pair, n, fresh);
 	if (!process->clock.valid)
