@@ -46,14 +46,25 @@ static size_t find(const struct index *index, const char *text, size_t n, int wh
 	return low;
 }
 
+static int has_colons(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (pattern[0] == ':' && pattern[1] == ':')
+			return 1;
+	return 0;
+}
+
 void index_match(const struct index *index, const char *pattern, struct index_walk *walk)
 {
-	*walk = (struct index_walk){ .pattern = pattern, .literal = literal(pattern) };
+	/* Of a name of C++ symbols begin in several ways, but all with this. */
+	int is_cxx = has_colons(pattern);
+
+	*walk = (struct index_walk){ .pattern = is_cxx ? "_Z" : pattern, .literal = literal(is_cxx ? "_Z" : pattern) };
 	walk->all = pattern[0] == '*' && !pattern[1];
-	walk->whole = !pattern[walk->literal];
+	walk->whole = !is_cxx && !pattern[walk->literal];
 	/* What can't be found is not to be taken for nothing: the first step says so. */
 	if (walk->literal || walk->whole)
-		walk->at = find(index, pattern, walk->literal, walk->whole);
+		walk->at = find(index, walk->pattern, walk->literal, walk->whole);
 }
 
 int index_next(const struct index *index, struct index_walk *walk, size_t *number, const char **name)

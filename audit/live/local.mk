@@ -16,5 +16,5 @@ audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # What the rules answer on any thread, and the table of kinds.
 noinst_LTLIBRARIES += audit/live/libmatch.la
-audit_live_libmatch_la_SOURCES = audit/live/match.c audit/site/kinds.c audit/site/kinds.h
+audit_live_libmatch_la_SOURCES = audit/live/cxx.c audit/live/match.c audit/site/kinds.c audit/site/kinds.h
 audit_live_libmatch_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

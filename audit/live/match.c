@@ -5,6 +5,7 @@
  */
 #include "audit/rules/rules.h"
 
+#include "audit/rules/cxx.h"
 #include "x86_64/sys.h" /* sys_same */
 
 /*
@@ -124,6 +125,8 @@ int rules_match(const struct rules_pattern *pattern, const char *name, const cha
 		return 0;
 	if (!name)
 		return pattern->function[0] == '*' && !pattern->function[1];
+	if (cxx_is_pattern(pattern->function) && cxx_match(pattern->function, name))
+		return 1;
 	return rules_glob(pattern->function, name);
 }
 

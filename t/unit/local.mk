@@ -3,7 +3,7 @@
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
-	t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
+	t/unit/cxx.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
 	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
@@ -49,6 +49,8 @@ t_unit_epoch_t_LDADD = runtime/libruntime.la runtime/libbase.la
 t_unit_epoch_torture_t_SOURCES = t/unit/epoch_torture.c
 t_unit_epoch_torture_t_LDADD = runtime/libruntime.la runtime/libbase.la
 
+t_unit_cxx_t_SOURCES = t/unit/cxx.c
+t_unit_cxx_t_LDADD = audit/rules/librules.la
 t_unit_glob_t_SOURCES = t/unit/glob.c
 t_unit_glob_t_LDADD = audit/rules/librules.la
 

@@ -11,7 +11,7 @@ dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t
 dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/auditors.t t/whole/bootstrap.t t/whole/check_suppress.t \
 	t/whole/clock.t \
 	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
-	t/whole/ctl_entry.t t/whole/cyg.t \
+	t/whole/ctl_entry.t t/whole/cxx_names.t t/whole/cyg.t \
 	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/damaged.t t/whole/dladdr.t \
 	t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \

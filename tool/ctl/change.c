@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/rules/cxx.h"
 #include "audit/rules/keys.h"
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
@@ -56,6 +57,12 @@ static bool check_rule(const char *rule)
 	}
 	if (!*function || function == at || (at && !at[1])) {
 		tool_error("ctl", "'%s' is no rule: [KIND:]FUNCTION[@LIBRARY], each a pattern", rule);
+		return false;
+	}
+	if (cxx_is_pattern(function) && cxx_has_more(function)) {
+		tool_error("ctl",
+			"'%s': leave out parameters and template arguments: a name stands for all overloads and "
+			"instances", rule);
 		return false;
 	}
 	return true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/rules/cxx.h"
 #include "audit/rules/rules.h"
 #include "tool/json.h"
 #include "tool/memory.h"
@@ -207,6 +208,9 @@ bool names_match(const char *pattern, const char *raw)
 	const char *demangled = find(raw)->demangled;
 
 	if (names(pattern, raw) || names(pattern, demangled))
+		return true;
+	/* As rules have it: without the arguments of templates. */
+	if (raw && cxx_is_pattern(pattern) && cxx_match(pattern, raw))
 		return true;
 	char *bare = demangled ? demangle(raw, false, &language) : NULL;
 	bool match = names(pattern, bare);
