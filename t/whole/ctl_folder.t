@@ -128,7 +128,7 @@ for mode in stream ring count; do
 	pid=$(ls d | sed -n 's/^p\([0-9]*\)$/\1/p')
 	ctl "$pid" top -b -n 3 -d 0.5
 	is "$status $(cat ctl.err) $(grep -c '^xaudit top' ctl.out)" '0  3' "top, $mode: three screens"
-	like "$(cat ctl.out)" "^xaudit top: process $pid slow, 1 threads, mode $mode\$" \
+	like "$(cat ctl.out)" "^xaudit top: process $pid slow, 1 thread, mode $mode\$" \
 		"top, $mode: the head names process, command, threads and mode"
 	# About 45 rounds in half a second; ten times as many calls of the other function.
 	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "digit_0" { if (a++) print ($1 >= 100 && $1 <= 550) }' \

@@ -32,7 +32,7 @@ is "$(graph tree --min=6%)" "$(cat <<'END'
    0.100 us   11.1 %     0.060 us           1    bar [libbar.so]
    0.070 us    7.8 %     0.070 us           2    inner [libfoo.so]
 
-1 paths, and what is behind them, are left out: see --min and --depth
+1 path, and what is behind it, is left out: see --min and --depth
 END
 )" 'what has less than a share is left out, and told'
 is "$(graph tree -D 1 --min 0)" "$(cat <<'END'
@@ -127,8 +127,8 @@ is "$(graph unfinished)" "$(cat <<'END'
    0.050 us  100.0 %     0.020 us           1    inner [libfoo.so]
    0.030 us   60.0 %     0.030 us           2      bar [libbar.so]
 
-1 calls have no end in the trace: they have no time, but those in them have
-1 calls were traced at the entry only: they have no time
+1 call has no end in the trace: it has no time, but those in it have
+1 call was traced at the entry only: it has no time
 END
 )" 'a call that did not end has the time of those in it, and none of its own'
 
@@ -194,10 +194,10 @@ digraph xaudit {
     node [shape=box];
     f0 [label="outer\nlibfoo.so\n0.900 us (100.0 %), self 0.730 us, 2 calls"];
     f1 [label="inner\nlibfoo.so\n0.110 us (12.2 %), self 0.110 us, 3 calls"];
-    f2 [label="bar\nlibbar.so\n0.100 us (11.1 %), self 0.060 us, 1 calls"];
+    f2 [label="bar\nlibbar.so\n0.100 us (11.1 %), self 0.060 us, 1 call"];
     f0 -> f1 [label="0.070 us\n2 calls"];
-    f0 -> f2 [label="0.100 us\n1 calls"];
-    f2 -> f1 [label="0.040 us\n1 calls"];
+    f0 -> f2 [label="0.100 us\n1 call"];
+    f2 -> f1 [label="0.040 us\n1 call"];
 }
 END
 )" 'for graphviz, a node is a function, and an edge all calls from one to another'
@@ -205,15 +205,15 @@ is "$(asked graph tree --format=mermaid bar)" "$(cat <<'END'
 flowchart TD
     f0["outer<br/>libfoo.so<br/>0.900 us (100.0 %), self 0.730 us, 2 calls"]
     f1["inner<br/>libfoo.so<br/>0.110 us (12.2 %), self 0.110 us, 3 calls"]
-    f2["bar<br/>libbar.so<br/>0.100 us (11.1 %), self 0.060 us, 1 calls"]
-    f0 -->|"0.100 us, 1 calls"| f2
-    f2 -->|"0.040 us, 1 calls"| f1
+    f2["bar<br/>libbar.so<br/>0.100 us (11.1 %), self 0.060 us, 1 call"]
+    f0 -->|"0.100 us, 1 call"| f2
+    f2 -->|"0.040 us, 1 call"| f1
 END
 )" 'for mermaid, of a function: its callers, and what it called'
 is "$(asked graph recursion outer --format=dot | grep -e '->')" "$(cat <<'END'
-    f0 -> f0 [label="0.000 us\n1 calls"];
-    f0 -> f1 [label="0.040 us\n1 calls"];
-    f1 -> f0 [label="0.000 us\n1 calls"];
+    f0 -> f0 [label="0.000 us\n1 call"];
+    f0 -> f1 [label="0.040 us\n1 call"];
+    f1 -> f0 [label="0.000 us\n1 call"];
 END
 )" 'recursion has edges, without a time of their own'
 
@@ -221,12 +221,12 @@ END
 dot_rest() {
 	sed -e '/^digraph xaudit {$/d; /^    node \[shape=box\];$/d; /^}$/d' \
 		-e '/^    f[0-9]* \[label="\([^"\\]\|\\["\\n]\)*"\];$/d' \
-		-e '/^    f[0-9]* -> f[0-9]* \[label="[0-9.]* [mun ]s\\n[0-9]* calls"\];$/d'
+		-e '/^    f[0-9]* -> f[0-9]* \[label="[0-9.]* [mun ]s\\n[0-9]* calls\{0,1\}"\];$/d'
 }
 mermaid_rest() {
 	sed -e '/^flowchart TD$/d' -e 's,<br/>,,g' \
 		-e '/^    f[0-9]*\["\([^]["\\<>;{}|`$#]\|#[0-9]*;\)*"\]$/d' \
-		-e '/^    f[0-9]* -->|"[0-9.]* [mun ]s, [0-9]* calls"| f[0-9]*$/d'
+		-e '/^    f[0-9]* -->|"[0-9.]* [mun ]s, [0-9]* calls\{0,1\}"| f[0-9]*$/d'
 }
 write_trace hostile <<END
 $head

@@ -173,7 +173,7 @@ is "$("$XAUDIT" info "$tmp/many" | sed -n '/^ Processes/,$p')" ' Processes      
 
 Processes that: 9 ended; 2 were killed, ended by _exit(), or executed what was not traced
 Note        9 times: slow
-Note        1 times: full
+Note        1 time: full
 `xaudit info -v` shows each process, `xaudit info --pid=N` one.' 'eleven processes are a line per program'
 is "$("$XAUDIT" info -v "$tmp/many" | grep -c '^Process [0-9]')" 11 'and with -v each has its own lines'
 is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'since the disk was full' \

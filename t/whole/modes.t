@@ -237,7 +237,7 @@ is "$status $(row bar)" '0 3 110 110 0' \
 	'a call whose end was switched off has no time; one that was unwound otherwise has'
 is "$(row foo) / $(row baz)" '2 5130 5020 0 / 1 10 10 0' 'times around and behind it are right'
 is "$(sum no_end) $(sum orphans)" '1 1' 'both cases are counted'
-like "$("$XAUDIT" report "$tmp/cut")" '^1 calls have no time: recording of functions was switched off in them$' \
+like "$("$XAUDIT" report "$tmp/cut")" '^1 call has no time: recording of functions was switched off in it$' \
 	'and said'
 
 # A handler jumped away while the end of bar and, later, the entry of baz were being recorded.

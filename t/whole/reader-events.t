@@ -83,7 +83,7 @@ is "$("$XAUDIT" report "$tmp/all" | sed 1,3d)" "$(cat <<'END'
          1          100  type 17
 
 0 events lost, 0 calls unfinished
-1 custom events were not finished: they were left out
+1 custom event was not finished: it was left out
 END
 )" 'report has a second table: number and bytes of each type'
 is "$("$XAUDIT" report --format=json "$tmp/all" | sed 1,2d)" "$(cat <<'END'
@@ -342,7 +342,7 @@ is "$? $(cat "$tmp/err") $(grep -c '"size":507' "$tmp/out") $(grep -c '"size":50
 	'a flight recorder of a killed process has the newest ones'
 is "$("$XAUDIT" report "$tmp/ring" | tail -n 3)" "$(cat <<'END'
 0 events lost, 0 calls unfinished
-1 custom events were not finished: they were left out
+1 custom event was not finished: it was left out
 the flight recorder holds the newest events: 11 chunks before them were overwritten
 END
 )" 'the one that was being written is counted apart'

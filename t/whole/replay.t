@@ -144,7 +144,7 @@ is "$got" "$(cat <<'END'
     0.060 us [    100] |   inner();
              [    101] | outer() {
     0.010 us [    101] |   inner();
-             [    100] | /* 1 calls unfinished */
+             [    100] | /* 1 call unfinished */
              [    100] | /* LOST 3 events */
     0.060 us [    101] | } /* outer */
              [    100] | /* end of outer, whose call is not in the trace */

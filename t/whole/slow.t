@@ -130,7 +130,7 @@ No function took more time than in a typical call.
 =
    0.010 us  100.0 %     0.010 us           1  outer [libfoo.so]
 
-1 calls have no end in the trace: they have no time, but those in them have
+1 call has no end in the trace: it has no time, but those in it have
 END
 )" 'calls are outermost ones that ended'
 

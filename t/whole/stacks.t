@@ -17,11 +17,11 @@ is "$(asked stacks tree)" "$(cat <<'END'
     #0   inner [libfoo.so]
     #1   outer [libfoo.so]
 
-3. 6.7 %, 1 calls, self 0.060 us
+3. 6.7 %, 1 call, self 0.060 us
     #0   bar [libbar.so]
     #1   outer [libfoo.so]
 
-4. 4.4 %, 1 calls, self 0.040 us
+4. 4.4 %, 1 call, self 0.040 us
     #0   inner [libfoo.so]
     #1   bar [libbar.so]
     #2   outer [libfoo.so]
@@ -69,7 +69,7 @@ END
 	done
 } | write_trace deep
 is "$(asked stacks deep -n 1)" "$(
-	echo '1. 80.1 %, 1 calls, self 1.600 us'
+	echo '1. 80.1 %, 1 call, self 1.600 us'
 	i=0
 	while [ $i -lt 32 ]; do
 		[ $((i % 2)) -eq 0 ] && name=outer || name=inner
@@ -115,7 +115,7 @@ thread 100 main
 point 1 1000
 END
 is "$(asked stacks points)" "no call with a time is in the trace; \`xaudit report\` lists all
-1 calls were traced at the entry only: they have no time" 'where there are no times, that is told'
+1 call was traced at the entry only: it has no time" 'where there are no times, that is told'
 
 # ---- switches ----
 

@@ -185,10 +185,11 @@ static void print_head(const struct screen *s)
 {
 	const struct xaudit_read_head *head = s->head;
 	double seconds = s->passed ? (double)s->passed / 1e9 : 1;
+	unsigned threads = count_threads(s);
 
 	printf("xaudit top: process %" PRIu32 " ", head->pid);
 	tool_text(stdout, s->comm);
-	printf(", %u threads, mode %s%s%s\n", count_threads(s), xaudit_read_mode_word(head->mode),
+	printf(", %u thread%s, mode %s%s%s\n", threads, threads == 1 ? "" : "s", xaudit_read_mode_word(head->mode),
 		head->recording ? "" : ", stopped", s->ended ? ", ended" : "");
 	printf("%.0f events/s, ", (double)s->look.events * s->look.scale / seconds);
 	if (s->look.counted)

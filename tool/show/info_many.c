@@ -114,7 +114,7 @@ static void print_notes(const struct info *info)
 	}
 	rows = rows ? add_up(row, rows) : 0;
 	for (size_t i = 0; i < rows && i < ROWS; i++) {
-		printf("Note        %" PRIu64 " times: ", row[i].processes);
+		printf("Note        %" PRIu64 " time%s: ", row[i].processes, show_s(row[i].processes));
 		tool_text(stdout, row[i].text);
 		putchar('\n');
 	}

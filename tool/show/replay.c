@@ -140,13 +140,15 @@ static void print_remark(const struct replay *r, const struct xaudit_read_event 
 	begin_line(r, UINT64_MAX, event->tid, event->depth < r->depth ? event->depth : r->depth);
 	switch (event->what) {
 	case XAUDIT_READ_EVENT_LOST:
-		printf("%s/* LOST %" PRIu64 " events */%s\n", r->color->warn, event->count, r->color->off);
+		printf("%s/* LOST %" PRIu64 " event%s */%s\n", r->color->warn, event->count, show_s(event->count),
+			r->color->off);
 		return;
 	case XAUDIT_READ_EVENT_CRASH:
 		printf("%s/* ends by signal %d */%s\n", r->color->warn, event->signal, r->color->off);
 		return;
 	case XAUDIT_READ_EVENT_GONE:
-		printf("%s/* %" PRIu64 " chunks were overwritten */%s\n", r->color->warn, event->count, r->color->off);
+		printf("%s/* %" PRIu64 " chunk%s overwritten */%s\n", r->color->warn, event->count,
+			event->count == 1 ? " was" : "s were", r->color->off);
 		return;
 	case XAUDIT_READ_EVENT_CHANGE:
 		printf("%s/* ", r->color->warn);
@@ -177,7 +179,8 @@ static void print_custom(const struct replay *r, const struct xaudit_read_event 
 static void print_unfinished(const struct replay *r, const struct xaudit_read_event *event)
 {
 	begin_line(r, UINT64_MAX, event->tid, 0);
-	printf("%s/* %" PRIu64 " calls unfinished */%s\n", r->color->dim, event->count, r->color->off);
+	printf("%s/* %" PRIu64 " call%s unfinished */%s\n", r->color->dim, event->count, show_s(event->count),
+		r->color->off);
 }
 
 static void take(const struct replay *r, const struct xaudit_read_event *event)

@@ -89,6 +89,20 @@ struct xaudit_read_trace *show_begin(
 	return show_begin_function(options, syntax, argc, argv, NULL, false, status);
 }
 
+void show_points(uint64_t calls)
+{
+	if (calls)
+		printf("%" PRIu64 " call%s traced at the entry only: %s no time\n", calls,
+			calls == 1 ? " was" : "s were", calls == 1 ? "it has" : "they have");
+}
+
+void show_cpu_unknown(uint64_t calls)
+{
+	if (calls)
+		printf("of %" PRIu64 " call%s it is not known how long %s on processors: see xaudit info\n", calls,
+			show_s(calls), calls == 1 ? "it was" : "they were");
+}
+
 int show_end_trace(struct xaudit_read_trace *trace)
 {
 	int status = tool_flush(NULL);

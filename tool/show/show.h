@@ -71,6 +71,16 @@ static inline bool show_output_broken(void)
 	return ferror(stdout);
 }
 
+/* Lines about calls that have no time, or none on processors, if there are any. */
+void show_points(uint64_t calls);
+void show_cpu_unknown(uint64_t calls);
+
+/* The end of a noun: "1 call", "2 calls". */
+static inline const char *show_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /*
  * To be called at the end: flushes the output, reports the trace's damage and closes it. Returns the exit status, after
  * one line on stderr if the output could not be written.

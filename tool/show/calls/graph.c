@@ -137,8 +137,7 @@ static void say_rest(const struct graph *graph, uint64_t left)
 	if (graph->function)
 		printf("100 %% is %s of the time of all calls\n",
 			view_share(buf, graph->whole, graph->all.node[CCT_ROOT].all.time));
-	if (left)
-		printf("%" PRIu64 " paths, and what is behind them, are left out: see --min and --depth\n", left);
+	tree_print_left(left);
 	if (graph->all.folded)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " paths\n",

@@ -102,8 +102,8 @@ static void print_function(const struct edges *edges, uint32_t number)
 	fputs(line, stdout);
 	print_text(edges->format, view_base(function->object->path));
 	view_share(share, sums->total, edges->graph->all.node[CCT_ROOT].all.time);
-	printf("%s%s (%s), self %s, %" PRIu64 " calls\"]", line, show_time(total, sums->total), share,
-		show_time(self, sums->own.time), sums->calls);
+	printf("%s%s (%s), self %s, %" PRIu64 " call%s\"]", line, show_time(total, sums->total), share,
+		show_time(self, sums->own.time), sums->calls, show_s(sums->calls));
 	puts(edges->format == GRAPH_DOT ? ";" : "");
 }
 
@@ -114,11 +114,11 @@ static void print_edge(const struct edges *edges, const struct cct_node *edge)
 
 	show_time(buf, edge->total);
 	if (edges->format == GRAPH_DOT)
-		printf("    f%" PRIu32 " -> f%" PRIu32 " [label=\"%s\\n%" PRIu64 " calls\"];\n", from, edge->function,
-			buf, edge->calls);
+		printf("    f%" PRIu32 " -> f%" PRIu32 " [label=\"%s\\n%" PRIu64 " call%s\"];\n", from, edge->function,
+			buf, edge->calls, show_s(edge->calls));
 	else
-		printf("    f%" PRIu32 " -->|\"%s, %" PRIu64 " calls\"| f%" PRIu32 "\n", from, buf, edge->calls,
-			edge->function);
+		printf("    f%" PRIu32 " -->|\"%s, %" PRIu64 " call%s\"| f%" PRIu32 "\n", from, buf, edge->calls,
+			show_s(edge->calls), edge->function);
 }
 
 static void print(struct edges *edges)

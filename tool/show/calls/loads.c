@@ -392,8 +392,8 @@ static void say_work(const struct own *own, bool unmaps, const char *verb)
 		sums.own += work->own;
 	}
 	if (works)
-		printf("ld.so %s %" PRIu64 " times: %s, and xaudit's own work in that %s\n", verb, works,
-			show_time(time, sums.time - sums.own), show_time(part, sums.own));
+		printf("ld.so %s %" PRIu64 " time%s: %s, and xaudit's own work in that %s\n", verb, works,
+			show_s(works), show_time(time, sums.time - sums.own), show_time(part, sums.own));
 }
 
 static void say_calls(const char *name, const struct loader_calls *calls)
@@ -402,7 +402,7 @@ static void say_calls(const char *name, const struct loader_calls *calls)
 
 	if (!calls->calls)
 		return;
-	printf("%" PRIu64 " calls of %s", calls->calls, name);
+	printf("%" PRIu64 " call%s of %s", calls->calls, show_s(calls->calls), name);
 	if (calls->timed)
 		printf(", of which %" PRIu64 " took %s", calls->timed, show_time(buf, calls->time));
 	putchar('\n');

@@ -118,7 +118,8 @@ static void print_table(const struct own *own)
 		print_row(own, &own->outlier[i]);
 	term_rows(false);
 	if (own->outliers > most)
-		printf("\n%" PRIu32 " more functions have such a call: see -n\n", own->outliers - most);
+		printf("\n%" PRIu32 " more function%s such a call: see -n\n", own->outliers - most,
+			own->outliers - most == 1 ? " has" : "s have");
 	if (!own->outliers)
 		printf("\nNo function has a call that took %" PRIu32 " times as long as 99 of 100 others.\n",
 			own->factor);

@@ -199,8 +199,7 @@ static void print_call(const struct slow *slow, uint32_t number)
 	tree_print_heads(&view);
 	uint64_t left = tree_print_below(&view, CCT_ROOT, 0);
 	term_rows(false);
-	if (left)
-		printf("%" PRIu64 " paths, and what is behind them, are left out: see --min and --depth\n", left);
+	tree_print_left(left);
 	if (call->tree.folded)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %u paths\n",
 			call->tree.folded, SLOW_NODES);
@@ -212,7 +211,7 @@ void slow_print(const struct slow *slow)
 
 	term_rows(false);
 	view_print_function(slow->function, slow->color);
-	printf(": %" PRIu64 " calls", slow->times.count);
+	printf(": %" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));
 	if (slow->times.count)
 		printf(", half of them took at most %s; typical: the %" PRIu64 " in the middle",
 			show_time(buf, slow->median), slow->middle);

@@ -92,8 +92,8 @@ static void print_stack(const struct own *own, uint32_t number)
 	char buf[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
 	uint32_t frame = 0, frames = node->depth;
 
-	printf("%s%" PRIu32 ". %s%s, %" PRIu64 " calls, ", color->head, number + 1,
-		view_share(share, key_of(node, own->sort), own->whole), color->off, node->calls);
+	printf("%s%" PRIu32 ". %s%s, %" PRIu64 " call%s, ", color->head, number + 1,
+		view_share(share, key_of(node, own->sort), own->whole), color->off, node->calls, show_s(node->calls));
 	printf("self %s", node->own.time ? show_time(buf, node->own.time) : "-");
 	if (node->own.timed) {
 		printf(", on CPU %s", show_time(buf, node->own.cpu));
@@ -125,7 +125,8 @@ static void print_text(const struct own *own)
 	if (!own->stacks)
 		puts("no call with a time is in the trace; `xaudit report` lists all");
 	if (own->stacks > most)
-		printf("%" PRIu32 " more stacks have the rest: see -n\n", own->stacks - most);
+		printf("%" PRIu32 " more stack%s the rest: see -n\n", own->stacks - most,
+			own->stacks - most == 1 ? " has" : "s have");
 	if (own->cct.folded)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " stacks\n",

@@ -73,6 +73,13 @@ uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t l
 	return left;
 }
 
+void tree_print_left(uint64_t paths)
+{
+	if (paths)
+		printf("%" PRIu64 " path%s left out: see --min and --depth\n", paths,
+			paths == 1 ? ", and what is behind it, is" : "s, and what is behind them, are");
+}
+
 void tree_json_time(const char *name, const struct cct_time *time, bool cpu)
 {
 	printf("\"%s_ns\":%" PRIu64, name, time->time);

@@ -42,6 +42,9 @@ void tree_print_indent(uint32_t levels);
 /* Writes the rows below the node, each with `levels` more than its depth below it. Returns how many were left out. */
 uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t levels);
 
+/* A line about what was left out, if anything was. */
+void tree_print_left(uint64_t paths);
+
 /* As a list of objects, parents first, with their depths, of the node and all below it; of the root, all below it. */
 void tree_json(const struct tree_view *view, uint32_t top);
 

@@ -98,15 +98,15 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 	uint64_t lost = lost_events(trace);
 
 	if (lost)
-		printf("%s%" PRIu64 " events were lost%s\n", color->warn, lost, color->off);
-	if (left->no_end)
+		printf("%s%" PRIu64 " event%s lost%s\n", color->warn, lost, lost == 1 ? " was" : "s were", color->off);
+	if (left->no_end == 1)
+		puts("1 call has no end in the trace: it has no time, but those in it have");
+	else if (left->no_end)
 		printf("%" PRIu64 " calls have no end in the trace: they have no time, but those in them have\n",
 			left->no_end);
-	if (left->points)
-		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", left->points);
+	show_points(left->points);
 	if (cpu_unknown(trace, left))
-		printf("of %" PRIu64 " calls it is not known how long they were on processors: see xaudit info\n",
-			left->no_cpu);
+		show_cpu_unknown(left->no_cpu);
 	show_say_coarse_trace(trace, "");
 }
 

@@ -130,8 +130,8 @@ static void print_table(const struct edges *edges, const struct report_line *fun
 	struct report_line *line = make_lines(edges, tally->key[0], &lines);
 
 	report_print_function(report, name->name, name->library);
-	printf(": %" PRIu64 " calls, total %s, self %s\n", tally->calls, show_time(total, tally->total),
-		show_time(self, tally->self));
+	printf(": %" PRIu64 " call%s, total %s, self %s\n", tally->calls, show_s(tally->calls),
+		show_time(total, tally->total), show_time(self, tally->self));
 	columns_heads(&report->columns, edges->callees ? "Callee" : "Caller", report->color);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct tally *row = line[i].row;

@@ -77,7 +77,7 @@ static void print_function(const struct report *report, const struct xaudit_read
 	report_print_function(report, row->name, row->library);
 	if (report->apart)
 		report_print_process(report, report->folder[row->trace], row->pid);
-	printf(": %" PRIu64 " calls", row->calls);
+	printf(": %" PRIu64 " call%s", row->calls, show_s(row->calls));
 	if (row->timed)
 		printf(", median %s, p99 %s, max %s\n", show_time(p50, line->value[COLUMN_P50]),
 			show_time(p99, line->value[COLUMN_P99]), show_time(max, line->value[COLUMN_MAX]));

@@ -40,28 +40,31 @@ void left_print(const struct report *report)
 	const struct show_colors *color = report->color;
 
 	term_rows(false);
-	printf("\n%s%" PRIu64 " events lost%s, %" PRIu64 " calls unfinished\n", left->lost ? color->warn : "",
-		left->lost, left->lost ? color->off : "", left->unfinished);
-	if (left->points)
-		printf("%" PRIu64 " calls were traced at the entry only: they have no time\n", left->points);
+	printf("\n%s%" PRIu64 " event%s lost%s, %" PRIu64 " call%s unfinished\n", left->lost ? color->warn : "",
+		left->lost, show_s(left->lost), left->lost ? color->off : "", left->unfinished,
+		show_s(left->unfinished));
+	show_points(left->points);
 	if (left->counted)
-		printf("%" PRIu64 " calls were only counted: they have no time\n", left->counted);
+		printf("%" PRIu64 " call%s only counted: %s no time\n", left->counted,
+			left->counted == 1 ? " was" : "s were", left->counted == 1 ? "it has" : "they have");
 	if (left->no_end)
-		printf("%" PRIu64 " calls have no time: recording of functions was switched off in them\n",
-			left->no_end);
-	if (left->cpu_unknown)
-		printf("of %" PRIu64 " calls it is not known how long they were on processors: see xaudit info\n",
-			left->cpu_unknown);
+		printf("%" PRIu64 " call%s no time: recording of functions was switched off in %s\n", left->no_end,
+			left->no_end == 1 ? " has" : "s have", left->no_end == 1 ? "it" : "them");
+	show_cpu_unknown(left->cpu_unknown);
 	if (left->orphans)
-		printf("%" PRIu64 " returns of calls that are not in the trace were left out\n", left->orphans);
+		printf("%" PRIu64 " return%s not in the trace %s left out\n", left->orphans,
+			left->orphans == 1 ? " of a call that is" : "s of calls that are",
+			left->orphans == 1 ? "was" : "were");
 	if (left->inherited)
-		printf("%" PRIu64 " returns in forked processes of calls that their parents began were left out\n",
-			left->inherited);
+		printf("%" PRIu64 " return%s in forked processes of calls that their parents began %s left out\n",
+			left->inherited, show_s(left->inherited), left->inherited == 1 ? "was" : "were");
 	if (left->customs_unfinished)
-		printf("%" PRIu64 " custom events were not finished: they were left out\n", left->customs_unfinished);
+		printf("%" PRIu64 " custom event%s not finished: %s left out\n", left->customs_unfinished,
+			left->customs_unfinished == 1 ? " was" : "s were",
+			left->customs_unfinished == 1 ? "it was" : "they were");
 	if (left->overwritten)
-		printf("the flight recorder holds the newest events: %" PRIu64 " chunks before them were overwritten\n",
-			left->overwritten);
+		printf("the flight recorder holds the newest events: %" PRIu64 " chunk%s before them %s overwritten\n",
+			left->overwritten, show_s(left->overwritten), left->overwritten == 1 ? "was" : "were");
 	if (left->crashes)
 		printf("%sthe process ended by signal %d%s\n", color->warn, left->signal, color->off);
 }
