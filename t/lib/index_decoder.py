@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks what `xaudit index -v` says of a file by another decoder: index_decoder.py OBJDUMP FILE <LISTING
+"""Checks what `xaudit index -v` says of a file by another decoder: index_decoder.py OBJDUMP FILE [random] <LISTING
+
+random: the functions are random bytes. Decoders go on differently behind bytes that are no instruction, which nothing
+gets past; so functions with such bytes don't count, and refusals, which are many, are not looked at.
 
 OBJDUMP is llvm-objdump or that of binutils; readelf tells of resolvers. Prints one line per contradiction, and at the
 end "checked N usable, N refused". Code that no objdump can follow (data among functions) is not for this.
@@ -7,9 +10,10 @@ end "checked N usable, N refused". Code that no objdump can follow (data among f
 import re
 import subprocess
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 
-objdump, path = sys.argv[1:]
+objdump, path = sys.argv[1:3]
+random = sys.argv[3:] == ["random"]
 INSN = re.compile(r"^\s*([0-9a-f]+):\s*(?:[0-9a-f]{2} )*\s*(.*)$")
 PREFIX = r"^(?:(?:bnd|notrack|data16|rex\.W|repz?|repnz) )*"
 TARGET = re.compile(PREFIX + r"(call|j\w+|loop\w*)q?\s+(?:0x)?([0-9a-f]+)\b(?!\()")
@@ -34,15 +38,24 @@ rows = [ROW.match(line) for line in sys.stdin]
 rows = [(int(row[1], 16), int(row[2]), row[3], int(row[4] or 0), int(row[5] or 0), row[6]) for row in rows if row]
 sizes = {row[0]: row[1] for row in rows}
 found = dict(decode())
-# What precedes a function may be data, as which objdump goes on into it.
+# Where what precedes a function is data, objdump may go on with it beyond the beginning.
 for start, size in sizes.items():
     if start not in found:
         for at in range(start, start + size):
             found.pop(at, None)
         found.update(decode("--start-address=%d" % start, "--stop-address=%d" % (start + size)))
+spoiled, order = set(), sorted(sizes)
+if random:
+    for address, code in found.items():
+        if re.search(r"<unknown>|\(bad\)|\.byte", code):
+            spoiled.add(order[max(bisect_right(order, address) - 1, 0)])
+    # And where it did not find the padding before a function.
+    spoiled |= {start for previous, start in zip(order, order[1:]) if previous + sizes[previous] not in found}
 for address, code in found.items():
     insns.append(address)
     text[address] = code
+    if spoiled and order[max(bisect_right(order, address) - 1, 0)] in spoiled:
+        continue
     match = TARGET.match(code)
     if match:
         branches.append((int(match[2], 16), address, match[1]))
@@ -156,9 +169,12 @@ def check_refused(row):
 
 
 for one in rows:
+    if one[0] in spoiled:
+        continue
     if one[2] == "-":
         refused += 1
-        check_refused(one)
+        if not random:
+            check_refused(one)
     else:
         usable += 1
         check_usable(one)

@@ -19,8 +19,8 @@ library() {
 list() {
 	bounded 120 "$XAUDIT" index -nv "$1"
 }
-check() { # LIBRARY LISTING
-	bounded 800 python3 "$top_srcdir/t/lib/index_decoder.py" $objdump "$1" <"$2" 2>&1
+check() { # LIBRARY LISTING [random]
+	bounded 800 python3 "$top_srcdir/t/lib/index_decoder.py" $objdump "$1" ${3-} <"$2" 2>&1
 }
 
 # agrees NAME: the other decoder on this library, in $tmp/list.
@@ -64,8 +64,57 @@ else
 	more skip 2 'too little memory for LLVM'
 fi
 file=$(library libc.so.6)
-list "$file" | sed -E 's/^([0-9a-f]{16} +[0-9]+ +)- +- +(.*leads into the bytes displaced\))/\1jump     0+6   \2/' \
-	>"$tmp/wrong"
+# led FILE: the listing, as if functions that branches lead into could be displaced.
+led() {
+	sed -E 's/^([0-9a-f]{16} +[0-9]+ +)- +- +(.*leads into the bytes displaced\))/\1jump     0+6   \2/' "$1"
+}
+list "$file" >"$tmp/list"
+led "$tmp/list" >"$tmp/wrong"
 ok 'a branch into displaced bytes would be seen' \
 	test "$(check "$file" "$tmp/wrong" | grep -c 'a branch leads into what is displaced')" -ge 5
+
+# Functions of random bytes, most of which were instructions: refused, or displaced as whole instructions that nothing
+# leads into.
+cat >"$tmp/random.py" <<'END'
+import random, re, sys
+random.seed(int(sys.argv[2]))
+text = open(sys.argv[1], "rb").read()
+text = text[len(text) // 8:len(text) // 2]
+print(".text")
+for i in range(3000):
+    size = random.randrange(1, 40)
+    at = random.randrange(len(text) - size)
+    code, form = bytearray(text[at:at + size]), random.random()
+    if form < .3:
+        code = bytearray(random.randrange(256) for _ in range(size))
+    elif form < .6:
+        for _ in range(random.randrange(1, 4)):
+            code[random.randrange(size)] = random.choice(
+                (0x74, 0xe3, 0xe8, 0x0f, 0xf3, 0x48, 0xc4, random.randrange(256)))
+        if size > 8: # a jump back to its beginning, or into what is behind that
+            at = random.randrange(5, size - 1)
+            code[at:at + 2] = 0xeb, random.randrange(8) - (at + 2) & 255
+    # Processors differ about the length of branches with a prefix 66.
+    code = re.sub(rb"\x66(?=[^\x0f]?[\x70-\x7f\xe0-\xe3\xe8\xe9\xeb]|[^\x0f]?\x0f[\x80-\x8f])", b"\x90", code)
+    print(".p2align 4\n.globl f%d\n.type f%d,@function\nf%d:\n.cfi_startproc\n.byte %s\nret\n.cfi_endproc" %
+          (i, i, i, ",".join(map(str, code))))
+    print(".size f%d,.-f%d" % (i, i))
+END
+i=0 usable=0 seen=0
+: >"$tmp/said"
+while [ $i -lt "$(rounds 2 20)" ]; do
+	i=$((i + 1))
+	python3 "$tmp/random.py" "$file" $i >"$tmp/random.s" &&
+		"$CC" -shared -nostdlib -o "$tmp/random" "$tmp/random.s" ||
+		bail 'random functions are not assembled'
+	list "$tmp/random" >"$tmp/list"
+	check "$tmp/random" "$tmp/list" random >"$tmp/checked"
+	usable=$((usable + $(sed -n 's/^checked \([0-9]*\) usable.*/\1/p' "$tmp/checked")))
+	grep -v '^checked' "$tmp/checked" | sed "s/^/$i: /" >>"$tmp/said"
+	led "$tmp/list" >"$tmp/wrong"
+	seen=$((seen + $(check "$tmp/random" "$tmp/wrong" random | grep -c 'a branch leads into what is displaced')))
+done
+is "$(cat "$tmp/said")" '' "$usable random functions that are displaceable: nothing contradicts it"
+ok 'many are' test "$usable" -gt $((i * 500))
+ok "branches into them would be seen ($seen)" test "$seen" -gt $((i * 20))
 done_testing
