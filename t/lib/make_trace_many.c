@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of make_trace that write many events. */
 #include "t/lib/make_trace.h"
+#include "t/lib/random.h"
 
 #define DEPTH_MAX 1024
 
 static uint64_t state;
-
-static uint64_t random_number(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max)
 {
@@ -24,7 +17,7 @@ void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max
 	if (depth_max > DEPTH_MAX || !ids)
 		fail("depth or number of ids");
 	for (uint64_t left = events; left; left--) {
-		uint64_t r = random_number();
+		uint64_t r = random_number(&state);
 		time += 20 + (r & 127);
 		bool enter = depth < depth_max && depth < left && (!depth || (r >> 40 & 1));
 		if (enter) {

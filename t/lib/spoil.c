@@ -11,14 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "t/lib/random.h"
+
 static uint64_t state;
 
 static uint64_t number(uint64_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
+	return (random_number(&state) >> 11) % below;
 }
 
 static void put(int fd, const void *from, size_t size, uint64_t at)

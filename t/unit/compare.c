@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "t/lib/random.h"
 #include "t/lib/tap.h"
 
 static int near(double got, double expected, double off)
@@ -28,14 +29,11 @@ static struct compare_run ranked(double median, double low, double high)
 
 #define CALLS 400
 
-static uint64_t state = 88172645463325252u;
+static uint64_t state = RANDOM_BEGIN;
 
 static double chance(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (double)(state >> 11) / (double)(1ull << 53);
+	return (double)(random_number(&state) >> 11) / (double)(1ull << 53);
 }
 
 static int rising(const void *a, const void *b)

@@ -19,6 +19,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "t/lib/random.h"
 #include "t/lib/tap.h"
 #include "tool/index/decode.h"
 #include "tool/index/template.h"
@@ -56,10 +57,7 @@ static uint64_t state = 0x9e3779b97f4a7c15u;
 
 static uint64_t draw(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return random_number(&state);
 }
 
 static void handler(int number, siginfo_t *info, void *arg)

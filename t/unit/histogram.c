@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "t/lib/random.h"
 #include "t/lib/tap.h"
 #include "tool/read/api/xaudit-read.h"
 
@@ -47,16 +48,6 @@ static void check(const char *what)
 	ok(worst <= 0.01, "percentiles of %s are within 1 %%", what);
 	is_int((long long)read_histogram_count(&pool, &h), VALUES, "and every value was counted");
 	read_histogram_pool_free(&pool);
-}
-
-static uint64_t random_number(void)
-{
-	static uint64_t state = 88172645463325252u;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
 }
 
 /* 100 000 values of 10, 300 000 of 20, in one or in two histograms; then one of 2^40. */
@@ -117,6 +108,7 @@ int main(void)
 {
 	struct read_histogram h = { 0 };
 	struct read_histogram_pool pool = { 0 };
+	uint64_t state = RANDOM_BEGIN;
 
 	is_int((long long)read_histogram_percentile(&pool, &h, 50), 0, "without values there is nothing");
 	for (uint64_t v = 0; v < 128; v++)
@@ -133,10 +125,12 @@ int main(void)
 		value[i] = i + 1;
 	check("1 ... 100 000");
 	for (unsigned i = 0; i < VALUES; i++)
-		value[i] = random_number() % 1000000007;
+		value[i] = random_number(&state) % 1000000007;
 	check("evenly spread values");
-	for (unsigned i = 0; i < VALUES; i++)
-		value[i] = random_number() >> random_number() % 64;
+	for (unsigned i = 0; i < VALUES; i++) {
+		uint64_t by = random_number(&state) % 64;
+		value[i] = random_number(&state) >> by;
+	}
 	check("values of all magnitudes");
 	for (unsigned i = 0; i < VALUES; i++)
 		value[i] = i % 100 ? 131 : 9999991;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "t/lib/random.h"
 #include "t/lib/tap.h"
 #include "x86_64/displace.h"
 
@@ -217,14 +218,11 @@ static int use(const struct index *index)
 	return usable;
 }
 
-static uint64_t state = 88172645463325252u;
+static uint64_t state = RANDOM_BEGIN;
 
 static uint64_t draw(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return random_number(&state);
 }
 
 static uint64_t seen[1 + ROOM / INDEX_BLOCK];

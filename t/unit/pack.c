@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "format/trace.h"
+#include "t/lib/random.h"
 #include "t/lib/tap.h"
 #include "tool/pack/block.h"
 #include "tool/read/pack/hash.h"
@@ -15,14 +16,11 @@
 #define MOST (256u << 10)
 #define GUARD 64
 
-static uint64_t state = 88172645463325252u;
+static uint64_t state = RANDOM_BEGIN;
 
 static uint64_t number(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return random_number(&state);
 }
 
 /* ---- the checksum ---- */
