@@ -228,6 +228,10 @@ static void check_damage(void)
 		heads += !pack_frame_is_good(&bad);
 	}
 	is_int(heads, 8 * sizeof(frame), "each flipped bit of a frame is told");
+	bad = frame;
+	bad.size = bad.piece_size = 0;
+	bad.check = pack_frame_check(&bad);
+	ok(!pack_frame_is_good(&bad), "and so is a block without content");
 	/* Streams that were made to deceive: any tokens, with sizes that fit. */
 	struct pack_coder coder = { 0 };
 	bool bounded = pack_coder_room(&coder, MOST);

@@ -23,7 +23,7 @@ bool pack_frame_is_good(const struct pack_frame *frame)
 		return false;
 	return frame->type != PACK_BLOCK ||
 	       (frame->raw && frame->raw <= PACK_BLOCK_MAX && frame->pieces <= PACK_PIECES &&
-		       frame->piece_size <= PACK_PIECES_BOUND && frame->piece_size <= frame->size &&
+		       frame->piece_size <= PACK_PIECES_BOUND && frame->piece_size < frame->size &&
 		       frame->size - frame->piece_size <= frame->raw &&
 		       frame->offset <= (uint64_t)INT64_MAX - frame->raw);
 }
