@@ -434,24 +434,17 @@ static void goes_past(void)
 		thread_use_setspecific(entry_past(set));
 }
 
-enum trace_reason entry_stubs(struct load *load)
+/* Makes stubs of `count` functions from number `first` on, behind those that there are. */
+static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t count)
 {
-	static const char libc[] = "libc.so.6";
-	struct object *object = load->object;
-	uint32_t functions = range_of(object)->functions;
-	uint32_t first = load->entries ? load->entries->first + load->entries->count : 0;
-
-	if (first == functions)
-		return TRACE_REASON_TRACED;
-	if (!take_ids(object))
-		return TRACE_REASON_IDS_USED_UP;
 	struct entry_block *block = arena_alloc(&load->arena, sizeof(*block));
+
 	if (!block)
 		return TRACE_REASON_NO_ROOM;
-	*block = (struct entry_block){ .next = load->entries, .first = first, .count = functions - first };
+	*block = (struct entry_block){ .next = load->entries, .first = first, .count = count };
 	struct stub_place place = entry_copy_place(load, block);
 	uint8_t *copies = stub_map_copies(&block->pages, &place, load->start, load->end, block->count,
-		entry_copy_room(object, block));
+		entry_copy_room(load->object, block));
 	if (!copies)
 		return TRACE_REASON_NO_ROOM;
 	entry_copy_fill(load, block, copies);
@@ -459,6 +452,41 @@ enum trace_reason entry_stubs(struct load *load)
 		return TRACE_REASON_PROTECTION;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
 	load->entries = block;
+	return TRACE_REASON_TRACED;
+}
+
+/* Takes blocks back that nothing jumps to yet: those that are newer than `before`. */
+static void forget_blocks(struct load *load, struct entry_block *before)
+{
+	struct entry_block *block = load->entries;
+
+	load->entries = before;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
+	for (; block != before; block = block->next)
+		stub_unmap(&block->pages);
+}
+
+enum trace_reason entry_stubs(struct load *load)
+{
+	static const char libc[] = "libc.so.6";
+	struct object *object = load->object;
+	struct entry_block *before = load->entries;
+	uint32_t functions = range_of(object)->functions;
+	uint32_t first = before ? before->first + before->count : 0;
+
+	if (first == functions)
+		return TRACE_REASON_TRACED;
+	if (!take_ids(object))
+		return TRACE_REASON_IDS_USED_UP;
+	while (first < functions) {
+		uint32_t count = entry_copy_count(load, first, functions - first);
+		enum trace_reason reason = make_block(load, first, count);
+		if (reason) {
+			forget_blocks(load, before);
+			return reason;
+		}
+		first += count;
+	}
 	if (object->soname && sys_length(object->soname) == sizeof(libc) - 1 &&
 		sys_same(object->soname, libc, sizeof(libc)))
 		goes_past();

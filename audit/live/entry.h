@@ -10,9 +10,9 @@
  * or longer by functions that nobody has switched on. The index stays mapped as long as the object, since names and
  * templates lie there.
  *
- * A load has a block of stubs and copies (x86_64/stub.h) for each time that the range had grown when functions were
- * wanted there: entry_stubs(). A cell's body is the copy; 0: the function can't be used in this load, nothing jumps to
- * its stub, and `target` is the reason.
+ * A load has a block of stubs and copies (x86_64/stub.h), or several (entry_copy.h), for each time that the range had
+ * grown when functions were wanted there: entry_stubs(). A cell's body is the copy; 0: the function can't be used in
+ * this load, nothing jumps to its stub, and `target` is the reason.
  *
  * What is on is told by the text and the cell alone:
  *	the file's bytes			off; nothing of it is private memory
@@ -67,7 +67,7 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 
 /*
  * Makes stubs and copies, and takes ids, for the functions of kind entry of this load that have none. Returns TRACED,
- * or NO_ROOM, PROTECTION or IDS_USED_UP.
+ * or NO_ROOM, PROTECTION or IDS_USED_UP: then none got any.
  */
 enum trace_reason entry_stubs(struct load *load);
 

@@ -13,6 +13,7 @@
 #define CALL 0xe8 /* the first byte of a call, and the last one of a jump that is FARTHEST to NEAREST bytes long */
 #define FARTHEST (-0x18000000ll)
 #define NEAREST	 (-0x17000001ll)
+#define SPREAD	 (15ll << 20) /* at most from one such call to another: leaves their block a MiB */
 _Static_assert((uint32_t)FARTHEST == (uint32_t)CALL << 24 && (uint32_t)NEAREST >> 24 == CALL, "by that byte");
 
 /* Bytes for its copy behind the stubs; 0: it lies in its stub. */
@@ -75,6 +76,29 @@ int entry_copy_keeps_call(const struct load *load, const struct index_function *
 	return ends_in_call(f) && distance >= FARTHEST && distance <= NEAREST;
 }
 
+/* FARTHEST to NEAREST from here the block lies when its stub i is within those distances of this function. */
+static int64_t block_above(const struct load *load, const struct index_function *f, uint32_t i)
+{
+	return (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_ENTRY_SIZE);
+}
+
+uint32_t entry_copy_count(const struct load *load, uint32_t first, uint32_t most)
+{
+	int64_t low = INT64_MAX, high = INT64_MIN;
+
+	for (uint32_t i = 0; i < most; i++) {
+		const struct index_function *f = load->object->entries[first + i].index;
+		if (!ends_in_call(f))
+			continue;
+		int64_t at = block_above(load, f, i);
+		low = at < low ? at : low;
+		high = at > high ? at : high;
+		if (high - low > SPREAD)
+			return i;
+	}
+	return most;
+}
+
 struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block)
 {
 	int64_t low = INT64_MIN, high = INT64_MAX;
@@ -84,8 +108,7 @@ struct stub_place entry_copy_place(const struct load *load, const struct entry_b
 		const struct index_function *f = load->object->entries[block->first + i].index;
 		if (!ends_in_call(f))
 			continue;
-		/* Of the block, so that this stub is within those distances. */
-		int64_t at = (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_ENTRY_SIZE);
+		int64_t at = block_above(load, f, i);
 		low = at + FARTHEST > low ? at + FARTHEST : low;
 		high = at + NEAREST < high ? at + NEAREST : high;
 	}
@@ -96,9 +119,11 @@ struct stub_place entry_copy_place(const struct load *load, const struct entry_b
 	}
 	for (const struct entry_block *b = load->entries; b; b = b->next)
 		earlier += b->pages.size;
-	/* In the middle: right for most, where it can't be for all. */
-	uint64_t place = ((uint64_t)(low + (high - low) / 2) & ~(PAGE - 1)) + earlier;
+	/* In the middle, behind earlier ones that are there as a rule. */
 	uint64_t lowest = ((uint64_t)low + PAGE - 1) & ~(PAGE - 1), highest = (uint64_t)high & ~(PAGE - 1);
+	uint64_t place = (uint64_t)(low + (high - low) / 2) & ~(PAGE - 1);
+	if (place + earlier <= highest)
+		place += earlier;
 	return (struct stub_place){ lowest < place ? lowest : place, place, highest > place ? highest : place };
 }
 

@@ -11,7 +11,7 @@
  *	in the file	48 83 ec 08	sub $8,%rsp		with the jump	e9 rr rr rr	jmp stub
  *			e8 dd dd dd dd	call			(and from there)   e8 dd dd dd dd	call
  *
- * Where the place is taken, or the text is larger than those 16 MiB, the template does.
+ * Where the place is taken, the template does. A text that is larger than those 16 MiB has several blocks.
  *
  * Process lock held; before the block's stubs can be executed. General registers only, no libc.
  */
@@ -19,6 +19,12 @@
 #define XAUDIT_AUDIT_LIVE_ENTRY_COPY_H
 
 #include "audit/object.h"
+
+/*
+ * How many of the functions from number `first` on, at most `most`, go into one block: those whose calls can stay must
+ * not lie too far apart for that. At least 1.
+ */
+uint32_t entry_copy_count(const struct load *load, uint32_t first, uint32_t most);
 
 /* Bytes that those of the block's copies need that don't lie in their stubs. */
 size_t entry_copy_room(const struct object *object, const struct entry_block *block);

@@ -75,9 +75,15 @@ is "$said" '1270;1270;e9 stays' 'and where the first place for its stubs is take
 run libentry.so 10 taken:16384 10 call off:entry_calls 10 call on:entry_calls 10
 is "$said" "1270;1270;e9 displaced;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;\
 e9 displaced;on entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270" \
-	'where all of it is, the call is displaced'
+	'where all of such places are, the call is displaced'
 is "$(rows | grep -o 'entry_calls [0-9]*')" 'entry_calls 30' 'and traced all the same'
 config ''
+library "$CC" libentry_wide.so entry_library.S -DWIDE -nostdlib -Wl,-Bsymbolic,--build-id
+index_of libentry_wide.so
+run libentry_wide.so 10 call off:entry_calls_far 10
+is "$said" '1270;e9 stays;e9 stays;off entry_calls_far: 0, 1 functions, 1 changed, 0 already, 0 refused;1270' \
+	'calls stay where a text is larger than what one place is right for'
+rm libentry_wide.so
 
 # It has the same build-id.
 strip -o libstripped.so libentry.so
