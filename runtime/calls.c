@@ -12,6 +12,7 @@
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/libc.h"
+#include "x86_64/stub_room.h"
 #include "x86_64/sys.h"
 
 static struct calls_hooks hooks;
@@ -487,8 +488,10 @@ enum tramp_answer tramp_slow_shrink(uint64_t unused)
 
 	(void)unused;
 	process_lock(&held);
-	if (!confined())
+	if (!confined()) {
 		pool_shrink();
+		stub_room_shrink();
+	}
 	process_unlock(&held);
 	return TRAMP_AGAIN;
 }

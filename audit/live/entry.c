@@ -443,6 +443,8 @@ static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t 
 		return TRACE_REASON_NO_ROOM;
 	*block = (struct entry_block){ .next = load->entries, .first = first, .count = count };
 	struct stub_place place = entry_copy_place(load, block);
+	if (place.low < place.high)
+		entry_copy_keep_room();
 	uint8_t *copies = stub_map_copies(&block->pages, &place, load->start, load->end, block->count,
 		entry_copy_room(load->object, block));
 	if (!copies)

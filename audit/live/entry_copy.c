@@ -5,6 +5,7 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/load_code.h"
 #include "x86_64/displace.h"
+#include "x86_64/stub_room.h"
 #include "x86_64/sys.h"
 
 #define ALIGNMENT 16
@@ -125,6 +126,13 @@ struct stub_place entry_copy_place(const struct load *load, const struct entry_b
 	if (place + earlier <= highest)
 		place += earlier;
 	return (struct stub_place){ lowest < place ? lowest : place, place, highest > place ? highest : place };
+}
+
+void entry_copy_keep_room(void)
+{
+	static const char among_libraries; /* as ld.so has mapped us */
+
+	stub_room_keep((uint64_t)(uintptr_t)&among_libraries + (uint64_t)NEAREST);
 }
 
 static void put_jump(uint8_t *p, uint64_t to)

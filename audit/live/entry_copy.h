@@ -32,6 +32,9 @@ size_t entry_copy_room(const struct object *object, const struct entry_block *bl
 /* Where the block goes, if something of that is free. */
 struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block);
 
+/* Keeps room for those of libraries that are opened later, from the first block on that has such a place. */
+void entry_copy_keep_room(void);
+
 /*
  * Writes the copies, into the stubs and, where they are too long for that, from `copies` on; and the cells: each off,
  * its body 0 and its target a reason where the function can't be used in this load.

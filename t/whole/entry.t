@@ -70,9 +70,17 @@ printf '[library libc.so.6]\nkinds = plt\nfunctions = strchr\n' >>conf
 run libentry.so 10 call off:entry_calls 10 call
 is "$said" "$stays" 'in a library that is opened later, too'
 is "$(calls entry_calls) $(calls strchr)" '10 5' 'while the trace is written'
-run libentry.so 10 taken:64 10 call
-is "$said" '1270;1270;e9 stays' 'and where the first place for its stubs is taken'
-run libentry.so 10 taken:16384 10 call off:entry_calls 10 call on:entry_calls 10
+run libentry.so 10 taken:16384 10 call
+is "$said" '1270;1270;e9 stays' 'the program gets none of the room that is kept for stubs'
+# limited WORD...: the same where none is kept.
+limited() {
+	record d -c conf sh -c 'ulimit -v 16777216; exec ./entry "$@"' sh ./libentry.so "$@"
+	said=$(printf '%s' "$out" | tr '\n' ';')$err
+	report d
+}
+limited 10 taken:64 10 call
+is "$said" '1270;1270;e9 stays' 'where none is kept, and the first place for its stubs is taken'
+limited 10 taken:16384 10 call off:entry_calls 10 call on:entry_calls 10
 is "$said" "1270;1270;e9 displaced;off entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270;\
 e9 displaced;on entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refused;1270" \
 	'where all of such places are, the call is displaced'

@@ -1,0 +1,174 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/* Room kept for blocks of stubs: what is taken, given back, and left to the program. */
+#include "t/lib/tap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "t/lib/core.h"
+#include "x86_64/stub.h"
+#include "x86_64/stub_room.h"
+
+#define PAGE 4096ul
+#define UNIT (64ul << 10)
+#define MIB  (1ul << 20)
+#define ROOM (384 * MIB)
+
+static uint64_t below; /* nothing lies under it for a GiB */
+
+static uint64_t find_addresses(void)
+{
+	void *p = mmap(NULL, 1024 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED || munmap(p, 1024 * MIB))
+		bail("no range of addresses");
+	return ((uint64_t)(uintptr_t)p + 1024 * MIB) & -MIB;
+}
+
+static int is(uint64_t at, const char *protection)
+{
+	return !strcmp(core_protection(at), protection);
+}
+
+static int is_taken(uint64_t at, size_t size)
+{
+	return stub_room_take(at, size) == (uint8_t *)(uintptr_t)at && is(at, "rw-p");
+}
+
+/* As the program does, at this address or not at all. */
+static int can_map(uint64_t at, size_t size)
+{
+	void *p = mmap((void *)(uintptr_t)at, size, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != MAP_FAILED)
+		munmap(p, size);
+	return p == (void *)(uintptr_t)at;
+}
+
+static void occupy(uint64_t at)
+{
+	mmap((void *)(uintptr_t)at, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+/* ---- in a child each, which has no room yet ---- */
+
+static int less(void)
+{
+	occupy(below - ROOM);
+	stub_room_keep(below);
+	if (stub_room_take(below - ROOM / 2 - UNIT, PAGE) || !is_taken(below - ROOM / 2, PAGE))
+		return 1;
+	return can_map(below - ROOM + UNIT, PAGE) && !can_map(below - UNIT, PAGE) ? 0 : 2;
+}
+
+static int none(void)
+{
+	for (uint64_t size = ROOM; size >= 16 * MIB; size /= 2)
+		occupy(below - size);
+	stub_room_keep(below);
+	return !stub_room_take(below - UNIT, PAGE) && can_map(below - UNIT, PAGE) ? 0 : 1;
+}
+
+static int limited(void)
+{
+	struct rlimit limit = { 1ul << 46, 1ul << 46 };
+
+	if (setrlimit(RLIMIT_AS, &limit))
+		return 77;
+	stub_room_keep(below);
+	return !stub_room_take(below - UNIT, PAGE) && can_map(below - ROOM, ROOM) ? 0 : 1;
+}
+
+static int nowhere(void)
+{
+	stub_room_keep(100 * MIB);
+	stub_room_keep(below);
+	return stub_room_take(below - UNIT, PAGE) ? 1 : 0;
+}
+
+static void check(int (*scenario)(void), const char *what)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(scenario());
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		bail("no child");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip(1, "%s: not here", what);
+	else
+		is_int(status, 0, "%s", what);
+}
+
+/* ---- in this process ---- */
+
+static void test_room(void)
+{
+	uint64_t at = below - 100 * MIB;
+	uint8_t *p = (uint8_t *)(uintptr_t)at;
+
+	ok(!stub_room_take(at, PAGE), "nothing is taken where no room is kept");
+	stub_room_keep(below);
+	ok(is(below - ROOM, "---p") && is(below - PAGE, "---p"), "384 MiB are kept, without access");
+	ok(can_map(below - ROOM - PAGE, PAGE) && can_map(below, PAGE), "and no more");
+	stub_room_keep(below - ROOM);
+	ok(can_map(below - ROOM - PAGE, PAGE), "once");
+	ok(!can_map(at, PAGE), "the program gets none of it");
+	ok(is_taken(at + PAGE, 2 * PAGE), "two pages are taken");
+	p[PAGE] = p[3 * PAGE - 1] = 1;
+	ok(is(at, "---p") && is(at + 3 * PAGE, "---p"), "not what lies beside them");
+	ok(!stub_room_take(at + PAGE, PAGE) && !stub_room_take(at - UNIT, 2 * UNIT) &&
+			!stub_room_take(at + 8 * PAGE, PAGE),
+		"they are not taken twice, nor what is less than 64 KiB away");
+	ok(is_taken(at + UNIT, UNIT + PAGE), "the next ones are");
+	ok(!stub_room_take(at + 2 * UNIT + PAGE, PAGE), "all of them");
+	ok(!stub_room_take(below - PAGE, 2 * PAGE) && !stub_room_take(below - ROOM - PAGE, 2 * PAGE) &&
+			!stub_room_take(below, PAGE),
+		"nothing outside");
+	ok(is_taken(below - PAGE, PAGE) && is_taken(below - ROOM, PAGE), "its first page is, and its last one");
+	is_int(stub_room_give(p + PAGE, 2 * PAGE), 1, "what was taken is given back");
+	ok(is(at + PAGE, "---p") && !can_map(at + PAGE, PAGE), "to the room");
+	ok(is_taken(at + PAGE, PAGE) && p[PAGE] == 0, "and can be taken again");
+	is_int(stub_room_give((uint8_t *)(uintptr_t)(below + PAGE), PAGE), 0,
+		"what does not lie there is not taken from it");
+}
+
+static void test_blocks(void)
+{
+	uint64_t text = (below + 100 * MIB) & -PAGE, wanted = below - 200 * MIB;
+	const struct stub_place place = { wanted - 2 * MIB, wanted, wanted + 2 * MIB };
+	struct stub_pages first, second;
+
+	stub_map_copies(&first, &place, text, text + PAGE, 10, 0);
+	stub_map_copies(&second, &place, text, text + PAGE, 10, 0);
+	is_int((long long)(uintptr_t)first.start, (long long)wanted, "a block of stubs is taken from it");
+	is_int((long long)(uintptr_t)second.start, (long long)(wanted + MIB), "another one beside that");
+	stub_unmap(&first);
+	ok(is(wanted, "---p") && is(wanted + MIB, "rw-p"), "and given back to it");
+	stub_room_shrink();
+	ok(can_map(below - ROOM + UNIT, 100 * MIB) && can_map(wanted, MIB),
+		"where addresses become few, what is not taken is the program's");
+	ok(is(wanted + MIB, "rw-p"), "what is taken stays");
+	ok(!stub_room_take(wanted, PAGE), "nothing more is");
+	stub_unmap(&second);
+	ok(can_map(wanted + MIB, PAGE), "and nothing is given back to it");
+}
+
+int main(void)
+{
+	below = find_addresses();
+	check(less, "where something lies in its lower half, that half is left out");
+	check(none, "where something lies everywhere, none is kept");
+	check(limited, "nor where addresses are limited");
+	check(nowhere, "nor at low addresses, nor later");
+	test_room();
+	test_blocks();
+	return done_testing();
+}
