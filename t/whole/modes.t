@@ -141,7 +141,7 @@ is "$(row foo) / $(row bar) / $(row baz)" '6 50 50 5 / 1008 30 30 1007 / 1 0 0 1
 is "$status $(sum counted)" '0 1013' 'and summed up'
 like "$(cat "$tmp/out")" '"function":"bar".*"throttled_ns":1000000100\}' \
 	'JSON tells since when a function is only counted'
-like "$("$XAUDIT" report "$tmp/counts")" ' bar \[libfoo.so\] \(times until 1.000  s, then only counted\)$' \
+like "$("$XAUDIT" report "$tmp/counts")" ' bar \[libfoo.so\] \(times until 1.000 s, then only counted\)$' \
 	'the table does'
 like "$("$XAUDIT" report "$tmp/counts")" '^1013 calls were only counted: they have no time$' \
 	'and that counted calls have no time'

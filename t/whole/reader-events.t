@@ -320,7 +320,7 @@ exit 1 6000001000
 END
 is "$("$XAUDIT" replay "$tmp/far" | sed -n '$p'; "$XAUDIT" report "$tmp/far" |
 	awk '/foo/ { print $2, $3 }'; "$XAUDIT" info "$tmp/far" | grep Time)" \
-	"$(printf '%s\n' '    6.000  s [    100] | } /* foo */' '6.000 s' 'Time        6.000  s')" \
+	"$(printf '%s\n' '    6.000  s [    100] | } /* foo */' '6.000 s' 'Time        6.000 s')" \
 		'their times carry the clock on, those that were not finished too'
 
 # The flight recorder; and a chunk that was not finished, as a killed process leaves it.

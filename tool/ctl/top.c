@@ -207,7 +207,7 @@ static void print_line(const struct screen *s, const struct line *line, unsigned
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
 
-	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time(time, line->self),
+	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time_column(time, line->self),
 		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, CUT_BEGIN);
 	names_print(to, function->name);
 	fprintf(to, "%c [", CUT_END);

@@ -150,7 +150,7 @@ static void print_changes(const struct info_process *of)
 
 	for (uint32_t i = 0; i < of->facts->changes && !show_output_broken(); i++) {
 		const struct xaudit_read_change *change = xaudit_read_process_change(of->process, i);
-		printf("  Change      %12s  ", show_time(buf, change->after));
+		printf("  Change      %12s  ", show_time_column(buf, change->after));
 		show_change(stdout, change);
 		putchar('\n');
 	}

@@ -34,7 +34,7 @@ static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t
 {
 	char buf[SHOW_TIME_SIZE];
 
-	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : show_time(buf, ns), tid, r->color->dim,
+	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : show_time_column(buf, ns), tid, r->color->dim,
 		r->color->off);
 	for (; depth; depth--)
 		fputs("  ", stdout);

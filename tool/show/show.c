@@ -175,16 +175,26 @@ void show_change(FILE *file, const struct xaudit_read_change *change)
 	tool_text(file, change->text);
 }
 
-const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns)
+static const char *put_time(char buf[SHOW_TIME_SIZE], uint64_t ns, const char *second)
 {
 	if (ns < 1000000)
 		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u us", ns / 1000, (unsigned)(ns % 1000));
 	else if (ns < 1000000000)
 		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u ms", ns / 1000000, (unsigned)(ns / 1000 % 1000));
 	else
-		snprintf(
-			buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u  s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
+		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%03u %s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000),
+			second);
 	return buf;
+}
+
+const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns)
+{
+	return put_time(buf, ns, "s");
+}
+
+const char *show_time_column(char buf[SHOW_TIME_SIZE], uint64_t ns)
+{
+	return put_time(buf, ns, " s");
 }
 
 const struct show_colors *show_colors(const struct show_options *options)

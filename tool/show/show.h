@@ -102,8 +102,11 @@ void show_change(FILE *file, const struct xaudit_read_change *change);
 
 #define SHOW_TIME_SIZE 24
 
-/* A time as text: "0.050 us", "12.345 ms", "1.000  s". Three decimals, and a unit of two characters. Returns buf. */
+/* A time as text: "0.050 us", "12.345 ms", "1.000 s". Three decimals. Returns buf. */
 const char *show_time(char buf[SHOW_TIME_SIZE], uint64_t ns);
+
+/* The same for columns, where decimal points stand below each other: "1.000  s". */
+const char *show_time_column(char buf[SHOW_TIME_SIZE], uint64_t ns);
 
 /* Escape sequences; empty without colours. */
 struct show_colors {

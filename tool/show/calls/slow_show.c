@@ -73,7 +73,7 @@ static void print_signed(int64_t ns)
 {
 	char buf[SHOW_TIME_SIZE], text[SHOW_TIME_SIZE + 1];
 
-	snprintf(text, sizeof(text), "%c%s", ns < 0 ? '-' : '+', show_time(buf, (uint64_t)(ns < 0 ? -ns : ns)));
+	snprintf(text, sizeof(text), "%c%s", ns < 0 ? '-' : '+', show_time_column(buf, (uint64_t)(ns < 0 ? -ns : ns)));
 	printf("%12s", text);
 }
 

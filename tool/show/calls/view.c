@@ -223,7 +223,7 @@ void view_print_time(bool known, uint64_t ns)
 {
 	char buf[SHOW_TIME_SIZE];
 
-	printf("%11s", known ? show_time(buf, ns) : "-");
+	printf("%11s", known ? show_time_column(buf, ns) : "-");
 }
 
 const char *view_share(char buf[SHOW_TIME_SIZE], uint64_t part, uint64_t whole)

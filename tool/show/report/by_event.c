@@ -364,9 +364,9 @@ static void print_values(struct by_event *by, const uint32_t *value, uint32_t va
 	printf("==========  ===========  ===========  ===========  ===========  ====================\n");
 	for (uint32_t i = 0; i < values && !show_output_broken(); i++) {
 		const struct valued *one = &by->valued[value[i]];
-		printf("%10" PRIu64 "  %11s", one->events, show_time(buf, (uint64_t)spread_sum(&one->held)));
+		printf("%10" PRIu64 "  %11s", one->events, show_time_column(buf, (uint64_t)spread_sum(&one->held)));
 		for (unsigned k = 0; k < 3; k++)
-			printf("  %11s", show_time(buf, spread_percentile(&one->held, percent[k])));
+			printf("  %11s", show_time_column(buf, spread_percentile(&one->held, percent[k])));
 		printf("  ");
 		print_value(by, value[i]);
 		putchar('\n');

@@ -194,7 +194,7 @@ const char *column_text(char buf[SHOW_TIME_SIZE], enum report_column column, uin
 		return "-";
 	switch (table[column].unit) {
 	case UNIT_TIME:
-		return show_time(buf, value);
+		return show_time_column(buf, value);
 	case UNIT_SHARE:
 		snprintf(buf, SHOW_TIME_SIZE, "%" PRIu64 ".%02u %%", value / 10000, (unsigned)(value / 100 % 100));
 		return buf;

@@ -22,8 +22,8 @@ static void print_bars(const struct report *report, const struct bars *bars)
 	for (uint32_t i = 0; i < bars->rows && !show_output_broken(); i++) {
 		const struct bars_row *row = &bars->row[i];
 		double percent = 100 * (double)row->count / (double)bars->count;
-		printf("%11s  %11s  %10" PRIu64 "  %5.1f %%", show_time(from, row->from), show_time(to, row->to),
-			row->count, percent);
+		printf("%11s  %11s  %10" PRIu64 "  %5.1f %%", show_time_column(from, row->from),
+			show_time_column(to, row->to), row->count, percent);
 		if (row->count)
 			printf("  %s%.*s%s", color->name, (int)bars_length(bars, row, WIDTH), bar, color->off);
 		putchar('\n');
