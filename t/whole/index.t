@@ -92,6 +92,18 @@ is "$(functions stripped.so | sed 's/ hidden$/ ?/')" "$(functions forms.so | sed
 objcopy --only-keep-debug forms.so forms.debug && strip -o linked.so forms.so &&
 	objcopy --add-gnu-debuglink=forms.debug linked.so || bail 'objcopy'
 is "$(functions linked.so)" "$(functions forms.so)" 'names come from a debug file'
+# As a package of debug files installs it: in a mount of our own.
+by_build_id='mount -t tmpfs none /usr/lib/debug && mkdir -p /usr/lib/debug/.build-id/00 &&
+	cp forms.debug /usr/lib/debug/.build-id/00/112233.debug && exec "$0" "$@"'
+own='unshare --mount'
+[ "$(id -u)" -eq 0 ] || own='unshare --map-root-user --mount'
+if $own mount -t tmpfs none /usr/lib/debug 2>/dev/null; then
+	is "$($own sh -c "$by_build_id" "$XAUDIT" index -nv stripped.so 2>&1 |
+		sed -n 's/^[0-9a-f]\{16\} *//p' | sed 's/  */ /g')" "$(functions forms.so)" \
+		'also from one that its build-id names'
+else
+	skip 1 'no mounts of our own here'
+fi
 build other.so 00112234 && objcopy --only-keep-debug other.so forms.debug || bail 'objcopy'
 is "$(functions linked.so)" "$(functions stripped.so)" 'but not from that of another build'
 if command -v xz >/dev/null; then
