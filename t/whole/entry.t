@@ -182,6 +182,26 @@ config 'time = 100ms'
 run libentry.so 10
 is "$said/$(rows | grep -c entry_plain)" 1270/0 'time'
 
+# ---- where the processor checks returns ----
+# strace answers what the module asks about that, after the dynamic linker has set %fs.
+config ''
+asked='s/^arch_prctl(\(ARCH_SET_FS\|0x5005\|ARCH_SHSTK_STATUS\)[, ].*/\1/p'
+if ! strace -o asks -e trace=arch_prctl -e inject=arch_prctl:poke_exit=@arg2=00:when=9999 -E LD_AUDIT="$MODULE" \
+	-E XAUDIT_CONFIG=conf ./entry ./libentry.so 1 >/dev/null 2>&1 ||
+	[ "$(sed -n "$asked" asks | sed 's/ARCH_SHSTK_STATUS/0x5005/' | head -n 2 | xargs)" != \
+		'ARCH_SET_FS 0x5005' ]; then
+	skip 4 'no strace that answers instead of the kernel'
+else
+	record d -c conf strace -o asks -e trace=arch_prctl \
+		-e inject=arch_prctl:retval=0:poke_exit=@arg2=0100000000000000:when=2+ ./entry ./libentry.so 10
+	report d
+	is "$status/$out" 0/1270 'a shadow stack: the library does what it does'
+	is "$(rows)" "$(all 10 | sed 's/entry_calls 10, //; s/entry_pushes 10, //')" \
+		'all is traced but what may begin by a displaced call'
+	like "$(reasons libentry.so)" '^2 a call would be displaced, and the processor checks returns ' 'info says why'
+	like "$("$XAUDIT" report d)" '^71 calls were traced at the entry only' 'and no return is intercepted'
+fi
+
 # ---- beside other kinds ----
 printf '[library libentry*]\nkinds = entry plt\n' >conf
 run libentry.so 10 same
