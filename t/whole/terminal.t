@@ -138,7 +138,8 @@ is "$(heads d)" ' Calls Total Self Max Function' 'columns are left out'
 is "$(heads --sort=min d)" ' Calls Total Self Min Function' 'not that by which lines are sorted'
 is "$(heads --columns=calls,total,self,min,p50,max d)" ' Calls Total Self Min Median Max Fu…' \
 	'nor one that is asked for'
-is "$(heads --diff d d)" ' Self Change Total Change Mark Function' 'so it is with --diff'
+cp -r d e
+is "$(heads --diff d e)" ' Self Change Total Change Mark Function' 'so it is with --diff'
 # head_of COMMAND...: the head of its first table on 80 columns.
 head_of() {
 	LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" "$@" --no-pager | grep -B 1 '^===' | head -n 1 | tr -s ' \r' ' '
