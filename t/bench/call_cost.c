@@ -32,7 +32,7 @@
 #elif defined(BENCH_ENTRY)
 #define FUNCTIONS(X) \
 	X(none) X(entry) X(entryoff) X(call) X(entrycall) X(entrycalloff) X(bare) X(entrybare) \
-	X(entrybareoff) X(limitentry) X(limitcall)
+	X(entrybareoff) X(push) X(entrypush) X(entrypushoff) X(limitentry) X(limitcall)
 #elif defined(BENCH_CLANG)
 #define FUNCTIONS(X) \
 	X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)

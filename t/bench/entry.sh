@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Part of run.sh: functions that nothing was prepared for, displaced, on and off; ones that begin with `sub; call`, too,
-# with padding before them, as most have, and bare, so that the call itself is displaced. Beside the limit
-# (limit_sites.S), as in limit.sh: what ours adds to the untraced call, over what the limit adds.
+# with padding before them, as most have, and bare; and ones whose call is displaced. Beside the limit (limit_sites.S),
+# as in limit.sh: what ours adds to the untraced call, over what the limit adds.
 entry_ways='none entry entryoff limitentry call entrycall entrycalloff limitcall bare entrybare entrybareoff'
+entry_ways="$entry_ways push entrypush entrypushoff"
 entry_libraries=
 for way in none entry entryoff; do
 	build gcc "libentry_$way.so" -fPIC -shared -nostdlib "-DNAME=$way" entry_sites.S
@@ -15,6 +16,10 @@ for way in call entrycall entrycalloff; do
 done
 for way in bare entrybare entrybareoff; do
 	build gcc "libentry_$way.so" -fPIC -shared -nostdlib "-DNAME=$way" -DCALLS -DBARE entry_sites.S
+	entry_libraries="$entry_libraries $tmp/libentry_$way.so"
+done
+for way in push entrypush entrypushoff; do
+	build gcc "libentry_$way.so" -fPIC -shared -nostdlib "-DNAME=$way" -DCALLS -DBARE -DPUSHES entry_sites.S
 	entry_libraries="$entry_libraries $tmp/libentry_$way.so"
 done
 build gcc libentry_limit.so -fPIC -shared limit_sites.S
@@ -32,6 +37,9 @@ functions = bench_*
 kinds = entry
 functions = bench_*
 [library libentry_entrybare.so]
+kinds = entry
+functions = bench_*
+[library libentry_entrypush.so]
 kinds = entry
 functions = bench_*
 [library libentry_*off.so]
@@ -52,15 +60,15 @@ while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - pa
 		[ "$mode" = count ] || continue
 		run "$XAUDIT" report --format=json "$tmp/entry_trace"
 		calls=$(grep -o '"calls":[0-9]*' "$tmp/output" | awk -F : '{ n += $2 } END { print n + 0 }')
-		# Of the three that are on.
-		[ "$calls" -ge "$((3 * CALLS / 5))" ] || fail "only $calls calls of displaced entries were counted"
+		# Of the four that are on.
+		[ "$calls" -ge "$((4 * CALLS / 5))" ] || fail "only $calls calls of displaced entries were counted"
 	done
 	entry_ways="${entry_ways#* } ${entry_ways%% *}"
 done
 heading "displaced entries: ns that a call costs, that tracing adds, that the limit adds, the ratio; switched off
   ($round rounds; medians, and within a chunk, best)"
 for mode in ring count; do
-	for row in entry:none:limitentry entrycall:call:limitcall entrybare:bare:limitcall; do
+	for row in entry:none:limitentry entrycall:call:limitcall entrybare:bare:limitcall entrypush:push:limitcall; do
 		awk -v mode="$mode" -v row="$row" '
 			function add(way, plain, r) { return ns[r, way] - ns[r, plain] }
 			function middle(list, n,    i, j, t) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions that nothing was prepared for, as bench_<NAME> (unsigned long f(unsigned long a), return a + 1), for
- * entry.sh. With -DCALLS they begin with `sub; call`. What precedes them is no padding with -DBARE, so that the call is
- * displaced, too. What they call is no function to an index: nothing is added to what it costs.
+ * entry.sh. With -DCALLS they begin with `sub; call`, with -DPUSHES, too, with `push; call`, so that the call is
+ * displaced. What precedes them is no padding with -DBARE. What they call is no function to an index: nothing is added
+ * to what it costs.
  */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
@@ -24,7 +25,12 @@ inner:
 	.globl	FUNCTION
 	.type	FUNCTION, @function
 FUNCTION:
-#ifdef CALLS
+#ifdef PUSHES
+	push	%rdi
+	call	inner
+	pop	%rdi
+	ret
+#elif defined(CALLS)
 	sub	$8, %rsp
 	call	inner
 	add	$8, %rsp
