@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "tool/tool.h"
 
 /* How many of the last unloads have names, beside the one that is asked for. */
 #define UNLOADS 16
@@ -41,9 +42,7 @@ static const Dwfl_Callbacks callbacks = {
 
 const char *check_base(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
+	return path ? tool_base(path) : NULL;
 }
 
 static void report_unload(struct check_names *names, const struct check_unload *unload)

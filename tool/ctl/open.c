@@ -14,7 +14,7 @@
 
 #include "config.h"
 #include "tool/ctl/ctl.h"
-#include "tool/record/record.h" /* RECORD_LOADER */
+#include "tool/record/record.h" /* record_is_loader() */
 #include "tool/tool.h"
 
 #define MS		 1000000ull
@@ -110,8 +110,7 @@ static enum kind look_at_program(pid_t pid)
 	/* `ld.so PROGRAM`: what it runs is not static, or it would not. */
 	ssize_t n = readlink(path, file, sizeof(file) - 1);
 	file[n > 0 ? n : 0] = '\0';
-	const char *slash = strrchr(file, '/');
-	if (slash && !strcmp(slash + 1, RECORD_LOADER))
+	if (record_is_loader(file))
 		return KIND_UNKNOWN;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

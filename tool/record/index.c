@@ -77,7 +77,6 @@ static bool was_seen(struct search *search, const struct index_identity *identit
 static void look_at(struct search *search, const char *path, bool program)
 {
 	struct image_name name;
-	const char *base = strrchr(path, '/');
 	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int r = fd < 0 ? -errno : image_identify(fd, &name);
@@ -87,7 +86,7 @@ static void look_at(struct search *search, const char *path, bool program)
 	if (r)
 		return;
 	/* Nothing of the dynamic linker can be displaced. */
-	if (strcmp(base ? base + 1 : path, RECORD_LOADER) &&
+	if (!record_is_loader(path) &&
 		is_wanted(rules_for(search->rules, path, name.soname, program), path, name.soname) &&
 		!was_seen(search, &name.identity) && !is_there(&name)) {
 		struct record_indexes *missing = search->missing;

@@ -254,10 +254,7 @@ void record_objects_find(struct record_objects *objects, const char *path)
 		return;
 	bool good = read_loader(fd, loader, sizeof(loader));
 	close(fd);
-	const char *base = strrchr(loader, '/');
-	char *list = good && !strcmp(base ? base + 1 : loader, RECORD_LOADER)
-			     ? list_libraries(loader, objects->program)
-			     : NULL;
+	char *list = good && record_is_loader(loader) ? list_libraries(loader, objects->program) : NULL;
 	if (list)
 		take_libraries(objects, list);
 	objects->listed = list != NULL;

@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #include "audit/rules/keys.h"
 #include "format/trace.h"
+#include "tool/tool.h"
 
 /* As in coreutils: a failure before the command ran can be told from the command's own exit status. */
 enum record_status {
@@ -353,8 +355,13 @@ long long record_trim_trace(int fd, struct xaudit_read_trace *trace);
  */
 bool record_trim_is_over(int fd);
 
-#define RECORD_LOADER  "ld-linux-x86-64.so.2" /* the only loader that takes audit modules for these programs */
-#define RECORD_SCRIPTS 4		      /* levels of scripts whose interpreter is a script; the kernel's limit */
+/* Is that file, by its name, glibc's loader, the only one that takes audit modules for these programs? */
+static inline bool record_is_loader(const char *path)
+{
+	return !strcmp(tool_base(path), "ld-linux-x86-64.so.2");
+}
+
+#define RECORD_SCRIPTS 4 /* levels of scripts whose interpreter is a script; the kernel's limit */
 
 /*
  * Writes to path the interpreter of a script that begins with the text start: the word after "#!". Returns the bytes of

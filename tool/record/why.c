@@ -65,9 +65,7 @@ static const char *reason(int fd, char *text, size_t size)
 		if (n < 0)
 			return NULL;
 		loader[n] = '\0';
-		const char *base = strrchr(loader, '/');
-		base = base ? base + 1 : loader;
-		if (strcmp(base, RECORD_LOADER)) {
+		if (!record_is_loader(loader)) {
 			snprintf(text, size,
 				"for another C library (its loader is %s); only glibc's takes audit modules", loader);
 			return text;
@@ -78,13 +76,6 @@ static const char *reason(int fd, char *text, size_t size)
 		return NULL;
 	}
 	return "statically linked, so there is no dynamic linker to load xaudit; link it dynamically";
-}
-
-static bool is_loader(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return !strcmp(slash ? slash + 1 : path, RECORD_LOADER);
 }
 
 void record_why(const char *command, const char *path)
@@ -112,8 +103,8 @@ void record_why(const char *command, const char *path)
 			close(fd);
 			continue;
 		}
-		why = is_loader(name) ? "ld.so itself, which ran no program that takes audit modules"
-				      : reason(fd, text, sizeof(text));
+		why = record_is_loader(name) ? "ld.so itself, which ran no program that takes audit modules"
+					     : reason(fd, text, sizeof(text));
 		close(fd);
 		break;
 	}

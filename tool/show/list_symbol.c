@@ -55,11 +55,11 @@ static const struct list_row *row_holding(const struct list *list, uint64_t addr
 /* Reads "0x12ab" or "libz.so.1+0x12ab". */
 static bool read_address(const struct list *list, const char *word, uint64_t *address)
 {
-	const char *base = strrchr(list->file, '/');
-	size_t n = strlen(base ? base + 1 : list->file);
+	const char *base = tool_base(list->file);
+	size_t n = strlen(base);
 	char *end;
 
-	if (!strncmp(word, base ? base + 1 : list->file, n) && word[n] == '+')
+	if (!strncmp(word, base, n) && word[n] == '+')
 		word += n + 1;
 	if (word[0] != '0' || (word[1] != 'x' && word[1] != 'X') || !word[2])
 		return false;

@@ -7,6 +7,7 @@
 #include "runtime/text.h"
 #include "tool/memory.h"
 #include "tool/show/calls/graph.h"
+#include "tool/tool.h"
 
 /*
  * Edges, as a tree: below the root the callers, below each of them its callees, with calls and total of the edge. Of
@@ -100,7 +101,7 @@ static void print_function(const struct edges *edges, uint32_t number)
 	printf("    f%" PRIu32 "%s", number, edges->format == GRAPH_DOT ? " [label=\"" : "[\"");
 	print_text(edges->format, names_shown(function->name));
 	fputs(line, stdout);
-	print_text(edges->format, view_base(function->object->path));
+	print_text(edges->format, tool_base(function->object->path));
 	view_share(share, sums->total, edges->graph->all.node[CCT_ROOT].all.time);
 	printf("%s%s (%s), self %s, %" PRIu64 " call%s\"]", line, show_time(total, sums->total), share,
 		show_time(self, sums->own.time), sums->calls, show_s(sums->calls));

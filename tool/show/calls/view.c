@@ -120,13 +120,6 @@ void view_json_left(struct xaudit_read_trace *trace, const struct view_left *lef
 
 /* ---- functions ---- */
 
-const char *view_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool is_like(const char *pattern, const char *path)
 {
 	return !strcmp(pattern, path) || rules_glob(pattern, path);
@@ -138,7 +131,7 @@ bool view_names(const char *word, const struct xaudit_read_function *function)
 
 	if (names_match(word, function->name))
 		return true;
-	if (!at || (!is_like(at + 1, view_base(path)) && !is_like(at + 1, path)))
+	if (!at || (!is_like(at + 1, tool_base(path)) && !is_like(at + 1, path)))
 		return false;
 	char *name = memory_text(word, (size_t)(at - word));
 	bool same = names_match(name, function->name);
@@ -156,7 +149,7 @@ static void say_found(const char *command, const char *word, const struct xaudit
 		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
 		if (view_names(word, function))
 			fprintf(to, "%s %s@%s", told++ ? "," : "", names_shown(function->name),
-				view_base(function->object->path));
+				tool_base(function->object->path));
 	}
 	if (fclose(to))
 		memory_failed();
@@ -190,7 +183,7 @@ void view_print_name(const char *name, const char *library, const struct show_co
 	fputs(color->name, stdout);
 	names_print(stdout, name);
 	printf("%s %s[", color->off, color->dim);
-	tool_text(stdout, view_base(library));
+	tool_text(stdout, tool_base(library));
 	printf("]%s", color->off);
 }
 

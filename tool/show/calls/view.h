@@ -98,9 +98,6 @@ void view_print_function(const struct xaudit_read_function *function, const stru
 void view_json_name(const char *name, const char *library);
 void view_json_function(const struct xaudit_read_function *function);
 
-/* The last part of a path. */
-const char *view_base(const char *path);
-
 /* ---- numbers ---- */
 
 /* A time in a column of 11, or "-" */

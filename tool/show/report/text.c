@@ -10,13 +10,6 @@
 #include "tool/show/term/srcline.h"
 #include "tool/tool.h"
 
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void report_print_function(const struct report *report, const char *name, const char *library)
 {
 	const struct show_colors *color = report->color;
@@ -34,7 +27,7 @@ void report_print_function(const struct report *report, const char *name, const 
 	if (!name || !library)
 		return;
 	printf(" %s[", color->dim);
-	tool_text(stdout, base(library));
+	tool_text(stdout, tool_base(library));
 	putchar(']');
 	srcline_print_named(stdout, library, name);
 	fputs(color->off, stdout);
@@ -78,7 +71,7 @@ bool report_names(const char *pattern, const char *name, const char *library)
 		return names_match(pattern, name);
 
 	char *function = memory_text(pattern, (size_t)(at - pattern));
-	bool is = names_match(function, name) && rules_glob(at + 1, strchr(at, '/') ? library : base(library));
+	bool is = names_match(function, name) && rules_glob(at + 1, strchr(at, '/') ? library : tool_base(library));
 	free(function);
 	return is;
 }

@@ -16,6 +16,7 @@
 #include "tool/memory.h"
 #include "tool/read/api/xaudit-read-facts.h"
 #include "tool/show/term/term.h"
+#include "tool/tool.h"
 
 static bool wanted;
 
@@ -382,7 +383,7 @@ static struct line line_named(const char *library, const char *name)
 	if (!object->dwarf)
 		return line;
 	/* A function without a name is called by its place. */
-	const char *slash = strrchr(library, '/'), *base = slash ? slash + 1 : library;
+	const char *base = tool_base(library);
 	size_t length = strlen(base);
 	if (!strncmp(name, base, length) && !strncmp(name + length, "+0x", 3))
 		return line_at(object, strtoull(name + length + 3, NULL, 16));
