@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -111,6 +112,14 @@ static void check_no_memory(enum outcome (*read)(const void *of), const void *of
 	is_int(fail_each(read, of, true, &on), 0, "%s: with all that follow, and nothing is wrong", what);
 	diag("%s: there was no memory %lu and %lu times", what, alone, on);
 	ok(alone > 50 && on > 50, "%s: that there is no memory is told dozens of times", what);
+}
+
+/* Adds a name to a sum, which changes with any change of any name. */
+static void add_text(uint64_t *sum, const char *text)
+{
+	for (; text && *text; text++)
+		*sum = *sum * 31 + (unsigned char)*text;
+	*sum = *sum * 31 + 1;
 }
 
 /* ---- traces, for make_trace ---- */

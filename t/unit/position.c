@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "t/lib/tap.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 #include "x86_64/remote.h"
 
@@ -370,9 +371,9 @@ static void test_many(void)
 		patch[n++] = jump(0x10000 + 64 * i);
 	patch[n++] = jump(AT(place_spin));
 	patch[n++] = steps();
-	uint64_t begin = ctl_now();
+	uint64_t begin = tool_now();
 	is_int(position_clear(&world, patch, n, left_out, &moved), 0, "a thousand functions at once");
-	diag("%zu functions, %zu threads: %.2f ms", n, world.threads, (double)(ctl_now() - begin) / 1e6);
+	diag("%zu functions, %zu threads: %.2f ms", n, world.threads, (double)(tool_now() - begin) / 1e6);
 	for (size_t i = 0; i < FAR; i++)
 		others += left_out[i];
 	is_int(others, 0, "those that nobody is in can be changed");

@@ -34,14 +34,6 @@ struct record {
 	struct read_stack_calls *on;
 };
 
-/* Sums change with any change of any name. */
-static void add_text(struct sums *sums, const char *text)
-{
-	for (; text && *text; text++)
-		sums->text = sums->text * 31 + (unsigned char)*text;
-	sums->text = sums->text * 31 + 1;
-}
-
 static void enter(void *user, struct read_call *call, size_t at)
 {
 	(void)user;
@@ -89,7 +81,7 @@ static bool take(struct record *record, const struct read_merge_source *source, 
 	switch (event->type) {
 	case READ_MERGE_ENTRY:
 	case READ_MERGE_EXIT:
-		add_text(sums, read_function_name(
+		add_text(&sums->text, read_function_name(
 				       source->process, read_merge_function(source, event), buf, sizeof(buf)));
 		read_calls_take(&record->on->calls, &hooks, record, (enum trace_type)event->type, event->id,
 			event->time);
@@ -103,13 +95,13 @@ static bool take(struct record *record, const struct read_merge_source *source, 
 		return record->on != NULL;
 	case READ_MERGE_CUSTOM:
 		sums->custom++;
-		add_text(sums, read_process_type_now(source->process, event->id));
-		add_text(sums, (const char *)event->data);
+		add_text(&sums->text, read_process_type_now(source->process, event->id));
+		add_text(&sums->text, (const char *)event->data);
 		return true;
 	case READ_MERGE_LOAD:
 	case READ_MERGE_UNLOAD:
 		sums->loads++;
-		add_text(sums, read_object_path(event->object));
+		add_text(&sums->text, read_object_path(event->object));
 		return true;
 	case READ_MERGE_CHANGE:
 		sums->changes++;
@@ -147,20 +139,21 @@ static void read_names_of(const struct read_process *process, struct sums *sums)
 	char buf[320];
 
 	sums->processes++;
-	add_text(sums, process->name);
-	add_text(sums, process->command);
-	add_text(sums, process->exe);
+	add_text(&sums->text, process->name);
+	add_text(&sums->text, process->command);
+	add_text(&sums->text, process->exe);
 	for (uint32_t i = 0; i < process->notes; i++)
-		add_text(sums, process->note[i]);
+		add_text(&sums->text, process->note[i]);
 	for (uint32_t i = 0; i < read_process_functions(process); i++, sums->functions++)
-		add_text(sums, read_function_name(process, read_process_function_at(process, i), buf, sizeof(buf)));
+		add_text(&sums->text,
+			read_function_name(process, read_process_function_at(process, i), buf, sizeof(buf)));
 	for (uint32_t i = 0; i < read_process_objects(process); i++) {
 		const struct read_object *object = read_process_object(process, i);
 		if (!object)
 			continue;
-		add_text(sums, object->path);
-		add_text(sums, object->soname);
-		add_text(sums, object->build_id);
+		add_text(&sums->text, object->path);
+		add_text(&sums->text, object->soname);
+		add_text(&sums->text, object->build_id);
 		for (uint32_t k = 0; k < object->sites; k++)
 			sums->text = sums->text * 31 + object->site[k].count;
 	}

@@ -22,14 +22,6 @@ struct sums {
 	uint64_t facts, words, rows, extent;
 };
 
-/* Sums change with any change of any name. */
-static void add_text(struct sums *sums, const char *text)
-{
-	for (; text && *text; text++)
-		sums->text = sums->text * 31 + (unsigned char)*text;
-	sums->text = sums->text * 31 + 1;
-}
-
 static void read_calls(struct xaudit_read_trace *trace, struct sums *sums)
 {
 	struct xaudit_read_calls_options options = {
@@ -44,8 +36,8 @@ static void read_calls(struct xaudit_read_trace *trace, struct sums *sums)
 		sums->self += item.what == XAUDIT_READ_CALL ? item.call->self : 0;
 		sums->customs += item.what == XAUDIT_READ_CUSTOM;
 		sums->counted += item.what == XAUDIT_READ_COUNTED ? item.count : 0;
-		add_text(sums, item.function ? item.function->name : item.type);
-		add_text(sums, item.thread);
+		add_text(&sums->text, item.function ? item.function->name : item.type);
+		add_text(&sums->text, item.thread);
 	}
 }
 
@@ -57,7 +49,8 @@ static void read_events(struct xaudit_read_trace *trace, struct sums *sums)
 	while (events && xaudit_read_next_event(events, &event)) {
 		sums->events++;
 		sums->loads += event.what == XAUDIT_READ_EVENT_LOAD;
-		add_text(sums, event.function ? event.function->name : event.object ? event.object->path : event.type);
+		add_text(&sums->text,
+			event.function ? event.function->name : event.object ? event.object->path : event.type);
 		for (uint32_t i = 0; i < event.ends; i++, event.call = event.call->parent)
 			sums->self += event.call->self;
 	}
@@ -70,22 +63,22 @@ static void read_facts(struct xaudit_read_process *process, struct sums *sums)
 	struct xaudit_read_amounts amounts = { .size = sizeof(amounts) };
 
 	for (uint32_t i = 0; facts && i < facts->notes; i++)
-		add_text(sums, facts->note[i]);
+		add_text(&sums->text, facts->note[i]);
 	for (uint32_t i = 0; facts && i < facts->objects; i++) {
 		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
-		add_text(sums, object->path);
-		add_text(sums, object->build_id);
+		add_text(&sums->text, object->path);
+		add_text(&sums->text, object->build_id);
 		for (uint32_t k = 0; k < object->sites; k++) {
 			sums->facts += object->site[k].count;
-			add_text(sums, xaudit_read_reason_phrase(object->site[k].reason));
+			add_text(&sums->text, xaudit_read_reason_phrase(object->site[k].reason));
 		}
 	}
 	for (uint32_t i = 0; facts && i < facts->changes; i++)
-		add_text(sums, xaudit_read_process_change(process, i)->word);
+		add_text(&sums->text, xaudit_read_process_change(process, i)->word);
 	sums->facts += (uint64_t)xaudit_read_process_chosen(process);
 	if (xaudit_read_process_amounts(process, XAUDIT_READ_UNKNOWN, &amounts))
 		sums->words += amounts.events + amounts.custom + amounts.counted;
-	add_text(sums, xaudit_read_state_word(xaudit_read_process_state(process)));
+	add_text(&sums->text, xaudit_read_state_word(xaudit_read_process_state(process)));
 }
 
 /* Nothing grows: the records are followed from their end. */
@@ -98,7 +91,7 @@ static void read_follow(struct xaudit_read_process *process, struct sums *sums)
 		const struct xaudit_read_follow_row *row = xaudit_read_follow_row(follow, i);
 		if (!row)
 			break;
-		add_text(sums, row->function->name);
+		add_text(&sums->text, row->function->name);
 		sums->rows += row->calls + row->counted + row->self;
 	}
 	sums->rows += look ? look->threads : 0;
@@ -117,9 +110,9 @@ static enum outcome read_all(const char *path, struct sums *sums)
 		return error.why == XAUDIT_READ_NO_MEMORY ? NO_MEMORY : WRONG;
 	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++, sums->processes++) {
 		const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
-		add_text(sums, info->name);
-		add_text(sums, info->command);
-		add_text(sums, info->exe);
+		add_text(&sums->text, info->name);
+		add_text(&sums->text, info->command);
+		add_text(&sums->text, info->exe);
 	}
 	/* No thread has this tid: all is searched for it. */
 	sums->extent = (uint64_t)xaudit_read_has_thread(trace, 99) + xaudit_read_last(trace, XAUDIT_READ_UNKNOWN) +

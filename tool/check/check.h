@@ -148,8 +148,6 @@ int check_mappings(pid_t pid, int (*each)(const struct check_mapping *mapping, v
 /* To be called when a message has come: the mappings may have changed since they were read. */
 void check_mappings_forget(struct check_process *process);
 
-uint64_t check_now(void); /* CLOCK_MONOTONIC, ns */
-
 /* ---- ptrace (tool/check/trace.c) ---- */
 
 int check_trace_begin(pid_t pid);

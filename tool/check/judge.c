@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "tool/memory.h"
+#include "tool/now.h"
 
 /* How many bytes of a stack are searched, and how many are kept of the stack of the thread that unloads. */
 #define STACK_SEARCH (4u << 20)
@@ -242,7 +243,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	check_counts.unloads++;
 	check_counts.missed += (message->flags & CHECK_MISSED) != 0;
 	check_counts.unreserved += !(message->flags & CHECK_RESERVED);
-	unload->when = check_now();
+	unload->when = tool_now();
 	process->cost += message->cost;
 	if (unload->at.text_end) {
 		judge_signals(task, unload, message);
@@ -254,7 +255,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 	if (check_options.cycles && process->last_event != CHECK_UNLOADED)
 		check_growth_sample(process, unload);
 	/* For the program, the time since the unload begins when it goes on. */
-	unload->when = check_now();
+	unload->when = tool_now();
 }
 
 void check_judge(struct check_task *task, const struct check_message *message)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "tool/memory.h"
+#include "tool/now.h"
 
 #define STACK_KEEP (256u << 10)
 
@@ -43,7 +44,7 @@ static char *describe(const struct check_frame *frame)
 void check_late(struct check_task *task, uint64_t address)
 {
 	struct check_process *process = task->process;
-	uint64_t now = check_now();
+	uint64_t now = tool_now();
 	struct check_snapshot *s = check_snapshot(task, STACK_KEEP);
 
 	if (!s)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "tool/now.h"
 
 struct check_task *check_tasks;
 struct check_process *check_processes;
@@ -25,14 +26,6 @@ static const struct check_judges *judges;
 void check_judges_set(const struct check_judges *them)
 {
 	judges = them;
-}
-
-uint64_t check_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- what /proc says ---- */
@@ -237,12 +230,12 @@ static void nap(void)
  */
 static void await_stop(struct check_task *task)
 {
-	uint64_t begin = check_now();
+	uint64_t begin = tool_now();
 
 	for (int round = 0;; round++) {
 		int status;
 		pid_t r = waitpid(task->tid, &status, __WALL | WNOHANG);
-		uint64_t passed = check_now() - begin;
+		uint64_t passed = tool_now() - begin;
 
 		if (r == task->tid) {
 			task->status = status;

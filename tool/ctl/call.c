@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tool/ctl/ctl.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 #include "x86_64/remote.h"
 
@@ -124,7 +125,7 @@ static struct control_frame frame_of(const struct user_regs_struct *r, uint64_t 
 
 enum ctl_event ctl_await(pid_t tid, int *signal, uint64_t until)
 {
-	uint64_t begin = ctl_now();
+	uint64_t begin = tool_now();
 	int status;
 
 	if (begin > until)
@@ -140,7 +141,7 @@ enum ctl_event ctl_await(pid_t tid, int *signal, uint64_t until)
 				return CTL_STOP;
 			return *signal == (SIGTRAP | 0x80) ? CTL_SYSCALL : CTL_SIGNAL;
 		}
-		if (ctl_now() - begin > PATIENCE)
+		if (tool_now() - begin > PATIENCE)
 			return CTL_NONE;
 		ctl_wait(1000000);
 	}
@@ -219,7 +220,7 @@ static bool deny(const struct ctl_world *world, pid_t tid, bool *begun, struct u
 static int run(struct ctl_world *world, const struct ctl_thread *thread, uint64_t mask, enum filter filter)
 {
 	pid_t tid = thread->tid;
-	uint64_t until = ctl_now() + LONGEST;
+	uint64_t until = tool_now() + LONGEST;
 	struct user_regs_struct own = { 0 };
 	bool begun = false;
 
@@ -264,7 +265,7 @@ static int bring_back(struct ctl_world *world, struct ctl_thread *thread)
 	pid_t tid = thread->tid;
 	bool back = false;
 	int signal = 0;
-	uint64_t until = ctl_now() + LONGEST;
+	uint64_t until = tool_now() + LONGEST;
 
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || ptrace(PTRACE_CONT, tid, 0, 0))
 		return say_lost(world, CTL_GONE);

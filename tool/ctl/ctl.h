@@ -47,9 +47,6 @@ struct ctl_process {
 	size_t mappings, path_bytes;
 };
 
-/* ns, CLOCK_MONOTONIC */
-uint64_t ctl_now(void);
-
 /*
  * Finds the process and the module in it; waits up to two seconds for a process that is just starting. Returns whether
  * it found them; if not, has said why.

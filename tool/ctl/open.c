@@ -14,6 +14,7 @@
 
 #include "config.h"
 #include "tool/ctl/ctl.h"
+#include "tool/now.h"
 #include "tool/record/record.h" /* record_is_loader() */
 #include "tool/tool.h"
 
@@ -252,7 +253,7 @@ static enum found look(struct ctl_process *process)
  */
 static bool find_module(struct ctl_process *process)
 {
-	uint64_t begin = ctl_now();
+	uint64_t begin = tool_now();
 	enum kind kind = KIND_UNKNOWN;
 	enum found found;
 
@@ -261,7 +262,7 @@ static bool find_module(struct ctl_process *process)
 		if (found == FOUND_NOTHING)
 			kind = look_at_program(process->pid);
 		if (found == FOUND_OTHER || kind != KIND_UNKNOWN || !process->mappings ||
-			ctl_now() - begin > PATIENCE || ctl_limit_reached() ||
+			tool_now() - begin > PATIENCE || ctl_limit_reached() ||
 			(found == FOUND_NOTHING && !is_asked_for(process->pid) && !is_young(process->pid)))
 			break;
 		nanosleep(&wait, NULL);

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 
 /* ---- /proc ---- */
@@ -177,14 +177,6 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 
 /* ---- memory ---- */
 
-uint64_t ctl_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The process's own data says how much there is to read. Real ones need a hundredth of this. */
 #define MOST_READS (8u << 20)
 #define MOST_BYTES (4ull << 30)
@@ -197,12 +189,12 @@ static struct {
 void ctl_limit_begin(void)
 {
 	spent.reads = spent.bytes = 0;
-	spent.begin = ctl_now();
+	spent.begin = tool_now();
 }
 
 bool ctl_limit_reached(void)
 {
-	return spent.reads > MOST_READS || spent.bytes > MOST_BYTES || ctl_now() - spent.begin > MOST_TIME;
+	return spent.reads > MOST_READS || spent.bytes > MOST_BYTES || tool_now() - spent.begin > MOST_TIME;
 }
 
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size)

@@ -9,6 +9,7 @@
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 
 #define MS	 1000000ull
@@ -143,7 +144,7 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, c
 	struct ctl_written *written, uint64_t *pause)
 {
 	struct ctl_world world = { .process = process };
-	uint64_t begin = ctl_now();
+	uint64_t begin = tool_now();
 	sigset_t child;
 	pid_t stuck = 0;
 	int r;
@@ -153,7 +154,7 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, c
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	while ((r = attempt(&world, request, indexes, written)) == -EAGAIN && ctl_now() - begin < PATIENCE) {
+	while ((r = attempt(&world, request, indexes, written)) == -EAGAIN && tool_now() - begin < PATIENCE) {
 		stuck = world.stuck;
 		/* The program shall get on meanwhile. */
 		ctl_wait(stuck ? 20 * MS : MS);

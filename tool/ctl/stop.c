@@ -14,6 +14,7 @@
 
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 #include "x86_64/remote.h"
 
@@ -174,7 +175,7 @@ static bool all_deaf(const struct ctl_world *world)
 /* Waits for the threads that were asked to stop. */
 static bool await(struct ctl_world *world)
 {
-	uint64_t begin = ctl_now(), passed = 0;
+	uint64_t begin = tool_now(), passed = 0;
 
 	for (;;) {
 		struct ctl_thread *thread;
@@ -182,7 +183,7 @@ static bool await(struct ctl_world *world)
 		thread = running(world);
 		if (!thread)
 			return true;
-		passed = ctl_now() - begin;
+		passed = tool_now() - begin;
 		if (passed > PATIENCE || (passed > PATIENCE_DEAF && all_deaf(world))) {
 			world->stuck = thread->tid;
 			return false;
@@ -220,7 +221,7 @@ int ctl_stop(struct ctl_world *world)
 		if (found < 0)
 			break;
 		if (!world->began)
-			world->began = ctl_now();
+			world->began = tool_now();
 		for (size_t i = 0; i < world->threads; i++)
 			if (!world->thread[i].stopped)
 				ptrace(PTRACE_INTERRUPT, world->thread[i].tid, 0, 0);
@@ -260,7 +261,7 @@ void ctl_go(struct ctl_world *world)
 		ptrace(PTRACE_DETACH, world->thread[i].tid, 0, 0);
 		drop(world, &world->thread[i]);
 	}
-	pause = world->began ? ctl_now() - world->began : 0;
+	pause = world->began ? tool_now() - world->began : 0;
 	if (pause > world->pause)
 		world->pause = pause;
 	world->pending_stop = 0;

@@ -17,6 +17,7 @@
 
 #include "tool/ctl/folder.h"
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "tool/options.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
@@ -118,14 +119,6 @@ static void die_of(int signal)
 }
 
 /* ---- a screen ---- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool is_alive(const struct screen *s)
 {
@@ -270,7 +263,7 @@ static bool take_keys(struct screen *s)
 /* Waits for the next screen's time. Returns whether it is to end: by a key or a signal. */
 static bool wait_until(struct screen *s, uint64_t when, const sigset_t *free_mask)
 {
-	for (uint64_t now; (now = now_ns()) < when;) {
+	for (uint64_t now; (now = tool_now()) < when;) {
 		struct timespec left = { (time_t)((when - now) / 1000000000u), (long)((when - now) % 1000000000u) };
 		struct pollfd keys = { .fd = is_raw ? STDIN_FILENO : -1, .events = POLLIN };
 		int n = ppoll(&keys, 1, &left, free_mask);
@@ -308,7 +301,7 @@ static void look(struct screen *s, uint64_t most)
 
 static void run(struct screen *s)
 {
-	uint64_t period = (uint64_t)(s->delay * 1e9), before = now_ns(), when = before + period;
+	uint64_t period = (uint64_t)(s->delay * 1e9), before = tool_now(), when = before + period;
 	sigset_t free_mask;
 	bool end = false;
 
@@ -327,7 +320,7 @@ static void run(struct screen *s)
 		s->ended = !is_alive(s);
 		s->live &= !s->ended;
 		look(s, period / 2);
-		uint64_t now = now_ns();
+		uint64_t now = tool_now();
 		s->passed = now - before;
 		before = now;
 		/* After a stop by ^Z there is no need to catch up. */

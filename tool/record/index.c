@@ -30,6 +30,7 @@
 #include "tool/index/image.h"
 #include "tool/index/write.h"
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 
 #define MOST_NAMED 1000 /* files that one pattern names */
@@ -190,14 +191,6 @@ static void finish(const struct job *job)
 			job->file, WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
-static long long now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 static void say_long(size_t count)
 {
 	if (isatty(STDERR_FILENO))
@@ -212,7 +205,7 @@ static void make_all(const struct record_indexes *missing, const char *folder, i
 	struct sigaction before, action = { .sa_handler = SIG_DFL };
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t most = processors < 1 ? 1 : processors > MOST_JOBS ? MOST_JOBS : (size_t)processors, jobs = 0, next = 0;
-	long long begin = now();
+	long long begin = tool_now_ms();
 	bool said = false;
 
 	/* If it were ignored, children would vanish with their status. */
@@ -229,7 +222,7 @@ static void make_all(const struct record_indexes *missing, const char *folder, i
 			next++;
 			continue;
 		}
-		long long left = begin + LONG - now();
+		long long left = begin + LONG - tool_now_ms();
 		int ready = poll(end, jobs, said ? -1 : left > 0 ? (int)left : 0);
 		if (!ready && !said) {
 			say_long(missing->count);

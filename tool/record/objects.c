@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "tool/now.h"
 #include "x86_64/elf.h"
 
 #define MOST_TEXT (1u << 20) /* of ld.so's list */
@@ -82,22 +83,14 @@ static int open_program(const char *path, char **program)
 
 /* ---- its libraries ---- */
 
-static long long now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 /* Reads until the other side ends, within PATIENCE. NULL: it took too long, or was too much. The caller frees it. */
 static char *read_all(int fd)
 {
-	long long end = now() + PATIENCE, left;
+	long long end = tool_now_ms() + PATIENCE, left;
 	char *text = NULL;
 	size_t used = 0, size = 0;
 
-	for (; (left = end - now()) > 0 && used < MOST_TEXT;) {
+	for (; (left = end - tool_now_ms()) > 0 && used < MOST_TEXT;) {
 		struct pollfd ready = { .fd = fd, .events = POLLIN };
 		int found = poll(&ready, 1, (int)left);
 		ssize_t n;

@@ -24,6 +24,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "tool/now.h"
 #include "tool/record/drain/drain.h"
 #include "tool/record/drain/beat.h"
 #include "tool/tool.h"
@@ -38,14 +39,6 @@ static struct {
 	pthread_mutex_t lock;
 } drainer = { .news = -1, .end = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static void add_all(void)
 {
 	int fd = openat(drainer.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -58,7 +51,7 @@ static void add_all(void)
 	}
 	for (struct dirent *e; (e = readdir(dir));)
 		if (record_is_process_name(e->d_name) && !record_early_has(e->d_name))
-			drain_add(e->d_name, now());
+			drain_add(e->d_name, tool_now());
 	closedir(dir);
 }
 
@@ -72,7 +65,7 @@ static void add_news(void)
 		if (event->mask & IN_Q_OVERFLOW)
 			add_all();
 		else if (event->len && record_is_process_name(event->name))
-			drain_add(event->name, now());
+			drain_add(event->name, tool_now());
 		p += sizeof(*event) + event->len;
 	}
 }
@@ -82,7 +75,7 @@ static void *serve(void *unused)
 	uint64_t look = 0;
 
 	for (;;) {
-		uint64_t time = now();
+		uint64_t time = tool_now();
 		pthread_mutex_lock(&drainer.lock);
 		if (time >= look) {
 			add_all();
@@ -91,7 +84,7 @@ static void *serve(void *unused)
 		uint64_t next = drain_run(time);
 		pthread_mutex_unlock(&drainer.lock);
 		next = next < look ? next : look;
-		time = now();
+		time = tool_now();
 		uint64_t left = next > time ? next - time : 0;
 		struct timespec wait = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
 		struct pollfd file[2] = { { .fd = drainer.end, .events = POLLIN },
@@ -118,7 +111,7 @@ static void *beat(void *unused)
 	struct pollfd file = { .fd = drainer.end, .events = POLLIN };
 
 	while (poll(&file, 1, BEAT_EACH) <= 0)
-		drain_beat_all(now());
+		drain_beat_all(tool_now());
 	return unused;
 }
 

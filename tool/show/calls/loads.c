@@ -326,13 +326,6 @@ static bool is_shown(const struct own *own, const struct life *life)
 	       (!own->to || life->from == UNKNOWN || life->from < own->to);
 }
 
-static uint64_t after_start(const struct own *own, uint64_t time)
-{
-	uint64_t start = xaudit_read_trace_info(own->trace)->start;
-
-	return time > start ? time - start : 0;
-}
-
 /* ---- table ---- */
 
 /* The time of the work without xaudit's. Of several libraries the first has it. */
@@ -356,7 +349,7 @@ static bool is_narrow(void)
 
 static void print_life(const struct own *own, const struct life *life, uint32_t *opening, uint32_t *closing)
 {
-	uint64_t after = after_start(own, life->from);
+	uint64_t after = view_after_start(own->trace, life->from);
 
 	if (life->from == UNKNOWN)
 		printf("%15s", "-");
@@ -456,7 +449,7 @@ static void print_json(const struct own *own)
 		printf(",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, xaudit_read_process_info(life->process)->pid,
 			life->tid);
 		json_number("load_ns", life->from != UNKNOWN, life->from);
-		json_number("after_start_ns", life->from != UNKNOWN, after_start(own, life->from));
+		json_number("after_start_ns", life->from != UNKNOWN, view_after_start(own->trace, life->from));
 		json_number("unload_ns", life->to != UNKNOWN, life->to);
 		json_number("loaded_for_ns", life->to != UNKNOWN && life->from != UNKNOWN,
 			life->to - life->from);

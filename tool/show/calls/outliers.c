@@ -65,13 +65,6 @@ static void find_outliers(struct own *own)
 	qsort(own->outlier, own->outliers, sizeof(*own->outlier), by_excess);
 }
 
-static uint64_t after_start(const struct own *own, uint64_t time)
-{
-	uint64_t start = xaudit_read_trace_info(own->trace)->start;
-
-	return time > start ? time - start : 0;
-}
-
 /* ---- text ---- */
 
 /* Would the columns leave no room for names? Then there are none of medians and calls. */
@@ -83,7 +76,7 @@ static bool is_narrow(void)
 static void print_row(const struct own *own, const struct outlier *outlier)
 {
 	const struct xaudit_read_row *row = outlier->row;
-	uint64_t after = after_start(own, row->max_start);
+	uint64_t after = view_after_start(own->trace, row->max_start);
 	char ratio[SHOW_TIME_SIZE] = "-";
 
 	view_print_time(true, row->max);
@@ -141,7 +134,7 @@ static void print_json(const struct own *own)
 		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
 		       "}",
 			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
-			after_start(own, row->max_start), row->max_pid, row->max_tid);
+			view_after_start(own->trace, row->max_start), row->max_pid, row->max_tid);
 	}
 	puts("\n]}");
 }

@@ -154,18 +154,11 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 	term_rows(false);
 }
 
-static uint64_t after_start(const struct slow *slow, uint64_t time)
-{
-	uint64_t start = xaudit_read_trace_info(slow->trace)->start;
-
-	return time > start ? time - start : 0;
-}
-
 static void print_call(const struct slow *slow, uint32_t number)
 {
 	const struct slow_call *call = &slow->call[number];
 	const struct show_colors *color = slow->color;
-	uint64_t after = after_start(slow, call->start);
+	uint64_t after = view_after_start(slow->trace, call->start);
 	char buf[SHOW_TIME_SIZE];
 
 	printf("\n%s%" PRIu32 ". %s%s", color->head, number + 1, show_time(buf, call->time), color->off);
@@ -260,8 +253,8 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 
 	printf("{\"time_ns\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32
 	       ",\"tid\":%" PRIu32,
-		call->time, call->start, after_start(slow, call->start), xaudit_read_process_info(call->process)->pid,
-		call->tid);
+		call->time, call->start, view_after_start(slow->trace, call->start),
+		xaudit_read_process_info(call->process)->pid, call->tid);
 	if (call->cpu != XAUDIT_READ_UNKNOWN && call->cpu <= call->time)
 		printf(",\"cpu_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64 ",", call->cpu, call->time - call->cpu);
 	else

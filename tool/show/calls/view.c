@@ -40,6 +40,13 @@ uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *opt
 
 static struct xaudit_read_trace *reading; /* whose calls are being read */
 
+uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time)
+{
+	uint64_t start = xaudit_read_trace_info(trace)->start;
+
+	return time > start ? time - start : 0;
+}
+
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters)
 {

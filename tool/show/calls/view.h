@@ -45,6 +45,9 @@ struct xaudit_read_trace *view_open(struct view_options *options, const struct o
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options);
 uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *options);
 
+/* How long after the start of the trace a moment was, ns. */
+uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time);
+
 /* Begins a pass over the calls that the options name. enters: XAUDIT_READ_ENTER, too. */
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/now.h"
 #include "tool/show/term/pager.h"
 
 #define SECOND 1000000000u
@@ -16,14 +17,6 @@ static struct {
 	bool began, hidden, shown;
 	uint64_t next; /* when it may be shown again */
 } bar;
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 static void say(const char *text)
 {
@@ -49,7 +42,7 @@ static void show(uint64_t done, uint64_t all)
 
 void progress(uint64_t done, uint64_t all)
 {
-	uint64_t time = now();
+	uint64_t time = tool_now();
 
 	if (!bar.began) {
 		bar.began = true;
