@@ -413,6 +413,11 @@ is "$(jq '[.functions[].calls] | add > 1000' all.json) $(jq '.lost > 20 and .unf
 is "$(ask random --callers='*' | jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort')" \
 	"$(jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort' all.json)" \
 	'--callers has the numbers of report for each function'
+for options in --tid=100 --from=20us --to=20us '--tid=101 --from=10us --to=30us'; do
+	each='[.functions[] | {function, calls, total_ns, self_ns}] | sort'
+	is "$(ask random --callers='*' $options | jq -c "$each")" "$(ask random $options | jq -c "$each")" \
+		"$options: so it has of some calls"
+done
 is "$(ask random --callers='*' | jq -c '[.functions[] | {function, calls: ([.callers[].calls] | add),
 	total_ns: ([.callers[].total_ns] | add), self_ns: ([.callers[].self_ns] | add)}] | sort')" \
 	"$(jq -c '[.functions[] | {function, calls, total_ns, self_ns}] | sort' all.json)" 'its callers add up to them'

@@ -256,6 +256,104 @@ static size_t take_run(struct read_count *c, struct read_decoder *d)
 	return taken;
 }
 
+/* ---- where not all calls count ---- */
+
+enum lane { LANE_ALL, LANE_NONE, LANE_MIXED };
+
+/* The moment of the last event of the next run, or a later one. */
+static uint64_t end_of_run(const struct read_decoder *d)
+{
+	size_t have = d->have - d->at < RUN ? d->have - d->at : RUN;
+	uint64_t time = d->time, now = d->now;
+
+	for (size_t i = 0; i < have; i++) {
+		uint64_t word = d->words[d->at + i];
+		if (!read_decode_is_event(read_decode_number(word)))
+			break;
+		time = read_decode_time(time, word);
+		now = time > now ? time : now;
+	}
+	return now;
+}
+
+/* Which calls count that begin in the next run? */
+static enum lane lane_of(const struct read_count *c, const struct read_decoder *d)
+{
+	bool timed = c->from || c->to != UINT64_MAX;
+	uint32_t tid = c->setup->tid;
+	uint64_t end;
+
+	if ((tid && tid != d->tid) || d->now >= c->to)
+		return LANE_NONE;
+	if (!timed)
+		return LANE_ALL;
+	end = end_of_run(d);
+	if (end < c->from)
+		return LANE_NONE;
+	return d->now >= c->from && end < c->to ? LANE_ALL : LANE_MIXED;
+}
+
+/* Does an open call of the stack count? */
+static bool counts_any(const struct read_count *c)
+{
+	for (const struct read_call *call = c->calls.top; call > c->calls.frame; call--)
+		if (call->row)
+			return true;
+	return false;
+}
+
+/*
+ * As without_branch(), where no call counts that is open or begins: they are followed, that it is known which end ends
+ * which, but what row[0] would add up is of no use. It has no chain of its calls then, as where none is open.
+ */
+static __attribute__((noinline)) size_t follow(struct read_count *c, struct read_decoder *d)
+{
+	const uint64_t *begin = d->words + d->at, *word = begin;
+	const uint64_t *end = word + (d->have - d->at > RUN ? RUN : d->have - d->at);
+	uint64_t time = d->time, now = d->now;
+	char *frame = (char *)c->calls.frame;
+	uint64_t top = (uint64_t)((char *)c->calls.top - frame);
+
+	for (; word < end; word++) {
+		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK;
+		struct read_call *call = (struct read_call *)(void *)(frame + top), *next = call + 1;
+		uint64_t mask = -(uint64_t)(event >> TRACE_ID_BITS != TRACE_ENTRY);
+
+		if (unlikely((end_of(event) ^ call->id) & mask))
+			break;
+		time = read_decode_time(time, *word);
+		now = time > now ? time : now;
+		next->start = now;
+		next->id = id;
+		next->row = 0;
+		next->child = 0;
+		next->inner = 0;
+		next->outer = 0;
+		top += sizeof(*next) - (mask & 2 * sizeof(*next));
+	}
+	d->at += (size_t)(word - begin);
+	d->time = time;
+	d->now = now;
+	c->calls.top = (struct read_call *)(void *)(frame + top);
+	c->rows.open[0] = 0;
+	return (size_t)(word - begin);
+}
+
+/* All calls that begin in the run are row[0]'s, as loop.c has it. */
+static size_t take_run_of_none(struct read_count *c, struct read_decoder *d)
+{
+	struct read_turns_record *record = c->record;
+	uint32_t row = record->thread_row;
+	size_t taken;
+
+	if (!counts_any(c))
+		return follow(c, d);
+	record->thread_row = 0;
+	taken = c->setup->scale ? scaled_thread_with(c, d) : thread_without(c, d);
+	record->thread_row = row;
+	return taken;
+}
+
 size_t read_count_fast(struct read_count *c, struct read_decoder *d)
 {
 	size_t taken = 0, part;
@@ -266,7 +364,10 @@ size_t read_count_fast(struct read_count *c, struct read_decoder *d)
 		while (c->calls.limit - c->calls.top <= RUN + 1)
 			if (!read_calls_grow(&c->calls))
 				return taken;
-		part = take_run(c, d);
+		enum lane lane = c->filtered ? lane_of(c, d) : LANE_ALL;
+		if (lane == LANE_MIXED)
+			return taken;
+		part = lane == LANE_ALL ? take_run(c, d) : take_run_of_none(c, d);
 		taken += part;
 	} while (part == RUN);
 	return taken;

@@ -457,12 +457,9 @@ static bool count_block(struct read_decoder *d, struct loop *loop)
 	unsigned part = 1;
 
 	for (;;) {
-		size_t taken = 0;
-		if (!c->filtered) {
-			c->calls.top = loop->top;
-			taken = read_count_fast(c, d);
-			loop->top = c->calls.top;
-		}
+		c->calls.top = loop->top;
+		size_t taken = read_count_fast(c, d);
+		loop->top = c->calls.top;
 		if (d->at == d->have)
 			return false;
 		part = taken ? 1 : part < ONE_BY_ONE ? 2 * part : part;
