@@ -64,7 +64,8 @@ numbers() {
 for options in --tid=102 --from=1ms --to=9ms '--from=3ms --to=4ms' '--tid=101 --from=5ms --to=6ms'; do
 	numbers $options >"$tmp/one"
 	numbers --callers='*' $options >"$tmp/other"
-	is "$(cmp "$tmp/one" "$tmp/other" 2>&1; tail -n 1 "$tmp/one")" 40 "$options: the numbers of each function are the cursor's"
+	is "$(cmp "$tmp/one" "$tmp/other" 2>&1; tail -n 1 "$tmp/one")" 40 \
+		"$options: the numbers of each function are the cursor's"
 done
 for tid in 101 102 103; do numbers --tid=$tid; done | jq -s '[.[] | arrays | .[][1]] | add' >"$tmp/tids"
 is "$(cat "$tmp/tids")" 3000000 'the calls of all threads are all calls'
