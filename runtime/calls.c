@@ -263,11 +263,12 @@ static void begin(struct thread *thread, struct stack *stack)
 	process_unlock(&held);
 }
 
-struct stack *calls_stack(struct thread *thread, uint64_t slot)
+struct stack *calls_find(struct thread *thread, uint64_t slot, enum thread_caller *caller)
 {
 	struct process_held held;
 	struct stack *from = (struct stack *)thread->hot.stack, *stack = from;
 
+	*caller = THREAD_OWN;
 	if (stack && slot - stack->hot.low < stack->hot.size)
 		return stack;
 	/* Of a stack that was not used for long: it comes while the others are waited for. */
@@ -277,8 +278,8 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 	int known = from && stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) == thread;
 	if (known && !thread_is_shared())
 		return change(thread, from, stack, slot);
-	enum thread_caller caller = thread_caller(thread, slot);
-	if (caller == THREAD_STRANGER)
+	*caller = thread_caller(thread, slot);
+	if (*caller == THREAD_STRANGER)
 		return NULL;
 	from = (struct stack *)thread->hot.stack; /* it may have been another one's, who is gone */
 	if (from && known)
@@ -292,7 +293,7 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 	 * A guest's stack does not become the thread's: it may be another task's before the thread makes an event.
 	 * Relaxed, as above.
 	 */
-	if (!stack || (caller == THREAD_GUEST && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread))
+	if (!stack || (*caller == THREAD_GUEST && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread))
 		return NULL;
 	if (!from)
 		begin(thread, stack);
@@ -306,13 +307,13 @@ struct stack *calls_stack(struct thread *thread, uint64_t slot)
 	return thread_is_wiped(thread) ? NULL : stack;
 }
 
-struct stack *calls_own_stack(struct thread **thread, uint64_t slot)
+struct stack *calls_find_own(struct thread **thread, uint64_t slot, enum thread_caller *caller)
 {
 	struct stack *stack;
 
 	do {
 		*thread = thread_get();
-		stack = *thread ? calls_stack(*thread, slot) : NULL;
+		stack = *thread ? calls_find(*thread, slot, caller) : NULL;
 	} while (*thread && !stack && thread_is_wiped(*thread));
 	return stack;
 }
@@ -326,25 +327,30 @@ int calls_is_intercepted(uint64_t slot)
 
 void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
 {
+	enum thread_caller caller;
 	struct thread *thread;
 
 	/* A forked child of ours, or our parent, came first. */
 	if (found == event)
 		return;
-	while ((thread = thread_get()) &&
-		!recorder_write_slowly(thread, calls_stack(thread, slot), (uint32_t)(event >> 32)))
-		;
+	while ((thread = thread_get())) {
+		struct stack *stack = calls_find(thread, slot, &caller);
+		if (caller == THREAD_STRANGER)
+			process_lose(TRACE_LOST_STRANGER);
+		if (caller == THREAD_STRANGER || recorder_write_slowly(thread, stack, (uint32_t)(event >> 32)))
+			return;
+	}
 }
 
 enum tramp_answer tramp_slow_enter(uint64_t slot)
 {
+	enum thread_caller caller;
 	struct thread *thread;
-	struct stack *stack = calls_own_stack(&thread, slot);
+	struct stack *stack = calls_find_own(&thread, slot, &caller);
 
 	if (!thread)
 		return TRAMP_PASS;
 	if (!stack) {
-		enum thread_caller caller = thread_caller(thread, slot);
 		if (caller == THREAD_STRANGER) {
 			process_lose(TRACE_LOST_STRANGER);
 			return TRAMP_PASS;
@@ -539,13 +545,14 @@ static int is_genuine(const struct stack *stack, uint64_t slot)
 
 enum tramp_answer tramp_slow_leave(uint64_t slot)
 {
+	enum thread_caller caller;
 	struct thread *thread;
-	struct stack *stack = calls_own_stack(&thread, slot);
+	struct stack *stack = calls_find_own(&thread, slot, &caller);
 
 	if (!thread)
 		return TRAMP_PASS;
 	if (!stack)
-		return thread_is_stranger(thread, slot) ? TRAMP_PASS : TRAMP_POINTED;
+		return caller == THREAD_STRANGER ? TRAMP_PASS : TRAMP_POINTED;
 	if (stack->hot.top < slot)
 		stack = calls_settle(thread, stack, slot - 8);
 	if (stack->hot.top == slot)

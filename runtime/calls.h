@@ -33,17 +33,31 @@ struct calls_hooks {
 void calls_init(const struct calls_hooks *hooks);
 
 /*
- * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or is a stranger's
- * (thread_is_stranger()). The caller goes on with this result: a handler may make another stack the thread's at any
- * moment.
+ * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or a task's frame is there that is
+ * not the thread's (thread.h): *caller tells. The caller goes on with this result: a handler may make another stack the
+ * thread's at any moment.
  */
-struct stack *calls_stack(struct thread *thread, uint64_t slot);
+struct stack *calls_find(struct thread *thread, uint64_t slot, enum thread_caller *caller);
+
+static inline struct stack *calls_stack(struct thread *thread, uint64_t slot)
+{
+	enum thread_caller caller;
+
+	return calls_find(thread, slot, &caller);
+}
 
 /*
- * As calls_stack(), for the calling thread, whose record it gets: *thread, NULL if nothing is recorded. A handler may
+ * As calls_find(), for the calling thread, whose record it gets: *thread, NULL if nothing is recorded. A handler may
  * have forked since thread_get(): then this is the child, and begins anew.
  */
-struct stack *calls_own_stack(struct thread **thread, uint64_t slot);
+struct stack *calls_find_own(struct thread **thread, uint64_t slot, enum thread_caller *caller);
+
+static inline struct stack *calls_own_stack(struct thread **thread, uint64_t slot)
+{
+	enum thread_caller caller;
+
+	return calls_find_own(thread, slot, &caller);
+}
 
 /*
  * An event happens at the slot: open calls at or below it have been left, and are ended as unwound; or they are another

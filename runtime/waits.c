@@ -99,12 +99,23 @@ static int is_child(uint32_t tid, uint32_t pid)
 	return is;
 }
 
+/* Does a score of 0 mean that somebody waits? Then it is asked once more, since the others' may have changed. */
+static int has_meaning(uint32_t tid)
+{
+	return number_in(0, "oom_score_adj", LEAST_BIAS) > LEAST_BIAS && number_in(tid, "oom_score", 0) >= SCORE &&
+	       !number_in(0, "oom_score", -1);
+}
+
 int waits_for_caller(uint32_t tid)
 {
+	static uint32_t known; /* the last task that was waited for: of this one most is known. Relaxed */
 	uint32_t pid = (uint32_t)sys_getpid();
+	int again = __atomic_load_n(&known, __ATOMIC_RELAXED) == pid; /* relaxed, as said */
 
 	/* In this order: see the header. The first question is that which strangers as a rule don't pass. */
-	return is_waiting(tid) && is_own_proc(pid) && is_child(tid, pid) && !number_in(0, "oom_score", -1) &&
-	       number_in(0, "oom_score_adj", LEAST_BIAS) > LEAST_BIAS && number_in(tid, "oom_score", 0) >= SCORE &&
-	       !number_in(0, "oom_score", -1);
+	if ((!again && !(is_waiting(tid) && is_own_proc(pid))) || !is_child(tid, pid) ||
+		number_in(0, "oom_score", -1) || (!again && !has_meaning(tid)))
+		return 0;
+	__atomic_store_n(&known, pid, __ATOMIC_RELAXED); /* relaxed, as said */
+	return 1;
 }

@@ -12,7 +12,8 @@
  * score. A child that was made for the thread's process by a task (CLONE_PARENT), waits for it in vain: in that one
  * case the thread's own state must tell that it does not wait, which it does unless it waits for something else.
  *
- * Where /proc does not tell, the answer is no. Any context, async-signal-safe, no libc, no lock; ten system calls.
+ * Where /proc does not tell, the answer is no. Any context, async-signal-safe, no libc, no lock. Some twenty
+ * system calls, six where the same task asks again.
  */
 #ifndef XAUDIT_WAITS_H
 #define XAUDIT_WAITS_H
