@@ -296,6 +296,13 @@ kill -CONT "$pid"
 ok 'inside: it goes on behind them' wait_until 20 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should'
 finish
+begin patchable/helper inside task
+ctl "$pid" enable counted
+like "$out" '^1 function: 1 site switched on, ' 'inside: the same where a task that shares the memory stands there'
+echo go >&3
+ok 'inside: it goes on' wait_until 20 grep -q '^status ' out
+is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should, too'
+finish
 
 # ---- what can't be ----
 

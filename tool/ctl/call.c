@@ -90,6 +90,9 @@ static struct ctl_thread *choose(const struct ctl_world *world)
 	int most = 0;
 
 	for (size_t i = 0; i < world->threads && most < FIT; i++) {
+		/* Others that share the memory are no threads of the process to the module. */
+		if (world->thread[i].pid != world->process->pid)
+			continue;
 		int fits = fitness(world, &world->thread[i]);
 		if (fits > most) {
 			most = fits;

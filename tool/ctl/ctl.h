@@ -95,7 +95,7 @@ void ctl_explain(pid_t pid, pid_t tid, int error);
 /* ---- all threads, stopped ---- */
 
 struct ctl_thread {
-	pid_t tid;
+	pid_t tid, pid; /* pid: of the process, or of another one that shares its memory */
 	bool stopped, listed;
 	struct user_regs_struct regs; /* while stopped */
 };
@@ -107,6 +107,7 @@ struct ctl_world {
 	uint64_t began; /* when the first thread was asked to stop, ns */
 	uint64_t pause; /* how long the longest stop took, ns */
 	pid_t stuck;	/* a thread that did not stop */
+	pid_t newest;	/* numbers up to this one were looked at, for processes that share the memory; 0: none */
 	int pending_stop; /* SIGSTOP and the like that came while we had the threads; sent again afterwards */
 };
 
@@ -120,8 +121,8 @@ enum { RESTART_SYS = 512, RESTART_NO_INTR = 513, RESTART_NO_HAND = 514, RESTART_
 void ctl_wait(uint64_t ns);
 
 /*
- * Stops all threads. Returns 0; -EAGAIN if a thread did not stop, or our code is still at work in one; or -1 after
- * saying why. After an error all threads run again.
+ * Stops all threads, also of processes that share the memory. Returns 0; -EAGAIN if a thread did not stop, or our code
+ * is still at work in one; or -1 after saying why. After an error all threads run again.
  */
 int ctl_stop(struct ctl_world *world);
 

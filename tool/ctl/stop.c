@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
@@ -22,6 +24,7 @@
 
 /* How long we wait for one stop: while all but one are stopped, the program stands still. */
 #define PATIENCE     (200 * MS)
+#define FEW_NEW	     4096	/* processes and threads */
 #define PATIENCE_DEAF (20 * MS) /* when all that are missing sleep deaf to signals */
 
 void ctl_wait(uint64_t ns)
@@ -102,22 +105,24 @@ static void collect(struct ctl_world *world)
 	}
 }
 
-/* Seizes the threads that the kernel lists and we don't know yet. Returns how many, or -1 after saying why not. */
-static int seize_new(struct ctl_world *world)
+/*
+ * Seizes the threads of a process that the kernel lists and we don't know yet. Returns how many, or -1 after saying why
+ * not.
+ */
+static int seize_threads(struct ctl_world *world, pid_t pid)
 {
 	char path[64];
 	struct dirent *entry;
-	pid_t pid = world->process->pid;
 	int found = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *folder = opendir(path);
+	if (!folder && pid != world->process->pid)
+		return 0;
 	if (!folder) {
 		ctl_explain(pid, 0, ESRCH);
 		return -1;
 	}
-	for (size_t i = 0; i < world->threads; i++)
-		world->thread[i].listed = false;
 	while (found >= 0 && (entry = readdir(folder))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		struct ctl_thread *known = tid > 0 ? find(world, tid) : NULL;
@@ -142,12 +147,81 @@ static int seize_new(struct ctl_world *world)
 			world->room = world->room ? 2 * world->room : 64;
 			world->thread = memory_resize(world->thread, world->room, sizeof(*world->thread));
 		}
-		world->thread[world->threads++] = (struct ctl_thread){ .tid = tid, .listed = true };
+		world->thread[world->threads++] = (struct ctl_thread){ .tid = tid, .pid = pid, .listed = true };
 		found++;
 	}
 	closedir(folder);
-	if (found < 0)
+	return found;
+}
+
+/* The number that a process or thread got last, of all; 0: not known. */
+static pid_t newest(void)
+{
+	FILE *file = fopen("/proc/loadavg", "re");
+	int number = 0;
+
+	if (!file || fscanf(file, "%*s %*s %*s %*s %d", &number) != 1)
+		number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Seizes the threads of a process if it is another one that has the same memory. */
+static int seize_sharer(struct ctl_world *world, pid_t pid)
+{
+	pid_t own = world->process->pid;
+
+	if (pid <= 0 || pid == own || syscall(SYS_kcmp, own, pid, KCMP_VM, 0, 0))
+		return 0;
+	return seize_threads(world, pid);
+}
+
+/*
+ * Processes that share the memory (clone(CLONE_VM)) run its code, too. The kernel has no list of them, so all are
+ * looked at; again those alone that are new, since the program may stand still by then.
+ */
+static int seize_sharers(struct ctl_world *world)
+{
+	pid_t last = newest();
+	int found = 0, more;
+
+	if (last && world->newest && last >= world->newest && last - world->newest < FEW_NEW) {
+		while (found >= 0 && world->newest < last) {
+			more = seize_sharer(world, ++world->newest);
+			found = more < 0 ? -1 : found + more;
+		}
+		return found;
+	}
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	world->newest = last;
+	while (folder && found >= 0 && (entry = readdir(folder))) {
+		more = seize_sharer(world, (pid_t)strtol(entry->d_name, NULL, 10));
+		found = more < 0 ? -1 : found + more;
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Seizes those that are new, of all processes that have the memory. As seize_threads(). */
+static int seize_new(struct ctl_world *world)
+{
+	for (size_t i = 0; i < world->threads; i++)
+		world->thread[i].listed = false;
+	int found = seize_threads(world, world->process->pid), more = found < 0 ? -1 : seize_sharers(world);
+	/* Those that were found before, and may have new threads. */
+	for (size_t i = 0; more >= 0 && i < world->threads; i++) {
+		pid_t pid = world->thread[i].pid;
+		if (pid == world->process->pid || world->thread[i].listed)
+			continue;
+		int again = seize_threads(world, pid);
+		more = again < 0 ? -1 : more + again;
+	}
+	if (more < 0)
 		return -1;
+	found += more;
 	/* A thread that called execve() goes on as the first thread, without notice. */
 	for (size_t i = world->threads; i-- > 0;)
 		if (!world->thread[i].listed && !world->thread[i].stopped)
@@ -167,7 +241,7 @@ static struct ctl_thread *running(struct ctl_world *world)
 static bool all_deaf(const struct ctl_world *world)
 {
 	for (size_t i = 0; i < world->threads; i++)
-		if (!world->thread[i].stopped && ctl_state(world->process->pid, world->thread[i].tid) != 'D')
+		if (!world->thread[i].stopped && ctl_state(world->thread[i].pid, world->thread[i].tid) != 'D')
 			return false;
 	return true;
 }
@@ -214,7 +288,7 @@ int ctl_stop(struct ctl_world *world)
 	uint64_t magic = 0;
 	int found;
 
-	world->stuck = 0;
+	world->stuck = world->newest = 0;
 	world->began = 0;
 	/* Until a whole round finds no new thread: a thread may make others until it stops. */
 	while ((found = seize_new(world)) > 0 || running(world)) {
