@@ -5,17 +5,9 @@
 #include "audit/live/dladdr.h"
 #include "audit/symbol.h"
 
-static int is_libc(const struct load *load)
-{
-	const char *soname = load->object->soname;
-
-	/* Up to glibc 2.33 dladdr is in libdl. */
-	return soname && (!strcmp(soname, "libc.so.6") || !strcmp(soname, "libdl.so.2"));
-}
-
 void dladdr_note(const struct load *load)
 {
-	if (load->namespace != LM_ID_BASE || !is_libc(load))
+	if (load->namespace != LM_ID_BASE || !symbol_is_libc(load))
 		return;
 	for (int i = 0; i < DLADDR_PAIRS; i++)
 		if (!dladdr_pairs[i].real)
@@ -28,7 +20,7 @@ uint64_t dladdr_through(const struct load *to, const char *name, uint64_t addres
 	if ((name[0] != 'd' || name[1] != 'l') && (name[0] != 'b' || name[1] != 'a' || name[2] != 'c'))
 		return address;
 	for (int i = 0; i < DLADDR_PAIRS; i++)
-		if (!strcmp(name, dladdr_pairs[i].name) && dladdr_pairs[i].real && is_libc(to))
+		if (!strcmp(name, dladdr_pairs[i].name) && dladdr_pairs[i].real && symbol_is_libc(to))
 			return dladdr_pairs[i].ours;
 	return address;
 }

@@ -140,8 +140,7 @@ uintptr_t symbol_find(const struct load *load, const char *name)
 		       : 0;
 }
 
-/* The base namespace's libc, or libdl. */
-static int is_libc(const struct load *load)
+int symbol_is_libc(const struct load *load)
 {
 	const char *soname = load->object->soname;
 
@@ -167,7 +166,7 @@ uintptr_t symbol_of_libc(const char *name)
 	uintptr_t found = 0;
 
 	for (const struct load *load = loads; load && !found; load = load->next)
-		if (load->state == LOAD_OPEN && load->namespace == LM_ID_BASE && is_libc(load))
+		if (load->state == LOAD_OPEN && load->namespace == LM_ID_BASE && symbol_is_libc(load))
 			found = untraced(load, symbol_find(load, name));
 	return found;
 }

@@ -37,6 +37,9 @@ const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 /* Address of the defined function `name` (any version; no IFUNC), or 0. */
 uintptr_t symbol_find(const struct load *load, const char *name);
 
+/* Is it a libc, by its soname; or a libdl, which has dlopen, dladdr and such up to glibc 2.33? */
+int symbol_is_libc(const struct load *load);
+
 /*
  * Address by which to call that function in the base namespace's libc, or, up to glibc 2.33, in its libdl, without
  * raising an event (entry_past()); 0: there is none, or it is not loaded yet. No process lock held. A call may bind
