@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time on CLOCK_MONOTONIC, for what waits, and for what says how long it took. Any thread, any time. */
+/* The time on CLOCK_MONOTONIC, for what waits, and for what says how long it took; or on another clock. Any thread. */
 #ifndef XAUDIT_TOOL_NOW_H
 #define XAUDIT_TOOL_NOW_H
 
@@ -7,12 +7,17 @@
 #include <time.h>
 
 /* ns */
-static inline uint64_t tool_now(void)
+static inline uint64_t tool_now_on(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t tool_now(void)
+{
+	return tool_now_on(CLOCK_MONOTONIC);
 }
 
 static inline int64_t tool_now_ms(void)

@@ -41,6 +41,7 @@
 
 #include "runtime/broker.h"
 #include "format/trace.h"
+#include "tool/now.h"
 #include "tool/record/own.h"
 #include "tool/tool.h"
 
@@ -130,14 +131,6 @@ static bool was_given(const struct peer *peer, const struct output_place *place)
 	return false;
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Is that a head of the process, and not of one that had the same number before? */
 static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 {
@@ -146,7 +139,7 @@ static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) || head->version != TRACE_VERSION ||
 		head->pid != (uint32_t)peer->pid)
 		return false;
-	uint64_t old = now(CLOCK_MONOTONIC) - head->first.mono, process = now(CLOCK_BOOTTIME) - peer->start * tick;
+	uint64_t old = tool_now() - head->first.mono, process = tool_now_on(CLOCK_BOOTTIME) - peer->start * tick;
 	/* A clock that stood while the machine slept makes the head younger, not older. */
 	return old <= process + second;
 }

@@ -19,16 +19,9 @@
 #include "config.h"
 #include "runtime/output.h"
 #include "format/trace.h"
+#include "tool/now.h"
 #include "tool/tool.h"
 #include "x86_64/cpu.h"
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* An interrupt between two clocks would bend the conversion. */
 struct trace_pair record_pair(void)
@@ -38,9 +31,9 @@ struct trace_pair record_pair(void)
 
 	for (int i = 0; i < 32; i++) {
 		uint64_t before = cpu_ticks();
-		uint64_t mono = now(CLOCK_MONOTONIC);
+		uint64_t mono = tool_now();
 		uint64_t between = cpu_ticks();
-		uint64_t real = now(CLOCK_REALTIME);
+		uint64_t real = tool_now_on(CLOCK_REALTIME);
 		uint64_t after = cpu_ticks();
 
 		if (after - before < smallest) {
