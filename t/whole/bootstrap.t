@@ -148,5 +148,11 @@ run check-all
 is "$(printf '%s\n' "$out" | tail -n 3 | head -n 2)" 'FAIL: t/unit/one.t 1
 # t/unit/one.t: got: 1' 'what failed stands at the end'
 is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 1 failed, 0 skipped' 'a failure of either part is one'
+fake bin/make 'printf ":global-test-result: ERROR\n:test-result: FAIL\n:test-result: ERROR\n" >t/unit/one.trs' \
+	'printf ":global-test-result: ERROR\n:test-result: PASS\n:test-result: ERROR\n" >t/unit/two.trs'
+run check
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 2 failed, 0 skipped' \
+	'a file that ends badly counts if no check of it failed'
+rm -f t/unit/two.trs
 
 done_testing
