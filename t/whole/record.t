@@ -59,6 +59,8 @@ done
 like "$(cat d/record)" '^status: signal 3$' 'the status is in the trace: the signal'
 record -o d no-such-command-here
 is "$end/$said" 'exit 127/xaudit record: no-such-command-here is in no folder of PATH' 'a command that is not found'
+PATH=/usr/bin:/bin record -o d five
+is "$end/$said" 'exit 127/xaudit record: five is in no folder of PATH; ./five is the one that is here' 'nor is one here'
 record -o d ''
 is "$end/$said" 'exit 127/xaudit record: the command is an empty word' 'a command without a name'
 record -o d ./none

@@ -39,9 +39,10 @@ static void complain(const char *command, int error, int *status)
 		*status = RECORD_NOT_FOUND;
 		tool_error(record_speaker,
 			!*command		? "the command%s is an empty word"
-			: strchr(command, '/') ? "%s is not there"
-					       : "%s is in no folder of PATH",
-			command);
+			: strchr(command, '/')	? "%s is not there"
+			: !executable(command)	? "%s is in no folder of PATH; ./%s is the one that is here"
+						: "%s is in no folder of PATH",
+			command, command);
 	} else {
 		*status = RECORD_NOT_EXECUTABLE;
 		tool_error(record_speaker, "%s can't be executed: %s", command, strerror(error));
