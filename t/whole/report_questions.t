@@ -442,6 +442,12 @@ is "$(ask random --by-event=request --by=function | jq -c '[.rows | group_by(.fu
 is "$(bounded 60 "$XAUDIT" report --diff --format=json "$tmp/random" "$tmp/random" |
 	jq -c '[.functions[] | {function, library} + .new] | map('"$members"') | sort')" \
 	"$(jq -c "[.functions[] | $members] | sort" all.json)" 'so has --diff'
+of_diff() {
+	bounded 60 "$XAUDIT" report --diff --format=json "$@" "$tmp/random" "$tmp/calls" 2>&1
+}
+is "$(of_diff -j1 | jq -c '[.functions[] | select(.old and .new)] | [length, ([.[].old.calls] | add > 1000)]')" \
+	'[3,true]' 'a difference of two traces has functions of both'
+is "$(of_diff -j1)" "$(of_diff -j2)" 'which does not depend on whether they are read at once'
 is "$(ask random --jobs=1)" "$(ask random --jobs=4)" 'and the number of threads that read does not matter'
 sums='{lost, unfinished, counted, no_end, orphans, overwritten_chunks, crash_signal}'
 for question in '--callers=*' '--callees=*' '--hist=*' --by-event=request; do

@@ -32,9 +32,14 @@ struct diff_line {
 	double order;	/* ns of self time; by another column: its change */
 };
 
+/* What is counted of a run, perhaps by a thread of its own. */
+struct side {
+	struct catalog names;
+	struct tallies rows; /* key: the name */
+};
+
 struct diff {
 	struct report *report;
-	uint32_t trace;
 	struct catalog names;
 	struct tallies rows; /* key: the name, OLD or NEW */
 	struct diff_line *line;
@@ -44,22 +49,14 @@ struct diff {
 
 /* ---- counting ---- */
 
-static void begin(void *user, uint32_t trace)
-{
-	struct diff *diff = user;
-
-	diff->trace = trace;
-	catalog_next_trace(&diff->names);
-}
-
 static void take(void *user, const struct xaudit_read_item *item)
 {
-	struct diff *diff = user;
+	struct side *side = user;
 
 	if (item->what != XAUDIT_READ_CALL && item->what != XAUDIT_READ_COUNTED)
 		return;
-	uint32_t row = tallies_find(&diff->rows, catalog_function(&diff->names, item->function), diff->trace, 0);
-	struct tally *tally = &diff->rows.tally[row];
+	uint32_t row = tallies_find(&side->rows, catalog_function(&side->names, item->function), 0, 0);
+	struct tally *tally = &side->rows.tally[row];
 	if (item->what == XAUDIT_READ_COUNTED) {
 		tally->calls += item->count;
 		tally->counted += item->count;
@@ -68,6 +65,32 @@ static void take(void *user, const struct xaudit_read_item *item)
 	tally_add(tally, item->call, item->call->total);
 	if (tally_is_timed(item->call))
 		spread_add(&tally->own, item->call->self);
+}
+
+/* Moves the rows of a side to those of both. */
+static void take_side(struct diff *diff, struct side *side, uint32_t which)
+{
+	for (uint32_t i = 1; i < side->rows.used; i++) {
+		struct tally *from = &side->rows.tally[i];
+		const struct catalog_name *name = &side->names.name[from->key[0]];
+		uint32_t number = catalog_number(&diff->names, name->name, name->library);
+		uint32_t row = tallies_find(&diff->rows, number, which, 0); /* may move the rows */
+
+		tally_move(&diff->rows.tally[row], from);
+	}
+	tallies_free(&side->rows);
+	catalog_free(&side->names);
+}
+
+static void count_both(struct diff *diff)
+{
+	struct side side[2] = { 0 };
+	const struct report_calls calls[2] = { { .take = take, .user = &side[OLD] },
+		{ .take = take, .user = &side[NEW] } };
+
+	report_both(diff->report, calls);
+	take_side(diff, &side[OLD], OLD);
+	take_side(diff, &side[NEW], NEW);
 }
 
 /* ---- comparing ---- */
@@ -325,14 +348,13 @@ int report_diff(struct report *report)
 {
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_SELF, COLUMN_SELF_P50, COLUMN_TOTAL };
 	struct diff diff = { .report = report };
-	const struct report_calls calls = { .begin = begin, .take = take, .user = &diff };
 
 	report_columns(report, usual, sizeof(usual));
 	if (report->options.json && !report->columns.chosen) {
 		report->columns.column[report->columns.count++] = COLUMN_SELF_AVG;
 		report->columns.column[report->columns.count++] = COLUMN_SELF_P50;
 	}
-	report_each(report, &calls);
+	count_both(&diff);
 	make_lines(&diff);
 	if (report->options.json)
 		print_json(&diff);

@@ -8,7 +8,7 @@
  *	by_event.c	calls and times by the values of custom events
  *	diff.c		two runs
  * of which the last three go through all calls (report_each()). columns.h has the columns of all tables, sample.h rows
- * that were counted call by call, left.c the lines about what the numbers leave out. One thread.
+ * that were counted call by call, left.c the lines about what the numbers leave out. One thread, but in report_both().
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_H
 #define XAUDIT_TOOL_SHOW_REPORT_H
@@ -93,6 +93,12 @@ struct report_calls {
 
 /* Gives all items of the traces that the options want to take(), and adds up report->left. */
 void report_each(struct report *report, const struct report_calls *calls);
+
+/*
+ * The same of two traces, each with calls of its own: where -j allows it at once, the second one by a thread of its
+ * own. So what they count must not be the same, nor names be printed or demangled there; all is over when it returns.
+ */
+void report_both(struct report *report, const struct report_calls calls[2]);
 
 /* Fills in report->columns if none were chosen: for a table these. */
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);

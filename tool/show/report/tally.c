@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/memory.h"
 
@@ -147,6 +148,17 @@ void tally_line(const struct tally *tally, struct report_line *line)
 	line->value[COLUMN_SELF_AVG] = tally->self / tally->timed;
 	if (tally->own.values)
 		line->value[COLUMN_SELF_P50] = spread_percentile(&tally->own, 50);
+}
+
+void tally_move(struct tally *to, struct tally *from)
+{
+	struct tally empty = { .key = { from->key[0], from->key[1], from->key[2] }, .next = from->next };
+	struct tally moved = *from;
+
+	memcpy(moved.key, to->key, sizeof(moved.key));
+	moved.next = to->next;
+	*to = moved;
+	*from = empty;
 }
 
 void tallies_free(struct tallies *tallies)

@@ -6,7 +6,7 @@
  *
  * Memory: per row, some hundred bytes and 512 for each octave that times fall in.
  *
- * One thread. When memory runs out, the command ends (tool/memory.h).
+ * One thread each. When memory runs out, the command ends (tool/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_TALLY_H
 #define XAUDIT_TOOL_SHOW_REPORT_TALLY_H
@@ -60,6 +60,9 @@ void tally_add(struct tally *tally, const struct xaudit_read_call *call, uint64_
 
 /* Fills in all values of the line but the share; line->row becomes the tally. */
 void tally_line(const struct tally *tally, struct report_line *line);
+
+/* Takes all that was counted of a row, which is empty afterwards, into one of another key, which is empty. */
+void tally_move(struct tally *to, struct tally *from);
 
 void tallies_free(struct tallies *tallies);
 
