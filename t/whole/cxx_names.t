@@ -50,6 +50,10 @@ record d -F 'shop::open(int)' ./host ./libshop.so
 is "$status/$err" "125/xaudit: command line: no function has the name 'shop::open(int)': leave out parameters and "\
 'template arguments, it stands for all overloads and instances' 'parameters can not be told: that is said'
 
+is "$(bounded 60 "$XAUDIT" list libshop.so '*::open' | sed -n 's/^\(shop[^:]*::.*)\): .*/\1/p' | LC_ALL=C sort)" \
+	'shop::inner::open(int)
+shop::open(int)' 'list takes them, too'
+
 # Without sites in the code: by the library's index.
 library "$CC" libshop.so cxx_names.cc -fno-exceptions -fno-rtti
 by 'functions that nobody prepared have names, too' 'shop::Cart::add(char const*) 2

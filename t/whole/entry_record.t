@@ -131,7 +131,7 @@ is "$(bounded 60 "$XAUDIT" info --format=json d | jq -c '.. | objects | select(.
 record d -F innr ./named
 is "$status/$out" "0/$expected" 'a name that no function has changes nothing'
 like "$err" '^xaudit record: nothing was selected in .*/named .*; is it the name of a function\? `xaudit list FILE '\
-'PATTERN` shows those that match$' 'and is told at the end'
+'PATTERN` shows those that match; one of C\+\+ in no namespace is ::NAME$' 'and is told at the end'
 is "$(lines "$err")" 1 'in one line'
 record d -F setcontext ./named
 like "$err" '1 function: it goes to another stack.*; `xaudit list FILE FUNCTION` shows why, and its code$' \

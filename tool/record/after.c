@@ -228,7 +228,9 @@ static void put_advice_on_names(FILE *to, const struct found *found)
 	if (refused)
 		fputs("; `xaudit list FILE FUNCTION` shows why, and its code", to);
 	else if (functions[TRACE_REASON_NOT_SELECTED])
-		fputs("; is it the name of a function? `xaudit list FILE PATTERN` shows those that match", to);
+		fputs("; is it the name of a function? `xaudit list FILE PATTERN` shows those that match; one of C++ "
+		      "in no namespace is ::NAME",
+			to);
 	else
 		fputs("; `xaudit info` lists what was loaded", to);
 }

@@ -82,7 +82,7 @@ static void select_named(const struct list *list, const char *pattern, bool *sel
 		return;
 	/* By other names, too. */
 	for (index_match(index, pattern, &walk); index_next(index, &walk, &number, &name) == 1;) {
-		if (!name || !rules_glob(pattern, name))
+		if (!name || !rules_match(&any, name, "", NULL))
 			continue;
 		const struct index_function *function = index_function(index, number);
 		const struct list_row *row = row_before(list, function->address);
