@@ -76,6 +76,23 @@ static void mark(uint64_t first, uint64_t end, int taken)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+/* Is nothing there but what nobody ever used? Not so: the program has unmapped it, or mapped something over it. */
+static int is_untouched(uint64_t at, size_t size)
+{
+	enum { PAGE = 4096, MANY = 512 };
+	uint8_t there[MANY];
+
+	for (uint64_t end = at + size, next; at < end; at = next) {
+		next = end - at > MANY * PAGE ? at + MANY * PAGE : end;
+		if (sys_call(__NR_mincore, (long)at, (long)(next - at), (long)&there, 0, 0, 0))
+			return 0;
+		for (uint64_t i = 0; i * PAGE < next - at; i++)
+			if (there[i] & 1)
+				return 0;
+	}
+	return 1;
+}
+
 uint8_t *stub_room_take(uint64_t at, size_t size)
 {
 	void *to = (void *)(uintptr_t)at;
@@ -86,6 +103,9 @@ uint8_t *stub_room_take(uint64_t at, size_t size)
 	for (uint64_t i = first; i < end; i++)
 		if (is_taken(i))
 			return NULL;
+	/* A filter of system calls that lets libraries be opened need not know of mincore. */
+	if (!confined() && !is_untouched(at, size))
+		return NULL;
 	mark(first, end, 1);
 	if (sys_mmap(to, size, PROT_READ | PROT_WRITE, (flags & ~MAP_NORESERVE) | MAP_FIXED, -1, 0) == to)
 		return to;
@@ -99,6 +119,9 @@ int stub_room_give(uint8_t *start, size_t size)
 
 	if (!units_of((uint64_t)(uintptr_t)start, size, &first, &end) || !is_taken(first))
 		return 0;
+	/* A filter of system calls that lets libraries be closed need know of munmap alone. It stays taken. */
+	if (confined())
+		return 0;
 	/* Where that fails it stays as it is, and taken. */
 	if (sys_mmap(start, size, PROT_NONE, flags | MAP_FIXED, -1, 0) == start)
 		mark(first, end, 0);
@@ -110,6 +133,7 @@ void stub_room_shrink(void)
 	uint64_t low = room.low, units = (room.high - room.low) / UNIT;
 
 	/* Blocks that were taken are like any other mapping from here on. */
+	room.asked = 1;
 	room.low = room.high = 0;
 	for (uint64_t i = 0, end; i < units; i = end + 1) {
 		for (end = i; end < units && !is_taken(end); end++)

@@ -22,13 +22,16 @@
  */
 void stub_room_keep(uint64_t below);
 
-/* Maps `size` bytes, readable and writable, at this address (page aligned). NULL: it is not in the room, or taken. */
+/*
+ * Maps `size` bytes, readable and writable, at this address (page aligned). NULL: it is not in the room, or taken, or
+ * the program, which unmaps or maps there though it is not its own, has something there.
+ */
 uint8_t *stub_room_take(uint64_t at, size_t size);
 
-/* Gives that back. Returns 1, or 0: it was not taken from here. */
+/* Gives that back. Returns 1, or 0: it is the caller's to unmap, as it was not taken from here, or confined(). */
 int stub_room_give(uint8_t *start, size_t size);
 
-/* Unmaps what is not taken; no more is. */
+/* Unmaps what is not taken; no more is, and no room is kept later. */
 void stub_room_shrink(void);
 
 #endif

@@ -3,14 +3,21 @@
 /* Room kept for blocks of stubs: what is taken, given back, and left to the program. */
 #include "t/lib/tap.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "t/lib/core.h"
+#include "x86_64/contract.h"
 #include "x86_64/stub.h"
 #include "x86_64/stub_room.h"
 
@@ -92,6 +99,59 @@ static int nowhere(void)
 	return stub_room_take(below - UNIT, PAGE) ? 1 : 0;
 }
 
+static int shrunk(void)
+{
+	stub_room_shrink();
+	stub_room_keep(below);
+	return !stub_room_take(below - UNIT, PAGE) && can_map(below - ROOM, ROOM) ? 0 : 1;
+}
+
+/* It is no program's to unmap or to map over; but one that does loses nothing. */
+static int not_ours(void)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	uint64_t at = below - 16 * MIB, size = 3 * MIB;
+	uint8_t *last = (uint8_t *)(uintptr_t)(at + size - PAGE);
+
+	stub_room_keep(below);
+	if (munmap(last, PAGE) || stub_room_take(at, size) || !is(at, "---p"))
+		return 1;
+	if (mmap(last, PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) != last)
+		return 2;
+	*last = 7;
+	if (stub_room_take(at, size) || *last != 7)
+		return 3;
+	return is_taken(at, size - PAGE) ? 0 : 4;
+}
+
+/* A filter that kills for all of these but munmap. */
+static int closes_under_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mincore, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
+	struct stub_pages block = { .size = PAGE };
+
+	stub_room_keep(below);
+	block.start = stub_room_take(below - UNIT, PAGE);
+	if (!block.start)
+		return 1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		return 77;
+	tramp_confined = 1;
+	uint8_t *at = block.start;
+	stub_unmap(&block);
+	if (!msync(at, PAGE, MS_ASYNC) || errno != ENOMEM)
+		return 2;
+	return stub_room_take((uint64_t)(uintptr_t)at, PAGE) ? 3 : 0;
+}
+
 static void check(int (*scenario)(void), const char *what)
 {
 	int status;
@@ -168,6 +228,9 @@ int main(void)
 	check(none, "where something lies everywhere, none is kept");
 	check(limited, "nor where addresses are limited");
 	check(nowhere, "nor at low addresses, nor later");
+	check(shrunk, "nor once addresses became few");
+	check(not_ours, "what the program has in the room is left alone");
+	check(closes_under_filter, "under a filter, what was taken is unmapped");
 	test_room();
 	test_blocks();
 	return done_testing();
