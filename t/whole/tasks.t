@@ -7,7 +7,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-all='vfork forked forks stack threads signals exec first child leaves outlive'
+all='vfork forked forks stack spawns threads signals exec first child leaves outlive'
 
 # count: calls of mine, theirs and elsewhere in the trace, or marks of that name, and the sums.
 count() {
@@ -61,9 +61,9 @@ if [ -n "$CLANG" ]; then
 	kind=xray
 	xray_library libsleds.so tasks_library.c
 	program "$CC" sleds tasks.c -L. -lsleds
-	tasks sleds stream vfork forked forks stack threads signals
+	tasks sleds stream vfork forked forks stack spawns threads signals
 else
-	skip 12 'no clang here'
+	skip 14 'no clang here'
 fi
 kind=marks
 program "$CC" marks tasks.c -DMARKS "-I$top_srcdir/runtime/api" "$top_builddir/libxaudit-api.a" \
