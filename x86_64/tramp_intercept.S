@@ -320,6 +320,7 @@ tramp_return_\clock:
 	jmp	.Ljump_cold_\clock
 .Lenter_full_\clock:
 	EVENT_SLOW 56
+	clc					/* WRITE leaves no carry; see "out" of tramp_pieces.h */
 	jmp	.Lenter_go_\clock
 .ifc	\clock, tsc
 .Lenter_coarse_\clock:
@@ -392,6 +393,7 @@ tramp_return_\clock:
 	or	%rax, %r10
 	WRITE	.Ljump_full_\clock
 .Ljump_\clock:
+	clc					/* handlers and C may leave a carry */
 	RESTORE	%r11
 	RESTORE	%r10
 	RESTORE	%rdx

@@ -4,8 +4,9 @@
  * every trampoline:
  *
  *	in	stack as drawn at each; XRay: r10d = the event's word
- *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return),
- *		XRay: r10 undefined, as its sleds write it anyway
+ *	out	all registers as on entry, flags undefined (no ABI passes anything in them over a call or a return), but
+ *		no carry at an entry by a cell stub (OpenSSL's __rsaz_512_mulx adds with that of its callers, which
+ *		have none); XRay: r10 undefined, as its sleds write it anyway
  *
  * Signal handlers may interrupt anywhere and run traced functions on the same record: an event is stored only where no
  * other one is, by one instruction (runtime/recorder.h); `top` is stored after the mirror entry that it names is

@@ -215,6 +215,20 @@ is "$(rows)" 'one_begin 20, one_end 20, one_inner 100, one_work 100' 'a function
 is "$(object d libplugin.so '.patched_pages')$(reasons libplugin.so | grep -c '[0-9] traced')" \
 	"$(object d libplugin.so '.patched_pages')0" 'and is none of kind entry'
 
+# ---- flags ----
+library "$CC" libcarry.so entry_carry.S -nostdlib -Wl,-Bsymbolic,--build-id
+program "$CC" entry_carry entry_carry.c -L. -lcarry
+carried=
+for how in '' '-m count' '-m ring --ring=256k' '-D 1' '-t 10ms' '-C entry_carry' '--clock monotonic' '--clock coarse' \
+	'--start-disabled --prepare=all'; do
+	# shellcheck disable=SC2086
+	record d -b 64k $how -k entry -l libcarry.so ./entry_carry
+	carried="$carried$out"
+	[ "$how" ] || report d
+	[ "$how" ] || called=$(calls entry_carry)
+done
+is "$carried $called" '000000000 100000' 'a function finds no carry that its caller did not leave, in each mode'
+
 # ---- what is not believed ----
 config ''
 # The first byte of entry_plain, push %rbp, becomes a NOP, and the pop, too: the same build-id, other bytes.
