@@ -283,14 +283,14 @@ static enum lane lane_of(const struct read_count *c, const struct read_decoder *
 	uint32_t tid = c->setup->tid;
 	uint64_t end;
 
-	if ((tid && tid != d->tid) || d->now >= c->to)
+	if ((tid && tid != d->tid) || (c->to != UINT64_MAX && d->now >= c->to))
 		return LANE_NONE;
 	if (!timed)
 		return LANE_ALL;
 	end = end_of_run(d);
 	if (end < c->from)
 		return LANE_NONE;
-	return d->now >= c->from && end < c->to ? LANE_ALL : LANE_MIXED;
+	return d->now >= c->from && (end < c->to || c->to == UINT64_MAX) ? LANE_ALL : LANE_MIXED;
 }
 
 /* Does an open call of the stack count? */

@@ -74,13 +74,19 @@ READ_INLINE uint32_t row_of(struct read_count *c, size_t at, uint32_t id)
 	return likely(row) ? row : row_of_new_id(c, at, id);
 }
 
+/* Is the moment before setup->to, if that is given? Where times are damaged, they may be as late as any. */
+READ_INLINE bool is_before_end(const struct read_count *c, uint64_t now)
+{
+	return now < c->to || c->to == UINT64_MAX;
+}
+
 /* The same, or row[0] if a call that begins at this moment does not count. */
 READ_INLINE uint32_t row_of_call(struct read_count *c, size_t at, uint32_t id, uint64_t now)
 {
 	uint32_t tid = c->setup->tid;
 
 	if (unlikely(c->filtered) &&
-		(now < c->from || now >= c->to || (tid && tid != c->record->source.decoder.tid)))
+		(now < c->from || !is_before_end(c, now) || (tid && tid != c->record->source.decoder.tid)))
 		return 0;
 	return row_of(c, at, id);
 }
@@ -416,7 +422,7 @@ static void count_other(struct read_count *c, enum read_decoded what)
 		c->sums.signal_task = c->task;
 		break;
 	case READ_DECODED_CUSTOM:
-		if (!c->filtered || (d->now >= c->from && d->now < c->to && (!tid || tid == d->tid)))
+		if (!c->filtered || (d->now >= c->from && is_before_end(c, d->now) && (!tid || tid == d->tid)))
 			read_customs_count(&c->customs, c->process, d->custom.type, d->custom.size);
 		break;
 	case READ_DECODED_NOTHING:
