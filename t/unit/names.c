@@ -70,7 +70,7 @@ static void matching(void)
 		{ "void ns::f<int>(int)", "_ZN2ns1fIiEEvT_", true },
 		{ "ns::f<int>", "_ZN2ns1fIiEEvT_", true },
 		{ "ns::*", "_ZN2ns1fIiEEvT_", true },
-		{ "ns::f", "_ZN2ns1fIiEEvT_", false },
+		{ "ns::f", "_ZN2ns1fIiEEvT_", true },
 		{ "A::g", "_ZNK1A1gEv", true },
 		{ "A::operator[]", "_ZN1AixEi", true },
 		{ "A::operator[](int)", "_ZN1AixEi", true },

@@ -75,7 +75,7 @@ ok 'a branch into displaced bytes would be seen' \
 
 # Functions of random bytes, most of which were instructions: refused, or displaced as whole instructions that nothing
 # leads into.
-cat >"$tmp/random.py" <<'END'
+cat >"$tmp/functions.py" <<'END'
 import random, re, sys
 random.seed(int(sys.argv[2]))
 text = open(sys.argv[1], "rb").read()
@@ -104,7 +104,7 @@ i=0 usable=0 seen=0
 : >"$tmp/said"
 while [ $i -lt "$(rounds 2 20)" ]; do
 	i=$((i + 1))
-	python3 "$tmp/random.py" "$file" $i >"$tmp/random.s" &&
+	python3 "$tmp/functions.py" "$file" $i >"$tmp/random.s" &&
 		"$CC" -shared -nostdlib -o "$tmp/random" "$tmp/random.s" ||
 		bail 'random functions are not assembled'
 	list "$tmp/random" >"$tmp/list"
