@@ -27,6 +27,12 @@ static int is_limited(void)
 	return sys_call(__NR_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) || limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* gdb's gcore writes out all that is mapped, without access or not: unless it is told not to. */
+static void leave_out_of_dumps(void *at, size_t size)
+{
+	sys_madvise(at, size, MADV_DONTDUMP);
+}
+
 void stub_room_keep(uint64_t below)
 {
 	if (room.asked)
@@ -40,6 +46,7 @@ void stub_room_keep(uint64_t below)
 		if (below / 2 > size)
 			p = sys_mmap(at, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
 		if (p == at) {
+			leave_out_of_dumps(at, size);
 			room.low = low;
 			room.high = low + size;
 			return;
@@ -123,8 +130,10 @@ int stub_room_give(uint8_t *start, size_t size)
 	if (confined())
 		return 0;
 	/* Where that fails it stays as it is, and taken. */
-	if (sys_mmap(start, size, PROT_NONE, flags | MAP_FIXED, -1, 0) == start)
+	if (sys_mmap(start, size, PROT_NONE, flags | MAP_FIXED, -1, 0) == start) {
+		leave_out_of_dumps(start, size);
 		mark(first, end, 0);
+	}
 	return 1;
 }
 

@@ -8,7 +8,9 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,6 +47,26 @@ static int is(uint64_t at, const char *protection)
 static int is_taken(uint64_t at, size_t size)
 {
 	return stub_room_take(at, size) == (uint8_t *)(uintptr_t)at && is(at, "rw-p");
+}
+
+/* Is what is mapped there left out of cores, by the debugger's, too? */
+static int is_left_out(uint64_t at)
+{
+	char line[512];
+	int here = 0, out = 0;
+	FILE *maps = fopen("/proc/self/smaps", "re");
+
+	if (!maps)
+		bail("/proc/self/smaps");
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long low, high;
+		if (sscanf(line, "%lx-%lx ", &low, &high) == 2)
+			here = at >= low && at < high;
+		else if (here && !strncmp(line, "VmFlags:", 8))
+			out = strstr(line, " dd") != NULL;
+	}
+	fclose(maps);
+	return out;
 }
 
 /* As the program does, at this address or not at all. */
@@ -178,6 +200,7 @@ static void test_room(void)
 	stub_room_keep(below);
 	ok(is(below - ROOM, "---p") && is(below - PAGE, "---p"), "384 MiB are kept, without access");
 	ok(can_map(below - ROOM - PAGE, PAGE) && can_map(below, PAGE), "and no more");
+	ok(is_left_out(below - ROOM) && is_left_out(below - PAGE), "no core has them");
 	stub_room_keep(below - ROOM);
 	ok(can_map(below - ROOM - PAGE, PAGE), "once");
 	ok(!can_map(at, PAGE), "the program gets none of it");
@@ -195,6 +218,7 @@ static void test_room(void)
 	ok(is_taken(below - PAGE, PAGE) && is_taken(below - ROOM, PAGE), "its first page is, and its last one");
 	is_int(stub_room_give(p + PAGE, 2 * PAGE), 1, "what was taken is given back");
 	ok(is(at + PAGE, "---p") && !can_map(at + PAGE, PAGE), "to the room");
+	ok(is_left_out(at + PAGE) && !is_left_out(at + UNIT), "and out of cores, which have what is taken");
 	ok(is_taken(at + PAGE, PAGE) && p[PAGE] == 0, "and can be taken again");
 	is_int(stub_room_give((uint8_t *)(uintptr_t)(below + PAGE), PAGE), 0,
 		"what does not lie there is not taken from it");
