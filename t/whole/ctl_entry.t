@@ -252,6 +252,21 @@ is "$status $(on) $(dirty)" '0 0 0' 'and off'
 finish
 is "$status $(tail -n 1 out) $(cat err)" '7 interrupted 0 wrong 0 ' 'the program noticed nothing'
 
+# ---- many requests ----
+# Each has stubs of its own, of which status knows.
+rules
+begin displaced/controlled counters 3 8 signals
+failed=0
+for n in 10 11 12 13 14 15 16; do
+	for m in 0 1 2 3 4 5 6 7 8 9; do
+		bounded 30 "$XAUDIT" ctl "$pid" enable "entry:f$n$m@libcontrolled*" >/dev/null 2>&1 || failed=1
+	done
+done
+is "$failed $(on) $(cat ctl.err)" '0 70 ' 'functions that 70 requests have switched on are on'
+ctl "$pid" disable 'entry:f1*'
+is "$status $(on)" '0 0' 'and one switches all of them off'
+finish
+
 # ---- programs that we did not write ----
 
 # traced NAME LIBRARY FUNCTIONS ROUNDS COMMAND: the command, under the module with nothing selected, does what it does

@@ -206,7 +206,7 @@ static bool read_tables(const struct ctl_process *process, const struct object *
 
 /* The blocks of a load's displaced entries, newest first. */
 struct blocks {
-	struct entry_block block[64]; /* in older ones nothing counts as on */
+	struct entry_block block[4096]; /* each request may have made some; in older ones nothing counts as on */
 	size_t count;
 };
 
@@ -224,6 +224,7 @@ static void read_blocks(const struct ctl_process *process, struct status *status
 		status->stubs_kb += rss_within(all, at(block->pages.start), block->pages.size);
 		next = at(block->next);
 	}
+	status->cut |= next != 0;
 }
 
 /* Where the jump of a displaced entry stands, its stub's cell tells whether it is on. n: its number among them. */
