@@ -77,6 +77,7 @@ verdict() {
 		echo "not ok $tap_run - $(tap_text "$name: all is right") # $known_mark known to fail: $known"
 		return
 	fi
+	[ "$result" = 'wrong: 0 wrong' ] || diag "lost, by process: $(head -n 5 losses | tr '\n' ' ')$(cat .err err)"
 	is "$result" 'wrong: 0 wrong' "$name: program and trace are right whatever comes at an instruction"
 }
 # An event that is reserved and not stored is given up when a handler fills a flight recorder's chunk; one whose clock
