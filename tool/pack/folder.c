@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,16 @@
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
+#include "tool/thread.h"
 #include "tool/tool.h"
 
 #define LEVEL 1
 
 static unsigned processors(void)
 {
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	unsigned n = tool_processors();
 
-	return n < 1 ? 1 : n > PACK_JOBS_MOST ? PACK_JOBS_MOST : (unsigned)n;
+	return n < PACK_JOBS_MOST ? n : PACK_JOBS_MOST;
 }
 
 static void say(const struct pack_order *order, const struct pack_write *write)

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool/pack/block.h"
+#include "tool/thread.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
 {
@@ -269,15 +269,10 @@ static void run_all(struct work *work, unsigned jobs)
 {
 	pthread_t thread[PACK_JOBS_MOST];
 	unsigned n = 0;
-	sigset_t all, before;
 
-	/* Signals are for the caller's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
 	/* With fewer threads it takes longer. */
-	while (n + 1 < jobs && n < PACK_JOBS_MOST && !pthread_create(&thread[n], NULL, run, work))
+	while (n + 1 < jobs && n < PACK_JOBS_MOST && !tool_thread(&thread[n], run, work))
 		n++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	run(work);
 	while (n)
 		pthread_join(thread[--n], NULL);

@@ -43,6 +43,7 @@
 #include "format/trace.h"
 #include "tool/now.h"
 #include "tool/record/own.h"
+#include "tool/thread.h"
 #include "tool/tool.h"
 
 #define CONNECTIONS   64
@@ -459,7 +460,6 @@ static int tell_children(const char *name)
 void record_broker_start(const struct record_folder *folder)
 {
 	char name[BROKER_NAME + 1];
-	sigset_t all, before;
 	int error;
 
 	unsetenv(BROKER_VARIABLE); /* of another record around us */
@@ -470,12 +470,8 @@ void record_broker_start(const struct record_folder *folder)
 	error = broker.end < 0 || !broker.grant ? errno : listen_at(name);
 	if (!error)
 		error = tell_children(name);
-	if (!error) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		error = pthread_create(&broker.thread, NULL, serve, NULL);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
+	if (!error)
+		error = tool_thread(&broker.thread, serve, NULL);
 	broker.running = !error;
 	if (!error)
 		return;

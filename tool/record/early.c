@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/thread.h"
+
 #define NAME	32
 #define BUCKETS 4096
 
@@ -114,14 +116,9 @@ static void *serve(void *unused)
 
 void record_early_start(const struct record_folder *folder)
 {
-	sigset_t all, before;
-
 	early.folder = folder;
 	early.last = &early.first;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	early.running = !pthread_create(&early.thread, NULL, serve, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	early.running = !tool_thread(&early.thread, serve, NULL);
 }
 
 void record_early_stop(void)

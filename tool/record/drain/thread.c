@@ -27,6 +27,7 @@
 #include "tool/now.h"
 #include "tool/record/drain/drain.h"
 #include "tool/record/drain/beat.h"
+#include "tool/thread.h"
 #include "tool/tool.h"
 
 #define BEAT_EACH 100 /* ms */
@@ -132,7 +133,6 @@ static int watch(int folder)
 
 void record_drain_start(const struct record_folder *folder)
 {
-	sigset_t all, before;
 	int error;
 
 	drainer.folder = folder->fd;
@@ -140,11 +140,8 @@ void record_drain_start(const struct record_folder *folder)
 	drainer.end = eventfd(0, EFD_CLOEXEC);
 	drain_begin(folder->fd);
 	drain_tell(record_early_add);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = drainer.end < 0 ? errno : pthread_create(&drainer.thread, NULL, serve, NULL);
-	drainer.beating = !error && !pthread_create(&drainer.beater, NULL, beat, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = drainer.end < 0 ? errno : tool_thread(&drainer.thread, serve, NULL);
+	drainer.beating = !error && !tool_thread(&drainer.beater, beat, NULL);
 	drainer.running = !error;
 	if (!error)
 		return;

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -24,6 +23,7 @@
 
 #include "runtime/output.h"
 #include "tool/record/record.h"
+#include "tool/thread.h"
 #include "tool/tool.h"
 #include "x86_64/cpu.h"
 
@@ -159,7 +159,6 @@ static void *serve(void *unused)
 static int start_thread(void)
 {
 	unsigned rings = sched_rings_files(NULL);
-	sigset_t all, before;
 	int error;
 
 	sched.file = calloc(rings + 1, sizeof(*sched.file));
@@ -168,10 +167,7 @@ static int start_thread(void)
 		return sched.file ? errno : ENOMEM;
 	sched_rings_files(sched.file);
 	sched.file[rings] = (struct pollfd){ .fd = sched.end, .events = POLLIN };
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&sched.thread, NULL, serve, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = tool_thread(&sched.thread, serve, NULL);
 	sched.running = !error;
 	return error;
 }

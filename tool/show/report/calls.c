@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <time.h>
 
 #include "tool/memory.h"
@@ -11,6 +9,7 @@
 #include "tool/show/report/report.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
+#include "tool/thread.h"
 #include "tool/tool.h"
 
 #define PROGRESS_NS 100000000 /* how often it is told while another thread reads */
@@ -102,18 +101,12 @@ static void *work(void *arg)
 /* Gives the trace a thread of its own, which takes no signals. Returns false if there is none. */
 static bool start(struct reading *reading)
 {
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	reading->aside = true;
-	error = pthread_create(&reading->thread, NULL, work, reading);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* If there is a thread, it reads this. */
-	if (error)
-		reading->aside = false;
-	return !error;
+	reading->aside = true;
+	if (!tool_thread(&reading->thread, work, reading))
+		return true;
+	reading->aside = false;
+	return false;
 }
 
 static void wait_for(struct reading *reading)
@@ -132,11 +125,7 @@ static void wait_for(struct reading *reading)
 
 static bool may_have_two(const struct report *report)
 {
-	cpu_set_t cpus;
-
-	if (report->jobs)
-		return report->jobs > 1;
-	return !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) > 1;
+	return (report->jobs ? report->jobs : tool_processors()) > 1;
 }
 
 void report_both(struct report *report, const struct report_calls calls[2])
