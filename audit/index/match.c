@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "audit/rules/cxx.h"
+
 static const struct index_order *order_at(const struct index *index, size_t i)
 {
 	return index_bytes(index, index->order + i * sizeof(struct index_order), sizeof(struct index_order));
@@ -46,18 +48,10 @@ static size_t find(const struct index *index, const char *text, size_t n, int wh
 	return low;
 }
 
-static int has_colons(const char *pattern)
-{
-	for (; *pattern; pattern++)
-		if (pattern[0] == ':' && pattern[1] == ':')
-			return 1;
-	return 0;
-}
-
 void index_match(const struct index *index, const char *pattern, struct index_walk *walk)
 {
 	/* Of a name of C++ symbols begin in several ways, but all with this. */
-	int is_cxx = has_colons(pattern);
+	int is_cxx = cxx_is_pattern(pattern);
 
 	*walk = (struct index_walk){ .pattern = is_cxx ? "_Z" : pattern, .literal = literal(is_cxx ? "_Z" : pattern) };
 	walk->all = pattern[0] == '*' && !pattern[1];

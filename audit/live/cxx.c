@@ -308,19 +308,12 @@ int cxx_name(const char *symbol, char name[CXX_NAME_SIZE])
 	return !r.bad && r.length;
 }
 
-int cxx_is_pattern(const char *pattern)
-{
-	for (; *pattern; pattern++)
-		if (pattern[0] == ':' && pattern[1] == ':')
-			return 1;
-	return 0;
-}
-
 int cxx_match(const char *pattern, const char *symbol)
 {
 	char name[CXX_NAME_SIZE];
 
-	return cxx_name(symbol, name) &&
+	/* The symbol's first characters first: most have no such name. */
+	return symbol[0] == '_' && symbol[1] == 'Z' && cxx_is_pattern(pattern) && cxx_name(symbol, name) &&
 	       rules_glob(pattern, pattern[0] == ':' && pattern[1] == ':' ? name : name + 2);
 }
 
@@ -328,6 +321,8 @@ int cxx_has_more(const char *pattern)
 {
 	int has = 0;
 
+	if (!cxx_is_pattern(pattern))
+		return 0;
 	for (; *pattern; pattern++) {
 		if (sys_same(pattern, "operator", 8))
 			return 0;

@@ -125,9 +125,7 @@ int rules_match(const struct rules_pattern *pattern, const char *name, const cha
 		return 0;
 	if (!name)
 		return pattern->function[0] == '*' && !pattern->function[1];
-	if (cxx_is_pattern(pattern->function) && cxx_match(pattern->function, name))
-		return 1;
-	return rules_glob(pattern->function, name);
+	return cxx_match(pattern->function, name) || rules_glob(pattern->function, name);
 }
 
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname)

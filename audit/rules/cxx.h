@@ -19,15 +19,21 @@
 int cxx_name(const char *symbol, char name[CXX_NAME_SIZE]);
 
 /* Is a pattern of functions meant for these names: has it a "::"? */
-int cxx_is_pattern(const char *pattern);
+static inline int cxx_is_pattern(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (pattern[0] == ':' && pattern[1] == ':')
+			return 1;
+	return 0;
+}
 
 /*
- * Does such a pattern (rules_glob()) match the symbol's name? One that begins with "::" is compared with all of it, one
- * that does not with what stands behind its first "::".
+ * Does the pattern, if it is one for such names, match the symbol's (rules_glob())? One that begins with "::" is
+ * compared with all of it, one that does not with what stands behind its first "::".
  */
 int cxx_match(const char *pattern, const char *symbol);
 
-/* Can no name match such a pattern, since it has parameters, or arguments of a template? */
+/* Is it a pattern for such names that none can match, since it has parameters, or arguments of a template? */
 int cxx_has_more(const char *pattern);
 
 #endif

@@ -263,7 +263,7 @@ static int add_pattern(struct parser *parser, struct rules_pattern ***last, cons
 		pattern->library = arena_string(parser->arena, word + at + 1, length - at - 1);
 	if (!pattern->function || (at < length && !pattern->library))
 		return no_memory(parser);
-	if (cxx_is_pattern(pattern->function) && cxx_has_more(pattern->function))
+	if (cxx_has_more(pattern->function))
 		return fail(parser, "no function has the name ", word, length,
 			": leave out parameters and template arguments, it stands for all overloads and instances");
 	**last = pattern;

@@ -59,7 +59,7 @@ static bool check_rule(const char *rule)
 		tool_error("ctl", "'%s' is no rule: [KIND:]FUNCTION[@LIBRARY], each a pattern", rule);
 		return false;
 	}
-	if (cxx_is_pattern(function) && cxx_has_more(function)) {
+	if (cxx_has_more(function)) {
 		tool_error("ctl",
 			"'%s': leave out parameters and template arguments: a name stands for all overloads and "
 			"instances", rule);

@@ -210,7 +210,7 @@ bool names_match(const char *pattern, const char *raw)
 	if (names(pattern, raw) || names(pattern, demangled))
 		return true;
 	/* As rules have it: without the arguments of templates. */
-	if (raw && cxx_is_pattern(pattern) && cxx_match(pattern, raw))
+	if (raw && cxx_match(pattern, raw))
 		return true;
 	char *bare = demangled ? demangle(raw, false, &language) : NULL;
 	bool match = names(pattern, bare);
