@@ -335,9 +335,11 @@ void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
 		return;
 	while ((thread = thread_get())) {
 		struct stack *stack = calls_find(thread, slot, &caller);
-		if (caller == THREAD_STRANGER)
+		if (caller == THREAD_STRANGER) {
 			process_lose(TRACE_LOST_STRANGER);
-		if (caller == THREAD_STRANGER || recorder_write_slowly(thread, stack, (uint32_t)(event >> 32)))
+			return;
+		}
+		if (recorder_write_slowly(thread, stack, (uint32_t)(event >> 32)))
 			return;
 	}
 }

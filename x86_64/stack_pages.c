@@ -118,19 +118,13 @@ int stack_pages_map(uint64_t slot)
 	if (state->refused & bit || confined())
 		return 0;
 	void *at = mirror_entry(slot & ~(PIECE - 1));
-	void *p = sys_mmap(at, 2 * PIECE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (!sys_is_error(p) && p != at) {
-		sys_munmap(p, 2 * PIECE);
-		p = (void *)-EEXIST;
-	}
-	if (sys_is_error(p)) {
+	if (sys_mmap_at(at, 2 * PIECE, PROT_READ | PROT_WRITE)) {
 		state->refused |= bit;
 		return 0;
 	}
 	/* A few words per frame are used: no huge pages. In core dumps it must be, or a backtrace ends at the first
 	 * intercepted call. */
-	sys_madvise(p, 2 * PIECE, MADV_NOHUGEPAGE);
+	sys_madvise(at, 2 * PIECE, MADV_NOHUGEPAGE);
 	state->mapped |= bit;
 	return 1;
 }

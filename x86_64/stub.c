@@ -186,16 +186,9 @@ static int write_pages(struct stub_pages *pages, uint32_t xray_base,
 
 static uint8_t *try_map(uint64_t at, size_t size, int prot)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0);
-	void *p = sys_mmap((void *)(uintptr_t)at, size, prot, flags, -1, 0);
+	uint8_t *p = (uint8_t *)(uintptr_t)at;
 
-	if (sys_is_error(p))
-		return NULL;
-	if (at && (uint64_t)(uintptr_t)p != at) { /* a kernel before 4.17 takes the address for a hint */
-		sys_munmap(p, size);
-		return NULL;
-	}
-	return p;
+	return sys_mmap_at(p, size, prot) ? NULL : p;
 }
 
 static int within_reach(uint64_t at, size_t size, uint64_t low, uint64_t high)
@@ -232,9 +225,12 @@ static uint8_t *map_within_reach(uint64_t wanted, uint64_t low, uint64_t high, s
 
 static uint8_t *map_at(uint64_t at, size_t size, uint64_t low, uint64_t high)
 {
-	uint8_t *p = within_reach(at, size, low, high) ? stub_room_take(at, size) : NULL;
+	uint8_t *p;
 
-	return p || !within_reach(at, size, low, high) ? p : try_map(at, size, PROT_READ | PROT_WRITE);
+	if (!within_reach(at, size, low, high))
+		return NULL;
+	p = stub_room_take(at, size);
+	return p ? p : try_map(at, size, PROT_READ | PROT_WRITE);
 }
 
 /* At `wanted`; else between these, at one place for each MiB, those near it first. */
@@ -308,10 +304,10 @@ int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint6
 int stub_map_block(struct stub_pages *pages, uint32_t count)
 {
 	size_t size = stub_size(0, 0, count);
-	uint8_t *p = try_map(0, size, PROT_READ | PROT_WRITE);
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	*pages = (struct stub_pages){ 0 };
-	if (!p)
+	if (sys_is_error(p))
 		return -ENOMEM;
 	pages->start = p;
 	pages->size = size;

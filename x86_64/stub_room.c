@@ -42,17 +42,13 @@ void stub_room_keep(uint64_t below)
 		return;
 	for (uint64_t size = MOST; size >= LEAST; size /= 2) {
 		uint64_t low = (below - size) & -UNIT;
-		void *at = (void *)(uintptr_t)low, *p = NULL;
-		if (below / 2 > size)
-			p = sys_mmap(at, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-		if (p == at) {
+		void *at = (void *)(uintptr_t)low;
+		if (below / 2 > size && !sys_mmap_at(at, size, PROT_NONE)) {
 			leave_out_of_dumps(at, size);
 			room.low = low;
 			room.high = low + size;
 			return;
 		}
-		if (p && !sys_is_error(p)) /* a kernel before 4.17 takes the address for a hint */
-			sys_munmap(p, size);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include <poll.h>	 /* struct pollfd */
 #include <stddef.h>	 /* size_t */
 #include <stdint.h>	 /* int64_t */
+#include <sys/mman.h>	 /* MAP_PRIVATE */
 #include <sys/stat.h>	 /* struct stat */
 #include <sys/syscall.h> /* __NR_mmap */
 #include <time.h>	 /* struct timespec */
@@ -50,6 +51,19 @@ static inline void *sys_mmap(void *at, size_t size, int prot, int flags, int fd,
 static inline long sys_munmap(void *at, size_t size)
 {
 	return sys_call(__NR_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
+
+/* Maps zeros, privately, at this address and nowhere else. Returns 0, or a negative errno: -EEXIST if it is taken. */
+static inline long sys_mmap_at(void *at, size_t size, int prot)
+{
+	void *p = sys_mmap(at, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (sys_is_error(p))
+		return (long)p;
+	if (p == at)
+		return 0;
+	sys_munmap(p, size); /* a kernel before 4.17 takes the address for a hint */
+	return -EEXIST;
 }
 
 static inline long sys_mprotect(void *at, size_t size, int prot)

@@ -224,15 +224,10 @@ static int reserve(uint64_t start, uint64_t size)
 {
 	struct range *oldest = &reserved[reserved_count % CHECK_RANGES];
 	void *at = (void *)(uintptr_t)start;
-	void *p =
-		sys_mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	long error = sys_mmap_at(at, size, PROT_NONE);
 
-	if (p != at) {
-		/* Before Linux 4.17, the address is only a hint. */
-		if (!sys_is_error(p))
-			sys_munmap(p, size);
-		return sys_is_error(p) && (long)p != -EEXIST ? -1 : 0;
-	}
+	if (error)
+		return error == -EEXIST ? 0 : -1;
 	if (oldest->size)
 		sys_munmap((void *)(uintptr_t)oldest->start, oldest->size);
 	*oldest = (struct range){.start = start, .size = size};
