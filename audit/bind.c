@@ -291,14 +291,14 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 	return b->stub;
 }
 
-/* Puts the stub that keeps an eye on a throw, longjmp, prctl or syscall before body, which may be a stub itself. */
+/* Puts the stub that keeps an eye on a throw, longjmp, dlopen or so before body, which may be a stub itself. */
 static uint64_t watch(struct load *to, enum nointercept_watch what, uint64_t body)
 {
 	static gate_function *const gates[] = {
-		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump, [WATCH_PRCTL] = tramp_gate_prctl,
-		[WATCH_SYSCALL] = tramp_gate_syscall,
-		[WATCH_LIMIT] = tramp_gate_limit,
-		[WATCH_LOCK] = tramp_gate_lock
+		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump,
+		[WATCH_CALLER] = tramp_gate_caller, [WATCH_PRCTL] = tramp_gate_prctl,
+		[WATCH_SYSCALL] = tramp_gate_syscall, [WATCH_LIMIT] = tramp_gate_limit,
+		[WATCH_LOCK] = tramp_gate_lock,
 	};
 	struct binding *b = stub_for(to, NULL, body, gates[what]);
 

@@ -43,9 +43,12 @@ enum nointercept_watch nointercept_watch(const char *name)
 	static const struct {
 		const char *name;
 		enum nointercept_watch what;
-	} others[] = {{"prctl", WATCH_PRCTL}, {"syscall", WATCH_SYSCALL}, {"setrlimit", WATCH_LIMIT},
-		{"setrlimit64", WATCH_LIMIT}, {"prlimit", WATCH_LIMIT}, {"prlimit64", WATCH_LIMIT},
-		{"mlockall", WATCH_LOCK}};
+	} others[] = {
+		{ "dlopen", WATCH_CALLER }, { "dlmopen", WATCH_CALLER }, { "dlsym", WATCH_CALLER },
+		{ "dlvsym", WATCH_CALLER }, { "prctl", WATCH_PRCTL }, { "syscall", WATCH_SYSCALL },
+		{ "setrlimit", WATCH_LIMIT }, { "setrlimit64", WATCH_LIMIT }, { "prlimit", WATCH_LIMIT },
+		{ "prlimit64", WATCH_LIMIT }, { "mlockall", WATCH_LOCK },
+	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (is(name, others[i].name))

@@ -9,12 +9,21 @@
 /* name: a symbol's name, without version. */
 int nointercept_name(const char *name);
 
-enum nointercept_watch { WATCH_NONE, WATCH_LANDED, WATCH_JUMP, WATCH_PRCTL, WATCH_SYSCALL, WATCH_LIMIT, WATCH_LOCK };
+enum nointercept_watch {
+	WATCH_NONE,
+	WATCH_LANDED,
+	WATCH_JUMP,
+	WATCH_CALLER,
+	WATCH_PRCTL,
+	WATCH_SYSCALL,
+	WATCH_LIMIT,
+	WATCH_LOCK
+};
 
 /*
- * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), may
- * forbid us the TSC or system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or may fail because too much is mapped (TRAMP_LIMIT,
- * TRAMP_LOCK).
+ * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), does
+ * what its return address says (TRAMP_CALLER), may forbid us the TSC or system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or
+ * may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK).
  */
 enum nointercept_watch nointercept_watch(const char *name);
 

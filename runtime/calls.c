@@ -4,15 +4,12 @@
 #include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/identity.h"
-#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
 #include "runtime/told.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
-#include "x86_64/libc.h"
-#include "x86_64/stub_room.h"
 #include "x86_64/sys.h"
 
 static struct calls_hooks hooks;
@@ -38,7 +35,8 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	return cpu_swaps_one(&stack->top, slot, outer);
 }
 
-void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+/* Ends every open call at or below the slot, with an event of this type. */
+static void end(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type)
 {
 	uint64_t top;
 	/* Relaxed: see filter.h. */
@@ -68,11 +66,23 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 			filter_left(stack, entry.word & TRACE_ID_MASK);
 			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
 				recorder_write(thread, stack,
-					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(TRACE_UNWIND, 0));
+					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(type, 0));
 			if (handled && !told)
 				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
 		}
 	}
+}
+
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	end(thread, stack, slot, TRACE_UNWIND);
+}
+
+void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	stack = stack->hot.top < slot ? calls_settle(thread, stack, slot - 8) : stack;
+	if (stack->hot.top == slot)
+		end(thread, stack, slot, TRACE_TAIL);
 }
 
 /*
@@ -374,147 +384,6 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 	if (stack && stack->hot.top == x + 8 && !calls_is_intercepted(x + 8))
 		calls_unwind(thread, stack, x + 8);
 	return tramp_slow_enter(x);
-}
-
-enum tramp_answer tramp_slow_landed(uint64_t slot)
-{
-	struct thread *thread = thread_self();
-	struct stack *stack = thread ? calls_stack(thread, slot) : NULL;
-
-	if (stack)
-		calls_unwind(thread, stack, slot);
-	return TRAMP_AGAIN;
-}
-
-enum tramp_answer tramp_slow_jump(uint64_t env)
-{
-	struct thread *thread = thread_self();
-
-	if (!thread)
-		return TRAMP_PASS;
-	uint64_t sp = libc_jump_stack((const uint64_t *)(uintptr_t)env);
-	/*
-	 * The frame that lands keeps its own slot, above sp. A jump to another stack ends nothing on this one: it may
-	 * come back.
-	 */
-	struct stack *stack = calls_stack(thread, sp);
-	if (stack)
-		calls_unwind(thread, stack, sp - 8);
-	return TRAMP_AGAIN;
-}
-
-/*
- * Gives all return labels in a range of a stack the other clock, as far as it can be read. A word that only looks like
- * a label is left alone. The label may be that of a neighbouring stack, whose thread runs: either label is right for
- * it.
- */
-static void leave_tsc(uint64_t slot, uint64_t end)
-{
-	const uint64_t tsc = (uint64_t)(uintptr_t)tramp_return_tsc, mono = (uint64_t)(uintptr_t)tramp_return_mono;
-
-	for (uint64_t first = slot; slot < end; slot += 8) {
-		uint64_t *at = (uint64_t *)(uintptr_t)slot, expected = tsc;
-		if ((slot == first || !(slot & 4095)) && !mirror_is_readable(slot)) {
-			slot |= 4088;
-			continue;
-		}
-		/* Relaxed, both: a word as good as the other. */
-		if (__atomic_load_n(at, __ATOMIC_RELAXED) == tsc)
-			__atomic_compare_exchange_n(at, &expected, mono, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	}
-}
-
-/*
- * Any stack that has open calls: one of the thread's, a coroutine's that is suspended, or another thread's, for which
- * both labels are right, too.
- */
-static void leave_tsc_of(struct stack *stack, void *context)
-{
-	uint64_t sp = *(const uint64_t *)context, top = stack->hot.top;
-
-	if (stack_has(stack, sp))
-		top = sp;
-	if (stack_has(stack, top))
-		leave_tsc(top, stack->high);
-}
-
-enum tramp_answer tramp_slow_prctl(uint64_t sp)
-{
-	struct process_held held;
-
-	process_lock(&held);
-	clock_leave_tsc();
-	recorder_clock_changed();
-	mirror_each(leave_tsc_of, &sp);
-	process_unlock(&held);
-	return TRAMP_AGAIN;
-}
-
-/* Calls that are open on a stack of the thread's return to their callers, without us. */
-static void let_return(struct stack *stack, void *context)
-{
-	uint64_t slot = stack->hot.top;
-
-	/* Relaxed: where another thread runs on it, that is its own. */
-	if (__atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != context)
-		return;
-	while (stack_has(stack, slot)) {
-		uint64_t outer = slot + 8ull * mirror_entry(slot)->link;
-		if (calls_is_intercepted(slot))
-			*(uint64_t *)(uintptr_t)slot = mirror_entry(slot)->address;
-		if (outer == slot)
-			break;
-		slot = outer;
-	}
-}
-
-enum tramp_answer tramp_slow_strict(uint64_t unused)
-{
-	struct thread *thread = thread_self();
-	struct process_held held;
-	uint32_t mode, is_recording;
-
-	(void)unused;
-	process_lock(&held);
-	recorder_state(&mode, &is_recording);
-	if (is_recording && process_state() == PROCESS_ON)
-		process_say(
-			"the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded");
-	recorder_set_recording(0);
-	if (thread)
-		mirror_each(let_return, thread);
-	process_unlock(&held);
-	if (thread)
-		calls_unwind_all(thread);
-	process_confine(1);
-	return TRAMP_AGAIN;
-}
-
-enum tramp_answer tramp_slow_shrink(uint64_t unused)
-{
-	struct process_held held;
-
-	(void)unused;
-	process_lock(&held);
-	if (!confined()) {
-		pool_shrink();
-		stub_room_shrink();
-	}
-	process_unlock(&held);
-	return TRAMP_AGAIN;
-}
-
-enum tramp_answer tramp_slow_confine(uint64_t sp)
-{
-	struct process_held held;
-
-	process_lock(&held);
-	if (process_state() == PROCESS_ON)
-		pool_prepare();
-	mirror_prepare(sp);
-	process_unlock(&held);
-	process_confine(0);
-	return TRAMP_AGAIN;
 }
 
 /* Is the slot that of an open call of the stack, or its end? */

@@ -69,6 +69,12 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot);
 
 /*
+ * The intercepted call at the slot has jumped elsewhere as its last act, and will not return through us: ends it so, if
+ * it is open. The calls below it are gone.
+ */
+void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/*
  * The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or
  * NULL.
  */

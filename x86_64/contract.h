@@ -117,6 +117,12 @@ CONTRACT enum tramp_answer tramp_slow_landed(uint64_t slot);
 CONTRACT enum tramp_answer tramp_slow_jump(uint64_t env);
 
 /*
+ * slot holds our label, and what is called there asks its return address who called it: so a call that is open there
+ * has jumped to it as its last act. That call ends, and slot gets the real return address back.
+ */
+CONTRACT enum tramp_answer tramp_slow_caller(uint64_t slot);
+
+/*
  * The thread is about to call prctl(PR_SET_TSC, PR_TSC_SIGSEGV) with its stack at sp: from then on no trampoline and
  * no return label of it reads the TSC.
  */

@@ -61,8 +61,9 @@ read_clock:
 
 /*
  * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx 8 rcx 16 rax 24 body 32 word 40 A (slot S). landed: what
- * lies at or below S was unwound by an exception. jump: rdi = jmp_buf. prctl: edi, esi, rdx = its first arguments.
- * syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a call of mlockall().
+ * lies at or below S was unwound by an exception. jump: rdi = jmp_buf. caller: S may hold our label. prctl: edi, esi,
+ * rdx = its first arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a
+ * call of mlockall().
  */
 	.p2align 4
 	.globl	tramp_landed
@@ -91,6 +92,19 @@ tramp_jump:
 	SELF	.Lgo_on
 	mov	%rdi, %rax
 	SLOW	tramp_slow_jump
+	jmp	.Lgo_on
+	.globl	tramp_caller
+	.hidden	tramp_caller
+tramp_caller:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	IF_LABEL 40(%rsp), %rax, .Lcalled_by_us, mono
+	jmp	.Lgo_on
+.Lcalled_by_us:
+	lea	40(%rsp), %rax
+	SLOW	tramp_slow_caller
 	jmp	.Lgo_on
 	.globl	tramp_prctl
 	.hidden	tramp_prctl
@@ -210,6 +224,7 @@ tramp_gate_\name:
 	GATE	xray_tail, EVENT_XRAY_TAIL, 8
 	GATE	landed, EVENT_LANDED, 24
 	GATE	jump, EVENT_JUMP, 24
+	GATE	caller, EVENT_CALLER, 24
 	GATE	prctl, EVENT_PRCTL, 24
 	GATE	syscall, EVENT_SYSCALL, 24
 	GATE	limit, EVENT_LIMIT, 24

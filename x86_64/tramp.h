@@ -78,6 +78,7 @@ enum tramp_event {
 	TRAMP_LIMIT,  /* a call of setrlimit() or prlimit(): no event, but it may limit the addresses that there are */
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
+	TRAMP_CALLER, /* a call of dlopen() or so, which asks who called it: no event, but its caller may be gone */
 	TRAMP_EVENTS
 };
 
@@ -111,7 +112,7 @@ void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
 void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
-void tramp_landed(void), tramp_jump(void), tramp_prctl(void), tramp_syscall(void);
+void tramp_landed(void), tramp_jump(void), tramp_caller(void), tramp_prctl(void), tramp_syscall(void);
 void tramp_limit(void), tramp_lock(void);
 
 /*
@@ -127,7 +128,7 @@ void tramp_told(void);
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
-void tramp_gate_limit(void), tramp_gate_lock(void);
+void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 #endif

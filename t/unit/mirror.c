@@ -243,6 +243,39 @@ static int tails(void *argument)
 	return 0;
 }
 
+/* What is on the top of its stack when it is called: where it returns to. */
+extern const char who_calls[];
+
+__asm__("who_calls:	mov (%rsp), %rax\n"
+	"	ret\n");
+
+static int is_label(long address)
+{
+	return address == (long)(uintptr_t)tramp_return_tsc || address == (long)(uintptr_t)tramp_return_mono;
+}
+
+/* A function that asks who called it is told of whoever called the one that jumped to it. */
+static int tail_asked(void *argument)
+{
+	(void)argument;
+	start();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, tail_2);
+	f[2] = core_traced(TRAMP_INTERCEPT, 2, tail_3);
+	f[3] = core_traced(TRAMP_CALLER, 3, who_calls);
+	f[4] = core_traced(TRAMP_INTERCEPT, 4, leaf);
+	tail_target_2 = (uint64_t)(uintptr_t)who_calls;
+	expect(is_label(F(1)(0)), 1);
+	tail_target_2 = f[3].call;
+	expect(is_label(F(1)(0)), 0);
+	/* Two have jumped; and none. */
+	tail_target_2 = f[2].call;
+	tail_target_3 = f[3].call;
+	expect(is_label(F(1)(0)), 0);
+	expect(is_label(F(3)(0)), 0);
+	expect(F(4)(5), 6);
+	return 0;
+}
+
 static int tail_loop(void *argument)
 {
 	(void)argument;
@@ -259,6 +292,7 @@ static void test_tails(void)
 	size_t wrong = 0;
 
 	check(tails, "tail calls", "E1 T1 E2 T2 E3 X3 E1 T1 E2 P3 X2 E5 E4 P2 X4 E4 P2 X4 X5");
+	check(tail_asked, "tail calls of a function that asks who called it", "E1 X1 E1 T1 E1 T1 E2 T2 E4 X4");
 	reading = run(tail_loop, "5000 tail calls");
 	is_int((long long)reading.count, 10000, "5000 tail calls: all events are there");
 	for (size_t i = 0; i < reading.count; i++)

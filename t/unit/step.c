@@ -28,6 +28,7 @@ static const struct {
 	[XRAY_TAIL] = {"XRay entry and tail", "E8T8"},
 	[TAIL] = {"a tail call", "E1T1E2X2"},
 	[TAIL_POINT] = {"a tail call recorded at its entry", "E1P2X1"},
+	[TAIL_CALLER] = {"a tail call of what asks who called it", "E1T1"},
 	[LANDED] = {"a landing pad's call", ""},
 };
 

@@ -126,8 +126,11 @@ static void make_functions(enum call call)
 	function[1] = core_traced(call == POINT	   ? TRAMP_POINT
 				  : call == LANDED ? TRAMP_LANDED
 						   : TRAMP_INTERCEPT,
-		1, call == TAIL || call == TAIL_POINT ? step_tail : step_body);
-	function[2] = core_traced(call == TAIL_POINT ? TRAMP_POINT : TRAMP_INTERCEPT, 2, step_body);
+		1, call == TAIL || call == TAIL_POINT || call == TAIL_CALLER ? step_tail : step_body);
+	function[2] = core_traced(call == TAIL_POINT    ? TRAMP_POINT
+				  : call == TAIL_CALLER ? TRAMP_CALLER
+							: TRAMP_INTERCEPT,
+		2, step_body);
 	step_tail_target = function[2].call;
 	step_target = function[1].call;
 	if (call == XRAY)
