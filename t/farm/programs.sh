@@ -139,7 +139,9 @@ echo md5(serialize($a)), " ", preg_match_all("/a+/", implode("", $a)), "\n";'
 
 program_ruby() {
 	needs ruby || return
+	# SHA1 first: threads that load it side by side see it half made.
 	traced ruby -rjson -rdigest -rzlib -e '
+Digest::SHA1
 t = 4.times.map { |n|
 	Thread.new { (1..300).map { |i| Digest::SHA1.hexdigest(Zlib.deflate(JSON.dump([n, i]))) }.join.size }
 }

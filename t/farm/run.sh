@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The farm: programs that Debian installs, each untraced and then in five ways. It must print the same and end the same
+# The farm: programs that Debian installs, each untraced and then in eight ways. It must print the same and end the same
 # in all of them; check must find nothing in it; and what was lost is shown. Prints a table.
 #
 #	make farm		all that is installed; some minutes per large program
@@ -11,6 +11,9 @@
 # default	xaudit record
 # ring		LD_AUDIT alone, mode ring
 # later		LD_AUDIT, everything off; xaudit ctl --tree switches all on and off again while it runs
+# entry		xaudit record -k entry -l '*': each function of each library that can be displaced
+# displaced	LD_AUDIT alone, mode ring, kind entry in all libraries
+# live		LD_AUDIT, nothing prepared; xaudit ctl --tree displaces each function and puts it back while it runs
 # check		xaudit check, but for what known.supp says of faults that are there
 #
 # A program is a shell function program_NAME in programs.sh or servers.sh, whose first line says what must be installed
@@ -19,7 +22,7 @@
 set -u
 : "${top_srcdir:?run it by make farm}" "${XAUDIT:?}" "${MODULE:?}"
 farm=$top_srcdir/t/farm
-ways=${FARM_WAYS-all default ring later check}
+ways=${FARM_WAYS-all default ring later entry displaced live check}
 LC_ALL=C.UTF-8 TZ=UTC PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 PYTHONHASHSEED=0 GIT_CONFIG_NOSYSTEM=1 \
 	GIT_CONFIG_GLOBAL=/dev/null
 export LC_ALL TZ PYTHONDONTWRITEBYTECODE PERL_HASH_SEED PYTHONHASHSEED GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL
@@ -34,7 +37,9 @@ if [ -z "${FARM_KEEP-}" ]; then
 fi
 trap 'exit 1' HUP INT TERM
 cp "$MODULE" "$work/libxaudit.so" && MODULE=$work/libxaudit.so XAUDIT_MODULE=$work/libxaudit.so || exit 1
-export XAUDIT_MODULE
+# Root's indexes are all users'.
+XAUDIT_INDEX=$work/index XAUDIT_COMMAND=$XAUDIT
+export XAUDIT_MODULE XAUDIT_INDEX XAUDIT_COMMAND
 
 . "$farm/programs.sh"
 . "$farm/servers.sh"
@@ -54,20 +59,21 @@ unfit() {
 	[ "$way" = "$1" ] && echo unfit >&2
 }
 
+# config KIND LINES
 config() {
 	printf '[trace]\noutput = %s\nmode = ring\nring = 4M\ncontrol = any\nfollow = yes\n%s[library *]\n'\
-'kinds = plt\n' "$trace" "$1"
+'kinds = %s\n' "$trace" "$2" "$1"
 }
 
-# switch PID: everything on and off again under a program, as long as it runs.
+# switch PID RULE: everything on and off again under a program, as long as it runs.
 switch() {
 	for _ in 1 2 3 4 5; do
 		sleep 0.1
 		kill -0 "$1" 2>/dev/null || return 0
-		timeout 60 "$XAUDIT" ctl --tree "$1" enable '*'
+		timeout 60 "$XAUDIT" ctl --tree "$1" enable "$2"
 		sleep 0.5
 		kill -0 "$1" 2>/dev/null || return 0
-		timeout 60 "$XAUDIT" ctl --tree "$1" disable '*'
+		timeout 60 "$XAUDIT" ctl --tree "$1" disable "$2"
 		sleep 1
 	done >>"$here/$way.ctl" 2>&1
 }
@@ -79,18 +85,29 @@ wrap() {
 	all) exec "$XAUDIT" record -o "$trace" --size-limit=500M -k plt -l '*' -- "$@" ;;
 	default) exec "$XAUDIT" record -o "$trace" --size-limit=500M -- "$@" ;;
 	check) exec "$XAUDIT" check --format=json --suppressions="$farm/known.supp" -o "$here/findings" -- "$@" ;;
-	ring) config '' >"$here/conf" ;;
+	entry) exec "$XAUDIT" record -o "$trace" --size-limit=500M -k entry -l '*' -- "$@" ;;
+	ring) config plt '' >"$here/conf" ;;
+	displaced) config entry '' >"$here/conf" ;;
 	later)
-		config 'enabled = no
+		config plt 'enabled = no
 prepare = all
 ' >"$here/conf"
 		;;
+	live)
+		config entry 'enabled = no
+prepare = none
+' >"$here/conf"
+		;;
 	esac
-	if [ "$way" = later ]; then
+	case $way in
+	later | live)
 		me=$(sh -c 'echo $PPID')
+		rule='*'
+		[ "$way" = later ] || rule='entry:*'
 		# Not a child: ctl --tree would take it for one of the program's.
-		(switch "$me" </dev/null >/dev/null 2>&1 &)
-	fi
+		(switch "$me" "$rule" </dev/null >/dev/null 2>&1 &)
+		;;
+	esac
 	# What bare LD_AUDIT needs where a library wants static TLS.
 	eval "$("$XAUDIT" env -c "$here/conf" -- "$1")" || exit 125
 	exec "$@"
@@ -103,7 +120,7 @@ traced() {
 # trace_of USER: what LD_AUDIT alone makes of a program that is this user's from its start.
 trace_of() {
 	case $way in
-	ring | later) mkdir -m 700 "$trace" && chown "$1" "$trace" ;;
+	ring | later | displaced | live) mkdir -m 700 "$trace" && chown "$1" "$trace" ;;
 	esac
 }
 
@@ -134,7 +151,7 @@ findings() {
 	jq -r '.findings | map(select(.severity == "error")) | length' "$here/findings" 2>/dev/null
 }
 
-printf '%-12s %-8s %-24s %-24s %-24s %-12s %s\n' program plain all default ring later check
+echo "program | untraced | $(echo "$ways" | sed 's/ / | /g')"
 for name in ${FARM:-$(sed -n 's/^program_\([a-z0-9_]*\)() .*/\1/p' "$farm/programs.sh" "$farm/servers.sh")}; do
 	here=$work/$name trace=$work/$name/trace way=plain
 	mkdir "$here"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Those programs of the farm (`make farm`) that every system for development has: in five ways of tracing they print and
-# end as untraced and lose no events, and check finds nothing in them.
+# Those programs of the farm (`make farm`) that every system for development has: in eight ways of tracing they print
+# and end as untraced and lose no events, and check finds nothing in them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 skip_sanitized
 need jq
@@ -17,8 +17,8 @@ for program in $programs; do
 	row=$(grep "^$program " "$tmp/table")
 	case $row in
 	*'not here'*) skip 1 "$row" ;;
-	*) is "$(printf '%s\n' "$row" | tr '|' '\n' | grep -cv lost)" 6 \
-		"$program: nothing is lost in any of the five ways" ;;
+	*) is "$(printf '%s\n' "$row" | tr '|' '\n' | grep -cv lost)" 9 \
+		"$program: nothing is lost in any of the eight ways" ;;
 	esac
 done
 done_testing
