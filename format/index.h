@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 7			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 8			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -108,7 +108,7 @@ enum index_flags {
 	X(11, CALL, "a call among the first instructions that is not the last of those displaced")          \
 	X(12, INSTRUCTION, "an instruction at its beginning that can't run elsewhere")                       \
 	X(13, TARGET, "an instruction at its beginning reaches too far")                                     \
-	X(14, RUNTIME, "its language's runtime copies it, or has it run on stacks with little room")
+	X(14, RUNTIME, "its language's runtime copies or reads it, or has it run on stacks with little room")
 
 enum index_reason {
 #define X(number, NAME, phrase) INDEX_REASON_##NAME = number,

@@ -17,7 +17,7 @@ make() {
 	"$CC" "$@" 2>err || bail "$CC: $(cat err)"
 }
 alone='(entry alone: it, or its runtime, reads or moves return addresses)'
-refused="(its language's runtime copies it, or has it run on stacks with little room)"
+refused="(its language's runtime copies or reads it, or has it run on stacks with little room)"
 
 cat >runtime.S <<'END'
 	.macro FUNCTION name
@@ -45,8 +45,15 @@ v8_Default_embedded_blob_code_size_:
 #else
 	.long 0
 #endif
+#ifdef MONO
+	.data
+	.globl mono_aot_file_info
+	.type mono_aot_file_info, @object
+mono_aot_file_info:
+	.quad 0
+#endif
 #ifdef GO
-	.section .gopclntab, "a"
+	.section GO, "a"
 	.quad 0
 #endif
 	.section .note.GNU-stack, "", @progbits
@@ -54,7 +61,6 @@ END
 make -shared -nostdlib -o plain.so runtime.S
 make -shared -nostdlib -DBLOB -o blob.so runtime.S
 make -shared -nostdlib -DWALKS -o walks.so runtime.S
-make -shared -nostdlib -DGO -o go.so runtime.S
 is "$(functions plain.so)" 'jump 0+5 before
 jump 0+5 Builtins_A
 jump 0+5 behind' 'functions of no runtime'
@@ -65,9 +71,19 @@ is "$(functions walks.so)" "jump 0+5 before $alone
 jump 0+5 JNI_CreateJavaVM $alone
 jump 0+5 Builtins_A $alone
 jump 0+5 behind $alone" 'where return addresses are read on stacks, returns are left alone'
-is "$(functions go.so)" "- - before $refused
+for section in .gopclntab .go.buildinfo .note.go.buildid; do
+	make -shared -nostdlib -DGO="$section" -o go.so runtime.S
+	is "$(functions go.so)" "- - before $refused
 - - Builtins_A $refused
-- - behind $refused" "and on goroutines' stacks, functions are"
+- - behind $refused" "and on goroutines' stacks, which $section tells of, functions are"
+done
+make -shared -nostdlib -DMONO -o mono.so runtime.S
+strip -o mono_stripped.so mono.so || bail 'strip fails'
+for file in mono.so mono_stripped.so; do
+	is "$(functions $file)" "- - before $refused
+- - Builtins_A $refused
+- - behind $refused" "so are those whose calls Mono reads: $file"
+done
 
 # A label behind the first instruction is reached by a table whose distances count from another label.
 cat >computed.c <<'END'

@@ -89,7 +89,7 @@ static enum index_reason whole(const struct image *image, const struct image_fun
 {
 	if (image->loader)
 		return INDEX_REASON_LOADER;
-	if (image->narrow || function->address - image->copied < image->copied_end - image->copied)
+	if (image->foreign || function->address - image->copied < image->copied_end - image->copied)
 		return INDEX_REASON_RUNTIME;
 	if (function->resolver)
 		return INDEX_REASON_RESOLVER;

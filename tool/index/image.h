@@ -56,7 +56,7 @@ struct image {
 	bool relocated;	    /* relocations lie in its code (facts.h) */
 	bool symbols;	    /* .symtab of its own or of a debug file */
 	bool walks;	    /* a runtime that finds its way up a stack by return addresses (tool/index/runtimes.c) */
-	bool narrow;	    /* its functions run on stacks with little room */
+	bool foreign;	    /* a runtime reads its functions, or runs them on stacks with little room */
 	uint64_t copied;    /* from here on lies code that is copied before it runs; 0: nowhere */
 	uint64_t copied_end;
 	uint64_t name_bytes; /* of the names copied so far */

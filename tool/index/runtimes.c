@@ -23,12 +23,23 @@ static const char *const walkers[] = {
 #define BLOB	  "v8_Default_embedded_blob_code_"
 #define BLOB_SIZE "v8_Default_embedded_blob_code_size_"
 
+/*
+ * Go's: goroutines' stacks begin with 2 KiB, and move; whoever grows them walks them. In libraries the linker makes
+ * .data.rel.ro of the first two.
+ */
+static const char *const go[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid" };
+
 void image_runtime_symbol(struct image *image, const char *name, uint64_t address)
 {
 	size_t size;
 
 	for (size_t i = 0; i < sizeof(walkers) / sizeof(*walkers); i++)
 		image->walks |= !strcmp(name, walkers[i]);
+	/*
+	 * What Mono compiled before: its runtime takes the call that it came from for one of its own, and looks at the
+	 * stub that this leads to.
+	 */
+	image->foreign |= !strcmp(name, "mono_aot_file_info");
 	if (!strcmp(name, BLOB)) {
 		image->copied = address;
 	} else if (!strcmp(name, BLOB_SIZE)) {
@@ -49,9 +60,8 @@ void image_runtime(struct image *image)
 		image->copied_end = 0;
 	image->copied_end += image->copied;
 	for (size_t s = 1; site_section(&image->file, s, &section); s++) {
-		/* Goroutines' stacks begin with 2 KiB, and move: whoever grows them walks them. */
-		image->narrow |= site_section_named(&image->file, &section, ".gopclntab", 0) ||
-				 site_section_named(&image->file, &section, ".data.rel.ro.gopclntab", 0);
+		for (size_t i = 0; i < sizeof(go) / sizeof(*go); i++)
+			image->foreign |= site_section_named(&image->file, &section, go[i], 0) != 0;
 		/* GraalVM's native image */
 		image->walks |= site_section_named(&image->file, &section, ".svm_heap", 0) != 0;
 	}
