@@ -189,8 +189,10 @@ static int is_blind(const struct load *load)
 
 static int copies_stacks(const struct object *object)
 {
-	/* greenlet, also before its version 1.0; Ruby's callcc. */
-	static const char *const known[] = { "_greenlet*", "greenlet.cpython*", "continuation.so" };
+	/* greenlet, also before its version 1.0; Ruby's callcc; Guile's continuations; PyPy's stacklets. */
+	static const char *const known[] = {
+		"_greenlet*", "greenlet.cpython*", "continuation.so", "libguile-*", "libpypy*"
+	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		struct rules_pattern pattern = { .function = "*", .library = known[i] };

@@ -63,6 +63,10 @@ for when in early late; do
 	seen="by_number $([ $when = late ] && echo '1 2' || echo '0 3') moving_stay 0 3 qsort 0 0"
 	moved "patchable, $when" _greenlet_part.so $when "$seen" -k patchable ./prepared
 done
+for name in continuation.so libguile-3.0.so.1 libpypy3.9-c.so; do
+	cp _greenlet_part.so $name
+	moved "$name" $name late 'by_number 0 0 moving_stay 0 0 qsort 1 3' -k plt -l libc.so.6 ./moving
+done
 printf '[trace]\nstack-copying = other.so mine*\n' >conf
 moved 'a library that the configuration names' mine.so late 'by_number 0 0 moving_stay 0 0 qsort 1 3' -c conf -k plt \
 	-l libc.so.6 ./moving
