@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls.h"
 
+#include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/identity.h"
@@ -458,7 +459,10 @@ void calls_finish(void)
 	process_lock(&held);
 	process_clock();
 	/* The process of a child that shares our memory is another one. */
-	if (process_head() && (confined() || identity_is_ours()))
+	if (process_head() && (confined() || identity_is_ours())) {
+		if (thread)
+			chunk_leave(thread);
 		process_head()->flags |= TRACE_EXITED;
+	}
 	process_unlock(&held);
 }
