@@ -56,6 +56,22 @@ static uint64_t place_of(const struct stack *stack, uint64_t returns, uint64_t s
 	return slot + 8;
 }
 
+/*
+ * The frame goes on in a page that was not known to be the stack's, as where the slot is a page's last word. Returns
+ * whether the place is the stack's now.
+ */
+static int grow_to(struct stack *stack, uint64_t at)
+{
+	struct process_held held;
+
+	if (!mirror_find(at)) {
+		process_lock(&held);
+		mirror_claim(at, stack);
+		process_unlock(&held);
+	}
+	return at - stack->hot.low < stack->hot.size;
+}
+
 /* Is the chain's entry there one of ours, for a frame that returns to this address? */
 static int is_of(uint64_t at, uint64_t returns)
 {
@@ -141,7 +157,10 @@ void told_enter(uint32_t id, uint64_t returns, uint64_t slot)
 	/* What is open below our caller's frame was left. */
 	if (stack->hot.top <= slot)
 		stack = calls_settle(thread, stack, slot);
-	uint64_t at = place_of(stack, returns, slot), top = stack->hot.top;
+	uint64_t at = place_of(stack, returns, slot);
+	if (at - stack->hot.low >= stack->hot.size && grow_to(stack, at))
+		at = place_of(stack, returns, slot);
+	uint64_t top = stack->hot.top;
 	int inlined = top <= at && is_of(top, returns) && is_inlined(top, id, slot);
 	if (inlined) {
 		at = top;

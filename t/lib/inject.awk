@@ -21,12 +21,16 @@ BEGIN {
 }
 function wrong(n, text) {
 	if (!(n in kind)) {
-		elsewhere = elsewhere " " text
+		elsewhere = elsewhere (elsewhere == "" ? " " : ", ") text (thread == "" ? "" : " (thread " thread ")")
 		return
 	}
 	if (index(said[n], text))
 		return
 	said[n] = said[n] ", " text
+}
+# To ask for the kind of a round that the list does not know would make it one.
+function kind_of(n) {
+	return n in kind ? kind[n] : "none"
 }
 FILENAME == ARGV[ARGC - 3] {
 	n = ++rounds
@@ -72,7 +76,7 @@ $3 == "load" || $3 == "unload" || $3 == "change" { next }
 $3 == "entry" || $3 == "custom" {
 	entries += $3 == "entry"
 	if ($5 == "mark" && !(thread in forked)) {
-		if (depth[here] && taken < 0 && !(apart && kind[n] == "jump"))
+		if (depth[here] && taken < 0 && !(apart && kind_of(n) == "jump"))
 			wrong(n, depth[here] " calls are open")
 		depth[here] = 0
 	}
@@ -89,7 +93,7 @@ $3 == "entry" || $3 == "custom" {
 $3 == "exit" || $3 == "tail" || $3 == "unwind" {
 	if (depth[here] > 0 && stack[here, depth[here]] == $5) {
 		depth[here]--
-		if ($3 == "unwind" && kind[n] != "jump" && taken < 0)
+		if ($3 == "unwind" && kind_of(n) != "jump" && taken < 0)
 			wrong(n, "a call of " $5 " counts as unwound")
 	} else if (thread in forked && taken < 0) {
 		# Of a call that its parent began.
@@ -97,7 +101,7 @@ $3 == "exit" || $3 == "tail" || $3 == "unwind" {
 			wrong(n, "an end of " $5 " without its call")
 	} else if (taken >= 0) {
 		ends_alone++ # which round it is, is not known: mark() may be left out
-	} else if (kind[n] != "jump" || ++ends[n] > 1) {
+	} else if (kind_of(n) != "jump" || ++ends[n] > 1) {
 		# A jump may come between the note of a call and its event.
 		wrong(n, "an end of " $5 " without its call")
 	}

@@ -78,6 +78,15 @@ else
 	skip 14 'no clang here'
 fi
 
+# ---- frames at the end of what is known of a stack ----
+program "$CC" edge cyg_edge.c -finstrument-functions
+record d -k cyg ./edge
+report d
+is "$status/$out/$(rows)/$(sums)" '0/256/256 edge /0 lost 0 unfinished' 'each call on a new stack is counted'
+dump d
+is "$(orphans)/$(info d '.processes[0].no_mirror')" 0/0 \
+	'wherever in a page its frame lies, the call and its end are recorded as such'
+
 # ---- what is selected ----
 build gcc -O2
 record d -k cyg -F '_Z5outerl' ./cyg

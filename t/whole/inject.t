@@ -6,6 +6,16 @@
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/injected.sh"
 
+# The judge itself: an end that has no call, in a thread that is no round's, does not take what was lost away.
+echo 'vfork tid 7 child 0 status 0 begun 1 ended 1 handled 1 jumped 0 ticks 0 wrong 0 helper 0 at f+0' >list
+echo '5 1' >losses
+printf '%s\n' '1 5 exit 0x1 handled l.so' '2 7 entry 0x2 counted l.so' '3 7 exit 0x2 counted l.so' \
+	'4 7 entry 0x3 mark l.so' '5 7 exit 0x3 mark l.so' '5 0 lost - 1 events' >judged
+is "$(awk -f "$top_srcdir/t/lib/inject.awk" skip=0 early=1 list losses judged)" \
+	'elsewhere: an end of handled without its call (thread 5)
+1 rounds, 1 wrong
+vfork: 1 rounds, 0 wrong' 'the judge tells what is wrong in other threads than the rounds have'
+
 build "$CC" plt
 all 'one call' '' '' call
 all 'an entry alone' '' what=__ubsan_point point
