@@ -2,29 +2,29 @@
 #include "runtime/process.h"
 
 #include <errno.h>	  /* EEXIST */
-#include <linux/futex.h>  /* FUTEX_WAIT_PRIVATE */
 #include <sys/mman.h>	  /* MADV_WIPEONFORK */
 
 #include "runtime/clock.h"
 #include "runtime/family.h"
 #include "runtime/identity.h"
+#include "runtime/lock.h"
 #include "runtime/output.h"
 #include "runtime/pool.h"
 #include "runtime/records.h"
 #include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
-#include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
 /* The state of one process. Wiped by fork. */
 struct process {
-	uint32_t lock; /* 0 free, 1 held, 2 held and awaited */
+	uint32_t lock; /* see lock.h */
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy;
 	int known;		/* the two below were looked at */
 	int torn;		/* a thread was describing things when this process was forked */
+	int left;		/* left_line is to be noted, when there is a head */
 	struct trace_head *head;
 	struct records records;
 	uint8_t identity[IDENTITY_SIZE] __attribute__((aligned(8)));
@@ -129,42 +129,37 @@ static void note_held(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/*
- * Wakes one sleeping thread, which then notes again that others sleep. Under a filter no thread notes that: then wakes
- * all.
- */
-static void wake(void)
+static void begin_held(struct process_held *held)
 {
-	sys_call(__NR_futex, (long)&process->lock, FUTEX_WAKE_PRIVATE, confined() ? INT32_MAX : 1, 0, 0, 0);
+	block_signals(held);
+	/* While there is one thread nobody asks for its number. */
+	held->number = held->blocked ? lock_number() : LOCK_SOMEONE;
 }
 
-static int take_lock(void)
-{
-	uint32_t free = 0;
+static const char left_line[] = "a task that shares the program's memory was killed while it held xaudit's lock; names "
+				"or loads that it was noting may be missing";
 
-	/* C11: acquire on success; pairs with the release in process_unlock(). x86: the locked instruction is both. */
-	return __atomic_compare_exchange_n(&process->lock, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+/* Lock held. */
+static void say_left(void)
+{
+	kept.untold = 1;
+	process->left = !process->head;
+	process_say(left_line);
 }
 
 void process_lock(struct process_held *held)
 {
-	block_signals(held);
-	if (!take_lock()) {
-		/* Acquire; pairs with the release in process_unlock(). A program under a filter may not wait. */
-		while (confined() ? !take_lock() : __atomic_exchange_n(&process->lock, 2, __ATOMIC_ACQUIRE)) {
-			if (confined())
-				cpu_pause();
-			else
-				sys_call(__NR_futex, (long)&process->lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
-		}
-	}
+	begin_held(held);
+	int left = lock_take(&process->lock, held->number);
 	note_held();
+	if (left)
+		say_left();
 }
 
 int process_trylock(struct process_held *held)
 {
-	block_signals(held);
-	if (take_lock()) {
+	begin_held(held);
+	if (lock_try(&process->lock, held->number)) {
 		note_held();
 		return 1;
 	}
@@ -174,12 +169,12 @@ int process_trylock(struct process_held *held)
 
 void process_unlock(const struct process_held *held)
 {
-	/* Relaxed, as in note_held(). */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&kept.busy, 0, __ATOMIC_RELAXED);
-	/* Release; pairs with the acquires in process_lock() and process_trylock(). */
-	if (__atomic_exchange_n(&process->lock, 0, __ATOMIC_RELEASE) == 2)
-		wake();
+	if (lock_is_held(&process->lock, held->number)) {
+		/* Relaxed, as in note_held(). */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		__atomic_store_n(&kept.busy, 0, __ATOMIC_RELAXED);
+		lock_release(&process->lock);
+	}
 	restore_signals(held);
 }
 
@@ -187,7 +182,7 @@ void process_confine(int strictly)
 {
 	/* Relaxed: see confined(). */
 	__atomic_store_n(&tramp_confined, strictly ? 2 : 1, __ATOMIC_RELAXED);
-	wake();
+	lock_wake(&process->lock);
 }
 
 /* ---- small questions ---- */
@@ -515,6 +510,8 @@ enum process_state process_start(void)
 		return process->state;
 	if (!inherits)
 		options.describe();
+	if (process->left)
+		append_text(TRACE_TEXT_NOTE, left_line, sizeof(left_line) - 1);
 	pool_open();
 	/* Relaxed: threads that see it take the lock before they use anything of it. */
 	__atomic_store_n(&process->state, PROCESS_ON, __ATOMIC_RELAXED);

@@ -10,7 +10,8 @@
  * at the fork, the child describes everything anew.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
- * thread can leave it held. Before any code of the program has run there are no handlers, and signals stay as they are.
+ * thread can leave it held; from a task that is killed alone it is taken over (lock.h). Before any code of the program
+ * has run there are no handlers, and signals stay as they are.
  * It is the innermost of all locks: a holder calls nothing that takes a lock of ld.so or libc. Code that traverses or
  * extends the lists of audit/ or of stacks and threads holds it, unless a comment there says otherwise.
  *
@@ -49,10 +50,11 @@ int process_init(const struct process_options *options);
 /* No code of the program has run yet (1), or is about to (0). One thread; lock not held. 0 until told. */
 void process_quiet(int is);
 
-/* A mask of blocked signals to restore. */
+/* What process_unlock() restores. */
 struct process_held {
-	uint64_t signals;
+	uint64_t signals; /* the mask of blocked ones */
 	int blocked; /* 0: signals were left as they are */
+	uint32_t number; /* of the holder (runtime/lock.h) */
 };
 
 void process_lock(struct process_held *held);

@@ -23,7 +23,7 @@ dist_check_SCRIPTS += t/whole/ahead.t t/whole/api.t t/whole/asked.t t/whole/audi
 	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_calls.t t/whole/index_decoder.t \
 	t/whole/index_find.t \
 	t/whole/index_runtimes.t \
-	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/leaving.t t/whole/lines.t \
+	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/killed_task.t t/whole/leaving.t t/whole/lines.t \
 	t/whole/list.t t/whole/list_symbol.t t/whole/loads.t t/whole/lost.t t/whole/lost_why.t t/whole/man-examples.t \
 	t/whole/man-lint.t t/whole/modes.t \
 	t/whole/module-exports.t t/whole/new_kind.t t/whole/no_memory.t t/whole/objects.t t/whole/outliers.t \

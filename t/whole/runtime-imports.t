@@ -48,7 +48,7 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 
 # Files of runtime/ (and runtime/handlers/ and snapshot/, which has file, meta and copy), each after all files that it
 # needs; runtime/start.c gives pointers to the others.
-layers='identity text output arena maps surroundings clock ahead dispatch broker epoch file meta copy family pool
+layers='identity lock text output arena maps surroundings clock ahead dispatch broker epoch file meta copy family pool
 	records process filter throttle waits thread chunk recorder count calls filter_calls watched told objects
 	handlers events custom snapshot control start'
 
