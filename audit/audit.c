@@ -47,6 +47,7 @@
 #include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/maps.h"
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot/snapshot.h"
@@ -121,7 +122,7 @@ EXPORT unsigned la_version(unsigned version)
 	if (recorded)
 		broker_init(getenv(BROKER_VARIABLE));
 	options.output = rules.output;
-	options.chunk_size = chunk_init(rules.buffer, rules.ring);
+	options.chunk_size = chunk_init(pool_chunk_size(rules.buffer), rules.ring);
 	options.source = rules.source;
 	/* A coarse clock is the TSC, or none at all. */
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC

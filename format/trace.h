@@ -251,6 +251,8 @@ enum trace_overflow {
 	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is writing */
 };
 
+#define TRACE_META_MIN (8 * 2 * TRACE_CHUNK_MIN) /* no family's file is made smaller: eight places */
+
 #define TRACE_EXTENTS 40 /* always enough: each extent may be larger than the one before */
 
 /* Consecutive places. */

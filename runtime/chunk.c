@@ -16,6 +16,8 @@
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */
 #define FEW	      4u  /* that need no list of their own */
+#define SCARCE	      8u  /* from so large a share of the family's places on no thread takes more than FEW */
+#define SCARCE_FEW    2u  /* and from this on more than one */
 
 _Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "as many");
 
@@ -497,9 +499,9 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 
 	make_list(thread, &places, mode == TRACE_MODE_RING || drops);
 	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, places) : next_in_stream(thread, places, &oldest);
-	/* Other threads of the family may need it more. */
-	if (mode == TRACE_MODE_STREAM && place >= (long)FEW && (uint32_t)place >= thread->made && oldest >= 0 &&
-		pool_is_scarce())
+	/* Other threads of the family may need it more: a thread that has one place can do with that. */
+	if (mode == TRACE_MODE_STREAM && place > 0 && (uint32_t)place >= thread->made && oldest >= 0 &&
+		pool_is_scarce((uint32_t)place >= FEW ? SCARCE : SCARCE_FEW))
 		place = -EBUSY;
 	if (place >= 0 && (uint32_t)place >= thread->made) {
 		*fresh = 1;

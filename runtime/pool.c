@@ -22,11 +22,11 @@
 #define LARGE_PAGE   (2ul << 20) /* the file's are mapped as such where its place is a multiple, too */
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
+#define PLACES_FEW   32		  /* that there should be where files may not become large */
 #define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
 #define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
 #define SPARE	     STEP	   /* that stays when the rest is given back */
-#define SCARCE_SHARE 8		  /* of all places: more than that are taken */
 #define TRIES	     1000	  /* while another process has the file grow */
 
 /* What the members share; written before `base`. */
@@ -381,7 +381,7 @@ long pool_take(uint32_t places)
 	return first;
 }
 
-int pool_is_scarce(void)
+int pool_is_scarce(uint32_t share)
 {
 	const struct trace_head *head = first_head();
 	uint64_t most = __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED); /* relaxed: a limit */
@@ -390,7 +390,7 @@ int pool_is_scarce(void)
 	most = (most < limit ? most : limit) / pool.place_size;
 	most = most < head->places_max ? most : head->places_max;
 	/* Relaxed: a hint. */
-	return __atomic_load_n(&head->places, __ATOMIC_RELAXED) > most / SCARCE_SHARE;
+	return __atomic_load_n(&head->places, __ATOMIC_RELAXED) > most / share;
 }
 
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)
@@ -491,6 +491,13 @@ static long size_most(int fd, uint64_t size, uint64_t least, uint64_t *got)
 	*got = size;
 	return r;
 }
+
+uint64_t pool_chunk_size(uint64_t wanted)
+{
+	return at_most(wanted, limit_of(RLIMIT_FSIZE) / (2 * PLACES_FEW));
+}
+
+_Static_assert(TRACE_META_MIN == PLACES_LEAST * 2 * TRACE_CHUNK_MIN, "as the format says");
 
 long pool_map(int fd, uint64_t chunk_size)
 {

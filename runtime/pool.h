@@ -26,6 +26,12 @@
 #include "format/trace.h"
 
 /*
+ * The size of chunks with which a file may have some places, by RLIMIT_FSIZE: at most `wanted`, and perhaps less than
+ * the least size that there is.
+ */
+uint64_t pool_chunk_size(uint64_t wanted);
+
+/*
  * Makes the empty file fd as large as it may be, and maps it: takes place 0 and the directory, and writes the words of
  * the head that tell of this. Replaces an older mapping, which stays mapped. Returns 0 or -errno.
  */
@@ -41,10 +47,10 @@ int pool_is_open(void);
 long pool_take(uint32_t places);
 
 /*
- * Is little left of the size that the file may have? Then places are for threads that can't do without. Makes a system
- * call, unless under a filter.
+ * Is more than this share of the places taken that the file may have (8: an eighth)? Then they are for threads that
+ * can't do without. Makes a system call, unless under a filter.
  */
-int pool_is_scarce(void);
+int pool_is_scarce(uint32_t share);
 
 /*
  * The process will soon be under a filter of system calls (x86_64/confined.h): prepares all that taking places will

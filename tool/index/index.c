@@ -255,8 +255,12 @@ int index_main(int argc, char **argv)
 		tool_error("index", "--fd takes one file, not also %s; see xaudit index --help", argv[first + 1]);
 		return TOOL_USAGE;
 	}
-	/* Indexes are kept even if nobody reads to the end what is in them. */
+	/*
+	 * Indexes are kept even if nobody reads to the end what is in them. A file that would become too large (ulimit
+	 * -f) is an error like others.
+	 */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	/* libdwfl would ask a server for debug files, and wait for it. */
 	unsetenv("DEBUGINFOD_URLS");
 	for (; first < argc; first++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "audit/rules/rules.h"
 #include "tool/memory.h"
@@ -155,6 +156,20 @@ static int begin(int pid)
 	return 0;
 }
 
+/* Is there room for a process's file below the size that files may have? If not, that is said. */
+static bool may_be_made(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= TRACE_META_MIN)
+		return true;
+	tool_error("record",
+		"files may have %ju bytes here (ulimit -f), and a trace takes files of %lu KiB or more; raise the "
+		"limit, or do without a trace",
+		(uintmax_t)limit.rlim_cur, TRACE_META_MIN >> 10);
+	return false;
+}
+
 static int run(const struct record_options *options)
 {
 	struct record_folder folder;
@@ -171,6 +186,10 @@ static int run(const struct record_options *options)
 	if (!path)
 		return status;
 	status = RECORD_FAILED;
+	if (!may_be_made()) {
+		free(path);
+		return status;
+	}
 	record_objects_find(&objects, path);
 	output = record_prepare(options, &objects, &rules, &searched);
 	if (!output)
@@ -233,6 +252,7 @@ int record_main(int argc, char **argv)
 		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
 	} else if (first > 0) {
 		options.command = argv + first;
+		record_signals_begin();
 		status = run(&options);
 	}
 	free(options.libraries.word);

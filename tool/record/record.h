@@ -229,7 +229,7 @@ void record_early_add(const char *name);
 /* Was the family done, or is it being done? Any thread. */
 bool record_early_has(const char *name);
 
-/* ---- tool/record/signals.c: signals while the command runs ---- */
+/* ---- tool/record/signals.c: signals while the command runs, and before and after ---- */
 
 #define RECORD_SIGNALS 65 /* the highest number, plus one */
 
@@ -239,6 +239,9 @@ struct record_signals {
 	struct sigaction action[RECORD_SIGNALS];
 	bool taken[RECORD_SIGNALS];
 };
+
+/* From now on a file of ours that would become too large (ulimit -f) is an error, and no signal. */
+void record_signals_begin(void);
 
 /*
  * From now on signals are passed on to the command; all stay blocked until there is a child that they can be sent to.
@@ -255,10 +258,13 @@ void record_signals_send_to(pid_t pid);
 void record_signals_let_come(const struct record_signals *before);
 
 /*
- * Sets mask and actions as they were before; to be called in the child too. A signal that came meanwhile, and was
- * blocked, is then delivered to the old action.
+ * Sets mask and actions as they were before. A signal that came meanwhile, and was blocked, is then delivered to the
+ * old action.
  */
 void record_signals_give_back(const struct record_signals *before);
+
+/* The same in the child, which will be the command: as they were before record_signals_begin(). */
+void record_signals_leave(const struct record_signals *before);
 
 /* ---- tool/record/run.c: the command ---- */
 

@@ -115,7 +115,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	if (pid == 0) {
 		close(go[1]);
 		await(go[0]);
-		record_signals_give_back(&before);
+		record_signals_leave(&before);
 		execvp(command[0], command);
 		error = errno;
 		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)

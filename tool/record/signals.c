@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 static volatile pid_t child; /* 0: none yet, or no longer */
+static struct sigaction size_action; /* of SIGXFSZ, before record_signals_begin() */
+static bool begun;
 
 /*
  * The kernel sent the signal to all of the foreground group. It also sends SIGHUP to the leader of the session alone.
@@ -88,6 +90,13 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	errno = keep;
 }
 
+void record_signals_begin(void)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	begun = sigaction(SIGXFSZ, &ignore, &size_action) == 0;
+}
+
 void record_signals_take(struct record_signals *before)
 {
 	struct sigaction action = {.sa_flags = SA_RESTART | SA_SIGINFO, .sa_sigaction = pass_on};
@@ -123,10 +132,20 @@ void record_signals_let_come(const struct record_signals *before)
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-void record_signals_give_back(const struct record_signals *before)
+static void give_back(const struct record_signals *before, const struct sigaction *size)
 {
 	for (int signal = 1; signal < RECORD_SIGNALS; signal++)
 		if (before->taken[signal])
-			sigaction(signal, &before->action[signal], NULL);
+			sigaction(signal, signal == SIGXFSZ ? size : &before->action[signal], NULL);
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+void record_signals_give_back(const struct record_signals *before)
+{
+	give_back(before, &before->action[SIGXFSZ]);
+}
+
+void record_signals_leave(const struct record_signals *before)
+{
+	give_back(before, begun ? &size_action : &before->action[SIGXFSZ]);
 }
