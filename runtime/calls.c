@@ -37,7 +37,7 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 }
 
 /* Ends every open call at or below the slot, with an event of this type. */
-static void end(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type)
+static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type)
 {
 	uint64_t top;
 	/* Relaxed: see filter.h. */
@@ -76,14 +76,14 @@ static void end(struct thread *thread, struct stack *stack, uint64_t slot, enum 
 
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 {
-	end(thread, stack, slot, TRACE_UNWIND);
+	end_calls(thread, stack, slot, TRACE_UNWIND);
 }
 
 void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	stack = stack->hot.top < slot ? calls_settle(thread, stack, slot - 8) : stack;
 	if (stack->hot.top == slot)
-		end(thread, stack, slot, TRACE_TAIL);
+		end_calls(thread, stack, slot, TRACE_TAIL);
 }
 
 /*

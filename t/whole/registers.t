@@ -33,7 +33,7 @@ clock_gettime / fast_time|%r / - / the kernel's: looked at below
 new_stack / %r / memory_for_stacks / given
 thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_taken / given
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
-calls_unwind / <hooks|%r / handlers_frames_gone handlers_unwind / given
+calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind / given
 control_run|obey / <change>|%r / switch_obey / given
 process_start / options|%r / control_permit announce_all / given
 epoch_reclaim / \(%r / unmap recycle retired_free / given
