@@ -37,12 +37,14 @@ __attribute__((unused)) static long call_3(long x)
 	return KEEP(F(3)(x));
 }
 
+#define LONG_NS 100000000 /* no quick function takes as long, on a busy machine either */
+
 __attribute__((unused)) static long slow(long x)
 {
-	uint64_t until = core_now_ns() + 3000000;
+	uint64_t until = core_now_ns() + LONG_NS + LONG_NS / 10;
 
 	while (core_now_ns() < until)
-		;
+		usleep(1000);
 	return x + 1;
 }
 
@@ -56,7 +58,7 @@ __attribute__((unused)) static long jump(long x)
 	longjmp(env, (int)x);
 }
 
-/* 1 calls 2 calls 3; 4 takes 3 ms; 5 calls 3, then 4. */
+/* 1 calls 2 calls 3; 4 takes more than LONG_NS; 5 calls 3, then 4. */
 __attribute__((unused)) static void chain(void)
 {
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, call_2);

@@ -36,14 +36,14 @@ static int depth_one(void *argument)
 static int longer_than(void *argument)
 {
 	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
+	start_with((struct recorder_options){0}, (struct filter_options){.time = LONG_NS});
 	chain();
 	calls();
 	expect((long)process_head()->taken_back, 9);
 	return 0;
 }
 
-/* quick_tail jumps to *tail_target, slow_tail after 3 ms. */
+/* quick_tail jumps to *tail_target, slow_tail after slow(). */
 extern const char quick_tail[], slow_tail[];
 uint64_t tail_target;
 __attribute__((used)) long tail_slow(long x);
@@ -64,7 +64,7 @@ __asm__(".text\n"
 static int longer_with_tails(void *argument)
 {
 	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
+	start_with((struct recorder_options){0}, (struct filter_options){.time = LONG_NS});
 	chain();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, quick_tail);
 	f[2] = core_traced(TRAMP_INTERCEPT, 2, slow_tail);
@@ -102,7 +102,7 @@ static long slow_jump(long x)
 static int longer_and_jump(void *argument)
 {
 	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
+	start_with((struct recorder_options){0}, (struct filter_options){.time = LONG_NS});
 	chain();
 	f[1] = core_traced(TRAMP_INTERCEPT, 1, quick_jump);
 	f[2] = core_traced(TRAMP_INTERCEPT, 2, slow_jump);
@@ -128,7 +128,7 @@ static long leap(long x)
 static int much_longer(void *argument)
 {
 	(void)argument;
-	start_with((struct recorder_options){0}, (struct filter_options){.time = 1000000});
+	start_with((struct recorder_options){0}, (struct filter_options){.time = LONG_NS});
 	chain();
 	f[7] = core_traced(TRAMP_INTERCEPT, 7, leap);
 	expect(F(7)(5), 6);
@@ -198,7 +198,7 @@ int main(void)
 	check(no_filter, "no filter", ALL);
 	check(depth_two, "two levels", "E1 E2 X2 X1 P6 E20 E3 X3 X20 E21 T21 E3 X3 E5 E3 X3 E4 X4 X5");
 	check(depth_one, "one level", "E1 X1 P6 E20 X20 E21 T21 E3 X3 E5 X5");
-	check(longer_than, "longer than a millisecond", "E5 E4 X4 X5");
+	check(longer_than, "longer than the limit", "E5 E4 X4 X5");
 	check(longer_with_tails, "longer, and tail calls", "E2 T2 E4 X4 E2 T2 E4 X4 E2 X2 E2 T2");
 	check(longer_and_jump, "longer, and longjmp", "E2 E4 X4 U2 E2 E4 X4 U2");
 	check(much_longer, "longer than half a clock", "E7 X7");
