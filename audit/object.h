@@ -94,6 +94,12 @@ struct object {
 	struct index index; /* stays mapped; head NULL: none was looked for, or there is none */
 	struct entry_function *entries; /* one for each */
 	uint32_t *spare_by_address, *spare_functions; /* where by_address and functions are merged anew */
+	/* What is to hold for all of this when functions were added; whole: entry_settle() has not seen to it yet. */
+	struct {
+		uint32_t *by_address, *functions;
+		uint32_t usable, usable_functions, all; /* all: sites.functions */
+		int whole;
+	} then;
 	uint32_t room_functions, room_sites; /* what all these arrays have room for; 0: for what they hold */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */

@@ -409,6 +409,7 @@ static void prepare_sleds(struct load *load)
 	if (object->refused)
 		return;
 	process_lock(&held);
+	entry_settle(object);
 	enum trace_reason reason = entry_calls_erase(load);
 	process_unlock(&held);
 	if (reason == TRACE_REASON_TRACED && object->usable)

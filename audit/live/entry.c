@@ -26,21 +26,34 @@ static const struct site_range *range_of(const struct object *object)
 	return &object->sites.of[TRACE_KIND_ENTRY];
 }
 
-/*
- * The set's number of functions is what counts: a process that was forked while another thread added some may have the
- * other numbers ahead of it.
- */
-static void settle(struct object *object)
+/* Each store may be made twice. Fences: as in make_room(); who finds a site in the lists finds its function. */
+void entry_settle(struct object *object)
 {
 	struct site_set *set = &object->sites;
 	struct site_range *range = &set->of[TRACE_KIND_ENTRY];
 
-	if (!object->entries) {
-		range->function = set->functions;
-		range->site = set->sites;
-	}
+	if (!object->then.whole)
+		return;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	set->functions = object->then.all;
 	range->sites = range->functions = set->functions - range->function;
 	set->sites = range->site + range->sites;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (object->by_address != object->then.by_address) {
+		object->spare_by_address = object->by_address;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		object->by_address = object->then.by_address;
+	}
+	if (object->functions != object->then.functions) {
+		object->spare_functions = object->functions;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		object->functions = object->then.functions;
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	object->usable = object->then.usable;
+	object->usable_functions = object->then.usable_functions;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	object->then.whole = 0;
 }
 
 /* Where the bytes begin and end that a jump at the function's entry needs to itself. */
@@ -283,7 +296,7 @@ static int make_room(struct object *object, uint32_t more)
 		return -ENOMEM;
 	sys_copy(by_address, object->by_address, object->usable * sizeof(*by_address));
 	sys_copy(by_function, object->functions, object->usable_functions * sizeof(*by_function));
-	/* Partner of this fence and the later ones here: a child that another thread forks meanwhile. */
+	/* Partner of this fence and the later ones in this file: a child that another thread forks meanwhile. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	set->function = function;
 	set->site = site;
@@ -356,17 +369,14 @@ static void put_functions(struct object *object, unsigned kind, const struct pic
 	merge(by_address, object->by_address, object->usable, site, n, &set->site->address, sizeof(*set->site));
 	merge(functions, object->functions, object->usable_functions, function, n, &set->function->address,
 		sizeof(*set->function));
-	object->spare_by_address = object->by_address;
-	object->spare_functions = object->functions;
+	object->then.by_address = by_address;
+	object->then.functions = functions;
+	object->then.usable = object->usable + n;
+	object->then.usable_functions = object->usable_functions + n;
+	object->then.all = function + n;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
-	set->functions += n;
-	settle(object);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above: who finds a site in the lists finds its function */
-	object->by_address = by_address;
-	object->functions = functions;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
-	object->usable += n;
-	object->usable_functions += n;
+	object->then.whole = 1;
+	entry_settle(object);
 }
 
 int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t counts[TRACE_REASON_COUNT])
@@ -378,7 +388,11 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 
 	if (!wanted || wanted > UINT32_MAX / 64)
 		return 0;
-	settle(object);
+	entry_settle(object);
+	if (!object->entries) {
+		object->sites.of[TRACE_KIND_ENTRY].function = object->sites.functions;
+		object->sites.of[TRACE_KIND_ENTRY].site = object->sites.sites;
+	}
 	struct pick *pick = arena_alloc(&memory, wanted * sizeof(*pick));
 	uint32_t n = pick ? pick_functions(object, wish, pick, own) : 0;
 

@@ -6,8 +6,9 @@
  * Which functions. An index may have a hundred thousand, so those alone become functions and sites of the object's set
  * that somebody wants: rules at load, requests while the process runs. They are the set's last range, which grows, once
  * or often: entry_add(). Numbers of functions and sites stay; arrays move, and what they held stays readable at the old
- * place; counts grow after what they count is there. So a child that is forked in the middle finds the range as it was,
- * or longer by functions that nobody has switched on. The index stays mapped as long as the object, since names and
+ * place; counts grow after what they count is there. What shall hold then is noted first, by one store, and then done
+ * by entry_settle(), which a child that is forked in the middle does once more. So it finds the range as it was, or
+ * longer by functions that nobody has switched on. The index stays mapped as long as the object, since names and
  * templates lie there.
  *
  * A load has a block of stubs and copies (x86_64/stub.h), or several (entry_copy.h), for each time that the range had
@@ -55,6 +56,12 @@ int entry_wish_begin(struct entry_wish *wish, const struct object *object, unsig
  */
 void entry_wish_mark(const struct object *object, const struct rules_pattern *pattern, int value, uint64_t *bits,
 	const uint64_t *only);
+
+/*
+ * Ends what a thread that added functions had begun when this process was forked. To be called before the set's range
+ * or its lists are looked at: for a request, and when the object is loaded.
+ */
+void entry_settle(struct object *object);
 
 /*
  * Adds those functions to the object's set that are wanted and can be used, unless they are in it. counts, an element

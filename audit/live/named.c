@@ -92,6 +92,8 @@ static enum trace_reason why_not(const struct batch *batch, const struct object 
 int named_find(struct named *named, struct batch *batch, struct object *object, struct arena *arena)
 {
 	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
+
+	entry_settle(object);
 	int adds = batch->on && any_names_kind(batch, object), added = 0;
 	enum trace_reason reason = adds ? why_not(batch, object) : TRACE_REASON_TRACED;
 
