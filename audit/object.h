@@ -135,6 +135,9 @@ struct entry_block {
 	struct entry_block *next;
 	uint32_t first, count;
 	struct stub_pages pages;
+	/* Stubs of those that need them nearer (audit/live/entry_copy.h), near[0 ... near_count) from `first` on. */
+	struct stub_pages near_pages;
+	uint32_t *near, near_count;
 };
 
 struct load {

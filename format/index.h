@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 8			   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 9			   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -129,19 +129,22 @@ enum index_function_flags {
 	INDEX_NAMELESS = 2,	    /* known by unwind information and a call or pointer to it alone */
 	/* It reads or moves its own return address, or its file does so on stacks: its return can't be intercepted. */
 	INDEX_ENTRY_ALONE = 4,
-	INDEX_DISPLACES_CALL = 8,   /* not where a shadow stack is on */
+	INDEX_DISPLACES_CALL = 8,   /* a copy of it may do so: not where a shadow stack is on */
 	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
 	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/nointercept.h): as ENTRY_ALONE */
+	INDEX_ENDS_IN_CALL = 64,    /* the last one of its displaced instructions is a call */
 };
 
 #define INDEX_JUMP	   5 /* bytes of jmp rel32 */
 #define INDEX_SHORT_JUMP   2 /* of jmp rel8 */
 #define INDEX_ORIGINAL_MAX 24
+#define INDEX_WRITTEN_MAX  16 /* bytes that are written, in a row, where a call is among them */
 
 /*
  * One function. Its site lies at address + skip (behind an endbr64, which stays). What is written are the bytes
  *	JUMP	[site, site + 5)
  *	PADDING	[address - 5, address) and [site, site + 2)
+ * and, where the template says so, the last ones of [site, site + length), which are a call then (enum index_call_in);
  * and what must be in memory before is original[0 ... originals), which begins at site (JUMP) or at address - 5
  * (PADDING): the padding, an endbr64, the displaced instructions. A displaced copy runs the instructions of [site,
  * site + length) and goes on at site + length.
@@ -216,6 +219,18 @@ struct index_fixup {
 	int32_t target; /* a link-time address, less the function's */
 };
 
+/*
+ * How a call among the displaced instructions, which is the last one of them, is made. Its return address is that in
+ * place in any case; but what the processor predicts is the address behind a call that it has seen. So where there is
+ * room behind the jump, a call is written there that ends where the function's own does; the copy goes on at it.
+ */
+enum index_call_in {
+	INDEX_CALL_IN_COPY,  /* none, or by the copy, which changes the return address: not predicted */
+	INDEX_CALL_BY_STACK, /* ff 54 24 f8, call *-8(%rsp): the copy has put the target there */
+	INDEX_CALL_BY_RAX,   /* ff d0, call *%rax: leads to the copy's end, which sets rax as it was */
+};
+
+#define INDEX_CALL_FIRST   0xff /* byte of either */
 #define INDEX_TEMPLATE_MAX 80 /* bytes of a copy */
 #define INDEX_FIXUPS_MAX   8
 
@@ -223,7 +238,12 @@ struct index_fixup {
 struct index_template {
 	uint8_t size;
 	uint8_t fixups;
-	uint8_t zero[2];
+	uint8_t call; /* enum index_call_in */
+	/*
+	 * 1: the call's first byte is the last one of the jump, which must be INDEX_CALL_FIRST by itself; another
+	 * template follows, for where it is not.
+	 */
+	uint8_t meets;
 	/*
 	 * Where in the copy the instruction begins that in place begins 1 ... 4 bytes behind the site; 0: none does. A
 	 * thread that stands at the one can go on at the other.

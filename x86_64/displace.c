@@ -19,7 +19,7 @@ size_t displace_template_size(const void *p, size_t left)
 	const struct index_fixup *fixup = (const void *)(head + 1);
 
 	if (left < sizeof(*head) || !head->size || head->size > INDEX_TEMPLATE_MAX || head->fixups > INDEX_FIXUPS_MAX ||
-		left < whole(head))
+		left < whole(head) || head->call > INDEX_CALL_BY_RAX || head->meets > 1)
 		return 0;
 	for (size_t i = 0; i < sizeof(head->inside); i++)
 		if (head->inside[i] >= head->size)
@@ -53,4 +53,14 @@ size_t displace_copy(
 		}
 	}
 	return from->size;
+}
+
+size_t displace_call(enum index_call_in call, uint8_t out[DISPLACE_CALL_MAX])
+{
+	static const uint8_t by_stack[] = { INDEX_CALL_FIRST, 0x54, 0x24, 0xf8 }, by_rax[] = { INDEX_CALL_FIRST, 0xd0 };
+	const uint8_t *from = call == INDEX_CALL_BY_STACK ? by_stack : by_rax;
+	size_t n = call == INDEX_CALL_BY_STACK ? sizeof(by_stack) : call == INDEX_CALL_BY_RAX ? sizeof(by_rax) : 0;
+
+	sys_copy(out, from, n);
+	return n;
 }

@@ -10,8 +10,9 @@
  * What such a copy is like (tool/index/template.h makes it): registers, flags and stack are at each of its
  * instructions what they were in place. Branches and operands relative to the instruction pointer are made anew. A
  * call, which is the last displaced instruction, leaves the original return address on the stack: no callee ever sees
- * an address of a copy, so exceptions, backtraces and unloading don't know of it. (The copy itself has one there for
- * two instructions.)
+ * an address of a copy, so exceptions, backtraces and unloading don't know of it. It is made by the copy (which has an
+ * address of its own there for two instructions) or by a call in place, behind the jump (enum index_call_in): such a
+ * copy is of no use while its call is not written.
  */
 #ifndef XAUDIT_X86_64_DISPLACE_H
 #define XAUDIT_X86_64_DISPLACE_H
@@ -31,5 +32,10 @@ size_t displace_template_size(const void *p, size_t left);
  */
 size_t displace_copy(
 	const struct index_template *from, uint64_t load, uint64_t function, uint64_t at, uint8_t *out, size_t room);
+
+#define DISPLACE_CALL_MAX 4
+
+/* The call that is written into the last bytes of the displaced instructions. Returns their number; 0: none. */
+size_t displace_call(enum index_call_in call, uint8_t out[DISPLACE_CALL_MAX]);
 
 #endif

@@ -20,7 +20,8 @@
  * Patchable entries: `jmp rel32` (e9) over five bytes of NOPs; or, where fewer than five follow the entry, a two-byte
  * `jmp` (eb) to a `jmp rel32` in the five bytes of NOPs before the entry, which no thread executes.
  * Displaced entries (format/index.h): the same two forms over the function's own first instructions, which run
- * elsewhere. The jump leads to a stub whose cell says whether the function is on (x86_64/stub.h).
+ * elsewhere. The jump leads to a stub whose cell says whether the function is on (x86_64/stub.h). Behind the jump a
+ * call may be written (enum index_call_in), which is not the sled's: of it nothing is known here.
  * Guards (xaudit.h): `jmp rel32` to the guarded code of the same function over one NOP of five bytes, 0f 1f 44 00 00.
  *
  * A patch covers whole instructions: five NOPs of one byte, or one NOP that may be longer than the patch (clang's

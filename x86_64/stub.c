@@ -345,6 +345,32 @@ uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *plac
 	return p + stubs;
 }
 
+size_t stub_near_size(uint32_t count)
+{
+	return round_up((uint64_t)count * STUB_ENTRY_SIZE, PAGE);
+}
+
+void stub_write_entry(const struct stub_pages *pages, uint32_t n, const struct stub_cell *cell)
+{
+	write_entry_stub(pages->start + (size_t)n * STUB_ENTRY_SIZE, cell);
+}
+
+int stub_map_near(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low, uint64_t text_high,
+	uint32_t count)
+{
+	size_t size = stub_near_size(count);
+	uint8_t *p = map_between(place, size, text_low, text_high);
+
+	*pages = (struct stub_pages){ 0 };
+	if (!p)
+		return 0;
+	pages->start = p;
+	pages->size = pages->code_size = size;
+	pages->reserved = count;
+	sys_fill(p, 0xcc, size);
+	return 1;
+}
+
 int stub_finish_copies(struct stub_pages *pages)
 {
 	if (seal(pages) == 0)

@@ -7,7 +7,7 @@
  * per patchable function; then the cells of these. Event sleds have a stub each, between the XRay stubs and those of
  * patchable functions.
  * Stubs of displaced entries: blocks within reach of the text, too. The entry stubs come first, then room for copies
- * that are too long to lie in theirs, then the cells.
+ * that are too long to lie in theirs, then the cells. Some stubs must be nearer: blocks of stubs alone.
  * Binding stubs: blocks anywhere, for the PLT kinds: a binding only needs an address. The first lie in the module
  * itself.
  *
@@ -159,6 +159,18 @@ struct stub_place {
  */
 uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low,
 	uint64_t text_high, uint32_t count, size_t room);
+
+/*
+ * Maps room for `count` entry stubs at `place`, without cells; where all of that is taken, nowhere. Each is for
+ * stub_write_entry(), with a cell of another block, and then comes stub_finish_copies(). Returns 1, or 0. Process lock
+ * held.
+ */
+int stub_map_near(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low, uint64_t text_high,
+	uint32_t count);
+void stub_write_entry(const struct stub_pages *pages, uint32_t n, const struct stub_cell *cell);
+
+/* Bytes of such a mapping. */
+size_t stub_near_size(uint32_t count);
 
 /* Makes stubs and copies executable. Returns 0, or -EACCES: then they are unmapped. */
 int stub_finish_copies(struct stub_pages *pages);

@@ -183,25 +183,39 @@ const char *index_name(const struct index *index, const struct index_function *f
 	return function->name ? index_text(index, function->name) : NULL;
 }
 
-const struct index_template *index_template(const struct index *index, const struct index_function *function)
+/* The template at this offset; NULL: damaged. */
+static const struct index_template *template_at(const struct index *index, size_t at, size_t *size)
 {
-	size_t left = index->templates_size, n;
+	size_t left = index->templates_size;
 
-	if (function->reason != INDEX_REASON_USABLE)
-		return NULL;
-	if (function->template % 4 || function->template >= left)
-		goto damaged;
-	/* The longest one, so that its head may be believed. */
-	left -= function->template;
-	const void *p = index_bytes(index, index->template + function->template, left < LONGEST ? left : LONGEST);
-	if (!p)
-		return NULL;
-	n = displace_template_size(p, left < LONGEST ? left : LONGEST);
-	if (n)
-		return p;
-damaged:
+	if (at % 4 == 0 && at < left) {
+		/* The longest one, so that its head may be believed. */
+		left -= at;
+		const void *p = index_bytes(index, index->template + at, left < LONGEST ? left : LONGEST);
+		if (!p)
+			return NULL;
+		*size = displace_template_size(p, left < LONGEST ? left : LONGEST);
+		if (*size)
+			return p;
+	}
 	index_spoil(index);
 	return NULL;
+}
+
+const struct index_template *index_template(const struct index *index, const struct index_function *function)
+{
+	size_t size;
+
+	return function->reason == INDEX_REASON_USABLE ? template_at(index, function->template, &size) : NULL;
+}
+
+const struct index_template *index_template_other(const struct index *index, const struct index_function *function)
+{
+	size_t size;
+	const struct index_template *first =
+		function->reason == INDEX_REASON_USABLE ? template_at(index, function->template, &size) : NULL;
+
+	return first && first->meets ? template_at(index, function->template + size, &size) : NULL;
 }
 
 int index_site(const struct index *index, const struct index_function *function, uint64_t *site, uint64_t *from)

@@ -102,8 +102,12 @@ const struct index_function *index_before(const struct index *index, uint64_t ad
 /* The best of its names; NULL: none, or damaged. */
 const char *index_name(const struct index *index, const struct index_function *function);
 
-/* Its template, whole; NULL: refused, or damaged. */
+/*
+ * Its template, whole; NULL: refused, or damaged. other: where it `meets`, the one that follows it; NULL: none, or
+ * damaged.
+ */
 const struct index_template *index_template(const struct index *index, const struct index_function *function);
+const struct index_template *index_template_other(const struct index *index, const struct index_function *function);
 
 /*
  * Where its site is, as link-time addresses: what must be in memory before anything is written is original[0 ...

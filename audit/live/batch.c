@@ -92,6 +92,14 @@ static enum trace_reason outcome(const struct batch *batch, const struct object 
 	return object->marks[function] & FUNCTION_ENTRY ? TRACE_REASON_ENTRY_ONLY : TRACE_REASON_TRACED;
 }
 
+/* Is what was written at the site taken away when it is switched off? */
+static int goes_away(const struct batch *batch, const struct load *load, uint32_t n)
+{
+	const struct site *site = &load->object->sites.site[n];
+
+	return batch->outside && !(sled_row(site->type)->displaces && entry_stays(load, site->function));
+}
+
 /*
  * Can this site be put into the state that the batch wants? TRACED: yes. *needed: it has another state now; *was_on: it
  * is on.
@@ -105,7 +113,9 @@ static enum trace_reason judge_site(const struct batch *batch, const struct load
 	int from;
 
 	*was_on = state == SLED_IS_ON;
-	*needed = batch->on ? !*was_on : batch->outside ? !(state & SLED_IS_FILE) : *was_on;
+	*needed = batch->on		      ? !*was_on
+		  : goes_away(batch, load, n) ? !(state & SLED_IS_FILE)
+					      : *was_on;
 	if (!*needed)
 		return TRACE_REASON_TRACED;
 	if (!state)
@@ -139,7 +149,7 @@ static enum trace_reason have_stubs(struct load *load, uint32_t function)
 /* Is the site switched by its cell alone, as a displaced entry where the jump stands and stays? */
 static int is_by_cell(const struct batch *batch, const struct load *load, uint32_t n)
 {
-	return sled_row(load->object->sites.site[n].type)->displaces && (batch->on || !batch->outside) &&
+	return sled_row(load->object->sites.site[n].type)->displaces && (batch->on || !goes_away(batch, load, n)) &&
 	       load_code_look(load, n) & (SLED_IS_ON | SLED_IS_READY);
 }
 

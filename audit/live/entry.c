@@ -448,6 +448,12 @@ static void goes_past(void)
 		thread_use_setspecific(entry_past(set));
 }
 
+static void unmap(struct entry_block *block)
+{
+	stub_unmap(&block->pages);
+	stub_unmap(&block->near_pages);
+}
+
 /* Makes stubs of `count` functions from number `first` on, behind those that there are. */
 static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t count)
 {
@@ -463,9 +469,12 @@ static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t 
 		entry_copy_room(load->object, block));
 	if (!copies)
 		return TRACE_REASON_NO_ROOM;
+	entry_copy_make_near(load, block);
 	entry_copy_fill(load, block, copies);
-	if (stub_finish_copies(&block->pages))
+	if (stub_finish_copies(&block->pages) || (block->near_count && stub_finish_copies(&block->near_pages))) {
+		unmap(block);
 		return TRACE_REASON_PROTECTION;
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
 	load->entries = block;
 	return TRACE_REASON_TRACED;
@@ -479,7 +488,7 @@ static void forget_blocks(struct load *load, struct entry_block *before)
 	load->entries = before;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
 	for (; block != before; block = block->next)
-		stub_unmap(&block->pages);
+		unmap(block);
 }
 
 enum trace_reason entry_stubs(struct load *load)
@@ -509,80 +518,9 @@ enum trace_reason entry_stubs(struct load *load)
 	return TRACE_REASON_TRACED;
 }
 
-struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub)
-{
-	uint32_t n = function - range_of(load->object)->function;
-
-	for (const struct entry_block *block = load->entries; block; block = block->next) {
-		if (n < block->first || n - block->first >= block->count)
-			continue;
-		*stub = stub_entry(&block->pages, n - block->first);
-		return stub_cell(&block->pages, n - block->first);
-	}
-	return NULL;
-}
-
-enum trace_reason entry_refused(const struct load *load, uint32_t function)
-{
-	uint64_t stub;
-	const struct stub_cell *cell = entry_cell(load, function, &stub);
-
-	if (!cell)
-		return TRACE_REASON_NO_ROOM;
-	return cell->body ? TRACE_REASON_TRACED : (enum trace_reason)cell->target;
-}
-
-uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1])
-{
-	const struct object *object = load->object;
-	const struct index_template *template = index_template(&object->index, entry_of(object, function)->index);
-	uint64_t stub;
-	const struct stub_cell *cell = entry_cell(load, function, &stub);
-
-	if (!template || !cell)
-		return 0;
-	sys_copy(inside, template->inside, sizeof(template->inside));
-	return cell->body;
-}
-
-int entry_is_on(const struct load *load, uint32_t function)
-{
-	uint64_t stub;
-	const struct stub_cell *cell = entry_cell(load, function, &stub);
-
-	/* Relaxed: it is written with the lock held. */
-	return cell && stub_entry_is_on(cell->body, __atomic_load_n(&cell->target, __ATOMIC_RELAXED));
-}
-
-void entry_turn(struct load *load, uint32_t function, int on)
-{
-	uint64_t stub;
-	struct stub_cell *cell = entry_cell(load, function, &stub);
-
-	if (!cell || !cell->body)
-		return;
-	/* Release; pairs with the load by the stub's cmpq (stub.h), as in switch_switch(). */
-	__atomic_store_n(&cell->target, on ? stub_entry_rest(stub) : 0, __ATOMIC_RELEASE);
-}
-
-uint64_t entry_past(uint64_t address)
-{
-	for (const struct load *load = loads; load; load = load->next) {
-		if (load->state != LOAD_OPEN || address < load->start || address >= load->end)
-			continue;
-		int64_t function = load_code_function_at(load->object, address - load->base);
-		uint64_t stub;
-		const struct stub_cell *cell = function >= 0 && entry_is(load->object, (uint32_t)function)
-						       ? entry_cell(load, (uint32_t)function, &stub)
-						       : NULL;
-		return cell && cell->body ? cell->body : address;
-	}
-	return address;
-}
-
 void entry_free(struct load *load)
 {
 	for (struct entry_block *block = load->entries; block; block = block->next)
-		stub_unmap(&block->pages);
+		unmap(block);
 	load->entries = NULL;
 }

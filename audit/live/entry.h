@@ -20,7 +20,8 @@
  *	the jump, cell.target = 0		off, ready: from inside it is switched by one store (entry_turn())
  *	the jump, cell.target = the rest	on
  * The jump is written at load, when nothing runs there, or by `xaudit ctl`, which stops all threads; never from inside,
- * since threads may stand between the instructions that it covers.
+ * since threads may stand between the instructions that it covers. `xaudit ctl` takes it away again, but where there is
+ * a call of ours behind it (entry_stays()).
  *
  * All functions: process lock held, unless they say otherwise. Threads of the program and stopped ones come here:
  * general registers only, no libc (compiled as runtime/ is).
@@ -85,6 +86,19 @@ enum trace_reason entry_refused(const struct load *load, uint32_t function);
 struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub);
 
 /*
+ * Is there a call of ours in its bytes when its jump stands? Then its copy is of no use without, and may be used by
+ * somebody who has come through the jump already: so it stands from the first time on, and its stub must have been
+ * made.
+ */
+int entry_stays(const struct load *load, uint32_t function);
+
+/*
+ * The bytes of the function's site that are written with its jump, as sled_patched(). Returns their number; 0: no stubs
+ * yet, or out of reach.
+ */
+size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16], int *from);
+
+/*
  * Address of the function's displaced copy in this load, 0: none. inside: as struct index_template's: where in it a
  * thread can go on that stands between the instructions in place.
  */
@@ -104,7 +118,7 @@ int entry_is_as_expected(const struct load *load, const struct index_function *f
 
 /*
  * The function at this address, as it is called without an event, whether it is on or not: its copy, where it has one
- * in an open load; else itself.
+ * in an open load that is of use even where no jump stands; else itself.
  */
 uint64_t entry_past(uint64_t address);
 

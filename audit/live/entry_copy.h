@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stubs of displaced entries (audit/live/entry.h): where a block of them goes, and what the copies are.
+ * Stubs of displaced entries (audit/live/entry.h): where a block of them goes, what the copies are, and what is written
+ * at their sites.
  *
  * A copy is made of the index's template (x86_64/displace.h), but where the fifth byte under the jump, its last one, is
  * the first of a call: e8, the last of the displaced instructions. A displaced call costs: its callee returns to the
@@ -12,6 +13,14 @@
  *			e8 dd dd dd dd	call			(and from there)   e8 dd dd dd dd	call
  *
  * Where the place is taken, the template does. A text that is larger than those 16 MiB has several blocks.
+ *
+ * Other templates, and that one, have a call written behind the jump, in place (enum index_call_in). Where that one's
+ * first byte, ff, is to be the jump's last, the stub lies within the 16 MiB below the site: as near below the load as
+ * there is room, a block has a second place for those of its functions. Where none is free, the template's other one
+ * displaces the call.
+ *
+ *	in the file	53		push %rbx		with the jump	e9 rr rr rr ff	jmp stub
+ *			e8 dd dd dd dd	call			(and from there)	    ff d0	call *%rax
  *
  * Process lock held; before the block's stubs can be executed. General registers only, no libc.
  */
@@ -41,10 +50,13 @@ void entry_copy_keep_room(void);
  */
 void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies);
 
-/*
- * Is the call that would be displaced left in its place, when the function's stub is here? stub: its address, in a
- * block of the load.
- */
-int entry_copy_keeps_call(const struct load *load, const struct index_function *function, uint64_t stub);
+/* Maps and writes the block's stubs that must be nearer, if there is a place for them; before entry_copy_fill(). */
+void entry_copy_make_near(struct load *load, struct entry_block *block);
+
+/* The address of the stub of function i of the block. */
+uint64_t entry_copy_stub(const struct load *load, const struct entry_block *block, uint32_t i);
+
+/* Which call is written behind the jump of function i of the block. */
+enum index_call_in entry_copy_call(const struct load *load, const struct entry_block *block, uint32_t i);
 
 #endif

@@ -146,10 +146,9 @@ size_t load_code_patched(const struct load *load, uint32_t n, uint8_t out[16], i
 
 	if (range->target)
 		return sled_patched(site->type, 0, range->target[n - range->site], out, from);
-	if (sled_row(site->type)->displaces) {
-		if (!entry_cell(load, site->function, &stub))
-			return 0;
-	} else if (sled_is_event(site->type))
+	if (sled_row(site->type)->displaces)
+		return entry_patched(load, site->function, out, from);
+	if (sled_is_event(site->type))
 		stub = stub_event(&load->stubs, event_of(object, n));
 	else if (kind_rows[object->sites.function[site->function].kind].stub == KIND_STUB_XRAY)
 		stub = stub_xray(&load->stubs, site->type);
@@ -294,7 +293,11 @@ void load_code_count_pages(struct load *load)
 	for (uint32_t i = 0; i < object->usable; i++) {
 		const struct site *site = &object->sites.site[object->by_address[i]];
 		const struct sled_row *sled = sled_row(site->type);
-		uint64_t low = site->address - sled->before, first = low / PAGE, end = (low + sled->size - 1) / PAGE;
+		/* Behind the jump of a displaced entry a call may be written. */
+		int calls = sled->displaces && entry_of(object, site->function)->index->flags & INDEX_ENDS_IN_CALL;
+		size_t size = calls && site->length > sled->size - sled->before ? sled->before + site->length
+										: sled->size;
+		uint64_t low = site->address - sled->before, first = low / PAGE, end = (low + size - 1) / PAGE;
 		for (uint64_t page = first; page <= end; page++) {
 			/*
 			 * Sites come in order of address, so a page that was counted already can only be the last one.

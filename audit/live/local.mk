@@ -8,6 +8,7 @@ audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audi
 	audit/live/batch.c audit/live/batch.h audit/live/cyg.c audit/live/cyg.h audit/live/dladdr.c \
 	audit/live/dladdr.h audit/live/dlclose.c audit/live/dlclose.h audit/live/entry.c audit/live/entry.h \
 	audit/live/entry_calls.c audit/live/entry_calls.h audit/live/entry_copy.c audit/live/entry_copy.h \
+	audit/live/entry_stub.c \
 	audit/live/lists.c audit/live/load_code.c audit/live/load_code.h audit/live/named.c audit/live/named.h \
 	audit/live/requests.c audit/live/requests.h audit/live/retired.c audit/live/retired.h audit/live/room.c \
 	audit/live/room.h audit/live/runtime_symbols.c audit/live/switch.c audit/live/switch.h audit/live/unwinder.c \

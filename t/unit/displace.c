@@ -184,7 +184,7 @@ static int may_displace(const uint8_t *bytes, const struct template *template, u
 }
 
 static struct {
-	unsigned cases, refused, wrong, ways[3];
+	unsigned cases, refused, wrong, in_place, ways[3];
 } seen;
 
 static void wrong(const uint8_t *bytes, const struct template *template, const char *what)
@@ -198,7 +198,8 @@ static void wrong(const uint8_t *bytes, const struct template *template, const c
 	diag("%s: %s", text, what);
 }
 
-static void run(const uint8_t *code, size_t size, const struct machine *in, struct machine *out)
+/* call: where the call in place is, of a copy that has one; else code. */
+static void run(const uint8_t *code, size_t size, const uint8_t *call, const struct machine *in, struct machine *out)
 {
 	set_memory();
 	*out = (struct machine){ 0 };
@@ -206,14 +207,14 @@ static void run(const uint8_t *code, size_t size, const struct machine *in, stru
 	displace_run(in, out, code);
 	/* Inside is inside, in place or not. An int3 that traps is the byte before. */
 	out->rip -= out->way == 100 + SIGTRAP;
-	if (out->rip - (uint64_t)code < size)
+	if (out->rip - (uint64_t)code < size || out->rip == (uint64_t)call)
 		out->rip = 1;
 	/* The address of the last x87 instruction. */
 	memset(out->fx + 8, 0, 8);
 }
 
-/* Runs one case. Returns 0 when it is refused. */
-static int try(const uint8_t *bytes, unsigned need)
+/* Runs one case, a call made in place or by the copy. Returns 0 when it is refused. */
+static int try_one(const uint8_t *bytes, unsigned need, bool in_place)
 {
 	static uint8_t after[DATA_SIZE + 4096];
 	static struct machine in, placed, moved;
@@ -225,16 +226,17 @@ static int try(const uint8_t *bytes, unsigned need)
 	struct template template;
 	int runs, far = draw() % 2;
 	uint8_t *page = far ? far_page : near_page, *write = far ? far_write : near_write, copy[INDEX_TEMPLATE_MAX];
+	uint8_t call[DISPLACE_CALL_MAX];
 
-	if (template_make(&template, bytes, 20, FUNCTION, FUNCTION, need, 0) != INDEX_REASON_USABLE ||
+	if (template_make(&template, bytes, 20, FUNCTION, FUNCTION, need, 0, in_place) != INDEX_REASON_USABLE ||
 		!may_displace(bytes, &template, need, &runs)) {
 		seen.refused++;
 		return 0;
 	}
-	if (!runs)
+	if (!runs || (in_place && !template.call))
 		return 0;
 	memset(&whole, 0, sizeof(whole));
-	whole.head = (struct index_template){ .size = template.size, .fixups = template.fixups };
+	whole.head = (struct index_template){ .size = template.size, .fixups = template.fixups, .call = template.call };
 	memcpy(whole.fixup, template.fixup, template.fixups * sizeof(*whole.fixup));
 	memcpy((uint8_t *)(whole.fixup + template.fixups), template.bytes, template.size);
 	size_t at = 0x100 + draw() % 16;
@@ -252,14 +254,17 @@ static int try(const uint8_t *bytes, unsigned need)
 	put_exit(function_write + FUNCTION + template.length, displace_through);
 	put_exit(function_write + TAKEN, displace_taken);
 	draw_state(&in);
-	run(function_page + FUNCTION, template.length, &in, &placed);
+	run(function_page + FUNCTION, template.length, function_page + FUNCTION, &in, &placed);
 	memcpy(after, data, DATA_SIZE);
 	memcpy(after + DATA_SIZE, stack, 4096);
-	/* The copy must not go back into what was displaced. */
+	/* The copy must not go back into what was displaced, but for the call that is written there. */
 	memset(function_write + FUNCTION, 0xcc, template.length);
+	size_t calls = displace_call(template.call, call), at_call = FUNCTION + template.length - calls;
+	memcpy(function_write + at_call, call, calls);
+	seen.in_place += calls != 0;
 	memset(write, 0xcc, CODE_SIZE);
 	memcpy(write + at, copy, size);
-	run(page + at, size, &in, &moved);
+	run(page + at, size, calls ? function_page + at_call : page + at, &in, &moved);
 	seen.cases++;
 	seen.ways[placed.way < 3 ? placed.way : 0]++;
 	/* A call that faults: the copy has pushed, or tried to, before it reads its operand. The other registers are
@@ -293,6 +298,11 @@ static int try(const uint8_t *bytes, unsigned need)
 	return 1;
 }
 
+static int try(const uint8_t *bytes, unsigned need)
+{
+	return try_one(bytes, need, false) + try_one(bytes, need, true) > 0;
+}
+
 /* A case of its own of these bytes, filled up with NOPs. */
 static int case_of(const uint8_t *bytes, size_t n, unsigned need)
 {
@@ -305,8 +315,9 @@ static int case_of(const uint8_t *bytes, size_t n, unsigned need)
 
 static void report(const char *what, unsigned at_least)
 {
-	ok(seen.cases >= at_least, "%s: %u cases ran, of which %u went on behind, %u branched; %u refused", what,
-		seen.cases, seen.ways[1], seen.ways[2], seen.refused);
+	ok(seen.cases >= at_least,
+		"%s: %u cases ran, of which %u went on behind, %u branched, %u with a call in place; %u refused", what,
+		seen.cases, seen.ways[1], seen.ways[2], seen.in_place, seen.refused);
 	is_int(seen.wrong, 0, "all with the same result");
 	memset(&seen, 0, sizeof(seen));
 }
@@ -429,6 +440,46 @@ static void branches(void)
 	report("indirect ones", 2000);
 }
 
+/* Calls behind what functions begin with: as many bytes behind the jump as there can be. */
+static void calls(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} before[] = { { "", 0 }, { "\x53", 1 }, { "\x41\x54", 2 }, { "\x31\xf6", 2 }, { "\x48\x89\xfb", 3 },
+		{ "\x48\x83\xec\x08", 4 }, { "\x55\x48\x89\xe5", 4 } };
+	uint8_t bytes[24];
+
+	for (size_t b = 0; b < sizeof(before) / sizeof(*before); b++)
+		for (unsigned round = 0; round < 512; round++) {
+			size_t n = before[b].n;
+			memcpy(bytes, before[b].bytes, n);
+			if (round % 4 == 0) {
+				bytes[n++] = 0xe8;
+				int32_t distance = (int32_t)(TAKEN - (FUNCTION + n + 4));
+				memcpy(bytes + n, &distance, 4);
+				n += 4;
+			} else {
+				/* call of a register or by memory, by way of all registers. */
+				unsigned modrm = draw() % 256;
+				if (draw() % 2)
+					bytes[n++] = (uint8_t)(0x40 | draw() % 16);
+				bytes[n++] = 0xff;
+				bytes[n++] = (uint8_t)((modrm & ~0x38u) | 2 << 3);
+				for (size_t i = n; i < sizeof(bytes); i++)
+					bytes[i] = (uint8_t)draw();
+				int32_t distance = (int32_t)(draw() % 64 * 8);
+				distance += modrm >> 6 == 0 && (modrm & 7) == 5
+						    ? (int32_t)(data - (function_page + FUNCTION + n + 4))
+						    : 0;
+				memcpy(bytes + n + ((modrm & 7) == 4), &distance, 4);
+			}
+			try(bytes, 5);
+			try(bytes, 2);
+		}
+	report("calls behind other instructions", 2000);
+}
+
 /* Random bytes, sprinkled with the beginnings of what matters. */
 __attribute__((unused)) static void random_bytes(unsigned rounds)
 {
@@ -497,38 +548,14 @@ static void prepare(void)
 	fill_memory(1);
 }
 
-/* Where a thread goes on that stands between the displaced instructions. */
-static void places(void)
-{
-	static const struct {
-		const char *what;
-		uint8_t bytes[16], need, inside[INDEX_JUMP - 1];
-	} rows[] = {
-		{ "of one byte each", { 0x55, 0x53, 0x50, 0x51, 0x52, 0x90 }, 5, { 1, 2, 3, 4 } },
-		{ "one of five bytes", { 0xb8, 1, 0, 0, 0 }, 5, { 0 } },
-		{ "behind a jcc, longer in the copy", { 0x31, 0xc0, 0x74, 0x10, 0xff, 0xc2 }, 5, { 0, 2, 0, 8 } },
-		{ "behind a loop", { 0xe2, 0x10, 0x31, 0xc0, 0x90 }, 5, { 0, 9, 0, 11 } },
-		{ "a push and a call", { 0x53, 0xe8, 0, 1, 0, 0 }, 5, { 1 } },
-		{ "where two bytes are needed", { 0x55, 0x53, 0x50 }, 2, { 1 } },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct template template;
-		enum index_reason r = template_make(&template, rows[i].bytes, 16, FUNCTION, FUNCTION, rows[i].need, 0);
-		ok(r == INDEX_REASON_USABLE && !memcmp(template.inside, rows[i].inside, sizeof(template.inside)),
-			"places in the copy: %s (%u, %u, %u, %u)", rows[i].what, template.inside[0], template.inside[1],
-			template.inside[2], template.inside[3]);
-	}
-}
-
 int main(void)
 {
 	const char *soak = getenv("XAUDIT_SOAK");
 
 	prepare();
-	places();
 	relative();
 	branches();
+	calls();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	(void)soak;
 	skip(2, "a sanitizer has memory where 32 bits reach");

@@ -12,7 +12,7 @@ check_PROGRAMS += t/unit/ahead.t t/unit/altstack.t t/unit/arena.t t/unit/bars.t 
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
-	t/unit/stub.t t/unit/stub_room.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
+	t/unit/stub.t t/unit/stub_room.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
 
 t_unit_ahead_t_SOURCES = t/unit/ahead.c
 
@@ -192,6 +192,11 @@ t_unit_stub_t_LDADD = t/lib/libcore.la
 
 t_unit_stub_room_t_SOURCES = t/unit/stub_room.c
 t_unit_stub_room_t_LDADD = t/lib/libcore.la
+
+t_unit_template_t_SOURCES = t/unit/template.c tool/index/decode.c tool/index/decode.h tool/index/template.c \
+	tool/index/template.h
+t_unit_template_t_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
+t_unit_template_t_LDADD = $(ZYDIS_LIBS)
 
 t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched/file.c \
 	tool/record/sched/sched.h

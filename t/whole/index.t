@@ -35,11 +35,11 @@ is "$(functions forms.so)" "6 jump 0+5 ?
 12 jump 0+6 branches
 2 jump 0+2 jumps
 3 jump 0+3 returns
-14 jump 0+9 calls (displaces a call)
-11 jump 0+6 calls_pointer (displaces a call)
+14 jump 0+9 calls
+11 jump 0+6 calls_pointer (may displace a call)
 14 padding 0+4 spared
 7 padding 0+2 loop_behind
-5 padding 0+2 short_call (displaces a call)
+5 padding 0+2 short_call (may displace a call)
 10 - - loops ($start)
 14 - - loops_behind_endbr ($start)
 10 - - entered ($branch)

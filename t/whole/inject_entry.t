@@ -35,12 +35,20 @@ all 'handlers' "-h $displaced" '' call
 unset HANDLERS
 indexed entry -DPADDING
 all 'a jump in the padding' "$displaced" '' call
-indexed entry -DPUSHES
-all 'a displaced call' "$displaced" 'what=counted|inject_note each=2' call
-every jump 'a displaced call' "$displaced" 'what=counted|inject_note each=2' call
-indexed entry -DCALLS
-all 'a call that stays' "$displaced" 'what=counted|inject_note each=2' call
-every jump 'a call that stays' "$displaced" 'what=counted|inject_note each=2' call
+# called NAME FLAG...: counted() calls at its beginning.
+called() {
+	name=$1
+	shift
+	indexed entry "$@"
+	all "$name" "$displaced" 'what=counted|inject_note each=2' call
+	every jump "$name" "$displaced" 'what=counted|inject_note each=2' call
+}
+called 'a call that stays' -DCALLS
+called 'one byte of a call behind the jump' -DPUSHES
+called 'three' -DMOVES
+called 'four, behind a jump of two' -DPUSHES -DPADDING
+called 'three, behind a jump of two' -DBEGINS -DPADDING
+called 'none: the call is displaced' -DBEGINS
 
 # ---- calls of a profiler, at which functions are displaced ----
 for kind in fentry mcount; do

@@ -60,7 +60,7 @@ is "$(code_of loops | sed 's/0x[0-9a-f]* </</')" ' ff cf dec edi
  c3 ret' 'of what is refused, nothing is marked'
 is "$(head_of loops)" "loops: $(address loops), 10 bytes, plt
   entry: refused: it jumps to its own beginning, which would count as a call" 'and the reason is told'
-like "$(head_of calls)" "^  displaces a call\$" 'remarks are made'
+like "$(head_of calls_pointer)" "^  may displace a call\$" 'remarks are made'
 is "$(code_of loops_behind_endbr | sed -n 's/.* <\(.*\)>.*/\1/p')" 'loops_behind_endbr+0x4' 'targets within functions'
 is "$(code_of unknown | tail -n 2)" ' 06 .byte 0x06
  06 .byte 0x06' 'bytes that are no instructions are bytes'
@@ -115,15 +115,15 @@ query() {
 		my $r = eval $ARGV[0]; die $@ if $@;
 		print ref $r ? JSON::PP->new->canonical->encode($r) : $r, "\n"' "$1" <out
 }
-list --format=json forms.so spared loops calls >out
+list --format=json forms.so spared loops calls_pointer >out
 is "$? $(query 'scalar @$j')" '0 3' 'functions are an array'
 is "$(query '[sort keys %{$j->[0]}]')" \
 	'["address","aliases","entry","instructions","kinds","name","refused","size"]' 'of objects'
-is "$(query '[map { $_->{name} } @$j]')" '["spared","loops","calls"]' 'in the order of the words'
+is "$(query '[map { $_->{name} } @$j]')" '["spared","loops","calls_pointer"]' 'in the order of the words'
 is "$(query '$j->[0]{entry}{form} . $j->[0]{entry}{displaced}')" padding4 'with the form of the entry'
 is "$(query '$j->[1]{entry} // "none"')" none 'which a refused one has not'
 is "$(query '$j->[1]{refused}{entry}')" 'it jumps to its own beginning, which would count as a call' 'but a reason'
-is "$(query '$j->[2]{entry}{remarks}')" '["displaces a call"]' 'and remarks'
+is "$(query '$j->[2]{entry}{remarks}')" '["may displace a call"]' 'and remarks'
 is "$(query 'join "", map { $_->{bytes} } @{$j->[0]{instructions}}' | cut -c 1-10)" 4883ec08e8 'bytes'
 is "$(query 'join " ", map { $_->{displaced} ? 1 : 0 } @{$j->[0]{instructions}}')" '1 0 0 0' 'and marks'
 is "$(query '$j->[0]{instructions}[0]{text}')" 'sub rsp, 0x8' 'and text'

@@ -120,6 +120,33 @@ static int write_guarded(struct ctl_world *world, const struct control_patch *p,
 		       : -1;
 }
 
+/* Is there a call behind the jump of a displaced entry? */
+static bool calls(const struct control_patch *p)
+{
+	return sled_row(p->type)->displaces && p->size > sled_row(p->type)->size;
+}
+
+/* Where a site that is longer than a word is divided: that call is written together with the head. */
+static size_t division(const struct control_patch *p)
+{
+	return calls(p) && head_of(p) ? head_of(p) : WORD;
+}
+
+/*
+ * Written in two parts, the second one by several steps if it is longer than a word: are there instructions of a
+ * displaced entry in between that are neither those of before nor the jump with the call behind it?
+ */
+static bool is_torn(const struct ctl_world *world, const struct control_patch *p, size_t first, const bool part[2])
+{
+	size_t head = head_of(p);
+
+	if (!sled_row(p->type)->displaces)
+		return false;
+	if (part[0] && part[1] && (!head || (calls(p) && first > head)))
+		return true;
+	return calls(p) && !world->process->writable && p->size - first > WORD;
+}
+
 /*
  * A site that can't be written at once: across two pages (`first` bytes of it on the first one), or longer than a word.
  * Returns 1 when it was written, 0 when it is refused, -1 when it failed.
@@ -136,8 +163,7 @@ static int write_in_parts(
 		written->refused_bytes++;
 		return 0;
 	}
-	/* Between the two, a function's first instructions would be neither those of before nor a jump. */
-	if (sled_row(p->type)->displaces && !head && part[0] && part[1]) {
+	if (is_torn(world, p, first, part)) {
 		written->refused_straddle++;
 		return 0;
 	}
@@ -186,7 +212,7 @@ static int write_all(struct ctl_world *world, const struct control_patch *patch,
 		if (straddles || (!world->process->writable && p->size > WORD)) {
 			if (!flush(world, &page, written))
 				return -1;
-			int r = write_in_parts(world, p, straddles ? PAGE - offset : WORD, written);
+			int r = write_in_parts(world, p, straddles ? PAGE - offset : division(p), written);
 			if (r < 0)
 				return -1;
 			written->sites += (size_t)r;

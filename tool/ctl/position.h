@@ -23,7 +23,8 @@
  *
  * When such a jump is taken away again, threads may stand at the jump in the padding (sent to the function's first
  * instruction, as by the first sort); nobody stands within the jump, one instruction. Those in a stub or a displaced
- * copy go on there: that memory stays as long as the load does.
+ * copy go on there: that memory stays as long as the load does. (A copy that needs a call in place may have a thread
+ * anywhere before that call, in a trampoline, too: there the jump is not taken away, audit/live/entry.h.)
  *
  * One thread; all threads of the process stopped.
  */

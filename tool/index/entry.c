@@ -12,7 +12,7 @@ struct way {
 	enum index_reason reason;
 	unsigned need, covered;
 	uint64_t without; /* what the copy leaves out, or 0 */
-	struct template template;
+	struct template template, other; /* as struct entry's */
 };
 
 /* NOPs and int3 alone, up to `to` exactly, or (over) beyond it. */
@@ -61,6 +61,32 @@ static enum index_reason room_behind(const struct entries *entries, size_t i, ui
 	return is_padding(image, from, to, true) ? INDEX_REASON_USABLE : INDEX_REASON_SHORT;
 }
 
+/* Bytes of what is written before the site. */
+static unsigned before(const struct image_function *function, const struct way *way)
+{
+	return way->form == INDEX_FORM_PADDING ? INDEX_JUMP + function->skip : 0;
+}
+
+/* Makes the templates, a call in place where that goes. */
+static void make(const struct image_function *function, const uint8_t *p, struct way *way)
+{
+	const uint64_t site = function->address + function->skip;
+	const size_t room = function->end - site;
+
+	way->reason = template_make(
+		&way->template, p, room, site, function->address, way->need, way->without, true);
+	if (way->reason != INDEX_REASON_USABLE || !way->template.call)
+		return;
+	enum index_reason reason = template_make(
+		&way->other, p, room, site, function->address, way->need, way->without, false);
+	if (before(function, way) + way->template.length > INDEX_WRITTEN_MAX) {
+		way->template = way->other;
+		way->reason = reason;
+	} else if (reason != INDEX_REASON_USABLE && way->template.meets) {
+		way->reason = reason;
+	}
+}
+
 static void try(const struct entries *entries, size_t i, struct way *way)
 {
 	const struct image_function *function = &entries->image->function[i];
@@ -71,8 +97,7 @@ static void try(const struct entries *entries, size_t i, struct way *way)
 	way->reason = INDEX_REASON_SHORT;
 	if (!p || site >= function->end || (way->form == INDEX_FORM_PADDING && !has_padding(entries, i)))
 		return;
-	size = function->end - site;
-	way->reason = template_make(&way->template, p, size, site, function->address, way->need, way->without);
+	make(function, p, way);
 	way->covered = way->template.length > way->need ? way->template.length : way->need;
 	if (way->reason == INDEX_REASON_SHORT && function->size > function->end - function->address)
 		way->reason = INDEX_REASON_OVERLAP;
@@ -109,15 +134,18 @@ static void take(
 {
 	struct index_function *entry = &to->function;
 	uint64_t site = function->address + function->skip;
-	uint64_t from = way->form == INDEX_FORM_PADDING ? function->address - INDEX_JUMP : site;
+	uint64_t from = site - before(function, way);
 	size_t size;
 
 	to->template = way->template;
+	to->other = way->other;
 	entry->form = (uint8_t)way->form;
 	entry->length = way->template.length;
 	entry->originals = (uint8_t)(site + way->covered - from);
 	memcpy(entry->original, image_code_at(entries->image, from, &size), entry->originals);
 	if (way->template.calls)
+		entry->flags |= INDEX_ENDS_IN_CALL;
+	if (way->template.calls && (!way->template.call || way->template.meets))
 		entry->flags |= INDEX_DISPLACES_CALL;
 	if (way->template.closed)
 		entry->flags |= INDEX_CLOSED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * May a function's entry be written to, and how? Of two ways (enum index_form) the jump of five bytes is taken, but
- * that of two where it alone is possible, or where it spares a displaced call: its callee's return would not be the one
- * that the processor predicts. One thread; functions in order of their addresses, since two may want the same padding.
+ * that of two where it alone is possible, or where it leaves a call alone that would be displaced. One thread;
+ * functions in order of their addresses, since two may want the same padding.
  */
 #ifndef XAUDIT_TOOL_INDEX_ENTRY_H
 #define XAUDIT_TOOL_INDEX_ENTRY_H
@@ -13,6 +13,7 @@
 struct entry {
 	struct index_function function; /* but for name and template */
 	struct template template;	/* of usable ones */
+	struct template other;		/* which follows it, where it `meets` */
 };
 
 struct entries {

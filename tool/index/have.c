@@ -74,7 +74,7 @@ const char *index_remark(const struct index_function *function, unsigned number)
 	} remarks[] = {
 		{ INDEX_ENTRY_ALONE, "entry alone: it, or its runtime, reads or moves return addresses" },
 		{ INDEX_NEVER_INTERCEPT, "entry alone: by its name" },
-		{ INDEX_DISPLACES_CALL, "displaces a call" },
+		{ INDEX_DISPLACES_CALL, "may displace a call" },
 	};
 
 	for (unsigned i = 0; i < sizeof(remarks) / sizeof(*remarks); i++)

@@ -5,6 +5,8 @@
 
 #include "tool/index/decode.h"
 
+enum { BY_STACK_SIZE = 4, BY_RAX_SIZE = 2 }; /* displace_call() */
+
 struct making {
 	struct template *to;
 	uint64_t function;
@@ -77,31 +79,86 @@ static void put_loop(struct making *making, const struct insn *insn)
 	put_jump(making, insn->target);
 }
 
-static void put_call(struct making *making, const struct insn *insn, const uint8_t *bytes)
+enum { TO_JMP = 4, TO_PUSH = 6 }; /* call is 2, of the same operand */
+
+/* An indirect call made another instruction. */
+static void put_other(struct making *making, const struct insn *insn, const uint8_t *bytes, unsigned reg)
+{
+	size_t from = making->to->size;
+
+	put_same(making, insn, bytes);
+	if (making->reason == INDEX_REASON_USABLE) {
+		uint8_t *modrm = &making->to->bytes[from + insn->modrm_at];
+		*modrm = (uint8_t)((*modrm & ~0x38) | reg << 3);
+	}
+}
+
+/* To where the call goes. */
+static void put_target(struct making *making, const struct insn *insn, const uint8_t *bytes)
+{
+	if (insn->flow == INSN_CALL)
+		put_jump(making, insn->target);
+	else
+		put_other(making, insn, bytes, TO_JMP);
+}
+
+/* A push of eight bytes that come behind the code: returns what put_pushed() takes. */
+static size_t put_push(struct making *making)
+{
+	put(making, "\377\65\0\0\0", 6);
+	return making->to->size;
+}
+
+static void put_pushed(struct making *making, size_t push, uint64_t address)
 {
 	struct template *to = making->to;
-	size_t push;
 
-	put(making, "\350\1\0\0\0\314", 6); /* a call past an int3: for the processor's account of calls */
-	put(making, "\377\65\0\0\0", 6);    /* push of the eight bytes at the end */
-	push = to->size;
-	put(making, "\217\4\44", 3); /* pop to where the call has put its return address */
-	if (insn->flow == INSN_CALL) {
-		put_jump(making, insn->target);
-	} else {
-		size_t from = to->size;
-		put_same(making, insn, bytes);
-		/* From call, /2, to jmp, /4, of the same operand. */
-		if (making->reason == INDEX_REASON_USABLE) {
-			uint8_t *modrm = &to->bytes[from + insn->modrm_at];
-			*modrm = (uint8_t)((*modrm & ~0x38) | 4 << 3);
-		}
-	}
 	if (making->reason != INDEX_REASON_USABLE)
 		return;
 	to->bytes[push - 4] = (uint8_t)(to->size - push);
 	put(making, "\0\0\0\0\0\0\0", 8);
-	fix(making, INDEX_FIX_ADDRESS, to->size - 8u, to->size, insn->address + insn->length);
+	fix(making, INDEX_FIX_ADDRESS, to->size - 8u, to->size, address);
+}
+
+static void put_call(struct making *making, const struct insn *insn, const uint8_t *bytes)
+{
+	const uint64_t end = insn->address + insn->length;
+	size_t push;
+
+	switch (making->to->call) {
+	case INDEX_CALL_BY_STACK:
+		push = insn->flow == INSN_CALL ? put_push(making) : 0;
+		if (!push)
+			put_other(making, insn, bytes, TO_PUSH);
+		put(making, "\110\215\144\44\10", 5); /* lea 8(%rsp),%rsp */
+		put_jump(making, end - BY_STACK_SIZE);
+		if (push)
+			put_pushed(making, push, insn->target);
+		break;
+	case INDEX_CALL_BY_RAX:
+		put(making, "\110\211\104\44\360", 5);	/* mov %rax,-16(%rsp) */
+		put(making, "\110\215\5\5\0\0", 7);	/* lea of what is behind the jmp, to rax */
+		put_jump(making, end - BY_RAX_SIZE);
+		put(making, "\110\213\104\44\370", 5);	/* mov -8(%rsp),%rax: the same place */
+		put_target(making, insn, bytes);
+		break;
+	default:
+		put(making, "\350\1\0\0\0\314", 6); /* a call past an int3: for the processor's account of calls */
+		push = put_push(making);
+		put(making, "\217\4\44", 3); /* pop to where the call has put its return address */
+		put_target(making, insn, bytes);
+		put_pushed(making, push, end);
+	}
+}
+
+/* How a call is made that ends so many bytes behind the jump. */
+static void choose_call(struct template *to, unsigned behind, unsigned need)
+{
+	if (behind >= BY_STACK_SIZE)
+		to->call = INDEX_CALL_BY_STACK;
+	else if (behind >= BY_RAX_SIZE || (behind == BY_RAX_SIZE - 1 && need == INDEX_JUMP))
+		to->call = INDEX_CALL_BY_RAX;
+	to->meets = to->call && behind < BY_RAX_SIZE;
 }
 
 /* Branches mean the same elsewhere, calls also where rsp has moved by a push. */
@@ -150,7 +207,7 @@ static void put_instruction(struct making *making, const struct insn *insn, cons
 }
 
 enum index_reason template_make(struct template *to, const uint8_t *bytes, size_t room, uint64_t site,
-	uint64_t function, unsigned need, uint64_t without)
+	uint64_t function, unsigned need, uint64_t without, bool in_place)
 {
 	struct making making = { .to = to, .function = function, .reason = INDEX_REASON_USABLE };
 
@@ -166,11 +223,16 @@ enum index_reason template_make(struct template *to, const uint8_t *bytes, size_
 			return INDEX_REASON_UNDECODABLE;
 		if (to->length && to->length < INDEX_JUMP)
 			to->inside[to->length - 1] = to->size;
-		if (!without || insn.address != without)
+		unsigned length = to->length + insn.length;
+		bool calls = insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT;
+		bool runs = !without || insn.address != without;
+		if (runs && calls && in_place && length > need)
+			choose_call(to, length - need, need);
+		if (runs)
 			put_instruction(&making, &insn, bytes + to->length);
 		if (making.reason != INDEX_REASON_USABLE)
 			return making.reason;
-		to->length = (uint8_t)(to->length + insn.length);
+		to->length = (uint8_t)length;
 	}
 	if (!to->closed && !to->calls)
 		put_jump(&making, site + to->length);

@@ -40,7 +40,9 @@ static size_t append(struct bytes *to, const void *bytes, size_t n, size_t align
 
 static uint32_t put_template(struct bytes *templates, const struct template *from)
 {
-	struct index_template head = { .size = from->size, .fixups = from->fixups };
+	struct index_template head = {
+		.size = from->size, .fixups = from->fixups, .call = from->call, .meets = from->meets
+	};
 
 	memcpy(head.inside, from->inside, sizeof(head.inside));
 	size_t at = append(templates, &head, sizeof(head), 4);
@@ -49,6 +51,15 @@ static uint32_t put_template(struct bytes *templates, const struct template *fro
 	append(templates, from->bytes, from->size, 1);
 	append(templates, NULL, 0, 4);
 	return (uint32_t)at;
+}
+
+static uint32_t put_templates(struct bytes *templates, const struct entry *from)
+{
+	uint32_t at = put_template(templates, &from->template);
+
+	if (from->template.meets)
+		put_template(templates, &from->other);
+	return at;
 }
 
 static void put_part(struct bytes *file, struct index_head *head, unsigned number, struct bytes *from, uint32_t entry)
@@ -85,7 +96,7 @@ static void judge_calls(struct entries *entries, size_t i, uint32_t number, size
 			struct entry entry;
 			entry_judge_call(entries, i, from, &entry);
 			if (entry.function.reason == INDEX_REASON_USABLE)
-				entry.function.template = put_template(&to->templates, &entry.template);
+				entry.function.template = put_templates(&to->templates, &entry);
 			call.site = entry.function;
 		} else {
 			call.flags |= INDEX_CALL_ALONE;
@@ -109,7 +120,7 @@ static uint32_t *judge(const struct image *image, const struct facts *facts, str
 		number[i] = count++;
 		entry_judge(&entries, i, &entry);
 		if (entry.function.reason == INDEX_REASON_USABLE)
-			entry.function.template = put_template(&to->templates, &entry.template);
+			entry.function.template = put_templates(&to->templates, &entry);
 		append(&to->functions, &entry.function, sizeof(entry.function), 8);
 		judge_calls(&entries, i, number[i], &c, to);
 		entry_done(&entries);
