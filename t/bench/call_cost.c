@@ -8,7 +8,8 @@
  * of their turns. The ways take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the
  * machine disturbs all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of
  * the time stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
- * there is one way, `local`, a function of the program itself; with -DBENCH_ENTRY there are those of entry.sh.
+ * there is one way, `local`, a function of the program itself; with -DBENCH_ENTRY there are those of entry.sh, which
+ * name the way before the shape.
  *
  * It binds itself to a CPU, since uftrace refuses to record taskset.
  */
@@ -21,18 +22,20 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "entry_shapes.h"
 
 /* 40 000 events: a chunk of 4 MiB holds 13 times as many, so most runs meet no change of chunks. */
 #define SHORT 20000
+/* At a time. */
+#define WAYS 64
 /* About as many as a chunk holds. */
 #define TURN 250000
 
 #ifdef BENCH_LOCAL
 #define FUNCTIONS(X) X(local)
 #elif defined(BENCH_ENTRY)
-#define FUNCTIONS(X) \
-	X(none) X(entry) X(entryoff) X(call) X(entrycall) X(entrycalloff) X(bare) X(entrybare) \
-	X(entrybareoff) X(push) X(entrypush) X(entrypushoff) X(limitentry) X(limitcall)
+#define ENTRY_WAYS(shape) X(none_##shape) X(on_##shape) X(off_##shape) X(limit_##shape)
+#define FUNCTIONS(X)	  ENTRY_SHAPES(ENTRY_WAYS)
 #elif defined(BENCH_CLANG)
 #define FUNCTIONS(X) \
 	X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray) X(clang5) X(xray)
@@ -103,8 +106,8 @@ static const struct way *find_way(const char *name)
 int main(int argc, char **argv)
 {
 	long calls = 5000000, rounds = 50;
-	const struct way *way[16];
-	double within[16], sustained[16], *turns[16];
+	const struct way *way[WAYS];
+	double within[WAYS], sustained[WAYS], *turns[WAYS];
 	int cpu = -1, n, medians = 0;
 
 	for (int c; (c = getopt(argc, argv, "c:mn:r:")) != -1;) {
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
 			err(1, "CPU %d", cpu);
 	}
 	n = argc - optind;
-	if (n < 1 || n > 16 || calls < 1 || rounds < 1)
+	if (n < 1 || n > WAYS || calls < 1 || rounds < 1)
 		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] [-m] WAY...");
 	for (int i = 0; i < n; i++) {
 		way[i] = find_way(argv[optind + i]);

@@ -3,12 +3,13 @@
  * bench_limitplt, bench_limitpatchable and bench_limitxray: what sites like ours could cost at best. The way to the
  * hook is that of a traced call (a bound slot or a patched site, a stub, a gate, a table), the return is intercepted
  * likewise; but the hooks read the clock at entry and exit and keep nothing. One thread, no recursion.
- * bench_limitthreads is bench_limitplt for many threads: each has a line of its own. bench_limitentry is a displaced
- * entry; bench_limitcall one whose body is that of a function that calls another one at once, as if none of it had to
- * be displaced.
+ * bench_limitthreads is bench_limitplt for many threads: each has a line of its own. bench_limit_<shape> are displaced
+ * entries of all shapes (entry_shapes.h).
  *
  * All are unsigned long f(unsigned long a), return a + 1, and change no other register than such a function may.
  */
+#include "entry_shapes.h"
+
 	.text
 
 /* As a binding stub: the slot leads here. The stub of a patchable site is entered at its rest. */
@@ -39,8 +40,6 @@
 	STUB	plt
 
 	STUB	patchable
-	STUB	entry
-	STUB	call
 
 	.globl	bench_limitthreads
 	.type	bench_limitthreads, @function
@@ -67,31 +66,28 @@ bench_limitpatchable:
 	lea	1(%rdi), %rax
 	ret
 
+	/* A displaced entry whose body is all of the function, as if none of it had to be displaced. */
+	.macro	LIMIT_ENTRY shape, before
+	STUB	entry_\shape
 	.p2align 4
-	.globl	bench_limitentry
-	.type	bench_limitentry, @function
-bench_limitentry:
-	jmp	.Lstub_entry
+	.globl	bench_limit_\shape
+	.type	bench_limit_\shape, @function
+bench_limit_\shape:
+	jmp	.Lstub_entry_\shape
 	.p2align 4
-.Lfunction_entry:
-	lea	1(%rdi), %rax
-	ret
-
-	.p2align 4
-	.globl	bench_limitcall
-	.type	bench_limitcall, @function
-bench_limitcall:
-	jmp	.Lstub_call
-	.p2align 4
-.Lfunction_call:
-	sub	$8, %rsp
-	call	.Linner
-	add	$8, %rsp
-	ret
+.Lfunction_entry_\shape:
+	SHAPE_\shape .Linner
+	.endm
+	ENTRY_SHAPES LIMIT_ENTRY
 	.p2align 4
 .Linner:
 	lea	1(%rdi), %rax
 	ret
+	.data
+	.p2align 3
+.Linner_at:
+	.quad	.Linner
+	.text
 
 	.p2align 4
 .Lgate_intercept:
