@@ -135,13 +135,18 @@ enum tramp_answer tramp_slow_strict(uint64_t unused)
 	return TRAMP_AGAIN;
 }
 
-enum tramp_answer tramp_slow_shrink(uint64_t unused)
+/* Does a struct rlimit there, as far as it can be read, ask for RLIM_INFINITY? */
+static int is_no_limit(uint64_t limit)
+{
+	return limit && mirror_holds(limit, UINT32_MAX) && mirror_holds(limit + 4, UINT32_MAX);
+}
+
+enum tramp_answer tramp_slow_shrink(uint64_t limit)
 {
 	struct process_held held;
 
-	(void)unused;
 	process_lock(&held);
-	if (!confined()) {
+	if (!confined() && !is_no_limit(limit)) {
 		pool_shrink();
 		stub_room_shrink();
 	}

@@ -141,10 +141,10 @@ CONTRACT enum tramp_answer tramp_slow_confine(uint64_t sp);
 CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
 
 /*
- * Addresses are about to be limited, or mapped memory to be counted: gives back unused memory. The argument means
- * nothing.
+ * Addresses are about to be limited by the struct rlimit that the program has at `limit`, or (0) mapped memory to be
+ * counted: gives back unused memory, unless that limit is none.
  */
-CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t unused);
+CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
 
 /*
  * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler changed to

@@ -180,11 +180,13 @@ tramp_limit:
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
+	mov	%rsi, %rax
 	cmp	$LIMIT_ADDRESSES, %edi
 	je	.Lshrink
 	cmp	$LIMIT_ADDRESSES, %esi
 	jne	.Lgo_on
-	test	%rdx, %rdx
+	mov	%rdx, %rax
+	test	%rax, %rax
 	jz	.Lgo_on
 	jmp	.Lshrink
 	.globl	tramp_lock
@@ -194,6 +196,7 @@ tramp_lock:
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
+	xor	%eax, %eax
 .Lshrink:
 	SLOW	tramp_slow_shrink
 	jmp	.Lgo_on
