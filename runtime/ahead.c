@@ -16,9 +16,9 @@
 #endif
 
 #define FREE_LEAST (64 * AHEAD_LARGE) /* in the file system */
-#define LONG	   4000000ull	      /* ticks, one or two ms: ten times what it takes where nothing is in the way */
-#define PAUSE	   64		      /* times as long as it took, if that was long; then twice as often, and so on */
-#define DOUBLED	   10		      /* so often at most */
+#define LONG	   1000000ull	      /* ticks, half a ms or less: more than what is gained by one */
+#define PAUSE	   16		      /* times as long as it took, if that was long; then twice as often, and so on */
+#define DOUBLED	   12		      /* so often at most */
 #define QUICK	   16u		      /* so many that did not take long make up for one that did */
 #define REFUSED	   32000000000ull     /* ticks, some 10 s */
 

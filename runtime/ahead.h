@@ -3,9 +3,10 @@
  * Memory for a file that a thread is about to fill. In tmpfs a write takes new memory page by page, which costs more
  * than the copying; so a large page at a time is made before (MADV_COLLAPSE, Linux 6.1), by way of a mapping of the
  * file that nobody stores to, and that is there for the moment. What the file holds and how long it is stays the same:
- * a reader notices nothing, and a write that finds no large page goes as ever. Where the kernel refuses, or takes long
- * for it (it may have to move pages, and waits for each other processor, which may be busy), it is not asked again for
- * a while; for longer and longer if it takes long again and again.
+ * a reader notices nothing, and a write that finds no large page goes as ever. Where the kernel refuses, or takes
+ * longer than is gained (it may have to move pages, or wait for memory of a virtual machine's host, and always waits
+ * for the other processors, which may be busy), it is not asked again for a while; for longer and longer if that comes
+ * again.
  *
  * No large page is made where the process's address space is limited, where little is free in the file system, or
  * where real-time threads may have a processor for ever; nor at the beginning of a file, so that what it never fills is
