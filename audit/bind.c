@@ -296,7 +296,8 @@ static uint64_t watch(struct load *to, enum nointercept_watch what, uint64_t bod
 {
 	static gate_function *const gates[] = {
 		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump,
-		[WATCH_CALLER] = tramp_gate_caller, [WATCH_PRCTL] = tramp_gate_prctl,
+		[WATCH_CALLER] = tramp_gate_caller, [WATCH_CFA] = tramp_gate_cfa,
+		[WATCH_PRCTL] = tramp_gate_prctl,
 		[WATCH_SYSCALL] = tramp_gate_syscall, [WATCH_LIMIT] = tramp_gate_limit,
 		[WATCH_LOCK] = tramp_gate_lock,
 	};

@@ -45,7 +45,8 @@ enum nointercept_watch nointercept_watch(const char *name)
 		enum nointercept_watch what;
 	} others[] = {
 		{ "dlopen", WATCH_CALLER }, { "dlmopen", WATCH_CALLER }, { "dlsym", WATCH_CALLER },
-		{ "dlvsym", WATCH_CALLER }, { "prctl", WATCH_PRCTL }, { "syscall", WATCH_SYSCALL },
+		{ "dlvsym", WATCH_CALLER }, { "_Unwind_GetCFA", WATCH_CFA },
+		{ "prctl", WATCH_PRCTL }, { "syscall", WATCH_SYSCALL },
 		{ "setrlimit", WATCH_LIMIT }, { "setrlimit64", WATCH_LIMIT }, { "prlimit", WATCH_LIMIT },
 		{ "prlimit64", WATCH_LIMIT }, { "mlockall", WATCH_LOCK },
 	};

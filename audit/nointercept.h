@@ -14,6 +14,7 @@ enum nointercept_watch {
 	WATCH_LANDED,
 	WATCH_JUMP,
 	WATCH_CALLER,
+	WATCH_CFA,
 	WATCH_PRCTL,
 	WATCH_SYSCALL,
 	WATCH_LIMIT,
@@ -22,8 +23,8 @@ enum nointercept_watch {
 
 /*
  * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), does
- * what its return address says (TRAMP_CALLER), may forbid us the TSC or system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or
- * may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK).
+ * what its return address says (TRAMP_CALLER), shows where a frame of ours ends (TRAMP_CFA), may forbid us the TSC or
+ * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK).
  */
 enum nointercept_watch nointercept_watch(const char *name);
 

@@ -20,6 +20,7 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 		[TRAMP_LANDED] = tramp_landed,
 		[TRAMP_JUMP] = tramp_jump,
 		[TRAMP_CALLER] = tramp_caller,
+		[TRAMP_CFA] = tramp_cfa,
 		[TRAMP_PRCTL] = tramp_prctl,
 		[TRAMP_SYSCALL] = tramp_syscall,
 		[TRAMP_LIMIT] = tramp_limit,

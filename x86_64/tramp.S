@@ -203,6 +203,29 @@ tramp_lock:
 	.cfi_endproc
 	.size	tramp_landed, . - tramp_landed
 
+/*
+ * _Unwind_GetCFA(), of a personality routine: that of a function which has called a traced one would get the CFA that
+ * we declare for tramp_return (tramp_intercept.S), which is 1 too much. Every other CFA is even.
+ *
+ *	in	0(%rsp) body, 8(%rsp) word, 16(%rsp) return address
+ */
+	.p2align 4
+	.globl	tramp_cfa
+	.hidden	tramp_cfa
+	.type	tramp_cfa, @function
+tramp_cfa:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	lea	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	call	*8(%rsp)
+	and	$-2, %rax
+	lea	24(%rsp), %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	.cfi_endproc
+	.size	tramp_cfa, . - tramp_cfa
+
 /* ---- gates ---- */
 
 /* cfa: from %rsp to above the slot of the return address into the program, as the stubs leave the stack. */
@@ -228,6 +251,7 @@ tramp_gate_\name:
 	GATE	landed, EVENT_LANDED, 24
 	GATE	jump, EVENT_JUMP, 24
 	GATE	caller, EVENT_CALLER, 24
+	GATE	cfa, EVENT_CFA, 24
 	GATE	prctl, EVENT_PRCTL, 24
 	GATE	syscall, EVENT_SYSCALL, 24
 	GATE	limit, EVENT_LIMIT, 24

@@ -79,6 +79,7 @@ enum tramp_event {
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_CALLER, /* a call of dlopen() or so, which asks who called it: no event, but its caller may be gone */
+	TRAMP_CFA,    /* a call of _Unwind_GetCFA(): no event, but what it returns may tell of a frame of ours */
 	TRAMP_EVENTS
 };
 
@@ -115,6 +116,9 @@ void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
 void tramp_landed(void), tramp_jump(void), tramp_caller(void), tramp_prctl(void), tramp_syscall(void);
 void tramp_limit(void), tramp_lock(void);
 
+/* Stack on entry as tramp_intercept's; calls the body. */
+void tramp_cfa(void);
+
 /*
  * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
  * when the trampolines are changed to the other clock, never the other way round.
@@ -128,7 +132,7 @@ void tramp_told(void);
 void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
-void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void);
+void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void), tramp_gate_cfa(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 #endif
