@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls.h"
 
-#include "runtime/chunk.h"
 #include "runtime/clock.h"
 #include "runtime/filter.h"
 #include "runtime/identity.h"
@@ -459,10 +458,7 @@ void calls_finish(void)
 	process_lock(&held);
 	process_clock();
 	/* The process of a child that shares our memory is another one. */
-	if (process_head() && (confined() || identity_is_ours())) {
-		if (thread)
-			chunk_leave(thread);
+	if (process_head() && (confined() || identity_is_ours()))
 		process_head()->flags |= TRACE_EXITED;
-	}
 	process_unlock(&held);
 }

@@ -5,7 +5,6 @@
 #include <sys/mman.h> /* MAP_SHARED */
 #include <sys/uio.h>  /* struct iovec */
 
-#include "runtime/ahead.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -252,8 +251,6 @@ static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
 
 	if (fd < 0)
 		return fd;
-	if (zeros)
-		ahead_make(fd, at, chunk->used);
 	long r = write_parts(fd, part, 2, zeros ? at : at + sizeof(head));
 	if (!r) {
 		sys_copy(&head, chunk, sizeof(head));
@@ -263,19 +260,6 @@ static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
 	}
 	sys_close(fd);
 	return r;
-}
-
-void chunk_leave(struct thread *thread)
-{
-	uint64_t end = thread->saved * size;
-
-	if (confined() || !ahead_reaches(end))
-		return;
-	int fd = process_open_stream(thread->number, end);
-	if (fd < 0)
-		return;
-	ahead_trim(fd, end);
-	sys_close(fd);
 }
 
 /* Writes what must be kept there, but not again and again where it can't be done; then it is handed over. */

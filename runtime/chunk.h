@@ -12,10 +12,9 @@
  * or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the first
  * chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over those
  * that it could not write. A chunk has its number in t<n> before it is written, so both may write it, and do no harm: a
- * chunk that was handed over gets its head in t<n> last, and only one that was not may have zeros there before, and
- * memory made ahead (ahead.h): its number is the highest. If t<n> can't be opened or written, chunks stay where they
- * are, and the thread takes new places for the next ones, as long as meta has room; the file is tried again about once
- * a second.
+ * chunk that was handed over gets its head in t<n> last, and only one that was not may have zeros there before. If t<n>
+ * can't be opened or written, chunks stay where they are, and the thread takes new places for the next ones, as long as
+ * meta has room; the file is tried again about once a second.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. In all
  * addresses of the chunk the bit of that size is set; in those from B on, as far as any event reaches, it is clear, as
@@ -91,8 +90,5 @@ void chunk_finish(struct thread *thread);
  * next. Returns 0, or -errno; then the thread has no chunk that takes events.
  */
 long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now);
-
-/* The thread ends, or the process: gives back the memory that its file has beyond its chunks (ahead.h). */
-void chunk_leave(struct thread *thread);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "runtime/arena.h"
 #include "runtime/calls.h"
-#include "runtime/chunk.h"
 #include "runtime/count.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/recorder.h"
@@ -23,20 +22,12 @@ static void record_taken(struct thread *thread)
 	recorder_thread_changed(thread);
 }
 
-static struct stack *thread_ends(struct thread *thread)
-{
-	struct stack *stack = calls_unwind_all(thread);
-
-	chunk_leave(thread);
-	return stack;
-}
-
 void start_parts(void)
 {
 	mirror_init(memory_for_stacks);
 	thread_init(&(struct thread_hooks){ .begun = recorder_describe,
 		.taken = record_taken,
-		.ends = thread_ends,
+		.ends = calls_unwind_all,
 		.ended = handlers_thread_ended });
 	calls_init(&(struct calls_hooks){ .frames_gone = handlers_frames_gone, .unwound = handlers_unwind });
 }

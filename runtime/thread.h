@@ -103,8 +103,8 @@ struct thread_hooks {
 	/* the record was taken over from a thread that is gone. Lock held */
 	void (*taken)(struct thread *thread);
 	/*
-	 * the calling thread's frames will not return: ends its open calls, and its file. Returns the stack that it is
-	 * on, or NULL. Signals blocked
+	 * the calling thread's frames will not return: ends its open calls. Returns the stack that it is on, or NULL.
+	 * Signals blocked
 	 */
 	struct stack *(*ends)(struct thread *thread);
 	/* the calling thread gives its record back. Lock held */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
-check_PROGRAMS += t/unit/ahead.t t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
+check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
 	t/unit/cxx.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
@@ -13,8 +13,6 @@ check_PROGRAMS += t/unit/ahead.t t/unit/altstack.t t/unit/arena.t t/unit/bars.t 
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
 	t/unit/stub.t t/unit/stub_room.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
-
-t_unit_ahead_t_SOURCES = t/unit/ahead.c
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
 t_unit_altstack_t_LDADD = x86_64/libx86_64.la
