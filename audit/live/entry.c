@@ -26,7 +26,13 @@ static const struct site_range *range_of(const struct object *object)
 	return &object->sites.of[TRACE_KIND_ENTRY];
 }
 
-/* Each store may be made twice. Fences: as in make_room(); who finds a site in the lists finds its function. */
+/* A child that another thread forks meanwhile, which is the partner, has what was stored before, or nothing after it. */
+static void in_order(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* see above */
+}
+
+/* Each store may be made twice. Who finds a site in the lists finds its function. */
 void entry_settle(struct object *object)
 {
 	struct site_set *set = &object->sites;
@@ -34,25 +40,25 @@ void entry_settle(struct object *object)
 
 	if (!object->then.whole)
 		return;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	in_order();
 	set->functions = object->then.all;
 	range->sites = range->functions = set->functions - range->function;
 	set->sites = range->site + range->sites;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	in_order();
 	if (object->by_address != object->then.by_address) {
 		object->spare_by_address = object->by_address;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		in_order();
 		object->by_address = object->then.by_address;
 	}
 	if (object->functions != object->then.functions) {
 		object->spare_functions = object->functions;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		in_order();
 		object->functions = object->then.functions;
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	in_order();
 	object->usable = object->then.usable;
 	object->usable_functions = object->then.usable_functions;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	in_order();
 	object->then.whole = 0;
 }
 
@@ -296,8 +302,7 @@ static int make_room(struct object *object, uint32_t more)
 		return -ENOMEM;
 	sys_copy(by_address, object->by_address, object->usable * sizeof(*by_address));
 	sys_copy(by_function, object->functions, object->usable_functions * sizeof(*by_function));
-	/* Partner of this fence and the later ones in this file: a child that another thread forks meanwhile. */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	in_order();
 	set->function = function;
 	set->site = site;
 	object->counted = counted;
@@ -308,7 +313,7 @@ static int make_room(struct object *object, uint32_t more)
 	object->marks = marks;
 	object->spare_by_address = spare_by_address;
 	object->spare_functions = spare_by_function;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as above */
+	in_order();
 	object->room_functions = functions;
 	object->room_sites = sites;
 	return 0;
@@ -374,7 +379,7 @@ static void put_functions(struct object *object, unsigned kind, const struct pic
 	object->then.usable = object->usable + n;
 	object->then.usable_functions = object->usable_functions + n;
 	object->then.all = function + n;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
+	in_order();
 	object->then.whole = 1;
 	entry_settle(object);
 }
@@ -475,7 +480,7 @@ static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t 
 		unmap(block);
 		return TRACE_REASON_PROTECTION;
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
+	in_order();
 	load->entries = block;
 	return TRACE_REASON_TRACED;
 }
@@ -486,7 +491,7 @@ static void forget_blocks(struct load *load, struct entry_block *before)
 	struct entry_block *block = load->entries;
 
 	load->entries = before;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in make_room() */
+	in_order();
 	for (; block != before; block = block->next)
 		unmap(block);
 }

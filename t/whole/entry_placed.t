@@ -89,10 +89,11 @@ if command -v gdb >/dev/null && bounded 60 gdb --batch -nx -ex run ./placed 2>&1
 	printf '[trace]\noutput = %s/gdb\n[library libplaced.so]\nkinds = entry\n' "$tmp" >conf
 	said=$(bounded 100 gdb --batch -nx -ex 'set startup-with-shell off' -iex "set environment LD_AUDIT $MODULE" \
 		-iex "set environment XAUDIT_CONFIG $tmp/conf" -iex "set environment XAUDIT_INDEX $XAUDIT_INDEX" \
-		-ex 'break deeper if told->number == 10' -ex run -ex bt -ex finish -ex continue --args ./placed deep bytes 2>&1)
+		-ex 'break deeper if told->number == 10' -ex run -ex bt -ex finish -ex continue \
+		--args ./placed deep bytes 2>&1)
 	is "$(printf '%s\n' "$said" | sed -n 's/^#[0-9]* .*\<\(placed_[a-z]*\|main\) (.*/\1/p' | tr '\n' ' ')" \
-		'placed_never placed_first placed_landed placed_padded placed_stays placed_memory placed_three placed_pair '\
-'placed_register placed_push main ' 'a backtrace has all of them'
+		'placed_never placed_first placed_landed placed_padded placed_stays placed_memory placed_three '\
+'placed_pair placed_register placed_push main ' 'a backtrace has all of them'
 	like "$said" "$written" 'with calls in place'
 	like "$said" 'deep 55' 'and they go on'
 else
