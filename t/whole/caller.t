@@ -13,7 +13,7 @@ program "$CC" caller caller.c -L. -lcaller
 
 bounded 60 ./caller >plain
 is "$? $(cat plain)" '5 opened in 0 0 0
-next 7 1' '(untraced)'
+next 7 1, listed 1' '(untraced)'
 
 # same SENTENCE OPTION...
 same() {
@@ -44,4 +44,11 @@ same 'one level of calls' -k entry -D 1 -l libcaller.so
 patchable_library libcaller.so caller.c -DLIBRARY
 same 'kind patchable' -k patchable -l libcaller.so
 ended open_last 2
+
+# Bound without a PLT, they can't be watched: by kind entry, who jumps to them is recorded at the entry alone.
+library "$CC" libcaller.so caller.c -DLIBRARY -fno-plt
+same 'kind entry, no PLT' -k entry -l libcaller.so
+same 'kind entry, no PLT, all libraries' -k entry -l '*'
+alone=$("$XAUDIT" index -nv libcaller.so | grep 'entry alone' | sed 's/ *(.*//; s/.* //' | sort | tr '\n' ' ')
+is "$alone" 'find_next find_version list open_last open_new open_twice ' 'these are known by the index'
 done_testing

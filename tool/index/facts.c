@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/index/asks.h"
 #include "tool/index/body.h"
 #include "tool/index/frames.h"
 #include "tool/memory.h"
@@ -44,6 +45,8 @@ struct reading {
 	struct leap *leap;
 	size_t leaps;
 	bool *indirect; /* of function i: it jumps through a register */
+	bool *asks;	/* of function i: it jumps to what asks its return address who called it */
+	struct asks bound;
 	uint64_t told, told_end; /* addresses of calls (CALLS_SECTION), which nobody jumps to */
 	struct body body;
 };
@@ -99,6 +102,17 @@ static void points(struct reading *reading, uint32_t i, uint64_t target)
 		APPEND(reading->base, reading->bases, (struct base){ target, i });
 }
 
+/* Function i ends with a jump to where the word at this address says. */
+static void jumps_by(struct reading *reading, uint32_t i, uint64_t address)
+{
+	uint32_t to = asks_at(&reading->bound, address);
+
+	if (to == ASKS_IT)
+		reading->asks[i] = true;
+	else if (to != ASKS_NONE && to != i)
+		APPEND(reading->leap, reading->leaps, (struct leap){ i, to });
+}
+
 static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 {
 	struct facts *facts = reading->facts;
@@ -118,6 +132,8 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 	}
 	if (insn->flow == INSN_JUMP_INDIRECT && function && (insn->rm != INSN_NO_REG || insn->base != INSN_RIP))
 		reading->indirect[i] = true;
+	if (insn->flow == INSN_JUMP_INDIRECT && function && insn->base == INSN_RIP)
+		jumps_by(reading, i, insn->target);
 	if (insn->base == INSN_RIP && insn->memory) {
 		if (in_code(facts, insn->target))
 			points(reading, i, insn->target);
@@ -289,6 +305,23 @@ static void pad(void *arg, uint64_t address)
 static bool is_told(const struct reading *reading, uint64_t address)
 {
 	return address - reading->told < reading->told_end - reading->told;
+}
+
+/* Who jumps to what asks who called it, or to one of those in turn, keeps its return address. */
+static void follow_asking(struct reading *reading)
+{
+	bool more = reading->bound.count > 0;
+
+	while (more) {
+		more = false;
+		for (size_t l = 0; l < reading->leaps; l++) {
+			const struct leap *leap = &reading->leap[l];
+			more |= reading->asks[leap->to] && !reading->asks[leap->from];
+			reading->asks[leap->from] |= reading->asks[leap->to];
+		}
+	}
+	for (size_t i = 0; i < reading->image->functions; i++)
+		reading->image->function[i].reads_return |= reading->asks[i];
 }
 
 static void read_relocations(struct reading *reading, uint64_t address, uint64_t length)
@@ -497,6 +530,8 @@ void facts_read(struct facts *facts, struct image *image)
 	reading->facts = facts;
 	reading->image = image;
 	reading->indirect = memory_zeroed(image->functions + 1, sizeof(*reading->indirect));
+	reading->asks = memory_zeroed(image->functions + 1, sizeof(*reading->asks));
+	asks_begin(&reading->bound, image);
 	Elf64_Shdr section;
 	if (calls_section(image, CALLS_SECTION, &section) && section.sh_addr + section.sh_size >= section.sh_addr) {
 		reading->told = section.sh_addr;
@@ -504,6 +539,7 @@ void facts_read(struct facts *facts, struct image *image)
 	}
 	calls_begin(&facts->calls, image);
 	decode_all(reading);
+	follow_asking(reading);
 	for (size_t i = 0; i < image->frames->count; i++)
 		frame_pads(&image->frames->frame[i], &image->file, pad, facts);
 	read_relocations(reading, image->file.dynamic.rela, image->file.dynamic.rela_size);
@@ -522,6 +558,8 @@ void facts_read(struct facts *facts, struct image *image)
 	free(reading->base);
 	free(reading->leap);
 	free(reading->indirect);
+	free(reading->asks);
+	asks_free(&reading->bound);
 	free(reading);
 }
 

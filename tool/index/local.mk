@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit index: the analysis of files, outside of the processes that use it.
+xaudit_SOURCES += tool/index/asks.c tool/index/asks.h
 xaudit_SOURCES += tool/index/body.c tool/index/body.h tool/index/calls.c tool/index/calls.h tool/index/decode.c \
 	tool/index/decode.h tool/index/entry.c tool/index/entry.h tool/index/facts.c tool/index/facts.h \
 	tool/index/frames.c tool/index/frames.h tool/index/have.c tool/index/have.h tool/index/image.c \
