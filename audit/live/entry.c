@@ -26,7 +26,7 @@ static const struct site_range *range_of(const struct object *object)
 	return &object->sites.of[TRACE_KIND_ENTRY];
 }
 
-/* A child that another thread forks meanwhile, which is the partner, has what was stored before, or nothing after it. */
+/* A child that another thread forks meanwhile, the partner, has what was stored before, or nothing after it. */
 static void in_order(void)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* see above */
