@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_cost [-c CPU] [-n CALLS] [-r ROUNDS] [-m] WAY...: prints, for each WAY of calling,
+ * call_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...: prints, for each WAY of calling,
  *
  *	WAY WITHIN SUSTAINED
  *
- * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls, with -m the median
- * of their turns. The ways take turns, in each round and in every TURN of the CALLS calls, so that what disturbs the
- * machine disturbs all of them. A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of
+ * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls. The ways take
+ * turns, in each round and in every TURN of the CALLS calls, so that what disturbs the machine disturbs all of them.
+ *
+ * A WAY may be three: BASE:OURS:LIMIT. Then SUSTAINED is of no meaning, and there is
+ *
+ *	BASE:OURS:LIMIT RATIO LONGER OURS LIMIT
+ *
+ * what OURS adds to BASE over what LIMIT adds to it, and both. Medians of turns of PIECE calls, of which each has its
+ * own ratio: the three take turns within a millisecond, since what others do on the machine may take several times as
+ * long as a call, for milliseconds or minutes. A piece of OURS has one change of chunks, always, so no median leaves
+ * that out. LONGER: ratios of TOGETHER pieces each, in which there is also what happens more rarely. Before, the first
+ * of OURS is called LAP times: in mode ring all memory is there then.
+ *
+ * A way is a function of bench_function.c in a library of its own, or `tsc`, two reads of
  * the time stamp counter instead of a call. Which of them are traced, and how, is up to the caller. With -DBENCH_LOCAL
  * there is one way, `local`, a function of the program itself; with -DBENCH_ENTRY there are those of entry.sh, which
  * name the way before the shape.
@@ -42,6 +53,10 @@
 #else
 #define FUNCTIONS(X) X(none) X(plt) X(calls) X(gcc5) X(gcc16) X(limitplt) X(limitpatchable) X(limitxray)
 #endif
+
+#define PIECE	 16384 /* calls whose events fill a chunk of 256 KiB */
+#define TOGETHER 16
+#define LAP	 (1 << 20) /* their events fill 16 MiB */
 
 /* The loops differ in the callee alone, and begin alike in their cache lines. */
 #define X(name)                                                                                                        \
@@ -103,22 +118,113 @@ static const struct way *find_way(const char *name)
 	errx(2, "no way of calling is named %s", name);
 }
 
+static struct {
+	const struct way *way;
+	double within;
+} used[WAYS];
+static int uses;
+
+/* Its number among those that are used. */
+static int use(const char *name)
+{
+	const struct way *way = find_way(name);
+
+	for (int i = 0; i < uses; i++)
+		if (used[i].way == way)
+			return i;
+	if (uses == WAYS)
+		errx(2, "more than %d ways", WAYS);
+	used[uses].way = way;
+	used[uses].within = 1e9;
+	ns_per_call(way, SHORT); /* binds, maps, warms up */
+	return uses++;
+}
+
+struct sums {
+	double ns[3]; /* BASE, OURS, LIMIT */
+};
+
+static double ratio(const struct sums *of)
+{
+	double limit = of->ns[2] - of->ns[0];
+
+	return limit > 0 ? (of->ns[1] - of->ns[0]) / limit : 1e9;
+}
+
+static double middle(double *list, size_t n)
+{
+	qsort(list, n, sizeof(*list), bench_by_size);
+	return list[n / 2];
+}
+
+static double *list_of(size_t n)
+{
+	double *list = calloc(n, sizeof(*list));
+
+	if (!list)
+		err(1, "calloc");
+	return list;
+}
+
+static void compare(const char *name, const int number[3], long calls)
+{
+	size_t pieces = (size_t)(calls / PIECE) / TOGETHER * TOGETHER, longer = 0;
+
+	if (!pieces)
+		pieces = TOGETHER;
+	double *ratios = list_of(pieces), *ours = list_of(pieces), *limit = list_of(pieces), *together = list_of(pieces);
+	struct sums sums = {{0}};
+	for (size_t i = 0; i < pieces; i++) {
+		struct sums piece;
+		for (int k = 0; k < 3; k++) {
+			/* Each of the two follows the other one as often. */
+			int which = k && i % 2 ? 3 - k : k;
+			piece.ns[which] = ns_per_call(used[number[which]].way, PIECE);
+			sums.ns[which] += piece.ns[which];
+		}
+		ratios[i] = ratio(&piece);
+		ours[i] = piece.ns[1] - piece.ns[0];
+		limit[i] = piece.ns[2] - piece.ns[0];
+		if (i % TOGETHER == TOGETHER - 1) {
+			together[longer++] = ratio(&sums);
+			sums = (struct sums){{0}};
+		}
+	}
+	printf("%s %.4f %.4f %.3f %.3f\n", name, middle(ratios, pieces), middle(together, longer), middle(ours, pieces),
+		middle(limit, pieces));
+	free(ratios);
+	free(ours);
+	free(limit);
+	free(together);
+}
+
+static void compare_three(const char *names, long calls, long before)
+{
+	char name[3][64];
+	int number[3];
+
+	if (sscanf(names, "%63[^:]:%63[^:]:%63[^:]", name[0], name[1], name[2]) != 3)
+		errx(2, "not BASE:OURS:LIMIT: %s", names);
+	for (int k = 0; k < 3; k++)
+		number[k] = use(name[k]);
+	if (before)
+		ns_per_call(used[number[1]].way, before);
+	compare(names, number, calls);
+}
+
 int main(int argc, char **argv)
 {
 	long calls = 5000000, rounds = 50;
-	const struct way *way[WAYS];
-	double within[WAYS], sustained[WAYS], *turns[WAYS];
-	int cpu = -1, n, medians = 0;
+	double sustained[WAYS] = {0};
+	int cpu = -1, single;
 
-	for (int c; (c = getopt(argc, argv, "c:mn:r:")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "c:n:r:")) != -1;) {
 		if (c == 'c')
 			cpu = atoi(optarg);
 		else if (c == 'n')
 			calls = atol(optarg);
 		else if (c == 'r')
 			rounds = atol(optarg);
-		else if (c == 'm')
-			medians = 1;
 		else
 			return 2;
 	}
@@ -129,37 +235,28 @@ int main(int argc, char **argv)
 		if (sched_setaffinity(0, sizeof(set), &set) < 0)
 			err(1, "CPU %d", cpu);
 	}
-	n = argc - optind;
-	if (n < 1 || n > WAYS || calls < 1 || rounds < 1)
-		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] [-m] WAY...");
-	for (int i = 0; i < n; i++) {
-		way[i] = find_way(argv[optind + i]);
-		ns_per_call(way[i], SHORT); /* binds, maps, warms up */
-		within[i] = 1e9;
-		sustained[i] = 0;
-		turns[i] = calloc((size_t)(calls / TURN + 1), sizeof(double));
-		if (!turns[i])
-			err(1, "calloc");
-	}
+	if (optind == argc || calls < 1 || rounds < 1)
+		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...");
+	for (int i = optind; i < argc; i++)
+		if (!strchr(argv[i], ':'))
+			use(argv[i]);
+	single = uses;
+	for (int i = optind, laps = 0; i < argc; i++)
+		if (strchr(argv[i], ':'))
+			compare_three(argv[i], calls, laps++ ? 0 : LAP);
 	for (long r = 0; r < rounds; r++) {
-		for (int i = 0; i < n; i++) {
-			double ns = ns_per_call(way[i], SHORT);
-			if (ns < within[i])
-				within[i] = ns;
+		for (int i = 0; i < uses; i++) {
+			double ns = ns_per_call(used[i].way, SHORT);
+			if (ns < used[i].within)
+				used[i].within = ns;
 		}
 	}
-	size_t taken = 0;
-	for (long done = 0, turn; done < calls; done += turn, taken++) {
+	for (long done = 0, turn; done < calls; done += turn) {
 		turn = calls - done < TURN ? calls - done : TURN;
-		for (int i = 0; i < n; i++) {
-			turns[i][taken] = ns_per_call(way[i], turn);
-			sustained[i] += turns[i][taken] * (double)turn;
-		}
+		for (int i = 0; i < single; i++)
+			sustained[i] += ns_per_call(used[i].way, turn) * (double)turn;
 	}
-	for (int i = 0; i < n; i++) {
-		qsort(turns[i], taken, sizeof(double), bench_by_size);
-		printf("%s %.3f %.3f\n", way[i]->name, within[i],
-			medians ? turns[i][taken / 2] : sustained[i] / (double)calls);
-	}
+	for (int i = 0; i < uses; i++)
+		printf("%s %.3f %.3f\n", used[i].way->name, used[i].within, sustained[i] / (double)calls);
 	return 0;
 }

@@ -27,7 +27,7 @@ END
 entry_ways=
 entry_count=0
 for shape in $entry_shapes; do
-	entry_ways="$entry_ways none_$shape on_$shape off_$shape limit_$shape"
+	entry_ways="$entry_ways none_$shape:on_$shape:limit_$shape none_$shape:off_$shape:limit_$shape"
 	entry_count=$((entry_count + 1))
 done
 : >"$tmp/entries"
@@ -39,23 +39,22 @@ while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - pa
 		rm -rf "$tmp/entry_trace"
 		# shellcheck disable=SC2086
 		run env XAUDIT_INDEX="$tmp/indexes" "$XAUDIT" record -c "$tmp/entry.conf" -m "$mode" \
-			-o "$tmp/entry_trace" "$tmp/entry_cost" -c "$cpu" -m -r 20 -n "$((CALLS / 5))" $entry_ways
-		grep '^[a-z]*_[a-z]* [0-9.]* [0-9.]*$' "$tmp/output" | sed "s|^|$round $mode |" >>"$tmp/entries"
+			-o "$tmp/entry_trace" "$tmp/entry_cost" -c "$cpu" -r 20 -n "$((CALLS / 5))" $entry_ways
+		grep '^[a-z]*_[a-z_:]* -*[0-9.]* [0-9.]*' "$tmp/output" | sed "s|^|$round $mode |" >>"$tmp/entries"
 		[ "$mode" = count ] || continue
 		run "$XAUDIT" report --format=json "$tmp/entry_trace"
 		calls=$(grep -o '"calls":[0-9]*' "$tmp/output" | awk -F : '{ n += $2 } END { print n + 0 }')
 		# Of those that are on.
-		[ "$calls" -ge "$((entry_count * CALLS / 5))" ] ||
+		[ "$calls" -ge "$((entry_count * CALLS / 6))" ] ||
 			fail "only $calls calls of displaced entries were counted"
 	done
 	entry_ways="${entry_ways#* } ${entry_ways%% *}"
 done
-heading "displaced entries: ns that a call costs, that tracing adds, that the limit adds, the ratio; switched off
-  ($round rounds; medians, and within a chunk, best)"
+heading "displaced entries: ns that tracing adds to a call, that the limit adds, the ratio; switched off
+  ($round rounds; medians of turns of a chunk, and within a chunk, best)"
 for mode in ring count; do
 	for row in $entry_shapes; do
 		awk -v mode="$mode" -v row="$row" '
-			function add(way, r) { return ns[r, way "_" row] - ns[r, "none_" row] }
 			function middle(list, n,    i, j, t) {
 				for (i = 2; i <= n; i++)
 					for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
@@ -63,23 +62,16 @@ for mode in ring count; do
 					}
 				return list[int((n + 1) / 2)]
 			}
-			$2 == mode {
-				ns[$1, $3] = $5
-				if (!($3 in best) || $4 < best[$3]) best[$3] = $4
-				rounds = $1
-			}
+			$2 != mode { next }
+			{ rounds = $1 }
+			$3 == "none_" row ":on_" row ":limit_" row { ratio[$1] = $4; ours[$1] = $6; limit[$1] = $7; next }
+			$3 == "none_" row ":off_" row ":limit_" row { off[$1] = $6; next }
+			!($3 in best) || $4 < best[$3] { best[$3] = $4 }
 			END {
-				for (r = 1; r <= rounds; r++) {
-					plain[r] = ns[r, "none_" row]
-					ours[r] = add("on", r)
-					limit[r] = add("limit", r)
-					ratio[r] = limit[r] > 0 ? ours[r] / limit[r] : 0
-					off[r] = add("off", r)
-				}
 				mine = best["on_" row] - best["none_" row]
 				least = best["limit_" row] - best["none_" row]
-				printf "  %-10s %-6s %7.2f %7.2f %7.2f %7.3f", row, mode, middle(plain, rounds),
-					middle(ours, rounds), middle(limit, rounds), middle(ratio, rounds)
+				printf "  %-10s %-6s %7.2f %7.2f %7.3f", row, mode, middle(ours, rounds),
+					middle(limit, rounds), middle(ratio, rounds)
 				printf "  off %6.2f   within %7.2f %7.2f %7.3f  off %6.2f\n", middle(off, rounds), mine,
 					least, (least > 0 ? mine / least : 0), best["off_" row] - best["none_" row]
 			}' "$tmp/entries"

@@ -65,8 +65,8 @@ printf '[trace]\nclock = coarse\n' >"$tmp/coarse.conf"
 if timeout 20 "$XAUDIT" record -c "$tmp/coarse.conf" -o "$tmp/limit" true >/dev/null 2>&1; then
 	limit_modes="$limit_modes coarse"
 fi
-ways=none
-for pair in $pairs; do ways="$ways ${pair%:*} ${pair#*:}"; done
+ways=
+for pair in $pairs; do ways="$ways none:$pair"; done
 : >"$tmp/limits"
 round=0
 part=$(elapsed)
@@ -75,8 +75,8 @@ while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - pa
 	for folder in $folders; do
 		for mode in $limit_modes; do
 			# shellcheck disable=SC2086
-			traced "$mode" "$folder" "$tmp/call_cost" -c "$cpu" -m -r 20 -n "$((CALLS / 5))" $ways
-			grep '^[a-z][a-z0-9]* [0-9.]* [0-9.]*$' "$tmp/output" |
+			traced "$mode" "$folder" "$tmp/call_cost" -c "$cpu" -r 20 -n "$((CALLS / 2))" $ways
+			grep '^[a-z][a-z0-9:]* [0-9.]* [0-9.]*' "$tmp/output" |
 				sed "s|^|$round $folder $mode |" >>"$tmp/limits"
 			if [ "$mode" != count ]; then
 				run "$XAUDIT" info --format=json "$folder/limit"
@@ -89,35 +89,29 @@ while [ "$round" -lt "$ROUNDS" ] && { [ "$round" -lt 3 ] || [ $(($(elapsed) - pa
 	ways="${ways#* } ${ways%% *}"
 done
 
-# Of each round what ours adds to the untraced call, and that over what the limit adds.
+# Of each round what ours adds to the untraced call, the limit, and the ratios.
 limit_rows() {
 	awk -v pairs="$pairs" -v folder="$1" -v mode="$2" '
-		$2 == folder && $3 == mode {
-			ns[$1, $4] = $6
-			if ($4 != "bytes" && (!($4 in within) || $5 < within[$4])) within[$4] = $5
-			rounds[$1] = 1
-		}
+		$2 != folder || $3 != mode { next }
+		split($4, side, ":") == 3 { print side[2], $7, $8, $5, $6; next }
+		$4 == "bytes" { print $4, $6; next }
+		!($4 in within) || $5 < within[$4] { within[$4] = $5 }
 		END {
 			n = split(pairs, pair, " ")
 			for (i = 1; i <= n; i++) {
 				split(pair[i], side, ":")
-				for (r in rounds) {
-					ours = ns[r, side[1]] - ns[r, "none"]
-					limit = ns[r, side[2]] - ns[r, "none"]
-					print side[1], ours, limit, (limit > 0 ? ours / limit : 0)
-				}
 				limit = within[side[2]] - within["none"]
 				print side[1] "-within", (limit > 0 ? (within[side[1]] - within["none"]) / limit : 0)
 			}
-			for (r in rounds) if ((r, "bytes") in ns) print "bytes", ns[r, "bytes"]
 		}' "$tmp/limits" >"$tmp/limit_rows"
 }
 column() {
 	awk -v name="$1" -v n="$2" '$1 == name { print $n }' "$tmp/limit_rows" | median
 }
-heading "what a call adds: ours, the limit, their ratio ($round rounds; medians of turns), and within a chunk (best)"
+heading "what a call adds: ours, the limit, their ratio in turns of a chunk, in turns of 16, and within a chunk, best
+  ($round rounds; medians)"
 printf '  %-28s' ''
-for pair in $pairs; do printf ' %27s' "${pair%:*}"; done
+for pair in $pairs; do printf ' %34s' "${pair%:*}"; done
 echo '  bytes per event'
 for folder in $folders; do
 	for mode in $limit_modes; do
@@ -131,8 +125,8 @@ for folder in $folders; do
 		printf '  %-28s' "$(file_system "$folder"), $label"
 		for pair in $pairs; do
 			ours=${pair%:*}
-			printf ' %6.2f %6.2f %6.3f %6.3f' "$(column "$ours" 2)" "$(column "$ours" 3)" \
-				"$(column "$ours" 4)" "$(column "$ours-within" 2)"
+			printf ' %6.2f %6.2f %6.3f %6.3f %6.3f' "$(column "$ours" 2)" "$(column "$ours" 3)" \
+				"$(column "$ours" 4)" "$(column "$ours" 5)" "$(column "$ours-within" 2)"
 		done
 		echo "  $(column bytes 2)"
 	done
