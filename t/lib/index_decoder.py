@@ -18,7 +18,7 @@ INSN = re.compile(r"^\s*([0-9a-f]+):\s*(?:[0-9a-f]{2} )*\s*(.*)$")
 PREFIX = r"^(?:(?:bnd|notrack|data16|rex\.W|repz?|repnz) )*"
 TARGET = re.compile(PREFIX + r"(call|j\w+|loop\w*)q?\s+(?:0x)?([0-9a-f]+)\b(?!\()")
 RELATIVE = re.compile(r"#\s+(?:0x)?([0-9a-f]+)")
-PADDING = re.compile(r"^(?:(?:data16|cs) ?)*(?:nop|int3|xchg\s+%ax,%ax)|^nop|^data16$|^cs$")
+PADDING = re.compile(r"^(?:(?:data16|cs|repn?z) ?)*(?:nop|int3|xchg\s+%ax,%ax)|^nop|^data16$|^cs$")
 
 insns, text = [], {}
 branches, by_source = [], {}
